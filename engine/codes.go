@@ -1,0 +1,108 @@
+package engine
+
+// Code is a stable word for why something was refused. The edge maps each to
+// one HTTP status (edge/errors.go).
+type Code string
+
+// The codes of the specification's error tables that an actor or the edge
+// answers with. CodeTable says the rest about each.
+const (
+	Validation          Code = "VALIDATION_ERROR"
+	Unauthorized        Code = "UNAUTHORIZED"
+	Forbidden           Code = "FORBIDDEN"
+	NotFound            Code = "NOT_FOUND"
+	EventNotFound       Code = "EVENT_NOT_FOUND"
+	OrderNotFound       Code = "ORDER_NOT_FOUND"
+	TicketTypeNotFound  Code = "TICKET_TYPE_NOT_FOUND"
+	MethodNotAllowed    Code = "METHOD_NOT_ALLOWED"
+	TicketSoldOut       Code = "TICKET_SOLD_OUT"
+	ExceedsMaxPerOrder  Code = "EXCEEDS_MAX_PER_ORDER"
+	ExceedsMaxPerBuyer  Code = "EXCEEDS_MAX_PER_CUSTOMER"
+	PresaleCodeRequired Code = "PRESALE_CODE_REQUIRED"
+	NotOnSale           Code = "NOT_ON_SALE"
+	InvalidSaleWindow   Code = "INVALID_SALE_WINDOW"
+	InvalidRefundLimit  Code = "INVALID_REFUND_DEADLINE"
+	InvalidTransition   Code = "INVALID_STATUS_TRANSITION"
+	TicketTypeLocked    Code = "TICKET_TYPE_LOCKED"
+	Conflict            Code = "CONFLICT"
+	EmailTaken          Code = "EMAIL_TAKEN"
+	AlreadyPaid         Code = "ALREADY_PAID"
+	OrderNotPayable     Code = "ORDER_NOT_PAYABLE"
+	OrderNotCancellable Code = "ORDER_NOT_CANCELLABLE"
+	NothingToPay        Code = "NOTHING_TO_PAY"
+	ProviderMissing     Code = "PROVIDER_NOT_CONFIGURED"
+	ProviderError       Code = "PROVIDER_ERROR"
+	ProviderTimeout     Code = "PROVIDER_TIMEOUT"
+	IdempotencyReused   Code = "IDEMPOTENCY_KEY_REUSED"
+	IdempotencyInFlight Code = "IDEMPOTENCY_IN_FLIGHT"
+	RateLimited         Code = "RATE_LIMITED"
+	PayloadTooLarge     Code = "PAYLOAD_TOO_LARGE"
+	UnsupportedMedia    Code = "UNSUPPORTED_MEDIA_TYPE"
+	Overloaded          Code = "OVERLOADED"
+	Unavailable         Code = "UNAVAILABLE"
+	Internal            Code = "INTERNAL"
+)
+
+// CodeDef is one row of the error catalogue.
+type CodeDef struct {
+	Status    int    // HTTP
+	Retryable bool   // the same request may succeed later, unchanged
+	Sentence  string // what the client is told when the refusal says nothing better
+}
+
+// CodeTable is the error catalogue (decisions.md section 6): every code with
+// its HTTP status, whether a retry makes sense, and a sentence.
+var CodeTable = map[Code]CodeDef{
+	Validation:          {400, false, "The request is not valid."},
+	Unauthorized:        {401, false, "Credentials are missing, expired or malformed."},
+	Forbidden:           {403, false, "These credentials do not allow this."},
+	NotFound:            {404, false, "No such resource."},
+	EventNotFound:       {404, false, "No such event."},
+	OrderNotFound:       {404, false, "No such order."},
+	TicketTypeNotFound:  {404, false, "No such ticket type."},
+	MethodNotAllowed:    {405, false, "This path does not answer that method."},
+	TicketSoldOut:       {409, false, "Not enough tickets are left."},
+	ExceedsMaxPerOrder:  {400, false, "More tickets than one order may hold."},
+	ExceedsMaxPerBuyer:  {409, false, "More tickets than one customer may hold."},
+	PresaleCodeRequired: {403, false, "A presale code is required."},
+	NotOnSale:           {409, false, "These tickets are not on sale."},
+	InvalidSaleWindow:   {400, false, "The sale must end after it starts and by the end of the event."},
+	InvalidRefundLimit:  {400, false, "The refund deadline must not be after the start of the event."},
+	InvalidTransition:   {409, false, "The event cannot move to that status."},
+	TicketTypeLocked:    {409, false, "Price and type cannot change once a ticket is sold."},
+	Conflict:            {409, false, "The request conflicts with the resource's state."},
+	EmailTaken:          {409, false, "An account with this e-mail exists."},
+	AlreadyPaid:         {409, false, "The order is paid."},
+	OrderNotPayable:     {409, false, "The order can no longer be paid."},
+	OrderNotCancellable: {409, false, "The order can no longer be cancelled."},
+	NothingToPay:        {409, false, "The order is free."},
+	ProviderMissing:     {503, false, "This payment provider is not configured here."},
+	ProviderError:       {502, true, "The payment provider failed."},
+	ProviderTimeout:     {504, true, "The payment provider did not answer in time."},
+	IdempotencyReused:   {409, false, "This Idempotency-Key was used with another request."},
+	IdempotencyInFlight: {409, true, "A request with this Idempotency-Key is still running."},
+	RateLimited:         {429, true, "Too many requests."},
+	PayloadTooLarge:     {413, false, "The request body is too large."},
+	UnsupportedMedia:    {415, false, "The request body must be application/json."},
+	Overloaded:          {503, true, "The service is at its limit; try again shortly."},
+	Unavailable:         {503, true, "The service cannot answer now; try again shortly."},
+	Internal:            {500, true, "Something went wrong on our side."},
+}
+
+// Refusal is a reply that says no. It changes nothing, so it needs no fact.
+type Refusal struct {
+	Code    Code
+	Message string // empty: the code's sentence
+	Details any    // the spec's `details`; nil for none
+}
+
+// Error makes a Refusal an error for those who ask.
+func (r *Refusal) Error() string {
+	if r.Message != "" {
+		return string(r.Code) + ": " + r.Message
+	}
+	return string(r.Code) + ": " + CodeTable[r.Code].Sentence
+}
+
+// Refuse is a Refusal with details.
+func Refuse(code Code, details any) *Refusal { return &Refusal{Code: code, Details: details} }
