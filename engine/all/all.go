@@ -1,0 +1,48 @@
+// Package all is the one list of kinds. The host, the audit, the read model and
+// the tests take kinds from here and name none themselves.
+package all
+
+import (
+	"fmt"
+
+	"boxoffice/engine"
+	"boxoffice/engine/event"
+	"boxoffice/engine/inventory"
+)
+
+// Kinds lists every kind of actor.
+var Kinds = []engine.KindDef{
+	{
+		Kind: engine.KindEvent, Facts: event.Facts, New: event.New,
+		Frozen: func() any { return new(event.Frozen) }, Thaw: event.Thaw,
+	},
+	{
+		Kind: engine.KindInventory, Facts: inventory.Facts, New: inventory.New,
+		Frozen: func() any { return new(inventory.Frozen) }, Thaw: inventory.Thaw,
+	},
+}
+
+// Kind returns a kind's row. An unknown kind is an error: a newer node's.
+func Kind(k engine.Kind) (*engine.KindDef, error) {
+	for i := range Kinds {
+		if Kinds[i].Kind == k {
+			return &Kinds[i], nil
+		}
+	}
+	return nil, fmt.Errorf("engine: no kind %d", k)
+}
+
+// NewFact returns a zero fact of a type, for decoding. An unknown type is an
+// error: a newer node's.
+func NewFact(k engine.Kind, t engine.FactType) (engine.Fact, error) {
+	kind, err := Kind(k)
+	if err != nil {
+		return nil, err
+	}
+	for i := range kind.Facts {
+		if kind.Facts[i].Type == t {
+			return kind.Facts[i].New(), nil
+		}
+	}
+	return nil, fmt.Errorf("engine: %s has no fact type %d", k, t)
+}

@@ -1,0 +1,247 @@
+package event
+
+import (
+	"cmp"
+	"slices"
+
+	"boxoffice/engine"
+	"boxoffice/engine/keeper"
+)
+
+// Apply takes a fact in.
+func (s *State) Apply(f engine.Fact) {
+	switch f := f.(type) {
+	case *Placing:
+		s.applyPlacing(f)
+	case *LineGranted:
+		s.applyGranted(f)
+	case *Dropped:
+		s.applyDropped(f.ID)
+	case *OrderCreated:
+		s.applyOrderCreated(f)
+	case *OrderCompleted:
+		s.applyOrderCompleted(f)
+	case *OrderEnded:
+		s.applyOrderEnded(f)
+	case *LineSettled:
+		s.applyLineSettled(f)
+	case *OrderClosed:
+		s.applyOrderClosed(f)
+	case *CheckedIn:
+		i := f.Ticket - 1
+		s.minted.status[i], s.minted.at[i] = ticketCheckedIn, f.At
+		s.minted.gate[i] = s.gates.admit(f.Gate, f.At)
+		s.minted.device[i], s.minted.key[i] = deviceHash(f.Device), f.Key
+	case *CheckInDenied:
+		s.gates.deny(f.Gate)
+	case *Woken:
+		s.woken(f.Epoch)
+	case *Elapsed:
+		s.applyElapsed(f)
+	case *Acted:
+		s.applyActed(f)
+	default:
+		s.applyRecord(f)
+	}
+}
+
+// applyRecord applies facts about the event itself and about payments.
+func (s *State) applyRecord(f engine.Fact) {
+	switch f := f.(type) {
+	case *Created:
+		s.details, s.status, s.created = f.Details, StatusDraft, f.At
+		s.touch(f.At)
+	case *Updated:
+		s.details = f.Details
+		s.touch(f.At)
+	case *Moved:
+		s.status = f.To
+		if f.To == StatusCancelled {
+			for _, o := range s.open.orders {
+				if o.Unpaid() {
+					s.due = append(s.due, o.ID)
+				}
+			}
+		}
+		s.touch(f.At)
+	case *Removed:
+		s.details, s.status = nil, ""
+		s.touch(f.At)
+	case *Offered:
+		s.offers[f.Offer.Keeper.ID] = f.Offer
+		s.judgeAgain(f.At)
+	case *PaymentBegun:
+		s.change(f.ID, func(o *Order) *Order { return o.begun(f) })
+	case *PaymentOpened:
+		s.change(f.ID, func(o *Order) *Order { return o.opened(f) })
+	case *PaymentReported:
+		s.change(f.ID, func(o *Order) *Order { return o.reported(f) })
+	case *RefundDue:
+		s.change(f.ID, func(o *Order) *Order { return o.due(f) })
+	case *RefundReported:
+		s.change(f.ID, func(o *Order) *Order { return o.refundReported(f) })
+	}
+}
+
+// touch notes a change of the record, and has its status judged again.
+func (s *State) touch(at int64) {
+	s.updated = at
+	s.rev++
+	s.judgeAgain(at)
+}
+
+// judgeAgain has the next Wake look at the event's status.
+func (s *State) judgeAgain(at int64) {
+	s.clock = at
+	s.boundary = s.nextBoundary()
+	if s.details != nil && s.dueStatus(at) != s.status {
+		s.boundary = at
+	}
+}
+
+// change replaces an order by a changed copy.
+func (s *State) change(id engine.OrderID, to func(*Order) *Order) {
+	if o := s.open.get(id); o != nil {
+		s.open.put(to(o))
+	} else if o := s.late.get(id); o != nil {
+		s.late.put(to(o))
+	}
+}
+
+func (s *State) applyPlacing(f *Placing) {
+	p := f.placing
+	s.counter++
+	s.placing[p.order.ID] = p
+	s.alive = append(s.alive, keeper.Claim{Order: p.order.ID, Serial: p.order.Serial})
+	s.live += p.order.Tickets()
+	s.placeDue.push(p.at+placeMillis, p.order.ID)
+}
+
+func (s *State) applyGranted(f *LineGranted) {
+	p := s.placing[f.ID]
+	p.waiting &^= 1 << f.Line
+	if p.late == nil {
+		lines := slices.Clone(p.order.Lines)
+		lines[f.Line].UnitPrice, lines[f.Line].Name = f.Price, f.Name
+		p.order.Lines = lines
+	}
+}
+
+// applyDropped forgets an order being placed.
+func (s *State) applyDropped(id engine.OrderID) {
+	if p := s.placing[id]; p != nil {
+		delete(s.placing, id)
+		s.live -= p.order.Tickets()
+		s.raiseFloor()
+	}
+}
+
+func (s *State) applyOrderCreated(f *OrderCreated) {
+	o := f.Order
+	if s.placing[o.ID] != nil {
+		delete(s.placing, o.ID)
+	} else {
+		s.live += o.Tickets()
+	}
+	s.open.put(o)
+	s.expiry.add(o.ExpiresAt, o.ID)
+}
+
+func (s *State) applyOrderCompleted(f *OrderCompleted) {
+	o := s.find(f.ID)
+	if !o.Unpaid() { // stock was taken again
+		if s.placing[o.ID] != nil {
+			delete(s.placing, o.ID)
+		} else {
+			s.live += o.Tickets()
+		}
+		s.late.drop(o.ID)
+	}
+	o = o.completed(f)
+	s.open.put(o)
+	s.minted.mint(o)
+	s.settleFrom(o, f.At)
+}
+
+func (s *State) applyOrderEnded(f *OrderEnded) {
+	o := s.open.get(f.ID).ended(f.Status, f.At)
+	s.live -= o.Tickets()
+	s.open.put(o)
+	s.settleFrom(o, f.At)
+}
+
+// settleFrom has the order's end told to its keepers until all acknowledge.
+func (s *State) settleFrom(o *Order, at int64) {
+	s.settling[o.ID] = allLines(o)
+	s.sendDue.push(at+resendMillis, o.ID)
+	s.raiseFloor()
+}
+
+func (s *State) applyLineSettled(f *LineSettled) {
+	s.settling[f.ID] &^= 1 << f.Line
+	if s.settling[f.ID] == 0 {
+		s.closing = append(s.closing, f.ID)
+		if s.closeAt == 0 {
+			s.closeAt = f.At + closeMillis
+		}
+	}
+}
+
+func (s *State) applyOrderClosed(f *OrderClosed) {
+	for _, id := range f.IDs {
+		o := s.open.get(id)
+		if o == nil {
+			continue
+		}
+		s.open.drop(id)
+		delete(s.settling, id)
+		if o.moneyMayCome() {
+			s.late.put(o)
+			s.lateDue.push(f.At+lateMillis, id)
+		}
+		s.past.add(o, f.At)
+	}
+	for _, l := range s.lateDue.pop(len(s.lateDue.ready(f.At, 2*len(f.IDs)))) {
+		if o := s.late.get(l.id); o != nil && o.owesRefund() {
+			s.lateDue.push(f.At+lateMillis, l.id)
+		} else {
+			s.late.drop(l.id)
+		}
+	}
+	s.closing, s.closeAt = nil, 0
+	s.raiseFloor()
+}
+
+// applyElapsed brings out the orders whose window has closed.
+func (s *State) applyElapsed(f *Elapsed) {
+	for len(s.due) < 4*wakeLimit && s.expiry.next() != 0 && s.expiry.next() <= f.At {
+		s.due = append(s.due, s.expiry.take())
+	}
+	s.clock = max(s.clock, f.At)
+	s.boundary = s.nextBoundary()
+}
+
+// applyActed takes what was acted on off the lists, and puts back what is to be
+// looked at again.
+func (s *State) applyActed(f *Acted) {
+	s.placeDue.pop(f.Placing)
+	for _, o := range s.sendDue.pop(f.Settling) {
+		if s.settling[o.id] != 0 {
+			s.sendDue.push(f.At+resendMillis, o.id)
+		}
+	}
+	for _, id := range s.due[:f.Due] {
+		if o := s.open.get(id); o != nil && o.Unpaid() {
+			at := o.ExpiresAt
+			if at <= f.At {
+				at = f.At + recheckMillis
+			}
+			s.expiry.add(at, id)
+		}
+	}
+	s.due = s.due[f.Due:]
+}
+
+func sortClaims(cs []keeper.Claim) {
+	slices.SortFunc(cs, func(a, b keeper.Claim) int { return cmp.Compare(a.Serial, b.Serial) })
+}

@@ -1,0 +1,80 @@
+package event
+
+import (
+	"errors"
+	"fmt"
+
+	"boxoffice/engine/keeper"
+)
+
+// Check returns the first broken invariant.
+func (s *State) Check() error {
+	if s.details == nil {
+		if s.open.orders != nil && len(s.open.orders) > 0 {
+			return errors.New("event: orders without an event")
+		}
+		return nil
+	}
+	issued, live := int64(0), int64(s.minted.len())
+	for _, o := range s.open.orders {
+		switch {
+		case o.Unpaid():
+			live += o.Tickets()
+		case o.Status == Completed:
+			issued += o.Tickets()
+			if err := s.checkTickets(o); err != nil {
+				return err
+			}
+		}
+		if o.Status == Completed != (o.FirstTicket != 0) {
+			return fmt.Errorf("event: order %s is %s with first ticket %d", o.ID, o.Status, o.FirstTicket)
+		}
+	}
+	for _, p := range s.placing {
+		live += p.order.Tickets()
+	}
+	if live != s.live {
+		return fmt.Errorf("event: %d units alive, counted %d", live, s.live)
+	}
+	if issued > int64(s.minted.len()) {
+		return fmt.Errorf("event: %d tickets sold, %d minted", issued, s.minted.len())
+	}
+	// Capacity may be lowered below what is sold, so only the groups are judged.
+	for g := range s.minted.groups() {
+		if s.minted.size(g) == 0 {
+			return fmt.Errorf("event: ticket group %d is empty", g)
+		}
+	}
+	return s.checkFloor()
+}
+
+// checkTickets looks an order's tickets up by their serials.
+func (s *State) checkTickets(o *Order) error {
+	g := s.minted.group(o.FirstTicket)
+	for i := range o.Lines {
+		if g+i >= s.minted.groups() || s.minted.order[g+i] != o.ID || int64(s.minted.size(g+i)) != o.Lines[i].Quantity {
+			return fmt.Errorf("event: order %s lacks the tickets of line %d", o.ID, i)
+		}
+	}
+	return nil
+}
+
+// checkFloor makes sure that no live serial lies below the floor.
+func (s *State) checkFloor() error {
+	if s.epoch == 0 {
+		return nil
+	}
+	floor := s.floor()
+	below := func(n keeper.Serial) bool { return n < floor }
+	for _, o := range s.open.orders {
+		if below(o.Serial) {
+			return fmt.Errorf("event: order %s lies below the floor", o.ID)
+		}
+	}
+	for id, p := range s.placing {
+		if below(p.order.Serial) {
+			return fmt.Errorf("event: order %s is placed below the floor", id)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,183 @@
+package event
+
+import (
+	"time"
+
+	"boxoffice/engine"
+	"boxoffice/engine/keeper"
+)
+
+// Decide reads the state and says what a command does.
+func (s *State) Decide(c engine.Command, now time.Time) engine.Decision {
+	at := now.UnixMilli()
+	switch c := c.(type) {
+	case Place:
+		return s.decidePlace(c, at)
+	case keeper.Granted:
+		return s.decideGranted(c, at)
+	case keeper.Refused:
+		return s.decideRefused(c, at)
+	case keeper.Closed:
+		return s.decideClosed(c, at)
+	case keeper.Inquire:
+		return s.decideInquire(c)
+	case keeper.Offer:
+		return s.decideOffer(c, at)
+	case Scan:
+		return s.decideScan(c, at)
+	case GetOrder:
+		return s.decideGetOrder(c)
+	case CancelOrder:
+		return s.decideCancel(c, at)
+	case BeginPayment:
+		return s.decideBegin(c, at)
+	case OpenPayment:
+		return s.decideOpen(c, at)
+	case ReportPayment:
+		return s.decideReport(c, at)
+	case ReportRefund:
+		return s.decideRefund(c, at)
+	case engine.Wake:
+		return s.decideWake(c, at)
+	default:
+		return s.decideRecord(c, at)
+	}
+}
+
+// decideRecord decides on the commands about the event itself.
+func (s *State) decideRecord(c engine.Command, at int64) engine.Decision {
+	switch c := c.(type) {
+	case Create:
+		return s.decideCreate(c, at)
+	case Update:
+		return s.decideUpdate(c, at)
+	case Move:
+		return s.decideMove(c, at)
+	case Delete:
+		return s.decideDelete(c, at)
+	}
+	if s.details == nil {
+		return refuse(engine.EventNotFound, nil)
+	}
+	switch c.(type) {
+	case Get:
+		return engine.Decision{Reply: s.record()}
+	case GateStats:
+		return engine.Decision{Reply: s.stats()}
+	default:
+		return refuse(engine.Internal, nil)
+	}
+}
+
+func refuse(code engine.Code, details any) engine.Decision {
+	return engine.Decision{Reply: engine.Refuse(code, details)}
+}
+
+func (s *State) decideCreate(c Create, at int64) engine.Decision {
+	if s.details != nil {
+		return engine.Decision{Reply: s.record()}
+	}
+	t := c.Details
+	return engine.Decision{
+		Facts: []engine.Fact{&Created{Details: &t, At: at}},
+		Reply: &Record{Number: s.ref.ID, Details: &t, Status: StatusDraft, CreatedAt: at, UpdatedAt: at, Revision: 1},
+	}
+}
+
+func (s *State) decideUpdate(c Update, at int64) engine.Decision {
+	if s.details == nil {
+		return refuse(engine.EventNotFound, nil)
+	}
+	if c.Revision != s.rev {
+		return refuse(engine.Conflict, nil)
+	}
+	if s.status == StatusCancelled || s.status == StatusCompleted {
+		return refuse(engine.InvalidTransition, Transition{From: s.status, To: s.status, Allowed: []string{}})
+	}
+	t := c.Details
+	r := s.record()
+	r.Details, r.UpdatedAt, r.Revision = &t, at, s.rev+1
+	return engine.Decision{Facts: []engine.Fact{&Updated{Details: &t, At: at}}, Reply: r}
+}
+
+// decideOffer takes in what a ticket type offers, and acknowledges it.
+func (s *State) decideOffer(c keeper.Offer, at int64) engine.Decision {
+	if s.details == nil {
+		return refuse(engine.EventNotFound, nil)
+	}
+	seen := engine.Send{To: c.Keeper, Cmd: keeper.OfferSeen{Revision: c.Revision}}
+	d := engine.Decision{Sends: []engine.Send{seen}, Reply: s.record()}
+	if old, ok := s.offers[c.Keeper.ID]; !ok || old.Revision < c.Revision {
+		d.Facts = []engine.Fact{&Offered{Offer: c, At: at}}
+	}
+	return d
+}
+
+func (s *State) decideGetOrder(c GetOrder) engine.Decision {
+	if o := s.find(c.Order); o != nil {
+		return engine.Decision{Reply: &OrderReply{Order: o, Status: o.Status}}
+	}
+	if status, _, ok := s.past.find(c.Order); ok {
+		return engine.Decision{Reply: &OrderReply{Past: true, Status: status}}
+	}
+	return refuse(engine.OrderNotFound, nil)
+}
+
+func (s *State) decideCancel(c CancelOrder, at int64) engine.Decision {
+	o := s.find(c.Order)
+	if o == nil {
+		if status, _, ok := s.past.find(c.Order); ok {
+			return pastReply(status, engine.OrderNotCancellable)
+		}
+		return refuse(engine.OrderNotFound, nil)
+	}
+	switch {
+	case o.Status == Cancelled:
+		return engine.Decision{Reply: &OrderReply{Order: o, Status: o.Status}}
+	case !o.Unpaid():
+		return refuse(engine.OrderNotCancellable, OrderState{Status: o.Status, Reason: "only unpaid orders are cancelled"})
+	}
+	d := s.end(o, Cancelled, at)
+	ended := o.ended(Cancelled, at)
+	d.Reply = &OrderReply{Order: ended, Status: Cancelled}
+	return d
+}
+
+// pastReply answers for an order of which only the outcome is known: a
+// cancelled one is cancelled again, the rest is refused.
+func pastReply(status string, code engine.Code) engine.Decision {
+	if status == Cancelled {
+		return engine.Decision{Reply: &OrderReply{Past: true, Status: status}}
+	}
+	return refuse(code, OrderState{Status: status, Reason: "only unpaid orders are cancelled"})
+}
+
+// end is the decision that ends an unpaid order without a sale: its keepers are
+// told to give back what they hold, and what came short of the price goes back.
+func (s *State) end(o *Order, status string, at int64) engine.Decision {
+	d := engine.Decision{Facts: []engine.Fact{&OrderEnded{ID: o.ID, Status: status, At: at}}}
+	for i := range o.Attempts {
+		if a := &o.Attempts[i]; a.Status == AttemptUnderpaid && a.Received > 0 && !o.refunding(a.Reference) {
+			d.Facts = append(d.Facts, &RefundDue{ID: o.ID, Refund: Refund{
+				Reference: a.Reference, Amount: a.Received, Reason: "underpaid", Status: RefundProcessing, At: at,
+			}})
+		}
+	}
+	s.tellKeepers(&d, o, allLines(o), false)
+	return d
+}
+
+// tellKeepers adds Commit or Release for the lines in the mask.
+func (s *State) tellKeepers(d *engine.Decision, o *Order, lines uint32, sold bool) {
+	claim, floor := keeper.Claim{Order: o.ID, Serial: o.Serial}, s.floor()
+	for i := range o.Lines {
+		if lines&(1<<i) == 0 {
+			continue
+		}
+		var c engine.Command = keeper.Release{Claim: claim, Floor: floor}
+		if sold {
+			c = keeper.Commit{Claim: claim, Floor: floor}
+		}
+		d.Sends = append(d.Sends, engine.Send{To: s.keeperOf(&o.Lines[i]), Cmd: c})
+	}
+}

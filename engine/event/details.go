@@ -1,0 +1,85 @@
+package event
+
+import (
+	"slices"
+
+	"boxoffice/engine"
+)
+
+// NoCapacity is the capacity of an event without a limit.
+const NoCapacity = -1
+
+// Details is an event's record (service-api.md, Event). Times are unix
+// milliseconds, 0 for none. Values are replaced as a whole, never changed.
+type Details struct {
+	Org          int64          `cbor:"1,keyasint"`
+	PublicID     engine.EventID `cbor:"2,keyasint"`
+	Slug         string         `cbor:"3,keyasint"`
+	Title        string         `cbor:"4,keyasint"`
+	Category     string         `cbor:"5,keyasint"`
+	Subcategory  string         `cbor:"6,keyasint,omitempty"`
+	ShortDesc    string         `cbor:"7,keyasint,omitempty"`
+	Description  string         `cbor:"8,keyasint,omitempty"`
+	Tags         []string       `cbor:"9,keyasint,omitempty"`
+	Visibility   string         `cbor:"10,keyasint"`
+	StartAt      int64          `cbor:"11,keyasint"`
+	EndAt        int64          `cbor:"12,keyasint,omitempty"` // 0: always available (digital)
+	Timezone     string         `cbor:"13,keyasint"`
+	VenueType    string         `cbor:"14,keyasint"`
+	Capacity     int64          `cbor:"15,keyasint"` // NoCapacity or 1-1,000,000
+	DoorsAt      int64          `cbor:"16,keyasint,omitempty"`
+	VenueName    string         `cbor:"17,keyasint,omitempty"`
+	VenueAddress string         `cbor:"18,keyasint,omitempty"`
+	VenueCity    string         `cbor:"19,keyasint,omitempty"`
+	VenueCountry string         `cbor:"20,keyasint,omitempty"`
+	VenueLat     *float64       `cbor:"21,keyasint,omitempty"`
+	VenueLng     *float64       `cbor:"22,keyasint,omitempty"`
+	OnlineLink   string         `cbor:"23,keyasint,omitempty"`
+	OnlineNote   string         `cbor:"24,keyasint,omitempty"`
+	ReturnPolicy string         `cbor:"25,keyasint,omitempty"`
+	Highlight    string         `cbor:"26,keyasint,omitempty"` // video URL
+	CoverImage   string         `cbor:"27,keyasint,omitempty"`
+	CoverVideo   string         `cbor:"28,keyasint,omitempty"`
+	Gallery      []string       `cbor:"29,keyasint,omitempty"`
+	Currency     string         `cbor:"30,keyasint"`
+	AbsorbFees   bool           `cbor:"31,keyasint,omitempty"`
+	Branding     []byte         `cbor:"32,keyasint,omitempty"` // a JSON object
+	SEO          []byte         `cbor:"33,keyasint,omitempty"` // a JSON object
+	Entities     []Entity       `cbor:"34,keyasint,omitempty"`
+	OrderWindow  int64          `cbor:"35,keyasint"` // milliseconds a pending order lives
+	IDCheck      bool           `cbor:"36,keyasint,omitempty"`
+}
+
+// Entity is one lineup block.
+type Entity struct {
+	Kind     string `cbor:"1,keyasint" json:"kind" required:"true" enum:"artist,dj,speaker,host,guest,sponsor,partner,team,feature"`
+	Name     string `cbor:"2,keyasint" json:"name" required:"true" minLength:"1" maxLength:"200"`
+	Role     string `cbor:"3,keyasint,omitempty" json:"role,omitzero" maxLength:"200"`
+	ImageURL string `cbor:"4,keyasint,omitempty" json:"imageUrl,omitzero" format:"uri" maxLength:"2048"`
+	Bio      string `cbor:"5,keyasint,omitempty" json:"bio,omitzero" maxLength:"5000"`
+	SetTime  string `cbor:"6,keyasint,omitempty" json:"setTime,omitzero" maxLength:"100"`
+	Link     string `cbor:"7,keyasint,omitempty" json:"link,omitzero" format:"uri" maxLength:"2048"`
+}
+
+// Product types, derived from the category alone.
+const (
+	ProductEvent       = "event"
+	ProductReservation = "reservation"
+	ProductDigital     = "digital"
+)
+
+// Digital lists the categories with instant access on purchase.
+var Digital = []string{"online-course", "digital-product", "e-books", "downloadable-files", "online-service"}
+
+// ProductType is the bucket that a category falls into (service-api.md, Product
+// types).
+func ProductType(category string) string {
+	switch {
+	case category == "reservations":
+		return ProductReservation
+	case slices.Contains(Digital, category):
+		return ProductDigital
+	default:
+		return ProductEvent
+	}
+}

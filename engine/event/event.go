@@ -1,0 +1,173 @@
+// Package event is the kind of an event: it owns the event's record and life
+// cycle, its orders from placing to their end, its tickets and its gates. It is
+// the ledger of the reservation protocol (engine/keeper).
+//
+// Invariants: an order is completed exactly when its tickets exist; unpaid
+// orders and issued tickets never exceed the event's capacity; a ticket is
+// admitted once; an order's end is told to its keepers until each has
+// acknowledged it. Limits: limits in timers.go bound how much one Wake does;
+// 20 lines an order, 20 payment attempts an order, 1,000 gates.
+//
+// The ledger keeps open orders whole, one compact record a ticket, and for 24
+// hours the ids and outcomes of ended orders; the read model has the rest.
+package event
+
+import (
+	"math"
+	"time"
+
+	"boxoffice/engine"
+	"boxoffice/engine/keeper"
+)
+
+// State is an event's memory.
+type State struct {
+	ref     engine.Ref
+	details *Details // nil until created, and again when a draft is removed
+	status  string
+	created int64 // unix milliseconds
+	updated int64
+	rev     uint64
+	offers  map[int64]keeper.Offer // by ticket type's number
+
+	open    orderTable // unpaid, or ended and not yet acknowledged by all keepers
+	late    orderTable // ended unpaid after an attempt to pay: money may still come
+	past    past       // ids and outcomes of closed orders
+	live    int64      // units being placed, in unpaid orders, or issued
+	minted  tickets
+	gates   gates
+	expiry  expiryHeap
+	lateDue queue // when late orders are forgotten
+
+	epoch    int32  // volatile from here on
+	counter  uint32 // serials made by this activation
+	placing  map[engine.OrderID]*placing
+	alive    []keeper.Claim            // claims by serial; the first live one is the floor
+	settling map[engine.OrderID]uint32 // lines whose keeper has not acknowledged the end
+	closing  []engine.OrderID          // acknowledged by all, not yet journaled as closed
+	closeAt  int64
+	placeDue queue
+	sendDue  queue
+	due      []engine.OrderID // may have expired
+	clock    int64            // up to when sale windows and dates have been judged
+	boundary int64            // when one of them is next; 0 for never
+}
+
+// placing is an order that waits for its keepers. It is forgotten by a crash.
+type placing struct {
+	order   *Order // lines get name and price as keepers grant them
+	at      int64  // since when, unix milliseconds
+	presale string
+	waiting uint32         // lines not granted yet
+	late    *ReportPayment // money that came after the order's end, or nil
+}
+
+// New is the empty state of an event.
+func New(ref engine.Ref) engine.State {
+	return &State{
+		ref:      ref,
+		offers:   make(map[int64]keeper.Offer),
+		open:     newOrderTable(),
+		late:     newOrderTable(),
+		past:     newPast(),
+		gates:    newGates(),
+		placing:  make(map[engine.OrderID]*placing),
+		settling: make(map[engine.OrderID]uint32),
+	}
+}
+
+func (s *State) record() *Record {
+	return &Record{
+		Number: s.ref.ID, Details: s.details, Status: s.status, CreatedAt: s.created, UpdatedAt: s.updated,
+		Revision: s.rev, Types: len(s.offers), Sold: s.minted.len() > 0,
+	}
+}
+
+// find returns an order whose record the ledger has.
+func (s *State) find(id engine.OrderID) *Order {
+	if o := s.open.get(id); o != nil {
+		return o
+	}
+	return s.late.get(id)
+}
+
+// floor is the serial below which none of the event's orders is alive.
+func (s *State) floor() keeper.Serial {
+	if len(s.alive) > 0 {
+		return s.alive[0].Serial
+	}
+	return keeper.NewSerial(s.epoch, s.counter+1)
+}
+
+// isAlive says whether a claim's order is being placed or open under its serial.
+func (s *State) isAlive(c keeper.Claim) bool {
+	if p := s.placing[c.Order]; p != nil && p.order.Serial == c.Serial {
+		return true
+	}
+	o := s.open.get(c.Order)
+	return o != nil && o.Serial == c.Serial
+}
+
+// raiseFloor drops the first claims that have ended.
+func (s *State) raiseFloor() {
+	for len(s.alive) > 0 && !s.isAlive(s.alive[0]) {
+		s.alive = s.alive[1:]
+	}
+}
+
+// keeperOf is the keeper of an order's line.
+func (s *State) keeperOf(l *OrderLine) engine.Ref { return engine.InventoryRef(s.ref.Event, l.Type) }
+
+// lineOf is the line of an order that a keeper keeps, or -1.
+func lineOf(o *Order, k engine.Ref) int {
+	for i := range o.Lines {
+		if o.Lines[i].Type == k.ID {
+			return i
+		}
+	}
+	return -1
+}
+
+// allLines is the mask of an order's lines.
+func allLines(o *Order) uint32 { return uint32(1)<<len(o.Lines) - 1 }
+
+// Next is when the state wants a Wake.
+func (s *State) Next() time.Time {
+	if len(s.due) > 0 {
+		return time.UnixMilli(1)
+	}
+	next := int64(math.MaxInt64)
+	for _, t := range [...]int64{s.placeDue.next(), s.sendDue.next(), s.closeAt, s.expiry.next(), s.boundary} {
+		if t > 0 && t < next {
+			next = t
+		}
+	}
+	if next == math.MaxInt64 {
+		return time.Time{}
+	}
+	return time.UnixMilli(next)
+}
+
+// Tickets is the number of tickets issued, for the audit.
+func (s *State) Tickets() int { return s.minted.len() }
+
+// TicketsOf is the number of tickets issued of a ticket type, for the audit.
+func (s *State) TicketsOf(ticketType int64) int64 {
+	var n int64
+	for i := range s.minted.groups() {
+		if s.minted.kind[i] == ticketType {
+			n += int64(s.minted.size(i))
+		}
+	}
+	return n
+}
+
+// Orders calls f for every order whose record the ledger has, for the audit.
+func (s *State) Orders(f func(*Order)) {
+	for _, o := range s.open.orders {
+		f(o)
+	}
+	for _, o := range s.late.orders {
+		f(o)
+	}
+}

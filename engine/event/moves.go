@@ -1,0 +1,165 @@
+package event
+
+import (
+	"slices"
+
+	"boxoffice/engine"
+)
+
+// Event statuses (decisions.md section 3).
+const (
+	StatusDraft      = "draft"
+	StatusReview     = "review"
+	StatusPublished  = "published"
+	StatusOnSale     = "on_sale"
+	StatusSoldOut    = "sold_out"
+	StatusInProgress = "in_progress"
+	StatusCompleted  = "completed"
+	StatusCancelled  = "cancelled"
+)
+
+// moves is the table of legal moves. Back to draft is unpublishing.
+var moves = map[string][]string{
+	StatusDraft:      {StatusReview, StatusPublished},
+	StatusReview:     {StatusDraft, StatusPublished},
+	StatusPublished:  {StatusDraft, StatusOnSale, StatusInProgress, StatusCancelled},
+	StatusOnSale:     {StatusDraft, StatusPublished, StatusSoldOut, StatusInProgress, StatusCancelled},
+	StatusSoldOut:    {StatusDraft, StatusOnSale, StatusInProgress, StatusCancelled},
+	StatusInProgress: {StatusCompleted, StatusCancelled},
+	StatusCompleted:  {},
+	StatusCancelled:  {},
+}
+
+// Public lists the statuses in which the public sees an event.
+var Public = []string{StatusPublished, StatusOnSale, StatusSoldOut, StatusInProgress}
+
+// selling says whether orders are taken in a status.
+func selling(status string) bool { return slices.Contains(Public, status) }
+
+// transition refuses a move that the table does not have.
+func (s *State) transition(to string) *engine.Refusal {
+	if slices.Contains(moves[s.status], to) {
+		return nil
+	}
+	return engine.Refuse(engine.InvalidTransition, Transition{From: s.status, To: to, Allowed: moves[s.status]})
+}
+
+func (s *State) decideMove(c Move, at int64) engine.Decision {
+	if s.details == nil {
+		return refuse(engine.EventNotFound, nil)
+	}
+	if c.To == s.status {
+		return engine.Decision{Reply: s.record()}
+	}
+	if r := s.transition(c.To); r != nil {
+		return engine.Decision{Reply: r}
+	}
+	if c.To == StatusPublished && len(s.offers) == 0 {
+		return engine.Decision{Reply: &engine.Refusal{
+			Code: engine.Validation, Message: "An event needs a ticket type before it is published.",
+			Details: Issues{Issues: []Issue{{Path: "ticketTypes", Code: "required", Message: "add at least one ticket type"}}},
+		}}
+	}
+	f := &Moved{From: s.status, To: c.To, Reason: c.Reason, At: at}
+	r := s.record()
+	r.Status, r.UpdatedAt, r.Revision = c.To, at, r.Revision+1
+	return engine.Decision{Facts: []engine.Fact{f}, Reply: r}
+}
+
+// Issues is the detail of a VALIDATION_ERROR.
+type Issues struct {
+	Issues []Issue `json:"issues"`
+}
+
+// Issue is one thing that is wrong with a request.
+type Issue struct {
+	Path    string `json:"path"`
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+// decideDelete removes a draft that nobody bought of, and cancels the rest.
+func (s *State) decideDelete(c Delete, at int64) engine.Decision {
+	if s.details == nil {
+		return refuse(engine.EventNotFound, nil)
+	}
+	draft := s.status == StatusDraft || s.status == StatusReview
+	if draft && s.live == 0 && s.minted.len() == 0 {
+		return engine.Decision{Facts: []engine.Fact{&Removed{At: at}}, Reply: s.record()}
+	}
+	if s.status == StatusCancelled {
+		return engine.Decision{Reply: s.record()}
+	}
+	if s.status == StatusCompleted {
+		return engine.Decision{Reply: s.transition(StatusCancelled)}
+	}
+	r := s.record()
+	r.Status, r.UpdatedAt, r.Revision = StatusCancelled, at, r.Revision+1
+	return engine.Decision{
+		Facts: []engine.Fact{&Moved{From: s.status, To: StatusCancelled, Reason: c.Reason, At: at}},
+		Reply: r,
+	}
+}
+
+// due is the status that sale windows, stock and dates call for at a time. Only
+// published events move by themselves, and only dated ones start and end.
+func (s *State) dueStatus(at int64) string {
+	dated := ProductType(s.details.Category) == ProductEvent
+	switch s.status {
+	case StatusPublished, StatusOnSale, StatusSoldOut:
+		if dated && at >= s.details.StartAt {
+			return StatusInProgress
+		}
+		return s.saleStatus(at)
+	case StatusInProgress:
+		if dated && s.details.EndAt != 0 && at >= s.details.EndAt {
+			return StatusCompleted
+		}
+	}
+	return s.status
+}
+
+// saleStatus judges the offers whose windows are open.
+func (s *State) saleStatus(at int64) string {
+	open, stock := 0, 0
+	for _, o := range s.offers {
+		if o.Hidden || at < o.SaleStart || at >= o.SaleEnd {
+			continue
+		}
+		open++
+		if !o.SoldOut {
+			stock++
+		}
+	}
+	switch {
+	case open == 0 && s.status == StatusSoldOut:
+		return StatusSoldOut
+	case open == 0:
+		return StatusPublished
+	case stock == 0:
+		return StatusSoldOut
+	default:
+		return StatusOnSale
+	}
+}
+
+// nextBoundary is the first time after the clock at which dueStatus may change
+// its mind, or 0.
+func (s *State) nextBoundary() int64 {
+	if s.details == nil {
+		return 0
+	}
+	next := int64(0)
+	consider := func(t int64) {
+		if t > s.clock && (next == 0 || t < next) {
+			next = t
+		}
+	}
+	consider(s.details.StartAt)
+	consider(s.details.EndAt)
+	for _, o := range s.offers {
+		consider(o.SaleStart)
+		consider(o.SaleEnd)
+	}
+	return next
+}

@@ -1,0 +1,166 @@
+package event
+
+import "boxoffice/engine"
+
+import "boxoffice/engine/keeper"
+
+// Order statuses (decisions.md section 3).
+const (
+	Pending           = "pending"
+	Processing        = "processing"
+	Completed         = "completed"
+	Failed            = "failed"
+	Cancelled         = "cancelled"
+	Expired           = "expired"
+	Refunded          = "refunded"
+	PartiallyRefunded = "partially_refunded"
+)
+
+// Attempt statuses (decisions.md section 3).
+const (
+	AttemptPending    = "pending"
+	AttemptProcessing = "processing"
+	AttemptSucceeded  = "succeeded"
+	AttemptFailed     = "failed"
+	AttemptExpired    = "expired"
+	AttemptUnderpaid  = "underpaid"
+	AttemptCancelled  = "cancelled"
+	AttemptRefunded   = "refunded"
+)
+
+// Refund statuses that money sent back by itself passes through.
+const (
+	RefundProcessing = "processing"
+	RefundProcessed  = "processed"
+	RefundFailed     = "failed"
+)
+
+// Order is the record of an order, as the ledger keeps it and as facts and
+// replies carry it. It is never changed, only replaced by a changed copy.
+// Times are unix milliseconds, money is minor units.
+type Order struct {
+	ID          engine.OrderID `cbor:"1,keyasint"`
+	Serial      keeper.Serial  `cbor:"2,keyasint"`
+	Fingerprint uint64         `cbor:"3,keyasint,omitempty"` // of the request's body
+	Status      string         `cbor:"4,keyasint"`
+	Email       string         `cbor:"5,keyasint"`
+	Name        string         `cbor:"6,keyasint,omitempty"`
+	Customer    uint64         `cbor:"7,keyasint"` // who the caps count for
+	Lines       []OrderLine    `cbor:"8,keyasint"`
+	Currency    string         `cbor:"9,keyasint"`
+	Subtotal    int64          `cbor:"10,keyasint"`
+	Fees        int64          `cbor:"11,keyasint,omitempty"` // on top, paid by the buyer
+	Absorbed    int64          `cbor:"12,keyasint,omitempty"` // fee taken out of the payout
+	Total       int64          `cbor:"13,keyasint"`
+	CreatedAt   int64          `cbor:"14,keyasint"`
+	ExpiresAt   int64          `cbor:"15,keyasint"`
+	UpdatedAt   int64          `cbor:"16,keyasint"`
+	EndedAt     int64          `cbor:"17,keyasint,omitempty"`
+	FirstTicket uint32         `cbor:"18,keyasint,omitempty"` // serial of the first of its tickets
+	Attempts    []Attempt      `cbor:"19,keyasint,omitempty"`
+	Refunds     []Refund       `cbor:"20,keyasint,omitempty"`
+	Extended    bool           `cbor:"21,keyasint,omitempty"` // the window was extended at pay
+}
+
+// OrderLine is one line of an order.
+type OrderLine struct {
+	Type          int64  `cbor:"1,keyasint"` // number of the ticket type
+	Name          string `cbor:"2,keyasint"` // of the ticket type
+	Quantity      int64  `cbor:"3,keyasint"`
+	UnitPrice     int64  `cbor:"4,keyasint"`
+	AttendeeName  string `cbor:"5,keyasint,omitempty"`
+	AttendeeEmail string `cbor:"6,keyasint,omitempty"`
+}
+
+// Attempt is one try to pay an order with a provider.
+type Attempt struct {
+	Reference string `cbor:"1,keyasint"` // ours, at the provider
+	Provider  string `cbor:"2,keyasint"`
+	Status    string `cbor:"3,keyasint"`
+	Amount    int64  `cbor:"4,keyasint"` // asked for
+	Received  int64  `cbor:"5,keyasint,omitempty"`
+	URL       string `cbor:"6,keyasint,omitempty"` // where the buyer pays
+	At        int64  `cbor:"7,keyasint"`
+}
+
+// Open says whether money may still come of the attempt.
+func (a *Attempt) Open() bool {
+	return a.Status == AttemptPending || a.Status == AttemptProcessing
+}
+
+// Refund is money that goes back by itself: it came late, short or twice.
+type Refund struct {
+	Reference   string `cbor:"1,keyasint"` // of the attempt
+	Amount      int64  `cbor:"2,keyasint"`
+	Reason      string `cbor:"3,keyasint"` // late, underpaid, twice, cancelled
+	Status      string `cbor:"4,keyasint"`
+	ProviderRef string `cbor:"5,keyasint,omitempty"`
+	At          int64  `cbor:"6,keyasint"`
+	ProcessedAt int64  `cbor:"7,keyasint,omitempty"`
+}
+
+// Tickets is how many tickets the order is for.
+func (o *Order) Tickets() int64 {
+	var n int64
+	for i := range o.Lines {
+		n += o.Lines[i].Quantity
+	}
+	return n
+}
+
+// Unpaid says whether the order waits for money.
+func (o *Order) Unpaid() bool { return o.Status == Pending || o.Status == Processing }
+
+// Attempt returns the attempt with a reference, or nil.
+func (o *Order) Attempt(reference string) *Attempt {
+	for i := range o.Attempts {
+		if o.Attempts[i].Reference == reference {
+			return &o.Attempts[i]
+		}
+	}
+	return nil
+}
+
+// refunding says whether a refund for the attempt exists.
+func (o *Order) refunding(reference string) bool {
+	for i := range o.Refunds {
+		if o.Refunds[i].Reference == reference {
+			return true
+		}
+	}
+	return false
+}
+
+// Holder is the name and e-mail on the i-th line's tickets.
+func (o *Order) Holder(i int) (name, email string) {
+	l := &o.Lines[i]
+	name, email = l.AttendeeName, l.AttendeeEmail
+	if name == "" {
+		name = o.Name
+	}
+	if email == "" {
+		email = o.Email
+	}
+	return name, email
+}
+
+// FeeBasisPoints is the platform's fee per paid ticket at checkout
+// (decisions.md section 4).
+const FeeBasisPoints = 500
+
+// Fee is the platform's fee on one ticket, rounded half up.
+func Fee(price int64) int64 { return (price*FeeBasisPoints + 5_000) / 10_000 }
+
+// total sets the order's sums from its lines.
+func (o *Order) total(absorb bool) {
+	o.Subtotal, o.Fees, o.Absorbed = 0, 0, 0
+	for i := range o.Lines {
+		l := &o.Lines[i]
+		o.Subtotal += l.UnitPrice * l.Quantity
+		o.Fees += Fee(l.UnitPrice) * l.Quantity
+	}
+	if absorb {
+		o.Fees, o.Absorbed = 0, o.Fees
+	}
+	o.Total = o.Subtotal + o.Fees
+}

@@ -1,0 +1,201 @@
+package event
+
+import (
+	"slices"
+
+	"boxoffice/engine"
+	"boxoffice/engine/keeper"
+)
+
+// decidePlace asks every keeper for its line. The caller waits (Hold) until all
+// have granted or one has refused.
+func (s *State) decidePlace(c Place, at int64) engine.Decision {
+	if d, known := s.decideKnown(c); known {
+		return d
+	}
+	if s.details == nil {
+		return refuse(engine.TicketTypeNotFound, nil)
+	}
+	if !selling(s.status) {
+		return refuse(engine.NotOnSale, Blocked{Status: s.status, Reason: "event_" + s.status})
+	}
+	for i := range c.Lines {
+		if _, ok := s.offers[c.Lines[i].Type]; !ok {
+			return refuse(engine.TicketTypeNotFound, Which{s.typeID(&c.Lines[i])})
+		}
+	}
+	o := &Order{
+		ID: c.Order, Serial: keeper.NewSerial(s.epoch, s.counter+1), Fingerprint: c.Fingerprint,
+		Status: Pending, Email: c.Email, Name: c.Name, Customer: c.Customer, Lines: c.Lines,
+		Currency: s.details.Currency, CreatedAt: at, UpdatedAt: at, ExpiresAt: at + s.details.OrderWindow,
+	}
+	if left := s.room(); left != NoCapacity && o.Tickets() > left {
+		return refuse(engine.TicketSoldOut, Full{s.typeID(&c.Lines[0]), o.Tickets(), left})
+	}
+	return s.startPlacing(&placing{order: o, at: at, presale: c.PresaleCode, waiting: allLines(o)}, at)
+}
+
+// decideKnown answers a Place that has been seen before.
+func (s *State) decideKnown(c Place) (engine.Decision, bool) {
+	other := func(fingerprint uint64) (engine.Decision, bool) {
+		return refuse(engine.IdempotencyReused, nil), fingerprint != c.Fingerprint
+	}
+	if p := s.placing[c.Order]; p != nil && p.late == nil {
+		if d, differs := other(p.order.Fingerprint); differs {
+			return d, true
+		}
+		return engine.Decision{Hold: &c.Order}, true
+	}
+	if o := s.find(c.Order); o != nil {
+		if d, differs := other(o.Fingerprint); differs {
+			return d, true
+		}
+		return engine.Decision{Reply: &OrderReply{Order: o, Status: o.Status}}, true
+	}
+	if status, print, ok := s.past.find(c.Order); ok {
+		if d, differs := other(print); differs {
+			return d, true
+		}
+		return engine.Decision{Reply: &OrderReply{Past: true, Status: status}}, true
+	}
+	return engine.Decision{}, false
+}
+
+// room is how many more units the event's capacity admits, or NoCapacity.
+func (s *State) room() int64 {
+	if s.details.Capacity == NoCapacity {
+		return NoCapacity
+	}
+	return max(0, s.details.Capacity-s.live)
+}
+
+func (s *State) typeID(l *OrderLine) string {
+	return engine.NumberedID(s.ref.Event, l.Type).String()
+}
+
+// startPlacing holds the caller and asks the keepers.
+func (s *State) startPlacing(p *placing, at int64) engine.Decision {
+	d := engine.Decision{Hold: &p.order.ID, Facts: []engine.Fact{&Placing{placing: p}}}
+	claim, floor := keeper.Claim{Order: p.order.ID, Serial: p.order.Serial}, s.floor()
+	for i := range p.order.Lines {
+		l := &p.order.Lines[i]
+		d.Sends = append(d.Sends, engine.Send{To: s.keeperOf(l), Cmd: keeper.Reserve{
+			Claim: claim, Floor: floor,
+			Line: keeper.Line{
+				Quantity: l.Quantity, Customer: p.order.Customer, PresaleCode: p.presale, Late: p.late != nil,
+			},
+		}})
+	}
+	return d
+}
+
+// decideGranted takes a keeper's yes. The last one makes the order.
+func (s *State) decideGranted(c keeper.Granted, at int64) engine.Decision {
+	p := s.placing[c.Order]
+	if p == nil || p.order.Serial != c.Serial {
+		return engine.Decision{} // the keeper will ask, and be told
+	}
+	line := lineOf(p.order, c.Keeper)
+	if line < 0 || p.waiting&(1<<line) == 0 {
+		return engine.Decision{}
+	}
+	if p.waiting != 1<<line {
+		return engine.Decision{Facts: []engine.Fact{&LineGranted{ID: c.Order, Line: line, Price: c.Price, Name: c.Name}}}
+	}
+	if p.late != nil {
+		return s.settleLate(p, at)
+	}
+	if !selling(s.status) {
+		return s.drop(p, engine.Refuse(engine.NotOnSale, Blocked{Status: s.status, Reason: "event_" + s.status}), -1)
+	}
+	return s.create(p, line, c, at)
+}
+
+// create makes the order that p has become with its last grant. A free one is
+// completed at once.
+func (s *State) create(p *placing, line int, c keeper.Granted, at int64) engine.Decision {
+	o := *p.order
+	o.Lines = slices.Clone(o.Lines)
+	o.Lines[line].UnitPrice, o.Lines[line].Name = c.Price, c.Name
+	o.total(s.details.AbsorbFees)
+	o.UpdatedAt = at
+	d := engine.Decision{Facts: []engine.Fact{&OrderCreated{Order: &o}}}
+	reply := &o
+	if o.Total == 0 {
+		f := &OrderCompleted{ID: o.ID, Serial: o.Serial, First: s.minted.next(), At: at}
+		d.Facts = append(d.Facts, f)
+		reply = o.completed(f)
+		s.tellKeepers(&d, &o, allLines(&o), true)
+	}
+	d.Answers = []engine.Answer{{Key: o.ID, Reply: &OrderReply{Order: reply, Status: reply.Status}}}
+	return d
+}
+
+// decideRefused takes a keeper's no: the other keepers give back.
+func (s *State) decideRefused(c keeper.Refused, at int64) engine.Decision {
+	p := s.placing[c.Order]
+	if p == nil || p.order.Serial != c.Serial {
+		return engine.Decision{}
+	}
+	if p.late != nil {
+		return s.refundLate(p, at)
+	}
+	return s.drop(p, c.Refusal, lineOf(p.order, c.Keeper))
+}
+
+// drop forgets an order that waited for its keepers, and answers its callers.
+// All keepers but the one of the refusing line are told to release.
+func (s *State) drop(p *placing, why *engine.Refusal, refusing int) engine.Decision {
+	d := engine.Decision{
+		Facts:   []engine.Fact{&Dropped{ID: p.order.ID}},
+		Answers: []engine.Answer{{Key: p.order.ID, Reply: why}},
+	}
+	lines := allLines(p.order)
+	if refusing >= 0 {
+		lines &^= 1 << refusing
+	}
+	s.tellKeepers(&d, p.order, lines, false)
+	return d
+}
+
+// decideClosed notes that a keeper has carried an order's end out.
+func (s *State) decideClosed(c keeper.Closed, at int64) engine.Decision {
+	o := s.open.get(c.Order)
+	if o == nil || o.Serial != c.Serial {
+		return engine.Decision{}
+	}
+	line := lineOf(o, c.Keeper)
+	if line < 0 || s.settling[c.Order]&(1<<line) == 0 {
+		return engine.Decision{}
+	}
+	return engine.Decision{Facts: []engine.Fact{&LineSettled{ID: c.Order, Line: line, At: at}}}
+}
+
+// decideInquire tells a keeper which of its reservations are still wanted.
+func (s *State) decideInquire(c keeper.Inquire) engine.Decision {
+	var d engine.Decision
+	var confirmed []keeper.Claim
+	for _, claim := range c.Claims {
+		if claim.Serial.Epoch() > s.epoch {
+			continue // made by a later activation than this one: not ours to judge
+		}
+		if p := s.placing[claim.Order]; p != nil && p.order.Serial == claim.Serial {
+			continue // not durable yet; it will ask again
+		}
+		o := s.open.get(claim.Order)
+		switch {
+		case o == nil || o.Serial != claim.Serial:
+			d.Sends = append(d.Sends, engine.Send{To: c.Keeper, Cmd: keeper.Release{Claim: claim, Floor: s.floor()}})
+		case o.Unpaid():
+			confirmed = append(confirmed, claim)
+		default:
+			if line := lineOf(o, c.Keeper); line >= 0 {
+				s.tellKeepers(&d, o, 1<<line, o.Status == Completed)
+			}
+		}
+	}
+	if len(confirmed) > 0 {
+		d.Sends = append(d.Sends, engine.Send{To: c.Keeper, Cmd: keeper.Confirmed{Claims: confirmed}})
+	}
+	return d
+}

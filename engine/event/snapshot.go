@@ -1,0 +1,115 @@
+package event
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"boxoffice/engine"
+	"boxoffice/engine/keeper"
+)
+
+// Frozen is the snapshot of an event. Tickets and closed orders are columns.
+type Frozen struct {
+	Details *Details       `cbor:"1,keyasint"`
+	Status  string         `cbor:"2,keyasint"`
+	Created int64          `cbor:"3,keyasint"`
+	Updated int64          `cbor:"4,keyasint"`
+	Rev     uint64         `cbor:"5,keyasint"`
+	Offers  []keeper.Offer `cbor:"6,keyasint"`
+	Open    []*Order       `cbor:"7,keyasint"`
+	Late    []*Order       `cbor:"8,keyasint"`
+	Clock   int64          `cbor:"9,keyasint"`
+
+	PastIDs    []engine.OrderID `cbor:"20,keyasint"`
+	PastStatus []byte           `cbor:"21,keyasint"`
+	PastPrints []uint64         `cbor:"22,keyasint"`
+	PastAt     []int64          `cbor:"23,keyasint"`
+
+	GroupFirst   []uint32         `cbor:"30,keyasint"`
+	GroupKind    []int64          `cbor:"31,keyasint"`
+	GroupOrder   []engine.OrderID `cbor:"32,keyasint"`
+	GroupNameEnd []uint32         `cbor:"33,keyasint"`
+	Names        []byte           `cbor:"34,keyasint"`
+	TicketStatus []byte           `cbor:"35,keyasint"`
+	TicketAt     []int64          `cbor:"36,keyasint"`
+	TicketGate   []uint16         `cbor:"37,keyasint"`
+	TicketDevice []uint64         `cbor:"38,keyasint"`
+	TicketKey    []uint64         `cbor:"39,keyasint"`
+
+	Gates   []GateCount   `cbor:"40,keyasint"`
+	Minutes []MinuteCount `cbor:"41,keyasint"`
+}
+
+// Freeze returns a copy that shares only what never changes.
+func (s *State) Freeze() any {
+	t := s.minted.freeze()
+	return &Frozen{
+		Details: s.details, Status: s.status, Created: s.created, Updated: s.updated, Rev: s.rev,
+		Offers: s.sortedOffers(), Open: slices.Clone(s.open.orders), Late: slices.Clone(s.late.orders), Clock: s.clock,
+		PastIDs: slices.Clip(s.past.ids), PastStatus: slices.Clip(s.past.status),
+		PastPrints: slices.Clip(s.past.prints), PastAt: slices.Clip(s.past.at),
+		GroupFirst: t.first, GroupKind: t.kind, GroupOrder: t.order, GroupNameEnd: t.nameEnd, Names: t.names,
+		TicketStatus: t.status, TicketAt: t.at, TicketGate: t.gate, TicketDevice: t.device, TicketKey: t.key,
+		Gates: slices.Clone(s.gates.counts), Minutes: slices.Clone(s.gates.minutes),
+	}
+}
+
+func (s *State) sortedOffers() []keeper.Offer {
+	return slices.SortedFunc(maps.Values(s.offers), func(a, b keeper.Offer) int {
+		return cmp.Compare(a.Keeper.ID, b.Keeper.ID)
+	})
+}
+
+// Thaw is the state of a decoded snapshot.
+func Thaw(ref engine.Ref, frozen any) (engine.State, error) {
+	f, ok := frozen.(*Frozen)
+	if !ok {
+		return nil, fmt.Errorf("event: snapshot of %s is a %T", ref.Name(), frozen)
+	}
+	s, _ := New(ref).(*State) //nolint:errcheck // New makes a *State
+	s.details, s.status, s.created, s.updated, s.rev = f.Details, f.Status, f.Created, f.Updated, f.Rev
+	for _, o := range f.Offers {
+		s.offers[o.Keeper.ID] = o
+	}
+	s.minted = tickets{
+		first: f.GroupFirst, kind: f.GroupKind, order: f.GroupOrder, nameEnd: f.GroupNameEnd, names: f.Names,
+		status: f.TicketStatus, at: f.TicketAt, gate: f.TicketGate, device: f.TicketDevice, key: f.TicketKey,
+	}
+	s.live = int64(s.minted.len())
+	s.thawOrders(f)
+	s.past = past{ids: f.PastIDs, status: f.PastStatus, prints: f.PastPrints, at: f.PastAt, index: make(map[engine.OrderID]int, len(f.PastIDs))}
+	for i, id := range f.PastIDs {
+		s.past.index[id] = i
+	}
+	s.gates.counts, s.gates.minutes = f.Gates, f.Minutes
+	for i, g := range f.Gates {
+		s.gates.index[g.Name] = uint16(i)
+	}
+	s.judgeAgain(f.Clock)
+	return s, s.Check()
+}
+
+func (s *State) thawOrders(f *Frozen) {
+	for _, o := range f.Open {
+		s.open.put(o)
+		if o.Unpaid() {
+			s.live += o.Tickets()
+			s.expiry.add(o.ExpiresAt, o.ID)
+			if s.status == StatusCancelled {
+				s.due = append(s.due, o.ID)
+			}
+			continue
+		}
+		s.settling[o.ID] = allLines(o)
+		s.sendDue.push(o.EndedAt+resendMillis, o.ID)
+	}
+	for _, o := range f.Late {
+		s.late.put(o)
+		s.lateDue.push(o.EndedAt+lateMillis, o.ID)
+	}
+	byDue := func(a, b dueOrder) int { return cmp.Compare(a.at, b.at) }
+	slices.SortStableFunc(s.sendDue.items, byDue)
+	slices.SortStableFunc(s.lateDue.items, byDue)
+}

@@ -1,0 +1,97 @@
+package event
+
+import (
+	"boxoffice/engine"
+	"boxoffice/engine/keeper"
+)
+
+// The ledger's delays in milliseconds, and how much one Wake does.
+const (
+	placeMillis   = 4_000  // an order waits for its keepers
+	resendMillis  = 2_000  // an end that is not acknowledged is told again
+	closeMillis   = 1_000  // acknowledged ends are journaled together
+	recheckMillis = 60_000 // an order with money in flight is looked at again
+	wakeLimit     = 256    // orders of each sort
+)
+
+// decideWake acts on all that is due.
+func (s *State) decideWake(c engine.Wake, now int64) engine.Decision {
+	var d engine.Decision
+	if c.Epoch > 0 {
+		d.Facts = append(d.Facts, &Woken{Epoch: c.Epoch})
+		return d
+	}
+	acted := Acted{At: now}
+	for _, p := range s.placeDue.ready(now, wakeLimit) {
+		acted.Placing++
+		if q := s.placing[p.id]; q != nil && q.at+placeMillis <= now {
+			merge(&d, s.drop(q, engine.Refuse(engine.Unavailable, nil), -1))
+		}
+	}
+	for _, o := range s.sendDue.ready(now, wakeLimit) {
+		acted.Settling++
+		if mask := s.settling[o.id]; mask != 0 {
+			order := s.open.get(o.id)
+			s.tellKeepers(&d, order, mask, order.Status == Completed)
+		}
+	}
+	for _, id := range s.due[:min(len(s.due), wakeLimit)] {
+		acted.Due++
+		if o := s.open.get(id); o != nil && s.over(o, now) {
+			status := o.endStatus()
+			if s.status == StatusCancelled {
+				status = Cancelled
+			}
+			merge(&d, s.end(o, status, now))
+		}
+	}
+	if acted.Placing+acted.Settling+acted.Due > 0 {
+		d.Facts = append(d.Facts, &acted)
+	}
+	s.wakeClock(&d, now)
+	return d
+}
+
+// over says whether an unpaid order's time is up. Money in flight pins it.
+func (s *State) over(o *Order, now int64) bool {
+	if !o.Unpaid() {
+		return false
+	}
+	return s.status == StatusCancelled || o.ExpiresAt <= now && !o.inFlight()
+}
+
+// wakeClock journals the acknowledged ends, moves the event's status when a
+// window or a date says so, and brings out the orders that may have expired.
+func (s *State) wakeClock(d *engine.Decision, now int64) {
+	if s.closeAt != 0 && s.closeAt <= now {
+		d.Facts = append(d.Facts, &OrderClosed{IDs: s.closing, At: now})
+	}
+	if s.details == nil {
+		return
+	}
+	if s.boundary != 0 && s.boundary <= now {
+		if to := s.dueStatus(now); to != s.status {
+			d.Facts = append(d.Facts, &Moved{From: s.status, To: to, At: now})
+		}
+	}
+	if s.boundary != 0 && s.boundary <= now || len(s.due) == 0 && s.expiry.next() != 0 && s.expiry.next() <= now {
+		d.Facts = append(d.Facts, &Elapsed{At: now})
+	}
+}
+
+// merge adds the facts, answers and sends of another decision.
+func merge(d *engine.Decision, more engine.Decision) {
+	d.Facts = append(d.Facts, more.Facts...)
+	d.Answers = append(d.Answers, more.Answers...)
+	d.Sends = append(d.Sends, more.Sends...)
+}
+
+// woken starts an activation: what the last one left unsettled is told again.
+func (s *State) woken(epoch int32) {
+	s.epoch, s.counter = epoch, 0
+	s.alive = s.alive[:0]
+	for _, o := range s.open.orders {
+		s.alive = append(s.alive, keeper.Claim{Order: o.ID, Serial: o.Serial})
+	}
+	sortClaims(s.alive)
+}

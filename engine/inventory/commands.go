@@ -1,0 +1,65 @@
+package inventory
+
+import "boxoffice/engine"
+
+// The commands of a ticket type besides the keeper's.
+type (
+	// Create makes the type. The actor's number is the command's id. It is
+	// answered by *Record.
+	Create struct{ Details Details }
+	// Update replaces the record, if it is still at Revision. It is answered
+	// by *Record.
+	Update struct {
+		Details  Details
+		Revision uint64
+	}
+	// Get is answered by *Record.
+	Get struct{}
+)
+
+// Command marks the commands.
+func (Create) Command() {}
+func (Update) Command() {}
+func (Get) Command()    {}
+
+// The details of refusals (decisions.md section 6).
+type (
+	// Stock is the detail of TICKET_SOLD_OUT.
+	Stock struct {
+		TicketTypeID string `json:"ticketTypeId"`
+		Requested    int64  `json:"requested"`
+		Available    int64  `json:"available"`
+	}
+	// OrderCap is the detail of EXCEEDS_MAX_PER_ORDER.
+	OrderCap struct {
+		TicketTypeID string `json:"ticketTypeId"`
+		Max          int64  `json:"max"`
+		Requested    int64  `json:"requested"`
+	}
+	// CustomerCap is the detail of EXCEEDS_MAX_PER_CUSTOMER.
+	CustomerCap struct {
+		TicketTypeID string `json:"ticketTypeId"`
+		Max          int64  `json:"max"`
+		AlreadyHeld  int64  `json:"alreadyHeld"`
+		Requested    int64  `json:"requested"`
+	}
+	// Closed is the detail of NOT_ON_SALE.
+	Closed struct {
+		TicketTypeID string `json:"ticketTypeId"`
+		SaleStart    string `json:"saleStart"`
+		SaleEnd      string `json:"saleEnd"`
+		Reason       string `json:"reason"` // not_started, ended, hidden
+	}
+	// Which is the detail of a refusal that only names the ticket type.
+	Which struct {
+		TicketTypeID string `json:"ticketTypeId"`
+	}
+	// Floor is the detail of a quantity below what is sold.
+	Floor struct {
+		QuantityTotal int64 `json:"quantityTotal"`
+		Sold          int64 `json:"sold"`
+	}
+)
+
+// TypeID is the public id of the ticket type at ref.
+func TypeID(ref engine.Ref) engine.TypeID { return engine.NumberedID(ref.Event, ref.ID) }

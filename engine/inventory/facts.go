@@ -1,0 +1,45 @@
+package inventory
+
+import (
+	"boxoffice/engine"
+	"boxoffice/engine/keeper"
+)
+
+// The fact types of a ticket type besides the keeper's.
+const (
+	typeCreated engine.FactType = 1
+	typeUpdated engine.FactType = 2
+
+	typeOffered = engine.VolatileFrom + 1
+	typeSeen    = engine.VolatileFrom + 2
+)
+
+type (
+	// Created makes the ticket type.
+	Created struct {
+		Details *Details `cbor:"1,keyasint"`
+		At      int64    `cbor:"2,keyasint"` // unix milliseconds
+	}
+	// Updated replaces its record.
+	Updated struct {
+		Details *Details `cbor:"1,keyasint"`
+		At      int64    `cbor:"2,keyasint"`
+		Left    int64    `cbor:"3,keyasint"` // for sale after it; negative: unlimited
+	}
+	// Offered (volatile) says that the offer was sent.
+	Offered struct{ At int64 }
+	// Seen (volatile) says that the ledger knows the offer of a revision.
+	Seen struct{ Revision uint64 }
+)
+
+// FactType numbers the facts.
+func (*Created) FactType() engine.FactType { return typeCreated }
+func (*Updated) FactType() engine.FactType { return typeUpdated }
+func (*Offered) FactType() engine.FactType { return typeOffered }
+func (*Seen) FactType() engine.FactType    { return typeSeen }
+
+// Facts is the table of journaled facts.
+var Facts = append([]engine.FactDef{
+	{Type: typeCreated, Name: "ticket_type.created", New: func() engine.Fact { return new(Created) }},
+	{Type: typeUpdated, Name: "ticket_type.updated", New: func() engine.Fact { return new(Updated) }},
+}, keeper.Facts("ticket_type")...)

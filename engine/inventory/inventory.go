@@ -1,0 +1,134 @@
+// Package inventory is the kind of a ticket type: it owns the type's record
+// and stock, and is a keeper of the reservation protocol (engine/keeper).
+//
+// Invariants: with finite stock, sold plus reserved never exceeds the
+// quantity; no customer holds more than the cap at the time of sale; price and
+// type stand still once a ticket is sold. Limits: one order reserves at most
+// 100 units (edge), an inquiry asks about at most 512 reservations.
+package inventory
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"boxoffice/engine"
+	"boxoffice/engine/keeper"
+)
+
+// Unlimited is the quantity of a type without finite stock.
+const Unlimited = -1
+
+// Details is a ticket type's record (service-api.md, Ticket type). Times are
+// unix milliseconds, 0 for none; money is minor units.
+type Details struct {
+	Name            string `cbor:"1,keyasint"`
+	Type            string `cbor:"2,keyasint"`
+	SaleStart       int64  `cbor:"3,keyasint"`
+	SaleEnd         int64  `cbor:"4,keyasint"`
+	Price           int64  `cbor:"5,keyasint"`
+	Currency        string `cbor:"6,keyasint"`
+	Quantity        int64  `cbor:"7,keyasint"` // Unlimited or finite
+	MaxPerOrder     int64  `cbor:"8,keyasint"`
+	MaxPerCustomer  int64  `cbor:"9,keyasint"`
+	Transferable    bool   `cbor:"10,keyasint,omitempty"`
+	Refundable      bool   `cbor:"11,keyasint,omitempty"`
+	RefundDeadline  int64  `cbor:"12,keyasint,omitempty"`
+	PresaleCode     string `cbor:"13,keyasint,omitempty"`
+	WaitlistEnabled bool   `cbor:"14,keyasint,omitempty"`
+	Description     string `cbor:"15,keyasint,omitempty"`
+	AccessURL       string `cbor:"16,keyasint,omitempty"`
+	AccessNote      string `cbor:"17,keyasint,omitempty"`
+	SectionID       string `cbor:"18,keyasint,omitempty"`
+	SortOrder       int64  `cbor:"19,keyasint,omitempty"`
+	Hidden          bool   `cbor:"20,keyasint,omitempty"`
+}
+
+// State is a ticket type's memory.
+type State struct {
+	ref     engine.Ref
+	details *Details // nil until created; replaced, never changed
+	created int64    // unix milliseconds
+	rev     uint64   // counts changes of the record and of the offer
+	sold    int64    // units committed
+	held    int64    // units reserved
+	book    keeper.Book
+	buyers  buyers
+
+	seen  uint64 // revision of the offer the ledger has acknowledged (volatile)
+	offer int64  // when the offer was last sent, unix milliseconds (volatile)
+}
+
+// New is the empty state of a ticket type.
+func New(ref engine.Ref) engine.State {
+	return &State{ref: ref, book: keeper.NewBook(), buyers: newBuyers()}
+}
+
+// Record is a ticket type as its actor answers for it.
+type Record struct {
+	Ref       engine.Ref
+	Details   Details
+	CreatedAt int64 // unix milliseconds
+	Revision  uint64
+	Sold      int64 // units sold or reserved for open orders
+	Available int64 // negative: unlimited
+}
+
+func (s *State) record() *Record {
+	return &Record{
+		Ref: s.ref, Details: *s.details, CreatedAt: s.created, Revision: s.rev,
+		Sold: s.sold + s.held, Available: s.available(),
+	}
+}
+
+// available is what is left for sale; Unlimited when stock is not finite.
+func (s *State) available() int64 {
+	if s.details.Quantity == Unlimited {
+		return Unlimited
+	}
+	return s.details.Quantity - s.sold - s.held
+}
+
+// Next is when the state wants a Wake: to ask about reservations that nobody
+// has confirmed, or to send its offer again.
+func (s *State) Next() time.Time {
+	due := s.book.Due()
+	if s.details != nil && s.seen != s.rev {
+		if again := s.offer + offerAgainMillis; due == 0 || again < due {
+			due = again
+		}
+	}
+	if due == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(due)
+}
+
+// Check returns the first broken invariant.
+func (s *State) Check() error {
+	if s.details == nil {
+		if s.sold != 0 || s.held != 0 || s.book.Len() != 0 {
+			return errors.New("inventory: stock without a ticket type")
+		}
+		return nil
+	}
+	if err := s.book.Check(); err != nil {
+		return err
+	}
+	if got := s.book.Quantity(); got != s.held {
+		return fmt.Errorf("inventory: %d units held, %d in the book", s.held, got)
+	}
+	if q := s.details.Quantity; q != Unlimited && s.sold+s.held > q {
+		return fmt.Errorf("inventory: oversold: %d sold + %d held of %d", s.sold, s.held, q)
+	}
+	if sum := s.buyers.sum(); sum != s.sold+s.held {
+		return fmt.Errorf("inventory: buyers hold %d, stock says %d", sum, s.sold+s.held)
+	}
+	return nil
+}
+
+// Sold is the number of units sold, for the audit.
+func (s *State) Sold() int64 { return s.sold }
+
+// Open calls f for every open reservation, for the audit.
+func (s *State) Open(f func(*keeper.Held)) { s.book.Each(f) }

@@ -1,0 +1,47 @@
+package inventory
+
+import (
+	"fmt"
+	"slices"
+
+	"boxoffice/engine"
+	"boxoffice/engine/keeper"
+)
+
+// Frozen is the snapshot of a ticket type.
+type Frozen struct {
+	Details *Details          `cbor:"1,keyasint"`
+	Created int64             `cbor:"2,keyasint"`
+	Rev     uint64            `cbor:"3,keyasint"`
+	Sold    int64             `cbor:"4,keyasint"`
+	Held    int64             `cbor:"5,keyasint"`
+	Book    keeper.FrozenBook `cbor:"6,keyasint"`
+	Buyers  []uint64          `cbor:"7,keyasint"`
+	Counts  []int64           `cbor:"8,keyasint"`
+}
+
+// Freeze returns a copy that shares only what never changes.
+func (s *State) Freeze() any {
+	return &Frozen{
+		Details: s.details, Created: s.created, Rev: s.rev, Sold: s.sold, Held: s.held,
+		Book: s.book.Freeze(), Buyers: s.buyers.keys[:len(s.buyers.keys):len(s.buyers.keys)],
+		Counts: slices.Clone(s.buyers.counts),
+	}
+}
+
+// Thaw is the state of a decoded snapshot.
+func Thaw(ref engine.Ref, frozen any) (engine.State, error) {
+	f, ok := frozen.(*Frozen)
+	if !ok || len(f.Buyers) != len(f.Counts) {
+		return nil, fmt.Errorf("inventory: snapshot of %s is a %T with columns of unequal length", ref.Name(), frozen)
+	}
+	s := &State{
+		ref: ref, details: f.Details, created: f.Created, rev: f.Rev, sold: f.Sold, held: f.Held,
+		book:   keeper.Thaw(f.Book),
+		buyers: buyers{keys: f.Buyers, counts: f.Counts, index: make(map[uint64]int32, len(f.Buyers))},
+	}
+	for i, k := range f.Buyers {
+		s.buyers.index[k] = int32(i)
+	}
+	return s, nil
+}

@@ -1,0 +1,69 @@
+package keeper
+
+import "boxoffice/engine"
+
+// Fact types that every keeper kind journals or applies. Their numbers are the
+// same in each kind's table.
+const (
+	TypeReserved  engine.FactType = 101
+	TypeCommitted engine.FactType = 102
+	TypeReleased  engine.FactType = 103
+
+	TypeInquired  = engine.VolatileFrom + 101
+	TypeConfirmed = engine.VolatileFrom + 102
+	TypeBarred    = engine.VolatileFrom + 103
+)
+
+type (
+	// ReservedFact sets goods aside for an order. It replaces an earlier
+	// reservation of the same order, made for a ledger that then crashed.
+	ReservedFact struct {
+		Claim    Claim  `cbor:"1,keyasint"`
+		Floor    Serial `cbor:"2,keyasint"`
+		At       int64  `cbor:"3,keyasint"` // unix milliseconds
+		Quantity int64  `cbor:"4,keyasint"`
+		Customer uint64 `cbor:"5,keyasint"`
+		Left     int64  `cbor:"6,keyasint"` // for sale after it; negative: unlimited
+	}
+	// CommittedFact makes a reservation a sale.
+	CommittedFact struct {
+		Claim Claim  `cbor:"1,keyasint"`
+		Floor Serial `cbor:"2,keyasint"`
+	}
+	// ReleasedFact gives a reservation back.
+	ReleasedFact struct {
+		Claim Claim  `cbor:"1,keyasint"`
+		Floor Serial `cbor:"2,keyasint"`
+		Left  int64  `cbor:"3,keyasint"`
+	}
+	// InquiredFact (volatile) says that the first N reservations due have
+	// been asked about.
+	InquiredFact struct {
+		N  int
+		At int64
+	}
+	// ConfirmedFact (volatile) says that the ledger knows the orders.
+	ConfirmedFact struct{ Claims []Claim }
+	// BarredFact (volatile) ends a serial whose Reserve has not arrived.
+	BarredFact struct {
+		Claim Claim
+		Floor Serial
+	}
+)
+
+// FactType numbers the facts.
+func (*ReservedFact) FactType() engine.FactType  { return TypeReserved }
+func (*CommittedFact) FactType() engine.FactType { return TypeCommitted }
+func (*ReleasedFact) FactType() engine.FactType  { return TypeReleased }
+func (*InquiredFact) FactType() engine.FactType  { return TypeInquired }
+func (*ConfirmedFact) FactType() engine.FactType { return TypeConfirmed }
+func (*BarredFact) FactType() engine.FactType    { return TypeBarred }
+
+// Facts are the journaled rows that a keeper kind adds to its fact table.
+func Facts(noun string) []engine.FactDef {
+	return []engine.FactDef{
+		{Type: TypeReserved, Name: noun + ".reserved", New: func() engine.Fact { return new(ReservedFact) }},
+		{Type: TypeCommitted, Name: noun + ".committed", New: func() engine.Fact { return new(CommittedFact) }},
+		{Type: TypeReleased, Name: noun + ".released", New: func() engine.Fact { return new(ReleasedFact) }},
+	}
+}

@@ -1,0 +1,134 @@
+// Package keeper is the reservation protocol between a ledger (the actor of an
+// event, which runs orders) and the keepers of what an order takes: the stock
+// of a ticket type and, later, seats, slots, promo uses and wallets.
+//
+//	ledger                          keeper
+//	Reserve(order, serial)   ->     journals Reserved
+//	                         <-     Granted, or Refused
+//	Commit or Release        ->     journals Committed or Released
+//	(repeated until)         <-     Closed
+//	Confirmed, or Release    <->    Inquire, 30 s after an unconfirmed Reserve
+//
+// Presumed abort: a reservation never expires by itself. A keeper that has held
+// one unconfirmed asks the ledger, and a ledger that does not know the order
+// releases it.
+//
+// Every attempt to place an order has a serial that its ledger never uses
+// again: the epoch of the ledger's activation above a counter. Serials make
+// every message harmless when it is late, lost, repeated or reordered: a
+// keeper remembers which serials have ended, down to the ledger's floor, below
+// which nothing is alive; and a ledger that has lost its stream can't speak
+// for serials of a later epoch than its own.
+//
+// Book is a keeper's memory of the protocol; each keeper kind embeds one.
+package keeper
+
+import "boxoffice/engine"
+
+// InquireAfterMillis is how long a keeper holds a reservation unconfirmed
+// before it asks the ledger.
+const InquireAfterMillis = 30_000
+
+// MaxInquire is how many reservations one Inquire asks about at most.
+const MaxInquire = 512
+
+// Serial numbers the attempts to place an order: epoch<<32 | counter.
+type Serial uint64
+
+// NewSerial is the n-th serial of a ledger's activation.
+func NewSerial(epoch int32, n uint32) Serial { return Serial(epoch)<<32 | Serial(n) }
+
+// Epoch is the epoch of the ledger's activation that made the serial.
+func (s Serial) Epoch() int32 { return int32(s >> 32) }
+
+// Claim names one reservation.
+type Claim struct {
+	Order  engine.OrderID `cbor:"1,keyasint"`
+	Serial Serial         `cbor:"2,keyasint"`
+}
+
+// Line is what an order asks of one keeper.
+type Line struct {
+	Quantity    int64  `cbor:"1,keyasint"`
+	Customer    uint64 `cbor:"2,keyasint,omitempty"` // who the caps count for
+	PresaleCode string `cbor:"3,keyasint,omitempty"`
+	// Late marks money that arrived after the order's end: only stock is
+	// judged, for the buyer has met the other rules before.
+	Late bool `cbor:"4,keyasint,omitempty"`
+}
+
+// Commands to a keeper.
+type (
+	// Reserve asks to set a line's goods aside. It is answered by Granted
+	// or Refused.
+	Reserve struct {
+		Claim
+		Floor Serial // serials below it have all ended
+		Line  Line
+	}
+	// Commit makes a reservation a sale. It is answered by Closed.
+	Commit struct {
+		Claim
+		Floor Serial
+	}
+	// Release gives a reservation back. It is answered by Closed.
+	Release struct {
+		Claim
+		Floor Serial
+	}
+	// Confirmed says that the orders exist and that the ledger will end
+	// them. It answers Inquire.
+	Confirmed struct{ Claims []Claim }
+	// OfferSeen acknowledges an Offer.
+	OfferSeen struct{ Revision uint64 }
+)
+
+// Commands to a ledger.
+type (
+	// Granted says what a reserved line costs.
+	Granted struct {
+		Claim
+		Keeper engine.Ref
+		Price  int64  // per unit, minor units
+		Name   string // of the ticket type
+	}
+	// Refused says why a line can't be reserved.
+	Refused struct {
+		Claim
+		Keeper  engine.Ref
+		Refusal *engine.Refusal
+	}
+	// Closed says that Commit or Release has been carried out.
+	Closed struct {
+		Claim
+		Keeper engine.Ref
+	}
+	// Inquire asks which of the reservations are still wanted.
+	Inquire struct {
+		Keeper engine.Ref
+		Claims []Claim
+	}
+	// Offer tells the ledger what it needs to know of what is for sale. It
+	// is repeated until OfferSeen names its revision.
+	Offer struct {
+		Keeper    engine.Ref `cbor:"1,keyasint"`
+		Revision  uint64     `cbor:"2,keyasint"`
+		SaleStart int64      `cbor:"3,keyasint"` // unix milliseconds
+		SaleEnd   int64      `cbor:"4,keyasint"`
+		Hidden    bool       `cbor:"5,keyasint,omitempty"`
+		SoldOut   bool       `cbor:"6,keyasint,omitempty"`
+		Paid      bool       `cbor:"7,keyasint,omitempty"` // has a price
+	}
+)
+
+// Command marks the messages as commands.
+func (Reserve) Command()   {}
+func (Commit) Command()    {}
+func (Release) Command()   {}
+func (Confirmed) Command() {}
+func (OfferSeen) Command() {}
+func (Granted) Command()   {}
+func (Refused) Command()   {}
+func (Closed) Command()    {}
+func (Inquire) Command()   {}
+func (Offer) Command()     {}

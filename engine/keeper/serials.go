@@ -1,0 +1,38 @@
+package keeper
+
+import (
+	"cmp"
+	"slices"
+)
+
+// serialBits is the size of a word of serials: 64 neighbours share one.
+const serialBits = 6
+
+// serials is a set of serials, 64 to a word. A ledger counts up, so the set of
+// a million ended orders takes 16,000 words.
+type serials map[uint64]uint64
+
+func (s serials) add(n Serial)      { s[uint64(n>>serialBits)] |= 1 << (n & (1<<serialBits - 1)) }
+func (s serials) has(n Serial) bool { return s[uint64(n>>serialBits)]&(1<<(n&(1<<serialBits-1))) != 0 }
+
+// forget drops the words that lie wholly below the floor.
+func (s serials) forget(floor Serial) {
+	for w := range s {
+		if w < uint64(floor>>serialBits) {
+			delete(s, w)
+		}
+	}
+}
+
+func (s serials) freeze() [][2]uint64 {
+	out := make([][2]uint64, 0, len(s))
+	for w, bits := range s {
+		out = append(out, [2]uint64{w, bits})
+	}
+	slices.SortFunc(out, func(a, b [2]uint64) int { return cmp.Compare(a[0], b[0]) })
+	return out
+}
+
+func sortInquiries(qs []inquiry) {
+	slices.SortStableFunc(qs, func(a, b inquiry) int { return cmp.Compare(a.due, b.due) })
+}
