@@ -1,0 +1,65 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+
+	"boxoffice/engine"
+)
+
+// ErrMoved says that the activation is stopping: look the actor up again.
+var ErrMoved = errors.New("host: the activation is stopping")
+
+// ErrUnavailable says that the command's outcome can't be told now: the journal
+// does not answer, or another activation owns the stream. Sent again with the
+// same id, the command has one outcome.
+var ErrUnavailable = errors.New("host: the actor is not available")
+
+// Call is a command with a caller who waits. Calls are pooled: a caller that
+// gives up leaves its call to the garbage collector.
+type Call struct {
+	Cmd   engine.Command
+	reply engine.Reply
+	err   error
+	done  chan struct{}
+	state atomic.Uint32 // 0 waiting, 1 finished, 2 abandoned
+	load  *atomic.Int64 // the activation's calls in flight
+}
+
+var calls = sync.Pool{New: func() any { return &Call{done: make(chan struct{}, 1)} }}
+
+// NewCall takes a call from the pool. It counts in load until it is finished.
+func NewCall(cmd engine.Command, load *atomic.Int64) *Call {
+	c, _ := calls.Get().(*Call) //nolint:errcheck // the pool holds nothing else
+	c.Cmd, c.load = cmd, load
+	load.Add(1)
+	return c
+}
+
+// Wait returns the reply, or the context's error once the caller gives up.
+func (c *Call) Wait(ctx context.Context) (engine.Reply, error) {
+	select {
+	case <-c.done:
+	case <-ctx.Done():
+		if c.state.CompareAndSwap(0, 2) {
+			return nil, ctx.Err()
+		}
+		<-c.done
+	}
+	reply, err := c.reply, c.err
+	c.Cmd, c.reply, c.err, c.load = nil, nil, nil, nil
+	c.state.Store(0)
+	calls.Put(c)
+	return reply, err
+}
+
+// finish releases the caller. It is called once.
+func (c *Call) finish(reply engine.Reply, err error) {
+	c.load.Add(-1)
+	c.reply, c.err = reply, err
+	if c.state.CompareAndSwap(0, 1) {
+		c.done <- struct{}{}
+	}
+}

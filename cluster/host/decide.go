@@ -1,0 +1,214 @@
+package host
+
+import (
+	"context"
+	"log/slog"
+	"runtime/debug"
+	"time"
+
+	"boxoffice/engine"
+	"boxoffice/persistence/codec"
+	"boxoffice/persistence/journal"
+)
+
+// work is one decision on its way through the journal: what leaves when its
+// facts are durable.
+type work struct {
+	entry   journal.Entry
+	act     *Activation
+	call    *Call // the command's own caller, or nil
+	reply   engine.Reply
+	answers []released
+	sends   []engine.Send
+	frozen  any // a snapshot to keep, or nil
+}
+
+// released is a held call with its answer.
+type released struct {
+	call  *Call
+	reply engine.Reply
+}
+
+// decide has the kind decide, takes its facts in, and sees to it that its
+// outcome leaves when they are durable.
+func (a *Activation) decide(c *Call, cmd engine.Command) {
+	if c == nil {
+		defer a.Load.Add(-1)
+	}
+	if _, timer := cmd.(engine.Wake); timer {
+		a.armed = time.Time{}
+	}
+	a.current = c
+	d := a.state.Decide(cmd, a.env.Now())
+	w := &work{act: a, sends: d.Sends, reply: d.Reply}
+	if c != nil {
+		if d.Hold != nil {
+			a.held[*d.Hold] = append(a.held[*d.Hold], c)
+			a.current = nil
+		} else {
+			w.call = c
+		}
+	}
+	for _, ans := range d.Answers {
+		for _, h := range a.held[ans.Key] {
+			w.answers = append(w.answers, released{h, ans.Reply})
+		}
+		delete(a.held, ans.Key)
+	}
+	if !a.takeIn(w, d.Facts) {
+		return
+	}
+	a.current = nil
+	a.submit(w)
+	if a.seq-a.saved >= a.env.SnapshotEvery {
+		a.freeze()
+	}
+	a.arm()
+}
+
+// takeIn applies the facts and encodes those that are journaled. It reports
+// whether it could: a fact that can't be encoded ends the activation.
+func (a *Activation) takeIn(w *work, facts []engine.Fact) bool {
+	durable := 0
+	for _, f := range facts {
+		if !f.FactType().Volatile() {
+			durable++
+		}
+	}
+	if durable > 0 {
+		w.entry.Facts = facts
+		if durable < len(facts) {
+			w.entry.Facts = make([]engine.Fact, 0, durable)
+		}
+		w.entry.Bytes = make([]byte, 0, 256*durable)
+		w.entry.First = a.seq + 1
+		a.seq += int64(durable)
+	}
+	for _, f := range facts {
+		if !f.FactType().Volatile() {
+			var err error
+			if w.entry.Bytes, err = codec.AppendFact(w.entry.Bytes, f, &a.scratch); err != nil {
+				a.env.Log.Error("fact not encoded", slog.String("actor", a.Ref.Name()), slog.Any("error", err))
+				w.Settled(ErrUnavailable)
+				a.stop(ErrUnavailable)
+				return false
+			}
+			if durable < len(facts) {
+				w.entry.Facts = append(w.entry.Facts, f)
+			}
+		}
+		a.state.Apply(f)
+	}
+	return true
+}
+
+// submit hands the decision to the journal. What needs no fact leaves at once,
+// unless facts before it are still on their way.
+func (a *Activation) submit(w *work) {
+	if len(w.entry.Facts) == 0 && a.pending.Load() == 0 {
+		a.Unproven.Store(true)
+		w.release()
+		return
+	}
+	a.pending.Add(1)
+	w.entry.Ref, w.entry.Claim, w.entry.Owner = a.Ref, a.claim, w
+	a.env.Journal.Append(&w.entry)
+}
+
+// Settled is the journal's verdict: the outcome leaves, or the activation ends.
+func (w *work) Settled(err error) {
+	w.act.pending.Add(-1)
+	if err == nil {
+		w.release()
+		return
+	}
+	if w.call != nil {
+		w.call.finish(nil, ErrUnavailable)
+	}
+	for _, r := range w.answers {
+		r.call.finish(nil, ErrUnavailable)
+	}
+	w.act.root.Send(w.act.self, Fenced)
+}
+
+func (w *work) release() {
+	if w.call != nil {
+		w.call.finish(w.reply, nil)
+	}
+	for _, r := range w.answers {
+		r.call.finish(r.reply, nil)
+	}
+	for _, s := range w.sends {
+		w.act.env.Send(s.To, s.Cmd)
+	}
+	if w.frozen != nil {
+		w.act.keep(w.frozen, w.entry.First)
+	}
+}
+
+// arm asks the node for a Wake when the state wants one earlier than asked for.
+func (a *Activation) arm() {
+	next := a.state.Next()
+	if next.IsZero() || !a.armed.IsZero() && !next.Before(a.armed) {
+		return
+	}
+	a.armed = next
+	a.env.Arm(a.Ref, next)
+}
+
+// freeze copies the state for a snapshot. It is kept when all facts in it are
+// durable: a barrier carries it through the journal.
+func (a *Activation) freeze() {
+	a.saved = a.seq
+	w := &work{act: a, frozen: a.state.Freeze()}
+	w.entry.First = a.seq
+	a.submit(w)
+}
+
+// keep encodes and saves a snapshot, beside the actor. One that can't be kept is
+// made again later.
+func (a *Activation) keep(frozen any, seq int64) {
+	ref, claim, env := a.Ref, a.claim, a.env
+	queued := env.Freeze(func(ctx context.Context) {
+		b, err := codec.Marshal(frozen)
+		if err == nil {
+			err = env.Snapshots.Save(ctx, claim.Stream, seq, claim.Epoch, b)
+		}
+		if err != nil {
+			env.Log.Warn("snapshot not saved", slog.String("actor", ref.Name()), slog.Any("error", err))
+		}
+	})
+	if !queued {
+		env.Log.Debug("snapshot skipped", slog.String("actor", ref.Name()))
+	}
+}
+
+// retire ends an idle activation: its state is kept and its next timer is noted.
+// One with facts on their way or callers waiting stays.
+func (a *Activation) retire(m retire) {
+	defer close(m.done)
+	if a.stopped || a.state == nil || a.pending.Load() > 0 || len(a.held) > 0 && !m.force {
+		return
+	}
+	if a.seq > a.saved {
+		a.freeze()
+	}
+	if err := a.env.Parked(a.Ref, a.state.Next()); err != nil {
+		a.env.Log.Warn("timer not noted", slog.String("actor", a.Ref.Name()), slog.Any("error", err))
+		return
+	}
+	a.stop(ErrMoved)
+}
+
+// Retire asks an activation to end if it is idle, or, with force, even if
+// callers wait. The channel is closed when it has decided; Gone tells if it went.
+func Retire(force bool) (msg any, done <-chan struct{}) {
+	ch := make(chan struct{})
+	return retire{force, ch}, ch
+}
+
+// Dropped is the last message to an activation that is gone: the library lets go
+// of it.
+var Dropped any = dropped{}
+
+func stack() slog.Attr { return slog.String("stack", string(debug.Stack())) }

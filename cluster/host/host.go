@@ -1,0 +1,272 @@
+// Package host runs one activation of an actor: it claims the actor's stream,
+// loads snapshot and tail, and then decides on commands one after another.
+//
+// A decision's facts are applied at once and handed to the journal; its reply
+// and sends leave when they are durable, in order. An activation that has been
+// fenced answers ErrUnavailable, drops its state and stops.
+//
+// Activations are made and found by package cluster, which alone sends to them.
+// An activation stops when it is fenced, when its load or a decision fails, or
+// on Retire; it is garbage when its last entry has been settled.
+package host
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"boxoffice/engine"
+	"boxoffice/engine/all"
+	"boxoffice/persistence/codec"
+	"boxoffice/persistence/journal"
+)
+
+// Snapshots keeps frozen states. The tests have one in memory.
+type Snapshots interface {
+	// Load returns the newest snapshot of a stream, or seq 0 when there is none.
+	Load(ctx context.Context, stream int64) (seq int64, state []byte, err error)
+	// Save keeps a snapshot of the state after seq.
+	Save(ctx context.Context, stream, seq int64, epoch int32, state []byte) error
+}
+
+// Env is what activations have from their node.
+type Env struct {
+	Journal   journal.Journal
+	Snapshots Snapshots
+	Log       *slog.Logger
+	Now       func() time.Time                  // not set back by the wall clock
+	Send      func(engine.Ref, engine.Command)  // to any actor, without waiting
+	Arm       func(engine.Ref, time.Time)       // ask for a Wake at a time
+	Go        func(func(context.Context))       // run beside the actor; the node waits for it
+	Freeze    func(func(context.Context)) bool  // run in the node's one snapshot writer; false when it is full
+	Gone      func(*Activation)                 // forget the activation: the next command makes a new one
+	Parked    func(engine.Ref, time.Time) error // note when a passivated actor wants to wake
+	// SnapshotEvery is how many facts may follow a snapshot before the next.
+	SnapshotEvery int64
+}
+
+// Messages of an activation to itself, and of the node.
+type (
+	loaded struct {
+		state engine.State
+		claim journal.Claim
+		seq   int64 // of the last fact
+		saved int64 // of the snapshot
+	}
+	failed struct{ err error }
+	fenced struct{}
+	retire struct {
+		force bool
+		done  chan<- struct{}
+	}
+	dropped struct{}
+)
+
+// Fenced is what the node sends to an activation that has lost its stream.
+var Fenced any = fenced{}
+
+// Activation is the actor of the library that hosts one of ours.
+type Activation struct {
+	Ref  engine.Ref
+	Load atomic.Int64 // calls and tells not yet dealt with
+	Used atomic.Int64 // when it last took a command, unix milliseconds
+	// Unproven says that it answered without appending since it was last
+	// looked at: its claim is to be checked.
+	Unproven atomic.Bool
+	claimed  atomic.Pointer[journal.Claim]
+
+	env   *Env
+	kind  *engine.KindDef
+	self  *actor.PID
+	root  *actor.RootContext
+	state engine.State // nil while loading and after the end
+
+	claim   journal.Claim
+	seq     int64 // of the last fact decided
+	saved   int64 // of the last snapshot asked for
+	pending atomic.Int64
+	held    map[engine.OrderID][]*Call
+	stash   []any
+	armed   time.Time // the Wake asked for, or zero
+	current *Call     // being decided on
+	scratch codec.Scratch
+	stopped bool
+}
+
+// New is an activation that is loaded when the library starts it.
+func New(ref engine.Ref, env *Env) (*Activation, error) {
+	kind, err := all.Kind(ref.Kind)
+	if err != nil {
+		return nil, err
+	}
+	return &Activation{Ref: ref, env: env, kind: kind, held: make(map[engine.OrderID][]*Call)}, nil
+}
+
+// Claim is the activation's claim, once it has one.
+func (a *Activation) Claim() (journal.Claim, bool) {
+	if c := a.claimed.Load(); c != nil {
+		return *c, true
+	}
+	return journal.Claim{}, false
+}
+
+// Receive takes the library's messages. A panic in a decision answers its
+// callers and stops the activation; the journal has what it had decided.
+func (a *Activation) Receive(ctx actor.Context) {
+	msg := ctx.Message()
+	defer func() {
+		if p := recover(); p != nil {
+			a.env.Log.Error("actor panicked", slog.String("actor", a.Ref.Name()), slog.Any("panic", p), stack())
+			if a.current != nil {
+				a.current.finish(engine.Refuse(engine.Internal, nil), nil)
+			}
+			a.stop(ErrUnavailable)
+		}
+	}()
+	switch m := msg.(type) {
+	case *Call:
+		a.Used.Store(a.env.Now().UnixMilli())
+		a.take(m, m.Cmd)
+	case engine.Command:
+		a.take(nil, m)
+	case *actor.Started:
+		a.self, a.root = ctx.Self(), ctx.ActorSystem().Root
+		a.env.Go(a.load)
+	case loaded:
+		a.start(m)
+	case failed:
+		a.env.Log.Warn("actor not loaded", slog.String("actor", a.Ref.Name()), slog.Any("error", m.err))
+		a.stop(ErrUnavailable)
+	case fenced:
+		if !a.stopped {
+			a.env.Log.Info("actor fenced", slog.String("actor", a.Ref.Name()), slog.Int("epoch", int(a.claim.Epoch)))
+		}
+		a.stop(ErrUnavailable)
+	case retire:
+		a.retire(m)
+	case dropped:
+		ctx.Stop(ctx.Self())
+	}
+}
+
+// take deals with a command, now or after loading. A nil call is a tell.
+func (a *Activation) take(c *Call, cmd engine.Command) {
+	switch {
+	case a.stopped:
+		a.bounce(c, cmd)
+	case a.state == nil:
+		if c != nil {
+			a.stash = append(a.stash, c)
+		} else {
+			a.stash = append(a.stash, cmd)
+		}
+	default:
+		a.decide(c, cmd)
+	}
+}
+
+// bounce sends a command that reached a stopped activation on its way again.
+func (a *Activation) bounce(c *Call, cmd engine.Command) {
+	if c != nil {
+		c.finish(nil, ErrMoved)
+		return
+	}
+	a.Load.Add(-1)
+	if _, timer := cmd.(engine.Wake); !timer {
+		a.env.Send(a.Ref, cmd)
+	}
+}
+
+// load claims the stream and reads its facts, beside the actor.
+func (a *Activation) load(ctx context.Context) {
+	l, err := a.read(ctx)
+	if err != nil {
+		a.root.Send(a.self, failed{err})
+		return
+	}
+	a.root.Send(a.self, l)
+}
+
+func (a *Activation) read(ctx context.Context) (l loaded, err error) {
+	if l.claim, err = a.env.Journal.Claim(ctx, a.Ref); err != nil {
+		return l, fmt.Errorf("claim: %w", err)
+	}
+	seq, frozen, err := a.env.Snapshots.Load(ctx, l.claim.Stream)
+	if err != nil {
+		return l, fmt.Errorf("snapshot: %w", err)
+	}
+	l.state = a.kind.New(a.Ref)
+	if seq > 0 {
+		v := a.kind.Frozen()
+		if err = codec.Unmarshal(frozen, v); err != nil {
+			return l, err
+		}
+		if l.state, err = a.kind.Thaw(a.Ref, v); err != nil {
+			return l, err
+		}
+	}
+	l.seq, l.saved = seq, seq
+	for r, err := range a.env.Journal.Load(ctx, l.claim.Stream, seq) {
+		if err != nil {
+			return l, fmt.Errorf("tail: %w", err)
+		}
+		if r.First != l.seq+1 {
+			return l, fmt.Errorf("tail: facts %d-%d follow %d", r.First, r.Last, l.seq)
+		}
+		facts, err := codec.Facts(a.Ref.Kind, r.Bytes)
+		if err != nil {
+			return l, err
+		}
+		for _, f := range facts {
+			l.state.Apply(f)
+		}
+		l.seq = r.Last
+	}
+	return l, l.state.Check()
+}
+
+// start makes a loaded activation live, and deals with what has come meanwhile.
+func (a *Activation) start(l loaded) {
+	if a.stopped {
+		return
+	}
+	a.state, a.claim, a.seq, a.saved = l.state, l.claim, l.seq, l.saved
+	a.claimed.Store(&l.claim)
+	a.Load.Add(1)
+	a.decide(nil, engine.Wake{Epoch: l.claim.Epoch})
+	stash := a.stash
+	a.stash = nil
+	for _, m := range stash {
+		switch m := m.(type) {
+		case *Call:
+			a.take(m, m.Cmd)
+		case engine.Command:
+			a.take(nil, m)
+		}
+	}
+}
+
+// stop ends the activation: what it had not made durable is unanswered, and
+// whoever holds its address is sent on until the library has let go of it.
+func (a *Activation) stop(err error) {
+	if a.stopped {
+		return
+	}
+	a.stopped, a.state = true, nil
+	a.env.Gone(a)
+	for _, m := range a.stash {
+		if c, ok := m.(*Call); ok {
+			c.finish(nil, err)
+		}
+	}
+	for _, cs := range a.held {
+		for _, c := range cs {
+			c.finish(nil, err)
+		}
+	}
+	a.stash, a.held = nil, nil
+}

@@ -1,0 +1,256 @@
+// Package cluster is the one door to actors: Ask a command and wait for its
+// reply, or Tell it. Commands go to the actor by kind and id; where it lives,
+// and that it is loaded and put away, is the cluster's business.
+//
+// One node hosts all actors for now. Node is started by cmd, used by the edge
+// and by the actors themselves, and stopped before the journal is: Stop refuses
+// commands, puts every activation away and waits for all of its goroutines.
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/puzpuzpuz/xsync/v4"
+
+	"boxoffice/cluster/host"
+	"boxoffice/engine"
+	"boxoffice/persistence/journal"
+)
+
+// Config is what a node needs. Zero limits take the defaults.
+type Config struct {
+	Journal   journal.Journal
+	Snapshots host.Snapshots
+	Wakes     Wakes
+	Log       *slog.Logger
+	// Backlog is how many entries wait in the journal.
+	Backlog func() int
+
+	MaxInFlight   int64         // commands per actor; more are shed (8,192)
+	MaxBacklog    int           // entries in the journal; above it all is shed (65,536)
+	IdleAfter     time.Duration // an actor without commands is put away (10 min)
+	SnapshotEvery int64         // facts between snapshots of an actor (50,000)
+}
+
+// Wakes notes when actors that are not loaded want to be.
+type Wakes interface {
+	// Park notes when the actor wants a Wake; the zero time means never.
+	Park(ctx context.Context, ref engine.Ref, at time.Time) error
+	// Due returns the actors to wake whose time lies in (after, until].
+	Due(ctx context.Context, after, until time.Time) ([]engine.Ref, error)
+}
+
+// Node hosts the activations of this process.
+type Node struct {
+	cfg    Config
+	env    host.Env
+	system *actor.ActorSystem
+	props  []actor.PropsOption
+	slots  *xsync.Map[engine.Ref, *slot]
+	timers *timers
+	start  time.Time
+
+	closing atomic.Bool
+	ctx     context.Context //nolint:containedctx // the life of the node's goroutines
+	cancel  context.CancelFunc
+	wg      sync.WaitGroup
+	freezer chan func(context.Context)
+	workers *workers
+}
+
+// slot is where an activation lives.
+type slot struct {
+	act *host.Activation
+	pid *actor.PID
+}
+
+// Start makes a node and its goroutines.
+func Start(cfg Config) *Node {
+	n := &Node{cfg: cfg.withDefaults(), slots: xsync.NewMap[engine.Ref, *slot](), start: time.Now()}
+	n.ctx, n.cancel = context.WithCancel(context.Background())
+	n.system = actor.NewActorSystem(
+		actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return slog.New(slog.DiscardHandler) }),
+		actor.WithDeadLetterRequestLogging(false),
+	)
+	n.workers = startWorkers()
+	n.props = []actor.PropsOption{actor.WithDispatcher(n.workers), actor.WithSupervisor(stopOnFailure{})}
+	n.freezer = make(chan func(context.Context), 64)
+	n.timers = newTimers(n.Now, func(ref engine.Ref) { n.Tell(ref, engine.Wake{}) })
+	n.env = host.Env{
+		Journal: cfg.Journal, Snapshots: cfg.Snapshots, Log: n.cfg.Log, Now: n.Now, Send: n.Tell, Arm: n.timers.arm,
+		Go: n.run, Freeze: n.freeze, Gone: n.gone, Parked: n.parked, SnapshotEvery: n.cfg.SnapshotEvery,
+	}
+	n.run(n.timers.run)
+	n.run(n.runFreezer)
+	n.run(n.sweep)
+	return n
+}
+
+func (c Config) withDefaults() Config {
+	if c.MaxInFlight == 0 {
+		c.MaxInFlight = 8_192
+	}
+	if c.MaxBacklog == 0 {
+		c.MaxBacklog = 65_536
+	}
+	if c.IdleAfter == 0 {
+		c.IdleAfter = 10 * time.Minute
+	}
+	if c.SnapshotEvery == 0 {
+		c.SnapshotEvery = 50_000
+	}
+	if c.Backlog == nil {
+		c.Backlog = func() int { return 0 }
+	}
+	return c
+}
+
+// Now is the node's time: the wall clock at its start and what has passed since,
+// so that no wall clock jump makes an order expire.
+func (n *Node) Now() time.Time { return n.start.Add(time.Since(n.start)) }
+
+// Ask sends a command and waits for its reply. A *engine.Refusal is returned as
+// the error; so are the context's errors, and UNAVAILABLE and OVERLOADED, after
+// which the command may be sent again under its id.
+func (n *Node) Ask(ctx context.Context, to engine.Ref, cmd engine.Command) (engine.Reply, error) {
+	for range 3 {
+		s, err := n.find(to)
+		if err != nil {
+			return nil, err
+		}
+		if s.act.Load.Load() >= n.cfg.MaxInFlight || n.cfg.Backlog() >= n.cfg.MaxBacklog {
+			return nil, &engine.Refusal{Code: engine.Overloaded}
+		}
+		call := host.NewCall(cmd, &s.act.Load)
+		n.system.Root.Send(s.pid, call)
+		reply, err := call.Wait(ctx)
+		switch {
+		case errors.Is(err, host.ErrMoved):
+			continue
+		case errors.Is(err, host.ErrUnavailable):
+			return nil, &engine.Refusal{Code: engine.Unavailable}
+		case err != nil:
+			return nil, fmt.Errorf("ask %s: %w", to.Name(), err)
+		}
+		if r, ok := reply.(*engine.Refusal); ok {
+			return nil, r
+		}
+		return reply, nil
+	}
+	return nil, &engine.Refusal{Code: engine.Unavailable}
+}
+
+// Tell sends a command without waiting. It may be lost when the actor is
+// overloaded or the node stops: what matters is sent again by its sender.
+func (n *Node) Tell(to engine.Ref, cmd engine.Command) {
+	s, err := n.find(to)
+	if err != nil || s.act.Load.Load() >= 4*n.cfg.MaxInFlight {
+		return
+	}
+	s.act.Load.Add(1)
+	n.system.Root.Send(s.pid, cmd)
+}
+
+// find returns the actor's activation, and makes one if there is none.
+func (n *Node) find(ref engine.Ref) (*slot, error) {
+	if s, ok := n.slots.Load(ref); ok {
+		return s, nil
+	}
+	if n.closing.Load() {
+		return nil, &engine.Refusal{Code: engine.Unavailable}
+	}
+	act, err := host.New(ref, &n.env)
+	if err != nil {
+		return nil, err
+	}
+	s, _ := n.slots.LoadOrCompute(ref, func() (*slot, bool) {
+		props := actor.PropsFromProducer(func() actor.Actor { return act }, n.props...)
+		return &slot{act: act, pid: n.system.Root.Spawn(props)}, false
+	})
+	return s, nil
+}
+
+// gone forgets an activation. It keeps answering "moved" for a while to those
+// who have its address.
+func (n *Node) gone(a *host.Activation) {
+	n.slots.Compute(a.Ref, func(old *slot, loaded bool) (*slot, xsync.ComputeOp) {
+		if !loaded || old.act != a {
+			return old, xsync.CancelOp
+		}
+		n.timers.later(lingerFor, func() { n.system.Root.Send(old.pid, host.Dropped) })
+		return nil, xsync.DeleteOp
+	})
+}
+
+func (n *Node) parked(ref engine.Ref, at time.Time) error {
+	return n.cfg.Wakes.Park(n.ctx, ref, at)
+}
+
+// run starts a goroutine that Stop waits for.
+func (n *Node) run(f func(context.Context)) {
+	n.wg.Go(func() { f(n.ctx) })
+}
+
+func (n *Node) freeze(f func(context.Context)) bool {
+	select {
+	case n.freezer <- f:
+		return true
+	default:
+		return false
+	}
+}
+
+// runFreezer writes snapshots one after another, so that they never crowd out
+// the journal.
+func (n *Node) runFreezer(ctx context.Context) {
+	for {
+		select {
+		case f := <-n.freezer:
+			f(ctx)
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// Actors is how many activations the node has.
+func (n *Node) Actors() int { return n.slots.Size() }
+
+// Stop puts every activation away and ends the node. Commands are refused from
+// its start on. What can't be put away before the context ends is dropped: the
+// journal has it.
+func (n *Node) Stop(ctx context.Context) error {
+	n.closing.Store(true)
+	var err error
+	for n.slots.Size() > 0 && err == nil {
+		n.slots.Range(func(_ engine.Ref, s *slot) bool {
+			msg, done := host.Retire(true)
+			n.system.Root.Send(s.pid, msg)
+			select {
+			case <-done:
+			case <-ctx.Done():
+				err = ctx.Err()
+			}
+			return err == nil
+		})
+	}
+	for err == nil && len(n.freezer) > 0 {
+		select {
+		case f := <-n.freezer:
+			f(ctx)
+		default:
+		}
+	}
+	n.cancel()
+	n.wg.Wait()
+	n.system.Shutdown()
+	n.workers.stop()
+	return err
+}

@@ -1,0 +1,130 @@
+package cluster
+
+import (
+	"container/heap"
+	"context"
+	"sync"
+	"time"
+
+	"boxoffice/engine"
+)
+
+// lingerFor is how long an activation that is gone still answers.
+const lingerFor = 2 * time.Second
+
+// timers sends Wakes: at most one is outstanding per actor, the one it asked for
+// last. Tasks run on the timers' goroutine and must not block.
+type timers struct {
+	now  func() time.Time
+	wake func(engine.Ref)
+
+	mu    sync.Mutex
+	heap  timerHeap
+	armed map[engine.Ref]time.Time
+	kick  chan struct{}
+}
+
+type timer struct {
+	at   time.Time
+	ref  engine.Ref
+	task func() // instead of a Wake
+}
+
+func newTimers(now func() time.Time, wake func(engine.Ref)) *timers {
+	return &timers{now: now, wake: wake, armed: make(map[engine.Ref]time.Time), kick: make(chan struct{}, 1)}
+}
+
+// arm asks for a Wake of the actor at a time, instead of an earlier request.
+func (t *timers) arm(ref engine.Ref, at time.Time) {
+	t.mu.Lock()
+	t.armed[ref] = at
+	t.push(&timer{at: at, ref: ref})
+}
+
+// later runs a short task after a delay.
+func (t *timers) later(d time.Duration, task func()) {
+	t.mu.Lock()
+	t.push(&timer{at: t.now().Add(d), task: task})
+}
+
+// push adds a timer and gives the lock back.
+func (t *timers) push(x *timer) {
+	heap.Push(&t.heap, x)
+	first := t.heap[0] == x
+	t.mu.Unlock()
+	if first {
+		select {
+		case t.kick <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// run fires timers until the context ends.
+func (t *timers) run(ctx context.Context) {
+	clock := time.NewTimer(time.Hour)
+	defer clock.Stop()
+	for {
+		clock.Reset(t.fire())
+		select {
+		case <-clock.C:
+		case <-t.kick:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// fire sends what is due and returns how long the next has to wait.
+func (t *timers) fire() time.Duration {
+	for {
+		t.mu.Lock()
+		if len(t.heap) == 0 {
+			t.mu.Unlock()
+			return time.Hour
+		}
+		x := t.heap[0]
+		if wait := x.at.Sub(t.now()); wait > 0 {
+			t.mu.Unlock()
+			return wait
+		}
+		heap.Pop(&t.heap)
+		stale := false
+		if x.task == nil {
+			at, ok := t.armed[x.ref]
+			stale = !ok || !at.Equal(x.at)
+			if !stale {
+				delete(t.armed, x.ref)
+			}
+		}
+		t.mu.Unlock()
+		switch {
+		case x.task != nil:
+			x.task()
+		case !stale:
+			t.wake(x.ref)
+		}
+	}
+}
+
+// timerHeap orders timers by time.
+type timerHeap []*timer
+
+func (h timerHeap) Len() int           { return len(h) }
+func (h timerHeap) Less(i, j int) bool { return h[i].at.Before(h[j].at) }
+func (h timerHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+
+// Push adds a timer, for container/heap.
+func (h *timerHeap) Push(x any) {
+	t, _ := x.(*timer) //nolint:errcheck // only push adds
+	*h = append(*h, t)
+}
+
+// Pop removes the last, for container/heap.
+func (h *timerHeap) Pop() any {
+	old := *h
+	x := old[len(old)-1]
+	old[len(old)-1] = nil
+	*h = old[:len(old)-1]
+	return x
+}

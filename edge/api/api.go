@@ -1,0 +1,38 @@
+// Package api holds the requests and answers of the HTTP interface: pure data,
+// used by the edge, the document and the load harness. Field rules stand in the
+// tags (see edge/route) and come from service-api.md; records are those of
+// decisions.md section 4.
+package api
+
+import (
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// List is one page of a list.
+type List[T any] struct {
+	Items      []T     `json:"items"`
+	NextCursor *string `json:"nextCursor" description:"opaque; null on the last page"`
+}
+
+// Page is what a list operation takes.
+type Page struct {
+	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"20"`
+	Cursor string `query:"cursor" maxLength:"500"`
+}
+
+// JSON is an object that the service stores and returns unchanged.
+type JSON = jsontext.Value
+
+// Time is a moment as answers show it, or null.
+type Time = *time.Time
+
+// At is a moment of unix milliseconds, or null for 0.
+func At(ms int64) Time {
+	if ms == 0 {
+		return nil
+	}
+	t := time.UnixMilli(ms).UTC()
+	return &t
+}

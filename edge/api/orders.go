@@ -1,0 +1,154 @@
+package api
+
+// PlaceOrder asks for an order. All lines belong to one event.
+type PlaceOrder struct {
+	Items       []OrderItem `json:"items" required:"true" minItems:"1" maxItems:"20"`
+	GuestEmail  string      `json:"guestEmail,omitzero" format:"email" maxLength:"254"`
+	GuestName   string      `json:"guestName,omitzero" maxLength:"200"`
+	PromoCode   string      `json:"promoCode,omitzero" maxLength:"50"`
+	PresaleCode string      `json:"presaleCode,omitzero" maxLength:"50"`
+}
+
+// OrderItem is one line: some tickets of one type.
+type OrderItem struct {
+	TicketTypeID  string `json:"ticketTypeId" required:"true" format:"uuid"`
+	Quantity      int64  `json:"quantity" required:"true" minimum:"1" maximum:"100"`
+	AttendeeName  string `json:"attendeeName,omitzero" maxLength:"200"`
+	AttendeeEmail string `json:"attendeeEmail,omitzero" format:"email" maxLength:"254"`
+}
+
+// OrderByToken names an order, with its guest token.
+type OrderByToken struct {
+	ID    string `path:"id"`
+	Token string `query:"token" maxLength:"100"`
+}
+
+// PaymentByToken names an order in the payment routes.
+type PaymentByToken struct {
+	OrderID string `path:"orderId"`
+	Token   string `query:"token" maxLength:"100"`
+}
+
+// CancelOrder gives an unpaid order up.
+type CancelOrder struct {
+	ID         string `path:"id"`
+	QueryToken string `query:"token" maxLength:"100"`
+	Token      string `json:"token,omitzero" maxLength:"100"`
+}
+
+// PayOrder opens an attempt to pay.
+type PayOrder struct {
+	ID          string `path:"id"`
+	QueryToken  string `query:"token" maxLength:"100"`
+	Provider    string `json:"provider,omitzero" enum:"nowpayments,paystack,flutterwave" default:"nowpayments"`
+	PayCurrency string `json:"payCurrency,omitzero" maxLength:"20" description:"crypto ticker; for nowpayments only"`
+	Token       string `json:"token,omitzero" maxLength:"100"`
+}
+
+// VerifyPayment asks whether an order's charge has gone through.
+type VerifyPayment struct {
+	OrderID    string `json:"orderId" required:"true" format:"uuid"`
+	QueryToken string `query:"token" maxLength:"100"`
+	Token      string `json:"token,omitzero" maxLength:"100"`
+}
+
+// Order is an order's record (decisions.md section 4). Amounts are decimals.
+type Order struct {
+	ID          string      `json:"id"`
+	OrderNumber string      `json:"orderNumber"`
+	EventID     string      `json:"eventId"`
+	Status      string      `json:"status" enum:"pending,processing,completed,failed,cancelled,expired,refunded,partially_refunded"`
+	Currency    string      `json:"currency"`
+	Subtotal    string      `json:"subtotal"`
+	Discount    string      `json:"discount"`
+	Fees        string      `json:"fees"`
+	Total       string      `json:"total"`
+	PromoCode   *string     `json:"promoCode"`
+	Buyer       Buyer       `json:"buyer"`
+	Items       []OrderLine `json:"items"`
+	Tickets     []Ticket    `json:"tickets"`
+	Payments    []Payment   `json:"payments"`
+	Refunds     []Refund    `json:"refunds"`
+	ExpiresAt   Time        `json:"expiresAt"`
+	CreatedAt   Time        `json:"createdAt"`
+	UpdatedAt   Time        `json:"updatedAt"`
+	CompletedAt Time        `json:"completedAt"`
+	CancelledAt Time        `json:"cancelledAt"`
+	Reference   *string     `json:"reference"`
+	AccessToken string      `json:"accessToken,omitzero" description:"on create only"`
+}
+
+// Buyer is who buys.
+type Buyer struct {
+	Email string  `json:"email"`
+	Name  *string `json:"name"`
+}
+
+// OrderLine is one line of an order.
+type OrderLine struct {
+	TicketTypeID  string  `json:"ticketTypeId"`
+	Name          string  `json:"name"`
+	Quantity      int64   `json:"quantity"`
+	UnitPrice     string  `json:"unitPrice"`
+	AttendeeName  *string `json:"attendeeName"`
+	AttendeeEmail *string `json:"attendeeEmail"`
+}
+
+// Ticket is a ticket's record.
+type Ticket struct {
+	ID           string  `json:"id"`
+	Code         string  `json:"code"`
+	ShortCode    string  `json:"shortCode" description:"the door code"`
+	Status       string  `json:"status" enum:"issued,checked_in,cancelled,refunded,expired"`
+	OrderID      string  `json:"orderId"`
+	EventID      string  `json:"eventId"`
+	TicketTypeID string  `json:"ticketTypeId"`
+	TierName     string  `json:"tierName"`
+	Holder       Buyer   `json:"holder"`
+	QR           string  `json:"qr" description:"rotates; ask again after qrExpiresAt"`
+	QRExpiresAt  Time    `json:"qrExpiresAt"`
+	FaceValue    string  `json:"faceValue"`
+	Currency     string  `json:"currency"`
+	CheckedInAt  Time    `json:"checkedInAt"`
+	GateName     *string `json:"gateName"`
+	IssuedAt     Time    `json:"issuedAt"`
+}
+
+// Payment is one attempt to pay.
+type Payment struct {
+	Reference string `json:"reference"`
+	Provider  string `json:"provider"`
+	Status    string `json:"status" enum:"pending,processing,succeeded,failed,expired,underpaid,cancelled,refunded"`
+	Amount    string `json:"amount"`
+	Received  string `json:"received"`
+	CreatedAt Time   `json:"createdAt"`
+}
+
+// Refund is money that goes back.
+type Refund struct {
+	Reference   string `json:"reference" description:"of the payment"`
+	Amount      string `json:"amount"`
+	Reason      string `json:"reason"`
+	Status      string `json:"status" enum:"requested,approved,denied,processing,processed,failed,cancelled"`
+	RequestedAt Time   `json:"requestedAt"`
+	ProcessedAt Time   `json:"processedAt"`
+}
+
+// PaymentStatus is an order's state of payment.
+type PaymentStatus struct {
+	OrderID  string    `json:"orderId"`
+	Status   string    `json:"status"`
+	Total    string    `json:"total"`
+	Currency string    `json:"currency"`
+	Payments []Payment `json:"payments"`
+}
+
+// PayAt is where a buyer pays.
+type PayAt struct {
+	OrderID          string `json:"orderId"`
+	Provider         string `json:"provider"`
+	Reference        string `json:"reference"`
+	Status           string `json:"status"`
+	AuthorizationURL string `json:"authorizationUrl,omitzero"`
+	ExpiresAt        Time   `json:"expiresAt" description:"of the order, from now on"`
+}

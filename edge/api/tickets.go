@@ -1,0 +1,84 @@
+package api
+
+import (
+	"time"
+
+	"boxoffice/edge/route"
+)
+
+// TicketTypeFields are the optional fields of a ticket type on create and
+// update.
+type TicketTypeFields struct {
+	Price           route.Opt[route.Money] `json:"price,omitzero" minimum:"0" maximum:"1000000" nullable:"false"`
+	Currency        route.Opt[string]      `json:"currency,omitzero" format:"currency" nullable:"false"`
+	QuantityTotal   route.Opt[int64]       `json:"quantityTotal,omitzero" minimum:"-1" maximum:"100000000" nullable:"false" description:"-1 is unlimited"`
+	MaxPerOrder     route.Opt[int64]       `json:"maxPerOrder,omitzero" minimum:"1" maximum:"1000" nullable:"false"`
+	MaxPerCustomer  route.Opt[int64]       `json:"maxPerCustomer,omitzero" minimum:"1" maximum:"1000" nullable:"false"`
+	Transferable    route.Opt[bool]        `json:"transferable,omitzero" nullable:"false"`
+	Refundable      route.Opt[bool]        `json:"refundable,omitzero" nullable:"false"`
+	RefundDeadline  route.Opt[time.Time]   `json:"refundDeadline,omitzero"`
+	PresaleCode     route.Opt[string]      `json:"presaleCode,omitzero" minLength:"3" maxLength:"50"`
+	WaitlistEnabled route.Opt[bool]        `json:"waitlistEnabled,omitzero" nullable:"false"`
+	Description     route.Opt[string]      `json:"description,omitzero" maxLength:"2000"`
+	AccessURL       route.Opt[string]      `json:"accessUrl,omitzero" maxLength:"2048"`
+	AccessNote      route.Opt[string]      `json:"accessNote,omitzero" maxLength:"500"`
+	SectionID       route.Opt[string]      `json:"sectionId,omitzero" maxLength:"40"`
+	SortOrder       route.Opt[int64]       `json:"sortOrder,omitzero" minimum:"-1000000" maximum:"1000000" nullable:"false"`
+	Status          route.Opt[string]      `json:"status,omitzero" enum:"active,hidden" nullable:"false"`
+}
+
+// CreateTicketType adds a ticket type to an event.
+type CreateTicketType struct {
+	ID        string    `path:"id"`
+	Name      string    `json:"name" required:"true" minLength:"1" maxLength:"200"`
+	Type      string    `json:"type" required:"true" enum:"general,reserved,vip,early_bird,group,free,multi_day,season,at_door,upgrade"`
+	SaleStart time.Time `json:"saleStart" required:"true"`
+	SaleEnd   time.Time `json:"saleEnd" required:"true"`
+	TicketTypeFields
+}
+
+// UpdateTicketType changes the fields that are sent.
+type UpdateTicketType struct {
+	ID           string               `path:"id"`
+	TicketTypeID string               `path:"ticketTypeId"`
+	Name         route.Opt[string]    `json:"name,omitzero" minLength:"1" maxLength:"200" nullable:"false"`
+	Type         route.Opt[string]    `json:"type,omitzero" enum:"general,reserved,vip,early_bird,group,free,multi_day,season,at_door,upgrade" nullable:"false"`
+	SaleStart    route.Opt[time.Time] `json:"saleStart,omitzero" nullable:"false"`
+	SaleEnd      route.Opt[time.Time] `json:"saleEnd,omitzero" nullable:"false"`
+	TicketTypeFields
+}
+
+// TicketType is a ticket type's record. What the public does not see is left
+// out.
+type TicketType struct {
+	ID              string  `json:"id"`
+	Name            string  `json:"name"`
+	Type            string  `json:"type"`
+	SaleStart       Time    `json:"saleStart"`
+	SaleEnd         Time    `json:"saleEnd"`
+	Price           string  `json:"price" description:"decimal, without fees"`
+	Currency        string  `json:"currency"`
+	QuantityTotal   int64   `json:"quantityTotal"`
+	Available       *int64  `json:"available" description:"null when unlimited"`
+	MaxPerOrder     int64   `json:"maxPerOrder"`
+	MaxPerCustomer  int64   `json:"maxPerCustomer"`
+	Transferable    bool    `json:"transferable"`
+	Refundable      bool    `json:"refundable"`
+	RefundDeadline  Time    `json:"refundDeadline"`
+	PresaleRequired bool    `json:"presaleRequired"`
+	PresaleCode     *string `json:"presaleCode,omitzero"`
+	WaitlistEnabled bool    `json:"waitlistEnabled"`
+	Description     *string `json:"description"`
+	AccessURL       *string `json:"accessUrl,omitzero"`
+	AccessNote      *string `json:"accessNote,omitzero"`
+	DigitalAccess   bool    `json:"digitalAccess"`
+	SectionID       *string `json:"sectionId"`
+	SortOrder       int64   `json:"sortOrder"`
+	Status          string  `json:"status" enum:"active,hidden"`
+	Sold            *int64  `json:"sold,omitzero" description:"sold or in open orders"`
+}
+
+// TicketTypes is the list of an event's ticket types.
+type TicketTypes struct {
+	Items []TicketType `json:"items"`
+}

@@ -1,0 +1,233 @@
+package secrets
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hkdf"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/binary"
+	"strconv"
+	"strings"
+	"time"
+
+	"boxoffice/engine"
+)
+
+// alphabet has no 0, O, 1, I or L, which people mistake (decisions.md section
+// 10, which counts 32 letters: these are the 31 there are).
+const alphabet = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
+
+const (
+	shortLen = 6  // letters of a door code
+	macLen   = 13 // letters that hold 64 bits
+	codeLen  = shortLen + 1 + macLen
+	shorts   = 887_503_681      // 31^6: door codes of an event
+	qrStep   = 30 * time.Second // a QR payload's life
+)
+
+// Version is the holder version of a ticket that never changed hands. Each
+// change of holder has the next one, and with it a new code and QR key.
+const Version byte = 1
+
+// Codes makes and reads the codes of one event's tickets. A ticket is its serial
+// in the event; codes are derived from it, so that none is stored:
+//
+//	door code  6 letters: a permutation of the serials, keyed by the event
+//	code       the door code, a letter for the holder version, 64 bits of MAC
+//	QR         v1.<code>.<step>.<mac>, anew every 30 s (decisions.md section 10)
+type Codes struct {
+	event   int64
+	mac     []byte
+	qr      []byte
+	shuffle cipher.Block
+}
+
+func newCodes(event int64, keys []byte) *Codes {
+	block, err := aes.NewCipher(keys[2*KeySize:])
+	if err != nil {
+		panic(err) // the key has 32 bytes
+	}
+	return &Codes{event: event, mac: keys[:KeySize], qr: keys[KeySize : 2*KeySize], shuffle: block}
+}
+
+// Short is a ticket's door code.
+func (c *Codes) Short(serial uint32) string {
+	return letters(uint64(c.permute(serial, false)), shortLen)
+}
+
+// FromShort is the serial of a door code in either case. It says nothing about
+// whether the ticket exists.
+func (c *Codes) FromShort(short string) (serial uint32, ok bool) {
+	n, ok := number(strings.ToUpper(short), shortLen)
+	if !ok || n >= shorts {
+		return 0, false
+	}
+	return c.permute(uint32(n), true), true
+}
+
+// Code is a ticket's full code.
+func (c *Codes) Code(serial uint32, version byte) string {
+	return c.Short(serial) + alphabet[version%31:][:1] + letters(c.sum(serial, version), macLen)
+}
+
+// FromCode is the serial and holder version of a full code in either case. A
+// code that this event has not made is not ok.
+func (c *Codes) FromCode(code string) (serial uint32, version byte, ok bool) {
+	code = strings.ToUpper(code)
+	if len(code) != codeLen {
+		return 0, 0, false
+	}
+	serial, ok = c.FromShort(code[:shortLen])
+	v := strings.IndexByte(alphabet, code[shortLen])
+	if !ok || v < 0 {
+		return 0, 0, false
+	}
+	return serial, byte(v), hmac.Equal([]byte(code), []byte(c.Code(serial, byte(v))))
+}
+
+func (c *Codes) sum(serial uint32, version byte) uint64 {
+	h := hmac.New(sha256.New, c.mac)
+	var b [5]byte
+	binary.BigEndian.PutUint32(b[:], serial)
+	b[4] = version
+	h.Write(b[:])
+	return binary.BigEndian.Uint64(h.Sum(nil))
+}
+
+// TicketID is a ticket's public id.
+func (c *Codes) TicketID(serial uint32) engine.TicketID {
+	var tail [10]byte
+	binary.BigEndian.PutUint64(tail[:8], c.sum(serial, 0))
+	binary.BigEndian.PutUint32(tail[6:], serial)
+	return engine.NewID(c.event, tail[:])
+}
+
+// QR is the payload on a ticket's screen at a time, and when it goes stale.
+func (c *Codes) QR(serial uint32, version byte, now time.Time) (payload string, expires time.Time) {
+	code := c.Code(serial, version)
+	step := now.Unix() / int64(qrStep/time.Second)
+	return "v1." + code + "." + strconv.FormatInt(step, 10) + "." + c.qrMAC(code, version, step),
+		time.Unix((step+1)*int64(qrStep/time.Second), 0)
+}
+
+// Verdict is what a scanned code says by itself, before its ticket is judged.
+type Verdict uint8
+
+// The verdicts on a scanned code.
+const (
+	Foreign Verdict = iota // no code of this event's
+	Stale                  // a QR payload of another time
+	Genuine
+)
+
+// Scan reads what a gate scanned or a person typed: a QR payload, a full code or
+// a door code.
+func (c *Codes) Scan(text string, now time.Time) (serial uint32, v Verdict) {
+	text = strings.TrimSpace(text)
+	if len(text) == shortLen {
+		if serial, ok := c.FromShort(text); ok {
+			return serial, Genuine
+		}
+		return 0, Foreign
+	}
+	if !strings.HasPrefix(text, "v1.") {
+		if serial, _, ok := c.FromCode(text); ok {
+			return serial, Genuine
+		}
+		return 0, Foreign
+	}
+	return c.scanQR(text, now)
+}
+
+func (c *Codes) scanQR(text string, now time.Time) (uint32, Verdict) {
+	parts := strings.Split(text, ".")
+	if len(parts) != 4 {
+		return 0, Foreign
+	}
+	serial, version, ok := c.FromCode(parts[1])
+	step, err := strconv.ParseInt(parts[2], 10, 64)
+	if !ok || err != nil {
+		return 0, Foreign
+	}
+	if !hmac.Equal([]byte(parts[3]), []byte(c.qrMAC(strings.ToUpper(parts[1]), version, step))) {
+		return 0, Foreign
+	}
+	if d := now.Unix()/int64(qrStep/time.Second) - step; d < -1 || d > 1 {
+		return serial, Stale
+	}
+	return serial, Genuine
+}
+
+var base32NoPad = base32.StdEncoding.WithPadding(base32.NoPadding)
+
+// qrMAC is the first 10 bytes of HMAC-SHA256 under the ticket's own key, base32.
+func (c *Codes) qrMAC(code string, version byte, step int64) string {
+	key, err := hkdf.Expand(sha256.New, c.qr, code+"|"+strconv.Itoa(int(version)), sha256.Size)
+	if err != nil {
+		panic(err) // the length is a constant
+	}
+	h := hmac.New(sha256.New, key)
+	h.Write([]byte(code + "|" + strconv.FormatInt(step, 10) + "|" + strconv.FormatInt(c.event, 10)))
+	return base32NoPad.EncodeToString(h.Sum(nil)[:10])
+}
+
+// permute maps the numbers below 31^6 onto themselves: a Feistel network of
+// eight rounds over 30 bits, walked until it lands in range (Black and Rogaway,
+// Ciphers with Arbitrary Finite Domains, 2002).
+func (c *Codes) permute(n uint32, back bool) uint32 {
+	for {
+		l, r := n>>15, n&0x7fff
+		for i := range uint32(8) {
+			if back {
+				l, r = r^c.round(7-i, l), l
+			} else {
+				l, r = r, l^c.round(i, r)
+			}
+		}
+		if n = l<<15 | r; n < shorts {
+			return n
+		}
+	}
+}
+
+func (c *Codes) round(i, half uint32) uint32 {
+	var in, out [aes.BlockSize]byte
+	binary.BigEndian.PutUint32(in[:], i)
+	binary.BigEndian.PutUint32(in[4:], half)
+	c.shuffle.Encrypt(out[:], in[:])
+	return binary.BigEndian.Uint32(out[:]) & 0x7fff
+}
+
+// letters writes a number in base 31 with a fixed number of letters.
+func letters(n uint64, size int) string {
+	b := make([]byte, size)
+	for i := size - 1; i >= 0; i-- {
+		b[i] = alphabet[n%31]
+		n /= 31
+	}
+	return string(b)
+}
+
+func number(s string, size int) (uint64, bool) {
+	if len(s) != size {
+		return 0, false
+	}
+	var n uint64
+	for i := range size {
+		d := strings.IndexByte(alphabet, s[i])
+		if d < 0 {
+			return 0, false
+		}
+		n = n*31 + uint64(d)
+	}
+	return n, true
+}
+
+// OrderNumber is what people call an order: the event and 50 bits of the order's
+// id. It is the stem of payment references.
+func OrderNumber(id engine.OrderID) string {
+	n := binary.BigEndian.Uint64(id[8:]) & (1<<50 - 1)
+	return strings.ToUpper(strconv.FormatInt(id.Event(), 36)) + "-" + letters(n, 11)
+}

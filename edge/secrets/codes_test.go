@@ -1,0 +1,99 @@
+package secrets_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"boxoffice/edge/secrets"
+)
+
+func codes(t testing.TB, event int64) *secrets.Codes {
+	t.Helper()
+	m, err := secrets.New([]byte(strings.Repeat("k", secrets.KeySize)))
+	require.NoError(t, err)
+	return m.Event(event)
+}
+
+func TestCodesReadBack(t *testing.T) {
+	t.Parallel()
+	c := codes(t, 42)
+	rapid.Check(t, func(t *rapid.T) {
+		serial := rapid.Uint32Range(1, 800_000_000).Draw(t, "serial")
+		got, ok := c.FromShort(strings.ToLower(c.Short(serial)))
+		require.True(t, ok)
+		require.Equal(t, serial, got)
+		got, version, ok := c.FromCode(c.Code(serial, secrets.Version))
+		require.True(t, ok)
+		require.Equal(t, serial, got)
+		require.Equal(t, secrets.Version, version)
+		id := c.TicketID(serial)
+		require.Equal(t, int64(42), id.Event())
+	})
+}
+
+func TestShortCodesAreUnique(t *testing.T) {
+	t.Parallel()
+	c := codes(t, 7)
+	seen := make(map[string]bool)
+	for serial := range uint32(50_000) {
+		short := c.Short(serial + 1)
+		require.Len(t, short, 6)
+		require.False(t, seen[short], "serial %d", serial+1)
+		seen[short] = true
+	}
+}
+
+func TestScan(t *testing.T) {
+	t.Parallel()
+	c, now := codes(t, 42), time.Unix(1_800_000_015, 0)
+	qr, expires := c.QR(9, secrets.Version, now)
+	require.Equal(t, time.Unix(1_800_000_030, 0), expires)
+	other, _ := codes(t, 43).QR(9, secrets.Version, now)
+	for name, tc := range map[string]struct {
+		text string
+		at   time.Time
+		want secrets.Verdict
+	}{
+		"fresh":           {qr, now, secrets.Genuine},
+		"one step late":   {qr, now.Add(30 * time.Second), secrets.Genuine},
+		"one step early":  {qr, now.Add(-30 * time.Second), secrets.Genuine},
+		"two steps late":  {qr, now.Add(60 * time.Second), secrets.Stale},
+		"full code":       {c.Code(9, secrets.Version), now, secrets.Genuine},
+		"door code":       {" " + strings.ToLower(c.Short(9)) + " ", now, secrets.Genuine},
+		"other event":     {other, now, secrets.Foreign},
+		"forged mac":      {qr[:len(qr)-1] + "#", now, secrets.Foreign},
+		"moved step":      {strings.Replace(qr, ".60000000.", ".60000001.", 1), now, secrets.Foreign},
+		"empty":           {"", now, secrets.Foreign},
+		"too many parts":  {qr + ".x", now, secrets.Foreign},
+		"not in alphabet": {"000000", now, secrets.Foreign},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			serial, v := c.Scan(tc.text, tc.at)
+			require.Equal(t, tc.want, v)
+			if v != secrets.Foreign {
+				require.Equal(t, uint32(9), serial)
+			}
+		})
+	}
+}
+
+func FuzzScan(f *testing.F) {
+	c, now := codes(f, 42), time.Unix(1_800_000_015, 0)
+	qr, _ := c.QR(9, secrets.Version, now)
+	for _, s := range []string{qr, c.Short(9), c.Code(9, secrets.Version), "v1...", "v1.a.b.c", "\xff\x00"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		serial, v := c.Scan(s, now)
+		if v == secrets.Genuine && strings.HasPrefix(strings.TrimSpace(s), "v1.") {
+			again, w := c.Scan(s, now)
+			require.Equal(t, serial, again)
+			require.Equal(t, v, w)
+		}
+	})
+}

@@ -1,0 +1,99 @@
+// Package codec turns facts and snapshots into bytes and back. A fact is
+//
+//	uvarint length of the rest | uvarint fact type | CBOR map with integer keys
+//
+// and the facts of one journal record follow one another. A snapshot is one
+// CBOR map. Fields are added, never renumbered; golden bytes are tests.
+package codec
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"reflect"
+
+	"github.com/fxamacker/cbor/v2"
+
+	"boxoffice/engine"
+	"boxoffice/engine/all"
+)
+
+// ErrTruncated reports bytes that end in the middle of a fact.
+var ErrTruncated = errors.New("codec: truncated facts")
+
+var (
+	encoding = mustEncoding()
+	decoding = mustDecoding()
+)
+
+func mustEncoding() cbor.UserBufferEncMode {
+	m, err := cbor.EncOptions{Sort: cbor.SortNone}.UserBufferEncMode()
+	if err != nil {
+		panic(err) // the options are constants
+	}
+	return m
+}
+
+func mustDecoding() cbor.DecMode {
+	m, err := cbor.DecOptions{MaxArrayElements: 1 << 27, MaxMapPairs: 1 << 20}.DecMode()
+	if err != nil {
+		panic(err) // the options are constants
+	}
+	return m
+}
+
+// AppendFact appends a fact's bytes.
+func AppendFact(dst []byte, f engine.Fact, scratch *Scratch) ([]byte, error) {
+	scratch.buf.Reset()
+	if err := encoding.MarshalToBuffer(f, &scratch.buf); err != nil {
+		return dst, fmt.Errorf("codec: encode %T: %w", f, err)
+	}
+	var head [binary.MaxVarintLen16]byte
+	n := binary.PutUvarint(head[:], uint64(f.FactType()))
+	dst = binary.AppendUvarint(dst, uint64(n+scratch.buf.Len()))
+	dst = append(dst, head[:n]...)
+	return append(dst, scratch.buf.Bytes()...), nil
+}
+
+// Facts decodes a record's facts in order.
+func Facts(kind engine.Kind, b []byte) ([]engine.Fact, error) {
+	var facts []engine.Fact
+	for len(b) > 0 {
+		size, n := binary.Uvarint(b)
+		if n <= 0 || size == 0 || size > uint64(len(b)-n) {
+			return nil, ErrTruncated
+		}
+		one := b[n : n+int(size)]
+		b = b[n+int(size):]
+		typ, n := binary.Uvarint(one)
+		if n <= 0 || typ >= uint64(engine.VolatileFrom) {
+			return nil, ErrTruncated
+		}
+		f, err := all.NewFact(kind, engine.FactType(typ))
+		if err != nil {
+			return nil, err
+		}
+		if err := decoding.Unmarshal(one[n:], f); err != nil {
+			return nil, fmt.Errorf("codec: decode %T: %w", f, err)
+		}
+		facts = append(facts, f)
+	}
+	return facts, nil
+}
+
+// Marshal encodes a snapshot or a record kept in a table.
+func Marshal(v any) ([]byte, error) {
+	b, err := cbor.Marshal(v)
+	if err != nil {
+		return nil, fmt.Errorf("codec: encode %s: %w", reflect.TypeOf(v), err)
+	}
+	return b, nil
+}
+
+// Unmarshal decodes what Marshal encoded into the value that v points to.
+func Unmarshal(b []byte, v any) error {
+	if err := decoding.Unmarshal(b, v); err != nil {
+		return fmt.Errorf("codec: decode %s: %w", reflect.TypeOf(v), err)
+	}
+	return nil
+}

@@ -1,0 +1,94 @@
+// Package journal makes facts durable: group commit, a claim fence, and one
+// verdict for every batch whatever happens to the connection (DESIGN section 4,
+// reading/journal.md).
+//
+// It owns the tables writers, streams and journal, and the daily partitions of
+// the last. The host of an activation claims, loads and appends; followers are
+// handed every batch through Config.Sink and catch up with ReadWriter. A node
+// opens one Postgres and ends it with Stop, which flushes and waits; when Failed
+// speaks first, the node must exit, for others will claim its streams.
+package journal
+
+import (
+	"context"
+	"errors"
+	"iter"
+
+	"boxoffice/engine"
+)
+
+// Journal is what an activation needs of the log of facts. Postgres and the
+// in-memory journal of the tests pass the same suite (persisttest.Journal).
+type Journal interface {
+	// Claim raises the epoch of the actor's stream, which fences whoever had
+	// it before. Only then may snapshot and tail be read.
+	Claim(ctx context.Context, ref engine.Ref) (Claim, error)
+	// Append takes an entry over and returns at once. Entries of one stream
+	// must be handed over in the order of their seqs, by one goroutine.
+	Append(e *Entry)
+	// Load reads the stream's records after the given seq, in order. Ref is
+	// left zero. A record that began before the given seq and ends after it
+	// comes whole.
+	Load(ctx context.Context, stream, after int64) iter.Seq2[Record, error]
+	// Standing returns those of the claims that a later claim has fenced.
+	Standing(ctx context.Context, claims []Claim) ([]Claim, error)
+}
+
+// Claim is an activation's hold on a stream.
+type Claim struct {
+	Stream int64
+	Epoch  int32
+}
+
+// Entry is what one decision adds to a stream: its facts, and whom to tell. An
+// entry without facts is a barrier: it is settled when all before it in its
+// stream are.
+type Entry struct {
+	Ref   engine.Ref
+	Claim Claim
+	First int64         // seq of the first fact
+	Facts []engine.Fact // for followers; never changed again
+	Bytes []byte        // the same facts as codec.AppendFact wrote them, one after another
+	Owner Owner
+}
+
+// Owner hears what became of its entry.
+type Owner interface {
+	// Settled is called once, from the lane's goroutine, in the order in
+	// which the stream's entries were handed over: nil when the facts are
+	// durable, ErrFenced when another activation owns the stream, ErrOrder
+	// when the entry does not follow the one before it, ErrClosed when the
+	// journal stopped (of a batch in flight then, nobody knows whether it
+	// is durable). After any error the activation must drop its state. A
+	// stopped journal calls Settled from within Append. It must not block.
+	Settled(err error)
+}
+
+// Record is one row of the journal: the facts of one stream in one batch. It is
+// shared by all who are handed it and must not be changed.
+type Record struct {
+	Ref         engine.Ref
+	Stream      int64
+	First, Last int64
+	Epoch       int32
+	Facts       []engine.Fact // set when handed over in memory, nil when read back
+	Bytes       []byte
+}
+
+// Batch is what one commit of a lane made durable, as handed to followers.
+// (Writer, Seq) is the commit order: Seq counts 1, 2, 3 ... within a writer.
+type Batch struct {
+	Writer  int32
+	Seq     int64
+	Records []Record
+}
+
+var (
+	// ErrFenced says that a later claim owns the stream. It is never retried.
+	ErrFenced = errors.New("journal: fenced by a later claim")
+	// ErrClosed says that the journal has stopped.
+	ErrClosed = errors.New("journal: closed")
+	// ErrOrder says that an entry does not begin where the one before it in
+	// its stream ended. The stream takes no more entries of that claim.
+	ErrOrder = errors.New("journal: entry out of order")
+)
