@@ -22,6 +22,8 @@ type (
 	Delete struct{ Reason string }
 	// Get reads the event. *Record.
 	Get struct{}
+	// GetType asks whether the event has a ticket type. *TypeReply.
+	GetType struct{ Type int64 }
 
 	// Place asks for an order. Its id is the command's: sent again, it has
 	// the same answer. *OrderReply.
@@ -87,6 +89,7 @@ func (Update) Command()        {}
 func (Move) Command()          {}
 func (Delete) Command()        {}
 func (Get) Command()           {}
+func (GetType) Command()       {}
 func (Place) Command()         {}
 func (GetOrder) Command()      {}
 func (CancelOrder) Command()   {}
@@ -108,6 +111,9 @@ type Record struct {
 	Types     int  // ticket types
 	Sold      bool // at least one ticket was issued
 }
+
+// TypeReply says whether the event has a ticket type.
+type TypeReply struct{ Has bool }
 
 // OrderReply is an order as the ledger knows it. Past says that the ledger
 // remembers the order's end but not its record: the read model has that.

@@ -59,9 +59,12 @@ func (s *State) decideRecord(c engine.Command, at int64) engine.Decision {
 	if s.details == nil {
 		return refuse(engine.EventNotFound, nil)
 	}
-	switch c.(type) {
+	switch c := c.(type) {
 	case Get:
 		return engine.Decision{Reply: s.record()}
+	case GetType:
+		_, has := s.offers[c.Type]
+		return engine.Decision{Reply: &TypeReply{Has: has}}
 	case GateStats:
 		return engine.Decision{Reply: s.stats()}
 	default:

@@ -1,0 +1,237 @@
+package cluster_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"boxoffice/cluster"
+	"boxoffice/engine"
+	"boxoffice/engine/event"
+	"boxoffice/engine/inventory"
+	"boxoffice/persistence/persisttest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// shelf keeps snapshots and wakes in memory.
+type shelf struct {
+	mu     sync.Mutex
+	seqs   map[int64]int64
+	states map[int64][]byte
+	parked map[engine.Ref]time.Time
+	saves  int
+}
+
+func newShelf() *shelf {
+	return &shelf{seqs: make(map[int64]int64), states: make(map[int64][]byte), parked: make(map[engine.Ref]time.Time)}
+}
+
+func (s *shelf) Load(_ context.Context, stream int64) (int64, []byte, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.seqs[stream], s.states[stream], nil
+}
+
+func (s *shelf) Save(_ context.Context, stream, seq int64, _ int32, state []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.seqs[stream], s.states[stream] = seq, state
+	s.saves++
+	return nil
+}
+
+func (s *shelf) Park(_ context.Context, ref engine.Ref, at time.Time) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.parked[ref] = at
+	return nil
+}
+
+func (s *shelf) Due(_ context.Context, after, until time.Time) ([]engine.Ref, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var refs []engine.Ref
+	for ref, at := range s.parked {
+		if !at.IsZero() && at.After(after) && !at.After(until) {
+			refs = append(refs, ref)
+		}
+	}
+	return refs, nil
+}
+
+// world is a store that outlives its nodes.
+type world struct {
+	store *persisttest.Store
+	shelf *shelf
+}
+
+func newWorld() *world {
+	return &world{store: persisttest.NewStore(1, persisttest.Faults{}), shelf: newShelf()}
+}
+
+func (w *world) node(t *testing.T, change func(*cluster.Config)) (*cluster.Node, *persisttest.Memory) {
+	t.Helper()
+	j := w.store.Open(nil)
+	cfg := cluster.Config{Journal: j, Snapshots: w.shelf, Wakes: w.shelf, Log: slog.New(slog.DiscardHandler)}
+	if change != nil {
+		change(&cfg)
+	}
+	n := cluster.Start(cfg)
+	return n, j
+}
+
+func stop(t *testing.T, n *cluster.Node, j *persisttest.Memory) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	require.NoError(t, n.Stop(ctx))
+	require.NoError(t, j.Stop(ctx))
+}
+
+const eventNo, typeNo = 42, 7
+
+// onSale makes an event with one ticket type on sale.
+func onSale(t *testing.T, n *cluster.Node, price, quantity int64) {
+	t.Helper()
+	now := n.Now()
+	ask(t, n, engine.EventRef(eventNo), event.Create{Details: event.Details{
+		Title: "Night", Category: "music", StartAt: now.Add(time.Hour).UnixMilli(), EndAt: now.Add(2 * time.Hour).UnixMilli(),
+		Capacity: event.NoCapacity, Currency: "USD", OrderWindow: 900_000,
+	}})
+	r, _ := ask(t, n, engine.InventoryRef(eventNo, typeNo), inventory.Create{Details: inventory.Details{
+		Name: "Floor", Type: "general", SaleStart: now.Add(-time.Hour).UnixMilli(), SaleEnd: now.Add(time.Hour).UnixMilli(),
+		Price: price, Currency: "USD", Quantity: quantity, MaxPerOrder: 10, MaxPerCustomer: 10,
+	}}).(*inventory.Record)
+	ask(t, n, engine.EventRef(eventNo), r.Offer())
+	ask(t, n, engine.EventRef(eventNo), event.Move{To: event.StatusPublished})
+}
+
+func ask(t *testing.T, n *cluster.Node, to engine.Ref, cmd engine.Command) engine.Reply {
+	t.Helper()
+	r, err := n.Ask(t.Context(), to, cmd)
+	require.NoError(t, err)
+	return r
+}
+
+func place(i, quantity int) event.Place {
+	return event.Place{
+		Order: engine.NewID(eventNo, fmt.Appendf(nil, "%010d", i)), Email: "a@example.org", Customer: uint64(i + 1),
+		Lines: []event.OrderLine{{Type: typeNo, Quantity: int64(quantity)}},
+	}
+}
+
+func TestOrdersSellOutAndSurviveARestart(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	n, j := w.node(t, nil)
+	onSale(t, n, 0, 50)
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	sold, refused := 0, 0
+	for i := range 80 {
+		wg.Go(func() {
+			r, err := n.Ask(t.Context(), engine.EventRef(eventNo), place(i, 1))
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				require.ErrorContains(t, err, string(engine.TicketSoldOut))
+				refused++
+				return
+			}
+			require.Equal(t, event.Completed, r.(*event.OrderReply).Status)
+			sold++
+		})
+	}
+	wg.Wait()
+	require.Equal(t, 50, sold)
+	require.Equal(t, 30, refused)
+	stop(t, n, j)
+
+	n, j = w.node(t, nil)
+	defer stop(t, n, j)
+	stats := ask(t, n, engine.EventRef(eventNo), event.GateStats{}).(*event.Stats)
+	require.Equal(t, int64(50), stats.Issued)
+	_, err := n.Ask(t.Context(), engine.EventRef(eventNo), place(100, 1))
+	require.ErrorContains(t, err, string(engine.TicketSoldOut))
+}
+
+func TestARepeatedCommandHasOneOutcome(t *testing.T) {
+	t.Parallel()
+	n, j := newWorld().node(t, nil)
+	defer stop(t, n, j)
+	onSale(t, n, 0, 5)
+	first := ask(t, n, engine.EventRef(eventNo), place(1, 2)).(*event.OrderReply)
+	again := ask(t, n, engine.EventRef(eventNo), place(1, 2)).(*event.OrderReply)
+	require.Equal(t, first.Order.FirstTicket, again.Order.FirstTicket)
+	require.Equal(t, int64(2), ask(t, n, engine.EventRef(eventNo), event.GateStats{}).(*event.Stats).Issued)
+}
+
+func TestACrashForgetsOnlyWhatWasNotAcknowledged(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	n, j := w.node(t, nil)
+	onSale(t, n, 500, 5)
+	o := ask(t, n, engine.EventRef(eventNo), place(1, 3)).(*event.OrderReply).Order
+	j.Crash()
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	_ = n.Stop(ctx) // its journal is gone: nothing can be put away in order
+
+	n, j = w.node(t, nil)
+	defer stop(t, n, j)
+	got := ask(t, n, engine.EventRef(eventNo), event.GetOrder{Order: o.ID}).(*event.OrderReply).Order
+	require.Equal(t, o, got)
+	_, err := n.Ask(t.Context(), engine.EventRef(eventNo), place(2, 3))
+	require.ErrorContains(t, err, string(engine.TicketSoldOut))
+}
+
+func TestAFencedActivationAnswersUnavailableAndTheNextServes(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	n, j := w.node(t, nil)
+	defer stop(t, n, j)
+	onSale(t, n, 0, 5)
+	rival := w.store.Open(nil)
+	_, err := rival.Claim(t.Context(), engine.EventRef(eventNo))
+	require.NoError(t, err)
+	_, err = n.Ask(t.Context(), engine.EventRef(eventNo), event.Move{To: event.StatusCancelled})
+	var r *engine.Refusal
+	require.ErrorAs(t, err, &r)
+	require.Equal(t, engine.Unavailable, r.Code)
+	ask(t, n, engine.EventRef(eventNo), event.Move{To: event.StatusCancelled})
+	require.NoError(t, rival.Stop(t.Context()))
+}
+
+func TestIdleActorsAreSnapshottedAndPutAway(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	n, j := w.node(t, func(c *cluster.Config) { c.IdleAfter = 20 * time.Millisecond })
+	defer stop(t, n, j)
+	onSale(t, n, 0, 5)
+	ask(t, n, engine.EventRef(eventNo), place(1, 1))
+	require.Eventually(t, func() bool { return n.Actors() == 0 }, 10*time.Second, 10*time.Millisecond)
+	require.Equal(t, int64(1), ask(t, n, engine.EventRef(eventNo), event.GateStats{}).(*event.Stats).Issued)
+	require.Eventually(t, func() bool {
+		w.shelf.mu.Lock()
+		defer w.shelf.mu.Unlock()
+		_, noted := w.shelf.parked[engine.EventRef(eventNo)]
+		return w.shelf.saves > 0 && noted
+	}, 10*time.Second, 10*time.Millisecond)
+}
+
+func TestAnOverloadedActorShedsAtOnce(t *testing.T) {
+	t.Parallel()
+	n, j := newWorld().node(t, func(c *cluster.Config) { c.Backlog = func() int { return 1 << 20 } })
+	defer stop(t, n, j)
+	_, err := n.Ask(t.Context(), engine.EventRef(eventNo), event.Get{})
+	var r *engine.Refusal
+	require.ErrorAs(t, err, &r)
+	require.Equal(t, engine.Overloaded, r.Code)
+}

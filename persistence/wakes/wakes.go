@@ -1,0 +1,53 @@
+// Package wakes keeps when actors that are not loaded want to be woken, and
+// which were loaded when a node last ended: Journal.Claim notes every actor it
+// activates, so that what a crash cut off is taken up again at the next start.
+// It is a table and owns no goroutine; package cluster calls it.
+package wakes
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"boxoffice/engine"
+)
+
+// Table is the table of wakes.
+type Table struct{ Pool *pgxpool.Pool }
+
+// Park notes when an actor that is put away wants a Wake; the zero time means
+// never.
+func (t Table) Park(ctx context.Context, ref engine.Ref, at time.Time) error {
+	query, args := `DELETE FROM wakes WHERE name = $1`, []any{ref.Name()}
+	if !at.IsZero() {
+		query, args = `INSERT INTO wakes (name, at) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET at = excluded.at`, append(args, at)
+	}
+	if _, err := t.Pool.Exec(ctx, query, args...); err != nil {
+		return fmt.Errorf("park %s: %w", ref.Name(), err)
+	}
+	return nil
+}
+
+// Due returns the actors whose time lies in (after, until].
+func (t Table) Due(ctx context.Context, after, until time.Time) ([]engine.Ref, error) {
+	rows, err := t.Pool.Query(ctx, `SELECT name FROM wakes WHERE at > $1 AND at <= $2`, after, until)
+	if err != nil {
+		return nil, fmt.Errorf("wakes: %w", err)
+	}
+	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return nil, fmt.Errorf("wakes: %w", err)
+	}
+	refs := make([]engine.Ref, 0, len(names))
+	for _, name := range names {
+		ref, err := engine.ParseRef(name)
+		if err != nil {
+			return nil, fmt.Errorf("wakes: %w", err)
+		}
+		refs = append(refs, ref)
+	}
+	return refs, nil
+}
