@@ -1,9 +1,39 @@
 package event
 
-import "slices"
+import (
+	"slices"
+
+	"boxoffice/engine"
+)
 
 // The changed copies of an order, one per fact. Decide makes them for its
 // replies and Apply for the state, so that both say the same.
+
+// Fold is an order after a journaled fact about it, for readers of the journal:
+// the fact's own order when it makes one, else a changed copy of o. Other facts
+// leave o as it is.
+func Fold(o *Order, f engine.Fact) *Order {
+	switch f := f.(type) {
+	case *OrderCreated:
+		return f.Order
+	case *OrderCompleted:
+		return o.completed(f)
+	case *OrderEnded:
+		return o.ended(f.Status, f.At)
+	case *PaymentBegun:
+		return o.begun(f)
+	case *PaymentOpened:
+		return o.opened(f)
+	case *PaymentReported:
+		return o.reported(f)
+	case *RefundDue:
+		return o.due(f)
+	case *RefundReported:
+		return o.refundReported(f)
+	default:
+		return o
+	}
+}
 
 func (o *Order) completed(f *OrderCompleted) *Order {
 	c := *o

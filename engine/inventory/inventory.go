@@ -132,3 +132,9 @@ func (s *State) Sold() int64 { return s.sold }
 
 // Open calls f for every open reservation, for the audit.
 func (s *State) Open(f func(*keeper.Held)) { s.book.Each(f) }
+
+// Holds says whether a reservation of a quantity is open, for the audit.
+func (s *State) Holds(c keeper.Claim, quantity int64) bool {
+	standing, h := s.book.Standing(c)
+	return standing == keeper.Open && h.Quantity == quantity
+}

@@ -1,0 +1,49 @@
+# Boxoffice: build, run, prove. `make` alone lists the targets.
+
+SHELL := /bin/bash -o pipefail
+
+SEEDS        ?= 1000
+ONSALE_FLAGS ?= --tickets=20000 --types=3 --buyers=60000
+CRASH_FLAGS  ?=
+LINT         := bin/golangci-lint
+
+.DEFAULT_GOAL := help
+.PHONY: help build run test race sim bench onsale crash lint verify
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: ## build bin/boxoffice
+	CGO_ENABLED=0 go build -trimpath -o bin/boxoffice ./cmd/boxoffice
+
+run: build ## one node with a private Postgres; everything it keeps is in ./data
+	./bin/boxoffice
+
+test: ## all tests, on a real Postgres
+	go test -timeout 10m ./...
+
+race: ## all tests under the race detector
+	CGO_ENABLED=1 go test -race -timeout 20m ./...
+
+sim: ## the simulator over SEEDS=1000 seeds
+	go test ./engine/enginetest -run TestSim -count=1 -timeout 60m -args -seeds=$(SEEDS)
+
+bench: build ## orders/s and CPU per order: ceiling, ours, row locks
+	go run ./loadtest/bench
+
+onsale: build ## a rush on a node of its own, with an audit; ONSALE_FLAGS
+	./bin/boxoffice loadtest onsale --out=out/onsale $(ONSALE_FLAGS)
+
+crash: build ## the same under kill -9 of node and Postgres; CRASH_FLAGS
+	./bin/boxoffice loadtest crash --out=out/crash $(CRASH_FLAGS)
+
+lint: $(LINT) ## golangci-lint with .golangci.yml
+	$(LINT) run ./...
+
+verify: lint test ## lint, test, and a tidy go.mod: what must hold before a push
+	go mod tidy -diff
+
+$(LINT): .ci/tools/go.mod .ci/tools/go.sum
+	@echo "building golangci-lint (minutes the first time)"
+	go -C .ci/tools build -o ../../$@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+	@touch $@

@@ -1,0 +1,93 @@
+package payments
+
+import (
+	"sync"
+	"time"
+)
+
+// breaker stops calls to a provider that keeps failing. After a pause it lets
+// one through: if that succeeds the rest follow, else the pause starts over.
+type breaker struct {
+	Breaker
+
+	mu       sync.Mutex
+	failures int       // in a row, while closed
+	first    time.Time // of those failures
+	open     bool
+	until    time.Time // the end of the pause
+	probing  bool      // the one call is under way
+	era      int       // changes with open; a call of an earlier era has no say
+}
+
+// verdict is what a call told about the provider's health.
+type verdict int
+
+const (
+	neutral verdict = iota // nothing: the caller gave up, or nothing was sent
+	healthy
+	unhealthy
+)
+
+// pass lets one call through; it is handed back to done.
+type pass struct {
+	era   int
+	probe bool
+}
+
+// admit lets a call through, or says how long to stay away.
+func (b *breaker) admit(now time.Time) (pass, time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.open {
+		return pass{era: b.era}, 0
+	}
+	if wait := b.until.Sub(now); wait > 0 {
+		return pass{}, wait
+	}
+	if b.probing {
+		return pass{}, b.Pause
+	}
+	b.probing = true
+	return pass{era: b.era, probe: true}, 0
+}
+
+// done takes a call's verdict in and says whether the breaker opened or closed.
+func (b *breaker) done(p pass, v verdict, now time.Time) (opened, closed bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if p.era != b.era {
+		return false, false
+	}
+	if p.probe {
+		return false, b.probed(v, now)
+	}
+	switch v {
+	case healthy:
+		b.failures = 0
+	case unhealthy:
+		if b.failures == 0 || now.Sub(b.first) > b.Window {
+			b.failures, b.first = 0, now
+		}
+		b.failures++
+		if b.failures >= b.Failures {
+			b.open, b.until = true, now.Add(b.Pause)
+			b.era++
+			return true, false
+		}
+	}
+	return false, false
+}
+
+// probed ends the probe: closed, paused again, or free for the next one.
+func (b *breaker) probed(v verdict, now time.Time) (closed bool) {
+	b.probing = false
+	switch v {
+	case healthy:
+		b.open, b.failures = false, 0
+		b.era++
+		return true
+	case unhealthy:
+		b.until = now.Add(b.Pause)
+	}
+	return false
+}

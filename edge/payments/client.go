@@ -1,0 +1,252 @@
+package payments
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+	"unicode"
+)
+
+const (
+	maxAnswer      = 1 << 20                // bytes of a provider's answer
+	maxSaid        = 200                    // bytes of a provider's words that are kept
+	readTries      = 3                      // of a read, the first included
+	retryStep      = 100 * time.Millisecond // mean wait before the first retry, doubled for each further
+	slotWait       = time.Second            // for a free slot
+	waitersPerSlot = 4                      // callers that may wait, per slot
+)
+
+// client makes calls to one provider: at most so many at once, none while the
+// breaker is open, reads repeated a little, secrets cut from what comes back.
+type client struct {
+	provider string
+	account  Account
+	http     *http.Client
+	breaker  *breaker
+	slots    chan struct{}
+	waiting  atomic.Int64
+	log      *slog.Logger
+}
+
+func newClient(provider string, a Account, via http.RoundTripper, log *slog.Logger) *client {
+	return &client{
+		provider: provider,
+		account:  a,
+		http: &http.Client{
+			Transport: via,
+			// A redirect would carry the key elsewhere; it counts as a fault.
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+		breaker: &breaker{Breaker: a.Breaker},
+		slots:   make(chan struct{}, a.InFlight),
+		log:     log.With("provider", provider),
+	}
+}
+
+// request is a call to make. A GET is a read: it may be repeated.
+type request struct {
+	method string
+	path   string // with the query
+	body   any    // as JSON; nil for none
+}
+
+// answer is what came back, of any status below 500 but 429.
+type answer struct {
+	status int
+	body   []byte
+}
+
+// do makes the call and hands the answer to read, whose error is the call's.
+// An ErrFault of read counts against the provider like a 5xx.
+func (c *client) do(ctx context.Context, r request, read func(answer) error) error {
+	ctx, cancel := context.WithTimeout(ctx, c.account.Timeout)
+	defer cancel()
+
+	pass, wait := c.breaker.admit(time.Now())
+	if wait > 0 {
+		e := c.fail(ErrPaused, "")
+		e.RetryAfter = wait
+		return e
+	}
+	if err := c.acquire(ctx); err != nil {
+		c.breaker.done(pass, neutral, time.Now())
+		return err
+	}
+	defer func() { <-c.slots }()
+
+	tries := 1
+	if r.method == http.MethodGet && !pass.probe {
+		tries = readTries
+	}
+	err := c.attempt(ctx, r, read, tries)
+	c.judge(pass, err)
+	return err
+}
+
+// judge tells the breaker how the call went.
+func (c *client) judge(p pass, err error) {
+	v := healthy
+	switch {
+	case sick(err):
+		v = unhealthy
+	case errors.Is(err, context.Canceled), errors.Is(err, ErrThrottled):
+		v = neutral
+	}
+	opened, closed := c.breaker.done(p, v, time.Now())
+	if opened {
+		c.log.Warn("payment provider paused", "for", c.account.Breaker.Pause, "cause", err)
+	}
+	if closed {
+		c.log.Info("payment provider answers again")
+	}
+}
+
+// acquire takes a slot, waiting a moment for one among a bounded crowd.
+func (c *client) acquire(ctx context.Context) error {
+	select {
+	case c.slots <- struct{}{}:
+		return nil
+	default:
+	}
+	defer c.waiting.Add(-1)
+	if c.waiting.Add(1) > int64(waitersPerSlot*cap(c.slots)) {
+		return c.busy()
+	}
+	patience := time.NewTimer(slotWait)
+	defer patience.Stop()
+	select {
+	case c.slots <- struct{}{}:
+		return nil
+	case <-patience.C:
+		return c.busy()
+	case <-ctx.Done():
+		e := c.busy()
+		e.cause = ctx.Err()
+		return e
+	}
+}
+
+func (c *client) busy() *Error {
+	e := c.fail(ErrBusy, "")
+	e.RetryAfter = slotWait
+	return e
+}
+
+// attempt makes the call up to tries times, as long as there is time and the
+// fault may pass.
+func (c *client) attempt(ctx context.Context, r request, read func(answer) error, tries int) error {
+	for try := 1; ; try++ {
+		a, err := c.send(ctx, r)
+		if err == nil {
+			err = read(a)
+		}
+		if try == tries || !errors.Is(err, ErrFault) || ctx.Err() != nil {
+			return err
+		}
+		// Jitter keeps the retries of a crowd from arriving together.
+		pause := time.NewTimer(retryStep<<(try-1)/2 + rand.N(retryStep<<(try-1)))
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			pause.Stop()
+			return err
+		}
+	}
+}
+
+// send makes the call once.
+func (c *client) send(ctx context.Context, r request) (answer, error) {
+	var body io.Reader
+	if r.body != nil {
+		b, err := json.Marshal(r.body)
+		if err != nil {
+			return answer{}, c.fail(ErrDeclined, fmt.Sprintf("encode request: %v", err))
+		}
+		body = bytes.NewReader(b)
+	}
+	req, err := http.NewRequestWithContext(ctx, r.method, c.account.URL+r.path, body)
+	if err != nil {
+		return answer{}, c.fail(ErrDeclined, fmt.Sprintf("make request: %v", err))
+	}
+	req.Header.Set("Authorization", "Bearer "+string(c.account.SecretKey))
+	req.Header.Set("Accept", "application/json")
+	req.Header.Set("User-Agent", "boxoffice")
+	if r.body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return answer{}, c.lost(ctx, err)
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	if err != nil {
+		return answer{}, c.lost(ctx, err)
+	}
+	return c.sort(resp, b)
+}
+
+// sort tells an answer from a fault.
+func (c *client) sort(resp *http.Response, body []byte) (answer, error) {
+	switch {
+	case len(body) > maxAnswer:
+		return answer{}, c.fail(ErrFault, "answer too long")
+	case resp.StatusCode == http.StatusTooManyRequests:
+		e := c.fail(ErrThrottled, string(body))
+		e.RetryAfter = retryAfter(resp.Header)
+		return answer{}, e
+	case resp.StatusCode >= 500, resp.StatusCode >= 300 && resp.StatusCode < 400, resp.StatusCode < 200:
+		e := c.fail(ErrFault, "status "+strconv.Itoa(resp.StatusCode)+": "+string(body))
+		e.RetryAfter = retryAfter(resp.Header)
+		return answer{}, e
+	}
+	return answer{status: resp.StatusCode, body: body}, nil
+}
+
+// retryAfter reads the header's seconds, at most an hour; 0 without.
+func retryAfter(h http.Header) time.Duration {
+	s, err := strconv.Atoi(h.Get("Retry-After"))
+	if err != nil || s < 0 {
+		return 0
+	}
+	return time.Duration(min(s, 3600)) * time.Second
+}
+
+// lost is the error of a call whose connection failed or whose time ran out.
+func (c *client) lost(ctx context.Context, err error) *Error {
+	kind := ErrFault
+	var timeout net.Error
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) || (errors.As(err, &timeout) && timeout.Timeout()) {
+		kind = ErrTimeout
+	}
+	e := c.fail(kind, err.Error())
+	e.cause = ctx.Err()
+	return e
+}
+
+// fail makes the error of a call. The words may be the provider's own, so the
+// key is cut out (a provider may echo it) and they are shortened.
+func (c *client) fail(kind error, words string) *Error {
+	words = strings.ReplaceAll(words, string(c.account.SecretKey), mask)
+	if len(words) > maxSaid {
+		words = words[:maxSaid] + "..."
+	}
+	words = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == unicode.ReplacementChar {
+			return ' '
+		}
+		return r
+	}, words)
+	return &Error{Provider: c.provider, Kind: kind, Message: words}
+}

@@ -1,0 +1,90 @@
+package payments
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"boxoffice/engine"
+)
+
+// Why a call gave no answer. Match with errors.Is.
+var (
+	ErrNotConfigured      = errors.New("not configured")
+	ErrTimeout            = errors.New("no answer in time")
+	ErrFault              = errors.New("failed")                // unreachable, 5xx or an answer that makes no sense
+	ErrPaused             = errors.New("paused after failures") // the breaker is open; nothing was sent
+	ErrBusy               = errors.New("too many calls")        // our own limit; nothing was sent
+	ErrThrottled          = errors.New("rate limited")          // the provider's limit
+	ErrDeclined           = errors.New("declined")              // the provider said no, for good
+	ErrDuplicateReference = errors.New("duplicate reference")
+	ErrUnknownReference   = errors.New("unknown reference")
+	ErrSignature          = errors.New("bad signature")
+	ErrNotice             = errors.New("unreadable notice")
+)
+
+// codes is what a client of ours is told for each.
+var codes = map[error]engine.Code{
+	ErrNotConfigured:      engine.ProviderMissing,
+	ErrTimeout:            engine.ProviderTimeout,
+	ErrFault:              engine.ProviderError,
+	ErrPaused:             engine.ProviderError,
+	ErrBusy:               engine.Overloaded,
+	ErrThrottled:          engine.ProviderError,
+	ErrDeclined:           engine.ProviderError,
+	ErrDuplicateReference: engine.ProviderError,
+	ErrUnknownReference:   engine.ProviderError,
+	ErrSignature:          engine.Unauthorized,
+	ErrNotice:             engine.Validation,
+}
+
+// Error is why a call gave no answer. It is safe to log: secrets are cut from
+// what the provider said. Clients are told Refusal only.
+type Error struct {
+	Provider   string
+	Kind       error         // one of the Err values above
+	Message    string        // more about it, for logs
+	RetryAfter time.Duration // when it may be worth trying again; 0 when unknown
+	cause      error         // the context's error, if that ended the call
+}
+
+// Error says which provider, why, and what it said.
+func (e *Error) Error() string {
+	s := e.Provider + ": " + e.Kind.Error()
+	if e.Message != "" {
+		s += ": " + e.Message
+	}
+	return s
+}
+
+// Unwrap makes errors.Is find the kind and the context's error.
+func (e *Error) Unwrap() []error {
+	if e.cause == nil {
+		return []error{e.Kind}
+	}
+	return []error{e.Kind, e.cause}
+}
+
+// Refusal is what a client of ours is told: the code alone, none of the
+// provider's words.
+func (e *Error) Refusal() *engine.Refusal { return engine.Refuse(codes[e.Kind], nil) }
+
+// As makes errors.As give out the *engine.Refusal.
+func (e *Error) As(target any) bool {
+	r, ok := target.(**engine.Refusal)
+	if ok {
+		*r = e.Refusal()
+	}
+	return ok
+}
+
+// Ambiguous says whether the provider may have done what it was asked to
+// although the call failed. After any other error it certainly has not.
+func Ambiguous(err error) bool {
+	return errors.Is(err, ErrTimeout) || errors.Is(err, ErrFault)
+}
+
+// sick says whether the error tells against the provider's health.
+func sick(err error) bool {
+	return Ambiguous(err) && !errors.Is(err, context.Canceled)
+}

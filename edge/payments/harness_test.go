@@ -1,0 +1,132 @@
+package payments_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"boxoffice/edge/payments"
+	"boxoffice/edge/payments/paysim"
+)
+
+const secret = "sk_test_4f9b21c07de8a6531290"
+
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m,
+		// fasthttp keeps one clock for the process.
+		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"))
+}
+
+// open returns the Paystack adapter for the address, and what it logs.
+func open(t *testing.T, a payments.Account) (payments.Provider, *logBuffer) {
+	t.Helper()
+	a.SecretKey = payments.Secret(secret)
+	logs := &logBuffer{}
+	g, err := payments.Open(payments.Config{Paystack: a}, slog.New(slog.NewTextHandler(logs, nil)))
+	require.NoError(t, err)
+	t.Cleanup(g.Close)
+	p, err := g.Provider("paystack")
+	require.NoError(t, err)
+	return p, logs
+}
+
+// logBuffer collects log lines from several goroutines.
+type logBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *logBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *logBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// simulate starts a simulator of Paystack.
+func simulate(t *testing.T, cfg paysim.Config) *paysim.Sim {
+	t.Helper()
+	cfg.SecretKey = secret
+	sim := paysim.New(cfg)
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	sim.Start(ln)
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		require.NoError(t, sim.Stop(ctx))
+	})
+	return sim
+}
+
+// modes parses modes that the test wrote.
+func modes(t *testing.T, text string) paysim.Modes {
+	t.Helper()
+	m, err := paysim.ParseModes(text)
+	require.NoError(t, err)
+	return m
+}
+
+// seen is a request that a scripted provider got.
+type seen struct {
+	method, path, auth, body string
+}
+
+// script is a provider that answers every request with the same thing, and
+// remembers what it was asked.
+type script struct {
+	status int
+	body   string
+	header http.Header
+
+	mu   sync.Mutex
+	reqs []seen
+}
+
+func (s *script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	b, _ := io.ReadAll(r.Body)
+	s.mu.Lock()
+	s.reqs = append(s.reqs, seen{r.Method, r.URL.RequestURI(), r.Header.Get("Authorization"), string(b)})
+	s.mu.Unlock()
+	for k, v := range s.header {
+		w.Header()[k] = v
+	}
+	w.WriteHeader(s.status)
+	_, _ = io.WriteString(w, s.body)
+}
+
+func (s *script) requests() []seen {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.reqs
+}
+
+// serve starts a scripted provider.
+func serve(t *testing.T, h http.Handler) string {
+	t.Helper()
+	srv := httptest.NewServer(h)
+	t.Cleanup(srv.Close)
+	return srv.URL
+}
+
+func charge(reference string) payments.Charge {
+	return payments.Charge{
+		Reference: reference, Email: "ada@example.com", Amount: 30050, Currency: "NGN",
+		CallbackURL: "https://tickets.example/return",
+	}
+}

@@ -1,0 +1,121 @@
+// Package payments talks to payment providers: it begins a charge, asks what
+// became of it, returns money, and checks that an inbound notice is genuine.
+//
+// It owns the wire: formats, timeouts, a limit on calls under way, retries of
+// reads, and a breaker per provider, so that a sick provider fails fast and
+// never holds a buyer who is not paying with it. It owns no truth and compares
+// no amounts: the order's actor decides, this package reports faithfully what
+// the provider says.
+//
+// The pay, verify and refund handlers and the background sweeps of edge call
+// it, through Gateways. It starts no goroutine of its own; Gateways.Close
+// drops the idle connections once nobody calls any more.
+//
+// Adding a provider is one file with its adapter and one row in Providers.
+package payments
+
+import (
+	"context"
+	"time"
+)
+
+// Provider is one payment provider, behind its own limits and breaker. All
+// methods may be called concurrently; all errors are *Error.
+type Provider interface {
+	// Begin opens a charge under the caller's reference, which is used
+	// once: a repeat is ErrDuplicateReference, and Verify then tells what
+	// the first one came to. The address to pay at is given only once, so
+	// an ambiguous Begin (see Ambiguous) is followed by a new reference.
+	Begin(ctx context.Context, c Charge) (Begun, error)
+	// Verify asks what became of the charge. It may be repeated at will.
+	Verify(ctx context.Context, reference string) (Outcome, error)
+	// Refund returns money of a paid charge. A repeat with the same Key
+	// finds the refund made before instead of making another, provided
+	// that the caller runs one Refund per charge at a time.
+	Refund(ctx context.Context, r RefundRequest) (RefundOutcome, error)
+	// RefundStatus asks how far a refund is, by RefundOutcome.ID.
+	RefundStatus(ctx context.Context, id string) (RefundOutcome, error)
+	// Notice reads an inbound notice and checks its signature over the raw
+	// body. A notice is a hint to Verify, never a proof of payment.
+	Notice(body []byte, signature string) (Notice, error)
+}
+
+// Charge is money to be asked of a buyer.
+type Charge struct {
+	Reference   string // 1-64 of A-Z a-z 0-9 . = -, never used before
+	Email       string // the buyer's
+	Amount      int64  // minor units, above 0
+	Currency    string // ISO 4217, upper case
+	CallbackURL string // where the buyer's browser returns to; may be empty
+	Metadata    map[string]string
+}
+
+// Begun is where the buyer pays.
+type Begun struct {
+	AuthorizationURL string
+	AccessCode       string
+}
+
+// Status is what a provider says of a charge, in our words.
+type Status string
+
+// The statuses of a charge.
+const (
+	Pending    Status = "pending"    // the buyer has not paid; may still
+	Processing Status = "processing" // money is in flight
+	Succeeded  Status = "succeeded"  // paid, in the amount that Outcome says
+	Failed     Status = "failed"     // the attempt failed; the buyer may try again
+	Refunded   Status = "refunded"   // was paid, and the money went back or was charged back
+)
+
+// Outcome is what became of a charge. Amount is what the buyer paid and may be
+// less than asked (short) or more (over, or with the provider's fee on top);
+// RequestedAmount is what we asked for, and 0 when the provider does not say.
+// A charge is covered when Amount is at least the order's total: a short
+// payment still carries the full RequestedAmount.
+type Outcome struct {
+	Status          Status
+	Amount          int64 // minor units
+	RequestedAmount int64 // minor units
+	Currency        string
+	PaidAt          time.Time // zero if unpaid or not told
+	Message         string    // the provider's words, for people
+	ProviderID      string    // the provider's number for the charge
+}
+
+// RefundRequest asks for money to go back.
+type RefundRequest struct {
+	Key          string // ours, unique per refund; makes a repeat safe
+	Reference    string // of the charge
+	ProviderID   string // Outcome.ProviderID of the charge; asked for when empty
+	Amount       int64  // minor units; 0 means all
+	Currency     string
+	CustomerNote string
+}
+
+// RefundStatus is what a provider says of a refund, in our words.
+type RefundStatus string
+
+// The statuses of a refund.
+const (
+	RefundPending        RefundStatus = "pending"         // queued
+	RefundProcessing     RefundStatus = "processing"      // on its way
+	RefundProcessed      RefundStatus = "processed"       // the money moved
+	RefundFailed         RefundStatus = "failed"          // it did not; may be tried again
+	RefundNeedsAttention RefundStatus = "needs_attention" // a person has to give bank details
+)
+
+// RefundOutcome is how far a refund is.
+type RefundOutcome struct {
+	ID       string // the provider's number for the refund
+	Status   RefundStatus
+	Amount   int64 // minor units
+	Currency string
+}
+
+// Notice is a provider's message that something happened to a charge.
+type Notice struct {
+	Event     string // the provider's name for it, e.g. "charge.success"
+	Reference string // of the charge; empty for events about no charge of ours
+	Key       string // the same for every delivery of one event: deduplicate on it
+}

@@ -1,0 +1,272 @@
+package paysim
+
+import (
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"math"
+	"sort"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Modes is how a transaction, or all of them, misbehaves: settings by the
+// names of Catalog. Nil is well-behaved.
+type Modes map[string]Setting
+
+// Setting is one mode's argument, and how often it strikes.
+type Setting struct {
+	Chance float64 // 0 to 1, drawn anew for every call or, of the checkout's modes, once
+	Number int64
+	Span   time.Duration
+	P99    time.Duration // slow only
+	Word   string
+}
+
+// argument is what a mode's value means.
+type argument int
+
+const (
+	nothing argument = iota
+	number
+	span
+	spans // median..p99
+	word
+)
+
+// Mode is one row of Catalog.
+type Mode struct {
+	Help     string
+	argument argument
+	standard Setting // without a value
+	words    []string
+}
+
+// Catalog is every mode. The first group strikes calls of the API, the second
+// is decided at checkout, the third is about refunds, the last about webhooks.
+var Catalog = map[string]Mode{
+	"slow":      {"calls take this long: slow=200ms or, log-normal, slow=median..p99", spans, Setting{Span: 500 * time.Millisecond}, nil},
+	"error":     {"calls are answered with this status, 500 by default, and do nothing", number, Setting{Number: 500}, nil},
+	"reset":     {"the connection is reset before the call does anything", nothing, Setting{}, nil},
+	"lost":      {"the call is done, but the connection is reset before the answer", nothing, Setting{}, nil},
+	"timeout":   {"calls get no answer, and the connection is reset after this long", span, Setting{Span: time.Minute}, nil},
+	"malformed": {"the answer's JSON breaks off", nothing, Setting{}, nil},
+
+	"success":   {"well-behaved, whatever the process's modes are", nothing, Setting{}, nil},
+	"auto":      {"pays by itself, this long after initialize", span, Setting{}, nil},
+	"pending":   {"verify answers pending this many times, then success", number, Setting{Number: 3}, nil},
+	"late":      {"the money arrives this long after the checkout; abandoned till then", span, Setting{Span: time.Minute}, nil},
+	"short":     {"this much less is paid, half by default", number, Setting{}, nil},
+	"over":      {"this much more is paid, half as much again by default", number, Setting{}, nil},
+	"failed":    {"the checkout's success is a failure", nothing, Setting{}, nil},
+	"abandoned": {"the checkout's success never happens", nothing, Setting{}, nil},
+	"reversed":  {"paid, and this long after wholly refunded by the provider", span, Setting{}, nil},
+
+	"refund": {"a refund ends as: processed, failed, needs-attention, or stays pending or processing", word, Setting{Word: "failed"},
+		[]string{"pending", "processing", "processed", "failed", "needs-attention"}},
+
+	"hookdelay": {"webhooks are sent this much later", span, Setting{Span: 5 * time.Second}, nil},
+	"duplicate": {"webhooks are sent this many times, 2 by default", number, Setting{Number: 2}, nil},
+	"reorder":   {"each webhook waits a different part of this", span, Setting{Span: 2 * time.Second}, nil},
+	"drop":      {"webhooks are never sent", nothing, Setting{}, nil},
+	"badsig":    {"webhooks carry a wrong signature", nothing, Setting{}, nil},
+}
+
+// ParseModes reads a comma-separated list of name[=value][@chance], such as
+// "slow=50ms..2s,error=503@0.05,pending=3". An empty list is well-behaved.
+func ParseModes(text string) (Modes, error) {
+	m := Modes{}
+	for item := range strings.SplitSeq(text, ",") {
+		item = strings.TrimSpace(item)
+		if item == "" {
+			continue
+		}
+		name, set, err := parseMode(item)
+		if err != nil {
+			return nil, fmt.Errorf("mode %q: %w", item, err)
+		}
+		m[name] = set
+	}
+	return m, nil
+}
+
+func parseMode(item string) (string, Setting, error) {
+	item, chance, some := strings.Cut(item, "@")
+	name, value, given := strings.Cut(item, "=")
+	mode, ok := Catalog[name]
+	if !ok {
+		return "", Setting{}, fmt.Errorf("unknown; there are %s", strings.Join(modeNames(), ", "))
+	}
+	set := mode.standard
+	set.Chance = 1
+	if some {
+		p, err := strconv.ParseFloat(chance, 64)
+		if err != nil || !(p >= 0 && p <= 1) {
+			return "", Setting{}, errors.New("a chance is 0 to 1")
+		}
+		set.Chance = p
+	}
+	if given {
+		if err := mode.read(&set, value); err != nil {
+			return "", Setting{}, err
+		}
+	}
+	if name == "error" && (set.Number < 400 || set.Number > 599) {
+		return "", Setting{}, errors.New("a status is 400 to 599")
+	}
+	return name, set, nil
+}
+
+// read takes a mode's value in.
+func (m Mode) read(set *Setting, value string) (err error) {
+	switch m.argument {
+	case nothing:
+		return errors.New("takes no value")
+	case number:
+		if set.Number, err = strconv.ParseInt(value, 10, 64); err != nil || set.Number < 0 {
+			return errors.New("the value is a whole number")
+		}
+	case span, spans:
+		median, p99, two := strings.Cut(value, "..")
+		if set.Span, err = time.ParseDuration(median); err != nil || set.Span < 0 {
+			return errors.New("the value is a duration")
+		}
+		if !two {
+			return nil
+		}
+		if set.P99, err = time.ParseDuration(p99); err != nil || m.argument != spans || set.P99 < set.Span || set.Span == 0 {
+			return errors.New("the value is median..p99")
+		}
+	case word:
+		for _, w := range m.words {
+			if w == value {
+				set.Word = value
+				return nil
+			}
+		}
+		return fmt.Errorf("the value is one of %s", strings.Join(m.words, ", "))
+	}
+	return nil
+}
+
+func modeNames() []string {
+	names := make([]string, 0, len(Catalog))
+	for name := range Catalog {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	return names
+}
+
+// String writes the modes as ParseModes reads them, without their values'
+// defaults.
+func (m Modes) String() string {
+	var items []string
+	for _, name := range modeNames() {
+		set, ok := m[name]
+		if !ok {
+			continue
+		}
+		item := name
+		switch Catalog[name].argument {
+		case number:
+			item += "=" + strconv.FormatInt(set.Number, 10)
+		case span:
+			item += "=" + set.Span.String()
+		case spans:
+			item += "=" + set.Span.String()
+			if set.P99 > 0 {
+				item += ".." + set.P99.String()
+			}
+		case word:
+			item += "=" + set.Word
+		}
+		if set.Chance < 1 {
+			item += "@" + strconv.FormatFloat(set.Chance, 'g', -1, 64)
+		}
+		items = append(items, item)
+	}
+	return strings.Join(items, ",")
+}
+
+// dice is all the simulator's chance: a function of the seed, the name of what
+// is drawn for, and how often it has been drawn for before.
+type dice struct {
+	seed uint64
+
+	mu    sync.Mutex
+	hash  maphash.Seed
+	drawn map[uint64]uint64 // by the hash of the name
+}
+
+// maxDrawn bounds the memory of draws; past it they start over.
+const maxDrawn = 1 << 20
+
+func newDice(seed uint64) *dice {
+	return &dice{seed: seed, hash: maphash.MakeSeed(), drawn: make(map[uint64]uint64)}
+}
+
+// again is a draw from 0 to 1 that differs from call to call.
+func (d *dice) again(name string) float64 {
+	key := maphash.String(d.hash, name)
+	d.mu.Lock()
+	if len(d.drawn) >= maxDrawn {
+		clear(d.drawn)
+	}
+	n := d.drawn[key]
+	d.drawn[key] = n + 1
+	d.mu.Unlock()
+	return d.draw(name, n)
+}
+
+// once is a draw from 0 to 1 that is always the same for the name.
+func (d *dice) once(name string) float64 { return d.draw(name, 0) }
+
+func (d *dice) draw(name string, n uint64) float64 {
+	return float64(scramble(d.seed, name, n)>>11) / (1 << 53)
+}
+
+// scramble is FNV-1a over the name with splitmix64's finish.
+func scramble(seed uint64, name string, n uint64) uint64 {
+	h := uint64(14695981039346656037) ^ seed
+	for i := range len(name) {
+		h = (h ^ uint64(name[i])) * 1099511628211
+	}
+	h += (n + 1) * 0x9e3779b97f4a7c15
+	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
+	h = (h ^ h>>27) * 0x94d049bb133111eb
+	return h ^ h>>31
+}
+
+// latency draws a duration: the span, or log-normal with that median and p99,
+// cut at four times the p99.
+func (d *dice) latency(set Setting, name string) time.Duration {
+	if set.P99 == 0 {
+		return set.Span
+	}
+	const z99 = 2.326 // the normal distribution's 99th percentile
+	u, v := 1-d.again(name+"/u"), d.again(name+"/v")
+	z := math.Sqrt(-2*math.Log(u)) * math.Cos(2*math.Pi*v)
+	sigma := math.Log(float64(set.P99)/float64(set.Span)) / z99
+	return time.Duration(min(float64(set.Span)*math.Exp(sigma*z), 4*float64(set.P99)))
+}
+
+// strikes says whether the mode is on for this call.
+func (d *dice) strikes(m Modes, mode, name string) (Setting, bool) {
+	set, ok := m[mode]
+	if !ok || set.Chance >= 1 {
+		return set, ok
+	}
+	return set, d.again(mode+"/"+name) < set.Chance
+}
+
+// struck says whether the mode is on for the transaction, always the same.
+func (d *dice) struck(m Modes, mode, reference string) (Setting, bool) {
+	set, ok := m[mode]
+	if !ok || set.Chance >= 1 {
+		return set, ok
+	}
+	return set, d.once(mode+"/"+reference) < set.Chance
+}

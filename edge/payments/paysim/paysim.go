@@ -1,0 +1,180 @@
+// Package paysim is a simulator of Paystack: its API, its checkout page and
+// its webhooks, with the failures of the real thing on demand (see Modes). The
+// payments package's Paystack adapter talks to it as to the real host.
+//
+// Its /_sim paths ask for no key: keep its port private.
+//
+// It serves the default run of boxoffice, `boxoffice paysim`, tests and load
+// runs. It owns its transactions, in memory and bounded: a restart forgets
+// them. What it does is decided by the seed, the modes and each transaction's
+// reference, never by the order in which calls happen to arrive.
+//
+// Start serves on a listener; Stop ends the waits it imposed, lets calls under
+// way finish, drops webhooks not yet sent, and returns when all its goroutines
+// have. The webhook sender is one dispatcher and a few workers; everything
+// else runs on the server's goroutines, under one mutex held for microseconds.
+package paysim
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/valyala/fasthttp"
+)
+
+// Config says how to simulate. Zero values mean defaults.
+type Config struct {
+	SecretKey       string           // the one key that is accepted; also signs webhooks
+	BaseURL         string           // as browsers reach it; http:// and the listener's address
+	WebhookURL      string           // where webhooks go; empty: nowhere
+	Modes           Modes            // of transactions without their own; nil: well-behaved
+	Seed            uint64           // of everything that is left to chance
+	MaxTransactions int              // kept in memory; 1,000,000 (about 500 bytes each)
+	RefundStep      time.Duration    // a refund is pending for one, processing for one; 1 s
+	WebhookRetry    time.Duration    // before an unanswered webhook is sent again; 3 min, as live
+	Now             func() time.Time // the clock of statuses; time.Now. Webhooks use the real one
+	Log             *slog.Logger     // errors of the server itself; none
+}
+
+func (c Config) withDefaults() Config {
+	if c.MaxTransactions <= 0 {
+		c.MaxTransactions = 1_000_000
+	}
+	if c.RefundStep <= 0 {
+		c.RefundStep = time.Second
+	}
+	if c.WebhookRetry <= 0 {
+		c.WebhookRetry = 3 * time.Minute
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	c.BaseURL = strings.TrimRight(c.BaseURL, "/")
+	return c
+}
+
+// Sim is one simulated Paystack. Make it with New.
+type Sim struct {
+	cfg    Config
+	modes  atomic.Pointer[Modes]
+	dice   *dice
+	calls  calls
+	hooks  *hooks
+	server *fasthttp.Server
+
+	mu     sync.Mutex // guards ledger
+	ledger ledger
+
+	base    string // set by Start, before it serves
+	stop    chan struct{}
+	stopped sync.Once
+	serving sync.WaitGroup
+}
+
+// sweep is how often fasthttp looks for idle workers. Its sweeper notices only
+// then that the server has stopped, and is the one goroutine that Stop cannot
+// wait for.
+const sweep = 100 * time.Millisecond
+
+// New makes a simulator; Start serves it.
+func New(cfg Config) *Sim {
+	cfg = cfg.withDefaults()
+	s := &Sim{
+		cfg:    cfg,
+		dice:   newDice(cfg.Seed),
+		ledger: newLedger(cfg.MaxTransactions, cfg.RefundStep),
+		base:   cfg.BaseURL,
+		stop:   make(chan struct{}),
+	}
+	s.SetModes(cfg.Modes)
+	s.hooks = newHooks(s)
+	s.server = &fasthttp.Server{
+		Name:                  "paysim",
+		Handler:               s.routes(),
+		ReadTimeout:           30 * time.Second,
+		IdleTimeout:           75 * time.Second,
+		MaxIdleWorkerDuration: sweep,
+		MaxRequestBodySize:    64 << 10,
+		CloseOnShutdown:       true,
+		NoDefaultServerHeader: true,
+		Logger:                serverLog{cfg.Log},
+	}
+	return s
+}
+
+// Start serves on ln until Stop, and returns once it does. It is called once.
+func (s *Sim) Start(ln net.Listener) {
+	if s.base == "" {
+		s.base = "http://" + ln.Addr().String()
+	}
+	s.hooks.start()
+	accepting := &firstAccept{Listener: ln, called: make(chan struct{})}
+	s.serving.Go(func() {
+		defer accepting.tell()
+		if err := s.server.Serve(accepting); err != nil {
+			s.cfg.Log.Error("payment simulator stopped serving", "error", err)
+		}
+	})
+	// A server that is stopped before it knows its listener never stops.
+	<-accepting.called
+}
+
+// firstAccept tells when a server first accepts.
+type firstAccept struct {
+	net.Listener
+	once   sync.Once
+	called chan struct{}
+}
+
+func (l *firstAccept) tell() { l.once.Do(func() { close(l.called) }) }
+
+// Accept is for net.Listener.
+func (l *firstAccept) Accept() (net.Conn, error) {
+	l.tell()
+	return l.Listener.Accept()
+}
+
+// Stop ends the simulator and waits for it, at most until ctx ends. It may be
+// called again, and without Start.
+func (s *Sim) Stop(ctx context.Context) error {
+	s.stopped.Do(func() { close(s.stop) })
+	s.hooks.close()
+	if err := s.server.ShutdownWithContext(ctx); err != nil {
+		return fmt.Errorf("stop payment simulator: %w", err)
+	}
+	s.serving.Wait()
+	return nil
+}
+
+// URL is the simulator's base address: the adapter's Account.URL.
+func (s *Sim) URL() string { return s.base }
+
+// SetModes replaces the modes of transactions without their own, at once.
+func (s *Sim) SetModes(m Modes) { s.modes.Store(&m) }
+
+// pause waits, unless the simulator stops first.
+func (s *Sim) pause(d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-s.stop:
+	}
+}
+
+// serverLog is fasthttp's logger. Connections that clients break off are part
+// of a simulator's day.
+type serverLog struct{ log *slog.Logger }
+
+func (l serverLog) Printf(format string, args ...any) {
+	l.log.Debug("payment simulator", "server", fmt.Sprintf(format, args...))
+}

@@ -1,0 +1,230 @@
+package paysim
+
+import (
+	"encoding/json"
+	"net"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"github.com/fasthttp/router"
+	"github.com/valyala/fasthttp"
+)
+
+// operation names an endpoint in counts, and in what chance is drawn for.
+type operation int
+
+const (
+	opInitialize operation = iota
+	opVerify
+	opTransaction
+	opTransactions
+	opRefund
+	opRefundRead
+	opRefunds
+	opCheckout
+	opPay
+	operations
+)
+
+var operationNames = [operations]string{
+	"initialize", "verify", "transaction", "transactions", "refund", "refund_read", "refunds", "checkout", "pay",
+}
+
+// calls counts what was asked for.
+type calls [operations]atomic.Int64
+
+func (c *calls) snapshot() map[string]int64 {
+	out := make(map[string]int64, operations)
+	for op, name := range operationNames {
+		out[name] = c[op].Load()
+	}
+	return out
+}
+
+// routes is the provider's API, its checkout page, and our own /_sim.
+func (s *Sim) routes() fasthttp.RequestHandler {
+	r := router.New()
+	r.POST("/transaction/initialize", s.api(opInitialize, s.initialize))
+	r.GET("/transaction/verify/{reference}", s.api(opVerify, s.verify))
+	r.GET("/transaction/{id}", s.api(opTransaction, s.transaction))
+	r.GET("/transaction", s.api(opTransactions, s.transactions))
+	r.POST("/refund", s.api(opRefund, s.createRefund))
+	r.GET("/refund/{id}", s.api(opRefundRead, s.readRefund))
+	r.GET("/refund", s.api(opRefunds, s.refunds))
+	r.GET("/checkout/{code}", s.checkout)
+	r.POST("/checkout/{code}", s.pay)
+	r.POST("/_sim/modes", s.putModes)
+	r.GET("/_sim/modes", s.getModes)
+	r.GET("/_sim/transactions", s.audit)
+	r.GET("/_sim/stats", func(ctx *fasthttp.RequestCtx) { writeJSON(ctx, 200, s.Stats()) })
+	r.NotFound = func(ctx *fasthttp.RequestCtx) { writeJSON(ctx, 404, failure{Message: "Route not found"}) }
+	return r.Handler
+}
+
+// reply is an answer of the API.
+type reply struct {
+	status int
+	body   any
+}
+
+func ok(message string, data any) reply {
+	return reply{200, envelope{Status: true, Message: message, Data: data}}
+}
+
+func refused(status int, message, code, next string) reply {
+	return reply{status, failure{Message: message, Meta: &nextStep{next}, Type: "validation_error", Code: code}}
+}
+
+// task is a call of the API, understood but not yet done: whose modes it is
+// under, what it is about, and how to do it.
+type task struct {
+	modes Modes
+	about string
+	run   func() reply
+}
+
+// done is a task that only answers.
+func done(r reply) task { return task{run: func() reply { return r }} }
+
+// api checks the key, reads the call, and does it as its modes have it.
+func (s *Sim) api(op operation, read func(*fasthttp.RequestCtx) task) fasthttp.RequestHandler {
+	return func(ctx *fasthttp.RequestCtx) {
+		s.calls[op].Add(1)
+		if why := s.unauthorized(ctx); why != "" {
+			writeJSON(ctx, 401, failure{Message: why})
+			return
+		}
+		t := read(ctx)
+		s.perform(ctx, t, operationNames[op]+"/"+t.about)
+	}
+}
+
+func (s *Sim) unauthorized(ctx *fasthttp.RequestCtx) string {
+	header := string(ctx.Request.Header.Peek("Authorization"))
+	key, bearer := strings.CutPrefix(header, "Bearer ")
+	switch {
+	case header == "":
+		return "No Authorization Header was found"
+	case !bearer:
+		return "Format is Authorization Bearer [secret key]"
+	case key != s.cfg.SecretKey:
+		return "Invalid key"
+	}
+	return ""
+}
+
+// perform does the task, with what strikes it before and after.
+func (s *Sim) perform(ctx *fasthttp.RequestCtx, t task, name string) {
+	if set, ok := s.dice.strikes(t.modes, "slow", name); ok {
+		s.pause(s.dice.latency(set, name))
+	}
+	if set, ok := s.dice.strikes(t.modes, "timeout", name); ok {
+		s.pause(set.Span)
+		reset(ctx)
+		return
+	}
+	if _, ok := s.dice.strikes(t.modes, "reset", name); ok {
+		reset(ctx)
+		return
+	}
+	if set, ok := s.dice.strikes(t.modes, "error", name); ok {
+		writeJSON(ctx, int(set.Number), failure{
+			Message: "An error occurred while processing your request", Type: "api_error", Code: "unknown",
+		})
+		return
+	}
+	r := t.run()
+	if _, ok := s.dice.strikes(t.modes, "lost", name); ok {
+		reset(ctx)
+		return
+	}
+	writeJSON(ctx, r.status, r.body)
+	if _, ok := s.dice.strikes(t.modes, "malformed", name); ok {
+		ctx.Response.SetBody(append([]byte(nil), ctx.Response.Body()[:len(ctx.Response.Body())/2]...))
+	}
+}
+
+// reset breaks the connection off with a TCP reset instead of an answer.
+func reset(ctx *fasthttp.RequestCtx) {
+	if tcp, ok := ctx.Conn().(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0)
+	}
+	ctx.HijackSetNoResponse(true)
+	ctx.Hijack(func(net.Conn) {})
+}
+
+func writeJSON(ctx *fasthttp.RequestCtx, status int, body any) {
+	b, err := json.Marshal(body)
+	if err != nil {
+		ctx.Error(err.Error(), 500)
+		return
+	}
+	ctx.SetStatusCode(status)
+	ctx.SetContentType("application/json; charset=utf-8")
+	ctx.SetBody(b)
+}
+
+// param is a path parameter, copied out of the request.
+func param(ctx *fasthttp.RequestCtx, name string) string {
+	text, _ := ctx.UserValue(name).(string)
+	return strings.Clone(text)
+}
+
+// query is a query parameter, copied out of the request.
+func query(ctx *fasthttp.RequestCtx, name string) string {
+	return string(ctx.QueryArgs().Peek(name))
+}
+
+// queryInt is a query parameter from low to high; standard if it is not there
+// or is no number.
+func queryInt(ctx *fasthttp.RequestCtx, name string, standard, low, high int) int {
+	n, err := strconv.Atoi(query(ctx, name))
+	if err != nil {
+		return standard
+	}
+	return min(max(n, low), high)
+}
+
+// putModes sets the process's modes: {"modes": "..."} or the text itself.
+func (s *Sim) putModes(ctx *fasthttp.RequestCtx) {
+	text := string(ctx.PostBody())
+	var in struct {
+		Modes string `json:"modes"`
+	}
+	if json.Unmarshal(ctx.PostBody(), &in) == nil {
+		text = in.Modes
+	}
+	m, err := ParseModes(text)
+	if err != nil {
+		writeJSON(ctx, 400, failure{Message: err.Error()})
+		return
+	}
+	s.SetModes(m)
+	s.getModes(ctx)
+}
+
+// getModes tells the process's modes, and which there are.
+func (s *Sim) getModes(ctx *fasthttp.RequestCtx) {
+	catalog := make(map[string]string, len(Catalog))
+	for name, m := range Catalog {
+		catalog[name] = m.Help
+	}
+	writeJSON(ctx, 200, struct {
+		Modes   string            `json:"modes"`
+		Catalog map[string]string `json:"catalog"`
+	}{s.modes.Load().String(), catalog})
+}
+
+// audit lists transactions: ?status=&from=&limit=, the next page from next.
+func (s *Sim) audit(ctx *fasthttp.RequestCtx) {
+	from := queryInt(ctx, "from", 0, 0, int(^uint(0)>>1))
+	rows, next := s.Transactions(int64(from), query(ctx, "status"), queryInt(ctx, "limit", 1000, 1, auditPage))
+	if rows == nil {
+		rows = []Row{}
+	}
+	writeJSON(ctx, 200, struct {
+		Transactions []Row `json:"transactions"`
+		Next         int64 `json:"next"`
+	}{rows, next})
+}

@@ -1,0 +1,253 @@
+package payments
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha512"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// paystackURL is both the live and the test host; the key tells which.
+const paystackURL = "https://api.paystack.co"
+
+// paystackStatuses maps a transaction's status to ours. A status that is not
+// in it is a fault: guessing could free or pin stock.
+var paystackStatuses = map[string]Status{
+	"success":    Succeeded,
+	"failed":     Failed,
+	"abandoned":  Pending, // also "not yet tried"; final only when our window closes
+	"ongoing":    Processing,
+	"pending":    Processing,
+	"processing": Processing,
+	"queued":     Processing,
+	"reversed":   Refunded,
+}
+
+// paystackRefunds maps a refund's status to ours.
+var paystackRefunds = map[string]RefundStatus{
+	"pending":         RefundPending,
+	"processing":      RefundProcessing,
+	"processed":       RefundProcessed,
+	"failed":          RefundFailed,
+	"needs-attention": RefundNeedsAttention,
+}
+
+// paystack is the adapter to Paystack's API (spec/providers.md section 3).
+type paystack struct{ client *client }
+
+func newPaystack(a Account, via http.RoundTripper, log *slog.Logger) (*paystack, error) {
+	if a.SecretKey == "" {
+		return nil, &Error{Provider: "paystack", Kind: ErrNotConfigured}
+	}
+	a = a.withDefaults(paystackURL)
+	if err := a.check(); err != nil {
+		return nil, err
+	}
+	return &paystack{client: newClient("paystack", a, via, log)}, nil
+}
+
+// Begin calls POST /transaction/initialize.
+func (p *paystack) Begin(ctx context.Context, c Charge) (Begun, error) {
+	if err := p.checkCharge(c); err != nil {
+		return Begun{}, err
+	}
+	var data struct {
+		AuthorizationURL string `json:"authorization_url"`
+		AccessCode       string `json:"access_code"`
+		Reference        string `json:"reference"`
+	}
+	err := p.call(ctx, http.MethodPost, "/transaction/initialize", initialize{
+		Email: c.Email, Amount: c.Amount, Currency: c.Currency, Reference: c.Reference,
+		CallbackURL: c.CallbackURL, Metadata: c.Metadata,
+	}, &data, func() error {
+		u, err := url.Parse(data.AuthorizationURL)
+		switch {
+		case err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http"):
+			return fmt.Errorf("authorization_url %q", data.AuthorizationURL)
+		case data.Reference != c.Reference:
+			return fmt.Errorf("reference %q", data.Reference)
+		}
+		return nil
+	})
+	if err != nil {
+		return Begun{}, err
+	}
+	return Begun{AuthorizationURL: data.AuthorizationURL, AccessCode: data.AccessCode}, nil
+}
+
+// checkCharge refuses what Paystack would, or worse would not.
+func (p *paystack) checkCharge(c Charge) error {
+	switch {
+	case !validReference(c.Reference):
+		return p.client.fail(ErrDeclined, "reference: 1-64 of letters, digits, . = -")
+	case c.Amount <= 0:
+		return p.client.fail(ErrDeclined, "amount: must be above 0")
+	case c.Email == "" || c.Currency == "":
+		return p.client.fail(ErrDeclined, "email and currency are required")
+	}
+	return nil
+}
+
+// validReference holds references to Paystack's alphabet.
+func validReference(s string) bool {
+	if s == "" || len(s) > 64 {
+		return false
+	}
+	return strings.IndexFunc(s, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '=' || r == '-')
+	}) < 0
+}
+
+// Verify calls GET /transaction/verify/{reference}.
+func (p *paystack) Verify(ctx context.Context, reference string) (Outcome, error) {
+	if !validReference(reference) {
+		return Outcome{}, p.client.fail(ErrUnknownReference, "not a reference")
+	}
+	var data transaction
+	err := p.call(ctx, http.MethodGet, "/transaction/verify/"+url.PathEscape(reference), nil, &data, func() error {
+		return data.check(reference)
+	})
+	if err != nil {
+		return Outcome{}, err
+	}
+	return data.outcome(), nil
+}
+
+// Refund looks for a refund that carries the key, and calls POST /refund if
+// there is none: a timeout may have hidden that the first call made one, and
+// Paystack itself would make a second.
+func (p *paystack) Refund(ctx context.Context, r RefundRequest) (RefundOutcome, error) {
+	if r.Key == "" || r.Amount < 0 || !validReference(r.Reference) {
+		return RefundOutcome{}, p.client.fail(ErrDeclined, "refund: key, reference or amount is not valid")
+	}
+	if r.ProviderID == "" {
+		o, err := p.Verify(ctx, r.Reference)
+		if err != nil {
+			return RefundOutcome{}, err
+		}
+		r.ProviderID = o.ProviderID
+	}
+	if made, found, err := p.findRefund(ctx, r); found || err != nil {
+		return made, err
+	}
+	var data refund
+	err := p.call(ctx, http.MethodPost, "/refund", createRefund{
+		Transaction: r.Reference, Amount: r.Amount, Currency: r.Currency,
+		CustomerNote: r.CustomerNote, MerchantNote: r.Key,
+	}, &data, func() error { return data.check() })
+	if err != nil {
+		return RefundOutcome{}, err
+	}
+	return data.outcome(), nil
+}
+
+const (
+	refundsPerPage = 100
+	refundPages    = 50 // of one charge; an order has at most 2,000 tickets
+)
+
+// findRefund looks through the charge's refunds for the key. The list is asked
+// by the provider's number: by reference it answers an empty list, not an error.
+func (p *paystack) findRefund(ctx context.Context, r RefundRequest) (RefundOutcome, bool, error) {
+	for page := 1; page <= refundPages; page++ {
+		q := url.Values{
+			"transaction": {r.ProviderID},
+			"perPage":     {strconv.Itoa(refundsPerPage)},
+			"page":        {strconv.Itoa(page)},
+		}
+		var list []refund
+		if err := p.call(ctx, http.MethodGet, "/refund?"+q.Encode(), nil, &list, nil); err != nil {
+			return RefundOutcome{}, false, err
+		}
+		for _, made := range list {
+			if made.MerchantNote != r.Key {
+				continue
+			}
+			if err := made.check(); err != nil {
+				return RefundOutcome{}, false, p.client.fail(ErrFault, "refund list: "+err.Error())
+			}
+			return made.outcome(), true, nil
+		}
+		if len(list) < refundsPerPage {
+			break
+		}
+	}
+	return RefundOutcome{}, false, nil
+}
+
+// RefundStatus calls GET /refund/{id}.
+func (p *paystack) RefundStatus(ctx context.Context, id string) (RefundOutcome, error) {
+	var data refund
+	err := p.call(ctx, http.MethodGet, "/refund/"+url.PathEscape(id), nil, &data, func() error {
+		if string(data.ID) != id {
+			return fmt.Errorf("id %q", data.ID)
+		}
+		return data.check()
+	})
+	if err != nil {
+		return RefundOutcome{}, err
+	}
+	return data.outcome(), nil
+}
+
+// call makes one call, opens its envelope and decodes the data, which check
+// may refuse. What does not decode, or is refused, is a fault.
+func (p *paystack) call(ctx context.Context, method, path string, body, data any, check func() error) error {
+	return p.client.do(ctx, request{method: method, path: path, body: body}, func(a answer) error {
+		var e envelope
+		if err := json.Unmarshal(a.body, &e); err != nil {
+			if a.status >= 400 {
+				return p.client.fail(ErrDeclined, fmt.Sprintf("status %d: %s", a.status, a.body))
+			}
+			return p.client.fail(ErrFault, "answer: "+err.Error())
+		}
+		if a.status >= 400 || !e.Status {
+			return p.declined(a.status, e)
+		}
+		if err := json.Unmarshal(e.Data, data); err != nil {
+			return p.client.fail(ErrFault, "data: "+err.Error())
+		}
+		if check != nil {
+			if err := check(); err != nil {
+				return p.client.fail(ErrFault, "data: "+err.Error())
+			}
+		}
+		return nil
+	})
+}
+
+// declined reads why Paystack said no. Its docs give 404 for an unknown
+// reference; the live API has been seen to answer 400 with the code.
+func (p *paystack) declined(status int, e envelope) *Error {
+	kind := ErrDeclined
+	switch {
+	case e.Code == "duplicate_reference", strings.EqualFold(e.Message, "Duplicate Transaction Reference"):
+		kind = ErrDuplicateReference
+	case e.Code == "transaction_not_found", status == http.StatusNotFound:
+		kind = ErrUnknownReference
+	}
+	return p.client.fail(kind, fmt.Sprintf("status %d: %s %s", status, e.Code, e.Message))
+}
+
+// Notice checks x-paystack-signature: hex HMAC-SHA512 over the raw body, keyed
+// with the secret key.
+func (p *paystack) Notice(body []byte, signature string) (Notice, error) {
+	mac := hmac.New(sha512.New, []byte(p.client.account.SecretKey))
+	mac.Write(body)
+	got, err := hex.DecodeString(strings.TrimSpace(signature))
+	if err != nil || !hmac.Equal(got, mac.Sum(nil)) {
+		return Notice{}, p.client.fail(ErrSignature, "")
+	}
+	var n notice
+	if err := json.Unmarshal(body, &n); err != nil || n.Event == "" {
+		return Notice{}, p.client.fail(ErrNotice, "not an event")
+	}
+	return n.notice(), nil
+}

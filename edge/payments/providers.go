@@ -1,0 +1,150 @@
+package payments
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// Definition is one row of the table of providers.
+type Definition struct {
+	// SignatureHeader carries the signature of an inbound notice.
+	SignatureHeader string
+	// Open makes the adapter, or says ErrNotConfigured.
+	Open func(cfg Config, via http.RoundTripper, log *slog.Logger) (Provider, error)
+}
+
+// Providers is every provider that we can speak to, by its name on the wire.
+var Providers = map[string]Definition{
+	"paystack": {
+		SignatureHeader: "X-Paystack-Signature",
+		Open: func(cfg Config, via http.RoundTripper, log *slog.Logger) (Provider, error) {
+			return newPaystack(cfg.Paystack, via, log)
+		},
+	},
+}
+
+// Config holds one account per provider; one without a key is not configured.
+type Config struct {
+	Paystack Account
+}
+
+// Account is how to reach a provider, and as whom. Zero values mean defaults.
+type Account struct {
+	URL       string        // base address; the provider's own by default
+	SecretKey Secret        // signs us in, and signs the provider's notices
+	Timeout   time.Duration // of a call with its retries; 10 s
+	InFlight  int           // calls under way at once; 256
+	Breaker   Breaker
+}
+
+// Breaker says when calls to a failing provider stop.
+type Breaker struct {
+	Failures int           // in a row, without a success; 5
+	Window   time.Duration // within which they must fall; 30 s
+	Pause    time.Duration // without calls, before one is let through; 5 s
+}
+
+func (a Account) withDefaults(address string) Account {
+	a.URL = strings.TrimRight(or(a.URL, address), "/")
+	a.Timeout = or(a.Timeout, 10*time.Second)
+	a.InFlight = or(a.InFlight, 256)
+	a.Breaker.Failures = or(a.Breaker.Failures, 5)
+	a.Breaker.Window = or(a.Breaker.Window, 30*time.Second)
+	a.Breaker.Pause = or(a.Breaker.Pause, 5*time.Second)
+	return a
+}
+
+// or is a, unless that is zero.
+func or[T comparable](a, b T) T {
+	var zero T
+	if a == zero {
+		return b
+	}
+	return a
+}
+
+// check refuses an address that is none, and a live key without TLS.
+func (a Account) check() error {
+	u, err := url.Parse(a.URL)
+	if err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") {
+		return errors.New("the provider's URL must be http(s)://host")
+	}
+	if u.User != nil {
+		return errors.New("the provider's URL must not carry credentials")
+	}
+	if u.Scheme == "http" && strings.HasPrefix(string(a.SecretKey), "sk_live_") {
+		return errors.New("a live key is sent over https only")
+	}
+	return nil
+}
+
+// Secret is text that prints as a mask, in logs and errors too.
+type Secret string
+
+const mask = "[secret]"
+
+// String masks the secret.
+func (Secret) String() string { return mask }
+
+// GoString masks the secret.
+func (Secret) GoString() string { return mask }
+
+// MarshalText masks the secret, in JSON too.
+func (Secret) MarshalText() ([]byte, error) { return []byte(mask), nil }
+
+// LogValue masks the secret.
+func (Secret) LogValue() slog.Value { return slog.StringValue(mask) }
+
+// Gateways is the providers that are configured here.
+type Gateways struct {
+	transport *http.Transport
+	open      map[string]Provider
+}
+
+// Open opens every provider that has an account. A provider without one is
+// left out; an account that cannot work is an error.
+func Open(cfg Config, log *slog.Logger) (*Gateways, error) {
+	g := &Gateways{transport: newTransport(), open: make(map[string]Provider)}
+	for name, d := range Providers {
+		p, err := d.Open(cfg, g.transport, log)
+		if errors.Is(err, ErrNotConfigured) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("payment provider %s: %w", name, err)
+		}
+		g.open[name] = p
+	}
+	return g, nil
+}
+
+// Provider returns the provider of that name, or ErrNotConfigured.
+func (g *Gateways) Provider(name string) (Provider, error) {
+	p, ok := g.open[name]
+	if !ok {
+		return nil, &Error{Provider: name, Kind: ErrNotConfigured}
+	}
+	return p, nil
+}
+
+// Close drops the idle connections. Calls under way finish.
+func (g *Gateways) Close() { g.transport.CloseIdleConnections() }
+
+// newTransport keeps enough connections open for a rush; how many are in use
+// is bounded per provider by its client.
+func newTransport() *http.Transport {
+	return &http.Transport{
+		DialContext:            (&net.Dialer{Timeout: 3 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
+		TLSHandshakeTimeout:    5 * time.Second,
+		ForceAttemptHTTP2:      true,
+		MaxIdleConnsPerHost:    256,
+		IdleConnTimeout:        60 * time.Second,
+		MaxResponseHeaderBytes: 64 << 10,
+	}
+}

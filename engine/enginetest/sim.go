@@ -1,0 +1,283 @@
+package enginetest
+
+import (
+	"container/heap"
+	"fmt"
+	"hash"
+	"hash/fnv"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"boxoffice/engine"
+)
+
+// Simulate runs the real kinds and the real order protocol in a world that is
+// one heap of events, drawn from a seed: nodes that crash and disagree about
+// who they are, a network that loses, delays, repeats and reorders, a journal
+// whose commits may go unheard, clocks that jump. What is acknowledged, and the
+// journal's truth, are judged after every step. Then all faults end, and
+// everything has to settle.
+//
+// The same seed makes the same run, byte for byte: Result.Hash is of its event
+// log, which log takes when it is not nil.
+func Simulate(seed uint64, bug Bug, log io.Writer) Result {
+	s := newSim(seed, bug, log)
+	s.protect(s.start)
+	s.run(s.swarm.load)
+	s.protect(s.heal)
+	s.run(s.now + healLimit)
+	if s.err == nil {
+		s.protect(s.settled)
+	}
+	return Result{Seed: seed, Err: s.err, Steps: s.steps, Hash: s.hash.Sum64(), Reached: s.reached}
+}
+
+// Result is what a simulation came to.
+type Result struct {
+	Seed    uint64
+	Err     error // the first broken promise, or nil
+	Steps   int
+	Hash    uint64
+	Reached map[string]int // faults by what they met
+}
+
+const (
+	millisecond = int64(1_000) // the simulation's unit of time is a microsecond
+	second      = 1_000 * millisecond
+
+	// healLimit is how long, and maxSteps how many steps, the healed world
+	// may take to be quiet.
+	healLimit = 72 * 3600 * second
+	maxSteps  = 400_000
+)
+
+// epoch is the wall clock at the start of every simulation.
+var epoch = time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC)
+
+// Sim is one simulated world.
+type Sim struct {
+	swarm   swarm
+	bug     Bug
+	rng     *rand.Rand
+	now     int64 // microseconds since epoch
+	events  agenda
+	counter uint64
+	steps   int
+	err     error
+	hash    hash.Hash64
+	log     io.Writer
+	line    []byte
+	reached map[string]int
+	healed  bool
+
+	nodes   []*node
+	split   []int // by node: the side it is on while the cluster is split, or nil
+	refs    []engine.Ref
+	streams map[engine.Ref]*stream
+	truth   *truth
+	asks    []*ask
+	shows   []*show
+	orders  uint64 // ids handed out
+	cash    cash
+}
+
+func newSim(seed uint64, bug Bug, log io.Writer) *Sim {
+	s := &Sim{
+		bug: bug, rng: rand.New(rand.NewPCG(seed, 0x5eed)), hash: fnv.New64a(), log: log,
+		reached: make(map[string]int), streams: make(map[engine.Ref]*stream),
+	}
+	s.swarm = drawSwarm(s.rng)
+	s.truth = newTruth(s)
+	s.cash = newCash()
+	for i := range s.swarm.nodes {
+		s.nodes = append(s.nodes, &node{sim: s, id: i})
+	}
+	s.logf("seed %d swarm %+v", seed, s.swarm)
+	return s
+}
+
+// swarm are the options of one seed. Rates are per message or commit; spans are
+// the mean time from one fault to the next, 0 for never.
+type swarm struct {
+	nodes                int
+	load                 int64 // how long there is load
+	loss, repeat, late   float64
+	lateBy               int64
+	unknown, slow        float64
+	crash, split, retire int64
+	jumps                bool // clocks are wrong by up to an hour after a restart
+	snapshotEvery        int64
+	shows, orders        int
+}
+
+func drawSwarm(r *rand.Rand) swarm {
+	rate := func(most float64) float64 {
+		if r.IntN(3) == 0 {
+			return 0
+		}
+		return r.Float64() * most
+	}
+	span := func(least, most int64) int64 {
+		if r.IntN(3) == 0 {
+			return 0
+		}
+		return least + r.Int64N(most-least)
+	}
+	return swarm{
+		nodes: 1 + r.IntN(4), load: 10*second + r.Int64N(30*second),
+		loss: rate(.2), repeat: rate(.1), late: rate(.1), lateBy: 10*millisecond + r.Int64N(4*second),
+		unknown: rate(.1), slow: rate(.05),
+		crash: span(second, 12*second), split: span(second, 12*second), retire: span(second/2, 5*second),
+		jumps: r.IntN(3) == 0, snapshotEvery: 1 + r.Int64N(40),
+		shows: 1 + r.IntN(5)/4, orders: 10 + r.IntN(90),
+	}
+}
+
+// step is something that happens at a time. Those of one time happen in the
+// order in which they were planned.
+type step struct {
+	at  int64
+	n   uint64
+	run func()
+}
+
+// agenda is a heap of steps by time.
+type agenda []*step
+
+func (h agenda) Len() int { return len(h) }
+
+func (h agenda) Less(i, j int) bool {
+	return h[i].at < h[j].at || h[i].at == h[j].at && h[i].n < h[j].n
+}
+func (h agenda) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+
+// Push adds a step, for container/heap.
+func (h *agenda) Push(x any) { *h = append(*h, x.(*step)) } //nolint:errcheck // only after pushes
+
+// Pop removes the last step, for container/heap.
+func (h *agenda) Pop() any {
+	last := len(*h) - 1
+	x := (*h)[last]
+	*h = (*h)[:last]
+	return x
+}
+
+// after plans a step.
+func (s *Sim) after(d int64, run func()) {
+	s.counter++
+	heap.Push(&s.events, &step{at: s.now + max(d, 0), n: s.counter, run: run})
+}
+
+// run takes steps up to a time, or until nothing is left or something is broken.
+func (s *Sim) run(until int64) {
+	for s.err == nil && len(s.events) > 0 && s.events[0].at <= until {
+		e := heap.Pop(&s.events).(*step) //nolint:errcheck // only after pushes
+		s.now = e.at
+		s.steps++
+		if s.steps > maxSteps {
+			s.failf("not quiet after %d steps", s.steps)
+			return
+		}
+		s.protect(e.run)
+	}
+	if s.err == nil && !s.healed {
+		s.now = until
+	}
+}
+
+// protect turns a panic of a kind into a failure.
+func (s *Sim) protect(run func()) {
+	if s.err != nil {
+		return
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			s.failf("panic: %v\n%s", p, trace())
+		}
+	}()
+	run()
+}
+
+func (s *Sim) failf(format string, args ...any) {
+	if s.err == nil {
+		s.err = fmt.Errorf("at %s: %w", s.clock(), fmt.Errorf(format, args...))
+		s.logf("BROKEN %v", s.err)
+	}
+}
+
+func (s *Sim) clock() string { return fmt.Sprintf("%.6f", float64(s.now)/float64(second)) }
+
+// logf writes a line of the event log.
+func (s *Sim) logf(format string, args ...any) {
+	s.line = fmt.Appendf(s.line[:0], "%12d ", s.now)
+	s.line = fmt.Appendf(s.line, format, args...)
+	s.line = append(s.line, '\n')
+	_, _ = s.hash.Write(s.line) // a hash never fails
+	if s.log != nil {
+		_, _ = s.log.Write(s.line) // a log that is cut short says so itself
+	}
+}
+
+func (s *Sim) chance(p float64) bool { return p > 0 && !s.healed && s.rng.Float64() < p }
+
+// between draws a span of time.
+func (s *Sim) between(least, most int64) int64 { return least + s.rng.Int64N(most-least) }
+
+// every repeats a fault, at random times with a mean span, until the world heals.
+func (s *Sim) every(span int64, fault func()) {
+	if span == 0 {
+		return
+	}
+	s.after(s.between(span/4, span*7/4), func() {
+		if s.healed {
+			return
+		}
+		fault()
+		s.every(span, fault)
+	})
+}
+
+// reach counts a fault by what it met.
+func (s *Sim) reach(fault, met string) { s.reached[fault+" / "+met]++ }
+
+func (s *Sim) start() {
+	for _, n := range s.nodes {
+		n.boot()
+	}
+	for range s.swarm.shows {
+		s.openShow()
+	}
+	s.every(s.swarm.crash, s.crashOne)
+	s.every(s.swarm.split, s.splitCluster)
+	s.every(s.swarm.retire, s.retireOne)
+	s.every(2*second, s.sweep)
+}
+
+// heal ends all faults: from here on the world is perfect.
+func (s *Sim) heal() {
+	s.logf("healed")
+	s.healed, s.split = true, nil
+	for _, n := range s.nodes {
+		if !n.up {
+			n.boot()
+		}
+	}
+	for _, a := range s.asks {
+		a.limit = 0
+	}
+	s.cash.conclude(s)
+	s.sweep()
+}
+
+// sweep wakes the actors that are nowhere active, as a node does with the
+// parked ones.
+func (s *Sim) sweep() {
+	for _, ref := range s.refs {
+		active := slices.ContainsFunc(s.nodes, func(n *node) bool { return n.acts[ref] != nil })
+		if !active {
+			s.transmit(nil, &envelope{to: ref, cmd: engine.Wake{}})
+		}
+	}
+}

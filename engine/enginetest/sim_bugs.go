@@ -1,0 +1,121 @@
+package enginetest
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"boxoffice/engine"
+	"boxoffice/engine/event"
+	"boxoffice/engine/keeper"
+)
+
+// Bug names a fault that is planted on purpose: the simulator must find it.
+// Bugs live in the simulated world, or in a wrapper around a kind's state.
+type Bug string
+
+// The planted bugs.
+const (
+	NoFence       Bug = "no-fence"       // the journal takes facts of any epoch
+	EarlyReply    Bug = "early-reply"    // replies and sends leave before the commit
+	NoRelease     Bug = "no-release"     // an ended order's release is told once and never again
+	NoDedupe      Bug = "no-dedupe"      // a command that is sent again is taken for a new one
+	BlindExpiry   Bug = "blind-expiry"   // an order found due is ended later without another look
+	ShortSnapshot Bug = "short-snapshot" // loading skips the first fact after the snapshot
+)
+
+// Bugs lists the planted bugs.
+var Bugs = []Bug{NoFence, EarlyReply, NoRelease, NoDedupe, BlindExpiry, ShortSnapshot}
+
+// ParseBug reads a bug's name; "" is no bug.
+func ParseBug(name string) (Bug, error) {
+	if name == "" || slices.Contains(Bugs, Bug(name)) {
+		return Bug(name), nil
+	}
+	return "", fmt.Errorf("no bug %q: have %v", name, Bugs)
+}
+
+// wrap plants the bug into a state, when it is one of those.
+func (b Bug) wrap(ref engine.Ref, s engine.State) engine.State {
+	if ref.Kind != engine.KindEvent {
+		return s
+	}
+	switch b {
+	case NoRelease:
+		return &tellsOnce{s}
+	case NoDedupe:
+		return &forgetsCommands{State: s}
+	case BlindExpiry:
+		return &endsBlindly{State: s}
+	default:
+		return s
+	}
+}
+
+// tellsOnce is a ledger that never repeats a Release, not even when asked.
+type tellsOnce struct{ engine.State }
+
+// Decide drops the repeated releases.
+func (t *tellsOnce) Decide(c engine.Command, now time.Time) engine.Decision {
+	d := t.State.Decide(c, now)
+	_, asked := c.(keeper.Inquire)
+	ended := slices.ContainsFunc(d.Facts, func(f engine.Fact) bool {
+		_, ok := f.(*event.OrderEnded)
+		return ok
+	})
+	if _, timer := c.(engine.Wake); asked || timer && !ended {
+		d.Sends = slices.DeleteFunc(d.Sends, func(s engine.Send) bool {
+			_, release := s.Cmd.(keeper.Release)
+			return release
+		})
+	}
+	return d
+}
+
+// forgetsCommands is a ledger that takes a Place sent again for another one.
+type forgetsCommands struct {
+	engine.State
+	again byte
+}
+
+// Decide gives a repeated Place an id of its own.
+func (t *forgetsCommands) Decide(c engine.Command, now time.Time) engine.Decision {
+	d := t.State.Decide(c, now)
+	p, place := c.(event.Place)
+	if r, known := d.Reply.(*event.OrderReply); place && known && r != nil {
+		t.again++
+		p.Order[7] ^= t.again
+		return t.State.Decide(p, now)
+	}
+	return d
+}
+
+// endsBlindly is a ledger that ends an order that it once found due, without
+// looking again whether it has been paid meanwhile.
+type endsBlindly struct {
+	engine.State
+	due []engine.OrderID
+}
+
+// Decide notes unpaid orders shortly before their time, and ends those noted.
+func (t *endsBlindly) Decide(c engine.Command, now time.Time) engine.Decision {
+	d := t.State.Decide(c, now)
+	ledger, ok := t.State.(interface{ Orders(func(*event.Order)) })
+	if !ok {
+		return d
+	}
+	if w, timer := c.(engine.Wake); timer && w.Epoch == 0 {
+		ledger.Orders(func(o *event.Order) {
+			if slices.Contains(t.due, o.ID) && o.Status == event.Completed {
+				d.Facts = append(d.Facts, &event.OrderEnded{ID: o.ID, Status: event.Expired, At: now.UnixMilli()})
+			}
+		})
+		t.due = nil
+	}
+	ledger.Orders(func(o *event.Order) {
+		if o.Unpaid() && o.ExpiresAt <= now.UnixMilli()+500 {
+			t.due = append(t.due, o.ID)
+		}
+	})
+	return d
+}

@@ -1,0 +1,372 @@
+package enginetest
+
+import (
+	"bytes"
+	"slices"
+	"time"
+
+	"boxoffice/engine"
+	"boxoffice/persistence/codec"
+)
+
+// node hosts activations and has a lane to the journal.
+type node struct {
+	sim    *Sim
+	id     int
+	up     bool
+	life   int           // counts starts and crashes
+	offset time.Duration // what its wall clock is wrong by
+	acts   map[engine.Ref]*activation
+	all    []*activation // in the order of their making, also those that have ended
+	lane   lane
+}
+
+// activation is a kind's state as a node has it.
+type activation struct {
+	node    *node
+	ref     engine.Ref
+	epoch   int32
+	state   engine.State // nil while loading
+	seq     int64        // of the last fact decided
+	saved   int64        // of the last snapshot asked for
+	pending int          // entries handed to the lane
+	held    map[engine.OrderID][]*call
+	stash   []*envelope
+	armed   int64 // when a Wake is due, or 0
+	fenced  bool
+	stopped bool
+	proving bool  // a check of the claim is planned
+	proven  int64 // when the claim was last known to stand
+	scratch codec.Scratch
+}
+
+// outcome is what leaves when a decision's facts are durable.
+type outcome struct {
+	call     *call
+	cmd      engine.Command
+	reply    engine.Reply
+	answers  []answered
+	sends    []engine.Send
+	frozen   any // a snapshot to keep, or nil
+	frozenAs []byte
+	seq      int64
+}
+
+type answered struct {
+	call  *call
+	reply engine.Reply
+}
+
+func (n *node) boot() {
+	s := n.sim
+	n.up, n.life = true, n.life+1
+	n.acts, n.all, n.lane = make(map[engine.Ref]*activation), nil, lane{n: n.lane.n}
+	n.offset = time.Duration(s.between(-50*millisecond, 50*millisecond)) * time.Microsecond
+	if s.swarm.jumps && s.chance(.5) {
+		n.offset = time.Duration(s.between(-3600*second, 3600*second)) * time.Microsecond
+		s.reach("clock jump", "start")
+	}
+	s.logf("node %d starts, clock %+v", n.id, n.offset)
+}
+
+// wall is the node's clock.
+func (n *node) wall() time.Time {
+	return epoch.Add(time.Duration(n.sim.now)*time.Microsecond + n.offset)
+}
+
+// crashOne kills a node. What its lane has in flight lands or not.
+func (s *Sim) crashOne() {
+	n := s.nodes[s.rng.IntN(len(s.nodes))]
+	if !n.up {
+		return
+	}
+	s.logf("node %d crashes", n.id)
+	for _, a := range n.all {
+		if !a.stopped {
+			s.reach("crash", s.phase(a.ref))
+		}
+	}
+	n.up, n.life, n.acts, n.all = false, n.life+1, nil, nil
+	s.after(s.between(100*millisecond, 3*second), func() {
+		if !n.up {
+			n.boot()
+		}
+	})
+}
+
+// retireOne puts an idle activation away, as a node does on a handover.
+func (s *Sim) retireOne() {
+	n := s.nodes[s.rng.IntN(len(s.nodes))]
+	if !n.up || len(n.all) == 0 {
+		return
+	}
+	a := n.all[s.rng.IntN(len(n.all))]
+	if a.stopped || a.state == nil || a.pending > 0 || len(a.held) > 0 {
+		return
+	}
+	s.reach("retire", s.phase(a.ref))
+	if a.seq > a.saved {
+		a.freeze()
+	}
+	if a.pending == 0 {
+		a.stop("retired")
+	}
+}
+
+// find is the node's activation of an actor, made when there is none.
+func (n *node) find(ref engine.Ref) *activation {
+	if a := n.acts[ref]; a != nil {
+		return a
+	}
+	s, life := n.sim, n.life
+	a := &activation{node: n, ref: ref, held: make(map[engine.OrderID][]*call)}
+	n.acts[ref] = a
+	n.all = append(n.all, a)
+	tries := int64(1)
+	if s.chance(s.swarm.unknown) {
+		tries = 2 // the answer to the first claim was lost
+	}
+	s.after(s.between(millisecond, 10*millisecond)*tries, func() {
+		if n.life != life {
+			return
+		}
+		for range tries {
+			a.epoch = s.claim(ref)
+		}
+		a.proven = s.now
+		s.logf("node %d claims %s epoch %d", n.id, ref.Name(), a.epoch)
+		s.after(s.between(millisecond, 20*millisecond), func() {
+			if n.life == life {
+				a.start()
+			}
+		})
+	})
+	return a
+}
+
+// start loads the state and deals with what has come meanwhile.
+func (a *activation) start() {
+	s := a.node.sim
+	state, head, err := s.load(a.ref)
+	if err != nil {
+		s.failf("%s does not load: %w", a.ref.Name(), err)
+		return
+	}
+	a.state, a.seq, a.saved = s.bug.wrap(a.ref, state), head, s.stream(a.ref).snapSeq
+	a.decide(&envelope{to: a.ref, cmd: engine.Wake{Epoch: a.epoch}})
+	stash := a.stash
+	a.stash = nil
+	for _, e := range stash {
+		a.take(e)
+	}
+}
+
+// take deals with a command, now or after loading.
+func (a *activation) take(e *envelope) {
+	switch {
+	case a.stopped:
+		e.call.answer(a.node.sim, engine.Refuse(engine.Unavailable, nil))
+	case a.state == nil:
+		a.stash = append(a.stash, e)
+	default:
+		a.decide(e)
+	}
+}
+
+// decide has the kind decide and takes its facts in. What comes of it leaves
+// when the facts, and those before them, are durable.
+func (a *activation) decide(e *envelope) {
+	s := a.node.sim
+	now := a.node.wall()
+	if s.log != nil || !s.healed {
+		s.logf("node %d %s#%d decides %s", a.node.id, a.ref.Name(), a.epoch, brief(e.cmd))
+	}
+	d := a.state.Decide(e.cmd, now)
+	out := outcome{cmd: e.cmd, reply: d.Reply, sends: d.Sends}
+	switch {
+	case e.call == nil:
+	case d.Hold != nil:
+		a.held[*d.Hold] = append(a.held[*d.Hold], e.call)
+	case d.Reply == nil:
+		s.failf("%s leaves the caller of %s without an answer", a.ref.Name(), brief(e.cmd))
+	default:
+		out.call = e.call
+	}
+	for _, ans := range d.Answers {
+		for _, c := range a.held[ans.Key] {
+			out.answers = append(out.answers, answered{c, ans.Reply})
+		}
+		delete(a.held, ans.Key)
+	}
+	if w, timer := e.cmd.(engine.Wake); timer && w.Epoch == 0 && len(d.Facts) == 0 {
+		if next := a.state.Next(); !next.IsZero() && !next.After(now) {
+			s.failf("%s spins: a Wake at its time does nothing", a.ref.Name())
+			return
+		}
+	}
+	a.submit(d.Facts, out)
+	if a.seq-a.saved >= s.swarm.snapshotEvery {
+		a.freeze()
+	}
+	if err := a.state.Check(); err != nil {
+		s.failf("%s after %s: %w", a.ref.Name(), brief(e.cmd), err)
+	}
+	a.arm()
+}
+
+// submit applies the facts and hands the decision to the lane. What needs no
+// fact leaves at once, unless facts before it are still on their way.
+func (a *activation) submit(facts []engine.Fact, out outcome) {
+	s := a.node.sim
+	en := &entry{act: a, first: a.seq + 1, out: out}
+	for _, f := range facts {
+		if !f.FactType().Volatile() {
+			var err error
+			if en.bytes, err = codec.AppendFact(en.bytes, f, &a.scratch); err != nil {
+				s.failf("%w", err)
+				return
+			}
+			en.facts++
+			s.logf("  fact %T", f)
+		}
+		a.state.Apply(f)
+	}
+	a.seq += int64(en.facts)
+	if s.bug == EarlyReply {
+		en.out.release(a)
+		en.out = outcome{}
+	}
+	if en.facts == 0 && a.pending == 0 {
+		en.out.release(a)
+		a.prove()
+		return
+	}
+	a.pending++
+	a.node.lane.queue = append(a.node.lane.queue, en)
+	a.node.flush()
+}
+
+// prove plans the check of a claim that answered without appending: law 1's one
+// second.
+func (a *activation) prove() {
+	s, life := a.node.sim, a.node.life
+	if a.proving {
+		return
+	}
+	a.proving = true
+	s.after(second, func() {
+		a.proving = false
+		if a.node.life != life || a.stopped {
+			return
+		}
+		if s.stream(a.ref).epoch != a.epoch && s.bug != NoFence {
+			a.fenced = true
+			s.reach("unproven", s.phase(a.ref))
+			a.stop("lost its claim")
+			return
+		}
+		a.proven = s.now
+	})
+}
+
+// release lets a decision's outcome out.
+func (o *outcome) release(a *activation) {
+	s := a.node.sim
+	if o.call != nil {
+		s.visible(a, o.cmd, o.reply)
+		o.call.answer(s, o.reply)
+	}
+	for _, r := range o.answers {
+		s.visible(a, r.call.cmd, r.reply)
+		r.call.answer(s, r.reply)
+	}
+	for _, c := range o.sends {
+		if err := s.truth.mayLeave(a.ref, c.Cmd); err != nil {
+			s.failf("%s sends %s: %w", a.ref.Name(), brief(c.Cmd), err)
+			return
+		}
+		s.transmit(a.node, &envelope{to: c.To, cmd: c.Cmd})
+	}
+	if o.frozen != nil {
+		a.keep(o)
+	}
+}
+
+// refuse tells the callers of a decision that was fenced.
+func (o *outcome) refuse(s *Sim) {
+	o.call.answer(s, engine.Refuse(engine.Unavailable, nil))
+	for _, r := range o.answers {
+		r.call.answer(s, engine.Refuse(engine.Unavailable, nil))
+	}
+}
+
+// arm plans a Wake when the state wants one earlier than planned.
+func (a *activation) arm() {
+	s, life := a.node.sim, a.node.life
+	next := a.state.Next()
+	if next.IsZero() {
+		return
+	}
+	at := max(next.Add(-a.node.offset).Sub(epoch).Microseconds(), s.now+50)
+	if a.armed != 0 && a.armed <= at {
+		return
+	}
+	a.armed = at
+	s.after(at-s.now, func() {
+		if a.node.life == life && !a.stopped && a.armed == at {
+			a.armed = 0
+			a.decide(&envelope{to: a.ref, cmd: engine.Wake{}})
+		}
+	})
+}
+
+// freeze asks for a snapshot. It is kept when all facts in it are durable.
+func (a *activation) freeze() {
+	s := a.node.sim
+	a.saved = a.seq
+	frozen := a.state.Freeze()
+	b, err := codec.Marshal(frozen)
+	if err != nil {
+		s.failf("%w", err)
+		return
+	}
+	a.submit(nil, outcome{frozen: frozen, frozenAs: b, seq: a.seq})
+}
+
+// keep encodes a snapshot beside the actor, which has gone on meanwhile.
+func (a *activation) keep(o *outcome) {
+	s, frozen, was, seq := a.node.sim, o.frozen, o.frozenAs, o.seq
+	s.after(s.between(millisecond, 100*millisecond), func() {
+		b, err := codec.Marshal(frozen)
+		if err != nil || !bytes.Equal(b, was) {
+			s.failf("%s: a frozen state has changed (%v)", a.ref.Name(), err)
+			return
+		}
+		if st := s.stream(a.ref); seq > st.snapSeq {
+			st.snapSeq, st.snapshot = seq, b
+			s.logf("snapshot %s %d", a.ref.Name(), seq)
+		}
+	})
+}
+
+// stop ends an activation. Whoever still waits is told to ask again.
+func (a *activation) stop(why string) {
+	if a.stopped {
+		return
+	}
+	s := a.node.sim
+	s.logf("node %d %s#%d stops: %s", a.node.id, a.ref.Name(), a.epoch, why)
+	a.stopped = true
+	delete(a.node.acts, a.ref)
+	a.node.all = slices.DeleteFunc(a.node.all, func(b *activation) bool { return a == b })
+	for _, e := range a.stash {
+		e.call.answer(s, engine.Refuse(engine.Unavailable, nil))
+	}
+	keys := sortedKeys(a.held)
+	for _, k := range keys {
+		for _, c := range a.held[k] {
+			c.answer(s, engine.Refuse(engine.Unavailable, nil))
+		}
+	}
+	a.stash, a.held = nil, nil
+}

@@ -1,0 +1,229 @@
+package enginetest
+
+import (
+	"fmt"
+
+	"boxoffice/engine"
+	"boxoffice/persistence/codec"
+)
+
+// stream is an actor's part of the journal, with its newest snapshot.
+type stream struct {
+	ref      engine.Ref
+	epoch    int32
+	rows     []*row
+	head     int64 // seq of the last fact
+	snapSeq  int64
+	snapshot []byte
+}
+
+// row is what one batch adds to one stream.
+type row struct {
+	act         *activation
+	ref         engine.Ref
+	epoch       int32
+	first, last int64
+	batch       *batch
+	facts       []engine.Fact // decoded from bytes when the row lands
+	bytes       []byte
+}
+
+// entry is a decision on its way through the journal; without facts, a barrier.
+type entry struct {
+	act   *activation
+	facts int
+	first int64
+	bytes []byte
+	out   outcome
+}
+
+// batch is what a lane commits at once.
+type batch struct {
+	node    *node
+	n       int
+	entries []*entry
+	rows    []*row
+	tries   int
+}
+
+// lane is a node's group commit: one batch is in flight, the next one fills.
+type lane struct {
+	queue  []*entry
+	flight *batch
+	n      int
+}
+
+func (s *Sim) stream(ref engine.Ref) *stream {
+	st := s.streams[ref]
+	if st == nil {
+		st = &stream{ref: ref}
+		s.streams[ref] = st
+		s.refs = append(s.refs, ref)
+	}
+	return st
+}
+
+// flush sends the next batch if none is in flight.
+func (n *node) flush() {
+	l := &n.lane
+	if l.flight != nil || len(l.queue) == 0 {
+		return
+	}
+	l.n++
+	b := &batch{node: n, n: l.n, entries: l.queue}
+	l.queue, l.flight = nil, b
+	byAct := make(map[*activation]*row)
+	for _, e := range b.entries {
+		if e.facts == 0 {
+			continue
+		}
+		r := byAct[e.act]
+		if r == nil {
+			r = &row{act: e.act, ref: e.act.ref, epoch: e.act.epoch, first: e.first, last: e.first - 1, batch: b}
+			byAct[e.act] = r
+			b.rows = append(b.rows, r)
+		}
+		r.last += int64(e.facts)
+		r.bytes = append(r.bytes, e.bytes...)
+	}
+	if len(b.rows) == 0 {
+		n.settle(b, nil)
+		return
+	}
+	n.commit(b)
+}
+
+// commit makes one attempt. It may go unheard: done, not done, or done later.
+func (n *node) commit(b *batch) {
+	s, life := n.sim, n.life
+	b.tries++
+	again := b.tries > 1
+	delay := s.between(millisecond/2, 8*millisecond)
+	if s.chance(s.swarm.slow) {
+		delay = s.between(20*millisecond, 1500*millisecond)
+	}
+	if s.chance(s.swarm.unknown) {
+		fate := [...]string{"landed", "lost", "late"}[s.rng.IntN(3)]
+		s.reachEntries("unknown "+fate, b)
+		switch fate {
+		case "landed":
+			s.after(delay, func() { s.land(b, again, "unheard") })
+		case "late":
+			s.after(delay+s.between(100*millisecond, 2*second), func() { s.land(b, false, "late") })
+		}
+		s.after(delay+s.between(50*millisecond, 500*millisecond), func() {
+			if n.life == life {
+				n.commit(b)
+			}
+		})
+		return
+	}
+	s.after(delay, func() {
+		fenced := s.land(b, again, "")
+		if n.life == life {
+			n.settle(b, fenced)
+		}
+	})
+}
+
+// land is the journal's side of an attempt: all rows whose epoch stands get in.
+// It returns those that have not. A first attempt that meets rows of its own
+// has no effect.
+func (s *Sim) land(b *batch, again bool, how string) map[*row]bool {
+	there := make(map[*row]bool)
+	for _, r := range b.rows {
+		st := s.stream(r.ref)
+		for i := len(st.rows) - 1; i >= 0 && i >= len(st.rows)-8; i-- {
+			there[r] = there[r] || st.rows[i] == r
+		}
+		if there[r] && !again {
+			s.logf("batch %d/%d has no effect %s", b.node.id, b.n, how)
+			return nil
+		}
+	}
+	fenced := make(map[*row]bool)
+	for _, r := range b.rows {
+		st := s.stream(r.ref)
+		if there[r] {
+			continue
+		}
+		if st.epoch != r.epoch && s.bug != NoFence {
+			fenced[r] = true
+			s.logf("batch %d/%d fenced %s: epoch %d, now %d %s", b.node.id, b.n, r.ref.Name(), r.epoch, st.epoch, how)
+			s.reach("fenced", s.phase(r.ref))
+			continue
+		}
+		s.insert(st, r, how)
+	}
+	return fenced
+}
+
+func (s *Sim) insert(st *stream, r *row, how string) {
+	if r.first != st.head+1 && s.bug != NoFence {
+		s.failf("%s torn: %d-%d of epoch %d after %d", r.ref.Name(), r.first, r.last, r.epoch, st.head)
+		return
+	}
+	facts, err := codec.Facts(r.ref.Kind, r.bytes)
+	if err != nil {
+		s.failf("%s: %w", r.ref.Name(), err)
+		return
+	}
+	r.facts = facts
+	st.rows = append(st.rows, r)
+	st.head = r.last
+	s.logf("batch %d/%d commits %s %d-%d %s", r.batch.node.id, r.batch.n, r.ref.Name(), r.first, r.last, how)
+	for _, f := range facts {
+		if err := s.truth.take(r.ref, f); err != nil {
+			s.failf("%s: %w", r.ref.Name(), err)
+			return
+		}
+	}
+}
+
+// settle tells the owners of a batch's entries, in order.
+func (n *node) settle(b *batch, fenced map[*row]bool) {
+	n.lane.flight = nil
+	for r := range fenced {
+		r.act.fenced = true
+	}
+	for _, e := range b.entries {
+		e.act.pending--
+		if e.act.fenced {
+			e.act.stop("fenced")
+			e.out.refuse(n.sim)
+			continue
+		}
+		if e.facts > 0 {
+			e.act.proven = n.sim.now
+		}
+		e.out.release(e.act)
+	}
+	n.flush()
+}
+
+// claim raises a stream's epoch.
+func (s *Sim) claim(ref engine.Ref) int32 {
+	st := s.stream(ref)
+	st.epoch++
+	return st.epoch
+}
+
+// load is the state after a stream's snapshot and tail. It makes sure that the
+// whole stream, replayed, comes to the same.
+func (s *Sim) load(ref engine.Ref) (engine.State, int64, error) {
+	st := s.stream(ref)
+	state, err := s.replay(st, true)
+	if err != nil {
+		return nil, 0, err
+	}
+	if st.snapSeq > 0 && s.bug == "" {
+		whole, err := s.replay(st, false)
+		if err != nil {
+			return nil, 0, err
+		}
+		if err := same(state, whole); err != nil {
+			return nil, 0, fmt.Errorf("snapshot at %d and tail to %d: %w", st.snapSeq, st.head, err)
+		}
+	}
+	return state, st.head, state.Check()
+}

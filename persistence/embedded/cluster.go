@@ -1,0 +1,151 @@
+package embedded
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// prepare finds the programs and sees that a cluster and a socket directory
+// exist. It runs on the supervisor's thread, under the lock.
+func (s *Server) prepare(ctx context.Context, install bool) error {
+	if err := s.makeSocketDir(); err != nil {
+		return err
+	}
+	want, err := clusterVersion(s.files.cluster)
+	if err != nil {
+		return err
+	}
+	if s.bin, err = programs(ctx, want, install, s.log); err != nil {
+		return err
+	}
+	if want == 0 {
+		if err := s.createCluster(ctx); err != nil {
+			return err
+		}
+	}
+	return s.publish()
+}
+
+// makeSocketDir creates the directory that only we and Postgres may enter. One
+// in /tmp could be somebody else's, so it is never taken over.
+func (s *Server) makeSocketDir() error {
+	if err := os.Mkdir(s.files.socket, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	info, err := os.Lstat(s.files.socket)
+	if err != nil {
+		return err
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	ours := ok && (st.Uid == s.user.uid || int(st.Uid) == os.Geteuid())
+	if !ours || !info.IsDir() || info.Mode().Perm() != 0o700 {
+		return fmt.Errorf("%s is not a directory of ours with mode 0700: remove it", s.files.socket)
+	}
+	return os.Chown(s.files.socket, int(s.user.uid), int(s.user.gid))
+}
+
+// clusterVersion returns the major version of Postgres that made the cluster, 0
+// when there is none.
+func clusterVersion(dir string) (int, error) {
+	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	b, err := os.ReadFile(filepath.Join(dir, "PG_VERSION"))
+	if err != nil {
+		return 0, fmt.Errorf("%s is not a Postgres cluster: %w", dir, err)
+	}
+	v, err := strconv.Atoi(strings.TrimSpace(string(b)))
+	if err != nil {
+		return 0, fmt.Errorf("%s was not made by Postgres %d or later: PG_VERSION says %q", dir, oldest, b)
+	}
+	return v, nil
+}
+
+// createCluster runs initdb in a directory at the side and renames it when it
+// is complete and on disk, so a killed initdb never looks like a cluster.
+func (s *Server) createCluster(ctx context.Context) error {
+	began := time.Now()
+	const aside = "initdb-"
+	old, err := filepath.Glob(filepath.Join(s.files.dir, aside+"*"))
+	if err != nil {
+		return err
+	}
+	for _, dir := range old {
+		// Its initdb may still be writing; the next start finds the rest.
+		_ = os.RemoveAll(dir)
+	}
+	side, err := os.MkdirTemp(s.files.dir, aside)
+	if err != nil {
+		return err
+	}
+	if err := os.Chown(side, int(s.user.uid), int(s.user.gid)); err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, filepath.Join(s.bin, "initdb"), "-D", side, "-U", superuser,
+		"-A", "trust", "-E", "UTF8", "--locale=C", "--data-checksums", "--no-instructions")
+	s.user.apply(cmd)
+	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
+	cmd.WaitDelay = time.Second
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return errors.Join(fmt.Errorf("initdb as %s: %w\n%s", s.user, err, out), os.RemoveAll(side))
+	}
+	if err := os.Rename(side, s.files.cluster); err != nil {
+		return err
+	}
+	if err := syncDir(s.files.dir); err != nil {
+		return err
+	}
+	s.log.InfoContext(ctx, "created a Postgres cluster", slog.String("dir", s.files.cluster), slog.String("programs", s.bin),
+		slog.String("user", s.user.String()), slog.Duration("took", time.Since(began)))
+	return nil
+}
+
+func syncDir(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// clearLeftovers sees that files of a server that was killed do not keep the
+// next one from starting. No process of it is left (clearOrphans).
+func (s *Server) clearLeftovers() error {
+	for _, name := range []string{".s.PGSQL.5432", ".s.PGSQL.5432.lock"} {
+		if err := os.Remove(filepath.Join(s.files.socket, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return adoptPidFile(filepath.Join(s.files.cluster, "postmaster.pid"))
+}
+
+// adoptPidFile writes our own pid into the first line of a pid file, because
+// Postgres refuses to start while that names a live process, which by now may
+// be anybody's, but accepts its parent's. The file must not simply go: it also
+// holds the key of the shared memory, by which Postgres makes sure that no
+// session of the old server is alive.
+func adoptPidFile(path string) error {
+	b, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, rest, found := bytes.Cut(b, []byte("\n"))
+	if !found { // cut off by a power loss: there is no key in it
+		return os.Remove(path)
+	}
+	return os.WriteFile(path, append([]byte(strconv.Itoa(os.Getpid())+"\n"), rest...), 0o600)
+}

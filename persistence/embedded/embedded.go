@@ -1,0 +1,231 @@
+// Package embedded runs a private Postgres for a node that was given none: it
+// finds the server's programs, creates the cluster, starts it on a unix socket
+// and starts it again whenever it dies.
+//
+// A Server owns its directory for as long as it runs, under a file lock. A
+// second Start on the same directory, from this process or another, attaches
+// to the running server as a client. The cmd package calls Start before
+// anything else and Stop after everything else. The postmaster is a direct
+// child and dies with the node, however that ends. Data is never deleted.
+// Linux only.
+package embedded
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Config says where a private Postgres lives.
+type Config struct {
+	Dir      string            // holds the cluster, its log and its lock; created when missing
+	Log      *slog.Logger      // what the supervisor does; Postgres itself writes to Dir/postgres.log
+	Install  bool              // may install Postgres with apt-get when it is missing and we are root
+	Settings map[string]string // server settings that differ from the defaults below
+}
+
+// defaults are the settings of a node's own Postgres, as measured in
+// reading/journal.md.
+var defaults = map[string]string{
+	"checkpoint_timeout":        "15min",
+	"fsync":                     "on",
+	"full_page_writes":          "on",
+	"jit":                       "off",
+	"listen_addresses":          "",
+	"log_timezone":              "UTC",
+	"max_connections":           "100",
+	"max_wal_size":              "4GB",
+	"shared_buffers":            "256MB",
+	"synchronous_commit":        "on",
+	"timezone":                  "UTC",
+	"unix_socket_permissions":   "0700",
+	"wal_compression":           "off",
+	"log_min_error_statement":   "panic", // statements carry buyers' data
+	"max_locks_per_transaction": "256",   // a schema per test, partitions per day
+}
+
+const superuser = "boxoffice"
+
+// Server is a running Postgres, or a client's view of one that another Server
+// owns.
+type Server struct {
+	url   string
+	token string   // stands in the command line of every process of this server
+	user  identity // whom those processes run as
+
+	// The rest is unset when attached.
+	log      *slog.Logger
+	files    files
+	bin      string
+	settings map[string]string
+	lock     *os.File
+	cancel   context.CancelFunc // asks the supervisor to stop
+	hurry    chan struct{}      // closed when it must stop at once
+	hurried  sync.Once
+	done     chan struct{} // closed when the supervisor has ended
+}
+
+// files are the paths below Config.Dir.
+type files struct {
+	dir, cluster, lock, log string
+	socket                  string // a directory; elsewhere when dir is too long
+}
+
+// Start returns when Postgres answers: about 1.5 s for a new cluster, 0.1 s for
+// an existing one, longer when it recovers from a crash. ctx bounds the start
+// only.
+func Start(ctx context.Context, cfg Config) (*Server, error) {
+	s, err := start(ctx, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("embedded: %w", err)
+	}
+	return s, nil
+}
+
+func start(ctx context.Context, cfg Config) (*Server, error) {
+	f, err := layout(cfg.Dir)
+	if err != nil {
+		return nil, err
+	}
+	user, err := chooseIdentity(f)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{
+		token: "boxoffice-" + hash(f.dir), user: user,
+		log: cfg.Log, files: f, hurry: make(chan struct{}), done: make(chan struct{}),
+	}
+	s.settings = maps.Clone(defaults)
+	maps.Copy(s.settings, cfg.Settings)
+	s.settings["cluster_name"] = s.token
+
+	s.lock, s.url, err = acquire(ctx, f.lock)
+	if err != nil {
+		return nil, err
+	}
+	if s.lock == nil {
+		cfg.Log.InfoContext(ctx, "attached to a running Postgres", slog.String("dir", f.dir))
+		return s, nil
+	}
+	s.url = connString(f.socket)
+	if err := s.begin(ctx, cfg.Install); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// begin starts what the lock entitles us to, and gives the lock back if that
+// fails.
+func (s *Server) begin(ctx context.Context, install bool) error {
+	run, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	s.cancel = cancel
+	started := make(chan error, 1)
+	prepare := func() error { return s.prepare(ctx, install) }
+	go s.supervise(run, prepare, started)
+	select {
+	case err := <-started:
+		if err != nil {
+			<-s.done
+		}
+		return err
+	case <-ctx.Done():
+		s.cancel()
+		<-s.done
+		return fmt.Errorf("start given up: %w", context.Cause(ctx))
+	}
+}
+
+// URL is a connection string for pgx. It stays the same across restarts.
+func (s *Server) URL() string { return s.url }
+
+// Attached says that another Server owns the Postgres: it is not ours to stop.
+func (s *Server) Attached() bool { return s.lock == nil }
+
+// Pids lists the server's processes, the postmaster first. It is empty while
+// Postgres is down.
+func (s *Server) Pids() []int {
+	postmasters, children := processes(s.token, s.user.uid)
+	return append(postmasters, children...)
+}
+
+// Stop shuts Postgres down and waits for it. Sessions are cut off, commits are
+// kept. When ctx ends first, Postgres is killed, which is safe but makes the
+// next start recover, and Stop says so. An attached Server has nothing to stop.
+func (s *Server) Stop(ctx context.Context) error {
+	if s.Attached() {
+		return nil
+	}
+	s.cancel()
+	select {
+	case <-s.done:
+		return nil
+	case <-ctx.Done():
+		s.hurried.Do(func() { close(s.hurry) })
+		<-s.done
+		return fmt.Errorf("embedded: shutdown cut short: %w", context.Cause(ctx))
+	}
+}
+
+// layout creates the directory and names what is in it.
+func layout(dir string) (files, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return files{}, err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return files{}, err
+	}
+	// One directory, one lock and one token, whatever name it goes by.
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return files{}, err
+	}
+	return files{
+		dir:     dir,
+		cluster: filepath.Join(dir, "cluster"),
+		lock:    filepath.Join(dir, "lock"),
+		log:     filepath.Join(dir, "postgres.log"),
+		socket:  socketDir(dir),
+	}, nil
+}
+
+// socketDir keeps the socket's path below the 107 bytes that the kernel allows.
+func socketDir(dir string) string {
+	const most = 107 - len("/.s.PGSQL.5432.lock")
+	for _, d := range []string{
+		filepath.Join(dir, "socket"),
+		filepath.Join(os.TempDir(), "boxoffice-"+hash(dir)),
+	} {
+		if len(d) <= most {
+			return d
+		}
+	}
+	return "/tmp/boxoffice-" + hash(dir)
+}
+
+func connString(socket string) string {
+	q := url.Values{"host": {socket}, "port": {"5432"}, "sslmode": {"disable"}}
+	return "postgres://" + superuser + "@/postgres?" + q.Encode()
+}
+
+func hash(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:6])
+}
+
+// args are the postmaster's arguments, in a stable order.
+func (s *Server) args() []string {
+	args := []string{"-D", s.files.cluster, "-k", s.files.socket}
+	for _, name := range slices.Sorted(maps.Keys(s.settings)) {
+		args = append(args, "-c", strings.Join([]string{name, s.settings[name]}, "="))
+	}
+	return args
+}

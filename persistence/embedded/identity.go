@@ -1,0 +1,154 @@
+package embedded
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// identity is whom Postgres runs as. It refuses to run as root, so root either
+// drops to an unprivileged user or, where that user cannot reach the data (below
+// a private home), gives Postgres a user namespace in which root goes by another
+// name.
+type identity struct {
+	uid, gid  uint32 // as the file system sees them
+	drop      bool   // change to uid and gid
+	alias     uint32 // with uid 0: the user that root appears as
+	aliasName string
+	blocked   string // the directory that the alias itself may not enter, if that is why
+}
+
+// String says whom Postgres runs as, for logs and errors.
+func (id identity) String() string {
+	if id.blocked != "" {
+		return fmt.Sprintf("root in a user namespace (%s may not enter %s)", id.aliasName, id.blocked)
+	}
+	if id.aliasName != "" {
+		return "root in a user namespace"
+	}
+	return "uid " + strconv.Itoa(int(id.uid))
+}
+
+// apply makes the command run under the identity, from / and without settings
+// for libpq from our own environment.
+func (id identity) apply(cmd *exec.Cmd) {
+	cmd.Dir = "/"
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, "PG") })
+	cmd.Env = append(cmd.Env, "LC_ALL=C")
+	cmd.SysProcAttr = &syscall.SysProcAttr{}
+	switch {
+	case id.drop:
+		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: id.uid, Gid: id.gid}
+	case id.aliasName != "":
+		one := []syscall.SysProcIDMap{{ContainerID: int(id.alias), HostID: 0, Size: 1}}
+		cmd.SysProcAttr.Cloneflags = syscall.CLONE_NEWUSER
+		cmd.SysProcAttr.UidMappings, cmd.SysProcAttr.GidMappings = one, one
+		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: id.alias, Gid: id.alias, NoSetGroups: true}
+	}
+}
+
+// chooseIdentity follows the owner of an existing cluster and otherwise takes
+// an unprivileged user of this machine.
+func chooseIdentity(f files) (identity, error) {
+	me := identity{uid: uint32(os.Geteuid()), gid: uint32(os.Getegid())}
+	owner, exists, err := ownerOf(f.cluster)
+	if err != nil {
+		return identity{}, err
+	}
+	if me.uid != 0 {
+		if exists && owner.uid != me.uid {
+			return identity{}, fmt.Errorf("%s belongs to %s: start as that user or as root", f.cluster, owner)
+		}
+		return me, nil
+	}
+	name, plain, err := unprivileged()
+	if err != nil {
+		return identity{}, err
+	}
+	me.alias, me.aliasName = plain.uid, name
+	if exists && owner.uid == 0 {
+		return me, nil
+	}
+	if exists {
+		plain = owner
+	}
+	blocked := unreachable(f.dir, plain)
+	if blocked != "" && exists {
+		return identity{}, fmt.Errorf("%s belongs to %s, who may not enter %s: allow that (chmod o+x) or move the data", f.cluster, plain, blocked)
+	}
+	if blocked != "" {
+		me.blocked = blocked
+		return me, nil
+	}
+	plain.drop = true
+	return plain, nil
+}
+
+// unprivileged finds a user that is not root; initdb wants it in /etc/passwd.
+func unprivileged() (string, identity, error) {
+	for _, name := range []string{"postgres", "nobody"} {
+		u, err := user.Lookup(name)
+		if err != nil {
+			continue
+		}
+		uid, err1 := strconv.ParseUint(u.Uid, 10, 32)
+		gid, err2 := strconv.ParseUint(u.Gid, 10, 32)
+		if err := errors.Join(err1, err2); err != nil {
+			return "", identity{}, err
+		}
+		return name, identity{uid: uint32(uid), gid: uint32(gid)}, nil
+	}
+	return "", identity{}, errors.New("started by root, and there is no user postgres or nobody to run Postgres as")
+}
+
+func ownerOf(path string) (id identity, exists bool, err error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return identity{}, false, nil
+	}
+	if err != nil {
+		return identity{}, false, err
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return identity{}, false, fmt.Errorf("%s: no owner", path)
+	}
+	return identity{uid: st.Uid, gid: st.Gid}, true, nil
+}
+
+// unreachable returns the first directory from dir upwards that id may not
+// enter, or "".
+func unreachable(dir string, id identity) string {
+	for {
+		info, err := os.Stat(dir)
+		if err != nil {
+			return dir
+		}
+		st, ok := info.Sys().(*syscall.Stat_t)
+		if !ok {
+			return dir
+		}
+		enter := fs.FileMode(0o001)
+		switch {
+		case st.Uid == id.uid:
+			enter = 0o100
+		case st.Gid == id.gid:
+			enter = 0o010
+		}
+		if info.Mode().Perm()&enter == 0 {
+			return dir
+		}
+		if dir == filepath.Dir(dir) {
+			return ""
+		}
+		dir = filepath.Dir(dir)
+	}
+}

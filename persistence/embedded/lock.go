@@ -1,0 +1,58 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// attachWithin is how long a Start waits for the Postgres of whoever holds the
+// lock.
+const attachWithin = 15 * time.Second
+
+// acquire takes the directory's lock. When another Server holds it, acquire
+// returns no lock but the URL which that one has published, as soon as Postgres
+// answers there. The lock file holds the owner's URL and is empty when there is
+// none; the kernel drops the lock with its owner's last breath.
+func acquire(ctx context.Context, path string) (*os.File, string, error) {
+	lock, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, "", err
+	}
+	ctx, cancel := context.WithTimeout(ctx, attachWithin)
+	defer cancel()
+	for {
+		err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == nil {
+			return lock, "", lock.Truncate(0)
+		}
+		if !errors.Is(err, syscall.EWOULDBLOCK) {
+			return nil, "", errors.Join(fmt.Errorf("lock %s: %w", path, err), lock.Close())
+		}
+		url, err := os.ReadFile(path)
+		if err == nil && len(url) > 0 {
+			err = ping(ctx, strings.TrimSpace(string(url)))
+		} else if err == nil {
+			err = errors.New("it has not been started")
+		}
+		if err == nil {
+			return nil, strings.TrimSpace(string(url)), lock.Close()
+		}
+		select {
+		case <-ctx.Done():
+			return nil, "", errors.Join(
+				fmt.Errorf("%s is held by another process, whose Postgres does not answer: %w", path, err), lock.Close())
+		case <-time.After(pollEvery):
+		}
+	}
+}
+
+// publish lets others attach once Postgres answers.
+func (s *Server) publish() error {
+	_, err := s.lock.WriteAt([]byte(s.url+"\n"), 0)
+	return err
+}

@@ -1,0 +1,94 @@
+package embedded
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+// processes lists the live processes whose command line carries the token: the
+// postmaster in its arguments, its children in their titles, which begin with
+// "postgres: <cluster_name>". Command lines are readable by everybody, so this
+// works in containers where root may not look at other users' processes.
+func processes(token string, uid uint32) (postmasters, children []int) {
+	paths, _ := filepath.Glob("/proc/[0-9]*/cmdline") // the pattern is sound
+	for _, path := range paths {
+		line, err := os.ReadFile(path)
+		if err != nil || !bytes.Contains(line, []byte(token)) {
+			continue
+		}
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+		if err != nil {
+			continue
+		}
+		// A name alone is not enough to be signalled by us.
+		if owner, exists, err := ownerOf(filepath.Dir(path)); err != nil || !exists || owner.uid != uid {
+			continue
+		}
+		program, _, _ := bytes.Cut(line, []byte{0})
+		switch {
+		case bytes.HasPrefix(line, []byte("postgres: "+token)):
+			children = append(children, pid)
+		case filepath.Base(string(program)) == "postgres":
+			postmasters = append(postmasters, pid)
+		}
+	}
+	return postmasters, children
+}
+
+func signalAll(pids []int, sig syscall.Signal) {
+	for _, pid := range pids {
+		_ = syscall.Kill(pid, sig) // fails only if it is gone
+	}
+}
+
+// clearOrphans returns when no process of this server is left. We hold the
+// lock, so nobody owns them: a postmaster that outlived its node is shutting
+// down already and gets time for it, sessions that outlived their postmaster
+// are killed, as Postgres itself would.
+func (s *Server) clearOrphans(ctx context.Context) error {
+	began := time.Now()
+	for {
+		postmasters, children := processes(s.token, s.user.uid)
+		if len(postmasters)+len(children) == 0 {
+			reapAdopted()
+			return nil
+		}
+		if len(postmasters) > 0 && time.Since(began) < orphanGrace {
+			signalAll(postmasters, syscall.SIGINT)
+		} else {
+			s.log.WarnContext(ctx, "killing an orphaned Postgres", slog.Any("pids", append(postmasters, children...)))
+			signalAll(append(postmasters, children...), syscall.SIGKILL)
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("an earlier Postgres has not ended (pids %v %v): %w", postmasters, children, context.Cause(ctx))
+		case <-time.After(pollEvery):
+		}
+	}
+}
+
+// reapAdopted buries the sessions of a dead postmaster when we are process 1 of
+// a container, to which the kernel then hands them. One that is still dying is
+// buried the next time.
+func reapAdopted() {
+	if os.Getpid() != 1 {
+		return
+	}
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is sound
+	for _, path := range stats {
+		b, err := os.ReadFile(path)
+		if err != nil || !bytes.Contains(b, []byte(" (postgres) Z 1 ")) {
+			continue
+		}
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path))); err == nil {
+			_, _ = syscall.Wait4(pid, nil, syscall.WNOHANG, nil) // fails only if it is not ours
+		}
+	}
+}

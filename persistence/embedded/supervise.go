@@ -1,0 +1,201 @@
+package embedded
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+const (
+	pollEvery     = 20 * time.Millisecond // while Postgres starts
+	restartDelay  = 100 * time.Millisecond
+	orphanGrace   = 10 * time.Second // for a postmaster of a killed node to end by itself
+	immediateStop = 8 * time.Second  // Postgres kills its own children after 5
+	maxLog        = 16 << 20         // bytes, checked at each start
+)
+
+// supervise owns the postmaster from its first start to its end. It reports the
+// first start, and from then on starts it again when it dies.
+func (s *Server) supervise(ctx context.Context, prepare func() error, started chan<- error) {
+	// The kernel signals the postmaster when the thread that forked it ends
+	// (Pdeathsig), so this goroutine keeps its thread and takes it along.
+	runtime.LockOSThread()
+	defer close(s.done)
+	defer s.release()
+
+	err := prepare()
+	var pm *postmaster
+	if err == nil {
+		pm, err = s.launch(ctx)
+	}
+	started <- err
+	if err != nil {
+		return
+	}
+	for {
+		err := s.await(pm)
+		if ctx.Err() != nil {
+			return
+		}
+		s.log.ErrorContext(ctx, "postgres died and is started again", slog.Any("error", err))
+		if pm = s.relaunch(ctx); pm == nil {
+			return
+		}
+	}
+}
+
+// relaunch tries until Postgres runs or ctx ends, in which case it returns nil.
+func (s *Server) relaunch(ctx context.Context) *postmaster {
+	began := time.Now()
+	for {
+		pm, err := s.launch(ctx)
+		if err == nil {
+			s.log.InfoContext(ctx, "postgres is back", slog.Duration("after", time.Since(began)))
+			return pm
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+		s.log.ErrorContext(ctx, "postgres did not start", slog.Any("error", err))
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(restartDelay):
+		}
+	}
+}
+
+// postmaster is one run of the server's first process.
+type postmaster struct {
+	cmd    *exec.Cmd
+	exited chan error // how it ended, once
+}
+
+// launch starts a postmaster and returns when it answers. The end of ctx asks
+// it to shut down.
+func (s *Server) launch(ctx context.Context) (*postmaster, error) {
+	if err := s.clearOrphans(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.clearLeftovers(); err != nil {
+		return nil, err
+	}
+	log, err := openLog(s.files.log)
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+
+	cmd := exec.CommandContext(ctx, filepath.Join(s.bin, "postgres"), s.args()...)
+	s.user.apply(cmd)
+	cmd.Stdout, cmd.Stderr = log, log
+	// SIGINT is a fast shutdown: sessions end, a checkpoint is written. A group
+	// of its own keeps a terminal's Ctrl-C away: the node stops Postgres last.
+	cmd.SysProcAttr.Pdeathsig = syscall.SIGINT
+	cmd.SysProcAttr.Setpgid = true
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGINT) }
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("run postgres: %w", err)
+	}
+	pm := &postmaster{cmd: cmd, exited: make(chan error, 1)}
+	go func() { pm.exited <- cmd.Wait() }()
+	if err := s.ready(ctx, pm); err != nil {
+		return nil, err
+	}
+	return pm, nil
+}
+
+// ready returns nil when Postgres answers, or an error once it has exited.
+func (s *Server) ready(ctx context.Context, pm *postmaster) error {
+	poll := time.NewTicker(pollEvery)
+	defer poll.Stop()
+	for {
+		if ping(ctx, s.url) == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			_ = s.await(pm) // it was told to
+			return context.Cause(ctx)
+		case err := <-pm.exited:
+			if err == nil {
+				err = errors.New("exit status 0")
+			}
+			return fmt.Errorf("postgres did not start: %w; the end of %s:\n%s", err, s.files.log, tail(s.files.log))
+		case <-poll.C:
+		}
+	}
+}
+
+// await waits for the postmaster to end, and sees to that when Stop is in a
+// hurry.
+func (s *Server) await(pm *postmaster) error {
+	select {
+	case err := <-pm.exited:
+		return err
+	case <-s.hurry:
+	}
+	_ = pm.cmd.Process.Signal(syscall.SIGQUIT) // fails only if it is gone
+	select {
+	case err := <-pm.exited:
+		return err
+	case <-time.After(immediateStop):
+	}
+	signalAll(s.Pids(), syscall.SIGKILL)
+	return <-pm.exited
+}
+
+// release gives back what the server held outside its cluster.
+func (s *Server) release() {
+	s.cancel()
+	if filepath.Dir(s.files.socket) != s.files.dir {
+		_ = os.Remove(s.files.socket) // a directory in /tmp, empty by now
+	}
+	_ = s.lock.Truncate(0) // no URL to attach to
+	_ = s.lock.Close()
+}
+
+// ping connects once and asks for an answer.
+func ping(ctx context.Context, url string) error {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		return err
+	}
+	return errors.Join(conn.Ping(ctx), conn.Close(ctx))
+}
+
+// openLog opens the log to append to, and sets a big one aside as .old.
+func openLog(path string) (*os.File, error) {
+	if info, err := os.Stat(path); err == nil && info.Size() > maxLog {
+		if err := os.Rename(path, path+".old"); err != nil {
+			return nil, err
+		}
+	}
+	return os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+}
+
+// tail returns the last lines of a file, for an error message.
+func tail(path string) []byte {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return []byte(err.Error())
+	}
+	const most = 1500
+	if len(b) > most {
+		b = b[len(b)-most:]
+		b = b[bytes.IndexByte(b, '\n')+1:]
+	}
+	return b
+}

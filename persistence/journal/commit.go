@@ -1,0 +1,213 @@
+package journal
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// SQLSTATEs that the protocol tells apart; every other error only leads to
+// another attempt.
+const (
+	uniqueViolation = "23505"
+	checkViolation  = "23514" // no partition for the day
+)
+
+// The append, in one round trip and autocommitted. The locks on the writer and
+// on the streams' rows make epoch check and insert one step against claims; any
+// weaker form (no lock, KEY SHARE, an advisory lock in the same statement) lost
+// facts within seconds (reading/journal.md, B). The comparisons with 0 are always
+// true: they let the planner expect so few streams that it looks each up by its
+// key, however small the table was when the plan was made.
+const (
+	appendHead = `
+WITH w AS MATERIALIZED (
+  SELECT writer FROM writers WHERE writer = $6 AND closed_at IS NULL FOR SHARE),
+live AS MATERIALIZED (
+  SELECT s.stream_id, s.epoch
+  FROM w CROSS JOIN unnest($1::bigint[], $2::int[]) AS b(stream_id, epoch) JOIN streams s USING (stream_id, epoch)
+  WHERE b.stream_id > 0 AND b.epoch > 0
+  ORDER BY s.stream_id FOR SHARE OF s),
+ins AS (
+  INSERT INTO journal (stream_id, first_seq, last_seq, epoch, writer, batch, day, facts)
+  SELECT b.stream_id, b.first_seq, b.last_seq, b.epoch, $6::int, $7::bigint, $8::date, b.facts
+  FROM unnest($1::bigint[], $2::int[], $3::bigint[], $4::bigint[], $5::bytea[])
+    AS b(stream_id, epoch, first_seq, last_seq, facts)
+  JOIN live USING (stream_id, epoch)`
+	appendTail = `)
+SELECT (SELECT count(*) FROM w) AS writer_open, array_agg(b.n) AS fenced
+FROM unnest($1::bigint[], $2::int[]) WITH ORDINALITY AS b(stream_id, epoch, n)
+WHERE NOT EXISTS (SELECT FROM live l WHERE l.stream_id = b.stream_id AND l.epoch = b.epoch)`
+
+	// The first attempt meets a row of its own only when an invariant is
+	// broken, and says so. Later ones may meet what an earlier one left.
+	appendFirst = appendHead + appendTail
+	appendRetry = appendHead + ` ON CONFLICT (stream_id, last_seq, day) DO NOTHING` + appendTail
+
+	// Which rows of a batch are there, by position. The epoch matters: an
+	// old and a new activation may have a row each, of the same stream and
+	// seqs, in one batch.
+	rowsThere = `
+SELECT b.n FROM unnest($1::bigint[], $2::int[], $3::bigint[]) WITH ORDINALITY AS b(stream_id, epoch, last_seq, n)
+JOIN journal j USING (stream_id, epoch, last_seq) WHERE j.writer = $4 AND j.batch = $5 AND j.day = $6`
+)
+
+// commit brings the batch to its verdict. Whatever went wrong with an attempt,
+// the same bytes are sent again: after the first, with DO NOTHING, which under
+// the locks on the epochs means "unless it is in already". An error says that
+// there is no verdict and the node must give up.
+func (l *lane) commit(b *batch) error {
+	l.due.Store(b.formed.UnixNano())
+	defer l.due.Store(0)
+	var pause time.Duration
+	for attempt := 1; ; attempt++ {
+		err := l.try(b, attempt > 1)
+		switch {
+		case err == nil:
+			return nil
+		case errors.Is(err, ErrLost), errors.Is(err, ErrConflict), errors.Is(err, ErrUnsafe):
+			return err
+		case l.j.ctx.Err() != nil:
+			return ErrClosed
+		case time.Since(b.formed) >= l.j.cfg.FailAfter:
+			return fmt.Errorf("%w: %w", ErrStalled, err)
+		}
+		l.stats.retries.Add(1)
+		l.j.log.Warn("journal append outcome unknown, sending it again",
+			"writer", l.writer, "batch", b.seq, "attempt", attempt, "error", err)
+		if err := l.pause(pause); err != nil {
+			return err
+		}
+		pause = min(2*pause+5*time.Millisecond, 250*time.Millisecond)
+	}
+}
+
+func (l *lane) pause(d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-l.j.ctx.Done():
+		return ErrClosed
+	}
+}
+
+// try makes one attempt, under a deadline of the lane's own: a caller's would
+// make outcomes unknown.
+func (l *lane) try(b *batch, again bool) error {
+	deadline := time.Now().Add(l.j.cfg.StatementTimeout + time.Second)
+	if last := b.formed.Add(l.j.cfg.FailAfter); last.Before(deadline) {
+		deadline = last
+	}
+	ctx, cancel := context.WithDeadline(l.j.ctx, deadline)
+	defer cancel()
+	if l.conn == nil {
+		if err := l.reconnect(ctx); err != nil {
+			return err
+		}
+	}
+	open, err := l.send(ctx, b, again)
+	if err == nil && again && len(b.fenced) > 0 {
+		err = l.pardon(ctx, b)
+	}
+	if err != nil {
+		return l.failed(ctx, b, again, err)
+	}
+	for _, n := range b.fenced {
+		b.rows[n-1].fenced = true
+	}
+	b.committed = len(b.rows) - len(b.fenced)
+	l.closed = !open
+	return nil
+}
+
+// failed prepares for the next attempt. It reconnects after every error but a
+// missing partition: nothing is gained by telling a sick session from a dead one.
+func (l *lane) failed(ctx context.Context, b *batch, again bool, err error) error {
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) {
+		switch {
+		case pg.Code == uniqueViolation && !again:
+			return fmt.Errorf("%w: writer %d batch %d: %w", ErrConflict, l.writer, b.seq, err)
+		case pg.Code == checkViolation:
+			if openDay(ctx, l.conn, b.day) == nil {
+				return err
+			}
+		}
+	}
+	l.drop()
+	return err
+}
+
+// send executes the append and leaves the positions of fenced rows in b.fenced.
+// It returns only once the server has said that it is ready for the next
+// statement, which it does after the commit.
+func (l *lane) send(ctx context.Context, b *batch, again bool) (open bool, err error) {
+	statement := l.first
+	if again {
+		statement = l.retry
+	}
+	b.fenced, l.warning = b.fenced[:0], ""
+	r := l.conn.PgConn().ExecStatement(ctx, statement, b.bind(l.writer), binaryFormat, binaryFormat)
+	for r.NextRow() {
+		v := r.Values()
+		open = binary.BigEndian.Uint64(v[0]) > 0
+		b.fenced = appendPositions(b.fenced, v[1])
+	}
+	if _, err = r.Close(); err == nil && l.warning != "" {
+		// A commit whose wait for the standby was cancelled succeeds
+		// with a warning: it is safe on one machine only.
+		err = fmt.Errorf("server warns: %s", l.warning)
+	}
+	return open, err
+}
+
+// binaryFormat asks for the binary format in every parameter and column.
+var binaryFormat = []int16{1}
+
+// appendPositions decodes an array of bigint without nulls, or NULL.
+func appendPositions(to []int64, array []byte) []int64 {
+	if len(array) < arrayHeader {
+		return to
+	}
+	for at := arrayHeader; at+12 <= len(array); at += 12 {
+		to = append(to, int64(binary.BigEndian.Uint64(array[at+4:])))
+	}
+	return to
+}
+
+// pardon clears fenced rows that an earlier attempt wrote before the claim came.
+// The answer is final: the claim waited for that attempt, or fenced it too.
+func (l *lane) pardon(ctx context.Context, b *batch) error {
+	there, err := l.there(ctx, b)
+	if err != nil {
+		return err
+	}
+	fenced := b.fenced[:0]
+	for _, n := range b.fenced {
+		if !there[n] {
+			fenced = append(fenced, n)
+		}
+	}
+	b.fenced = fenced
+	return nil
+}
+
+// there looks up which of the batch's rows the journal holds, by position.
+func (l *lane) there(ctx context.Context, b *batch) (map[int64]bool, error) {
+	p := b.bind(l.writer)
+	r := l.conn.PgConn().ExecStatement(ctx, l.lookup, [][]byte{p[0], p[1], p[3], p[5], p[6], p[7]}, binaryFormat, binaryFormat)
+	there := make(map[int64]bool)
+	for r.NextRow() {
+		there[int64(binary.BigEndian.Uint64(r.Values()[0]))] = true
+	}
+	if _, err := r.Close(); err != nil {
+		return nil, fmt.Errorf("look up batch: %w", err)
+	}
+	return there, nil
+}

@@ -1,0 +1,120 @@
+package journal
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// laneConfig is how lanes connect: straight to a server that takes writes, with
+// a plan for the append that suits any size of the tables.
+func laneConfig(cfg Config) *pgx.ConnConfig {
+	c := cfg.Lane.Copy()
+	for name, value := range map[string]string{
+		"application_name":  "boxoffice journal " + cfg.Node,
+		"statement_timeout": strconv.FormatInt(cfg.StatementTimeout.Milliseconds(), 10),
+		// One plan for all batches: streams by index, the rest by hash
+		// joins. Left alone, the planner scans all of streams while its
+		// statistics still say that there are none.
+		"plan_cache_mode":  "force_generic_plan",
+		"enable_seqscan":   "off",
+		"enable_mergejoin": "off",
+		"random_page_cost": "1",
+	} {
+		c.RuntimeParams[name] = value
+	}
+	if c.ConnectTimeout == 0 {
+		c.ConnectTimeout = 2 * time.Second
+	}
+	if c.ValidateConnect == nil {
+		c.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
+	}
+	keepAlive := net.KeepAliveConfig{Enable: true, Idle: 3 * time.Second, Interval: time.Second, Count: 3}
+	dialer := &net.Dialer{Timeout: c.ConnectTimeout, KeepAliveConfig: keepAlive}
+	c.DialFunc = dialer.DialContext
+	return c
+}
+
+func (l *lane) connect(ctx context.Context) error {
+	cfg := l.j.cfg.Lane.Copy()
+	cfg.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) {
+		if n.SeverityUnlocalized == "WARNING" {
+			l.warning = n.Message
+		}
+	}
+	conn, err := pgx.ConnectConfig(ctx, cfg)
+	if err != nil {
+		return fmt.Errorf("journal: connect lane: %w", err)
+	}
+	l.conn = conn
+	if !l.j.cfg.AllowUnsafe {
+		if err := checkSafe(ctx, conn); err != nil {
+			return err
+		}
+	}
+	for _, s := range []struct {
+		name, sql string
+		to        **pgconn.StatementDescription
+	}{{"append_first", appendFirst, &l.first}, {"append_retry", appendRetry, &l.retry}, {"rows_there", rowsThere, &l.lookup}} {
+		if *s.to, err = conn.PgConn().Prepare(ctx, s.name, s.sql, nil); err != nil {
+			return fmt.Errorf("journal: prepare %s: %w", s.name, err)
+		}
+	}
+	return nil
+}
+
+// checkSafe refuses a server that acknowledges commits it may forget.
+func checkSafe(ctx context.Context, conn *pgx.Conn) error {
+	for _, setting := range []string{"fsync", "synchronous_commit", "full_page_writes"} {
+		var value string
+		if err := conn.QueryRow(ctx, `SELECT current_setting($1)`, setting).Scan(&value); err != nil {
+			return fmt.Errorf("journal: read %s: %w", setting, err)
+		}
+		if value == "off" {
+			return fmt.Errorf("%w: %s is off", ErrUnsafe, setting)
+		}
+	}
+	return nil
+}
+
+// reconnect also makes sure that this is still the server that acknowledged our
+// last batch. A server that lost commits, after a failover to a standby that
+// lagged, has lost the last ones: it holds a prefix of what was written, and a
+// lane's batches are written one after another.
+func (l *lane) reconnect(ctx context.Context) error {
+	if err := l.connect(ctx); err != nil {
+		l.drop()
+		return err
+	}
+	if l.before.committed == 0 {
+		return nil
+	}
+	there, err := l.there(ctx, l.before)
+	if err != nil {
+		l.drop()
+		return err
+	}
+	if len(there) < l.before.committed {
+		return fmt.Errorf("%w: writer %d batch %d: %d of %d rows are left",
+			ErrLost, l.writer, l.before.seq, len(there), l.before.committed)
+	}
+	return nil
+}
+
+// drop gives the connection up. What it had in flight may still take effect.
+func (l *lane) drop() {
+	if l.conn == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if err := l.conn.Close(ctx); err != nil {
+		l.j.log.Debug("journal connection closed badly", "error", err)
+	}
+	l.conn = nil
+}

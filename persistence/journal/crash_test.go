@@ -1,0 +1,158 @@
+package journal_test
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"boxoffice/engine"
+	"boxoffice/persistence/embedded"
+	"boxoffice/persistence/journal"
+	"boxoffice/persistence/migrate"
+	"boxoffice/persistence/persisttest"
+)
+
+// ownServer starts a Postgres that the test may crash, or with a setting of its
+// own.
+func ownServer(t *testing.T, setting, value string) (*embedded.Server, *pgxpool.Pool) {
+	t.Helper()
+	dir := t.TempDir()
+	require.NoError(t, os.Chmod(filepath.Dir(dir), 0o755)) // for the user whom root drops to
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	server, err := embedded.Start(ctx, embedded.Config{
+		Dir: dir, Log: slog.New(slog.DiscardHandler), Settings: map[string]string{"shared_buffers": "64MB", setting: value},
+	})
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		require.NoError(t, server.Stop(ctx))
+	})
+	conn, err := pgx.Connect(ctx, server.URL())
+	require.NoError(t, err)
+	require.NoError(t, migrate.Up(ctx, conn))
+	require.NoError(t, conn.Close(ctx))
+	pool, err := pgxpool.New(ctx, server.URL())
+	require.NoError(t, err)
+	t.Cleanup(pool.Close)
+	return server, pool
+}
+
+// TestPostgresKilled kills every process of the server while two nodes write,
+// again and again. Nothing acknowledged may be missing afterwards.
+func TestPostgresKilled(t *testing.T) {
+	t.Parallel()
+	server, pool := ownServer(t, "max_wal_size", "256MB")
+	patient := func(c *journal.Config) { c.FailAfter = time.Minute }
+	a, b := open(t, pool, "a", patient), open(t, pool, "b", patient)
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	kills := 0
+	wg.Go(func() {
+		for awaitBatches(ctx, a, 40) && awaitBatches(ctx, b, 40) {
+			for _, pid := range server.Pids() {
+				_ = syscall.Kill(pid, syscall.SIGKILL) // may have ended by itself
+			}
+			kills++
+		}
+	})
+	tally := persisttest.Rivalry{
+		Nodes: []func() persisttest.Node{
+			func() persisttest.Node { return persisttest.Node{Journal: a} },
+			func() persisttest.Node { return persisttest.Node{Journal: b} },
+		},
+		Reader: a, Streams: 8, Writers: 4, For: 6 * time.Second, Seed: 5,
+	}.Run(t)
+	cancel()
+	wg.Wait()
+	t.Logf("%d crashes, %+v, %d attempts sent again", kills, tally, a.Stats().Retries+b.Stats().Retries)
+	require.Positive(t, kills)
+	require.Positive(t, tally.Acked)
+	require.Zero(t, tally.Unknown, "no node gave up")
+}
+
+// awaitBatches waits until n more batches have committed.
+func awaitBatches(ctx context.Context, j *journal.Postgres, n int64) bool {
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for until := j.Stats().Batches + n; j.Stats().Batches < until; {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return false
+		}
+	}
+	return true
+}
+
+func TestOpenRefusesAnUnsafeServer(t *testing.T) {
+	t.Parallel()
+	for setting, value := range map[string]string{"fsync": "off", "full_page_writes": "off", "synchronous_commit": "off"} {
+		t.Run(setting, func(t *testing.T) {
+			t.Parallel()
+			_, pool := ownServer(t, setting, value)
+			_, err := journal.Open(t.Context(), journal.Config{Pool: pool, Node: "a", Log: slog.New(slog.DiscardHandler)})
+			require.ErrorIs(t, err, journal.ErrUnsafe)
+			require.ErrorContains(t, err, setting)
+			j := open(t, pool, "a", func(c *journal.Config) { c.AllowUnsafe = true })
+			require.NoError(t, persisttest.NewScribe(t, j, engine.EventRef(1)).Append(1).Wait(t))
+		})
+	}
+}
+
+// A commit that did not reach the standby it should have waited for counts as
+// unknown, though the server reports success.
+func TestCommitOnOneMachineOnly(t *testing.T) {
+	t.Parallel()
+	_, pool := ownServer(t, "max_wal_size", "256MB")
+	j := open(t, pool, "a", func(c *journal.Config) { c.Lanes, c.FailAfter = 1, time.Minute })
+	s := persisttest.NewScribe(t, j, engine.EventRef(1))
+	require.NoError(t, s.Append(1).Wait(t))
+	waiting := func(want int) {
+		t.Helper()
+		require.Eventually(t, func() bool {
+			var n int
+			require.NoError(t, pool.QueryRow(t.Context(),
+				`SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'`).Scan(&n))
+			return n == want
+		}, failWithin, 5*time.Millisecond)
+	}
+	standby := func(name string) {
+		t.Helper()
+		_, err := pool.Exec(t.Context(), `ALTER SYSTEM SET synchronous_standby_names = '`+name+`'`)
+		require.NoError(t, err)
+		_, err = pool.Exec(t.Context(), `SELECT pg_reload_conf()`)
+		require.NoError(t, err)
+	}
+	standby("nobody")
+	require.Eventually(t, func() bool {
+		var is string
+		require.NoError(t, pool.QueryRow(t.Context(), `SHOW synchronous_standby_names`).Scan(&is))
+		return is == "nobody"
+	}, failWithin, 5*time.Millisecond)
+	var v *persisttest.Verdict
+	for n := int64(0); n < 2; n++ {
+		if v == nil {
+			v = s.Append(1)
+		}
+		waiting(1)
+		_, err := pool.Exec(t.Context(), `SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'`)
+		require.NoError(t, err)
+		require.Eventually(t, func() bool { return j.Stats().Retries > n }, failWithin, 5*time.Millisecond)
+	}
+	waiting(1)
+	require.Equal(t, 1, j.Backlog(), "settled without the standby")
+	standby("")
+	require.NoError(t, v.Wait(t))
+	require.Equal(t, persisttest.Tokens(1, 1, 2), persisttest.LoadTokens(t, j, s.Claim.Stream, 0))
+}

@@ -1,0 +1,288 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// maxStreams bounds what a lane remembers of its streams. It forgets all of them
+// at once, which costs nothing but early refusals: the server still fences.
+const maxStreams = 1 << 17
+
+// lane is one goroutine with one connection and one row in writers. It sends
+// all that is ready as one statement, waits for the verdict, and begins again:
+// batches grow with the load by themselves, and no timer adds latency.
+type lane struct {
+	j      *Postgres
+	writer int32
+
+	mu      sync.Mutex
+	ready   []*Entry
+	idle    bool  // the lane waits on wake
+	last    bool  // leave once nothing is ready
+	refusal error // what Append answers after the lane has left
+	wake    chan struct{}
+
+	backlog atomic.Int64
+	due     atomic.Int64 // since when the batch in flight waits, Unix ns; 0 when none does
+	stats   struct{ batches, entries, facts, bytes, retries, fences, commit atomic.Int64 }
+
+	// The rest is the goroutine's own.
+	conn          *pgx.Conn // nil or closed: reconnect
+	warning       string    // from the server, since it was last cleared
+	first, retry  *pgconn.StatementDescription
+	lookup        *pgconn.StatementDescription
+	taken         []*Entry
+	next          int // in taken
+	batches       int64
+	batch, before *batch // being formed or in flight; the last one acknowledged
+	streams       map[int64]*stream
+	formed        uint64 // counts batches formed, to tell a stream's row in this one
+	closed        bool   // the writer was found closed
+}
+
+// stream is what a lane remembers of one.
+type stream struct {
+	epoch  int32
+	lost   bool   // the epoch is fenced
+	next   int64  // the seq that must come next under epoch; 0 when not known
+	formed uint64 // the batch in which row is the stream's
+	row    int32
+}
+
+func openLane(ctx context.Context, j *Postgres) (*lane, error) {
+	l := &lane{
+		j: j, wake: make(chan struct{}, 1), streams: make(map[int64]*stream),
+		batch: &batch{}, before: &batch{},
+	}
+	if err := l.connect(ctx); err != nil {
+		l.leave()
+		return nil, err
+	}
+	const open = `INSERT INTO writers (node) VALUES ($1) RETURNING writer`
+	if err := l.conn.QueryRow(ctx, open, j.cfg.Node).Scan(&l.writer); err != nil {
+		l.leave()
+		return nil, fmt.Errorf("journal: open writer: %w", err)
+	}
+	return l, nil
+}
+
+// append may be called by any goroutine.
+func (l *lane) append(e *Entry) {
+	l.backlog.Add(1)
+	l.mu.Lock()
+	if refusal := l.refusal; refusal != nil {
+		l.mu.Unlock()
+		l.backlog.Add(-1)
+		e.Owner.Settled(refusal)
+		return
+	}
+	l.ready = append(l.ready, e)
+	l.rouse()
+}
+
+// finish lets the lane leave once nothing is ready.
+func (l *lane) finish() {
+	l.mu.Lock()
+	l.last = true
+	l.rouse()
+}
+
+// rouse unlocks mu and wakes the lane if it sleeps.
+func (l *lane) rouse() {
+	idle := l.idle
+	l.idle = false
+	l.mu.Unlock()
+	if idle {
+		l.wake <- struct{}{}
+	}
+}
+
+func (l *lane) run() {
+	err := l.serve()
+	rest := ErrClosed
+	if errors.Is(err, ErrWriterClosed) {
+		rest = ErrFenced
+	}
+	if err != nil && l.j.ctx.Err() == nil {
+		l.j.fail(err)
+	}
+	l.refuse(rest)
+	l.leave()
+}
+
+// serve commits batch after batch until there is nothing left to do after a
+// Stop, or until it can go on no longer.
+func (l *lane) serve() error {
+	for l.take() {
+		b := l.batch
+		if len(b.rows) > 0 {
+			b.encode(dayOf(l.j.cfg.Now()), l.j.cfg.Sink == nil)
+			if err := l.commit(b); err != nil {
+				l.settle(b, ErrClosed)
+				return err
+			}
+			l.publish(b)
+		}
+		l.settle(b, nil)
+		if l.closed {
+			return ErrWriterClosed
+		}
+	}
+	return nil
+}
+
+// take forms a batch of what is ready, up to the limits, and waits when nothing
+// is. It returns false when the lane must leave.
+func (l *lane) take() bool {
+	b := l.batch
+	b.reset(l.batches + 1)
+	l.formed++
+	if len(l.streams) > maxStreams {
+		clear(l.streams)
+	}
+	for {
+		for ; l.next < len(l.taken); l.next++ {
+			if len(b.entries) >= l.j.cfg.BatchEntries || b.size >= l.j.cfg.BatchBytes {
+				return true
+			}
+			e := l.taken[l.next]
+			l.taken[l.next] = nil
+			b.add(e, l.place(e))
+		}
+		l.mu.Lock()
+		l.taken, l.ready, l.next = l.ready, l.taken[:0], 0
+		if len(l.taken) > 0 {
+			l.mu.Unlock()
+			continue
+		}
+		if len(b.entries) > 0 || l.last {
+			l.mu.Unlock()
+			return len(b.entries) > 0
+		}
+		l.idle = true
+		l.mu.Unlock()
+		select {
+		case <-l.wake:
+		case <-l.j.ctx.Done():
+			return false
+		}
+	}
+}
+
+// place finds the row of the batch that the entry belongs to, adding one if need
+// be, or says why there is none.
+func (l *lane) place(e *Entry) int32 {
+	s := l.streams[e.Claim.Stream]
+	if s == nil {
+		s = &stream{}
+		l.streams[e.Claim.Stream] = s
+	}
+	switch {
+	case e.Claim.Epoch > s.epoch:
+		*s = stream{epoch: e.Claim.Epoch}
+	case e.Claim.Epoch < s.epoch || s.lost:
+		return rowFenced
+	}
+	placed := s.formed == l.formed
+	if len(e.Facts) == 0 {
+		if placed {
+			return s.row
+		}
+		return rowNone
+	}
+	if s.next != 0 && e.First != s.next {
+		s.lost = true
+		return rowOrder
+	}
+	s.next = e.First + int64(len(e.Facts))
+	if !placed {
+		s.formed, s.row = l.formed, l.batch.addRow(e)
+	}
+	return s.row
+}
+
+// publish takes the verdict in: it counts, remembers the fenced streams, and
+// hands what committed to the followers.
+func (l *lane) publish(b *batch) {
+	for i := range b.rows {
+		r := &b.rows[i]
+		if !r.fenced {
+			continue
+		}
+		l.stats.fences.Add(1)
+		if s := l.streams[r.claim.Stream]; s != nil && s.epoch == r.claim.Epoch {
+			s.lost = true
+		}
+	}
+	if b.committed == 0 {
+		return // nothing bears the batch's number: the next one may
+	}
+	l.batches = b.seq
+	l.stats.batches.Add(1)
+	l.stats.commit.Store(int64(time.Since(b.formed)))
+	facts, bytes := b.total()
+	l.stats.facts.Add(facts)
+	l.stats.bytes.Add(bytes)
+	if l.j.cfg.Sink != nil {
+		l.j.cfg.Sink(b.handover(l.writer))
+	}
+	l.batch, l.before = l.before, l.batch
+}
+
+// settle tells the owners, in order: what their rows say, or err for all.
+func (l *lane) settle(b *batch, err error) {
+	n := int64(len(b.entries))
+	for i, e := range b.entries {
+		b.entries[i] = nil
+		if err != nil {
+			e.Owner.Settled(err)
+		} else {
+			e.Owner.Settled(b.verdict(i))
+		}
+	}
+	b.entries = b.entries[:0]
+	l.stats.entries.Add(n)
+	l.backlog.Add(-n)
+}
+
+// refuse settles all that is left with the error, in order, and then lets
+// Append answer by itself.
+func (l *lane) refuse(err error) {
+	for {
+		for ; l.next < len(l.taken); l.next++ {
+			l.taken[l.next].Owner.Settled(err)
+			l.backlog.Add(-1)
+		}
+		l.mu.Lock()
+		l.taken, l.ready, l.next = l.ready, nil, 0
+		if len(l.taken) == 0 {
+			l.refusal = err
+			l.mu.Unlock()
+			return
+		}
+		l.mu.Unlock()
+	}
+}
+
+// leave closes the writer and the connection. A writer that it cannot close is
+// closed by the node's next start or by whoever takes over.
+func (l *lane) leave() {
+	if l.conn != nil && !l.conn.IsClosed() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		if l.writer != 0 && !l.closed {
+			if err := closeWriter(ctx, l.conn, l.writer); err != nil {
+				l.j.log.Warn("journal writer left open", "writer", l.writer, "error", err)
+			}
+		}
+	}
+	l.drop()
+}

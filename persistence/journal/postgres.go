@@ -1,0 +1,265 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"boxoffice/engine"
+)
+
+// Config says how a node journals. Zero limits stand for the defaults named.
+type Config struct {
+	Pool *pgxpool.Pool   // for claims and reads
+	Lane *pgx.ConnConfig // for lanes, as the pool connects when nil; never through a pooler
+	Node string          // this node's name; one process at a time may bear it
+	Log  *slog.Logger
+
+	// Sink is handed every batch that became durable, per lane in commit
+	// order, before the batch's entries are settled. It must not block.
+	Sink func(*Batch)
+
+	Lanes            int           // 2; more than one per core adds nothing
+	BatchEntries     int           // 4,096 entries in one statement
+	BatchBytes       int           // 4 MB of facts in one statement
+	StatementTimeout time.Duration // 5 s, of the server's clock
+	FailAfter        time.Duration // 10 s without an append while one is due: give up
+	AllowUnsafe      bool          // run on a server that may forget commits
+
+	Now func() time.Time // gives a batch its day; time.Now when nil
+}
+
+// Reasons to fail, as heard from Failed; and Open returns ErrUnsafe.
+var (
+	// ErrUnsafe says that the server may forget what it has committed.
+	ErrUnsafe = errors.New("journal: server does not keep commits")
+	// ErrStalled says that no append got through for Config.FailAfter.
+	ErrStalled = errors.New("journal: stalled")
+	// ErrLost says that the server no longer has facts it acknowledged.
+	ErrLost = errors.New("journal: acknowledged facts are gone")
+	// ErrWriterClosed says that someone took this node for dead.
+	ErrWriterClosed = errors.New("journal: writer closed by another")
+	// ErrConflict says that facts stood where this node's claim wanted to
+	// write: an invariant of the journal or of its caller is broken.
+	ErrConflict = errors.New("journal: facts already there under our own epoch")
+)
+
+// Postgres is the journal of one node. Its methods may be called by any
+// goroutine, except that each stream's entries come from one at a time.
+type Postgres struct {
+	cfg   Config
+	pool  *pgxpool.Pool
+	log   *slog.Logger
+	lanes []*lane
+
+	ctx    context.Context // ends when the journal fails or a Stop runs out of time
+	cancel context.CancelFunc
+	failed chan error
+	wg     sync.WaitGroup // the lanes
+
+	days     sync.WaitGroup // the care for partitions
+	stopDays context.CancelFunc
+}
+
+var _ Journal = (*Postgres)(nil)
+
+// Open fences the earlier lifetimes of the node, opens a writer for each lane
+// and starts. It returns ErrUnsafe on a server with fsync, synchronous_commit
+// or full_page_writes switched off, unless Config allows that.
+func Open(ctx context.Context, cfg Config) (*Postgres, error) {
+	j := &Postgres{cfg: withDefaults(cfg), pool: cfg.Pool, log: cfg.Log, failed: make(chan error, 1)}
+	j.ctx, j.cancel = context.WithCancel(context.Background())
+	const closeOwn = `UPDATE writers SET closed_at = now() WHERE node = $1 AND closed_at IS NULL`
+	if _, err := j.pool.Exec(ctx, closeOwn, cfg.Node); err != nil {
+		j.cancel()
+		return nil, fmt.Errorf("journal: close earlier writers of %s: %w", cfg.Node, err)
+	}
+	if err := j.openDays(ctx); err != nil {
+		j.cancel()
+		return nil, err
+	}
+	for range j.cfg.Lanes {
+		l, err := openLane(ctx, j)
+		if err != nil {
+			for _, l := range j.lanes {
+				l.leave()
+			}
+			j.cancel()
+			return nil, err
+		}
+		j.lanes = append(j.lanes, l)
+	}
+	for _, l := range j.lanes {
+		j.wg.Go(l.run)
+	}
+	ctx, j.stopDays = context.WithCancel(j.ctx)
+	j.days.Go(func() { j.keepDays(ctx) })
+	return j, nil
+}
+
+func withDefaults(cfg Config) Config {
+	if cfg.Lane == nil {
+		cfg.Lane = cfg.Pool.Config().ConnConfig
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	setDefault(&cfg.Lanes, 2)
+	setDefault(&cfg.BatchEntries, 4096)
+	setDefault(&cfg.BatchBytes, 4<<20)
+	setDefault(&cfg.StatementTimeout, 5*time.Second)
+	setDefault(&cfg.FailAfter, 10*time.Second)
+	cfg.Lane = laneConfig(cfg)
+	return cfg
+}
+
+func setDefault[T comparable](p *T, d T) {
+	var zero T
+	if *p == zero {
+		*p = d
+	}
+}
+
+// Stop flushes what was handed over, closes this node's writers, which makes
+// their tails final, and waits. When ctx ends first it gives up what is left,
+// whose owners hear ErrClosed, and returns the context's error.
+func (j *Postgres) Stop(ctx context.Context) error {
+	j.stopDays()
+	j.days.Wait()
+	for _, l := range j.lanes {
+		l.finish()
+	}
+	done := make(chan struct{})
+	go func() {
+		j.wg.Wait()
+		close(done)
+	}()
+	defer j.cancel()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		j.cancel()
+		<-done
+		return fmt.Errorf("journal: stop: %w", ctx.Err())
+	}
+}
+
+// Failed speaks once if the journal can no longer keep its promises. By then it
+// takes no more entries, and the node must exit.
+func (j *Postgres) Failed() <-chan error { return j.failed }
+
+func (j *Postgres) fail(err error) {
+	select {
+	case j.failed <- err:
+		j.log.Error("journal failed", "node", j.cfg.Node, "error", err)
+	default: // a lane failed before
+	}
+	j.cancel()
+}
+
+// Claim raises the epoch of the actor's stream and notes the actor as awake, so
+// that it is woken should the node crash. After an error the claim may stand or
+// not; the caller claims again.
+func (j *Postgres) Claim(ctx context.Context, ref engine.Ref) (Claim, error) {
+	if j.ctx.Err() != nil {
+		return Claim{}, ErrClosed
+	}
+	// On its own and autocommitted: while its row lock lasts, the lane of
+	// the stream's former owner waits.
+	const claim = `
+WITH c AS (
+  INSERT INTO streams (name, epoch) VALUES ($1, 1)
+  ON CONFLICT (name) DO UPDATE SET epoch = streams.epoch + 1
+  RETURNING name, stream_id, epoch),
+w AS (
+  INSERT INTO wakes (name, at) SELECT name, now() FROM c
+  ON CONFLICT (name) DO UPDATE SET at = excluded.at)
+SELECT stream_id, epoch FROM c`
+	var c Claim
+	if err := j.pool.QueryRow(ctx, claim, ref.Name()).Scan(&c.Stream, &c.Epoch); err != nil {
+		return Claim{}, fmt.Errorf("journal: claim %s: %w", ref.Name(), err)
+	}
+	return c, nil
+}
+
+// Standing returns those of the claims that a later claim has fenced.
+func (j *Postgres) Standing(ctx context.Context, claims []Claim) ([]Claim, error) {
+	streams, epochs := make([]int64, len(claims)), make([]int32, len(claims))
+	for i, c := range claims {
+		streams[i], epochs[i] = c.Stream, c.Epoch
+	}
+	const fenced = `
+SELECT b.stream_id, b.epoch FROM unnest($1::bigint[], $2::int[]) AS b(stream_id, epoch)
+WHERE NOT EXISTS (SELECT FROM streams s WHERE s.stream_id = b.stream_id AND s.epoch = b.epoch)`
+	rows, err := j.pool.Query(ctx, fenced, streams, epochs)
+	if err != nil {
+		return nil, fmt.Errorf("journal: standing: %w", err)
+	}
+	lost, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Claim])
+	if err != nil {
+		return nil, fmt.Errorf("journal: standing: %w", err)
+	}
+	return lost, nil
+}
+
+// Append takes an entry over and returns at once. There is no limit here:
+// callers shed by Backlog before they decide.
+func (j *Postgres) Append(e *Entry) {
+	// Mixed, because ids are given out in order and kinds may alternate.
+	h := uint64(e.Claim.Stream) * 0x9e3779b97f4a7c15 >> 32
+	j.lanes[h%uint64(len(j.lanes))].append(e)
+}
+
+// Backlog is how many entries have been handed over and not been settled.
+func (j *Postgres) Backlog() int {
+	var n int64
+	for _, l := range j.lanes {
+		n += l.backlog.Load()
+	}
+	return int(n)
+}
+
+// Waiting is how long the oldest batch in flight has been waiting for its
+// verdict. Callers shed when it grows to seconds.
+func (j *Postgres) Waiting() time.Duration {
+	var longest time.Duration
+	for _, l := range j.lanes {
+		if since := l.due.Load(); since != 0 {
+			longest = max(longest, time.Duration(time.Now().UnixNano()-since))
+		}
+	}
+	return longest
+}
+
+// Stats are counters since Open, over all lanes.
+type Stats struct {
+	Batches int64         // statements that committed
+	Entries int64         // entries settled, barriers included
+	Facts   int64         // facts made durable
+	Bytes   int64         // of those facts
+	Retries int64         // attempts after the first of a batch
+	Fences  int64         // rows refused because of a later claim
+	Commit  time.Duration // of the last commit, the slowest lane's
+}
+
+// Stats reads the counters.
+func (j *Postgres) Stats() Stats {
+	var s Stats
+	for _, l := range j.lanes {
+		s.Batches += l.stats.batches.Load()
+		s.Entries += l.stats.entries.Load()
+		s.Facts += l.stats.facts.Load()
+		s.Bytes += l.stats.bytes.Load()
+		s.Retries += l.stats.retries.Load()
+		s.Fences += l.stats.fences.Load()
+		s.Commit = max(s.Commit, time.Duration(l.stats.commit.Load()))
+	}
+	return s
+}

@@ -1,0 +1,45 @@
+package journal_test
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"boxoffice/persistence/journal"
+	"boxoffice/persistence/persisttest"
+)
+
+func TestMain(m *testing.M) { persisttest.Main(m) }
+
+// open starts a node's journal on the pool, stopped when the test ends.
+func open(t testing.TB, pool *pgxpool.Pool, node string, change ...func(*journal.Config)) *journal.Postgres {
+	t.Helper()
+	cfg := journal.Config{Pool: pool, Node: node, Log: slog.New(slog.DiscardHandler)}
+	for _, c := range change {
+		c(&cfg)
+	}
+	j, err := journal.Open(t.Context(), cfg)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		defer cancel()
+		require.NoError(t, j.Stop(ctx))
+	})
+	return j
+}
+
+func TestPostgresJournal(t *testing.T) {
+	t.Parallel()
+	persisttest.Journal(t, func(t *testing.T) persisttest.Fixture {
+		pool, batches := persisttest.Migrated(t), &persisttest.Batches{}
+		own := open(t, pool, "own", func(c *journal.Config) {
+			c.Sink = batches.Sink
+			c.Lanes = 1 // one order over all streams
+		})
+		return persisttest.Fixture{Journal: own, Rival: open(t, pool, "rival"), Stop: own.Stop, Batches: batches.All}
+	})
+}

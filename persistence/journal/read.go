@@ -1,0 +1,209 @@
+package journal
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"boxoffice/engine"
+)
+
+// Load reads the stream's records after the given seq, in order. It keeps a
+// connection of the pool while the caller iterates.
+func (j *Postgres) Load(ctx context.Context, stream, after int64) iter.Seq2[Record, error] {
+	const tail = `
+SELECT stream_id, first_seq, last_seq, epoch, facts FROM journal
+WHERE stream_id = $1 AND last_seq > $2 ORDER BY last_seq`
+	return func(yield func(Record, error) bool) {
+		rows, err := j.pool.Query(ctx, tail, stream, after)
+		if err != nil {
+			yield(Record{}, fmt.Errorf("journal: load stream %d: %w", stream, err))
+			return
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var r Record
+			if err := rows.Scan(&r.Stream, &r.First, &r.Last, &r.Epoch, &r.Bytes); err != nil {
+				yield(Record{}, fmt.Errorf("journal: load stream %d: %w", stream, err))
+				return
+			}
+			if !yield(r, nil) {
+				return
+			}
+		}
+		if err := rows.Err(); err != nil {
+			yield(Record{}, fmt.Errorf("journal: load stream %d: %w", stream, err))
+		}
+	}
+}
+
+// Writer is one lane of one node's lifetime.
+type Writer struct {
+	ID     int32
+	Node   string
+	Opened time.Time
+	Closed bool // its tail is final
+}
+
+// Writers lists all writers, oldest first.
+func (j *Postgres) Writers(ctx context.Context) ([]Writer, error) {
+	const all = `SELECT writer, node, opened_at, closed_at IS NOT NULL FROM writers ORDER BY writer`
+	rows, err := j.pool.Query(ctx, all)
+	if err != nil {
+		return nil, fmt.Errorf("journal: writers: %w", err)
+	}
+	writers, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Writer])
+	if err != nil {
+		return nil, fmt.Errorf("journal: writers: %w", err)
+	}
+	return writers, nil
+}
+
+// CloseWriter fences a dead node's lane: once it returns, nothing more is
+// written under that writer. Closing a closed one changes nothing.
+func (j *Postgres) CloseWriter(ctx context.Context, writer int32) error {
+	conn, err := j.pool.Acquire(ctx)
+	if err != nil {
+		return fmt.Errorf("journal: close writer %d: %w", writer, err)
+	}
+	defer conn.Release()
+	return closeWriter(ctx, conn.Conn(), writer)
+}
+
+func closeWriter(ctx context.Context, conn *pgx.Conn, writer int32) error {
+	const close = `UPDATE writers SET closed_at = now() WHERE writer = $1 AND closed_at IS NULL`
+	if _, err := conn.Exec(ctx, close, writer); err != nil {
+		return fmt.Errorf("journal: close writer %d: %w", writer, err)
+	}
+	return nil
+}
+
+// How many batches ReadWriter reads at a time: fewer when they are big, between
+// these bounds.
+const (
+	minWindow = 8
+	maxWindow = 1024
+	bigWindow = 8 << 20 // bytes of facts
+)
+
+// ReadWriter reads the writer's batches after the given one, in commit order.
+// Records carry Ref and Bytes. What is committed while it reads may be left out,
+// but only at the end. It keeps no connection while the caller iterates.
+func (j *Postgres) ReadWriter(ctx context.Context, writer int32, after int64) iter.Seq2[Batch, error] {
+	return func(yield func(Batch, error) bool) {
+		window := int64(minWindow)
+		for {
+			batches, size, err := j.readWindow(ctx, writer, after, after+window)
+			if err == nil && len(batches) == 0 {
+				after, err = j.nextBatch(ctx, writer, after)
+				if err == nil && after < 0 {
+					return
+				}
+			}
+			if err != nil {
+				yield(Batch{}, fmt.Errorf("journal: read writer %d: %w", writer, err))
+				return
+			}
+			for _, b := range batches {
+				if !yield(b, nil) {
+					return
+				}
+				after = b.Seq
+			}
+			if size < bigWindow/4 {
+				window = min(2*window, maxWindow)
+			} else if size > bigWindow {
+				window = max(window/2, minWindow)
+			}
+		}
+	}
+}
+
+// readWindow reads the batches after the one and up to the other, and says how
+// many bytes of facts they are.
+func (j *Postgres) readWindow(ctx context.Context, writer int32, after, last int64) (batches []Batch, size int, err error) {
+	const read = `
+SELECT j.batch, s.name, j.stream_id, j.first_seq, j.last_seq, j.epoch, j.facts
+FROM journal j JOIN streams s USING (stream_id)
+WHERE j.writer = $1 AND j.batch > $2 AND j.batch <= $3 ORDER BY j.batch`
+	rows, err := j.pool.Query(ctx, read, writer, after, last)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var seq int64
+		var name string
+		var r Record
+		if err := rows.Scan(&seq, &name, &r.Stream, &r.First, &r.Last, &r.Epoch, &r.Bytes); err != nil {
+			return nil, 0, err
+		}
+		if r.Ref, err = engine.ParseRef(name); err != nil {
+			return nil, 0, fmt.Errorf("stream %q: %w", name, err)
+		}
+		if n := len(batches); n == 0 || batches[n-1].Seq != seq {
+			batches = append(batches, Batch{Writer: writer, Seq: seq})
+		}
+		b := &batches[len(batches)-1]
+		b.Records = append(b.Records, r)
+		size += len(r.Bytes)
+	}
+	return batches, size, rows.Err()
+}
+
+// nextBatch is where to go on after a window without batches: just before the
+// next one, or below zero when there is none.
+func (j *Postgres) nextBatch(ctx context.Context, writer int32, after int64) (int64, error) {
+	const next = `SELECT coalesce(min(batch), 0) - 1 FROM journal WHERE writer = $1 AND batch > $2`
+	err := j.pool.QueryRow(ctx, next, writer, after).Scan(&after)
+	return after, err
+}
+
+// Stream is one actor's stream as it stands.
+type Stream struct {
+	ID    int64
+	Ref   engine.Ref
+	Epoch int32
+	Head  int64 // the last seq, 0 when it has no facts
+}
+
+// Streams reads all streams by id, for the audit.
+func (j *Postgres) Streams(ctx context.Context) iter.Seq2[Stream, error] {
+	const page = `
+SELECT s.stream_id, s.name, s.epoch,
+  coalesce((SELECT j.last_seq FROM journal j WHERE j.stream_id = s.stream_id ORDER BY j.last_seq DESC LIMIT 1), 0)
+FROM streams s WHERE s.stream_id > $1 ORDER BY s.stream_id LIMIT 1000`
+	scan := func(row pgx.CollectableRow) (s Stream, err error) {
+		var name string
+		if err = row.Scan(&s.ID, &name, &s.Epoch, &s.Head); err != nil {
+			return s, err
+		}
+		if s.Ref, err = engine.ParseRef(name); err != nil {
+			return s, fmt.Errorf("stream %q: %w", name, err)
+		}
+		return s, nil
+	}
+	return func(yield func(Stream, error) bool) {
+		var after int64
+		for {
+			rows, _ := j.pool.Query(ctx, page, after) // CollectRows returns its error
+			streams, err := pgx.CollectRows(rows, scan)
+			if err != nil {
+				yield(Stream{}, fmt.Errorf("journal: streams: %w", err))
+				return
+			}
+			for _, s := range streams {
+				if !yield(s, nil) {
+					return
+				}
+				after = s.ID
+			}
+			if len(streams) == 0 {
+				return
+			}
+		}
+	}
+}

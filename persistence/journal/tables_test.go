@@ -1,0 +1,186 @@
+package journal_test
+
+import (
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"boxoffice/engine"
+	"boxoffice/persistence/journal"
+	"boxoffice/persistence/persisttest"
+)
+
+// The clock may jump to a day without a partition: the append makes one, beside
+// a reader that holds on to the journal, and with other lanes doing the same.
+func TestDayWithoutPartition(t *testing.T) {
+	t.Parallel()
+	pool := persisttest.Migrated(t)
+	var now atomic.Pointer[time.Time]
+	set := func(s string) {
+		at, err := time.Parse(time.RFC3339, s)
+		require.NoError(t, err)
+		now.Store(&at)
+	}
+	set("2031-02-28T23:59:59Z")
+	j := open(t, pool, "a", func(c *journal.Config) {
+		c.Lanes, c.Now = 4, func() time.Time { return *now.Load() }
+	})
+	require.Equal(t, []string{"journal_20310228", "journal_20310301"}, partitions(t, pool))
+
+	reader, err := pool.Begin(t.Context())
+	require.NoError(t, err)
+	defer func() { require.NoError(t, reader.Rollback(t.Context())) }()
+	_, err = reader.Exec(t.Context(), "SELECT count(*) FROM journal")
+	require.NoError(t, err)
+
+	scribes := make([]*persisttest.Scribe, 8)
+	for i := range scribes {
+		scribes[i] = persisttest.NewScribe(t, j, engine.EventRef(int64(i)))
+	}
+	for _, day := range []string{
+		"2031-02-28T23:59:59Z", "2031-03-01T00:00:00Z", "2031-03-05T12:00:00Z", "2030-12-31T23:59:59Z", "2031-03-05T00:30:00+01:00",
+	} {
+		set(day)
+		var verdicts []*persisttest.Verdict
+		for _, s := range scribes {
+			verdicts = append(verdicts, s.Append(1))
+		}
+		for _, v := range verdicts {
+			require.NoError(t, v.Wait(t))
+		}
+	}
+	for _, s := range scribes {
+		require.Equal(t, persisttest.Tokens(1, 1, 5), persisttest.LoadTokens(t, j, s.Claim.Stream, 0))
+	}
+	require.Equal(t, []string{
+		"journal_20301231", "journal_20310228", "journal_20310301", "journal_20310304", "journal_20310305",
+	}, partitions(t, pool))
+}
+
+// A partition has what the journal's declaration says.
+func TestPartitionInherits(t *testing.T) {
+	t.Parallel()
+	pool := persisttest.Migrated(t)
+	open(t, pool, "a")
+	var storage string
+	require.NoError(t, pool.QueryRow(t.Context(), `
+SELECT DISTINCT attstorage::text FROM pg_attribute a JOIN pg_inherits i ON i.inhrelid = a.attrelid
+WHERE i.inhparent = 'journal'::regclass AND attname = 'facts'`).Scan(&storage))
+	require.Equal(t, "e", storage, "EXTERNAL")
+	rows, err := pool.Query(t.Context(), `
+SELECT indexdef FROM pg_indexes WHERE schemaname = current_schema() AND tablename = 'journal_' || to_char(now() AT TIME ZONE 'UTC', 'YYYYMMDD')`)
+	require.NoError(t, err)
+	indexes, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+	all := strings.Join(indexes, "\n")
+	require.Contains(t, all, "USING btree (stream_id, last_seq, day)")
+	require.Contains(t, all, "USING brin (writer, batch) WITH (pages_per_range='32', autosummarize='on')")
+}
+
+func TestReadWriter(t *testing.T) {
+	t.Parallel()
+	pool, batches := persisttest.Migrated(t), &persisttest.Batches{}
+	j := open(t, pool, "a", func(c *journal.Config) { c.Lanes, c.Sink = 1, batches.Sink })
+	a, b := persisttest.NewScribe(t, j, engine.EventRef(1)), persisttest.NewScribe(t, j, engine.InventoryRef(1, 2))
+	for range 100 {
+		require.NoError(t, a.Append(1).Wait(t))
+		require.NoError(t, b.Append(2).Wait(t))
+	}
+	// A hole, as if the batches 41 to 120 had been on a day that is gone.
+	_, err := pool.Exec(t.Context(), `DELETE FROM journal WHERE batch BETWEEN 41 AND 120`)
+	require.NoError(t, err)
+	writers, err := j.Writers(t.Context())
+	require.NoError(t, err)
+	require.Len(t, writers, 1)
+	for _, after := range []int64{0, 7, 40, 100, 199, 200, 5000} {
+		want := after + 1
+		for got, err := range j.ReadWriter(t.Context(), writers[0].ID, after) {
+			require.NoError(t, err)
+			if want > 40 && want <= 120 {
+				want = 121
+			}
+			require.Equal(t, want, got.Seq)
+			handed := batches.All()[got.Seq-1]
+			require.Equal(t, handed.Writer, got.Writer)
+			requireSameRecords(t, got.Records, handed.Records)
+			want++
+		}
+		require.Equal(t, max(after, 200)+1, want)
+	}
+}
+
+func TestStreamsAndWakes(t *testing.T) {
+	t.Parallel()
+	pool := persisttest.Migrated(t)
+	j := open(t, pool, "a")
+	want := make(map[engine.Ref]int64)
+	for i := range 1500 {
+		ref := engine.InventoryRef(9, int64(i))
+		c, err := j.Claim(t.Context(), ref)
+		require.NoError(t, err)
+		want[ref] = 0
+		if i%500 == 0 {
+			s := persisttest.NewScribe(t, j, ref)
+			require.Equal(t, c.Stream, s.Claim.Stream)
+			require.NoError(t, s.Append(3).Wait(t))
+			want[ref] = 3
+		}
+	}
+	got := make(map[engine.Ref]int64)
+	for s, err := range j.Streams(t.Context()) {
+		require.NoError(t, err)
+		got[s.Ref] = s.Head
+		require.Equal(t, s.Head > 0, s.Epoch == 2)
+	}
+	require.Equal(t, want, got)
+	var wakes int
+	require.NoError(t, pool.QueryRow(t.Context(), `
+SELECT count(*) FROM wakes JOIN streams USING (name) WHERE at <= now() AND at > now() - interval '1 minute'`).Scan(&wakes))
+	require.Equal(t, len(want), wakes)
+}
+
+// The append's plan must not depend on what the statistics say: it is made once,
+// when the tables are empty, and kept.
+func TestAppendPlan(t *testing.T) {
+	t.Parallel()
+	pool := persisttest.Migrated(t)
+	open(t, pool, "a")
+	cfg := journal.LaneConfig(journal.Config{Pool: pool})
+	conn, err := pgx.ConnectConfig(t.Context(), cfg)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, conn.Close(t.Context())) }()
+	_, err = conn.Exec(t.Context(), "PREPARE a (bigint[], int[], bigint[], bigint[], bytea[], int, bigint, date) AS "+journal.AppendFirst)
+	require.NoError(t, err)
+	for _, streams := range []int{0, 10, 300, 100_000} {
+		_, err = conn.Exec(t.Context(), `INSERT INTO streams (name, epoch) SELECT 's' || $1::int || n, 1 FROM generate_series(1, $1::int) n`, streams)
+		require.NoError(t, err)
+		if streams > 0 {
+			_, err = conn.Exec(t.Context(), `ANALYZE streams`)
+			require.NoError(t, err)
+		}
+		rows, err := conn.Query(t.Context(), `EXPLAIN EXECUTE a ('{1}', '{1}', '{1}', '{1}', '{x}', 1, 1, current_date)`, pgx.QueryExecModeSimpleProtocol)
+		require.NoError(t, err)
+		lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		require.NoError(t, err)
+		plan := strings.Join(lines, "\n")
+		require.Contains(t, plan, "Index Scan using streams_pkey on streams", "%d streams", streams)
+		require.Contains(t, plan, "Index Cond: (stream_id = b_1.stream_id)", "%d streams", streams)
+		require.Equal(t, 2, strings.Count(plan, "Hash Join")+strings.Count(plan, "Hash Anti Join"), "%d streams:\n%s", streams, plan)
+	}
+}
+
+func partitions(t *testing.T, pool *pgxpool.Pool) []string {
+	t.Helper()
+	rows, err := pool.Query(t.Context(), `
+SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+WHERE i.inhparent = 'journal'::regclass ORDER BY 1`)
+	require.NoError(t, err)
+	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+	return names
+}

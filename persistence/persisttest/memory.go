@@ -1,0 +1,271 @@
+package persisttest
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"boxoffice/engine"
+	"boxoffice/persistence/journal"
+)
+
+// Faults say how badly a Store behaves. The zero value is a perfect one.
+type Faults struct {
+	Delay   time.Duration // an attempt to commit takes up to this long
+	Unknown float64       // share of attempts of which nobody hears: done, not done, or done later
+	Fence   float64       // share of batches of which one stream is claimed at the worst time, by nobody
+}
+
+// Store stands for Postgres: what the in-memory journals of several nodes share,
+// and what survives them. Its faults come from one seed.
+type Store struct {
+	mu      sync.Mutex
+	rng     *rand.Rand
+	faults  Faults
+	byRef   map[engine.Ref]*memStream
+	byID    []*memStream // id - 1
+	writers int32
+}
+
+type memStream struct {
+	name  string
+	claim journal.Claim // the standing one
+	rows  []journal.Record
+}
+
+// NewStore makes an empty store.
+func NewStore(seed uint64, faults Faults) *Store {
+	return &Store{
+		rng: rand.New(rand.NewPCG(seed, 0)), faults: faults, byRef: make(map[engine.Ref]*memStream),
+	}
+}
+
+// SetFaults changes the store's behaviour from here on: heal it with none.
+func (s *Store) SetFaults(faults Faults) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults = faults
+}
+
+func (s *Store) claim(ref engine.Ref) journal.Claim {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st := s.byRef[ref]
+	if st == nil {
+		st = &memStream{name: ref.Name(), claim: journal.Claim{Stream: int64(len(s.byID)) + 1}}
+		s.byRef[ref] = st
+		s.byID = append(s.byID, st)
+	}
+	st.claim.Epoch++
+	return st.claim
+}
+
+// fate is what the store has in mind for one attempt.
+type fate int
+
+const (
+	heard fate = iota
+	unheard
+	lost
+	late
+)
+
+func (s *Store) draw() (f fate, delay time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.rng.Float64() < s.faults.Unknown {
+		f = unheard + fate(s.rng.IntN(3))
+	}
+	if s.faults.Delay > 0 {
+		delay = time.Duration(s.rng.Int64N(int64(s.faults.Delay)))
+	}
+	return f, delay
+}
+
+// usurp claims one of the rows' streams now and then.
+func (s *Store) usurp(rows []*memRow) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.rng.Float64() < s.faults.Fence {
+		s.byID[rows[s.rng.IntN(len(rows))].Stream-1].claim.Epoch++
+	}
+}
+
+// insert is one attempt: it puts in all rows whose epoch stands and returns the
+// others. A first attempt that meets a row of its own has no effect and returns
+// false, as with Postgres' key.
+func (s *Store) insert(rows []*memRow, again bool) (fenced map[*memRow]bool, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	fenced = make(map[*memRow]bool)
+	var fresh []*memRow
+	for _, r := range rows {
+		st := s.byID[r.Stream-1]
+		there := st.has(r.Record)
+		switch {
+		case there && !again:
+			return nil, false
+		case there:
+		case st.claim.Epoch != r.Epoch:
+			fenced[r] = true
+		default:
+			fresh = append(fresh, r)
+		}
+	}
+	for _, r := range fresh {
+		st := s.byID[r.Stream-1]
+		if head := st.head(); r.First != head+1 {
+			panic(fmt.Sprintf("%s torn: %d..%d of epoch %d after %d", st.name, r.First, r.Last, r.Epoch, head))
+		}
+		st.rows = append(st.rows, r.Record)
+	}
+	return fenced, true
+}
+
+func (st *memStream) head() int64 {
+	if len(st.rows) == 0 {
+		return 0
+	}
+	return st.rows[len(st.rows)-1].Last
+}
+
+func (st *memStream) has(r journal.Record) bool {
+	for i := len(st.rows) - 1; i >= 0 && st.rows[i].Last >= r.Last; i-- {
+		if st.rows[i].Last == r.Last && st.rows[i].Epoch == r.Epoch {
+			return true
+		}
+	}
+	return false
+}
+
+// Memory is one node's journal on a Store. It keeps the same promises as
+// journal.Postgres. Stop or Crash ends it.
+type Memory struct {
+	store  *Store
+	sink   func(*journal.Batch)
+	writer int32
+
+	mu      sync.Mutex
+	ready   []*journal.Entry
+	refusal error
+	stopped bool
+	crashed bool // owners hear nothing
+	wake    chan struct{}
+	dead    chan struct{}
+	crash   sync.Once
+	wg      sync.WaitGroup
+
+	// The lane goroutine's own.
+	seq   int64
+	epoch map[int64]int32 // the last epoch seen of a stream
+	bad   map[journal.Claim]error
+	next  map[journal.Claim]int64
+}
+
+var _ journal.Journal = (*Memory)(nil)
+
+// Open starts a node's journal; sink may be nil.
+func (s *Store) Open(sink func(*journal.Batch)) *Memory {
+	s.mu.Lock()
+	s.writers++
+	m := &Memory{
+		store: s, sink: sink, writer: s.writers, wake: make(chan struct{}, 1), dead: make(chan struct{}),
+		epoch: make(map[int64]int32), bad: make(map[journal.Claim]error), next: make(map[journal.Claim]int64),
+	}
+	s.mu.Unlock()
+	m.wg.Go(m.run)
+	return m
+}
+
+// Stop settles what was handed over and waits; with ErrClosed once ctx ends.
+func (m *Memory) Stop(ctx context.Context) error {
+	m.mu.Lock()
+	m.stopped = true
+	m.mu.Unlock()
+	m.rouse()
+	defer context.AfterFunc(ctx, m.die)()
+	m.wg.Wait()
+	return ctx.Err()
+}
+
+// Crash ends the node at once: what is in flight gets in or not, and its owners
+// hear nothing. It waits for what still lands late.
+func (m *Memory) Crash() {
+	m.mu.Lock()
+	m.crashed, m.refusal, m.ready = true, journal.ErrClosed, nil
+	m.mu.Unlock()
+	m.die()
+	m.wg.Wait()
+}
+
+func (m *Memory) die() { m.crash.Do(func() { close(m.dead) }) }
+
+func (m *Memory) rouse() {
+	select {
+	case m.wake <- struct{}{}:
+	default: // roused already
+	}
+}
+
+// Claim raises the stream's epoch.
+func (m *Memory) Claim(ctx context.Context, ref engine.Ref) (journal.Claim, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.refusal != nil {
+		return journal.Claim{}, journal.ErrClosed
+	}
+	return m.store.claim(ref), ctx.Err()
+}
+
+// Append takes an entry over.
+func (m *Memory) Append(e *journal.Entry) {
+	m.mu.Lock()
+	refusal := m.refusal
+	if refusal == nil {
+		m.ready = append(m.ready, e)
+	}
+	m.mu.Unlock()
+	if refusal != nil {
+		e.Owner.Settled(refusal)
+		return
+	}
+	m.rouse()
+}
+
+// Load reads a stream as it stands when the iteration begins.
+func (m *Memory) Load(ctx context.Context, stream, after int64) iter.Seq2[journal.Record, error] {
+	return func(yield func(journal.Record, error) bool) {
+		m.store.mu.Lock()
+		rows := m.store.byID[stream-1].rows
+		m.store.mu.Unlock()
+		for _, r := range rows {
+			if err := ctx.Err(); err != nil {
+				yield(journal.Record{}, err)
+				return
+			}
+			if r.Last <= after {
+				continue
+			}
+			r.Ref, r.Facts = engine.Ref{}, nil
+			if !yield(r, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Standing returns the claims that were fenced.
+func (m *Memory) Standing(ctx context.Context, claims []journal.Claim) ([]journal.Claim, error) {
+	m.store.mu.Lock()
+	defer m.store.mu.Unlock()
+	var gone []journal.Claim
+	for _, c := range claims {
+		if m.store.byID[c.Stream-1].claim != c {
+			gone = append(gone, c)
+		}
+	}
+	return gone, ctx.Err()
+}

@@ -1,0 +1,183 @@
+package persisttest
+
+import (
+	"time"
+
+	"boxoffice/persistence/journal"
+)
+
+// memRow is a record on its way into the store, with the entries it is made of.
+type memRow struct {
+	journal.Record
+	claim journal.Claim
+}
+
+func (m *Memory) run() {
+	for {
+		entries := m.take()
+		if len(entries) == 0 {
+			m.abandon(nil)
+			return
+		}
+		rows, of, refused := m.form(entries)
+		fenced, alive := m.commit(rows)
+		if !alive {
+			m.abandon(entries)
+			return
+		}
+		m.handOver(rows, fenced)
+		for i, e := range entries {
+			err := refused[i]
+			if r := of[i]; r != nil && fenced[r] {
+				err = journal.ErrFenced
+			}
+			e.Owner.Settled(err)
+		}
+	}
+}
+
+// abandon refuses the entries and all after them, unless the node crashed.
+func (m *Memory) abandon(entries []*journal.Entry) {
+	m.mu.Lock()
+	crashed := m.crashed
+	m.refusal = journal.ErrClosed
+	entries = append(entries, m.ready...)
+	m.ready = nil
+	m.mu.Unlock()
+	for _, e := range entries {
+		if !crashed {
+			e.Owner.Settled(journal.ErrClosed)
+		}
+	}
+}
+
+// take waits for entries and takes some of them: the first of what is ready, so
+// that the seed decides where batches end. It returns none when the node ends.
+func (m *Memory) take() []*journal.Entry {
+	for {
+		m.mu.Lock()
+		if n := len(m.ready); n > 0 {
+			m.store.mu.Lock()
+			n = 1 + m.store.rng.IntN(n)
+			m.store.mu.Unlock()
+			entries := m.ready[:n:n]
+			m.ready = m.ready[n:]
+			m.mu.Unlock()
+			return entries
+		}
+		if m.stopped {
+			m.refusal = journal.ErrClosed
+		}
+		left := m.refusal != nil
+		m.mu.Unlock()
+		if left {
+			return nil
+		}
+		select {
+		case <-m.wake:
+		case <-m.dead:
+			return nil
+		}
+	}
+}
+
+// form merges the entries into rows and refuses those that are known to be
+// fenced or that do not follow.
+func (m *Memory) form(entries []*journal.Entry) (rows []*memRow, of []*memRow, refused []error) {
+	of, refused = make([]*memRow, len(entries)), make([]error, len(entries))
+	open := make(map[journal.Claim]*memRow)
+	for i, e := range entries {
+		m.epoch[e.Claim.Stream] = max(m.epoch[e.Claim.Stream], e.Claim.Epoch)
+		next := m.next[e.Claim]
+		switch {
+		case m.epoch[e.Claim.Stream] > e.Claim.Epoch || m.bad[e.Claim] != nil:
+			refused[i] = journal.ErrFenced
+			continue
+		case len(e.Facts) > 0 && next != 0 && e.First != next:
+			refused[i], m.bad[e.Claim] = journal.ErrOrder, journal.ErrOrder
+			continue
+		}
+		r := open[e.Claim]
+		of[i] = r
+		if len(e.Facts) == 0 {
+			continue
+		}
+		if r == nil {
+			r = &memRow{claim: e.Claim, Record: journal.Record{
+				Ref: e.Ref, Stream: e.Claim.Stream, Epoch: e.Claim.Epoch, First: e.First,
+			}}
+			open[e.Claim], of[i] = r, r
+			rows = append(rows, r)
+		}
+		r.Facts, r.Bytes = append(r.Facts, e.Facts...), append(r.Bytes, e.Bytes...)
+		r.Last = e.First + int64(len(e.Facts)) - 1
+		m.next[e.Claim] = r.Last + 1
+	}
+	return rows, of, refused
+}
+
+// commit sends the rows until it hears what became of them; false when the node
+// died before that.
+func (m *Memory) commit(rows []*memRow) (fenced map[*memRow]bool, alive bool) {
+	if len(rows) == 0 {
+		return nil, true
+	}
+	for again := false; ; again = true {
+		fate, delay := m.store.draw()
+		if fate == heard || fate == unheard {
+			m.store.usurp(rows)
+		}
+		if !m.wait(delay) {
+			if fate == unheard {
+				m.store.insert(rows, again)
+			}
+			return nil, false
+		}
+		switch fate {
+		case heard:
+			fenced, ok := m.store.insert(rows, again)
+			if !ok {
+				panic("persisttest: facts already there under our own epoch")
+			}
+			return fenced, true
+		case unheard:
+			m.store.insert(rows, again)
+		case lost:
+		case late:
+			_, delay := m.store.draw()
+			m.wg.Go(func() {
+				<-time.After(delay)
+				m.store.insert(rows, again)
+			})
+		}
+	}
+}
+
+func (m *Memory) wait(d time.Duration) (alive bool) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-m.dead:
+		return false
+	}
+}
+
+func (m *Memory) handOver(rows []*memRow, fenced map[*memRow]bool) {
+	b := &journal.Batch{Writer: m.writer, Seq: m.seq + 1}
+	for _, r := range rows {
+		if fenced[r] {
+			m.bad[r.claim] = journal.ErrFenced
+		} else {
+			b.Records = append(b.Records, r.Record)
+		}
+	}
+	if len(b.Records) == 0 {
+		return
+	}
+	m.seq++
+	if m.sink != nil {
+		m.sink(b)
+	}
+}

@@ -1,0 +1,210 @@
+package persisttest
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"boxoffice/engine"
+	"boxoffice/persistence/journal"
+)
+
+// Node is one lifetime of a node's journal.
+type Node struct {
+	journal.Journal
+	Gone <-chan struct{} // closed after a crash: owners hear nothing more
+}
+
+// Rivalry is a contest in which nodes claim streams from one another, all the
+// time, and write to whatever they believe to own.
+type Rivalry struct {
+	Nodes   []func() Node // the node's present lifetime
+	Reader  journal.Journal
+	Streams int
+	Writers int // activations at work per node
+	For     time.Duration
+	Seed    uint64
+	Buried  bool // writers are closed, which fences without a claim
+}
+
+// Tally counts what happened in a contest.
+type Tally struct{ Claims, Facts, Acked, Fenced, Unknown int }
+
+// deed is an entry and what its owner heard.
+type deed struct {
+	claim       journal.Claim
+	first, last int64
+	heard       bool
+	err         error
+}
+
+// replay is what a new owner read after its claim.
+type replay struct {
+	claim  journal.Claim
+	tokens []uint64
+}
+
+// chronicle is what all activations did.
+type chronicle struct {
+	mu      sync.Mutex
+	deeds   []*deed
+	replays []replay
+}
+
+// Run holds the contest and requires, of what is left in the store:
+//
+//   - every stream is gap-free and its epochs never fall;
+//   - rows of older epochs are exactly what the next owner replayed;
+//   - acknowledged facts are there, fenced ones are not;
+//   - nobody was fenced without a later claim, unless Buried.
+func (r Rivalry) Run(t testing.TB) Tally {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), r.For)
+	defer cancel()
+	var all chronicle
+	var wg sync.WaitGroup
+	for n, node := range r.Nodes {
+		for w := range r.Writers {
+			rng := rand.New(rand.NewPCG(r.Seed, uint64(n*r.Writers+w)))
+			wg.Go(func() {
+				for ctx.Err() == nil {
+					all.activate(ctx, rng, node(), engine.InventoryRef(1, rng.Int64N(int64(r.Streams))))
+				}
+			})
+		}
+	}
+	wg.Wait()
+	return r.judge(t, &all)
+}
+
+// activate is one activation's life: claim, replay, write, and end at the first
+// error or when it has had enough.
+func (l *chronicle) activate(ctx context.Context, rng *rand.Rand, node Node, ref engine.Ref) {
+	claim, err := node.Claim(ctx, ref)
+	if err != nil {
+		rest(ctx)
+		return
+	}
+	read := replay{claim: claim}
+	for r, err := range node.Load(ctx, claim.Stream, 0) {
+		if err != nil {
+			return
+		}
+		for at := 0; at < len(r.Bytes); at += tokenSize {
+			read.tokens = append(read.tokens, binary.BigEndian.Uint64(r.Bytes[at:]))
+		}
+	}
+	l.mu.Lock()
+	l.replays = append(l.replays, read)
+	l.mu.Unlock()
+
+	s := &Scribe{j: node, Ref: ref, Claim: claim, Next: int64(len(read.tokens)) + 1}
+	depth := 1 + rng.IntN(8)
+	var flight []*Verdict
+	var deeds []*deed
+	hear := func() (goOn bool) {
+		select {
+		case err := <-flight[0].heard:
+			deeds[0].heard, deeds[0].err = true, err
+			flight, deeds = flight[1:], deeds[1:]
+			return err == nil
+		case <-node.Gone:
+			return false
+		}
+	}
+	goOn := true
+	for range rng.IntN(60) {
+		if ctx.Err() != nil || !goOn {
+			break
+		}
+		if len(flight) == depth {
+			goOn = hear()
+			continue
+		}
+		d := &deed{claim: claim, first: s.Next}
+		v := s.Append(rng.IntN(4))
+		d.last = s.Next - 1
+		l.mu.Lock()
+		l.deeds = append(l.deeds, d)
+		l.mu.Unlock()
+		flight, deeds = append(flight, v), append(deeds, d)
+	}
+	for len(flight) > 0 {
+		before := len(flight)
+		if hear(); len(flight) == before {
+			return // crashed
+		}
+	}
+}
+
+// rest keeps a writer whose node is away from spinning.
+func rest(ctx context.Context) {
+	select {
+	case <-time.After(5 * time.Millisecond):
+	case <-ctx.Done():
+	}
+}
+
+func (r Rivalry) judge(t testing.TB, all *chronicle) Tally {
+	t.Helper()
+	streams := make(map[int64][]uint64)
+	standing := make(map[journal.Claim]bool)
+	tally := Tally{Claims: len(all.replays)}
+	for _, read := range all.replays {
+		id := read.claim.Stream
+		if _, ok := streams[id]; !ok {
+			streams[id] = LoadTokens(t, r.Reader, id, 0)
+			tally.Facts += len(streams[id])
+		}
+		standing[read.claim] = true
+		final := streams[id]
+		n := len(read.tokens)
+		require.GreaterOrEqual(t, len(final), n, "what was replayed is gone")
+		require.True(t, slices.Equal(final[:n], read.tokens), "what was replayed has changed")
+		if n < len(final) { // epochs never fall: one look is enough
+			require.GreaterOrEqual(t, int32(final[n]>>32), read.claim.Epoch, "an older owner wrote behind a replay: %+v", read.claim)
+		}
+	}
+	r.removeFenced(t, standing)
+	for _, d := range all.deeds {
+		final := streams[d.claim.Stream]
+		switch {
+		case d.heard && d.err == nil:
+			tally.Acked++
+			require.GreaterOrEqual(t, int64(len(final)), d.last, "acknowledged facts are missing: %+v", *d)
+			require.True(t, d.first > d.last || slices.Equal(Tokens(d.claim.Epoch, d.first, d.last), final[d.first-1:d.last]),
+				"acknowledged facts are not those in the store: %+v, but %x", *d, final[d.first-1:d.last])
+		case errors.Is(d.err, journal.ErrFenced):
+			tally.Fenced++
+			require.False(t, standing[d.claim] && !r.Buried, "fenced without a later claim: %+v", *d)
+			if d.first <= d.last && int64(len(final)) >= d.first {
+				require.NotEqual(t, d.claim.Epoch, int32(final[d.first-1]>>32), "refused facts are there: %+v", *d)
+			}
+		default:
+			tally.Unknown++
+			require.True(t, !d.heard || errors.Is(d.err, journal.ErrClosed), "%v", d.err)
+		}
+	}
+	return tally
+}
+
+// removeFenced leaves only claims that still stand.
+func (r Rivalry) removeFenced(t testing.TB, claims map[journal.Claim]bool) {
+	t.Helper()
+	var list []journal.Claim
+	for c := range claims {
+		list = append(list, c)
+	}
+	gone, err := r.Reader.Standing(t.Context(), list)
+	require.NoError(t, err)
+	for _, c := range gone {
+		delete(claims, c)
+	}
+}

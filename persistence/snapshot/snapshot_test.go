@@ -1,0 +1,138 @@
+package snapshot_test
+
+import (
+	"bytes"
+	"context"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"boxoffice/persistence/persisttest"
+	"boxoffice/persistence/snapshot"
+)
+
+func TestMain(m *testing.M) { persisttest.Main(m) }
+
+// stream makes stream 1 with facts up to head under the epoch.
+func stream(t *testing.T, pool *pgxpool.Pool, head int64, epoch int32) {
+	t.Helper()
+	for _, sql := range []string{
+		`CREATE TABLE IF NOT EXISTS journal_all PARTITION OF journal DEFAULT`,
+		`INSERT INTO streams (stream_id, name) VALUES (1, 'event/1/1') ON CONFLICT DO NOTHING`,
+	} {
+		_, err := pool.Exec(t.Context(), sql)
+		require.NoError(t, err)
+	}
+	_, err := pool.Exec(t.Context(), `UPDATE streams SET epoch = $1`, epoch)
+	require.NoError(t, err)
+	_, err = pool.Exec(t.Context(), `
+INSERT INTO journal (stream_id, first_seq, last_seq, epoch, writer, batch, day, facts)
+VALUES (1, 1, $1, $2, 1, 1, current_date, '') ON CONFLICT DO NOTHING`, head, epoch)
+	require.NoError(t, err)
+}
+
+func random(n int) []byte {
+	b := make([]byte, n)
+	source := rand.NewChaCha8([32]byte{byte(n)})
+	_, _ = source.Read(b) // never fails
+	return b
+}
+
+func requireLatest(t *testing.T, s *snapshot.Store, seq int64, state []byte) {
+	t.Helper()
+	gotSeq, got, err := s.Load(t.Context(), 1)
+	require.NoError(t, err)
+	require.Equal(t, seq, gotSeq)
+	require.True(t, bytes.Equal(state, got), "%d bytes, want %d", len(got), len(state))
+}
+
+func TestSaveAndLoad(t *testing.T) {
+	t.Parallel()
+	pool := persisttest.Migrated(t)
+	s := snapshot.New(pool)
+	stream(t, pool, 100, 1)
+	requireLatest(t, s, 0, nil)
+	for seq, size := range []int{0, 1, 512<<10 - 1, 512 << 10, 512<<10 + 1, 3 << 20} {
+		require.NoError(t, s.Save(t.Context(), 1, int64(seq), 1, random(size)))
+		requireLatest(t, s, int64(seq), random(size))
+	}
+	seq, state, err := s.Load(t.Context(), 2)
+	require.NoError(t, err)
+	require.Zero(t, seq)
+	require.Nil(t, state)
+}
+
+func TestSaveRefusesStaleStates(t *testing.T) {
+	t.Parallel()
+	pool := persisttest.Migrated(t)
+	s := snapshot.New(pool)
+	stream(t, pool, 10, 2)
+	require.ErrorIs(t, s.Save(t.Context(), 1, 10, 1, []byte("old owner")), snapshot.ErrStale)
+	require.ErrorIs(t, s.Save(t.Context(), 1, 11, 2, []byte("ahead of the journal")), snapshot.ErrStale)
+	require.ErrorIs(t, s.Save(t.Context(), 7, 1, 1, []byte("no such stream")), snapshot.ErrStale)
+	requireLatest(t, s, 0, nil)
+}
+
+// What an older epoch saved, at whatever seq, never hides a newer one's.
+func TestNewerEpochWins(t *testing.T) {
+	t.Parallel()
+	pool := persisttest.Migrated(t)
+	s := snapshot.New(pool)
+	stream(t, pool, 20, 1)
+	require.NoError(t, s.Save(t.Context(), 1, 20, 1, []byte("old, far")))
+	require.NoError(t, s.Save(t.Context(), 1, 5, 1, []byte("old, near")))
+	requireLatest(t, s, 20, []byte("old, far"))
+	stream(t, pool, 20, 2)
+	require.NoError(t, s.Save(t.Context(), 1, 12, 2, []byte("new")))
+	requireLatest(t, s, 12, []byte("new"))
+	require.NoError(t, s.Save(t.Context(), 1, 20, 2, []byte("newest")))
+	requireLatest(t, s, 20, []byte("newest"))
+	require.NoError(t, s.Save(t.Context(), 1, 20, 2, []byte("again")))
+	requireLatest(t, s, 20, []byte("again"))
+}
+
+// A Save that breaks off leaves the snapshot before it in force.
+func TestBrokenSave(t *testing.T) {
+	t.Parallel()
+	pool := persisttest.Migrated(t)
+	s := snapshot.New(pool)
+	stream(t, pool, 20, 1)
+	require.NoError(t, s.Save(t.Context(), 1, 5, 1, []byte("whole")))
+	_, err := pool.Exec(t.Context(), `
+INSERT INTO snapshots (stream_id, epoch, seq, part, parts, state) VALUES (1, 1, 9, 2, 3, 'c'), (1, 1, 9, 1, 3, 'b')`)
+	require.NoError(t, err)
+	requireLatest(t, s, 5, []byte("whole"))
+	require.NoError(t, s.Save(t.Context(), 1, 9, 1, []byte("anew")))
+	requireLatest(t, s, 9, []byte("anew"))
+
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.ErrorIs(t, s.Save(ctx, 1, 10, 1, random(2<<20)), context.Canceled)
+	requireLatest(t, s, 9, []byte("anew"))
+}
+
+func TestPrune(t *testing.T) {
+	t.Parallel()
+	pool := persisttest.Migrated(t)
+	s := snapshot.New(pool)
+	stream(t, pool, 100, 1)
+	require.NoError(t, s.Prune(t.Context(), 1))
+	for seq := range int64(5) {
+		require.NoError(t, s.Save(t.Context(), 1, 10*seq, 1, random(600<<10)))
+		require.NoError(t, s.Prune(t.Context(), 1))
+	}
+	_, err := pool.Exec(t.Context(), `INSERT INTO snapshots (stream_id, epoch, seq, part, parts, state) VALUES
+(1, 1, 7, 1, 2, 'broken, old'), (1, 1, 99, 1, 2, 'broken, perhaps on its way'), (2, 1, 7, 0, 1, 'other')`)
+	require.NoError(t, err)
+	require.NoError(t, s.Prune(t.Context(), 1))
+	var left []int64
+	require.NoError(t, pool.QueryRow(t.Context(),
+		`SELECT array_agg(DISTINCT seq ORDER BY seq) FROM snapshots WHERE stream_id = 1`).Scan(&left))
+	require.Equal(t, []int64{30, 40, 99}, left)
+	requireLatest(t, s, 40, random(600<<10))
+	seq, _, err := s.Load(t.Context(), 2)
+	require.NoError(t, err)
+	require.Equal(t, int64(7), seq)
+}
