@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"boxoffice/engine"
 )
@@ -38,16 +39,36 @@ func NewCall(cmd engine.Command, load *atomic.Int64) *Call {
 	return c
 }
 
+// soon is how long a caller waits before it looks at its context: asking a
+// context for its Done makes a timer and a goroutine's worth of objects, and
+// almost every reply is there earlier.
+const soon = 200 * time.Millisecond
+
+var patience = sync.Pool{New: func() any {
+	t := time.NewTimer(time.Hour)
+	t.Stop()
+	return t
+}}
+
 // Wait returns the reply, or the context's error once the caller gives up.
 func (c *Call) Wait(ctx context.Context) (engine.Reply, error) {
+	t, _ := patience.Get().(*time.Timer) //nolint:errcheck // the pool holds nothing else
+	t.Reset(soon)
 	select {
 	case <-c.done:
-	case <-ctx.Done():
-		if c.state.CompareAndSwap(0, 2) {
-			return nil, ctx.Err()
+	case <-t.C:
+		select {
+		case <-c.done:
+		case <-ctx.Done():
+			if c.state.CompareAndSwap(0, 2) {
+				patience.Put(t)
+				return nil, ctx.Err()
+			}
+			<-c.done
 		}
-		<-c.done
 	}
+	t.Stop()
+	patience.Put(t)
 	reply, err := c.reply, c.err
 	c.Cmd, c.reply, c.err, c.load = nil, nil, nil, nil
 	c.state.Store(0)

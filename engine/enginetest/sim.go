@@ -265,7 +265,9 @@ func (s *Sim) heal() {
 		}
 	}
 	for _, a := range s.asks {
-		a.limit = 0
+		if a.limit == 0 || a.tries < a.limit {
+			a.limit = 0 // who has not given up asks until answered
+		}
 	}
 	s.cash.conclude(s)
 	s.sweep()

@@ -12,9 +12,6 @@ import (
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
 	"boxoffice/engine/keeper"
-	"boxoffice/persistence/codec"
-
-	"boxoffice/engine/all"
 )
 
 // kindOf is a command's name, e.g. "Reserve".
@@ -91,77 +88,6 @@ func briefReply(r engine.Reply) string {
 		return fmt.Sprintf("%d sold, %d available", r.Sold, r.Available)
 	default:
 		return fmt.Sprintf("%T", r)
-	}
-}
-
-// replay is the state that a stream's facts come to, from its snapshot or from
-// the start.
-func (s *Sim) replay(st *stream, fromSnapshot bool) (engine.State, error) {
-	kind, err := all.Kind(st.ref.Kind)
-	if err != nil {
-		return nil, err
-	}
-	state, seq := kind.New(st.ref), int64(0)
-	if fromSnapshot && st.snapSeq > 0 {
-		v := kind.Frozen()
-		if err := codec.Unmarshal(st.snapshot, v); err != nil {
-			return nil, err
-		}
-		if state, err = kind.Thaw(st.ref, v); err != nil {
-			return nil, err
-		}
-		seq = st.snapSeq
-		if s.bug == ShortSnapshot {
-			seq++
-		}
-	}
-	for _, r := range st.rows {
-		if r.last <= seq {
-			continue
-		}
-		facts, err := codec.Facts(st.ref.Kind, r.bytes)
-		if err != nil {
-			return nil, err
-		}
-		for i, f := range facts {
-			if r.first+int64(i) > seq {
-				state.Apply(f)
-			}
-		}
-	}
-	return state, nil
-}
-
-// same says whether two states are the same to the byte, apart from what a
-// crash may forget.
-func same(a, b engine.State) error {
-	x, err := durable(a)
-	if err != nil {
-		return err
-	}
-	y, err := durable(b)
-	if err != nil {
-		return err
-	}
-	if !bytes.Equal(x, y) {
-		return fmt.Errorf("not the same as all facts replayed:\n%+v\n%+v", a.Freeze(), b.Freeze())
-	}
-	return nil
-}
-
-// durable is the canonical form of a state without what a crash forgets: the
-// serials that a keeper was told are dead before it ever saw them, and how far
-// the ledger has judged the clock.
-func durable(s engine.State) ([]byte, error) {
-	switch f := s.Freeze().(type) {
-	case *inventory.Frozen:
-		f.Book.Ended, f.Book.Floor = nil, 0
-		return codec.Marshal(f)
-	case *event.Frozen:
-		f.Clock = 0
-		return codec.Marshal(f)
-	default:
-		return codec.Marshal(f)
 	}
 }
 

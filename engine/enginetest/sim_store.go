@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"fmt"
+	"slices"
 
 	"boxoffice/engine"
 	"boxoffice/persistence/codec"
@@ -24,8 +25,8 @@ type row struct {
 	epoch       int32
 	first, last int64
 	batch       *batch
-	facts       []engine.Fact // decoded from bytes when the row lands
-	bytes       []byte
+	bytes       []byte // its facts
+	landed      bool
 }
 
 // entry is a decision on its way through the journal; without facts, a barrier.
@@ -130,21 +131,14 @@ func (n *node) commit(b *batch) {
 // It returns those that have not. A first attempt that meets rows of its own
 // has no effect.
 func (s *Sim) land(b *batch, again bool, how string) map[*row]bool {
-	there := make(map[*row]bool)
-	for _, r := range b.rows {
-		st := s.stream(r.ref)
-		for i := len(st.rows) - 1; i >= 0 && i >= len(st.rows)-8; i-- {
-			there[r] = there[r] || st.rows[i] == r
-		}
-		if there[r] && !again {
-			s.logf("batch %d/%d has no effect %s", b.node.id, b.n, how)
-			return nil
-		}
+	if !again && slices.ContainsFunc(b.rows, func(r *row) bool { return r.landed }) {
+		s.logf("batch %d/%d has no effect %s", b.node.id, b.n, how)
+		return nil
 	}
 	fenced := make(map[*row]bool)
 	for _, r := range b.rows {
 		st := s.stream(r.ref)
-		if there[r] {
+		if r.landed {
 			continue
 		}
 		if st.epoch != r.epoch && s.bug != NoFence {
@@ -168,7 +162,7 @@ func (s *Sim) insert(st *stream, r *row, how string) {
 		s.failf("%s: %w", r.ref.Name(), err)
 		return
 	}
-	r.facts = facts
+	r.landed = true
 	st.rows = append(st.rows, r)
 	st.head = r.last
 	s.logf("batch %d/%d commits %s %d-%d %s", r.batch.node.id, r.batch.n, r.ref.Name(), r.first, r.last, how)

@@ -156,6 +156,7 @@ func (s *State) applyOrderCompleted(f *OrderCompleted) {
 			s.live += o.Tickets()
 		}
 		s.late.drop(o.ID)
+		s.closing = slices.DeleteFunc(s.closing, func(id engine.OrderID) bool { return id == o.ID })
 	}
 	o = o.completed(f)
 	s.open.put(o)

@@ -109,20 +109,15 @@ func (o *Order) refundReported(f *RefundReported) *Order {
 	c := *o
 	c.UpdatedAt = f.At
 	c.Refunds, c.Attempts = slices.Clone(c.Refunds), slices.Clone(c.Attempts)
-	for i := range c.Refunds {
-		r := &c.Refunds[i]
-		if r.Reference != f.Reference || r.Status == RefundProcessed {
-			continue
+	r := &c.Refunds[f.Position]
+	r.Status, r.ProviderRef = f.Status, f.ProviderRef
+	if f.Status == RefundProcessed {
+		r.ProcessedAt = f.At
+		if a := c.Attempt(f.Reference); a != nil {
+			a.Status = AttemptRefunded
 		}
-		r.Status, r.ProviderRef = f.Status, f.ProviderRef
-		if f.Status == RefundProcessed {
-			r.ProcessedAt = f.At
-			if a := c.Attempt(f.Reference); a != nil {
-				a.Status = AttemptRefunded
-			}
-			if c.Status != Completed {
-				c.Status = Refunded
-			}
+		if c.Status != Completed {
+			c.Status = Refunded
 		}
 	}
 	return &c
@@ -140,9 +135,7 @@ func (o *Order) endStatus() string {
 // moneyMayCome says whether an ended order still has to do with money: an
 // attempt to pay it that was not the one that paid, or a refund on its way.
 func (o *Order) moneyMayCome() bool {
-	return o.owesRefund() || slices.ContainsFunc(o.Attempts, func(a Attempt) bool {
-		return o.Status != Completed || a.Status != AttemptSucceeded && a.Status != AttemptFailed && a.Status != AttemptRefunded
-	})
+	return o.owesRefund() || len(o.Attempts) > 1 || len(o.Attempts) == 1 && o.Status != Completed
 }
 
 // owesRefund says whether a refund has not been processed yet.

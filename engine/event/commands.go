@@ -65,6 +65,7 @@ type (
 	// ReportRefund tells what the provider says of a refund. *OrderReply.
 	ReportRefund struct {
 		Order       engine.OrderID
+		Position    int    // among the order's refunds, from 0
 		Reference   string // of the attempt
 		Status      string // one of the refund statuses
 		ProviderRef string

@@ -80,6 +80,9 @@ func (s *State) decideCreate(c Create, at int64) engine.Decision {
 	if s.details != nil {
 		return engine.Decision{Reply: s.record()}
 	}
+	if s.created != 0 { // removed, and the command comes late
+		return refuse(engine.EventNotFound, nil)
+	}
 	t := c.Details
 	return engine.Decision{
 		Facts: []engine.Fact{&Created{Details: &t, At: at}},
@@ -105,11 +108,15 @@ func (s *State) decideUpdate(c Update, at int64) engine.Decision {
 
 // decideOffer takes in what a ticket type offers, and acknowledges it.
 func (s *State) decideOffer(c keeper.Offer, at int64) engine.Decision {
+	seen := []engine.Send{{To: c.Keeper, Cmd: keeper.OfferSeen{Revision: c.Revision}}}
 	if s.details == nil {
-		return refuse(engine.EventNotFound, nil)
+		d := refuse(engine.EventNotFound, nil)
+		if s.created != 0 { // removed: nobody needs to offer it anything again
+			d.Sends = seen
+		}
+		return d
 	}
-	seen := engine.Send{To: c.Keeper, Cmd: keeper.OfferSeen{Revision: c.Revision}}
-	d := engine.Decision{Sends: []engine.Send{seen}, Reply: s.record()}
+	d := engine.Decision{Sends: seen, Reply: s.record()}
 	if old, ok := s.offers[c.Keeper.ID]; !ok || old.Revision < c.Revision {
 		d.Facts = []engine.Fact{&Offered{Offer: c, At: at}}
 	}
@@ -140,10 +147,7 @@ func (s *State) decideCancel(c CancelOrder, at int64) engine.Decision {
 	case !o.Unpaid():
 		return refuse(engine.OrderNotCancellable, OrderState{Status: o.Status, Reason: "only unpaid orders are cancelled"})
 	}
-	d := s.end(o, Cancelled, at)
-	ended := o.ended(Cancelled, at)
-	d.Reply = &OrderReply{Order: ended, Status: Cancelled}
-	return d
+	return s.end(o, Cancelled, at)
 }
 
 // pastReply answers for an order of which only the outcome is known: a
@@ -158,14 +162,7 @@ func pastReply(status string, code engine.Code) engine.Decision {
 // end is the decision that ends an unpaid order without a sale: its keepers are
 // told to give back what they hold, and what came short of the price goes back.
 func (s *State) end(o *Order, status string, at int64) engine.Decision {
-	d := engine.Decision{Facts: []engine.Fact{&OrderEnded{ID: o.ID, Status: status, At: at}}}
-	for i := range o.Attempts {
-		if a := &o.Attempts[i]; a.Status == AttemptUnderpaid && a.Received > 0 && !o.refunding(a.Reference) {
-			d.Facts = append(d.Facts, &RefundDue{ID: o.ID, Refund: Refund{
-				Reference: a.Reference, Amount: a.Received, Reason: "underpaid", Status: RefundProcessing, At: at,
-			}})
-		}
-	}
+	d := noted(o, append([]engine.Fact{&OrderEnded{ID: o.ID, Status: status, At: at}}, shortMoney(o, "", at)...))
 	s.tellKeepers(&d, o, allLines(o), false)
 	return d
 }

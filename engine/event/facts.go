@@ -122,6 +122,7 @@ type (
 		Status      string         `cbor:"3,keyasint"`
 		ProviderRef string         `cbor:"4,keyasint,omitempty"`
 		At          int64          `cbor:"5,keyasint"`
+		Position    int            `cbor:"6,keyasint,omitempty"` // among the order's refunds
 	}
 
 	// CheckedIn admits a ticket.

@@ -121,14 +121,15 @@ func (o *Order) Attempt(reference string) *Attempt {
 	return nil
 }
 
-// refunding says whether a refund for the attempt exists.
-func (o *Order) refunding(reference string) bool {
+// sentBack is how much of an attempt's money has gone back or is to.
+func (o *Order) sentBack(reference string) int64 {
+	var sum int64
 	for i := range o.Refunds {
 		if o.Refunds[i].Reference == reference {
-			return true
+			sum += o.Refunds[i].Amount
 		}
 	}
-	return false
+	return sum
 }
 
 // Holder is the name and e-mail on the i-th line's tickets.

@@ -88,29 +88,40 @@ func (s *State) decideReport(c ReportPayment, at int64) engine.Decision {
 	if a == nil {
 		return refuse(engine.NotFound, nil)
 	}
-	if p := s.placing[o.ID]; p != nil {
-		return engine.Decision{Hold: &p.order.ID} // stock is being taken again
+	if p := s.placing[o.ID]; p != nil { // stock is being taken again
+		if p.late.Reference == c.Reference && c.Status == AttemptSucceeded {
+			return engine.Decision{Hold: &p.order.ID}
+		}
+		return refuse(engine.Unavailable, nil) // this one has to be told again
 	}
 	f := &PaymentReported{ID: o.ID, Reference: c.Reference, Status: c.Status, Received: c.Received, At: at}
-	if c.Status == AttemptSucceeded {
-		if c.Currency != o.Currency || c.Received < a.Amount {
-			f.Status = AttemptUnderpaid
-		} else if a.Status != AttemptSucceeded && a.Status != AttemptRefunded {
-			return s.settle(o, f, at)
-		}
+	full := c.Status == AttemptSucceeded && c.Currency == o.Currency && c.Received >= a.Amount
+	back := o.sentBack(c.Reference)
+	switch {
+	case c.Status == AttemptSucceeded && !full:
+		f.Status = AttemptUnderpaid
+	case full && back == 0 && a.Status != AttemptSucceeded:
+		return s.settle(o, f, at)
 	}
-	if f.Status == a.Status || !a.Open() && f.Status != AttemptUnderpaid || a.Status == AttemptSucceeded || a.Status == AttemptRefunded {
+	more := f.Received > a.Received && a.Status != AttemptSucceeded
+	if !more && (f.Status == a.Status || !a.Open()) {
 		return engine.Decision{Reply: &OrderReply{Order: o, Status: o.Status}}
 	}
-	reported := o.reported(f)
-	d := engine.Decision{Facts: []engine.Fact{f}}
-	if f.Status == AttemptUnderpaid && !o.Unpaid() && f.Received > 0 {
-		due := &RefundDue{ID: o.ID, Refund: refundOf(f, "underpaid")}
-		d.Facts = append(d.Facts, due)
-		reported = reported.due(due)
+	facts := []engine.Fact{f}
+	if more && !o.Unpaid() {
+		facts = append(facts, refundDue(f, f.Received-back, "underpaid"))
 	}
-	d.Reply = &OrderReply{Order: reported, Status: reported.Status}
-	return d
+	return noted(o, facts)
+}
+
+// noted is the decision that takes facts about an order in, and answers with
+// what becomes of it.
+func noted(o *Order, facts []engine.Fact) engine.Decision {
+	after := o
+	for _, f := range facts {
+		after = Fold(after, f)
+	}
+	return engine.Decision{Facts: facts, Reply: &OrderReply{Order: after, Status: after.Status}}
 }
 
 // settle acts on money that has arrived in full for the first time.
@@ -118,8 +129,7 @@ func (s *State) settle(o *Order, f *PaymentReported, at int64) engine.Decision {
 	switch {
 	case o.Unpaid():
 		done := &OrderCompleted{ID: o.ID, Serial: o.Serial, First: s.minted.next(), At: at}
-		paid := o.reported(f).completed(done)
-		d := engine.Decision{Facts: []engine.Fact{f, done}, Reply: &OrderReply{Order: paid, Status: paid.Status}}
+		d := noted(o, append([]engine.Fact{f, done}, shortMoney(o, f.Reference, at)...))
 		s.tellKeepers(&d, o, allLines(o), true)
 		return d
 	case o.Status == Completed:
@@ -139,13 +149,28 @@ func (s *State) settle(o *Order, f *PaymentReported, at int64) engine.Decision {
 
 // sendBack notes money and that it is to be refunded.
 func sendBack(o *Order, f *PaymentReported, reason string) engine.Decision {
-	due := &RefundDue{ID: o.ID, Refund: refundOf(f, reason)}
-	after := o.reported(f).due(due)
-	return engine.Decision{Facts: []engine.Fact{f, due}, Reply: &OrderReply{Order: after, Status: after.Status}}
+	return noted(o, []engine.Fact{f, refundDue(f, f.Received, reason)})
 }
 
-func refundOf(f *PaymentReported, reason string) Refund {
-	return Refund{Reference: f.Reference, Amount: f.Received, Reason: reason, Status: RefundProcessing, At: f.At}
+func refundDue(f *PaymentReported, amount int64, reason string) *RefundDue {
+	return &RefundDue{ID: f.ID, Refund: Refund{
+		Reference: f.Reference, Amount: amount, Reason: reason, Status: RefundProcessing, At: f.At,
+	}}
+}
+
+// shortMoney are the refunds of what came short of an ending order's price, by
+// other attempts than the one that paid it.
+func shortMoney(o *Order, paidBy string, at int64) []engine.Fact {
+	var facts []engine.Fact
+	for i := range o.Attempts {
+		a := &o.Attempts[i]
+		if short := a.Received - o.sentBack(a.Reference); short > 0 && a.Reference != paidBy {
+			facts = append(facts, &RefundDue{ID: o.ID, Refund: Refund{
+				Reference: a.Reference, Amount: short, Reason: "underpaid", Status: RefundProcessing, At: at,
+			}})
+		}
+	}
+	return facts
 }
 
 // lateReport is the fact of the money that p takes stock again for.
@@ -160,12 +185,9 @@ func (s *State) settleLate(p *placing, at int64) engine.Decision {
 	o := s.find(p.order.ID)
 	f := p.lateReport(at)
 	done := &OrderCompleted{ID: o.ID, Serial: p.order.Serial, First: s.minted.next(), At: at}
-	paid := o.reported(f).completed(done)
-	d := engine.Decision{
-		Facts:   []engine.Fact{f, done},
-		Answers: []engine.Answer{{Key: o.ID, Reply: &OrderReply{Order: paid, Status: paid.Status}}},
-	}
-	s.tellKeepers(&d, paid, allLines(paid), true)
+	d := noted(o, []engine.Fact{f, done})
+	d.Answers, d.Reply = []engine.Answer{{Key: o.ID, Reply: d.Reply}}, nil
+	s.tellKeepers(&d, p.order, allLines(p.order), true)
 	return d
 }
 
@@ -173,8 +195,7 @@ func (s *State) settleLate(p *placing, at int64) engine.Decision {
 func (s *State) refundLate(p *placing, at int64) engine.Decision {
 	d := sendBack(s.find(p.order.ID), p.lateReport(at), "late")
 	d.Facts = append(d.Facts, &Dropped{ID: p.order.ID})
-	d.Answers = []engine.Answer{{Key: p.order.ID, Reply: d.Reply}}
-	d.Reply = nil
+	d.Answers, d.Reply = []engine.Answer{{Key: p.order.ID, Reply: d.Reply}}, nil
 	s.tellKeepers(&d, p.order, allLines(p.order), false)
 	return d
 }
@@ -182,10 +203,13 @@ func (s *State) refundLate(p *placing, at int64) engine.Decision {
 // decideRefund notes how a refund fares at the provider.
 func (s *State) decideRefund(c ReportRefund, at int64) engine.Decision {
 	o := s.find(c.Order)
-	if o == nil || !o.refunding(c.Reference) {
+	if o == nil || c.Position < 0 || c.Position >= len(o.Refunds) || o.Refunds[c.Position].Reference != c.Reference {
 		return refuse(engine.OrderNotFound, nil)
 	}
-	f := &RefundReported{ID: o.ID, Reference: c.Reference, Status: c.Status, ProviderRef: c.ProviderRef, At: at}
-	after := o.refundReported(f)
-	return engine.Decision{Facts: []engine.Fact{f}, Reply: &OrderReply{Order: after, Status: after.Status}}
+	if r := &o.Refunds[c.Position]; r.Status == RefundProcessed || r.Status == c.Status && r.ProviderRef == c.ProviderRef {
+		return engine.Decision{Reply: &OrderReply{Order: o, Status: o.Status}}
+	}
+	return noted(o, []engine.Fact{&RefundReported{
+		ID: o.ID, Reference: c.Reference, Position: c.Position, Status: c.Status, ProviderRef: c.ProviderRef, At: at,
+	}})
 }

@@ -42,7 +42,7 @@ func (s *State) decideWake(c engine.Wake, now int64) engine.Decision {
 			if s.status == StatusCancelled {
 				status = Cancelled
 			}
-			merge(&d, s.end(o, status, now))
+			merge(&d, s.end(o, status, now)) // nobody waits for its reply
 		}
 	}
 	if acted.Placing+acted.Settling+acted.Due > 0 {
@@ -63,11 +63,8 @@ func (s *State) over(o *Order, now int64) bool {
 // wakeClock journals the acknowledged ends, moves the event's status when a
 // window or a date says so, and brings out the orders that may have expired.
 func (s *State) wakeClock(d *engine.Decision, now int64) {
-	if s.closeAt != 0 && s.closeAt <= now {
+	if s.closeAt != 0 && s.closeAt <= now { // of orders completed late meanwhile, none may be left
 		d.Facts = append(d.Facts, &OrderClosed{IDs: s.closing, At: now})
-	}
-	if s.details == nil {
-		return
 	}
 	if s.boundary != 0 && s.boundary <= now {
 		if to := s.dueStatus(now); to != s.status {

@@ -53,8 +53,8 @@ var (
 // Postgres is the journal of one node. Its methods may be called by any
 // goroutine, except that each stream's entries come from one at a time.
 type Postgres struct {
+	Reader
 	cfg   Config
-	pool  *pgxpool.Pool
 	log   *slog.Logger
 	lanes []*lane
 
@@ -73,7 +73,7 @@ var _ Journal = (*Postgres)(nil)
 // and starts. It returns ErrUnsafe on a server with fsync, synchronous_commit
 // or full_page_writes switched off, unless Config allows that.
 func Open(ctx context.Context, cfg Config) (*Postgres, error) {
-	j := &Postgres{cfg: withDefaults(cfg), pool: cfg.Pool, log: cfg.Log, failed: make(chan error, 1)}
+	j := &Postgres{Reader: Reader{cfg.Pool}, cfg: withDefaults(cfg), log: cfg.Log, failed: make(chan error, 1)}
 	j.ctx, j.cancel = context.WithCancel(context.Background())
 	const closeOwn = `UPDATE writers SET closed_at = now() WHERE node = $1 AND closed_at IS NULL`
 	if _, err := j.pool.Exec(ctx, closeOwn, cfg.Node); err != nil {

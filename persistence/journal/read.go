@@ -7,13 +7,21 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"boxoffice/engine"
 )
 
+// Reader reads a journal without writing to it: the audit's and the followers'
+// part of Postgres.
+type Reader struct{ pool *pgxpool.Pool }
+
+// NewReader is a reader of a database's journal.
+func NewReader(pool *pgxpool.Pool) *Reader { return &Reader{pool} }
+
 // Load reads the stream's records after the given seq, in order. It keeps a
 // connection of the pool while the caller iterates.
-func (j *Postgres) Load(ctx context.Context, stream, after int64) iter.Seq2[Record, error] {
+func (j *Reader) Load(ctx context.Context, stream, after int64) iter.Seq2[Record, error] {
 	const tail = `
 SELECT stream_id, first_seq, last_seq, epoch, facts FROM journal
 WHERE stream_id = $1 AND last_seq > $2 ORDER BY last_seq`
@@ -49,7 +57,7 @@ type Writer struct {
 }
 
 // Writers lists all writers, oldest first.
-func (j *Postgres) Writers(ctx context.Context) ([]Writer, error) {
+func (j *Reader) Writers(ctx context.Context) ([]Writer, error) {
 	const all = `SELECT writer, node, opened_at, closed_at IS NOT NULL FROM writers ORDER BY writer`
 	rows, err := j.pool.Query(ctx, all)
 	if err != nil {
@@ -64,7 +72,7 @@ func (j *Postgres) Writers(ctx context.Context) ([]Writer, error) {
 
 // CloseWriter fences a dead node's lane: once it returns, nothing more is
 // written under that writer. Closing a closed one changes nothing.
-func (j *Postgres) CloseWriter(ctx context.Context, writer int32) error {
+func (j *Reader) CloseWriter(ctx context.Context, writer int32) error {
 	conn, err := j.pool.Acquire(ctx)
 	if err != nil {
 		return fmt.Errorf("journal: close writer %d: %w", writer, err)
@@ -92,7 +100,7 @@ const (
 // ReadWriter reads the writer's batches after the given one, in commit order.
 // Records carry Ref and Bytes. What is committed while it reads may be left out,
 // but only at the end. It keeps no connection while the caller iterates.
-func (j *Postgres) ReadWriter(ctx context.Context, writer int32, after int64) iter.Seq2[Batch, error] {
+func (j *Reader) ReadWriter(ctx context.Context, writer int32, after int64) iter.Seq2[Batch, error] {
 	return func(yield func(Batch, error) bool) {
 		window := int64(minWindow)
 		for {
@@ -124,7 +132,7 @@ func (j *Postgres) ReadWriter(ctx context.Context, writer int32, after int64) it
 
 // readWindow reads the batches after the one and up to the other, and says how
 // many bytes of facts they are.
-func (j *Postgres) readWindow(ctx context.Context, writer int32, after, last int64) (batches []Batch, size int, err error) {
+func (j *Reader) readWindow(ctx context.Context, writer int32, after, last int64) (batches []Batch, size int, err error) {
 	const read = `
 SELECT j.batch, s.name, j.stream_id, j.first_seq, j.last_seq, j.epoch, j.facts
 FROM journal j JOIN streams s USING (stream_id)
@@ -156,7 +164,7 @@ WHERE j.writer = $1 AND j.batch > $2 AND j.batch <= $3 ORDER BY j.batch`
 
 // nextBatch is where to go on after a window without batches: just before the
 // next one, or below zero when there is none.
-func (j *Postgres) nextBatch(ctx context.Context, writer int32, after int64) (int64, error) {
+func (j *Reader) nextBatch(ctx context.Context, writer int32, after int64) (int64, error) {
 	const next = `SELECT coalesce(min(batch), 0) - 1 FROM journal WHERE writer = $1 AND batch > $2`
 	err := j.pool.QueryRow(ctx, next, writer, after).Scan(&after)
 	return after, err
@@ -171,7 +179,7 @@ type Stream struct {
 }
 
 // Streams reads all streams by id, for the audit.
-func (j *Postgres) Streams(ctx context.Context) iter.Seq2[Stream, error] {
+func (j *Reader) Streams(ctx context.Context) iter.Seq2[Stream, error] {
 	const page = `
 SELECT s.stream_id, s.name, s.epoch,
   coalesce((SELECT j.last_seq FROM journal j WHERE j.stream_id = s.stream_id ORDER BY j.last_seq DESC LIMIT 1), 0)

@@ -44,7 +44,8 @@ func New(pool *pgxpool.Pool) *Store {
 
 // Save writes the state of a stream after the fact seq, as it was held under
 // epoch. It returns ErrStale if the epoch has passed or the fact is not in the
-// journal. A Save that broke off leaves nothing that Load would see.
+// journal. A Save that broke off leaves nothing that Load would see. The state
+// saved before is kept beside it, older ones are pruned.
 func (s *Store) Save(ctx context.Context, stream, seq int64, epoch int32, state []byte) error {
 	select {
 	case s.turn <- struct{}{}:
@@ -69,7 +70,7 @@ func (s *Store) Save(ctx context.Context, stream, seq int64, epoch int32, state 
 			}
 		}
 	}
-	return nil
+	return s.Prune(ctx, stream)
 }
 
 // savePart writes one part while the epoch stands. Part 0 comes last and is what

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+
+	"boxoffice/edge/secrets"
+)
+
+// config is the table of knobs: each has one row, with its flag, its variable,
+// its default and its help.
+type config struct {
+	Listen         string     `env:"BOXOFFICE_LISTEN" default:"127.0.0.1:8080" help:"Address of the API."`
+	DataDir        string     `env:"BOXOFFICE_DATA_DIR" default:"./data" help:"Where the private Postgres and the master key live."`
+	BaseURL        string     `env:"BOXOFFICE_BASE_URL" help:"How buyers reach the API; http://<listen> if empty."`
+	Env            string     `env:"BOXOFFICE_ENV" enum:"live,test" default:"test" help:"What this deployment is pinned to."`
+	DatabaseURL    string     `env:"BOXOFFICE_DATABASE_URL" secret:"" help:"Postgres to use instead of a private one."`
+	MasterKey      string     `env:"BOXOFFICE_MASTER_KEY" secret:"" help:"64 hex digits from which all secrets are derived; required with a database URL, else kept in the data directory."`
+	Node           string     `env:"BOXOFFICE_NODE" default:"node-1" help:"This node's name; one process at a time may bear it."`
+	TrustedProxies []string   `env:"BOXOFFICE_TRUSTED_PROXIES" help:"Addresses or CIDRs whose X-Forwarded-For is believed."`
+	MaxPerAddress  int        `env:"BOXOFFICE_MAX_CONNS_PER_ADDRESS" default:"4096" help:"Open connections of one client address."`
+	MaxConnections int        `env:"BOXOFFICE_MAX_CONNS" default:"18000" help:"Open connections in all; keep it below the limit of open files."`
+	LimitsScale    float64    `env:"BOXOFFICE_LIMITS_SCALE" default:"1" help:"Multiplies every rate limit and velocity rule."`
+	PaystackURL    string     `env:"BOXOFFICE_PAYSTACK_URL" help:"Address of Paystack; the private simulator's in test without a key."`
+	PaystackKey    string     `env:"BOXOFFICE_PAYSTACK_KEY" secret:"" help:"Paystack's secret key."`
+	PaysimListen   string     `env:"BOXOFFICE_PAYSIM_LISTEN" default:"127.0.0.1:8081" help:"Address of the private payment simulator, in test without a Paystack key."`
+	AllowUnsafe    bool       `env:"BOXOFFICE_ALLOW_UNSAFE_POSTGRES" help:"Run on a Postgres that may forget commits."`
+	AllowInstall   bool       `env:"BOXOFFICE_ALLOW_INSTALL" default:"true" negatable:"" help:"Install Debian's Postgres when there is none and we may."`
+	Lanes          int        `env:"BOXOFFICE_LANES" default:"1" help:"Journal lanes of the node."`
+	Pprof          string     `env:"BOXOFFICE_PPROF_LISTEN" help:"Loopback address for profiles; none if empty."`
+	LogLevel       slog.Level `env:"BOXOFFICE_LOG_LEVEL" default:"INFO" help:"DEBUG, INFO, WARN or ERROR."`
+}
+
+// print logs every knob, secrets masked.
+func (c *config) print(log *slog.Logger) {
+	v, t := reflect.ValueOf(*c), reflect.TypeOf(*c)
+	attrs := make([]any, 0, t.NumField())
+	for i := range t.NumField() {
+		f := t.Field(i)
+		value := fmt.Sprint(v.Field(i).Interface())
+		if _, secret := f.Tag.Lookup("secret"); secret && value != "" {
+			value = "[secret]"
+		}
+		attrs = append(attrs, slog.String(strings.ToLower(f.Tag.Get("env")), value))
+	}
+	log.Info("configuration", attrs...)
+}
+
+// private says whether the node brings its own Postgres.
+func (c *config) private() bool { return c.DatabaseURL == "" }
+
+// simulated says whether the node brings its own payment provider.
+func (c *config) simulated() bool { return c.Env == "test" && c.PaystackKey == "" }
+
+func (c *config) proxies() ([]netip.Prefix, error) {
+	var out []netip.Prefix
+	for _, s := range c.TrustedProxies {
+		p, err := netip.ParsePrefix(s)
+		if err != nil {
+			a, err := netip.ParseAddr(s)
+			if err != nil {
+				return nil, fmt.Errorf("BOXOFFICE_TRUSTED_PROXIES: %q is neither an address nor a CIDR", s)
+			}
+			p = netip.PrefixFrom(a, a.BitLen())
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+// master reads the master key, or makes one in the data directory of a node that
+// has its database there too.
+func (c *config) master() (*secrets.Master, error) {
+	text := c.MasterKey
+	if text == "" {
+		if !c.private() {
+			return nil, errors.New("BOXOFFICE_MASTER_KEY is required with BOXOFFICE_DATABASE_URL")
+		}
+		var err error
+		if text, err = keptKey(filepath.Join(c.DataDir, "master.key")); err != nil {
+			return nil, err
+		}
+	}
+	key, err := hex.DecodeString(strings.TrimSpace(text))
+	if err != nil {
+		return nil, errors.New("the master key must be 64 hex digits")
+	}
+	return secrets.New(key)
+}
+
+func keptKey(path string) (string, error) {
+	b, err := os.ReadFile(path)
+	if err == nil {
+		return string(b), nil
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("master key: %w", err)
+	}
+	var key [secrets.KeySize]byte
+	_, _ = rand.Read(key[:]) // never fails
+	text := hex.EncodeToString(key[:])
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { //nolint:gosec // Postgres's user must get through
+		return "", fmt.Errorf("master key: %w", err)
+	}
+	if err := os.WriteFile(path, []byte(text+"\n"), 0o600); err != nil {
+		return "", fmt.Errorf("master key: %w", err)
+	}
+	return text, nil
+}

@@ -1,0 +1,44 @@
+// Command boxoffice is the one binary of the ticketing engine: the node, and the
+// tools around it. Only here are flags and the environment read, signals taken
+// and the process ended.
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+)
+
+// version is what the document and the log call this build.
+const version = "0.1.0"
+
+type cli struct {
+	Serve    serveCmd    `cmd:"" default:"withargs" help:"Run a node (the default)."`
+	Migrate  migrateCmd  `cmd:"" help:"Bring the database's schema up to date."`
+	Audit    auditCmd    `cmd:"" help:"Replay every stream and check every invariant."`
+	OpenAPI  openapiCmd  `cmd:"" name:"openapi" help:"Print the OpenAPI document."`
+	Paysim   paysimCmd   `cmd:"" help:"Run the simulator of the payment provider."`
+	Loadtest loadtestCmd `cmd:"" help:"Rush a node and audit what it sold."`
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	var c cli
+	k := kong.Parse(&c, kong.Name("boxoffice"), kong.Description("A ticketing engine for on-sale rushes."),
+		kong.UsageOnError(), kong.BindTo(ctx, (*context.Context)(nil)))
+	if err := k.Run(); err != nil {
+		fmt.Fprintln(os.Stderr, "boxoffice:", err)
+		os.Exit(1) //nolint:gocritic // the deferred stop only restores signals
+	}
+}
+
+// logger writes one JSON line an event to standard error.
+func logger(level slog.Level) *slog.Logger {
+	return slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
+}

@@ -1,0 +1,351 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	_ "net/http/pprof" // on the loopback listener of its own only
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"boxoffice/cluster"
+	"boxoffice/edge"
+	"boxoffice/edge/openapi"
+	"boxoffice/edge/payments"
+	"boxoffice/edge/payments/paysim"
+	"boxoffice/persistence/accounts"
+	"boxoffice/persistence/embedded"
+	"boxoffice/persistence/follower"
+	"boxoffice/persistence/journal"
+	"boxoffice/persistence/migrate"
+	"boxoffice/persistence/readmodel"
+	"boxoffice/persistence/snapshot"
+	"boxoffice/persistence/wakes"
+)
+
+// stopTime bounds an orderly stop.
+const stopTime = 20 * time.Second
+
+// maxStock is how many ticket types' stock is kept in memory for readers.
+const maxStock = 1_000_000
+
+// simKey is the key of the private simulator, which guards no money.
+const simKey = "sk_test_boxoffice_simulator"
+
+type serveCmd struct{ config }
+
+// Run starts a node and keeps it until a signal or a failure ends it.
+func (c *serveCmd) Run(ctx context.Context) error {
+	log := logger(c.LogLevel)
+	c.print(log)
+	n := &node{cfg: &c.config, log: log}
+	err := n.start(ctx)
+	if err == nil {
+		n.banner()
+		err = n.wait(ctx)
+	}
+	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
+	defer cancel()
+	return errors.Join(err, n.stop(stop))
+}
+
+// node is one running node: its parts in the order in which they start. They
+// stop in the reverse order (docs/concurrency.md).
+type node struct {
+	cfg *config
+	log *slog.Logger
+
+	postgres *embedded.Server
+	pool     *pgxpool.Pool
+	model    *readmodel.Model
+	follower *follower.Follower
+	journal  *journal.Postgres
+	cluster  *cluster.Node
+	sim      *paysim.Sim
+	desk     *edge.Desk
+	sweep    *edge.Sweep
+	server   *edge.Server
+	stops    []func(context.Context) error
+}
+
+// started notes how to stop a part.
+func (n *node) started(stop func(context.Context) error) { n.stops = append(n.stops, stop) }
+
+func (n *node) start(ctx context.Context) error {
+	for _, step := range []func(context.Context) error{
+		n.startProfiles, n.startPostgres, n.startJournal, n.startCluster, n.startPayments, n.startEdge,
+	} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stop ends the parts in reverse order, all of them, whatever one says.
+func (n *node) stop(ctx context.Context) error {
+	var errs []error
+	for i := len(n.stops) - 1; i >= 0; i-- {
+		errs = append(errs, n.stops[i](ctx))
+	}
+	return errors.Join(errs...)
+}
+
+// wait blocks until a signal, or until a part that nothing works without fails.
+func (n *node) wait(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		n.log.Info("stopping")
+		return nil
+	case err := <-n.journal.Failed():
+		return fmt.Errorf("journal: %w", err)
+	case err := <-n.follower.Failed():
+		return fmt.Errorf("read model: %w", err)
+	case err := <-n.server.Failed():
+		return err
+	}
+}
+
+// startProfiles serves pprof on its own listener, when asked to.
+func (n *node) startProfiles(ctx context.Context) error {
+	if n.cfg.Pprof == "" {
+		return nil
+	}
+	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", n.cfg.Pprof)
+	if err != nil {
+		return fmt.Errorf("pprof: %w", err)
+	}
+	srv := &http.Server{Handler: http.DefaultServeMux, ReadHeaderTimeout: time.Second}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = srv.Serve(ln) // ends with Close
+	}()
+	n.started(func(context.Context) error {
+		err := srv.Close()
+		<-done
+		return err
+	})
+	return nil
+}
+
+// startPostgres brings the private server up, if there is no other, and the
+// schema up to date.
+func (n *node) startPostgres(ctx context.Context) error {
+	url := n.cfg.DatabaseURL
+	if n.cfg.private() {
+		var err error
+		n.postgres, err = embedded.Start(ctx, embedded.Config{
+			Dir: filepath.Join(n.cfg.DataDir, "postgres"), Log: n.log, Install: n.cfg.AllowInstall,
+		})
+		if err != nil {
+			return err
+		}
+		n.started(n.postgres.Stop)
+		if n.postgres.Attached() {
+			return fmt.Errorf("another process uses %s", n.cfg.DataDir)
+		}
+		url = n.postgres.URL()
+	}
+	pool, err := openPool(ctx, url)
+	if err != nil {
+		return err
+	}
+	n.pool = pool
+	n.started(func(context.Context) error {
+		pool.Close()
+		return nil
+	})
+	return migrated(ctx, pool)
+}
+
+func openPool(ctx context.Context, url string) (*pgxpool.Pool, error) {
+	cfg, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, fmt.Errorf("BOXOFFICE_DATABASE_URL: %w", err)
+	}
+	cfg.MaxConns = 16
+	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("postgres: %w", err)
+	}
+	return pool, nil
+}
+
+func migrated(ctx context.Context, pool *pgxpool.Pool) error {
+	conn, err := pool.Acquire(ctx)
+	if err != nil {
+		return fmt.Errorf("postgres: %w", err)
+	}
+	defer conn.Release()
+	return migrate.Up(ctx, conn.Conn())
+}
+
+// startJournal opens the journal, and the read model that follows it.
+func (n *node) startJournal(ctx context.Context) error {
+	n.model = readmodel.New(n.pool)
+	stock := readmodel.NewStock(maxStock)
+	n.follower = follower.New(follower.Config{
+		Name: readmodel.Follower, Pool: n.pool, Apply: readmodel.NewWriter().Apply, Log: n.log,
+	})
+	var err error
+	n.journal, err = journal.Open(ctx, journal.Config{
+		Pool: n.pool, Node: n.cfg.Node, Log: n.log, Lanes: n.cfg.Lanes, AllowUnsafe: n.cfg.AllowUnsafe,
+		Sink: func(b *journal.Batch) {
+			stock.Observe(b)
+			n.follower.Offer(b)
+		},
+	})
+	if err != nil {
+		return err
+	}
+	n.desk = &edge.Desk{Stock: stock}
+	n.follower.Start(n.journal)
+	n.started(n.follower.Stop)
+	n.started(n.journal.Stop)
+	return nil
+}
+
+func (n *node) startCluster(context.Context) error {
+	n.cluster = cluster.Start(cluster.Config{
+		Journal: n.journal, Snapshots: snapshot.New(n.pool), Wakes: wakes.Table{Pool: n.pool},
+		Log: n.log, Backlog: n.journal.Backlog,
+	})
+	n.started(n.cluster.Stop)
+	return nil
+}
+
+// startPayments opens the providers, and the simulator where there are none.
+func (n *node) startPayments(ctx context.Context) error {
+	account := payments.Account{URL: n.cfg.PaystackURL, SecretKey: payments.Secret(n.cfg.PaystackKey)}
+	if n.cfg.simulated() {
+		account.SecretKey = simKey
+		if account.URL == "" {
+			ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", n.cfg.PaysimListen)
+			if err != nil {
+				return fmt.Errorf("payment simulator: %w", err)
+			}
+			n.sim = paysim.New(paysim.Config{SecretKey: simKey, Log: n.log})
+			n.sim.Start(ln)
+			n.started(n.sim.Stop)
+			account.URL = n.sim.URL()
+		}
+	}
+	gateways, err := payments.Open(payments.Config{Paystack: account}, n.log)
+	if err != nil {
+		return err
+	}
+	n.desk.Gateways = gateways
+	n.started(func(context.Context) error {
+		gateways.Close()
+		return nil
+	})
+	return nil
+}
+
+// startEdge opens the desk and the server, and lets requests in.
+func (n *node) startEdge(ctx context.Context) error {
+	master, err := n.cfg.master()
+	if err != nil {
+		return err
+	}
+	proxies, err := n.cfg.proxies()
+	if err != nil {
+		return err
+	}
+	if n.cfg.BaseURL == "" {
+		n.cfg.BaseURL = "http://" + n.cfg.Listen
+	}
+	d := n.desk
+	d.Node, d.Read, d.Accounts, d.Settled = n.cluster, n.model, accounts.New(n.pool), n.follower.Passed
+	d.Events, d.Types = accounts.NewLease(n.pool, "event_numbers"), accounts.NewLease(n.pool, "ticket_type_numbers")
+	d.Secrets, d.Env, d.Log = master, n.cfg.Env, n.log
+	if err := d.Open(); err != nil {
+		return err
+	}
+	n.started(func(context.Context) error {
+		d.Close()
+		return nil
+	})
+	n.sweep = edge.StartSweep(d)
+	n.started(n.sweep.Stop)
+
+	doc, err := document(d, n.cfg.BaseURL)
+	if err != nil {
+		return err
+	}
+	n.server, err = edge.New(edge.Config{
+		Ops: d.Routes(), Authenticate: d.Authenticate, Ready: n.ready, TrustedProxies: proxies,
+		MaxPerAddress: n.cfg.MaxPerAddress, MaxConnections: n.cfg.MaxConnections, Document: doc,
+		Log: n.log, Metrics: n.metrics(),
+	})
+	if err != nil {
+		return err
+	}
+	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", n.cfg.Listen)
+	if err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	n.server.Start(ln)
+	n.started(n.server.Stop)
+	return nil
+}
+
+func document(d *edge.Desk, baseURL string) ([]byte, error) {
+	return openapi.Document(d.Routes(), openapi.Info{
+		Title: "Boxoffice", Version: version, BaseURL: baseURL,
+		Description: "A ticketing engine for on-sale rushes.",
+	})
+}
+
+// ready says whether requests should come here: the journal must be writing.
+func (n *node) ready() error {
+	if w := n.journal.Waiting(); w > 2*time.Second {
+		return fmt.Errorf("the journal has waited %s for a commit", w.Round(time.Second))
+	}
+	return nil
+}
+
+// metrics are the process's and the engine's.
+func (n *node) metrics() *prometheus.Registry {
+	r := prometheus.NewRegistry()
+	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	gauge := func(name, help string, f func() float64) {
+		r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "boxoffice", Name: name, Help: help}, f))
+	}
+	counter := func(name, help string, f func(journal.Stats) int64) {
+		r.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Namespace: "boxoffice", Name: name, Help: help},
+			func() float64 { return float64(f(n.journal.Stats())) }))
+	}
+	gauge("actors", "Activations on this node.", func() float64 { return float64(n.cluster.Actors()) })
+	gauge("journal_backlog", "Entries that wait for a commit.", func() float64 { return float64(n.journal.Backlog()) })
+	gauge("readmodel_lag", "Batches that the read model has not applied.", func() float64 { return float64(n.follower.Lag().Batches) })
+	counter("journal_batches_total", "Batches committed.", func(s journal.Stats) int64 { return s.Batches })
+	counter("journal_facts_total", "Facts committed.", func(s journal.Stats) int64 { return s.Facts })
+	counter("journal_retries_total", "Batches sent again after an unknown outcome.", func(s journal.Stats) int64 { return s.Retries })
+	counter("journal_fenced_total", "Entries refused by the claim fence.", func(s journal.Stats) int64 { return s.Fences })
+	return r
+}
+
+// banner says where to click and what to try.
+func (n *node) banner() {
+	fmt.Fprintf(os.Stdout, `
+Boxoffice %s is ready.
+
+  API        %s/api/v1            (README.md has a walk with curl)
+  OpenAPI    %s/api/v1/openapi.json
+  Health     %s/readyz   %s/metrics
+`, version, n.cfg.BaseURL, n.cfg.BaseURL, n.cfg.BaseURL, n.cfg.BaseURL)
+	if n.sim != nil {
+		fmt.Fprintf(os.Stdout, "  Payments   %s (a simulator: no money moves)\n", n.sim.URL())
+	}
+	fmt.Fprintln(os.Stdout)
+}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"boxoffice/edge"
+	"boxoffice/edge/payments/paysim"
+	"boxoffice/persistence/audit"
+	"boxoffice/persistence/embedded"
+	"boxoffice/persistence/journal"
+)
+
+// database is how the tools reach Postgres: a node's own, running or not, or
+// another one.
+type database struct {
+	DataDir     string `env:"BOXOFFICE_DATA_DIR" default:"./data" help:"Where the private Postgres lives."`
+	DatabaseURL string `env:"BOXOFFICE_DATABASE_URL" help:"Postgres to use instead of a private one."`
+}
+
+// open connects; done gives everything back.
+func (d *database) open(ctx context.Context) (pool *pgxpool.Pool, done func(), err error) {
+	url, stop := d.DatabaseURL, func() {}
+	if url == "" {
+		srv, err := embedded.Start(ctx, embedded.Config{Dir: filepath.Join(d.DataDir, "postgres"), Log: logger(-4)})
+		if err != nil {
+			return nil, nil, err
+		}
+		url, stop = srv.URL(), func() {
+			if err := srv.Stop(context.WithoutCancel(ctx)); err != nil {
+				fmt.Fprintln(os.Stderr, "boxoffice:", err)
+			}
+		}
+	}
+	if pool, err = openPool(ctx, url); err != nil {
+		stop()
+		return nil, nil, err
+	}
+	return pool, func() {
+		pool.Close()
+		stop()
+	}, nil
+}
+
+type migrateCmd struct{ database }
+
+// Run brings the schema up to date.
+func (c *migrateCmd) Run(ctx context.Context) error {
+	pool, done, err := c.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return migrated(ctx, pool)
+}
+
+type openapiCmd struct {
+	BaseURL string `env:"BOXOFFICE_BASE_URL" default:"http://127.0.0.1:8080" help:"Address that the document names."`
+}
+
+// Run prints the document of the route table. It needs no node.
+func (c *openapiCmd) Run() error {
+	doc, err := document(new(edge.Desk), c.BaseURL)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(os.Stdout, string(doc))
+	return err
+}
+
+type paysimCmd struct {
+	Listen     string `env:"BOXOFFICE_PAYSIM_LISTEN" default:"127.0.0.1:8081" help:"Address of the simulator."`
+	SecretKey  string `env:"BOXOFFICE_PAYSTACK_KEY" default:"sk_test_boxoffice_simulator" help:"The key that it accepts."`
+	WebhookURL string `help:"Where its webhooks go; nowhere if empty."`
+	Seed       uint64 `default:"1" help:"Of everything that it leaves to chance."`
+}
+
+// Run simulates the provider until a signal.
+func (c *paysimCmd) Run(ctx context.Context) error {
+	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", c.Listen)
+	if err != nil {
+		return fmt.Errorf("paysim: %w", err)
+	}
+	sim := paysim.New(paysim.Config{SecretKey: c.SecretKey, WebhookURL: c.WebhookURL, Seed: c.Seed, Log: logger(0)})
+	sim.Start(ln)
+	fmt.Fprintf(os.Stdout, "Paystack simulator at %s\n", sim.URL())
+	<-ctx.Done()
+	return sim.Stop(context.WithoutCancel(ctx))
+}
+
+type auditCmd struct{ database }
+
+// Run audits the journal and fails when anything is wrong.
+func (c *auditCmd) Run(ctx context.Context) error {
+	pool, done, err := c.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	r, err := audit.Run(ctx, journal.NewReader(pool))
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(os.Stdout, "%d streams, %d facts, %d events: %d tickets issued, %d units sold, %d reserved, of which %d for no order\n",
+		r.Streams, r.Facts, r.Events, r.Tickets, r.Sold, r.Held, r.Orphans)
+	for _, f := range r.Findings {
+		fmt.Fprintln(os.Stdout, "FINDING", f)
+	}
+	if !r.Clean() {
+		return fmt.Errorf("the audit found %d faults", int64(len(r.Findings))+r.FindingsOmitted)
+	}
+	fmt.Fprintln(os.Stdout, "audit clean")
+	return nil
+}

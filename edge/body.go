@@ -1,0 +1,131 @@
+package edge
+
+import (
+	"bytes"
+	"sync"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"boxoffice/edge/route"
+	"boxoffice/engine"
+)
+
+// fasthttp makes room for all of a body that a request announces before a byte
+// of it has come, so a client that sends nothing but headers could claim
+// gigabytes. Three bounds stand against that: operations take small bodies
+// unless their row says otherwise; bodies that are not tiny share a budget; and
+// the read timeout frees what never came.
+const (
+	tinyBody   = 16 << 10  // bytes; needs no budget: total connections bound these
+	bodyBudget = 256 << 20 // bytes announced within bodyWindow
+	bodyWindow = 6         // seconds; one more than the read timeout
+)
+
+// bodyLimit is how much of a request's body is read: as much as the operation
+// may have, or hardly anything once the budget is spent.
+func (s *Server) bodyLimit(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
+	announced := h.ContentLength()
+	if announced >= 0 && announced <= tinyBody || announced == noBody {
+		return fasthttp.RequestConfig{}
+	}
+	limit := s.operationLimit(h)
+	chunked := announced < 0
+	if chunked {
+		announced = limit // it may become as much
+	}
+	switch {
+	case announced > limit || s.bodies.admit(s.cfg.Now(), announced):
+		return fasthttp.RequestConfig{MaxRequestBodySize: limit}
+	case chunked:
+		return fasthttp.RequestConfig{MaxRequestBodySize: tinyBody} // most are
+	}
+	return fasthttp.RequestConfig{MaxRequestBodySize: 1}
+}
+
+// noBody is fasthttp's length of a request that announces no body.
+const noBody = -2
+
+// operationLimit is the most that fasthttp may read for the request's
+// operation. A path that is not plain gets the usual limit.
+func (s *Server) operationLimit(h *fasthttp.RequestHeader) int {
+	path, _, _ := bytes.Cut(h.RequestURI(), []byte("?"))
+	if handler, _ := s.large.Lookup(string(h.Method()), string(path), nil); handler == nil {
+		return route.DefaultBody
+	}
+	return bodyBytes
+}
+
+// meter sums what was announced during the last seconds.
+type meter struct {
+	budget  int
+	mu      sync.Mutex
+	seconds [bodyWindow]struct {
+		at    int64 // unix
+		bytes int
+	}
+}
+
+// admit counts n bytes, or says no if they go beyond the budget.
+func (m *meter) admit(now time.Time, n int) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	at := now.Unix()
+	sum := n
+	for _, s := range m.seconds {
+		if s.at > at-bodyWindow {
+			sum += s.bytes
+		}
+	}
+	if sum > m.budget {
+		return false
+	}
+	slot := &m.seconds[at%bodyWindow]
+	if slot.at != at {
+		slot.at, slot.bytes = at, 0
+	}
+	slot.bytes += n
+	return true
+}
+
+// refuseBody answers a body that fasthttp did not read: it is too large, or
+// there was no room for it. Of a chunked one fasthttp has forgotten the headers.
+func (s *Server) refuseBody(ctx *fasthttp.RequestCtx, x *exchange) {
+	limit := s.operationLimit(&ctx.Request.Header)
+	if announced := ctx.Request.Header.ContentLength(); announced > tinyBody && announced <= limit {
+		s.fail(ctx, x, engine.Refuse(engine.Overloaded, nil))
+		return
+	}
+	s.fail(ctx, x, tooLarge(limit))
+}
+
+// body is the request's body, within the operation's limit and of its type.
+func body(ctx *fasthttp.RequestCtx, op *route.Op) ([]byte, error) {
+	body := ctx.Request.Body()
+	if len(body) > op.BodyLimit() {
+		return nil, tooLarge(op.BodyLimit())
+	}
+	if !op.Handler.HasBody() {
+		return body, nil
+	}
+	if len(body) == 0 {
+		if op.Handler.NeedsBody() {
+			return nil, route.Invalid(route.Issue{Code: route.IssueRequired, Message: "a JSON body is required"})
+		}
+		return nil, nil
+	}
+	if !isJSON(ctx.Request.Header.ContentType()) || len(ctx.Request.Header.ContentEncoding()) > 0 {
+		return nil, engine.Refuse(engine.UnsupportedMedia, nil)
+	}
+	return body, nil
+}
+
+// isJSON accepts application/json, in UTF-8 if a charset is named.
+func isJSON(contentType []byte) bool {
+	media, params, _ := bytes.Cut(contentType, []byte(";"))
+	if !bytes.EqualFold(bytes.TrimSpace(media), jsonType) {
+		return false
+	}
+	name, value, _ := bytes.Cut(bytes.TrimSpace(params), []byte("="))
+	return !bytes.EqualFold(name, []byte("charset")) || bytes.EqualFold(bytes.Trim(value, `"`), []byte("utf-8"))
+}

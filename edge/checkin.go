@@ -1,0 +1,83 @@
+package edge
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"math"
+
+	"boxoffice/edge/api"
+	"boxoffice/edge/route"
+	"boxoffice/edge/secrets"
+	"boxoffice/engine"
+	"boxoffice/engine/event"
+)
+
+// scanTicket reads the code by the event's keys, which only the edge has, and
+// has the event judge the ticket.
+func (d *Desk) scanTicket(c *route.Call, in *api.ScanTicket) (*api.ScanResult, error) {
+	number, err := d.ownEvent(c, in.EventID)
+	if err != nil {
+		return nil, err
+	}
+	codes := d.Secrets.Event(number)
+	cmd := event.Scan{Gate: in.GateName, Device: in.DeviceID, Method: in.Method}
+	serial, verdict := codes.Scan(in.QRData, c.Now)
+	switch verdict {
+	case secrets.Genuine:
+		cmd.Ticket = serial
+	case secrets.Stale:
+		cmd.Ticket, cmd.Denied = serial, event.ScanExpired
+	case secrets.Foreign:
+	}
+	if c.IdempotencyKey != "" {
+		sum := sha256.Sum256([]byte(c.IdempotencyKey))
+		cmd.Key = binary.BigEndian.Uint64(sum[:8])
+	}
+	r, err := ask[event.ScanReply](c, d, engine.EventRef(number), cmd)
+	if err != nil {
+		return nil, err
+	}
+	v := &api.ScanResult{
+		Status: r.Status, DeniedReason: optional(r.Reason), HolderName: optional(r.Holder),
+		IDCheck: r.IDCheck, CheckedInAt: api.At(r.At),
+	}
+	if r.Status == event.ScanSuccess {
+		code := codes.Code(r.Ticket, secrets.Version)
+		v.TicketCode = &code
+	} else {
+		v.FirstGate = optional(r.Gate)
+	}
+	return v, nil
+}
+
+func (d *Desk) gateStats(c *route.Call, in *api.ByID) (*api.GateStats, error) {
+	number, err := d.ownEvent(c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	s, err := ask[event.Stats](c, d, engine.EventRef(number), event.GateStats{})
+	if err != nil {
+		return nil, err
+	}
+	v := &api.GateStats{
+		EventID: d.publicID(number), TicketsIssued: s.Issued, CheckedIn: s.Admitted, Scanned: s.Scanned, Denied: s.Denied,
+		Remaining: max(0, s.Issued-s.Admitted), Gates: make([]api.GateCount, len(s.Gates)),
+	}
+	whole := s.Capacity
+	if whole == event.NoCapacity {
+		whole = s.Issued
+	}
+	if whole > 0 {
+		v.CapacityPercent = math.Round(float64(s.Admitted)*10_000/float64(whole)) / 100
+	}
+	last := c.Now.Unix()/60 - 1
+	for _, m := range s.PerMin {
+		if m.Minute == last {
+			v.EntryRate = m.Count
+		}
+	}
+	for i, g := range s.Gates {
+		v.Gates[i] = api.GateCount{Gate: g.Name, Scanned: g.Scanned, Admitted: g.Admitted, Denied: g.Denied}
+	}
+	return v, nil
+}

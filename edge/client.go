@@ -1,0 +1,58 @@
+package edge
+
+import (
+	"bytes"
+	"net/netip"
+	"slices"
+
+	"github.com/valyala/fasthttp"
+)
+
+// within says whether one of the prefixes holds the address.
+func within(prefixes []netip.Prefix, a netip.Addr) bool {
+	for _, p := range prefixes {
+		if p.Contains(a) {
+			return true
+		}
+	}
+	return false
+}
+
+// clientAddress is who sent the request: the socket's peer, or, where that is a
+// trusted proxy, the right-most hop of X-Forwarded-For that is none. Hops left
+// of it are what the client says about itself and count for nothing.
+func clientAddress(ctx *fasthttp.RequestCtx, trusted []netip.Prefix) netip.Addr {
+	client := peer(ctx.RemoteAddr())
+	if !within(trusted, client) {
+		return client
+	}
+	for _, line := range slices.Backward(ctx.Request.Header.PeekAll(fasthttp.HeaderXForwardedFor)) {
+		for len(line) > 0 {
+			cut := bytes.LastIndexByte(line, ',')
+			hop, ok := parseHop(line[cut+1:])
+			if !ok {
+				return client
+			}
+			client = hop
+			if !within(trusted, client) {
+				return client
+			}
+			line = line[:max(cut, 0)]
+		}
+	}
+	return client
+}
+
+// parseHop reads one hop, with or without a port.
+func parseHop(text []byte) (netip.Addr, bool) {
+	s := string(bytes.TrimSpace(text))
+	addr, err := netip.ParseAddr(s)
+	if err != nil {
+		withPort, err := netip.ParseAddrPort(s)
+		if err != nil {
+			return netip.Addr{}, false
+		}
+		addr = withPort.Addr()
+	}
+	return addr.Unmap().WithZone(""), true
+}

@@ -1,0 +1,155 @@
+package edge
+
+import (
+	"context"
+	"crypto/ed25519"
+	"log/slog"
+	"time"
+
+	"github.com/dgraph-io/ristretto/v2"
+	"github.com/puzpuzpuz/xsync/v4"
+
+	"boxoffice/cluster"
+	"boxoffice/edge/payments"
+	"boxoffice/edge/route"
+	"boxoffice/edge/secrets"
+	"boxoffice/engine"
+	"boxoffice/engine/event"
+	"boxoffice/persistence/accounts"
+	"boxoffice/persistence/readmodel"
+)
+
+// Desk is what the handlers have in hand: the door to the actors, the tables,
+// the providers, and the deployment's secrets. Its methods are the handlers of
+// the route table, one file per resource.
+type Desk struct {
+	Node     *cluster.Node
+	Read     *readmodel.Model
+	Stock    *readmodel.Stock
+	Accounts *accounts.Store
+	Events   *accounts.Lease // numbers for new events
+	Types    *accounts.Lease // numbers for new ticket types
+	Gateways *payments.Gateways
+	Secrets  *secrets.Master
+	Settled  func(context.Context) error // waits until the read model has what is committed
+	Env      string                      // live or test
+	Log      *slog.Logger
+
+	signing    ed25519.PrivateKey
+	hashing    chan struct{} // one password hash per core
+	principals *ristretto.Cache[string, route.Principal]
+	pages      *ristretto.Cache[string, any]
+	known      *xsync.Map[int64, *knownEvent]
+	begins     *xsync.Map[string, chan struct{}] // payment attempts being opened
+}
+
+// knownEvent is what never changes of an event that exists.
+type knownEvent struct {
+	public engine.EventID
+	org    int64
+}
+
+const (
+	pageLife     = time.Second // a cached public page may be this old (law 1)
+	pageCost     = 64 << 20    // bytes of cached pages
+	principalMax = 100_000
+)
+
+// Open makes the desk ready. Close ends its caches.
+func (d *Desk) Open() error {
+	d.signing = d.Secrets.SigningKey(1)
+	d.hashing = make(chan struct{}, hashesAtOnce)
+	d.known = xsync.NewMap[int64, *knownEvent]()
+	d.begins = xsync.NewMap[string, chan struct{}]()
+	var err error
+	if d.principals, err = ristretto.NewCache(&ristretto.Config[string, route.Principal]{
+		NumCounters: 10 * principalMax, MaxCost: principalMax, BufferItems: 64, IgnoreInternalCost: true,
+	}); err != nil {
+		return err
+	}
+	d.pages, err = ristretto.NewCache(&ristretto.Config[string, any]{
+		NumCounters: 100_000, MaxCost: pageCost, BufferItems: 64, IgnoreInternalCost: true,
+	})
+	return err
+}
+
+// Close ends the caches' goroutines.
+func (d *Desk) Close() {
+	d.principals.Close()
+	d.pages.Close()
+}
+
+// ask sends a command to an actor and takes its reply as a *T.
+func ask[T any](c *route.Call, d *Desk, to engine.Ref, cmd engine.Command) (*T, error) {
+	return askIn[T](c.Context, d, to, cmd)
+}
+
+func askIn[T any](ctx context.Context, d *Desk, to engine.Ref, cmd engine.Command) (*T, error) {
+	reply, err := d.Node.Ask(ctx, to, cmd)
+	if err != nil {
+		return nil, err
+	}
+	r, ok := reply.(*T)
+	if !ok {
+		return nil, &engine.Refusal{Code: engine.Internal}
+	}
+	return r, nil
+}
+
+// know returns an event that exists. Asking the actor of one that does not would
+// make it: the read model is asked first, once per event and node.
+func (d *Desk) know(ctx context.Context, number int64) (*knownEvent, error) {
+	if k, ok := d.known.Load(number); ok {
+		return k, nil
+	}
+	e, err := d.Read.EventByNumber(ctx, number)
+	if err != nil {
+		return nil, notFoundAs(err, engine.EventNotFound)
+	}
+	return d.remember(number, e.Details), nil
+}
+
+func (d *Desk) remember(number int64, t *event.Details) *knownEvent {
+	k := &knownEvent{public: t.PublicID, org: t.Org}
+	d.known.Store(number, k)
+	return k
+}
+
+// eventNumber reads an event id of a path or body: the public UUID or the number
+// (service-api.md, Conventions).
+func (d *Desk) eventNumber(ctx context.Context, id string) (int64, *knownEvent, error) {
+	notFound := &engine.Refusal{Code: engine.EventNotFound}
+	number, ok := numeric(id)
+	var public engine.EventID
+	if !ok {
+		var err error
+		if public, err = engine.ParseID(id); err != nil {
+			return 0, nil, notFound
+		}
+		number = public.Event()
+	}
+	if number < 1 {
+		return 0, nil, notFound
+	}
+	k, err := d.know(ctx, number)
+	if err != nil {
+		return 0, nil, err
+	}
+	if !ok && k.public != public {
+		return 0, nil, notFound
+	}
+	return number, k, nil
+}
+
+// ownEvent reads an event id and makes sure that the caller's organization has
+// the event. Another's does not exist for the caller.
+func (d *Desk) ownEvent(c *route.Call, id string) (int64, error) {
+	number, k, err := d.eventNumber(c.Context, id)
+	if err != nil {
+		return 0, err
+	}
+	if !belongs(c.Principal, k.org) {
+		return 0, &engine.Refusal{Code: engine.EventNotFound}
+	}
+	return number, nil
+}

@@ -1,0 +1,124 @@
+package edge
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"strconv"
+
+	"github.com/go-json-experiment/json"
+	"github.com/valyala/fasthttp"
+
+	"boxoffice/edge/route"
+	"boxoffice/engine"
+)
+
+// failure is the error envelope.
+type failure struct {
+	Error struct {
+		Code    engine.Code `json:"code"`
+		Message string      `json:"message"`
+		Details any         `json:"details"`
+	} `json:"error"`
+	Meta struct {
+		RequestID string `json:"request_id"`
+	} `json:"meta"`
+}
+
+// refusalOf is what the client is told about an error: a refusal as it is, a
+// missed deadline as UNAVAILABLE, and INTERNAL for everything else, which the
+// client learns nothing about.
+func refusalOf(err error) *engine.Refusal {
+	var refusal *engine.Refusal
+	switch {
+	case errors.As(err, &refusal) && refusal != nil && engine.CodeTable[refusal.Code].Status != 0:
+		return refusal
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return engine.Refuse(engine.Unavailable, nil)
+	}
+	return engine.Refuse(engine.Internal, nil)
+}
+
+// fail answers the request with the error, in the envelope.
+func (s *Server) fail(ctx *fasthttp.RequestCtx, x *exchange, err error) {
+	refusal := refusalOf(err)
+	if refusal.Code == engine.Internal {
+		s.log.LogAttrs(s.base, slog.LevelError, "request failed", x.attrs(slog.Any("error", err))...)
+	}
+	s.refuse(ctx, x, refusal, engine.CodeTable[refusal.Code].Status)
+}
+
+// refuse writes the envelope of a refusal under a status.
+func (s *Server) refuse(ctx *fasthttp.RequestCtx, x *exchange, refusal *engine.Refusal, status int) {
+	s.metrics.refused(refusal.Code)
+	var f failure
+	f.Error.Code, f.Error.Message, f.Error.Details = refusal.Code, refusal.Message, refusal.Details
+	if f.Error.Message == "" {
+		f.Error.Message = engine.CodeTable[refusal.Code].Sentence
+	}
+	f.Meta.RequestID = x.id
+	var buf bytes.Buffer
+	if err := json.MarshalWrite(&buf, &f, route.Encoding); err != nil {
+		s.log.LogAttrs(s.base, slog.LevelError, "error details cannot be encoded", x.attrs(slog.Any("error", err))...)
+		buf.Reset()
+		f.Error.Details = nil
+		_ = json.MarshalWrite(&buf, &f, route.Encoding) // strings always encode
+	}
+	h := &ctx.Response.Header
+	switch {
+	case status == fasthttp.StatusUnauthorized:
+		h.SetCanonical([]byte(fasthttp.HeaderWWWAuthenticate), []byte("Bearer"))
+	case refusal.Code == engine.IdempotencyInFlight:
+		h.SetCanonical([]byte(fasthttp.HeaderRetryAfter), []byte("1"))
+	case engine.CodeTable[refusal.Code].Retryable && (status == fasthttp.StatusServiceUnavailable || status == fasthttp.StatusTooManyRequests):
+		h.SetCanonical([]byte(fasthttp.HeaderRetryAfter), strconv.AppendInt(nil, int64(retrySeconds()), 10))
+	}
+	s.answer(ctx, status, buf.Bytes())
+}
+
+// retrySeconds is a Retry-After of 1 to 3 s: clients that were shed together
+// must not come back together.
+func retrySeconds() int { return 1 + rand.IntN(3) }
+
+// unreadable answers what fasthttp could not read as a request. The connection
+// is closed after it.
+func (s *Server) unreadable(ctx *fasthttp.RequestCtx, err error) {
+	x := s.begin(ctx)
+	defer s.end(ctx, x)
+	var small *fasthttp.ErrSmallBuffer
+	var network *net.OpError
+	switch {
+	case errors.As(err, &small):
+		linger(ctx)
+		s.refuse(ctx, x, &engine.Refusal{Code: engine.Validation, Message: "The request headers are too large."}, fasthttp.StatusRequestHeaderFieldsTooLarge)
+	case errors.Is(err, fasthttp.ErrBodyTooLarge):
+		linger(ctx)
+		s.refuseBody(ctx, x)
+	case errors.As(err, &network) && network.Timeout():
+		s.refuse(ctx, x, &engine.Refusal{Code: engine.Validation, Message: "The request did not arrive in time."}, fasthttp.StatusRequestTimeout)
+	default:
+		s.fail(ctx, x, malformed)
+	}
+}
+
+// linger lets the client finish sending, so that it reads the answer.
+func linger(ctx *fasthttp.RequestCtx) {
+	if c, ok := ctx.Conn().(*conn); ok {
+		c.linger = true
+	}
+}
+
+// malformed refuses what is no proper HTTP request.
+var malformed = &engine.Refusal{Code: engine.Validation, Message: "The request is not valid HTTP."}
+
+func tooLarge(limit int) *engine.Refusal {
+	return &engine.Refusal{
+		Code:    engine.PayloadTooLarge,
+		Message: fmt.Sprintf("The request body must not exceed %d bytes.", limit),
+		Details: map[string]int{"maxBytes": limit},
+	}
+}

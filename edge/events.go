@@ -1,0 +1,343 @@
+package edge
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"boxoffice/edge/api"
+	"boxoffice/edge/route"
+	"boxoffice/engine"
+	"boxoffice/engine/event"
+)
+
+const (
+	maxCapacity   = 1_000_000
+	defaultWindow = 15 * time.Minute
+	maxEventYears = 5
+	// editTries is how often an edit is made again when another came between.
+	editTries = 5
+)
+
+func (d *Desk) createEvent(c *route.Call, in *api.CreateEvent) (*api.Event, error) {
+	org, err := organization(c.Principal, in.OrgID, in.QueryOrg)
+	if err != nil {
+		return nil, err
+	}
+	number, err := d.Events.Next(c.Context)
+	if err != nil {
+		return nil, err
+	}
+	var tail [10]byte
+	_, _ = rand.Read(tail[:]) // never fails
+	t := event.Details{
+		Org: org, PublicID: engine.NewID(number, tail[:]), Slug: slug(in.Title) + "-" + strconv.FormatInt(number, 36),
+		Title: in.Title, Category: in.Category, StartAt: in.StartDate.UnixMilli(), Timezone: in.Timezone,
+		VenueType: in.VenueType, Visibility: "public", Capacity: event.NoCapacity, Currency: "USD",
+		OrderWindow: defaultWindow.Milliseconds(),
+	}
+	issues := edit(&t, &in.EventFields)
+	if in.StartDate.Before(c.Now) {
+		issues = append(issues, route.Issue{Path: "startDate", Code: route.IssueMinimum, Message: "must be in the future"})
+	}
+	if issues = append(issues, ruleIssues(&t)...); len(issues) > 0 {
+		return nil, route.Invalid(issues...)
+	}
+	r, err := ask[event.Record](c, d, engine.EventRef(number), event.Create{Details: t})
+	if err != nil {
+		return nil, err
+	}
+	d.remember(number, r.Details)
+	d.published(c, number)
+	return d.eventView(r), nil
+}
+
+func (d *Desk) updateEvent(c *route.Call, in *api.UpdateEvent) (*api.Event, error) {
+	number, err := d.ownEvent(c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	ref := engine.EventRef(number)
+	for range editTries {
+		r, err := ask[event.Record](c, d, ref, event.Get{})
+		if err != nil {
+			return nil, err
+		}
+		t := *r.Details
+		in.Title.Into(&t.Title)
+		in.Category.Into(&t.Category)
+		in.Timezone.Into(&t.Timezone)
+		in.VenueType.Into(&t.VenueType)
+		issues := edit(&t, &in.EventFields)
+		if in.StartDate.Set {
+			if t.StartAt = in.StartDate.Value.UnixMilli(); t.StartAt != r.Details.StartAt && in.StartDate.Value.Before(c.Now) {
+				issues = append(issues, route.Issue{Path: "startDate", Code: route.IssueMinimum, Message: "must be in the future"})
+			}
+		}
+		if issues = append(issues, ruleIssues(&t)...); len(issues) > 0 {
+			return nil, route.Invalid(issues...)
+		}
+		r, err = ask[event.Record](c, d, ref, event.Update{Details: t, Revision: r.Revision})
+		if err == nil {
+			d.published(c, number)
+			return d.eventView(r), nil
+		}
+		if !conflict(err) {
+			return nil, err
+		}
+	}
+	return nil, &engine.Refusal{Code: engine.Conflict}
+}
+
+// conflict says whether an edit lost to another and is to be made again.
+func conflict(err error) bool {
+	var r *engine.Refusal
+	return errors.As(err, &r) && r.Code == engine.Conflict
+}
+
+// edit takes the optional fields over, and returns what is wrong with those that
+// the field rules can't judge.
+func edit(t *event.Details, f *api.EventFields) []route.Issue {
+	f.Subcategory.Into(&t.Subcategory)
+	f.ShortDesc.Into(&t.ShortDesc)
+	f.Description.Into(&t.Description)
+	f.Tags.Into(&t.Tags)
+	if f.Visibility.Set {
+		if t.Visibility = f.Visibility.Value; f.Visibility.Null {
+			t.Visibility = "public"
+		}
+	}
+	if f.Capacity.Set {
+		if t.Capacity = min(f.Capacity.Value, maxCapacity); f.Capacity.Null {
+			t.Capacity = event.NoCapacity
+		}
+	}
+	millis(f.EndDate, &t.EndAt)
+	millis(f.DoorOpenTime, &t.DoorsAt)
+	f.VenueName.Into(&t.VenueName)
+	f.VenueAddress.Into(&t.VenueAddress)
+	f.VenueCity.Into(&t.VenueCity)
+	f.VenueCountry.Into(&t.VenueCountry)
+	pointer(f.VenueLat, &t.VenueLat)
+	pointer(f.VenueLng, &t.VenueLng)
+	f.OnlineLink.Into(&t.OnlineLink)
+	f.OnlineLinkNote.Into(&t.OnlineNote)
+	f.ReturnPolicy.Into(&t.ReturnPolicy)
+	f.HighlightVideoURL.Into(&t.Highlight)
+	f.CoverImage.Into(&t.CoverImage)
+	f.CoverVideo.Into(&t.CoverVideo)
+	f.Gallery.Into(&t.Gallery)
+	f.Currency.Into(&t.Currency)
+	f.AbsorbFees.Into(&t.AbsorbFees)
+	f.Entities.Into(&t.Entities)
+	if event.ProductType(t.Category) == event.ProductReservation {
+		t.Entities = nil
+	}
+	if f.OrderWindow.Set {
+		t.OrderWindow = (time.Duration(f.OrderWindow.Value) * time.Minute).Milliseconds()
+	}
+	issues := object("branding", f.Branding, &t.Branding)
+	issues = append(issues, object("seoData", f.SEOData, &t.SEO)...)
+	issues = append(issues, delivery("onlineLink", t.OnlineLink)...)
+	var branding struct {
+		RequireIDCheck bool `json:"requireIdCheck"`
+	}
+	t.IDCheck = json.Unmarshal(orObject(t.Branding), &branding) == nil && branding.RequireIDCheck
+	return issues
+}
+
+func millis(f route.Opt[time.Time], dst *int64) {
+	switch {
+	case f.Null:
+		*dst = 0
+	case f.Set:
+		*dst = f.Value.UnixMilli()
+	}
+}
+
+func pointer[T any](f route.Opt[T], dst **T) {
+	switch {
+	case f.Null:
+		*dst = nil
+	case f.Set:
+		*dst = &f.Value
+	}
+}
+
+// object takes a JSON object over, which is stored as it was sent.
+func object(path string, f route.Opt[api.JSON], dst *[]byte) []route.Issue {
+	if !f.Set || f.Null {
+		if f.Null {
+			*dst = nil
+		}
+		return nil
+	}
+	if f.Value.Kind() != '{' {
+		return []route.Issue{{Path: path, Code: route.IssueType, Message: "must be an object"}}
+	}
+	*dst = f.Value.Clone()
+	return nil
+}
+
+func orObject(b []byte) []byte {
+	if len(b) == 0 {
+		return []byte("{}")
+	}
+	return b
+}
+
+// delivery judges a delivery link: an address, or a hosted file's root-relative
+// path.
+func delivery(path, link string) []route.Issue {
+	id, hosted := strings.CutPrefix(link, "/media/")
+	if _, number := numeric(id); link == "" || hosted && number || route.ValidURI(link) {
+		return nil
+	}
+	return []route.Issue{{Path: path, Code: route.IssueFormat, Message: "must be an address or /media/<id>"}}
+}
+
+// ruleIssues are the rules that span an event's fields (service-api.md, Event).
+func ruleIssues(t *event.Details) []route.Issue {
+	var issues []route.Issue
+	add := func(path, code, message string) {
+		issues = append(issues, route.Issue{Path: path, Code: code, Message: message})
+	}
+	switch {
+	case t.EndAt == 0 && event.ProductType(t.Category) == event.ProductEvent:
+		add("endDate", route.IssueRequired, "is required for this category")
+	case t.EndAt != 0 && t.EndAt <= t.StartAt:
+		add("endDate", route.IssueMinimum, "must be after startDate")
+	case t.EndAt > time.UnixMilli(t.StartAt).AddDate(maxEventYears, 0, 0).UnixMilli():
+		add("endDate", route.IssueMaximum, "must be within 5 years of startDate")
+	}
+	if t.DoorsAt > t.StartAt {
+		add("doorOpenTime", route.IssueMaximum, "must not be after startDate")
+	}
+	if t.Highlight != "" && !videoHost(t.Highlight) {
+		add("highlightVideoUrl", route.IssueFormat, "must be on YouTube or Vimeo")
+	}
+	return issues
+}
+
+// videoHost says whether an address is on one of the hosts for highlight videos.
+func videoHost(address string) bool {
+	rest, ok := strings.CutPrefix(strings.ToLower(address), "https://")
+	host, _, _ := strings.Cut(rest, "/")
+	for _, h := range []string{"youtube.com", "youtu.be", "vimeo.com"} {
+		if ok && (host == h || strings.HasSuffix(host, "."+h)) {
+			return true
+		}
+	}
+	return false
+}
+
+// slug is a title as it stands in addresses.
+func slug(title string) string {
+	var b strings.Builder
+	for _, r := range strings.ToLower(title) {
+		switch {
+		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
+			b.WriteRune(r)
+		case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):
+			b.WriteByte('-')
+		}
+		if b.Len() >= 60 {
+			break
+		}
+	}
+	if s := strings.Trim(b.String(), "-"); s != "" {
+		return s
+	}
+	return "event"
+}
+
+func (d *Desk) publishEvent(c *route.Call, in *api.ByID) (*api.Event, error) {
+	return d.move(c, in.ID, event.StatusPublished)
+}
+
+func (d *Desk) unpublishEvent(c *route.Call, in *api.ByID) (*api.Event, error) {
+	return d.move(c, in.ID, event.StatusDraft)
+}
+
+func (d *Desk) setEventStatus(c *route.Call, in *api.SetStatus) (*api.Event, error) {
+	return d.move(c, in.ID, in.Status)
+}
+
+func (d *Desk) move(c *route.Call, id, to string) (*api.Event, error) {
+	number, err := d.ownEvent(c, id)
+	if err != nil {
+		return nil, err
+	}
+	r, err := ask[event.Record](c, d, engine.EventRef(number), event.Move{To: to})
+	if err != nil {
+		return nil, err
+	}
+	d.published(c, number)
+	return d.eventView(r), nil
+}
+
+func (d *Desk) deleteEvent(c *route.Call, in *api.DeleteEvent) (*api.Deleted, error) {
+	number, err := d.ownEvent(c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	r, err := ask[event.Record](c, d, engine.EventRef(number), event.Delete{Reason: in.Reason})
+	if err != nil {
+		return nil, err
+	}
+	d.published(c, number)
+	if r.Status == event.StatusCancelled {
+		return &api.Deleted{Cancelled: true, Event: d.eventView(r)}, nil
+	}
+	return &api.Deleted{Deleted: true}, nil
+}
+
+// eventView is an event as its organization sees it.
+func (d *Desk) eventView(r *event.Record) *api.Event {
+	t := r.Details
+	v := &api.Event{
+		ID: t.PublicID.String(), NumericID: strconv.FormatInt(r.Number, 10), OrganizationID: strconv.FormatInt(t.Org, 10),
+		Slug: t.Slug, Title: t.Title, Category: t.Category, ProductType: event.ProductType(t.Category),
+		Subcategory: optional(t.Subcategory), ShortDesc: optional(t.ShortDesc), Description: optional(t.Description),
+		Tags: list(t.Tags), Status: r.Status, Visibility: t.Visibility,
+		StartDate: api.At(t.StartAt), EndDate: api.At(t.EndAt), Timezone: t.Timezone, VenueType: t.VenueType,
+		DoorOpenTime: api.At(t.DoorsAt), VenueName: optional(t.VenueName), VenueAddress: optional(t.VenueAddress),
+		VenueCity: optional(t.VenueCity), VenueCountry: optional(t.VenueCountry), VenueLat: t.VenueLat, VenueLng: t.VenueLng,
+		OnlineLink: optional(t.OnlineLink), OnlineLinkNote: optional(t.OnlineNote), ReturnPolicy: optional(t.ReturnPolicy),
+		HighlightVideoURL: optional(t.Highlight), CoverImage: optional(t.CoverImage), CoverVideo: optional(t.CoverVideo),
+		Gallery: list(t.Gallery), Currency: t.Currency, AbsorbFees: t.AbsorbFees,
+		Branding: orObject(t.Branding), SEOData: orObject(t.SEO), Entities: list(t.Entities), Schedule: []api.JSON{},
+		OrderWindowMinutes: t.OrderWindow / time.Minute.Milliseconds(),
+		CreatedAt:          api.At(r.CreatedAt), UpdatedAt: api.At(r.UpdatedAt),
+	}
+	if t.Capacity != event.NoCapacity {
+		v.Capacity = &t.Capacity
+	}
+	return v
+}
+
+// list is never null in an answer.
+func list[T any](s []T) []T {
+	if s == nil {
+		return []T{}
+	}
+	return s
+}
+
+// published makes what an organizer has written visible to whoever reads next:
+// it waits until the read model has it, as far as the deadline allows, and
+// forgets this node's page of the event.
+func (d *Desk) published(c *route.Call, number int64) {
+	ctx, cancel := context.WithTimeout(c.Context, time.Second)
+	defer cancel()
+	if err := d.Settled(ctx); err != nil {
+		return // a page that lags is better than an error for what is done
+	}
+	d.pages.Wait() // a page that is being kept now is older
+	d.pages.Del(pageKey(number))
+}

@@ -1,0 +1,349 @@
+package edge
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/fasthttp/router"
+	"github.com/valyala/fasthttp"
+
+	"boxoffice/edge/route"
+	"boxoffice/engine"
+)
+
+// Credentials are what a request brought to prove who sends it. At least one
+// is set.
+type Credentials struct {
+	Bearer     string // of the Authorization header
+	OrderToken string // of the query's token, where the operation takes order tokens
+}
+
+// Authenticate says whom credentials prove, or refuses with UNAUTHORIZED. It is
+// called for operations that are not only public, with credentials that were
+// sent. An order token that comes in a body is the handler's to check: such an
+// operation is Public too.
+type Authenticate func(ctx context.Context, op *route.Op, c Credentials) (route.Principal, error)
+
+// exchange is one request on its way through the server.
+type exchange struct {
+	id        string
+	now       time.Time
+	op        *route.Op // nil: no operation matched
+	observers *observers
+}
+
+// attrs are the exchange's own for the log, after others.
+func (x *exchange) attrs(others ...slog.Attr) []slog.Attr {
+	operation := "none"
+	if x.op != nil {
+		operation = x.op.ID
+	}
+	return append(others, slog.String("request_id", x.id), slog.String("operation", operation))
+}
+
+type exchangeKey struct{}
+
+// exchangeOf is the exchange that begin has opened.
+func exchangeOf(ctx *fasthttp.RequestCtx) *exchange {
+	x, _ := ctx.UserValue(exchangeKey{}).(*exchange)
+	return x
+}
+
+// idSource makes request ids: unique in the cluster, not secret.
+type idSource struct {
+	prefix string
+	next   *atomic.Uint64
+}
+
+func newIDSource() idSource {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return idSource{prefix: "req_" + hex.EncodeToString(b[:]) + "-", next: new(atomic.Uint64)}
+}
+
+func (s idSource) id() string { return s.prefix + strconv.FormatUint(s.next.Add(1), 36) }
+
+// begin opens an exchange.
+func (s *Server) begin(ctx *fasthttp.RequestCtx) *exchange {
+	x := &exchange{id: s.ids.id(), now: s.cfg.Now(), observers: s.other}
+	ctx.SetUserValue(exchangeKey{}, x)
+	s.metrics.inFlight.Inc()
+	return x
+}
+
+// end closes it: the request id, and the numbers.
+func (s *Server) end(ctx *fasthttp.RequestCtx, x *exchange) {
+	ctx.Response.Header.SetCanonical(headerRequestID, []byte(x.id))
+	x.observers.answered(ctx.Response.StatusCode(), s.cfg.Now().Sub(x.now).Seconds())
+	s.metrics.inFlight.Dec()
+}
+
+// handle is the outermost layer: every request comes through here.
+func (s *Server) handle(ctx *fasthttp.RequestCtx) {
+	x := s.begin(ctx)
+	defer s.end(ctx, x)
+	defer func() {
+		if p := recover(); p != nil {
+			s.panicked(ctx, x, p)
+		}
+	}()
+	if ambiguous(ctx.Request.Header.RawHeaders()) {
+		ctx.SetConnectionClose()
+		s.fail(ctx, x, malformed)
+		return
+	}
+	s.router.Handler(ctx)
+}
+
+// panicked answers 500 for a handler that panicked; nothing that it may have
+// written is sent.
+func (s *Server) panicked(ctx *fasthttp.RequestCtx, x *exchange, p any) {
+	s.metrics.panics.Inc()
+	s.log.LogAttrs(s.base, slog.LevelError, "handler panicked", x.attrs(slog.String("panic", fmt.Sprint(p)), slog.String("stack", string(debug.Stack())))...)
+	ctx.Response.Reset()
+	s.refuse(ctx, x, engine.Refuse(engine.Internal, nil), fasthttp.StatusInternalServerError)
+}
+
+// ambiguous says whether a proxy in front may have read other borders between
+// requests out of these headers than we did: two body lengths, a coding of
+// transfer other than chunked, a bare LF, a folded line. fasthttp serves some
+// of these.
+func ambiguous(raw []byte) bool {
+	length, coding := false, false
+	for len(raw) > 0 {
+		end := bytes.IndexByte(raw, '\n')
+		if end < 1 || raw[end-1] != '\r' || raw[0] == ' ' || raw[0] == '\t' {
+			return true
+		}
+		line := raw[:end-1]
+		raw = raw[end+1:]
+		if name, value, ok := bytes.Cut(line, []byte(":")); ok && (name[0]|0x20 == 'c' || name[0]|0x20 == 't') {
+			switch {
+			case bytes.EqualFold(name, []byte("content-length")):
+				length = true
+			case bytes.EqualFold(name, []byte("transfer-encoding")):
+				coding = true
+				if !bytes.EqualFold(bytes.TrimSpace(value), []byte("chunked")) {
+					return true
+				}
+			}
+		}
+	}
+	return length && coding
+}
+
+// newRouter makes a router that answers in the envelope and never redirects.
+func (s *Server) newRouter() *router.Router {
+	r := router.New()
+	r.RedirectTrailingSlash, r.RedirectFixedPath = false, false
+	r.NotFound = func(ctx *fasthttp.RequestCtx) { s.fail(ctx, exchangeOf(ctx), engine.Refuse(engine.NotFound, nil)) }
+	r.MethodNotAllowed = func(ctx *fasthttp.RequestCtx) {
+		s.fail(ctx, exchangeOf(ctx), engine.Refuse(engine.MethodNotAllowed, nil))
+	}
+	r.GlobalOPTIONS = func(ctx *fasthttp.RequestCtx) { ctx.SetStatusCode(fasthttp.StatusNoContent) }
+	return r
+}
+
+// operation is a row of the table, ready to be served.
+type operation struct {
+	op        *route.Op
+	params    []string
+	observers *observers
+}
+
+// register adds a row to the router; GET answers HEAD too.
+func (s *Server) register(op *route.Op) error {
+	o := &operation{op: op, params: pathNames(op.Path), observers: s.metrics.operation(op.ID)}
+	for _, name := range op.Handler.PathParams() {
+		if !slices.Contains(o.params, name) {
+			return fmt.Errorf("%s: request binds {%s}, which %s has not", op.ID, name, op.Path)
+		}
+	}
+	handler := func(ctx *fasthttp.RequestCtx) {
+		x := exchangeOf(ctx)
+		x.op, x.observers = op, o.observers
+		if err := s.operate(ctx, x, o); err != nil {
+			s.fail(ctx, x, err)
+		}
+	}
+	if op.MaxBody > bodyBytes {
+		return fmt.Errorf("%s: a body of %d bytes is beyond the limit", op.ID, op.MaxBody)
+	}
+	if op.MaxBody > route.DefaultBody {
+		s.large.Handle(op.Method, op.Path, handler)
+	}
+	if op.Method == fasthttp.MethodGet {
+		s.read(op.Path, handler)
+		return nil
+	}
+	s.router.Handle(op.Method, op.Path, handler)
+	return nil
+}
+
+// pathNames are the parameters of a path template.
+func pathNames(path string) []string {
+	var names []string
+	for part := range strings.SplitSeq(path, "/") {
+		if name, ok := strings.CutPrefix(part, "{"); ok {
+			names = append(names, strings.TrimSuffix(name, "}"))
+		}
+	}
+	return names
+}
+
+var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+// maxPooled bounds the answer buffers that are kept, in bytes.
+const maxPooled = 64 << 10
+
+// operate takes a matched request through the middle to its handler and writes
+// the answer of a success. The order is DESIGN section 6's.
+func (s *Server) operate(ctx *fasthttp.RequestCtx, x *exchange, o *operation) error {
+	if !proper(ctx, o.params) {
+		return engine.Refuse(engine.NotFound, nil)
+	}
+	call := route.NewCall(s.base, o.op, x.now)
+	defer call.End()
+	call.RequestID, call.Client = x.id, clientAddress(ctx, s.cfg.TrustedProxies)
+	var err error
+	if call.Principal, err = s.principal(ctx, call); err != nil {
+		return err
+	}
+	if call.Body, err = body(ctx, o.op); err != nil {
+		return err
+	}
+	if call.IdempotencyKey, err = idempotencyKey(ctx, o.op); err != nil {
+		return err
+	}
+	buf, _ := buffers.Get().(*bytes.Buffer)
+	buf.Reset()
+	if err := o.op.Handler.Serve(call, source{ctx}, buf); err != nil {
+		return err
+	}
+	s.answer(ctx, o.op.Status, buf.Bytes())
+	for _, h := range call.Headers {
+		ctx.Response.Header.Set(h.Name, h.Value)
+	}
+	if buf.Cap() <= maxPooled {
+		buffers.Put(buf)
+	}
+	return nil
+}
+
+// Canonical header names and values, as bytes for SetCanonical.
+var (
+	headerRequestID    = []byte("X-Request-Id")
+	headerNoSniff      = []byte(fasthttp.HeaderXContentTypeOptions)
+	headerCacheControl = []byte(fasthttp.HeaderCacheControl)
+	noSniff            = []byte("nosniff")
+	noStore            = []byte("no-store")
+	jsonType           = []byte("application/json")
+)
+
+// answer writes a JSON body, which it copies. Answers are not to be stored
+// unless their operation says otherwise: many carry a secret.
+func (s *Server) answer(ctx *fasthttp.RequestCtx, status int, body []byte) {
+	ctx.SetStatusCode(status)
+	h := &ctx.Response.Header
+	h.SetCanonical(headerNoSniff, noSniff)
+	h.SetCanonical(headerCacheControl, noStore)
+	if len(body) > 0 {
+		h.SetContentTypeBytes(jsonType)
+		ctx.SetBody(body)
+	}
+}
+
+// proper says whether every path parameter is made of the characters that ids
+// are made of. The router matches the path as it was sent, so an encoded slash
+// is still encoded here.
+func proper(ctx *fasthttp.RequestCtx, params []string) bool {
+	for _, name := range params {
+		value, _ := ctx.UserValue(name).(string)
+		if len(value) == 0 || len(value) > 128 || strings.Trim(value, ".") == "" {
+			return false
+		}
+		for _, c := range []byte(value) {
+			if (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && c != '_' && c != '.' && c != '-' {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// principal authenticates the request for its operation.
+func (s *Server) principal(ctx *fasthttp.RequestCtx, call *route.Call) (route.Principal, error) {
+	op := call.Op
+	nobody := route.Principal{Kind: route.Public}
+	if op.Auth == route.Public {
+		return nobody, nil
+	}
+	c, ok := credentials(ctx, op)
+	switch {
+	case !ok:
+		return nobody, engine.Refuse(engine.Unauthorized, nil)
+	case c == Credentials{} && op.Auth.Has(route.Public):
+		return nobody, nil
+	case c == Credentials{} || s.cfg.Authenticate == nil:
+		return nobody, engine.Refuse(engine.Unauthorized, nil)
+	}
+	p, err := s.cfg.Authenticate(call.Context, op, c)
+	if err != nil {
+		return nobody, err
+	}
+	if !op.Auth.Has(p.Kind) {
+		return nobody, engine.Refuse(engine.Forbidden, nil)
+	}
+	return p, nil
+}
+
+// credentials copies what the request brought. ok is false for an Authorization
+// header that carries no bearer token.
+func credentials(ctx *fasthttp.RequestCtx, op *route.Op) (c Credentials, ok bool) {
+	if op.Auth.Has(route.OrderToken) {
+		c.OrderToken = string(ctx.QueryArgs().Peek("token"))
+	}
+	header := ctx.Request.Header.Peek(fasthttp.HeaderAuthorization)
+	if len(header) == 0 {
+		return c, true
+	}
+	scheme, token, _ := bytes.Cut(header, []byte(" "))
+	c.Bearer = string(bytes.TrimSpace(token))
+	return c, bytes.EqualFold(scheme, []byte("Bearer")) && c.Bearer != ""
+}
+
+// idempotencyKey is the header's UUID in lower case, of an operation that
+// writes; empty if none was sent.
+func idempotencyKey(ctx *fasthttp.RequestCtx, op *route.Op) (string, error) {
+	key := ctx.Request.Header.Peek("Idempotency-Key")
+	if len(key) == 0 || !op.Writes() {
+		return "", nil
+	}
+	s := strings.ToLower(string(key))
+	if !route.ValidUUID(s) {
+		return "", route.Invalid(route.Issue{Path: "Idempotency-Key", Code: route.IssueFormat, Message: "must be a UUID"})
+	}
+	return s, nil
+}
+
+// source gives a plan its parameters out of an HTTP request.
+type source struct{ ctx *fasthttp.RequestCtx }
+
+func (s source) Param(name string) (string, bool) {
+	value, ok := s.ctx.UserValue(name).(string)
+	return value, ok
+}
+
+func (s source) Query(name string) [][]byte { return s.ctx.QueryArgs().PeekMulti(name) }
+func (s source) Header(name string) []byte  { return s.ctx.Request.Header.Peek(name) }

@@ -1,0 +1,311 @@
+package edge
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"slices"
+	"strconv"
+
+	"github.com/go-json-experiment/json"
+
+	"boxoffice/edge/api"
+	"boxoffice/edge/route"
+	"boxoffice/engine"
+	"boxoffice/engine/event"
+	"boxoffice/engine/inventory"
+	"boxoffice/persistence/readmodel"
+)
+
+// Public reads are answered from this node's memory: pages from a cache that
+// lives for a second, stock from the feed of committed facts. An on-sale's reads
+// touch neither Postgres nor the actors.
+
+// cached is a page of the cache, or made and kept.
+func cached[T any](d *Desk, key string, make func() (T, error)) (T, error) {
+	if v, ok := d.pages.Get(key); ok {
+		if t, ok := v.(T); ok {
+			return t, nil
+		}
+	}
+	t, err := make()
+	if err == nil {
+		d.pages.SetWithTTL(key, t, pageBytes, pageLife)
+	}
+	return t, err
+}
+
+// pageBytes is what a page counts for in the cache, roughly.
+const pageBytes = 4 << 10
+
+// page is an event with its ticket types, as the read model has them.
+type page struct {
+	event readmodel.Event
+	types []readmodel.TicketType
+	org   api.Organizer
+}
+
+func pageKey(number int64) string { return "event/" + strconv.FormatInt(number, 10) }
+
+// eventPageOf reads an event and its types through the cache.
+func (d *Desk) eventPageOf(ctx context.Context, number int64) (*page, error) {
+	return cached(d, pageKey(number), func() (*page, error) {
+		e, err := d.Read.EventByNumber(ctx, number)
+		if err != nil {
+			return nil, notFoundAs(err, engine.EventNotFound)
+		}
+		p := &page{event: e}
+		if p.types, err = d.Read.TicketTypes(ctx, number); err != nil {
+			return nil, err
+		}
+		o, err := d.Accounts.Organization(ctx, e.Details.Org)
+		if err != nil {
+			return nil, err
+		}
+		if o != nil {
+			p.org = api.Organizer{ID: strconv.FormatInt(o.ID, 10), Name: o.Name, Slug: o.Slug}
+		}
+		return p, nil
+	})
+}
+
+// notFoundAs makes a refusal of the read model's "not found".
+func notFoundAs(err error, code engine.Code) error {
+	if errors.Is(err, readmodel.ErrNotFound) {
+		return &engine.Refusal{Code: code}
+	}
+	return err
+}
+
+// visible says whether the caller may see an event: the public sees what is
+// published and not private, the organization everything.
+func visible(p route.Principal, e *event.Record) bool {
+	if belongs(p, e.Details.Org) {
+		return true
+	}
+	return slices.Contains(event.Public, e.Status) && e.Details.Visibility != "private"
+}
+
+func (d *Desk) eventPage(c *route.Call, in *api.BySlug) (*api.Event, error) {
+	number, err := cached(d, "slug/"+in.Slug, func() (int64, error) {
+		e, err := d.Read.EventBySlug(c.Context, in.Slug)
+		if err != nil {
+			return 0, notFoundAs(err, engine.EventNotFound)
+		}
+		return e.Number, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	p, err := d.eventPageOf(c.Context, number)
+	if err != nil {
+		return nil, err
+	}
+	if !visible(c.Principal, &p.event.Record) {
+		return nil, &engine.Refusal{Code: engine.EventNotFound}
+	}
+	v := d.eventView(&p.event.Record)
+	v.OrganizationID, v.Organizer = "", &p.org
+	v.OnlineLinkNote = nil
+	if v.ProductType == event.ProductDigital {
+		v.OnlineLink = nil
+	}
+	v.Branding = publicBranding(p.event.Details.Branding)
+	if v.ProductType == event.ProductReservation {
+		v.StartDate, v.EndDate = nil, nil
+		open := slices.Contains(event.Public, p.event.Status)
+		v.BookingOpen = &open
+	}
+	if v.TicketTypes, err = d.typesView(c, p, false); err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+// publicBranding is what the public sees of an event's branding.
+func publicBranding(b []byte) api.JSON {
+	var seen struct {
+		CourseType          api.JSON `json:"courseType,omitzero"`
+		CertificateTemplate api.JSON `json:"certificateTemplate,omitzero"`
+		RequireIDCheck      api.JSON `json:"requireIdCheck,omitzero"`
+	}
+	if json.Unmarshal(orObject(b), &seen) != nil {
+		return api.JSON("{}")
+	}
+	out, err := json.Marshal(seen)
+	if err != nil {
+		return api.JSON("{}")
+	}
+	return out
+}
+
+func (d *Desk) discoverEvents(c *route.Call, in *api.Discover) (*api.List[api.Card], error) {
+	q := readmodel.Discovery{Filter: filterOf(&in.EventFilter), Now: c.Now.UnixMilli(), Limit: in.Limit + 1}
+	if !in.DateFrom.IsZero() {
+		q.From = in.DateFrom.UnixMilli()
+	}
+	if !in.DateTo.IsZero() {
+		q.To = in.DateTo.UnixMilli()
+	}
+	after, err := readCursor(in.Cursor, 2)
+	if err != nil {
+		return nil, err
+	}
+	if after != nil {
+		q.After = readmodel.Start{At: after[0], Number: after[1]}
+	}
+	events, err := d.Read.DiscoverEvents(c.Context, q)
+	if err != nil {
+		return nil, err
+	}
+	out := &api.List[api.Card]{Items: make([]api.Card, 0, in.Limit)}
+	for i := range events[:min(len(events), in.Limit)] {
+		out.Items = append(out.Items, card(&events[i]))
+	}
+	if len(events) > in.Limit {
+		last := readmodel.StartOf(&events[in.Limit-1])
+		out.NextCursor = cursorOf(last.At, last.Number)
+	}
+	return out, nil
+}
+
+func (d *Desk) listOwnEvents(c *route.Call, in *api.ListOwn) (*api.List[*api.Event], error) {
+	org, err := organization(c.Principal, in.OrgID)
+	if err != nil {
+		return nil, err
+	}
+	before, err := readCursor(in.Cursor, 1)
+	if err != nil {
+		return nil, err
+	}
+	var below int64
+	if before != nil {
+		below = before[0]
+	}
+	events, err := d.Read.OrganizerEvents(c.Context, org, filterOf(&in.EventFilter), below, in.Limit+1)
+	if err != nil {
+		return nil, err
+	}
+	out := &api.List[*api.Event]{Items: make([]*api.Event, 0, in.Limit)}
+	for i := range events[:min(len(events), in.Limit)] {
+		out.Items = append(out.Items, d.eventView(&events[i].Record))
+	}
+	if len(events) > in.Limit {
+		out.NextCursor = cursorOf(events[in.Limit-1].Number)
+	}
+	return out, nil
+}
+
+func filterOf(f *api.EventFilter) readmodel.Filter {
+	return readmodel.Filter{
+		Query: f.Q, Category: f.Category, ProductType: f.ProductType, Course: f.Course,
+		City: f.City, Country: f.Country, Venue: f.Venue,
+	}
+}
+
+// card is an event as discovery shows it.
+func card(e *readmodel.Event) api.Card {
+	t := e.Details
+	v := api.Card{
+		ID: t.PublicID.String(), Slug: t.Slug, Title: t.Title, ShortDesc: optional(t.ShortDesc), Category: t.Category,
+		ProductType: event.ProductType(t.Category), Status: e.Status, StartDate: api.At(t.StartAt), EndDate: api.At(t.EndAt),
+		Timezone: t.Timezone, VenueName: optional(t.VenueName), VenueCity: optional(t.VenueCity),
+		Country: optional(t.VenueCountry), CoverImage: optional(t.CoverImage), Currency: t.Currency,
+	}
+	if v.ProductType == event.ProductReservation {
+		v.StartDate, v.EndDate = nil, nil
+	}
+	if e.From != readmodel.NoPrice {
+		price := decimal(e.From)
+		v.LowestPrice = &price
+	}
+	return v
+}
+
+func (d *Desk) listTicketTypes(c *route.Call, in *api.ByID) (*api.TicketTypes, error) {
+	number, _, err := d.eventNumber(c.Context, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	p, err := d.eventPageOf(c.Context, number)
+	if err != nil {
+		return nil, err
+	}
+	if !visible(c.Principal, &p.event.Record) {
+		return nil, &engine.Refusal{Code: engine.EventNotFound}
+	}
+	types, err := d.typesView(c, p, belongs(c.Principal, p.event.Details.Org))
+	if err != nil {
+		return nil, err
+	}
+	return &api.TicketTypes{Items: types}, nil
+}
+
+// typesView shows the types with their live stock: all to their organization,
+// those that are not hidden to the public.
+func (d *Desk) typesView(c *route.Call, p *page, own bool) ([]api.TicketType, error) {
+	out := make([]api.TicketType, 0, len(p.types))
+	for i := range p.types {
+		t := &p.types[i]
+		if t.Details.Hidden && !own {
+			continue
+		}
+		left, err := d.left(c.Context, t.Ref)
+		if err != nil {
+			return nil, err
+		}
+		r := inventory.Record{Ref: t.Ref, Details: t.Details, Available: left}
+		if r.Details.Quantity != inventory.Unlimited {
+			r.Sold = r.Details.Quantity - left
+		}
+		v := typeView(&r, own)
+		if r.Details.Quantity == inventory.Unlimited {
+			v.Sold = nil // the feed does not count what has no end
+		}
+		out = append(out, *v)
+	}
+	return out, nil
+}
+
+// left is a ticket type's live stock: from the feed, and the first time from the
+// actor.
+func (d *Desk) left(ctx context.Context, ref engine.Ref) (int64, error) {
+	if left, ok := d.Stock.Get(ref); ok {
+		return left, nil
+	}
+	r, err := askIn[inventory.Record](ctx, d, ref, inventory.Get{})
+	if err != nil {
+		return 0, err
+	}
+	d.Stock.Set(ref, 0, r.Available)
+	return r.Available, nil
+}
+
+// A cursor is the sort key of the last row seen, base64url. It holds nothing
+// that the caller has not seen, so it is not signed.
+
+func cursorOf(keys ...int64) *string {
+	b := make([]byte, 0, 8*len(keys))
+	for _, k := range keys {
+		b = binary.BigEndian.AppendUint64(b, uint64(k))
+	}
+	s := base64.RawURLEncoding.EncodeToString(b)
+	return &s
+}
+
+// readCursor reads a cursor of n keys; nil for none.
+func readCursor(s string, n int) ([]int64, error) {
+	if s == "" {
+		return nil, nil
+	}
+	b, err := base64.RawURLEncoding.DecodeString(s)
+	if err != nil || len(b) != 8*n {
+		return nil, route.Invalid(route.Issue{Path: "cursor", Code: route.IssueFormat, Message: "is not a cursor of this list"})
+	}
+	keys := make([]int64, n)
+	for i := range keys {
+		keys[i] = int64(binary.BigEndian.Uint64(b[8*i:]))
+	}
+	return keys, nil
+}

@@ -1,0 +1,349 @@
+package route
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"reflect"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// MaxDepth bounds the nesting of a body, also in members that are ignored.
+const MaxDepth = 32
+
+// maxScratch bounds the buffer that a pooled decoder keeps, in bytes.
+const maxScratch = 4 << 10
+
+// decoder reads one request. It is pooled; nothing that it hands out aliases
+// the body.
+type decoder struct {
+	json    jsontext.Decoder
+	in      bytes.Buffer
+	path    []step
+	issues  []Issue
+	scratch []byte
+}
+
+// step is one part of the path to the value being read.
+type step struct {
+	name  string // of a member or parameter; empty for an index
+	index int
+}
+
+var decoders = sync.Pool{New: func() any { return new(decoder) }}
+
+// bind reads a request into v, a struct of the plan's type, and returns every
+// violation that it finds.
+func (p *plan) bind(v reflect.Value, src Source, body []byte) []Issue {
+	d, _ := decoders.Get().(*decoder)
+	for i := range p.params {
+		p.params[i].bind(d, v, src)
+	}
+	if p.body != nil {
+		d.body(p.body, v, body)
+	}
+	issues := d.issues
+	d.path, d.issues, d.in = d.path[:0], nil, bytes.Buffer{}
+	if cap(d.scratch) > maxScratch {
+		d.scratch = nil
+	}
+	decoders.Put(d)
+	return issues
+}
+
+// body reads the request's body. No body at all stands for an empty object.
+func (d *decoder) body(o *object, v reflect.Value, body []byte) {
+	if len(body) == 0 {
+		body = []byte("{}")
+	}
+	if tooDeep(body) {
+		d.report(problem{IssueDepth, "must not be nested deeper than " + strconv.Itoa(MaxDepth) + " levels"})
+		return
+	}
+	d.in = *bytes.NewBuffer(body)
+	d.json.Reset(&d.in)
+	err := o.json(d, v)
+	if err == nil {
+		if _, err = d.json.ReadToken(); errors.Is(err, io.EOF) {
+			return
+		}
+	}
+	d.syntax(err)
+}
+
+// syntax reports a body that is not JSON, in place of all that it seemed to
+// violate.
+func (d *decoder) syntax(err error) {
+	issue := Issue{Code: IssueJSON, Message: "the body must be one JSON value in UTF-8 and nothing after it"}
+	if at, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+		issue.Path = pathOf(at.JSONPointer)
+	}
+	if errors.Is(err, jsontext.ErrDuplicateName) {
+		issue.Code, issue.Message = IssueDuplicate, "must be given once"
+	}
+	d.issues = append(d.issues[:0], issue)
+}
+
+// report adds an issue at the value being read.
+func (d *decoder) report(p problem) {
+	if len(d.issues) < MaxIssues {
+		d.issues = append(d.issues, Issue{Path: d.where(), Code: p.code, Message: p.message})
+	}
+}
+
+// where is the path to the value being read, e.g. items[0].quantity.
+func (d *decoder) where() string {
+	var b strings.Builder
+	for _, s := range d.path {
+		if s.name == "" {
+			b.WriteString("[" + strconv.Itoa(s.index) + "]")
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteByte('.')
+		}
+		b.WriteString(s.name)
+	}
+	return b.String()
+}
+
+// maxPath bounds the paths that are made of a client's own names, in bytes.
+const maxPath = 200
+
+// pathOf writes a JSON pointer as a path. A name of digits is taken for an
+// index; a pointer of the client's making that is too long is left out.
+func pathOf(p jsontext.Pointer) string {
+	if len(p) > maxPath {
+		return ""
+	}
+	var d decoder
+	for name := range p.Tokens() {
+		if n, err := strconv.Atoi(name); err == nil {
+			d.path = append(d.path, step{index: n})
+		} else {
+			d.path = append(d.path, step{name: name})
+		}
+	}
+	return d.where()
+}
+
+func (d *decoder) push(s step) { d.path = append(d.path, s) }
+func (d *decoder) pop()        { d.path = d.path[:len(d.path)-1] }
+
+// json reads an object's members; unknown ones are skipped.
+func (o *object) json(d *decoder, v reflect.Value) error {
+	if d.json.PeekKind() != '{' {
+		d.report(problem{IssueType, "must be an object"})
+		return d.json.SkipValue()
+	}
+	if _, err := d.json.ReadToken(); err != nil {
+		return err
+	}
+	if o.defaults {
+		o.initialize(v)
+	}
+	seen := uint64(0)
+	for d.json.PeekKind() != '}' {
+		raw, err := d.json.ReadValue()
+		if err != nil {
+			return err
+		}
+		f := o.fields[string(d.unquote(raw))]
+		if f == nil {
+			if err := d.json.SkipValue(); err != nil {
+				return err
+			}
+			continue
+		}
+		present, err := f.json(d, v)
+		if err != nil {
+			return err
+		}
+		if present {
+			seen |= f.bit
+		}
+	}
+	if missing := o.required &^ seen; missing != 0 {
+		o.reportMissing(d, missing)
+	}
+	_, err := d.json.ReadToken()
+	return err
+}
+
+func (o *object) initialize(v reflect.Value) {
+	for _, f := range o.order {
+		if f.initial.IsValid() {
+			v.FieldByIndex(f.index).Set(f.initial)
+		}
+	}
+}
+
+func (o *object) reportMissing(d *decoder, missing uint64) {
+	for _, f := range o.order {
+		if f.bit&missing != 0 {
+			d.push(step{name: f.name})
+			d.report(problem{IssueRequired, "is required"})
+			d.pop()
+		}
+	}
+}
+
+// json reads one member and says whether it was there: null is not, except in
+// an Opt.
+func (f *field) json(d *decoder, v reflect.Value) (present bool, err error) {
+	isNull := d.json.PeekKind() == 'n'
+	if isNull && !f.optional {
+		return false, d.json.SkipValue()
+	}
+	v = at(v, f.index)
+	d.push(step{name: f.name})
+	defer d.pop()
+	if !f.optional {
+		return true, f.node.json(d, v)
+	}
+	if isNull && !f.nullable {
+		d.report(problem{IssueNull, "must not be null"})
+	}
+	v.Field(optSet).SetBool(true)
+	v.Field(optNull).SetBool(isNull)
+	if isNull {
+		return true, d.json.SkipValue()
+	}
+	return true, f.node.json(d, v.Field(optValue))
+}
+
+// at is FieldByIndex without its cost for the usual, unembedded field.
+func at(v reflect.Value, index []int) reflect.Value {
+	if len(index) == 1 {
+		return v.Field(index[0])
+	}
+	return v.FieldByIndex(index)
+}
+
+// list reads a slice.
+type list struct {
+	elem     node
+	min, max int // -1: no bound
+}
+
+func (l *list) json(d *decoder, v reflect.Value) error {
+	if d.json.PeekKind() != '[' {
+		d.report(problem{IssueType, "must be an array"})
+		return d.json.SkipValue()
+	}
+	if _, err := d.json.ReadToken(); err != nil {
+		return err
+	}
+	n := 0
+	for ; d.json.PeekKind() != ']'; n++ {
+		if l.max >= 0 && n >= l.max {
+			if err := d.json.SkipValue(); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := l.element(d, v, n); err != nil {
+			return err
+		}
+	}
+	l.count(d, n)
+	_, err := d.json.ReadToken()
+	return err
+}
+
+func (l *list) element(d *decoder, v reflect.Value, n int) error {
+	v.Grow(1)
+	v.SetLen(n + 1)
+	d.push(step{index: n})
+	err := l.elem.json(d, v.Index(n))
+	d.pop()
+	return err
+}
+
+func (l *list) count(d *decoder, n int) {
+	if l.min > n {
+		d.report(problem{IssueMinItems, "must have at least " + strconv.Itoa(l.min) + " items"})
+	}
+	if l.max >= 0 && n > l.max {
+		d.report(problem{IssueMaxItems, "must have at most " + strconv.Itoa(l.max) + " items"})
+	}
+}
+
+// text reads a list of comma-separated values.
+func (l *list) text(d *decoder, v reflect.Value, text []byte) {
+	parts := bytes.Split(text, []byte(","))
+	l.count(d, len(parts))
+	if l.max >= 0 && len(parts) > l.max {
+		return
+	}
+	v.Set(reflect.MakeSlice(v.Type(), len(parts), len(parts)))
+	for i, part := range parts {
+		d.push(step{index: i})
+		l.elem.text(d, v.Index(i), part)
+		d.pop()
+	}
+}
+
+// bind reads one parameter.
+func (p *param) bind(d *decoder, v reflect.Value, src Source) {
+	v = at(v, p.index)
+	if p.initial.IsValid() {
+		v.Set(p.initial)
+	}
+	d.push(step{name: p.name})
+	defer d.pop()
+	text, ok := p.find(d, src)
+	switch {
+	case ok:
+		p.node.text(d, v, text)
+	case p.required:
+		d.report(problem{IssueRequired, "is required"})
+	}
+}
+
+// find is the parameter's text. An empty query or header value is absent; of
+// two values with one name neither is taken, since proxies differ in which.
+func (p *param) find(d *decoder, src Source) (text []byte, ok bool) {
+	if p.in == inPath {
+		s, ok := src.Param(p.name)
+		return []byte(s), ok
+	}
+	if p.in == inHeader {
+		text = src.Header(p.name)
+		return text, len(text) > 0
+	}
+	values := src.Query(p.name)
+	if len(values) > 1 {
+		d.report(problem{IssueDuplicate, "must be given once"})
+		return nil, false
+	}
+	if len(values) == 0 || len(values[0]) == 0 {
+		return nil, false
+	}
+	return values[0], true
+}
+
+// tooDeep says whether brackets outside of strings nest deeper than MaxDepth.
+func tooDeep(body []byte) bool {
+	depth, quoted := 0, false
+	for i := 0; i < len(body); i++ {
+		switch c := body[i]; {
+		case c == '\\' && quoted:
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			if depth++; depth > MaxDepth {
+				return true
+			}
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return false
+}

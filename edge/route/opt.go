@@ -1,0 +1,57 @@
+package route
+
+import (
+	"reflect"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Opt is a field of a partial update, which tells absent, null and a value
+// apart. The field's constraint tags apply to Value; `nullable:"false"` refuses
+// null. It is written with `json:"name,omitzero"`.
+type Opt[T any] struct {
+	Set   bool // the field was sent
+	Null  bool // as null
+	Value T    // zero unless Set and not Null
+}
+
+// Some is an Opt that holds v.
+func Some[T any](v T) Opt[T] { return Opt[T]{Set: true, Value: v} }
+
+// Null is an Opt that was sent as null.
+func Null[T any]() Opt[T] { return Opt[T]{Set: true, Null: true} }
+
+// Into replaces *dst when the field was sent; null makes it zero.
+func (o Opt[T]) Into(dst *T) {
+	if o.Set {
+		*dst = o.Value
+	}
+}
+
+// MarshalJSONTo writes null or the value, for clients that build requests.
+func (o Opt[T]) MarshalJSONTo(enc *jsontext.Encoder) error {
+	if !o.Set || o.Null {
+		return enc.WriteToken(jsontext.Null)
+	}
+	return json.MarshalEncode(enc, &o.Value)
+}
+
+// IsZero says whether the field was not sent.
+func (o Opt[T]) IsZero() bool { return !o.Set }
+
+// Inner is the type of Value, for the plan and the document.
+func (o Opt[T]) Inner() reflect.Type { return reflect.TypeFor[T]() }
+
+// InlineJSONSchema makes the document show the value where the field stands.
+func (o Opt[T]) InlineJSONSchema() {}
+
+// Optional is what every Opt is.
+type Optional interface{ Inner() reflect.Type }
+
+// Positions of Opt's fields, for the plan.
+const (
+	optSet = iota
+	optNull
+	optValue
+)

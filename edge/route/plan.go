@@ -1,0 +1,249 @@
+package route
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// A request type is a struct. Each exported field carries one of these tags,
+// or is an embedded struct whose fields count as its own:
+//
+//	path:"id" query:"limit" header:"X-Name" json:"title"
+//
+// and any of the constraint tags that fit its type, with swaggest's names:
+//
+//	required    true: must be there and not null
+//	default     the value when it is absent
+//	minLength, maxLength    strings, in characters
+//	minimum, maximum        numbers; Money in major units
+//	minItems, maxItems      slices; the other constraints hold for each element
+//	enum        a,b,c: the allowed values
+//	format      email, uuid, uri, date-time, date, timezone, country, currency;
+//	            of free-form JSON: object
+//	nullable    false: an Opt that cannot be null
+//	description, example    for the document only
+//
+// Strings, booleans, integers, float64, time.Time, Money and named types of
+// these are scalars. A JSON field may also be a struct, a slice, a pointer (nil
+// when absent or null) or an Opt of any of these; a parameter may be a slice of
+// scalars; jsontext.Value takes free-form JSON (maxLength in bytes). null stands for absent everywhere but in an Opt.
+type plan struct {
+	params []param
+	body   *object // nil: the operation reads no body
+}
+
+type place uint8
+
+const (
+	inPath place = iota
+	inQuery
+	inHeader
+)
+
+// param is one field that is read from path, query or headers.
+type param struct {
+	in       place
+	name     string
+	index    []int
+	node     node
+	required bool
+	initial  reflect.Value // the default; invalid for none
+}
+
+// refuses says whether some request can violate the plan.
+func (p *plan) refuses() bool { return p.body != nil || len(p.params) > 0 }
+
+// compile makes the plan of a request type. It panics on what cannot be
+// served: the table is wrong, and the program must not start.
+func compile(t reflect.Type) *plan {
+	if t.Kind() != reflect.Struct {
+		panic(fmt.Sprintf("route: request type %v is not a struct", t))
+	}
+	p, c := &plan{}, compiler{objects: map[reflect.Type]*object{}}
+	body := &object{fields: map[string]*field{}}
+	p.collect(&c, body, t, nil)
+	if len(body.fields) > 0 {
+		p.body = body
+	}
+	return p
+}
+
+// collect adds the fields of t, which sits at index within the request.
+func (p *plan) collect(c *compiler, body *object, t reflect.Type, index []int) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		at := append(append([]int(nil), index...), i)
+		if f.Anonymous && f.Type.Kind() == reflect.Struct && tagged(f) == "" {
+			p.collect(c, body, f.Type, at)
+			continue
+		}
+		where := fmt.Sprintf("%v.%s", t, f.Name)
+		switch key := tagged(f); key {
+		case "json":
+			body.add(c, where, f, at)
+		case "path", "query", "header":
+			p.params = append(p.params, c.param(where, key, f, at))
+		default:
+			panic("route: " + where + " carries no path, query, header or json tag")
+		}
+	}
+}
+
+// tagged is which of the binding tags the field carries, if any.
+func tagged(f reflect.StructField) string {
+	for _, key := range []string{"path", "query", "header", "json"} {
+		if _, ok := f.Tag.Lookup(key); ok {
+			return key
+		}
+	}
+	return ""
+}
+
+// field is one member of an object.
+type field struct {
+	name     string
+	index    []int
+	node     node
+	optional bool          // an Opt
+	nullable bool          // an Opt that may be null
+	bit      uint64        // in object.required; 0 for a field that may be absent
+	initial  reflect.Value // the default; invalid for none
+}
+
+// object reads a JSON object into a struct.
+type object struct {
+	fields   map[string]*field
+	order    []*field // in the order of the struct
+	required uint64   // the bits of the required fields
+	defaults bool     // some field has a default
+}
+
+// add compiles one field of the struct.
+func (o *object) add(c *compiler, where string, f reflect.StructField, index []int) {
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	if !f.IsExported() || name == "" || name == "-" {
+		panic("route: " + where + " needs a name in its json tag")
+	}
+	if o.fields[name] != nil {
+		panic("route: " + where + " repeats the name " + name)
+	}
+	m := &field{name: name, index: index}
+	tags := c.tags(where, f.Tag)
+	t := f.Type
+	if opt, ok := reflect.TypeAssert[Optional](reflect.Zero(t)); ok {
+		m.optional, m.nullable = true, f.Tag.Get("nullable") != "false"
+		t = opt.Inner()
+	} else if _, ok := f.Tag.Lookup("nullable"); ok {
+		panic("route: " + where + " is nullable but no Opt")
+	}
+	m.node = c.node(where, t, tags)
+	if tags.required {
+		m.bit = o.required + 1
+		if m.bit == 0 || m.optional {
+			panic("route: " + where + " cannot be required")
+		}
+		o.required |= m.bit
+	}
+	if text, ok := f.Tag.Lookup("default"); ok {
+		m.initial = c.initial(where, t, m.node, text)
+		if m.optional {
+			panic("route: " + where + " is an Opt with a default")
+		}
+		o.defaults = true
+	}
+	o.fields[name] = m
+	o.order = append(o.order, m)
+}
+
+// compiler compiles the types of one request; objects ends recursion.
+type compiler struct{ objects map[reflect.Type]*object }
+
+// object compiles a struct that stands within a body.
+func (c *compiler) object(t reflect.Type) *object {
+	if o := c.objects[t]; o != nil {
+		return o
+	}
+	o := &object{fields: map[string]*field{}}
+	c.objects[t] = o
+	c.members(o, t, nil)
+	return o
+}
+
+func (c *compiler) members(o *object, t reflect.Type, index []int) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		at := append(append([]int(nil), index...), i)
+		if f.Anonymous && f.Type.Kind() == reflect.Struct && tagged(f) == "" {
+			c.members(o, f.Type, at)
+			continue
+		}
+		o.add(c, fmt.Sprintf("%v.%s", t, f.Name), f, at)
+	}
+}
+
+func (c *compiler) param(where, key string, f reflect.StructField, index []int) param {
+	p := param{in: map[string]place{"path": inPath, "query": inQuery, "header": inHeader}[key], name: f.Tag.Get(key), index: index}
+	if !f.IsExported() || p.name == "" {
+		panic("route: " + where + " needs a name in its tag")
+	}
+	tags := c.tags(where, f.Tag)
+	p.node, p.required = c.node(where, f.Type, tags), tags.required || p.in == inPath
+	if p.node.text == nil {
+		panic(fmt.Sprintf("route: %s: %v cannot be a parameter", where, f.Type))
+	}
+	if text, ok := f.Tag.Lookup("default"); ok {
+		p.initial = c.initial(where, f.Type, p.node, text)
+	}
+	return p
+}
+
+// node compiles a type under the constraints of the field it stands in.
+func (c *compiler) node(where string, t reflect.Type, tags tags) node {
+	switch {
+	case t == freeType:
+		tags.allow(where, "maxLength", "format")
+		f := &free{max: tags.count(where, "maxLength"), object: tags.set["format"] == "object"}
+		if !f.object && tags.set["format"] != "" {
+			panic("route: " + where + ": format of free-form JSON is object")
+		}
+		return node{json: f.json}
+	case scalarOf(t) != nil:
+		tags.allow(where, scalarOf(t).tags...)
+		s := &scalar{kind: scalarOf(t), checks: tags.checks(where, t)}
+		return node{json: s.json, text: s.text}
+	case t.Kind() == reflect.Pointer:
+		inner := c.node(where, t.Elem(), tags)
+		ptr := pointer{t.Elem(), inner}
+		n := node{json: ptr.json}
+		if inner.text != nil {
+			n.text = ptr.text
+		}
+		return n
+	case t.Kind() == reflect.Slice:
+		list := &list{min: tags.count(where, "minItems"), max: tags.count(where, "maxItems"), elem: c.node(where, t.Elem(), tags.elements())}
+		n := node{json: list.json}
+		if list.elem.text != nil {
+			n.text = list.text
+		}
+		return n
+	case t.Kind() == reflect.Struct:
+		tags.allow(where)
+		return node{json: c.object(t).json}
+	}
+	panic(fmt.Sprintf("route: %s: type %v cannot be bound", where, t))
+}
+
+// initial reads a default from its tag.
+func (c *compiler) initial(where string, t reflect.Type, n node, text string) reflect.Value {
+	if n.text == nil || t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+		panic("route: " + where + " cannot have a default")
+	}
+	v := reflect.New(t).Elem()
+	var d decoder
+	n.text(&d, v, []byte(text))
+	if len(d.issues) > 0 {
+		panic(fmt.Sprintf("route: %s: default %s", where, d.issues[0].Message))
+	}
+	return v
+}

@@ -1,0 +1,185 @@
+// Package route owns the words of the route table: a row (Op), the request as a
+// handler sees it (Call), and the plan that reads a typed request from path,
+// query, headers and body and checks it (Handle).
+//
+// One row says everything about an operation; registration, binding,
+// validation, the OpenAPI document and the security tests are derived from it.
+// Plans are compiled once, when the table is built; a mistake in a tag panics
+// there. Package edge calls handlers, one per request; nothing here runs on its
+// own, so nothing has to be stopped.
+package route
+
+import (
+	"bytes"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"boxoffice/engine"
+)
+
+// Auth is a set of credential kinds.
+type Auth uint8
+
+// The kinds of credentials. Public in a row's set means that a request without
+// credentials is served too.
+const (
+	Public     Auth = 1 << iota // none
+	Organizer                   // a user's JWT
+	OrderToken                  // the access token of one order
+)
+
+// Has says whether the set holds any of the given kinds.
+func (a Auth) Has(kinds Auth) bool { return a&kinds != 0 }
+
+// String lists the kinds for people.
+func (a Auth) String() string {
+	var names []string
+	for _, k := range []struct {
+		kind Auth
+		name string
+	}{{Public, "public"}, {Organizer, "organizer"}, {OrderToken, "order token"}} {
+		if a.Has(k.kind) {
+			names = append(names, k.name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// Tier names a group of operations that share a rate limit (service-api.md,
+// Limits).
+type Tier string
+
+// The tiers of the specification.
+const (
+	TierPublic   Tier = "public"   // public reads
+	TierAuth     Tier = "auth"     // login, register, code requests
+	TierStrict   Tier = "strict"   // orders, payments and the like
+	TierCheckin  Tier = "checkin"  // scans
+	TierProvider Tier = "provider" // inbound webhooks of payment providers
+	TierAdmin    Tier = "admin"    // organizers' work
+)
+
+// DefaultTimeout bounds an operation whose row names no Timeout.
+const DefaultTimeout = 5 * time.Second
+
+// DefaultBody bounds the body of an operation whose row names no MaxBody, in
+// bytes. The largest order (20 lines of 100 seats) is 80 KB.
+const DefaultBody = 128 << 10
+
+// BodyLimit is the most bytes that the operation's body may have.
+func (op *Op) BodyLimit() int {
+	if op.MaxBody > 0 {
+		return op.MaxBody
+	}
+	return DefaultBody
+}
+
+// Op is one row of the route table: an operation.
+type Op struct {
+	Method  string // GET, POST, PUT, PATCH or DELETE; HEAD follows GET
+	Path    string // e.g. /api/v1/orders/{id}
+	ID      string // operation id, e.g. getOrder
+	Summary string // one line for the document
+	Tag     string // the document's group
+	Auth    Auth   // credentials that may use it
+	Tier    Tier
+	Status  int           // of success; 204 answers without a body
+	Errors  []engine.Code // refusals of its own; see AllErrors
+	// Idempotent operations honour Idempotency-Key: the document shows it.
+	Idempotent bool
+	Timeout    time.Duration // of the handler, from the request's start; 0: DefaultTimeout
+	MaxBody    int           // bytes, up to 1 MiB; 0: DefaultBody
+	Handler    Handler
+}
+
+// Writes says whether the operation may change something.
+func (op *Op) Writes() bool { return op.Method != "GET" }
+
+// AllErrors is the row's own codes and those that its shape implies, each once.
+func (op *Op) AllErrors() []engine.Code {
+	all := slices.Clone(op.Errors)
+	add := func(when bool, codes ...engine.Code) {
+		for _, c := range codes {
+			if when && !slices.Contains(all, c) {
+				all = append(all, c)
+			}
+		}
+	}
+	add(op.Handler.plan != nil && op.Handler.plan.refuses() || op.Writes(), engine.Validation)
+	add(op.Auth != Public, engine.Unauthorized, engine.Forbidden)
+	add(strings.Contains(op.Path, "{"), engine.NotFound)
+	add(op.Handler.HasBody(), engine.PayloadTooLarge, engine.UnsupportedMedia)
+	add(true, engine.RateLimited, engine.Overloaded, engine.Unavailable, engine.Internal)
+	return all
+}
+
+// None is the request or the answer of an operation that has none.
+type None struct{}
+
+// Appender is an answer that encodes itself: it appends its JSON to b. For hot
+// routes.
+type Appender interface {
+	AppendJSON(b []byte) []byte
+}
+
+// Handler is an operation's code together with the types of its request and
+// answer. Handle makes one.
+type Handler struct {
+	In, Out reflect.Type
+	plan    *plan
+	serve   func(*Call, Source, *bytes.Buffer) error
+}
+
+// Handle makes a Handler of f. In is a struct whose fields carry a path, query,
+// header or json tag and constraint tags (see plan.go); Out is what stands
+// under "data" in the answer. It panics on a type or tag that cannot be served.
+func Handle[In, Out any](f func(*Call, *In) (Out, error)) Handler {
+	p := compile(reflect.TypeFor[In]())
+	return Handler{
+		In: reflect.TypeFor[In](), Out: reflect.TypeFor[Out](), plan: p,
+		serve: func(c *Call, src Source, buf *bytes.Buffer) error {
+			in := new(In)
+			if issues := p.bind(reflect.ValueOf(in).Elem(), src, c.Body); len(issues) > 0 {
+				return Invalid(issues...)
+			}
+			out, err := f(c, in)
+			if err != nil || c.Op.Status == 204 {
+				return err
+			}
+			return appendData(buf, out)
+		},
+	}
+}
+
+// Serve reads the request from src and c.Body, checks it, runs the handler and
+// appends the body of a success to buf. Its error is what the handler returned,
+// or a VALIDATION_ERROR refusal with every issue found.
+func (h Handler) Serve(c *Call, src Source, buf *bytes.Buffer) error { return h.serve(c, src, buf) }
+
+// HasBody says whether the operation reads a JSON body.
+func (h Handler) HasBody() bool { return h.plan != nil && h.plan.body != nil }
+
+// NeedsBody says whether a request without a body cannot be valid.
+func (h Handler) NeedsBody() bool { return h.HasBody() && h.plan.body.required != 0 }
+
+// PathParams lists the names that the request type binds from the path.
+func (h Handler) PathParams() []string {
+	var names []string
+	for _, p := range h.plan.params {
+		if p.in == inPath {
+			names = append(names, p.name)
+		}
+	}
+	return names
+}
+
+// Source is where a request's parameters come from: the HTTP request, or a
+// tool call. Strings and slices are valid until the handler returns; the plan
+// copies what it keeps.
+type Source interface {
+	Param(name string) (string, bool)
+	Query(name string) [][]byte
+	Header(name string) []byte
+}

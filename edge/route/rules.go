@@ -1,0 +1,176 @@
+package route
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// problem is what is wrong with one value; the zero problem is none.
+type problem struct{ code, message string }
+
+var none problem
+
+// check looks at a value that has been read.
+type check func(v reflect.Value) problem
+
+// constraintTags are the tags that become checks, in the order of reporting.
+var constraintTags = []string{"minLength", "maxLength", "minimum", "maximum", "minItems", "maxItems", "enum", "format"}
+
+// tags are the constraints on a field.
+type tags struct {
+	set      map[string]string
+	required bool
+}
+
+func (c *compiler) tags(where string, st reflect.StructTag) tags {
+	t := tags{set: map[string]string{}}
+	for _, key := range constraintTags {
+		if text, ok := st.Lookup(key); ok {
+			t.set[key] = text
+		}
+	}
+	switch st.Get("required") {
+	case "true":
+		t.required = true
+	case "", "false":
+	default:
+		panic("route: " + where + ": required is true or false")
+	}
+	return t
+}
+
+// allow panics if a constraint is set that does not fit the type.
+func (t tags) allow(where string, keys ...string) {
+	for key := range t.set {
+		if !slices.Contains(keys, key) {
+			panic("route: " + where + ": " + key + " does not fit the type")
+		}
+	}
+}
+
+// elements is what is left for the elements of a slice.
+func (t tags) elements() tags {
+	inner := tags{set: map[string]string{}}
+	for key, text := range t.set {
+		if key != "minItems" && key != "maxItems" {
+			inner.set[key] = text
+		}
+	}
+	return inner
+}
+
+// count reads a constraint that counts; -1 if it is not set.
+func (t tags) count(where, key string) int {
+	text, ok := t.set[key]
+	if !ok {
+		return -1
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 {
+		panic("route: " + where + ": " + key + " is no count")
+	}
+	return n
+}
+
+// checks compiles the constraints on a scalar of type t.
+func (t tags) checks(where string, typ reflect.Type) []check {
+	var all []check
+	for _, key := range constraintTags {
+		if text, ok := t.set[key]; ok {
+			all = append(all, t.check(where, typ, key, text))
+		}
+	}
+	return all
+}
+
+func (t tags) check(where string, typ reflect.Type, key, text string) check {
+	switch key {
+	case "minLength":
+		n := t.count(where, key)
+		bad := problem{IssueMinLength, fmt.Sprintf("must have at least %d characters", n)}
+		return func(v reflect.Value) problem { return when(utf8.RuneCountInString(v.String()) < n, bad) }
+	case "maxLength":
+		n := t.count(where, key)
+		bad := problem{IssueMaxLength, fmt.Sprintf("must have at most %d characters", n)}
+		return func(v reflect.Value) problem {
+			s := v.String()
+			return when(len(s) > n && utf8.RuneCountInString(s) > n, bad)
+		}
+	case "minimum":
+		return bound(where, typ, text, problem{IssueMinimum, "must be at least " + text}, -1)
+	case "maximum":
+		return bound(where, typ, text, problem{IssueMaximum, "must be at most " + text}, +1)
+	case "enum":
+		return oneOf(where, typ, strings.Split(text, ","))
+	}
+	f, ok := formats[text]
+	if !ok {
+		panic("route: " + where + ": unknown format " + text)
+	}
+	if typ == timeType {
+		return func(reflect.Value) problem { return none }
+	}
+	bad := problem{IssueFormat, "must be " + f.what}
+	return func(v reflect.Value) problem { return when(!f.valid(v.String()), bad) }
+}
+
+func when(broken bool, p problem) problem {
+	if broken {
+		return p
+	}
+	return none
+}
+
+// bound compiles a limit: a value whose comparison with it gives side is bad.
+func bound(where string, typ reflect.Type, text string, bad problem, side int) check {
+	limit := constant(where, typ, text)
+	switch {
+	case limit.CanInt():
+		n := limit.Int()
+		return func(v reflect.Value) problem { return when(compare(v.Int(), n) == side, bad) }
+	case limit.CanUint():
+		n := limit.Uint()
+		return func(v reflect.Value) problem { return when(compare(v.Uint(), n) == side, bad) }
+	default:
+		n := limit.Float()
+		return func(v reflect.Value) problem { return when(compare(v.Float(), n) == side, bad) }
+	}
+}
+
+func compare[T int64 | uint64 | float64](a, b T) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// oneOf compiles an enumeration.
+func oneOf(where string, typ reflect.Type, texts []string) check {
+	bad := problem{IssueEnum, "must be one of " + strings.Join(texts, ", ")}
+	if typ.Kind() == reflect.String {
+		return func(v reflect.Value) problem { return when(!slices.Contains(texts, v.String()), bad) }
+	}
+	allowed := make([]reflect.Value, len(texts))
+	for i, text := range texts {
+		allowed[i] = constant(where, typ, text)
+	}
+	return func(v reflect.Value) problem {
+		return when(!slices.ContainsFunc(allowed, v.Equal), bad)
+	}
+}
+
+// constant reads a value of a tag.
+func constant(where string, typ reflect.Type, text string) reflect.Value {
+	v := reflect.New(typ).Elem()
+	if p := scalarOf(typ).set(v, []byte(text)); p != none {
+		panic("route: " + where + ": " + text + " " + p.message)
+	}
+	return v
+}

@@ -1,0 +1,221 @@
+package route
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+var (
+	timeType  = reflect.TypeFor[time.Time]()
+	moneyType = reflect.TypeFor[Money]()
+)
+
+// scalarKind is how one sort of scalar is read.
+type scalarKind struct {
+	json string   // the kinds of JSON value it is read from, by first byte
+	what string   // in words, for the message
+	tags []string // the constraints that fit it
+	set  func(v reflect.Value, text []byte) problem
+}
+
+// What scalars must be.
+const (
+	mustBool  = "must be true or false"
+	mustInt   = "must be an integer"
+	mustUint  = "must be an integer of 0 or more"
+	mustFloat = "must be a number"
+	mustTime  = "must be a date and time as in RFC 3339"
+
+	mustNotNUL = "must not contain the character U+0000" // Postgres cannot store it
+)
+
+// The sorts of scalars.
+var (
+	stringKind = &scalarKind{`"`, "must be a string", []string{"minLength", "maxLength", "enum", "format"}, setString}
+	boolKind   = &scalarKind{"tf", mustBool, nil, setBool}
+	intKind    = &scalarKind{"0", mustInt, []string{"minimum", "maximum", "enum"}, setInt}
+	uintKind   = &scalarKind{"0", mustUint, []string{"minimum", "maximum", "enum"}, setUint}
+	floatKind  = &scalarKind{"0", mustFloat, []string{"minimum", "maximum"}, setFloat}
+	moneyKind  = &scalarKind{"0", mustFloat, []string{"minimum", "maximum", "enum"}, setMoney}
+	timeKind   = &scalarKind{`"`, mustTime, []string{"format"}, setTime}
+)
+
+// scalarOf is how a type is read if it is a scalar, else nil.
+func scalarOf(t reflect.Type) *scalarKind {
+	switch zero := reflect.Zero(t); {
+	case t == timeType:
+		return timeKind
+	case t == moneyType:
+		return moneyKind
+	case t.Kind() == reflect.String:
+		return stringKind
+	case t.Kind() == reflect.Bool:
+		return boolKind
+	case zero.CanInt():
+		return intKind
+	case zero.CanUint():
+		return uintKind
+	case zero.CanFloat():
+		return floatKind
+	}
+	return nil
+}
+
+// setString refuses NUL, which Postgres cannot store, and copies the text.
+func setString(v reflect.Value, text []byte) problem {
+	if bytes.IndexByte(text, 0) >= 0 {
+		return problem{IssueFormat, mustNotNUL}
+	}
+	v.SetString(string(text))
+	return none
+}
+
+func setBool(v reflect.Value, text []byte) problem {
+	switch string(text) {
+	case "true":
+		v.SetBool(true)
+	case "false":
+		v.SetBool(false)
+	default:
+		return problem{IssueType, mustBool}
+	}
+	return none
+}
+
+func setInt(v reflect.Value, text []byte) problem {
+	n, err := strconv.ParseInt(string(text), 10, v.Type().Bits())
+	switch {
+	case errors.Is(err, strconv.ErrRange) && text[0] == '-':
+		return problem{IssueMinimum, "must be a larger integer"}
+	case errors.Is(err, strconv.ErrRange):
+		return problem{IssueMaximum, "must be a smaller integer"}
+	case err != nil:
+		return problem{IssueType, mustInt}
+	}
+	v.SetInt(n)
+	return none
+}
+
+func setUint(v reflect.Value, text []byte) problem {
+	n, err := strconv.ParseUint(string(text), 10, v.Type().Bits())
+	switch {
+	case errors.Is(err, strconv.ErrRange):
+		return problem{IssueMaximum, "must be a smaller integer"}
+	case err != nil:
+		return problem{IssueType, mustUint}
+	}
+	v.SetUint(n)
+	return none
+}
+
+func setFloat(v reflect.Value, text []byte) problem {
+	n, err := strconv.ParseFloat(string(text), 64)
+	if err != nil || math.IsNaN(n) || math.IsInf(n, 0) {
+		return problem{IssueType, mustFloat}
+	}
+	v.SetFloat(n)
+	return none
+}
+
+func setMoney(v reflect.Value, text []byte) problem {
+	m, p := parseMoney(text)
+	v.SetInt(int64(m))
+	return p
+}
+
+// setTime keeps the instant, in UTC and to the microsecond, as Postgres does.
+func setTime(v reflect.Value, text []byte) problem {
+	t, ok := parseTime(string(text))
+	if !ok {
+		return problem{IssueType, mustTime}
+	}
+	if p, ok := reflect.TypeAssert[*time.Time](v.Addr()); ok {
+		*p = t.UTC().Truncate(time.Microsecond)
+	}
+	return none
+}
+
+// node is how one type is read from JSON and, if it can be a parameter, from
+// text. Violations go to the decoder; the error of json is one of syntax, which
+// ends the reading.
+type node struct {
+	json func(d *decoder, v reflect.Value) error
+	text func(d *decoder, v reflect.Value, text []byte)
+}
+
+// scalar is a scalar under the constraints of its field.
+type scalar struct {
+	kind   *scalarKind
+	checks []check
+}
+
+func (s *scalar) json(d *decoder, v reflect.Value) error {
+	kind := d.json.PeekKind()
+	raw, err := d.json.ReadValue()
+	if err != nil {
+		return err
+	}
+	if strings.IndexByte(s.kind.json, byte(kind)) < 0 {
+		d.report(problem{IssueType, s.kind.what})
+		return nil
+	}
+	if kind == '"' {
+		raw = d.unquote(raw)
+	}
+	s.set(d, v, raw)
+	return nil
+}
+
+func (s *scalar) text(d *decoder, v reflect.Value, text []byte) {
+	if !utf8.Valid(text) {
+		d.report(problem{IssueFormat, "must be UTF-8"})
+		return
+	}
+	s.set(d, v, text)
+}
+
+func (s *scalar) set(d *decoder, v reflect.Value, text []byte) {
+	if p := s.kind.set(v, text); p != none {
+		d.report(p)
+		return
+	}
+	for _, check := range s.checks {
+		if p := check(v); p != none {
+			d.report(p)
+		}
+	}
+}
+
+// pointer reads what it points to; null has been handled by the object.
+type pointer struct {
+	elem reflect.Type
+	node node
+}
+
+func (p pointer) json(d *decoder, v reflect.Value) error {
+	v.Set(reflect.New(p.elem))
+	return p.node.json(d, v.Elem())
+}
+
+func (p pointer) text(d *decoder, v reflect.Value, text []byte) {
+	v.Set(reflect.New(p.elem))
+	p.node.text(d, v.Elem(), text)
+}
+
+// unquote is the text of a JSON string; it may alias raw or the decoder.
+func (d *decoder) unquote(raw jsontext.Value) []byte {
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return raw[1 : len(raw)-1]
+	}
+	// The decoder has accepted raw, so unquoting cannot fail.
+	d.scratch, _ = jsontext.AppendUnquote(d.scratch[:0], raw)
+	return d.scratch
+}

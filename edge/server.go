@@ -1,0 +1,158 @@
+// Package edge owns the node's HTTP door: listener, limits, the way of a request
+// from its bytes to a handler of the route table and back, and the error
+// envelope. Handlers (one file per resource) see a route.Call and their typed
+// request and nothing of HTTP.
+//
+// The node makes one Server, starts it with a listener and stops it: Drain turns
+// readiness off, Stop closes the listener, lets requests finish and returns when
+// the serving goroutine has ended.
+package edge
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"sync/atomic"
+	"time"
+
+	"github.com/fasthttp/router"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/valyala/fasthttp"
+
+	"boxoffice/edge/route"
+)
+
+// Limits of the server; why in reading/edge.md section D.
+const (
+	readTimeout    = 5 * time.Second  // for a whole request: cuts slow clients off
+	writeTimeout   = 10 * time.Second // for an answer
+	idleTimeout    = 75 * time.Second // between requests; above the usual 60 s of load balancers
+	headerBytes    = 8 << 10
+	bodyBytes      = 1 << 20 // of a row that asks for more than route.DefaultBody
+	defaultPerPeer = 4096
+	defaultTotal   = 20_000
+)
+
+// Config is what a Server is made of.
+type Config struct {
+	Ops            []route.Op
+	Authenticate   Authenticate
+	Ready          func() error // nil when requests may come; else why not
+	TrustedProxies []netip.Prefix
+	MaxPerAddress  int    // open connections of one address; 0: 4,096
+	MaxConnections int    // open connections; 0: 20,000
+	Document       []byte // the OpenAPI document (openapi.Document); nil: none is served
+	Log            *slog.Logger
+	Metrics        *prometheus.Registry
+	Now            func() time.Time // nil: time.Now
+}
+
+// Server serves a route table over HTTP.
+type Server struct {
+	cfg     Config
+	log     *slog.Logger
+	metrics *metrics
+	other   *observers // for requests that match no operation
+	router  *router.Router
+	large   *router.Router // the operations whose bodies may be large
+	bodies  meter
+	server  *fasthttp.Server
+	ids     idSource
+
+	base     context.Context // of every call
+	cancel   context.CancelFunc
+	listener *limited
+	served   chan struct{} // closed when the serving goroutine has ended
+	failed   chan error
+	draining atomic.Bool
+}
+
+// New makes a server of its route table. A row that cannot be served is an
+// error.
+func New(cfg Config) (*Server, error) {
+	cfg.MaxPerAddress = positive(cfg.MaxPerAddress, defaultPerPeer)
+	cfg.MaxConnections = positive(cfg.MaxConnections, defaultTotal)
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	s := &Server{
+		cfg: cfg, log: cfg.Log, metrics: newMetrics(cfg.Metrics), ids: newIDSource(),
+		served: make(chan struct{}), failed: make(chan error, 1),
+		bodies: meter{budget: bodyBudget},
+	}
+	s.base, s.cancel = context.WithCancel(context.Background())
+	s.other = s.metrics.operation("none")
+	s.router, s.large = s.newRouter(), router.New()
+	s.registerOwn()
+	for i := range cfg.Ops {
+		if err := s.register(&cfg.Ops[i]); err != nil {
+			return nil, fmt.Errorf("route table: %w", err)
+		}
+	}
+	s.server = &fasthttp.Server{
+		Handler:                      s.handle,
+		ErrorHandler:                 s.unreadable,
+		ReadTimeout:                  readTimeout,
+		WriteTimeout:                 writeTimeout,
+		IdleTimeout:                  idleTimeout,
+		ReadBufferSize:               headerBytes,
+		MaxRequestBodySize:           route.DefaultBody,
+		HeaderReceived:               s.bodyLimit,
+		Concurrency:                  cfg.MaxConnections + 1, // the listener's limit comes first
+		NoDefaultServerHeader:        true,
+		NoDefaultContentType:         true,
+		DisablePreParseMultipartForm: true,
+		CloseOnShutdown:              true,
+		KeepHijackedConns:            true,
+		SecureErrorLogMessage:        true,
+		Logger:                       slog.NewLogLogger(cfg.Log.Handler(), slog.LevelDebug),
+	}
+	return s, nil
+}
+
+func positive(n, otherwise int) int {
+	if n > 0 {
+		return n
+	}
+	return otherwise
+}
+
+// Start serves the listener until Stop. It is called once.
+func (s *Server) Start(ln net.Listener) {
+	s.listener = limit(ln, limits{total: s.cfg.MaxConnections, perAddress: s.cfg.MaxPerAddress, exempt: s.cfg.TrustedProxies}, s.metrics)
+	go func() {
+		defer close(s.served)
+		if err := s.server.Serve(s.listener); err != nil {
+			s.failed <- fmt.Errorf("serve http: %w", err)
+		}
+	}()
+}
+
+// Failed tells of an error that ended the serving before Stop.
+func (s *Server) Failed() <-chan error { return s.failed }
+
+// Drain makes /readyz answer 503, so that no new traffic is sent here.
+// Requests are served until Stop.
+func (s *Server) Drain() { s.draining.Store(true) }
+
+// Stop closes the listener, waits for requests to finish, and returns when the
+// server has ended. When ctx ends first, calls are cancelled and connections
+// cut.
+func (s *Server) Stop(ctx context.Context) error {
+	s.Drain()
+	defer s.cancel()
+	if s.listener == nil {
+		return nil // never started
+	}
+	err := s.server.ShutdownWithContext(ctx)
+	_ = s.listener.Close() // for a server that had not begun to serve it
+	if err != nil {
+		s.cancel()
+		s.listener.closeAll()
+		err = fmt.Errorf("stop http: %w", err)
+	}
+	<-s.served
+	return err
+}

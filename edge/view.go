@@ -1,0 +1,26 @@
+package edge
+
+import (
+	"strconv"
+
+	"boxoffice/edge/route"
+)
+
+// What several resources show in the same way.
+
+// optional is null for an empty string.
+func optional(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// decimal is an amount of minor units as answers show it.
+func decimal(minor int64) string { return route.Money(minor).String() }
+
+// numeric reads a number in decimal digits.
+func numeric(s string) (int64, bool) {
+	n, err := strconv.ParseInt(s, 10, 64)
+	return n, err == nil && n > 0 && len(s) <= 18 && s[0] != '+'
+}

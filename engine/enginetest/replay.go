@@ -1,0 +1,111 @@
+package enginetest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/fxamacker/cbor/v2"
+
+	"boxoffice/engine"
+	"boxoffice/engine/all"
+	"boxoffice/engine/event"
+	"boxoffice/engine/inventory"
+	"boxoffice/persistence/codec"
+)
+
+// replay is the state that a stream's facts come to, from its snapshot or from
+// the start.
+func (s *Sim) replay(st *stream, fromSnapshot bool) (engine.State, error) {
+	kind, err := all.Kind(st.ref.Kind)
+	if err != nil {
+		return nil, err
+	}
+	state, seq := kind.New(st.ref), int64(0)
+	if fromSnapshot && st.snapSeq > 0 {
+		v := kind.Frozen()
+		if err := codec.Unmarshal(st.snapshot, v); err != nil {
+			return nil, err
+		}
+		if state, err = kind.Thaw(st.ref, v); err != nil {
+			return nil, err
+		}
+		seq = st.snapSeq
+		if s.bug == ShortSnapshot {
+			seq++
+		}
+	}
+	for _, r := range st.rows {
+		if r.last <= seq {
+			continue
+		}
+		facts, err := codec.Facts(st.ref.Kind, r.bytes)
+		if err != nil {
+			return nil, err
+		}
+		for i, f := range facts {
+			if r.first+int64(i) > seq {
+				state.Apply(f)
+			}
+		}
+	}
+	return state, nil
+}
+
+// same says whether two states are the same to the byte, apart from what a
+// crash may forget.
+func same(a, b engine.State) error {
+	x, err := canonical(a)
+	if err != nil {
+		return err
+	}
+	y, err := canonical(b)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(x, y) {
+		return fmt.Errorf("not the same as all facts replayed: %s", difference(durable(a), durable(b)))
+	}
+	return nil
+}
+
+// canonicalMode has one form for each value: an empty list is as good as none.
+var canonicalMode, errCanonical = cbor.EncOptions{NilContainers: cbor.NilContainerAsEmpty, Sort: cbor.SortCoreDeterministic}.EncMode()
+
+func canonical(s engine.State) ([]byte, error) {
+	if errCanonical != nil {
+		return nil, errCanonical
+	}
+	return canonicalMode.Marshal(durable(s))
+}
+
+// durable is a frozen state without what a crash forgets: the serials that a
+// keeper was told are dead before it ever saw them, and how far the ledger has
+// judged the clock.
+func durable(s engine.State) any {
+	frozen := s.Freeze()
+	switch f := frozen.(type) {
+	case *inventory.Frozen:
+		f.Book.Ended, f.Book.Floor = nil, 0
+	case *event.Frozen:
+		f.Clock = 0
+	}
+	return frozen
+}
+
+// difference shows the first lines in which two values differ.
+func difference(a, b any) string {
+	x, errA := json.MarshalIndent(a, "", " ")
+	y, errB := json.MarshalIndent(b, "", " ")
+	if errA != nil || errB != nil {
+		return fmt.Sprint(errA, errB)
+	}
+	one, two := strings.Split(string(x), "\n"), strings.Split(string(y), "\n")
+	for i := range min(len(one), len(two)) {
+		if one[i] != two[i] {
+			return fmt.Sprintf("line %d: %s, and %s", i+1, strings.Join(one[max(0, i-3):i+1], " "), two[i])
+		}
+	}
+	return fmt.Sprintf("%d lines, and %d", len(one), len(two))
+}

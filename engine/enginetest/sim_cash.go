@@ -1,0 +1,150 @@
+package enginetest
+
+import (
+	"boxoffice/engine"
+	"boxoffice/engine/event"
+)
+
+// cash is the payment provider: what it has of each attempt to pay.
+type cash struct {
+	payments map[string]*payment
+	order    []*payment // in the order of their making
+}
+
+// payment is an attempt to pay as its provider knows it.
+type payment struct {
+	show      *show
+	id        engine.OrderID
+	reference string
+	amount    int64
+	received  int64
+	status    string
+}
+
+func newCash() cash { return cash{payments: make(map[string]*payment)} }
+
+// received is what has come of an attempt.
+func (c *cash) received(reference string) int64 {
+	if p := c.payments[reference]; p != nil {
+		return p.received
+	}
+	return 0
+}
+
+// pay begins an attempt; the buyer then pays, or not.
+func (s *Sim) pay(sh *show, o *event.Order, provider string) {
+	begin := event.BeginPayment{Order: o.ID, Provider: provider, Number: nick(o.ID), WindowMillis: s.between(0, 10_000)}
+	s.ask(sh.ref, begin, 1+s.rng.IntN(4), func(r engine.Reply) {
+		reply, ok := r.(*event.OrderReply)
+		if !ok || reply.Order == nil {
+			return
+		}
+		for _, a := range reply.Order.Attempts {
+			if a.Provider != provider || !a.Open() || s.cash.payments[a.Reference] != nil {
+				continue
+			}
+			p := &payment{show: sh, id: o.ID, reference: a.Reference, amount: a.Amount, status: event.AttemptPending}
+			s.cash.payments[a.Reference] = p
+			s.cash.order = append(s.cash.order, p)
+			s.ask(sh.ref, event.OpenPayment{Order: o.ID, Reference: a.Reference, URL: "https://pay/" + a.Reference}, 2, nil)
+			s.playOut(p)
+		}
+		if s.chance(.2) {
+			s.after(s.between(0, 5*second), func() { s.pay(sh, o, provider) }) // asks to pay again
+		}
+	})
+}
+
+// playOut is the story of an attempt.
+func (s *Sim) playOut(p *payment) {
+	soon, later := s.between(100*millisecond, 6*second), s.between(6*second, 40*second)
+	said := func(at int64, status string, received int64) {
+		s.after(at, func() { s.says(p, status, received) })
+	}
+	switch s.rng.IntN(12) {
+	case 0, 1, 2, 3:
+		said(soon, event.AttemptSucceeded, p.amount)
+	case 4, 5:
+		said(later, event.AttemptSucceeded, p.amount) // after expiry, often
+	case 6:
+		said(soon, event.AttemptProcessing, 0)
+		said(later, event.AttemptSucceeded, p.amount)
+	case 7:
+		said(soon, event.AttemptProcessing, 0)
+		said(later, event.AttemptFailed, 0)
+	case 8:
+		said(soon, event.AttemptFailed, 0)
+		if s.chance(.5) {
+			said(later, event.AttemptSucceeded, p.amount)
+		}
+	case 9:
+		said(soon, event.AttemptUnderpaid, p.amount/2)
+		if s.chance(.3) {
+			said(soon+second, event.AttemptUnderpaid, p.amount*3/4)
+		}
+		if s.chance(.5) {
+			said(later, event.AttemptSucceeded, p.amount) // topped up
+		}
+	case 10:
+		said(soon, event.AttemptSucceeded, p.amount-1) // short, and called a success
+	default:
+	}
+}
+
+// says is a change at the provider. It tells the ledger, until that has
+// answered, at times twice.
+func (s *Sim) says(p *payment, status string, received int64) {
+	if p.status == event.AttemptSucceeded {
+		return // for good
+	}
+	p.status, p.received = status, max(p.received, received)
+	s.logf("provider: %s is %s with %d of %d", p.reference, status, received, p.amount)
+	report := event.ReportPayment{Order: p.id, Reference: p.reference, Status: status, Received: received, Currency: "USD"}
+	done := func(r engine.Reply) {
+		if no, refused := r.(*engine.Refusal); refused {
+			s.failf("%s is refused: %w", brief(report), no)
+			return
+		}
+		if reply, ok := r.(*event.OrderReply); ok && reply.Order != nil && reply.Order.Status == event.Completed && s.chance(.5) {
+			s.attend(p.show, reply.Order)
+		}
+	}
+	s.ask(p.show.ref, report, 0, done)
+	for s.chance(.3) {
+		s.after(s.between(0, 8*second), func() { s.ask(p.show.ref, report, 0, done) })
+	}
+}
+
+// payBack carries a refund out, now and then at the second try.
+func (s *Sim) payBack(id engine.OrderID, position int, r event.Refund) {
+	ref := engine.EventRef(id.Event())
+	report := event.ReportRefund{
+		Order: id, Position: position, Reference: r.Reference, Status: event.RefundProcessed, ProviderRef: "re-" + r.Reference,
+	}
+	s.after(s.between(10*millisecond, 5*second), func() {
+		if s.chance(.2) {
+			failed := report
+			failed.Status = event.RefundFailed
+			s.ask(ref, failed, 0, func(engine.Reply) { s.ask(ref, report, 0, nil) })
+			return
+		}
+		s.ask(ref, report, 0, nil)
+	})
+}
+
+// conclude has the provider make its mind up about what is in flight.
+func (c *cash) conclude(s *Sim) {
+	for i, p := range c.order {
+		if p.status == event.AttemptProcessing {
+			s.after(second, func() {
+				switch {
+				case p.status != event.AttemptProcessing:
+				case i%2 == 0:
+					s.says(p, event.AttemptSucceeded, p.amount)
+				default:
+					s.says(p, event.AttemptFailed, 0)
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,131 @@
+package enginetest
+
+import (
+	"fmt"
+
+	"boxoffice/engine"
+	"boxoffice/engine/event"
+	"boxoffice/engine/inventory"
+	"boxoffice/engine/keeper"
+)
+
+// settled judges the world once it is quiet: everything has come to its end.
+func (s *Sim) settled() {
+	if len(s.events) > 0 {
+		s.failf("not quiet: %d steps are planned, the next at %d", len(s.events), s.events[0].at)
+		return
+	}
+	for _, a := range s.asks {
+		if !a.answered && a.limit == 0 {
+			s.failf("nobody answered %s in %d tries", brief(a.cmd), a.tries)
+			return
+		}
+	}
+	for _, ref := range s.refs {
+		if err := s.settledActor(ref); err != nil {
+			s.failf("%s has not settled: %w", ref.Name(), err)
+			return
+		}
+	}
+	for _, sh := range s.shows {
+		if err := s.settledBook(sh); err != nil {
+			s.failf("%s has not settled: %w", sh.ref.Name(), err)
+			return
+		}
+	}
+	for _, p := range s.cash.order {
+		if err := s.settledPayment(p); err != nil {
+			s.failf("payment %s has not settled: %w", p.reference, err)
+			return
+		}
+	}
+}
+
+// settledActor judges the activation that owns a stream.
+func (s *Sim) settledActor(ref engine.Ref) error {
+	st := s.stream(ref)
+	for _, n := range s.nodes {
+		a := n.acts[ref]
+		if a == nil || a.state == nil || a.epoch != st.epoch {
+			continue
+		}
+		if len(a.held) > 0 || a.pending > 0 || a.seq != st.head {
+			return fmt.Errorf("%d callers held, %d decisions pending, at %d of %d", len(a.held), a.pending, a.seq, st.head)
+		}
+		whole, err := s.replay(st, false)
+		if err != nil {
+			return err
+		}
+		if s.bug == "" {
+			if err := same(a.state, whole); err != nil {
+				return err
+			}
+		}
+		return whole.Check()
+	}
+	return nil // nobody has needed it since its last owner lost it
+}
+
+// settledBook judges an event's orders and the stock they took.
+func (s *Sim) settledBook(sh *show) error {
+	b := s.truth.book(sh.ref.ID)
+	if !b.removed && b.status != event.StatusDraft && b.status != event.StatusCancelled && b.status != event.StatusCompleted {
+		return fmt.Errorf("its dates are over and it is %s", b.status)
+	}
+	for _, id := range b.ids {
+		switch sl := b.orders[id]; {
+		case sl.order.Unpaid():
+			return fmt.Errorf("order %s is %s", nick(id), sl.order.Status)
+		case !sl.closed:
+			return fmt.Errorf("order %s is %s and not closed", nick(id), sl.order.Status)
+		}
+	}
+	state, err := s.replay(s.stream(sh.ref), true)
+	if err != nil {
+		return err
+	}
+	if ledger, ok := state.(*event.State); !ok || ledger.Tickets() != len(b.tickets) {
+		return fmt.Errorf("the ledger has not the journal's %d tickets", len(b.tickets))
+	}
+	for _, ref := range sh.types {
+		state, err := s.replay(s.stream(ref), true)
+		if err != nil {
+			return err
+		}
+		stock, ok := state.(*inventory.State)
+		if !ok {
+			return fmt.Errorf("%s is a %T", ref.Name(), state)
+		}
+		if stock.Sold() != b.types[ref.ID] {
+			return fmt.Errorf("%s has sold %d, tickets are %d", ref.Name(), stock.Sold(), b.types[ref.ID])
+		}
+		stock.Open(func(h *keeper.Held) {
+			if err == nil {
+				err = fmt.Errorf("%s still reserves %d for %s", ref.Name(), h.Quantity, claimed(h.Claim))
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// settledPayment makes sure that money has ended in one order or gone back.
+func (s *Sim) settledPayment(p *payment) error {
+	sl := s.truth.book(p.show.ref.ID).orders[p.id]
+	back := sl.refunds[p.reference]
+	switch {
+	case sl.paidBy == p.reference && back == 0:
+	case sl.paidBy != p.reference && back == p.received:
+	default:
+		return fmt.Errorf("%d of %d received, %d sent back, order %s paid by %q: %+v",
+			p.received, p.amount, back, sl.order.Status, sl.paidBy, sl.order.Attempts)
+	}
+	for _, r := range sl.order.Refunds {
+		if r.Status != event.RefundProcessed {
+			return fmt.Errorf("refund %+v", r)
+		}
+	}
+	return nil
+}

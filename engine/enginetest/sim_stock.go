@@ -1,0 +1,184 @@
+package enginetest
+
+import (
+	"fmt"
+
+	"boxoffice/engine"
+	"boxoffice/engine/event"
+	"boxoffice/engine/inventory"
+	"boxoffice/engine/keeper"
+)
+
+// takeStock judges a committed fact of a ticket type and keeps it.
+func (t *truth) takeStock(ref engine.Ref, st *stock, f engine.Fact) error {
+	switch f := f.(type) {
+	case *inventory.Created:
+		st.details = *f.Details
+	case *inventory.Updated:
+		st.details = *f.Details
+		if f.Left != st.left() {
+			return fmt.Errorf("updated with %d left, not %d", f.Left, st.left())
+		}
+	case *keeper.ReservedFact:
+		return t.takeReserved(ref, st, f)
+	case *keeper.CommittedFact:
+		h := st.held[f.Claim.Order]
+		if h == nil || h.Claim != f.Claim {
+			return fmt.Errorf("%s is sold and not reserved", claimed(f.Claim))
+		}
+		sl := t.book(ref.Event).orders[f.Claim.Order]
+		if sl == nil || sl.order.Status != event.Completed || sl.order.Serial != f.Claim.Serial {
+			return fmt.Errorf("%s is sold, its order is %+v", claimed(f.Claim), sl)
+		}
+		st.sold += h.Quantity
+		st.end(f.Claim, "sold")
+	case *keeper.ReleasedFact:
+		h := st.held[f.Claim.Order]
+		if h == nil || h.Claim != f.Claim {
+			return fmt.Errorf("%s is released and not reserved", claimed(f.Claim))
+		}
+		sl := t.book(ref.Event).orders[f.Claim.Order]
+		if sl != nil && sl.order.Serial == f.Claim.Serial && (sl.order.Unpaid() || sl.order.Status == event.Completed) {
+			return fmt.Errorf("%s is released, its order is %s", claimed(f.Claim), sl.order.Status)
+		}
+		st.buyers[h.Customer] -= h.Quantity
+		st.end(f.Claim, "released")
+		if f.Left != st.left() {
+			return fmt.Errorf("released with %d left, not %d", f.Left, st.left())
+		}
+	default:
+		return fmt.Errorf("unknown fact %T", f)
+	}
+	return st.check()
+}
+
+func (t *truth) takeReserved(ref engine.Ref, st *stock, f *keeper.ReservedFact) error {
+	if how, dead := st.ended[f.Claim]; dead {
+		return fmt.Errorf("%s is reserved again after it was %s", claimed(f.Claim), how)
+	}
+	if old := st.held[f.Claim.Order]; old != nil {
+		if old.Claim.Serial >= f.Claim.Serial {
+			return fmt.Errorf("%s replaces %s", claimed(f.Claim), claimed(old.Claim))
+		}
+		t.sim.reach("reservation", "replaced")
+		st.buyers[old.Customer] -= old.Quantity
+		st.end(old.Claim, "replaced")
+	}
+	st.held[f.Claim.Order] = f
+	st.buyers[f.Customer] += f.Quantity
+	b := t.book(ref.Event)
+	late := b.orders[f.Claim.Order] != nil && b.orders[f.Claim.Order].ended
+	if has := st.buyers[f.Customer]; !late && has > st.details.MaxPerCustomer {
+		return fmt.Errorf("customer %d holds %d of at most %d", f.Customer, has, st.details.MaxPerCustomer)
+	}
+	if !late && f.Quantity > st.details.MaxPerOrder {
+		return fmt.Errorf("%s reserves %d of at most %d", claimed(f.Claim), f.Quantity, st.details.MaxPerOrder)
+	}
+	if f.Left != st.left() {
+		return fmt.Errorf("reserved with %d left, not %d", f.Left, st.left())
+	}
+	for _, id := range b.ids {
+		if sl := b.orders[id]; !sl.closed && sl.order.Serial < f.Floor && sl.order.Serial != 0 {
+			return fmt.Errorf("the floor of %s is above %s, which is %s", claimed(f.Claim), nick(id), sl.order.Status)
+		}
+	}
+	return st.check()
+}
+
+func (st *stock) end(c keeper.Claim, how string) {
+	delete(st.held, c.Order)
+	st.ended[c] = how
+}
+
+// reserved is how many units are held for open orders.
+func (st *stock) reserved() int64 {
+	var n int64
+	for _, h := range st.held {
+		n += h.Quantity
+	}
+	return n
+}
+
+func (st *stock) left() int64 {
+	if st.details.Quantity == inventory.Unlimited {
+		return inventory.Unlimited
+	}
+	return st.details.Quantity - st.sold - st.reserved()
+}
+
+func (st *stock) check() error {
+	if st.details.Quantity != inventory.Unlimited && st.left() < 0 {
+		return fmt.Errorf("oversold: %d sold and %d reserved of %d", st.sold, st.reserved(), st.details.Quantity)
+	}
+	return nil
+}
+
+// mayLeave says whether a message tells nothing but the journal's truth.
+func (t *truth) mayLeave(from engine.Ref, c engine.Command) error {
+	order := func(claim keeper.Claim) *event.Order {
+		if sl := t.book(from.Event).orders[claim.Order]; sl != nil && sl.order.Serial == claim.Serial {
+			return sl.order
+		}
+		return nil
+	}
+	switch c := c.(type) {
+	case keeper.Granted:
+		st := t.stock(from)
+		h := st.held[c.Order]
+		if _, ended := st.ended[c.Claim]; !ended && (h == nil || h.Claim != c.Claim) {
+			return fmt.Errorf("%s is granted and not reserved", claimed(c.Claim))
+		}
+	case keeper.Commit:
+		if o := order(c.Claim); o == nil || o.Status != event.Completed {
+			return fmt.Errorf("order %s is not completed: %+v", claimed(c.Claim), o)
+		}
+	case keeper.Release:
+		if o := order(c.Claim); o != nil && (o.Unpaid() || o.Status == event.Completed) {
+			return fmt.Errorf("order %s is %s", claimed(c.Claim), o.Status)
+		}
+	case keeper.Confirmed:
+		for _, claim := range c.Claims {
+			if t.book(from.Event).orders[claim.Order] == nil {
+				return fmt.Errorf("order %s is not in the journal", claimed(claim))
+			}
+		}
+	case keeper.Closed:
+		if h := t.stock(from).held[c.Order]; h != nil && h.Claim == c.Claim {
+			return fmt.Errorf("%s is still reserved", claimed(c.Claim))
+		}
+	}
+	return nil
+}
+
+// phase is what an actor is in the middle of, for the counters.
+func (s *Sim) phase(ref engine.Ref) string {
+	if ref.Kind == engine.KindInventory {
+		if st := s.truth.stocks[ref]; st != nil && len(st.held) > 0 {
+			return "stock reserved"
+		}
+		return "stock idle"
+	}
+	phase := "event idle"
+	for _, n := range s.nodes {
+		if a := n.acts[ref]; a != nil && len(a.held) > 0 {
+			return "order placing"
+		}
+	}
+	b := s.truth.book(ref.Event)
+	for _, id := range b.ids {
+		switch sl := b.orders[id]; {
+		case sl.order.Unpaid():
+			return "order unpaid"
+		case !sl.closed:
+			phase = "order settling"
+		}
+	}
+	return phase
+}
+
+// reachEntries counts a fault of a batch.
+func (s *Sim) reachEntries(fault string, b *batch) {
+	for _, r := range b.rows {
+		s.reach(fault, s.phase(r.ref))
+	}
+}

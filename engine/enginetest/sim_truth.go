@@ -1,0 +1,328 @@
+package enginetest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"boxoffice/engine"
+	"boxoffice/engine/event"
+	"boxoffice/engine/inventory"
+	"boxoffice/engine/keeper"
+)
+
+// truth is what the journal says, kept by rules of its own: every fact that is
+// committed is judged against all facts before it.
+type truth struct {
+	sim    *Sim
+	stocks map[engine.Ref]*stock
+	books  map[int64]*book // by event
+}
+
+func newTruth(s *Sim) *truth {
+	return &truth{sim: s, stocks: make(map[engine.Ref]*stock), books: make(map[int64]*book)}
+}
+
+// stock is a ticket type by its facts.
+type stock struct {
+	details inventory.Details
+	sold    int64
+	held    map[engine.OrderID]*keeper.ReservedFact
+	ended   map[keeper.Claim]string // sold, released or replaced
+	buyers  map[uint64]int64
+}
+
+// book is an event by its facts.
+type book struct {
+	status   string
+	details  event.Details
+	roomiest int64 // the capacity before the last change
+	lowered  int64
+	removed  bool
+	orders   map[engine.OrderID]*sale
+	ids      []engine.OrderID // in the order of their making
+	prints   map[uint64]engine.OrderID
+	tickets  []engine.OrderID // by serial
+	types    map[int64]int64  // tickets by type
+	admitted map[uint32]*event.CheckedIn
+}
+
+// sale is an order by its facts.
+type sale struct {
+	order    *event.Order
+	statuses map[string]bool
+	ended    bool // once without a sale
+	closed   bool
+	paidBy   string // the attempt
+	refunds  map[string]int64
+}
+
+func (t *truth) stock(ref engine.Ref) *stock {
+	st := t.stocks[ref]
+	if st == nil {
+		st = &stock{
+			held: make(map[engine.OrderID]*keeper.ReservedFact), ended: make(map[keeper.Claim]string),
+			buyers: make(map[uint64]int64),
+		}
+		t.stocks[ref] = st
+	}
+	return st
+}
+
+func (t *truth) book(number int64) *book {
+	b := t.books[number]
+	if b == nil {
+		b = &book{
+			orders: make(map[engine.OrderID]*sale), prints: make(map[uint64]engine.OrderID),
+			types: make(map[int64]int64), admitted: make(map[uint32]*event.CheckedIn),
+		}
+		t.books[number] = b
+	}
+	return b
+}
+
+// take judges a committed fact and keeps it.
+func (t *truth) take(ref engine.Ref, f engine.Fact) error {
+	if ref.Kind == engine.KindInventory {
+		return t.takeStock(ref, t.stock(ref), f)
+	}
+	b := t.book(ref.Event)
+	switch f := f.(type) {
+	case *event.OrderCreated:
+		return t.created(ref, b, f)
+	case *event.OrderCompleted:
+		return t.completed(ref, b, f)
+	case *event.OrderEnded:
+		return t.ended(b, f)
+	case *event.OrderClosed:
+		return t.closed(ref, b, f)
+	case *event.CheckedIn:
+		if was := b.admitted[f.Ticket]; was != nil {
+			return fmt.Errorf("ticket %d is admitted twice: %+v, then %+v", f.Ticket, was, f)
+		}
+		if f.Ticket == 0 || int(f.Ticket) > len(b.tickets) {
+			return fmt.Errorf("ticket %d of %d is admitted", f.Ticket, len(b.tickets))
+		}
+		b.admitted[f.Ticket] = f
+		return nil
+	case *event.CheckInDenied:
+		return nil
+	case *event.PaymentBegun, *event.PaymentOpened, *event.PaymentReported, *event.RefundDue, *event.RefundReported:
+		return t.money(b, f)
+	default:
+		return t.record(b, f)
+	}
+}
+
+// record takes the facts about the event itself.
+func (t *truth) record(b *book, f engine.Fact) error {
+	switch f := f.(type) {
+	case *event.Created:
+		if b.status != "" || b.removed {
+			return errors.New("the event is created twice")
+		}
+		b.status, b.details, b.roomiest = event.StatusDraft, *f.Details, f.Details.Capacity
+	case *event.Updated:
+		b.lowered, b.roomiest = t.sim.now, b.capacity(t.sim.now)
+		b.details = *f.Details
+	case *event.Moved:
+		if f.From != b.status || f.From == f.To {
+			return fmt.Errorf("moved from %s to %s, was %s", f.From, f.To, b.status)
+		}
+		if f.From == event.StatusCancelled || f.From == event.StatusCompleted {
+			return fmt.Errorf("%s is final, and moved to %s", f.From, f.To)
+		}
+		b.status = f.To
+	case *event.Removed:
+		b.status, b.removed = "", true
+	case *event.Offered:
+	default:
+		return fmt.Errorf("unknown fact %T", f)
+	}
+	return nil
+}
+
+func (t *truth) created(ref engine.Ref, b *book, f *event.OrderCreated) error {
+	o := f.Order
+	if b.orders[o.ID] != nil {
+		return fmt.Errorf("order %s is created twice", nick(o.ID))
+	}
+	if other, ok := b.prints[o.Fingerprint]; ok {
+		return fmt.Errorf("one command made the orders %s and %s", nick(other), nick(o.ID))
+	}
+	if o.Status != event.Pending || len(o.Lines) == 0 {
+		return fmt.Errorf("order %s is created as %+v", nick(o.ID), o)
+	}
+	if !slices.Contains(event.Public, b.status) {
+		return fmt.Errorf("order %s is created while the event is %q", nick(o.ID), b.status)
+	}
+	var total int64
+	for i := range o.Lines {
+		l := &o.Lines[i]
+		st := t.stock(engine.InventoryRef(ref.Event, l.Type))
+		total += l.Quantity * (l.UnitPrice + (l.UnitPrice*5+50)/100)
+		if l.Quantity < 1 || l.UnitPrice != st.details.Price {
+			return fmt.Errorf("order %s has the line %+v, the price is %d", nick(o.ID), l, st.details.Price)
+		}
+	}
+	if total != o.Total {
+		return fmt.Errorf("order %s costs %d, not %d", nick(o.ID), total, o.Total)
+	}
+	if c := b.capacity(t.sim.now); c != event.NoCapacity && b.live()+o.Tickets() > c {
+		return fmt.Errorf("order %s: %d + %d exceed the capacity %d", nick(o.ID), b.live(), o.Tickets(), c)
+	}
+	b.orders[o.ID] = &sale{order: o, statuses: map[string]bool{o.Status: true}, refunds: make(map[string]int64)}
+	b.ids = append(b.ids, o.ID)
+	b.prints[o.Fingerprint] = o.ID
+	return t.reserved(ref, o, o.Serial)
+}
+
+// reserved makes sure that all keepers hold what an order takes.
+func (t *truth) reserved(ref engine.Ref, o *event.Order, serial keeper.Serial) error {
+	for i := range o.Lines {
+		l := &o.Lines[i]
+		h := t.stock(engine.InventoryRef(ref.Event, l.Type)).held[o.ID]
+		if h == nil || h.Claim.Serial != serial || h.Quantity != l.Quantity {
+			return fmt.Errorf("order %s has nothing reserved for line %d: %+v", nick(o.ID), i, h)
+		}
+	}
+	return nil
+}
+
+func (t *truth) completed(ref engine.Ref, b *book, f *event.OrderCompleted) error {
+	sl := b.orders[f.ID]
+	if sl == nil || sl.order.Status == event.Completed || sl.paidBy != "" {
+		return fmt.Errorf("order %s can't be completed: %+v", nick(f.ID), sl)
+	}
+	if int(f.First) != len(b.tickets)+1 {
+		return fmt.Errorf("order %s has tickets from %d after %d", nick(f.ID), f.First, len(b.tickets))
+	}
+	if b.status == event.StatusCancelled {
+		return fmt.Errorf("order %s is completed and the event cancelled", nick(f.ID))
+	}
+	o := sl.order
+	if o.Total > 0 {
+		for _, a := range o.Attempts {
+			if a.Status == event.AttemptSucceeded && a.Received >= a.Amount && sl.refunds[a.Reference] == 0 {
+				sl.paidBy = a.Reference
+			}
+		}
+		if sl.paidBy == "" {
+			return fmt.Errorf("order %s is completed and not paid: %+v", nick(f.ID), o.Attempts)
+		}
+	}
+	if sl.ended && f.Serial == o.Serial {
+		return fmt.Errorf("order %s had ended, and is completed with its old reservation", nick(f.ID))
+	}
+	for i := range o.Lines {
+		b.types[o.Lines[i].Type] += o.Lines[i].Quantity
+		for range o.Lines[i].Quantity {
+			b.tickets = append(b.tickets, f.ID)
+		}
+	}
+	if sl.ended {
+		t.sim.reach("late money", "completed")
+	}
+	sl.closed = false
+	sl.fold(f)
+	return t.reserved(ref, o, f.Serial)
+}
+
+func (t *truth) ended(b *book, f *event.OrderEnded) error {
+	sl := b.orders[f.ID]
+	switch {
+	case sl == nil || !sl.order.Unpaid():
+		return fmt.Errorf("order %s can't end as %s: %+v", nick(f.ID), f.Status, sl)
+	case f.Status == event.Cancelled:
+	case f.Status != event.Expired && f.Status != event.Failed:
+		return fmt.Errorf("order %s ends as %s", nick(f.ID), f.Status)
+	case f.At < sl.order.ExpiresAt:
+		return fmt.Errorf("order %s expires %d ms early", nick(f.ID), sl.order.ExpiresAt-f.At)
+	case slices.ContainsFunc(sl.order.Attempts, func(a event.Attempt) bool { return a.Status == event.AttemptProcessing }):
+		return fmt.Errorf("order %s ends as %s with money in flight", nick(f.ID), f.Status)
+	}
+	sl.ended = true
+	sl.fold(f)
+	return nil
+}
+
+func (t *truth) closed(ref engine.Ref, b *book, f *event.OrderClosed) error {
+	for _, id := range f.IDs {
+		sl := b.orders[id]
+		if sl == nil || sl.order.Unpaid() || sl.closed {
+			return fmt.Errorf("order %s can't be closed: %+v", nick(id), sl)
+		}
+		sl.closed = true
+		for i := range sl.order.Lines {
+			st := t.stock(engine.InventoryRef(ref.Event, sl.order.Lines[i].Type))
+			claim := keeper.Claim{Order: id, Serial: sl.order.Serial}
+			if h := st.held[id]; h != nil && h.Claim == claim {
+				return fmt.Errorf("order %s is closed and still reserved", nick(id))
+			}
+			if sold := st.ended[claim] == "sold"; sold != (sl.order.Status == event.Completed) {
+				return fmt.Errorf("order %s is closed as %s, its reservation is %q", nick(id), sl.order.Status, st.ended[claim])
+			}
+		}
+	}
+	return nil
+}
+
+// money takes the facts about payments and refunds.
+func (t *truth) money(b *book, f engine.Fact) error {
+	var id engine.OrderID
+	switch f := f.(type) {
+	case *event.PaymentBegun:
+		id = f.ID
+	case *event.PaymentOpened:
+		id = f.ID
+	case *event.PaymentReported:
+		id = f.ID
+	case *event.RefundReported:
+		id = f.ID
+	case *event.RefundDue:
+		id = f.ID
+		if sl := b.orders[id]; sl != nil {
+			sl.refunds[f.Refund.Reference] += f.Refund.Amount
+			got := t.sim.cash.received(f.Refund.Reference)
+			if back := sl.refunds[f.Refund.Reference]; back > got || f.Refund.Amount < 1 {
+				return fmt.Errorf("refund of %d, in all %d of %d received: %+v", f.Refund.Amount, back, got, f.Refund)
+			}
+			if sl.paidBy == f.Refund.Reference {
+				return fmt.Errorf("order %s is completed and its money goes back: %+v", nick(id), f.Refund)
+			}
+			t.sim.reach("refund", f.Refund.Reason)
+		}
+		if sl := b.orders[id]; sl != nil {
+			t.sim.payBack(id, len(sl.order.Refunds), f.Refund)
+		}
+	}
+	if b.orders[id] == nil {
+		return fmt.Errorf("%T for an unknown order %s", f, nick(id))
+	}
+	b.orders[id].fold(f)
+	return nil
+}
+
+func (sl *sale) fold(f engine.Fact) {
+	sl.order = event.Fold(sl.order, f)
+	sl.statuses[sl.order.Status] = true
+}
+
+// live is how many units are in unpaid orders or issued.
+func (b *book) live() int64 {
+	n := int64(len(b.tickets))
+	for _, id := range b.ids {
+		if o := b.orders[id].order; o.Unpaid() {
+			n += o.Tickets()
+		}
+	}
+	return n
+}
+
+// capacity is the event's, or the one of a moment ago when it was lowered.
+func (b *book) capacity(now int64) int64 {
+	if now-b.lowered < 20*second && (b.roomiest == event.NoCapacity || b.roomiest > b.details.Capacity) {
+		return b.roomiest
+	}
+	return b.details.Capacity
+}

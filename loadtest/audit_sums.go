@@ -1,0 +1,267 @@
+package loadtest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"boxoffice/loadtest/client"
+)
+
+// holds says whether an order in this status keeps tickets from others.
+func holds(status string) bool {
+	return status == pending || status == processing || status == completed
+}
+
+// checkCaps sees that no order and no customer has more than allowed.
+func (a *audit) checkCaps() {
+	orders, over := a.check("caps per order")
+	customers, greedy := a.check("caps per customer")
+	type holding struct{ email, ticketType string }
+	held := make(map[holding]int)
+	for _, c := range a.claims {
+		if !holds(c.found.Status) {
+			continue
+		}
+		orders.Checked++
+		for ticketType, n := range countItems(c.found.Items) {
+			held[holding{c.email, ticketType}] += n
+			if n > maxPerOrder {
+				over("order %s has %d of type %s, more than %d", c.order, n, ticketType, maxPerOrder)
+			}
+		}
+	}
+	for h, n := range held {
+		customers.Checked++
+		if n > maxPerCustomer {
+			greedy("%s has %d of type %s, more than %d", h.email, n, h.ticketType, maxPerCustomer)
+		}
+	}
+}
+
+// untilAgreed repeats a comparison until it agrees or the time for that is over:
+// what is read may be a second old, and orders may expire or be refunded
+// meanwhile.
+func (a *audit) untilAgreed(ctx context.Context, compare func() bool) {
+	for deadline := time.Now().Add(a.rush.cfg.Agree); !compare() && time.Now().Before(deadline); {
+		select {
+		case <-time.After(500 * time.Millisecond):
+		case <-ctx.Done():
+			return
+		}
+		a.read(ctx, a.open())
+	}
+}
+
+// open are the claims whose order may still move.
+func (a *audit) open() []*claim {
+	var open []*claim
+	for _, c := range a.claims {
+		if s := c.found.Status; s == pending || s == processing || s == expired {
+			open = append(open, c)
+		}
+	}
+	return open
+}
+
+// checkStock sees that what is gone from each type is what orders hold, and
+// never more than there was.
+func (a *audit) checkStock(ctx context.Context) {
+	c, found := a.check("stock: gone = paid + free + pending, never more than there was")
+	var held, gone map[string]int
+	var err error
+	a.untilAgreed(ctx, func() bool {
+		held = a.held()
+		gone, err = a.gone(ctx)
+		for _, t := range a.rush.sale.Types {
+			if err != nil || held[t.ID] != gone[t.ID] {
+				return false
+			}
+		}
+		return true
+	})
+	if err != nil {
+		found("the ticket types could not be read: %v", err)
+		return
+	}
+	for _, t := range a.rush.sale.Types {
+		c.Checked += int64(held[t.ID])
+		if held[t.ID] != gone[t.ID] {
+			found("%s: %d of %d are gone and orders hold %d", t.Name, gone[t.ID], t.Quantity, held[t.ID])
+		}
+		if held[t.ID] > t.Quantity {
+			found("%s is oversold: orders hold %d of %d", t.Name, held[t.ID], t.Quantity)
+		}
+	}
+}
+
+// held is how many tickets of each type orders keep from others.
+func (a *audit) held() map[string]int {
+	held := make(map[string]int)
+	for _, c := range a.claims {
+		if holds(c.found.Status) {
+			for ticketType, n := range countItems(c.found.Items) {
+				held[ticketType] += n
+			}
+		}
+	}
+	return held
+}
+
+// gone is how many tickets of each type the service says are gone.
+func (a *audit) gone(ctx context.Context) (map[string]int, error) {
+	var types ticketTypes
+	path := "/events/" + url.PathEscape(a.rush.sale.EventID) + "/tickets"
+	if ans := a.rush.svc.Do(ctx, a.rush.net.Source(0), client.Call{Method: "GET", Path: path}, &types); !ans.OK() {
+		return nil, ans.Err()
+	}
+	gone := make(map[string]int)
+	for _, t := range types.Items {
+		if t.Available != nil {
+			gone[t.ID] = t.QuantityTotal - *t.Available
+		}
+	}
+	return gone, nil
+}
+
+// transaction is one row of the payment simulator's list.
+type transaction struct {
+	Reference string `json:"reference"`
+	Paid      int64  `json:"paid"` // minor units
+	Refunded  int64  `json:"refunded"`
+}
+
+// checkMoney compares what the provider kept for this sale with what completed
+// orders cost, order by order.
+func (a *audit) checkMoney(ctx context.Context, paysim string) {
+	c, found := a.check("money: what the provider kept = completed orders")
+	if paysim == "" {
+		c.Note = "no buyer was sent to pay"
+		return
+	}
+	var kept map[*claim]int64
+	var wrong []string
+	var err error
+	a.untilAgreed(ctx, func() bool {
+		kept, err = a.kept(ctx, paysim)
+		wrong = a.wrongSums(kept)
+		return err == nil && len(wrong) == 0
+	})
+	if err != nil {
+		c.Note = "the provider's list could not be read: " + err.Error()
+		return
+	}
+	var sum int64
+	for _, n := range kept {
+		sum += n
+	}
+	c.Checked, c.Note = int64(len(a.claims)), "kept "+decimal(sum)
+	for _, text := range wrong {
+		found("%s", text)
+	}
+}
+
+// wrongSums tells of each order that cost something else than was kept for it.
+func (a *audit) wrongSums(kept map[*claim]int64) []string {
+	var wrong []string
+	for _, c := range a.claims {
+		o := c.found
+		if o.ID == "" || o.Status == partlyRefunded {
+			continue
+		}
+		var due int64
+		if o.Status == completed {
+			var err error
+			if due, err = minorUnits(o.Total); err != nil {
+				wrong = append(wrong, fmt.Sprintf("order %s: %v", o.ID, err))
+				continue
+			}
+		}
+		if kept[c] != due {
+			wrong = append(wrong, fmt.Sprintf("order %s is %s over %s %s and the provider kept %s",
+				o.ID, o.Status, o.Total, o.Currency, decimal(kept[c])))
+		}
+	}
+	return wrong
+}
+
+// kept is what the provider took and did not give back, in minor units, by the
+// order that a transaction's reference belongs to: one that lists it, or else
+// one whose number the reference starts with.
+func (a *audit) kept(ctx context.Context, paysim string) (map[*claim]int64, error) {
+	transactions, err := a.transactions(ctx, paysim)
+	if err != nil {
+		return nil, err
+	}
+	byReference, byNumber := make(map[string]*claim), make(map[string]*claim)
+	for _, c := range a.claims {
+		byNumber[c.found.OrderNumber] = c
+		for _, p := range c.found.Payments {
+			byReference[p.Reference] = c
+		}
+	}
+	kept := make(map[*claim]int64)
+	for _, t := range transactions {
+		c := byReference[t.Reference]
+		if i := strings.LastIndexByte(t.Reference, '-'); c == nil && i > 0 {
+			c = byNumber[t.Reference[:i]]
+		}
+		if c != nil { // else of another sale
+			kept[c] += t.Paid - t.Refunded
+		}
+	}
+	return kept, nil
+}
+
+// transactions reads the simulator's whole list, page by page.
+func (a *audit) transactions(ctx context.Context, paysim string) ([]transaction, error) {
+	sim, err := client.ParseTarget(paysim)
+	if err != nil {
+		return nil, err
+	}
+	var all []transaction
+	for from := int64(0); ; {
+		var resp fasthttp.Response
+		path := fmt.Sprintf("/_sim/transactions?limit=10000&from=%d", from)
+		req := &client.Request{Method: "GET", Host: sim.Host, Path: path}
+		if err := a.rush.net.Source(0).Do(ctx, req, &resp); err != nil {
+			return nil, err
+		}
+		if resp.StatusCode() != 200 {
+			return nil, fmt.Errorf("GET %s: %d", path, resp.StatusCode())
+		}
+		var page struct {
+			Transactions []transaction `json:"transactions"`
+			Next         int64         `json:"next"`
+		}
+		if err := json.Unmarshal(resp.Body(), &page); err != nil {
+			return nil, fmt.Errorf("GET %s: %w", path, err)
+		}
+		all = append(all, page.Transactions...)
+		if page.Next <= from {
+			return all, nil
+		}
+		from = page.Next
+	}
+}
+
+// minorUnits reads a decimal string of two places.
+func minorUnits(amount string) (int64, error) {
+	r, ok := new(big.Rat).SetString(amount)
+	if !ok {
+		return 0, fmt.Errorf("amount %q is no decimal", amount)
+	}
+	r.Mul(r, big.NewRat(100, 1))
+	if !r.IsInt() || !r.Num().IsInt64() {
+		return 0, fmt.Errorf("amount %q has no whole minor units", amount)
+	}
+	return r.Num().Int64(), nil
+}
+
+func decimal(minor int64) string { return big.NewRat(minor, 100).FloatString(2) }

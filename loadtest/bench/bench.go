@@ -1,0 +1,174 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"boxoffice/loadtest"
+	"boxoffice/loadtest/client"
+	"boxoffice/loadtest/procstat"
+	"boxoffice/persistence/embedded"
+)
+
+// bench is one run: the processes under test and what has been measured.
+type bench struct {
+	cmd     *runCmd
+	net     *client.Network
+	dir     string
+	numbers atomic.Uint64 // one per request of the run
+	result  result
+
+	postgres  *embedded.Server
+	node      *loadtest.Node
+	nodeLog   *os.File
+	organizer *loadtest.Organizer
+}
+
+// start brings up Postgres, on the settings of a node's own but for the
+// connections that the row-lock design wants, and a node on it.
+func (b *bench) start(ctx context.Context) error {
+	var err error
+	if b.nodeLog, err = os.Create(filepath.Join(b.dir, "node.log")); err != nil {
+		return fmt.Errorf("node log: %w", err)
+	}
+	b.postgres, err = embedded.Start(ctx, embedded.Config{
+		Dir: filepath.Join(b.dir, "postgres"), Log: slog.New(slog.DiscardHandler), Install: true,
+		Settings: map[string]string{"max_connections": "400"},
+	})
+	if err != nil {
+		return err
+	}
+	var master [32]byte
+	_, _ = rand.Read(master[:]) // never fails
+	b.node, err = loadtest.StartNode(ctx, loadtest.NodeConfig{
+		Binary: b.cmd.Binary, Dir: b.dir, Log: b.nodeLog,
+		Env: []string{
+			"BOXOFFICE_DATABASE_URL=" + b.postgres.URL(),
+			"BOXOFFICE_MASTER_KEY=" + hex.EncodeToString(master[:]),
+			"BOXOFFICE_LIMITS_SCALE=1000000",
+			"BOXOFFICE_LOG_LEVEL=WARN",
+		},
+	})
+	if err != nil {
+		return err
+	}
+	svc, err := client.ParseTarget(b.node.URL)
+	if err != nil {
+		return err
+	}
+	b.organizer, err = loadtest.Register(ctx, svc, b.net.Source(0))
+	b.result.Machine = procstat.ReadMachine(runtime.NumCPU())
+	b.result.Seconds = b.cmd.Seconds.Seconds()
+	return err
+}
+
+// stop ends what start began.
+func (b *bench) stop() error {
+	var err error
+	if b.node != nil {
+		err = b.node.Stop()
+	}
+	if b.postgres != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		defer cancel()
+		err = errors.Join(err, b.postgres.Stop(ctx))
+	}
+	if b.nodeLog != nil {
+		err = errors.Join(err, b.nodeLog.Close())
+	}
+	return err
+}
+
+// postmaster is the pid of the Postgres under test.
+func (b *bench) postmaster() int {
+	if pids := b.postgres.Pids(); len(pids) > 0 {
+		return pids[0]
+	}
+	return 0
+}
+
+// cpuOf samples a server and Postgres, in that order.
+func (b *bench) cpuOf(server func() int) []procstat.Target {
+	return []procstat.Target{
+		{Name: "server", PID: server}, {Name: "postgres", PID: procstat.Fixed(b.postmaster()), Tree: true},
+	}
+}
+
+// settle lets Postgres finish what a load left behind, so that the next one does
+// not pay for it.
+func (b *bench) settle(ctx context.Context) error {
+	conn, err := pgx.Connect(ctx, b.postgres.URL())
+	if err != nil {
+		return fmt.Errorf("settle: %w", err)
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	if _, err := conn.Exec(ctx, "CHECKPOINT"); err != nil {
+		return fmt.Errorf("settle: %w", err)
+	}
+	wait(ctx, time.Second)
+	return context.Cause(ctx)
+}
+
+// withServer runs f beside a process with the echo and, if there are arguments,
+// the row-lock design.
+func (b *bench) withServer(ctx context.Context, args []string, f func(host string, pid func() int) error) (err error) {
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("bench server: %w", err)
+	}
+	host, err := freeAddress()
+	if err != nil {
+		return err
+	}
+	cmd := exec.Command(self, append([]string{"server", "--listen", host}, args...)...)
+	cmd.Stderr = os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("bench server: %w", err)
+	}
+	defer func() {
+		err = errors.Join(err, cmd.Process.Signal(syscall.SIGTERM), cmd.Wait())
+	}()
+	if err := loadtest.WaitReady(ctx, "http://"+host, 20*time.Second); err != nil {
+		return err
+	}
+	return f(host, procstat.Fixed(cmd.Process.Pid))
+}
+
+func freeAddress() (string, error) {
+	ports, err := loadtest.FreePorts(1)
+	if err != nil {
+		return "", fmt.Errorf("bench server: %w", err)
+	}
+	return ports[0], nil
+}
+
+// hotRow makes a ticket type of the row-lock design and vacuums its tables.
+func (b *bench) hotRow(ctx context.Context) (id string, err error) {
+	conn, err := pgx.Connect(ctx, b.postgres.URL())
+	if err != nil {
+		return "", fmt.Errorf("row-lock: %w", err)
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	err = conn.QueryRow(ctx, `INSERT INTO rowlock.types VALUES (gen_random_uuid()::text, $1, $2) RETURNING id`, plenty, cents).Scan(&id)
+	if err == nil {
+		_, err = conn.Exec(ctx, "VACUUM ANALYZE rowlock.types, rowlock.orders")
+	}
+	if err != nil {
+		return "", fmt.Errorf("row-lock: %w", err)
+	}
+	return id, nil
+}

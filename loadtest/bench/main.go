@@ -1,0 +1,100 @@
+// Command bench measures, in one run on one machine, what an order costs: an
+// echo through the edge (the ceiling), ours, and a row-lock design behind the
+// same edge on the same Postgres (the baseline), and scans at a gate. It prints
+// its progress to standard error and ends with one line of JSON.
+//
+//	go run ./loadtest/bench [--binary ./boxoffice] [--seconds 10]
+//
+// It owns a Postgres, a node and a process with the two other designs, all on
+// loopback with their data in a temporary directory, and ends them all.
+// Each design is first saturated by a closed loop of cheap clients, for its
+// peak and its CPU, then loaded with half of its peak by an open loop, for its
+// latency. What was acknowledged is compared with the stock that is gone; a
+// difference fails the run.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"boxoffice/loadtest/client"
+)
+
+type cli struct {
+	Run    runCmd    `cmd:"" default:"withargs" help:"Run the benchmark (the default)."`
+	Server serverCmd `cmd:"" hidden:"" help:"Serve the echo and the row-lock design."`
+}
+
+// runCmd are the benchmark's knobs.
+type runCmd struct {
+	Binary  string        `help:"boxoffice binary; built when not given."`
+	Seconds time.Duration `default:"8s" help:"Of each closed and each open loop."`
+	Warm    time.Duration `default:"2s" help:"Load before each measurement."`
+	Conns   int           `default:"256" help:"Connections of a closed loop."`
+	Events  int           `default:"1000" help:"Events of the many-events case."`
+	Scans   int           `default:"100000" help:"Tickets to scan."`
+	Keep    bool          `help:"Keep the data directory."`
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	var c cli
+	k := kong.Parse(&c, kong.Name("bench"), kong.BindTo(ctx, (*context.Context)(nil)))
+	if err := k.Run(); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1) //nolint:gocritic // the deferred stop only restores signals
+	}
+}
+
+// Run measures everything and prints the JSON.
+func (c *runCmd) Run(ctx context.Context) (err error) {
+	dir, err := os.MkdirTemp("", "boxoffice-bench-")
+	if err != nil {
+		return fmt.Errorf("data directory: %w", err)
+	}
+	if !c.Keep {
+		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	}
+	if err := os.Chmod(dir, 0o755); err != nil { // Postgres's user must get through
+		return fmt.Errorf("data directory: %w", err)
+	}
+	if c.Binary == "" {
+		c.Binary = filepath.Join(dir, "boxoffice")
+		build := exec.CommandContext(ctx, "go", "build", "-o", c.Binary, "./cmd/boxoffice")
+		if out, err := build.CombinedOutput(); err != nil {
+			return fmt.Errorf("build: %w\n%s", err, out)
+		}
+	}
+	net, err := client.NewNetwork(client.Config{Sources: 250, Timeout: 30 * time.Second})
+	if err != nil {
+		return err
+	}
+	defer net.Close()
+	b := &bench{cmd: c, net: net, dir: dir}
+	defer func() { err = errors.Join(err, b.stop()) }()
+	if err := b.start(ctx); err != nil {
+		return err
+	}
+	if err := b.measure(ctx); err != nil {
+		return err
+	}
+	line, err := json.Marshal(b.result)
+	if err != nil {
+		return fmt.Errorf("result: %w", err)
+	}
+	_, err = fmt.Println(string(line))
+	return err
+}
+
+func say(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }

@@ -1,0 +1,347 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"net/url"
+	"strings"
+	"time"
+
+	"boxoffice/loadtest"
+	"boxoffice/loadtest/client"
+	"boxoffice/loadtest/procstat"
+)
+
+// result is the line of JSON. CPU is microseconds per wanted answer, latencies
+// are milliseconds at half of the peak.
+type result struct {
+	Machine procstat.Machine `json:"machine"`
+	Seconds float64          `json:"seconds"`
+
+	EchoRPS   float64 `json:"echo_rps"`
+	EchoCPU   float64 `json:"echo_cpu_us"`
+	OrdersRPS float64 `json:"orders_rps"`
+	ServerCPU float64 `json:"orders_cpu_us_server"`
+	PgCPU     float64 `json:"orders_cpu_us_postgres"`
+	P50       float64 `json:"p50_ms"`
+	P99       float64 `json:"p99_ms"`
+
+	RowlockRPS    float64            `json:"rowlock_rps"` // the best of those below
+	RowlockCPU    float64            `json:"rowlock_cpu_us"`
+	RowlockServer float64            `json:"rowlock_cpu_us_server"`
+	RowlockPg     float64            `json:"rowlock_cpu_us_postgres"`
+	RowlockBest   string             `json:"rowlock_best"`
+	RowlockAll    map[string]float64 `json:"rowlock_all_rps"`
+	RowlockP50    float64            `json:"rowlock_p50_ms"`
+	RowlockP99    float64            `json:"rowlock_p99_ms"`
+
+	ScansRPS   float64 `json:"scans_rps"`
+	ScanServer float64 `json:"scans_cpu_us_server"`
+	ScanPg     float64 `json:"scans_cpu_us_postgres"`
+
+	ManyEvents int      `json:"events_at_once"`
+	Many       ordersAt `json:"orders_many_events"`
+	Million    ordersAt `json:"orders_million_tickets"`
+
+	Invalid []string `json:"invalid"` // which latencies must not be believed, and why
+}
+
+// ordersAt is one case of orders.
+type ordersAt struct {
+	RPS       float64 `json:"rps"`
+	ServerCPU float64 `json:"cpu_us_server"`
+	PgCPU     float64 `json:"cpu_us_postgres"`
+	P50       float64 `json:"p50_ms"`
+	P99       float64 `json:"p99_ms"`
+}
+
+// plenty is a stock that no run sells out.
+const plenty = 50_000_000
+
+// measure runs every case, one after the other.
+func (b *bench) measure(ctx context.Context) error {
+	for _, step := range []func(context.Context) error{
+		b.measureEcho, b.measureOrders, b.measureMany, b.measureMillion, b.measureScans, b.measureRowlock,
+	} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+		if err := b.settle(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *bench) measureEcho(ctx context.Context) error {
+	return b.withServer(ctx, nil, func(host string, pid func() int) error {
+		r, err := b.saturate(ctx, host, echoPath, []string{"00000000-0000-4000-8000-000000000001"}, newKeys(), pid)
+		if err != nil {
+			return fmt.Errorf("echo: %w", err)
+		}
+		b.result.EchoRPS, b.result.EchoCPU = round(r.rps()), round(r.micros(0))
+		say("echo through the edge: %.0f/s, %.1f us", r.rps(), r.micros(0))
+		return nil
+	})
+}
+
+// saturate is a closed loop of orders.
+func (b *bench) saturate(
+	ctx context.Context, host, path string, types []string, k keys, server func() int,
+) (*closedResult, error) {
+	c := &closed{
+		net: b.net, host: host, conns: b.cmd.Conns, want: 201, numbers: &b.numbers,
+		make: orders(host, path, types, k), warm: b.cmd.Warm, measure: b.cmd.Seconds, cpu: b.cpuOf(server),
+	}
+	r, err := c.run(ctx)
+	if err == nil && r.other > 0 {
+		err = fmt.Errorf("%d answers were not wanted; the first: %s", r.other, r.sample)
+	}
+	return r, err
+}
+
+// ordersCase measures POST /orders over sales of one type each and compares what
+// was acknowledged with the stock that is gone.
+func (b *bench) ordersCase(ctx context.Context, name string, sales []*loadtest.Sale) (ordersAt, error) {
+	const path = "/api/v1/orders"
+	svc, err := client.ParseTarget(b.node.URL)
+	if err != nil {
+		return ordersAt{}, err
+	}
+	var types []string
+	for _, s := range sales {
+		types = append(types, s.Types[0].ID)
+	}
+	k := newKeys()
+	peak, err := b.saturate(ctx, svc.Host, path, types, k, b.node.PID)
+	if err != nil {
+		return ordersAt{}, fmt.Errorf("%s: %w", name, err)
+	}
+	if err := b.settle(ctx); err != nil {
+		return ordersAt{}, err
+	}
+	half, err := b.open(ctx, svc.Host, path, types, k, peak.rps()/2)
+	if err != nil {
+		return ordersAt{}, fmt.Errorf("%s: %w", name, err)
+	}
+	b.doubt(name, half)
+	if err := b.auditStock(ctx, svc, sales, peak.total+half.Done); err != nil {
+		return ordersAt{}, fmt.Errorf("%s: %w", name, err)
+	}
+	at := ordersAt{round(peak.rps()), round(peak.micros(0)), round(peak.micros(1)), half.P50, half.P99}
+	say("%s: %.0f/s; server %.1f us, Postgres %.1f us; at half of that p50 %.2f ms, p99 %.2f ms",
+		name, at.RPS, at.ServerCPU, at.PgCPU, at.P50, at.P99)
+	return at, nil
+}
+
+// doubt notes why a latency must not be believed.
+func (b *bench) doubt(name string, l *latency) {
+	for _, why := range l.Invalid {
+		b.result.Invalid = append(b.result.Invalid, name+": "+why)
+	}
+}
+
+// auditStock waits until exactly as much is gone as was acknowledged.
+func (b *bench) auditStock(ctx context.Context, svc client.API, sales []*loadtest.Sale, acknowledged int64) error {
+	var gone int64
+	for deadline := time.Now().Add(15 * time.Second); ; wait(ctx, 500*time.Millisecond) {
+		gone = 0
+		for _, s := range sales {
+			var types struct {
+				Items []struct {
+					QuantityTotal int64 `json:"quantityTotal"`
+					Available     int64 `json:"available"`
+				} `json:"items"`
+			}
+			path := "/events/" + url.PathEscape(s.EventID) + "/tickets"
+			if a := svc.Do(ctx, b.net.Source(0), client.Call{Method: "GET", Path: path}, &types); !a.OK() {
+				return a.Err()
+			}
+			for _, t := range types.Items {
+				gone += t.QuantityTotal - t.Available
+			}
+		}
+		if gone == acknowledged {
+			return nil
+		}
+		if time.Now().After(deadline) || ctx.Err() != nil {
+			return fmt.Errorf("audit: %d orders were acknowledged and %d tickets are gone", acknowledged, gone)
+		}
+	}
+}
+
+func (b *bench) sale(ctx context.Context, t loadtest.SaleType) (*loadtest.Sale, error) {
+	t.Name, t.MaxPerOrder, t.MaxPerCustomer = "General", 100, 1000
+	return b.organizer.OpenSale(ctx, []loadtest.SaleType{t})
+}
+
+func (b *bench) measureOrders(ctx context.Context) error {
+	s, err := b.sale(ctx, loadtest.SaleType{Quantity: plenty})
+	if err != nil {
+		return err
+	}
+	at, err := b.ordersCase(ctx, "orders, one hot type", []*loadtest.Sale{s})
+	b.result.OrdersRPS, b.result.ServerCPU, b.result.PgCPU = at.RPS, at.ServerCPU, at.PgCPU
+	b.result.P50, b.result.P99 = at.P50, at.P99
+	return err
+}
+
+func (b *bench) measureMany(ctx context.Context) error {
+	var sales []*loadtest.Sale
+	for range b.cmd.Events {
+		s, err := b.sale(ctx, loadtest.SaleType{Quantity: plenty})
+		if err != nil {
+			return err
+		}
+		sales = append(sales, s)
+	}
+	var err error
+	b.result.ManyEvents = b.cmd.Events
+	b.result.Many, err = b.ordersCase(ctx, fmt.Sprintf("orders, %d events", b.cmd.Events), sales)
+	return err
+}
+
+func (b *bench) measureMillion(ctx context.Context) error {
+	s, err := b.sale(ctx, loadtest.SaleType{Quantity: 1_000_000})
+	if err != nil {
+		return err
+	}
+	b.result.Million, err = b.ordersCase(ctx, "orders, a type of 1,000,000", []*loadtest.Sale{s})
+	return err
+}
+
+// measureRowlock tries both statements at each pool size, briefly, and measures
+// the best one like ours.
+func (b *bench) measureRowlock(ctx context.Context) error {
+	b.result.RowlockAll = make(map[string]float64)
+	var best []string
+	for variant := range placements {
+		for _, pool := range []string{"16", "64", "256"} {
+			args := []string{"--database", b.postgres.URL(), "--variant", variant, "--pool", pool}
+			r, err := b.rowlockCase(ctx, args, min(b.cmd.Seconds, 4*time.Second), false)
+			if err != nil {
+				return fmt.Errorf("row-lock, %s, pool %s: %w", variant, pool, err)
+			}
+			name := variant + " " + pool
+			b.result.RowlockAll[name] = round(r.rps())
+			say("row-lock, %s, pool of %s: %.0f/s", variant, pool, r.rps())
+			if r.rps() > b.result.RowlockRPS {
+				b.result.RowlockRPS, b.result.RowlockBest, best = r.rps(), name, args
+			}
+		}
+	}
+	r, err := b.rowlockCase(ctx, best, b.cmd.Seconds, true)
+	if err != nil {
+		return fmt.Errorf("row-lock: %w", err)
+	}
+	b.result.RowlockRPS = round(max(b.result.RowlockRPS, r.rps()))
+	b.result.RowlockServer, b.result.RowlockPg = round(r.micros(0)), round(r.micros(1))
+	b.result.RowlockCPU = round(r.micros(0) + r.micros(1))
+	say("row-lock, best (%s): %.0f/s; server %.1f us, Postgres %.1f us; at half of that p50 %.2f ms, p99 %.2f ms",
+		b.result.RowlockBest, b.result.RowlockRPS, b.result.RowlockServer, b.result.RowlockPg, b.result.RowlockP50, b.result.RowlockP99)
+	return nil
+}
+
+// rowlockCase saturates the row-lock design on a new hot row.
+func (b *bench) rowlockCase(ctx context.Context, args []string, span time.Duration, latencies bool) (*closedResult, error) {
+	var r *closedResult
+	err := b.withServer(ctx, args, func(host string, pid func() int) error {
+		ticketType, err := b.hotRow(ctx)
+		if err != nil {
+			return err
+		}
+		types, k := []string{ticketType}, newKeys()
+		c := &closed{
+			net: b.net, host: host, conns: b.cmd.Conns, want: 201, numbers: &b.numbers,
+			make: orders(host, rowlockPath, types, k), warm: b.cmd.Warm, measure: span, cpu: b.cpuOf(pid),
+		}
+		if r, err = c.run(ctx); err != nil {
+			return err
+		}
+		if r.other > 0 {
+			return fmt.Errorf("%d answers were not wanted; the first: %s", r.other, r.sample)
+		}
+		if !latencies {
+			return nil
+		}
+		half, err := b.open(ctx, host, rowlockPath, types, k, r.rps()/2)
+		if err != nil {
+			return err
+		}
+		b.doubt("row-lock", half)
+		b.result.RowlockP50, b.result.RowlockP99 = half.P50, half.P99
+		return nil
+	})
+	return r, err
+}
+
+// round keeps three digits after the point, for people.
+func round(v float64) float64 { return math.Round(v*1000) / 1000 }
+
+// scanCodes buys free tickets and returns their door codes.
+func (b *bench) scanCodes(ctx context.Context, svc client.API, s *loadtest.Sale, want int) ([]string, error) {
+	var codes []string
+	for n := 0; len(codes) < want; n++ {
+		var order struct {
+			Tickets []struct {
+				ShortCode string `json:"shortCode"`
+			} `json:"tickets"`
+		}
+		body := strings.Replace(string(appendOrder(nil, s.Types[0].ID, b.numbers.Add(1))), `"quantity":1`, `"quantity":100`, 1)
+		key := string(newKeys().append(nil, uint64(n)))
+		a := svc.Do(ctx, b.net.Source(n), client.Call{Method: "POST", Path: "/orders", Key: key, Body: []byte(body)}, &order)
+		if !a.OK() {
+			return nil, fmt.Errorf("tickets to scan: %w", a.Err())
+		}
+		if len(order.Tickets) == 0 {
+			return nil, fmt.Errorf("tickets to scan: a free order answers without its tickets")
+		}
+		for _, t := range order.Tickets {
+			codes = append(codes, t.ShortCode)
+		}
+	}
+	return codes, nil
+}
+
+// measureScans admits every ticket once, at one event, and compares the gate's
+// counter with what was answered.
+func (b *bench) measureScans(ctx context.Context) error {
+	svc, err := client.ParseTarget(b.node.URL)
+	if err != nil {
+		return err
+	}
+	s, err := b.sale(ctx, loadtest.SaleType{Quantity: plenty, Free: true})
+	if err != nil {
+		return err
+	}
+	codes, err := b.scanCodes(ctx, svc, s, b.cmd.Scans)
+	if err != nil {
+		return err
+	}
+	c := &closed{
+		net: b.net, host: svc.Host, conns: b.cmd.Conns, want: 200, numbers: &b.numbers,
+		make: scans(svc.Host, b.organizer.Bearer, s.EventID, codes, b.numbers.Load()+1),
+		cpu:  b.cpuOf(b.node.PID), wanted: []byte(`"status":"success"`),
+	}
+	r, err := c.runOut(ctx)
+	if err != nil {
+		return fmt.Errorf("scans: %w", err)
+	}
+	if r.other > 0 {
+		return fmt.Errorf("scans: %d of %d were not admitted; the first: %s", r.other, len(codes), r.sample)
+	}
+	var stats struct {
+		CheckedIn int64 `json:"checkedIn"`
+	}
+	path := "/checkin/event/" + url.PathEscape(s.EventID) + "/stats"
+	if a := svc.Do(ctx, b.net.Source(0), client.Call{Method: "GET", Path: path, Bearer: b.organizer.Bearer}, &stats); !a.OK() {
+		return fmt.Errorf("scans: %w", a.Err())
+	}
+	if stats.CheckedIn != r.total {
+		return fmt.Errorf("scans: audit: %d were admitted and the gate counts %d", r.total, stats.CheckedIn)
+	}
+	b.result.ScansRPS, b.result.ScanServer, b.result.ScanPg = round(r.rps()), round(r.micros(0)), round(r.micros(1))
+	say("scans at one event: %.0f/s; server %.1f us, Postgres %.1f us", r.rps(), r.micros(0), r.micros(1))
+	return nil
+}

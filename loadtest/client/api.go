@@ -1,0 +1,145 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/valyala/fasthttp"
+)
+
+// Answer is what came back for one request. Code is empty when the request was
+// carried out.
+type Answer struct {
+	Status     int
+	Code       string
+	RetryAfter time.Duration
+	Message    string
+}
+
+// Codes of our own, for what no server said.
+const (
+	CodeTimeout    = "timeout"
+	CodeConnection = "connection"
+	CodeUnreadable = "unreadable answer"
+)
+
+// OK says whether the request was carried out.
+func (a Answer) OK() bool { return a.Code == "" }
+
+// Unsettled says whether the request may have been carried out or may be later:
+// send it again. Everything else is a definite answer.
+func (a Answer) Unsettled() bool {
+	if a.Code == "PROVIDER_NOT_CONFIGURED" { // a 503 that no waiting mends
+		return false
+	}
+	return a.Status == 0 || a.Status == 429 || a.Status == 500 || a.Status >= 502 ||
+		a.Code == "IDEMPOTENCY_IN_FLIGHT" || a.Code == CodeUnreadable
+}
+
+// Err is nil when the request was carried out.
+func (a Answer) Err() error {
+	if a.OK() {
+		return nil
+	}
+	return fmt.Errorf("%d %s %s", a.Status, a.Code, a.Message)
+}
+
+// API speaks the service's API at one host:port.
+type API struct{ Host string }
+
+// ParseTarget takes http://host[:port] apart.
+func ParseTarget(target string) (API, error) {
+	u, err := url.Parse(target)
+	if err != nil {
+		return API{}, fmt.Errorf("target: %w", err)
+	}
+	host, err := HostOf(u)
+	if err != nil {
+		return API{}, fmt.Errorf("target %s: %w", target, err)
+	}
+	return API{Host: host}, nil
+}
+
+// HostOf is the host:port of an http:// address.
+func HostOf(u *url.URL) (string, error) {
+	if u.Scheme != "http" || u.Hostname() == "" {
+		return "", errors.New("not an http:// address")
+	}
+	if u.Port() == "" {
+		return u.Host + ":80", nil
+	}
+	return u.Host, nil
+}
+
+// Call is one request to the API. Path is below /api/v1.
+type Call struct {
+	Method, Path string
+	Bearer, Key  string
+	Body         []byte
+}
+
+// Do sends the call from a client address and decodes `data` into out, which
+// may be nil.
+func (a API) Do(ctx context.Context, from *Source, c Call, out any) Answer {
+	return Exchange(ctx, from, &Request{
+		Method: c.Method, Host: a.Host, Path: "/api/v1" + c.Path, Bearer: c.Bearer, Key: c.Key,
+		ContentType: "application/json", Body: c.Body,
+	}, out)
+}
+
+// Exchange sends one request and reads the answer's envelope.
+func Exchange(ctx context.Context, from *Source, req *Request, out any) Answer {
+	resp := fasthttp.AcquireResponse()
+	defer fasthttp.ReleaseResponse(resp)
+	if err := from.Do(ctx, req, resp); err != nil {
+		code := CodeConnection
+		if Timeout(err) {
+			code = CodeTimeout
+		}
+		return Answer{Code: code, Message: err.Error()}
+	}
+	a := Answer{Status: resp.StatusCode()}
+	if s := resp.Header.Peek("Retry-After"); len(s) > 0 {
+		if seconds, err := strconv.Atoi(string(s)); err == nil {
+			a.RetryAfter = time.Duration(seconds) * time.Second
+		}
+	}
+	if a.Status >= 400 {
+		a.Code, a.Message = readFailure(resp.Body())
+		return a
+	}
+	if out == nil {
+		return a
+	}
+	if err := json.Unmarshal(resp.Body(), &struct {
+		Data any `json:"data"`
+	}{out}); err != nil {
+		a.Code, a.Message = CodeUnreadable, err.Error()
+	}
+	return a
+}
+
+// readFailure reads the error envelope; a body without one still has a code.
+func readFailure(body []byte) (code, message string) {
+	var failure struct {
+		Error struct {
+			Code    string          `json:"code"`
+			Message string          `json:"message"`
+			Details json.RawMessage `json:"details"`
+		} `json:"error"`
+	}
+	if err := json.Unmarshal(body, &failure); err != nil || failure.Error.Code == "" {
+		return CodeUnreadable, string(body[:min(len(body), 200)])
+	}
+	message = failure.Error.Message
+	if d := failure.Error.Details; len(d) > 0 && !bytes.Equal(d, []byte("null")) {
+		message += " " + string(d[:min(len(d), 300)])
+	}
+	return failure.Error.Code, message
+}

@@ -1,0 +1,149 @@
+// Package client is a raw keep-alive HTTP/1.1 client that speaks from many
+// client addresses at a small cost per request.
+//
+// It owns the connections. A Network never dials anything but loopback, unless
+// it was made Remote; then it says the client addresses in X-Forwarded-For,
+// which the target must have been told to believe. Close ends it.
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+)
+
+// ErrNotLoopback is the refusal to send load to another machine.
+var ErrNotLoopback = errors.New("the target is not a loopback address (use --remote if it is yours and trusts X-Forwarded-For)")
+
+// MaxSources is the most client addresses: 127.1.1.1 to 127.250.254.254.
+const MaxSources = 250 * 254 * 254
+
+// Config says how a network behaves. Zero values get the defaults named.
+type Config struct {
+	Sources int           // client addresses, 256
+	Timeout time.Duration // per request, 10 s
+	Remote  bool          // allow other hosts; client addresses go into X-Forwarded-For
+	IdleFor time.Duration // a connection unused for longer is closed instead of used, 30 s
+	PerIdle int           // idle connections kept per source and host, 4
+}
+
+// Network is a set of client addresses with their connections.
+type Network struct {
+	cfg     Config
+	sources []*Source
+
+	mu    sync.Mutex
+	hosts map[string]netip.AddrPort // resolved and allowed
+}
+
+// NewNetwork makes the client addresses; it opens no connection yet.
+func NewNetwork(cfg Config) (*Network, error) {
+	if cfg.Sources == 0 {
+		cfg.Sources = 256
+	}
+	if cfg.Sources < 0 || cfg.Sources > MaxSources {
+		return nil, fmt.Errorf("client addresses: %d is not within 1 and %d", cfg.Sources, MaxSources)
+	}
+	if cfg.Timeout == 0 {
+		cfg.Timeout = 10 * time.Second
+	}
+	if cfg.IdleFor == 0 {
+		cfg.IdleFor = 30 * time.Second
+	}
+	if cfg.PerIdle == 0 {
+		cfg.PerIdle = 4
+	}
+	n := &Network{cfg: cfg, hosts: make(map[string]netip.AddrPort)}
+	for i := range cfg.Sources {
+		n.sources = append(n.sources, &Source{net: n, ip: sourceAddr(i, cfg.Remote), idle: make(map[string][]*conn)})
+	}
+	return n, nil
+}
+
+// sourceAddr is the i-th client address. None ends in 0 or 255. 127.0.0.0/16 is
+// left to the machine's own services; for a remote target, where the address is
+// only told, it is one of those set aside for benchmarks (RFC 2544), which come
+// round after 129,032.
+func sourceAddr(i int, remote bool) netip.Addr {
+	net, low, high := i/(254*254), byte(1+i/254%254), byte(1+i%254)
+	if remote {
+		return netip.AddrFrom4([4]byte{198, byte(18 + net%2), low, high})
+	}
+	return netip.AddrFrom4([4]byte{127, byte(1 + net), low, high})
+}
+
+// Source is the i-th client address, counted round.
+func (n *Network) Source(i int) *Source { return n.sources[i%len(n.sources)] }
+
+// Sources is how many client addresses there are.
+func (n *Network) Sources() int { return len(n.sources) }
+
+// Close closes the idle connections; those in use are closed when they are put
+// back.
+func (n *Network) Close() {
+	for _, s := range n.sources {
+		s.close()
+	}
+}
+
+// Check resolves a host:port and says whether the network may send to it.
+func (n *Network) Check(ctx context.Context, host string) error {
+	_, err := n.resolve(ctx, host)
+	return err
+}
+
+// resolve looks a host:port up once and refuses what is not allowed.
+func (n *Network) resolve(ctx context.Context, host string) (netip.AddrPort, error) {
+	n.mu.Lock()
+	addr, known := n.hosts[host]
+	n.mu.Unlock()
+	if known {
+		return addr, nil
+	}
+	name, port, err := net.SplitHostPort(host)
+	if err != nil {
+		return netip.AddrPort{}, fmt.Errorf("host %q: %w", host, err)
+	}
+	portNumber, err := net.DefaultResolver.LookupPort(ctx, "tcp", port)
+	if err != nil {
+		return netip.AddrPort{}, fmt.Errorf("host %q: %w", host, err)
+	}
+	ips, err := net.DefaultResolver.LookupNetIP(ctx, "ip", name)
+	if err != nil {
+		return netip.AddrPort{}, fmt.Errorf("host %q: %w", host, err)
+	}
+	for _, ip := range ips {
+		ip = ip.Unmap()
+		// 127.a.b.c can only be bound for a v4 connection.
+		if n.cfg.Remote || (ip.IsLoopback() && ip.Is4()) {
+			addr = netip.AddrPortFrom(ip, uint16(portNumber))
+			n.mu.Lock()
+			n.hosts[host] = addr
+			n.mu.Unlock()
+			return addr, nil
+		}
+	}
+	return netip.AddrPort{}, fmt.Errorf("%s: %w", host, ErrNotLoopback)
+}
+
+// dial opens a connection from a source address.
+func (n *Network) dial(ctx context.Context, from netip.Addr, host string) (net.Conn, error) {
+	to, err := n.resolve(ctx, host)
+	if err != nil {
+		return nil, err
+	}
+	d := net.Dialer{Timeout: n.cfg.Timeout}
+	if !n.cfg.Remote {
+		d.LocalAddr = &net.TCPAddr{IP: from.AsSlice()}
+		d.ControlContext = bindWithoutPort
+	}
+	c, err := d.DialContext(ctx, "tcp", to.String())
+	if err != nil {
+		return nil, fmt.Errorf("dial %s from %s: %w", host, from, err)
+	}
+	return c, nil
+}

@@ -1,0 +1,166 @@
+package client
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/valyala/fasthttp"
+)
+
+// Request is one HTTP request. Host is host:port; empty strings leave their
+// header out.
+type Request struct {
+	Method, Host, Path string
+	Bearer             string // Authorization
+	Key                string // Idempotency-Key
+	ContentType        string // of Body
+	Body               []byte
+}
+
+// Source is one client address. It is safe for concurrent use; each request in
+// flight has a connection of its own.
+type Source struct {
+	net *Network
+	ip  netip.Addr
+
+	mu     sync.Mutex
+	idle   map[string][]*conn // by host:port, the latest used last
+	closed bool
+}
+
+// conn is one keep-alive connection with its buffers.
+type conn struct {
+	net.Conn
+	in      *bufio.Reader
+	out     []byte
+	lastUse time.Time
+}
+
+// Addr is the client address.
+func (s *Source) Addr() netip.Addr { return s.ip }
+
+// Do sends the request and reads the whole answer into resp. Any error leaves
+// it unknown whether the server has carried the request out; Timeout tells the
+// two sorts apart. There are no redirects and no retries.
+func (s *Source) Do(ctx context.Context, req *Request, resp *fasthttp.Response) error {
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	c, err := s.take(ctx, req.Host)
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	err = c.SetDeadline(now.Add(s.net.cfg.Timeout))
+	if err == nil {
+		c.out = s.appendRequest(c.out[:0], req)
+		_, err = c.Write(c.out)
+	}
+	if err == nil {
+		_, err = c.in.Peek(1) // Read would hide what went wrong
+	}
+	if err == nil {
+		err = resp.Read(c.in)
+	}
+	if err != nil {
+		_ = c.Close() // the error that matters is at hand
+		return fmt.Errorf("%s %s: %w", req.Method, req.Path, err)
+	}
+	if resp.ConnectionClose() {
+		_ = c.Close()
+		return nil
+	}
+	c.lastUse = now
+	s.put(req.Host, c)
+	return nil
+}
+
+// Timeout says whether err, from Do, was a time-out rather than a lost
+// connection.
+func Timeout(err error) bool {
+	var timeout net.Error
+	return errors.Is(err, os.ErrDeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout()
+}
+
+// take returns the latest used idle connection, or dials.
+func (s *Source) take(ctx context.Context, host string) (*conn, error) {
+	s.mu.Lock()
+	idle := s.idle[host]
+	if last := len(idle) - 1; last >= 0 && time.Since(idle[last].lastUse) < s.net.cfg.IdleFor {
+		c := idle[last]
+		s.idle[host] = idle[:last]
+		s.mu.Unlock()
+		return c, nil
+	}
+	s.idle[host] = nil // all of them are at least as old
+	s.mu.Unlock()
+	for _, c := range idle {
+		_ = c.Close()
+	}
+	nc, err := s.net.dial(ctx, s.ip, host)
+	if err != nil {
+		return nil, err
+	}
+	return &conn{Conn: nc, in: bufio.NewReaderSize(nc, 4096)}, nil
+}
+
+// put keeps a connection for the next request.
+func (s *Source) put(host string, c *conn) {
+	s.mu.Lock()
+	keep := !s.closed && len(s.idle[host]) < s.net.cfg.PerIdle
+	if keep {
+		s.idle[host] = append(s.idle[host], c)
+	}
+	s.mu.Unlock()
+	if !keep {
+		_ = c.Close()
+	}
+}
+
+func (s *Source) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	for _, idle := range s.idle {
+		for _, c := range idle {
+			_ = c.Close()
+		}
+	}
+	clear(s.idle)
+}
+
+func (s *Source) appendRequest(b []byte, req *Request) []byte {
+	header := func(name, value string) {
+		if value != "" {
+			b = append(append(append(append(b, name...), ": "...), value...), "\r\n"...)
+		}
+	}
+	b = append(append(append(append(b, req.Method...), ' '), req.Path...), " HTTP/1.1\r\n"...)
+	header("Host", req.Host)
+	if req.Bearer != "" {
+		header("Authorization", "Bearer "+req.Bearer)
+	}
+	header("Idempotency-Key", req.Key)
+	if s.net.cfg.Remote {
+		header("X-Forwarded-For", s.ip.String())
+	}
+	if req.Body != nil || req.Method != "GET" {
+		header("Content-Type", req.ContentType)
+		header("Content-Length", strconv.Itoa(len(req.Body)))
+	}
+	return append(append(b, "\r\n"...), req.Body...)
+}
+
+// Dial opens a connection of its own from the address, for a caller that speaks
+// HTTP itself.
+func (s *Source) Dial(ctx context.Context, host string) (net.Conn, error) {
+	return s.net.dial(ctx, s.ip, host)
+}

@@ -1,0 +1,224 @@
+package loadtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+
+	"boxoffice/loadtest/procstat"
+	"boxoffice/loadtest/report"
+)
+
+// While an outage is measured, a write is tried every probeEvery, with at most
+// probesAtOnce of them waiting for their answer. They buy from reserve tickets
+// that no other buyer is offered.
+const (
+	probeEvery   = 20 * time.Millisecond
+	probesAtOnce = 32
+	reserve      = 100_000
+)
+
+// forgiveness bounds, as a multiple of what is allowed, how long the harness
+// waits for something to come back before it gives the run up.
+const forgiveness = 6
+
+// Crash runs the opening of a sale against a node of its own, which it kills
+// with -9 again and again while buyers buy, its Postgres too, and then audits
+// every acknowledged answer. The arrivals go on until the last recovery.
+func Crash(ctx context.Context, cfg CrashConfig, out io.Writer, log *slog.Logger) (_ *report.Report, err error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(cfg.Out, 0o755); err != nil {
+		return nil, fmt.Errorf("crash: %w", err)
+	}
+	cfg.Buyers = 0
+	cfg.Duration = max(cfg.Duration, time.Duration(cfg.NodeKills+cfg.PostgresKills)*(2*cfg.Calm+3*cfg.Within))
+	node, stopNode, err := startNode(ctx, cfg.Out, log)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, stopNode()) }()
+	s, err := openSession(ctx, cfg.RushConfig, node.URL, false, reserve)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+
+	r := s.newReport("On-sale rush with crashes", node.URL, cfg)
+	k := &killer{cfg: &cfg, node: node, rush: s.rush, log: log, began: time.Now(), finished: make(chan struct{})}
+	var killing sync.WaitGroup
+	killCtx, cancel := context.WithCancel(ctx)
+	killing.Go(func() { k.run(killCtx) })
+	err = s.measure(ctx, r, []procstat.Target{
+		{Name: "server", PID: node.PID}, {Name: "postgres", PID: node.PostgresPID, Tree: true},
+	}, out, k.finished)
+	cancel()
+	killing.Wait()
+	s.probing.Wait()
+	if err := errors.Join(err, k.err); err != nil {
+		return nil, err
+	}
+	r.Outages = k.outages
+	r.Invalid = append(r.Invalid, "the node was being killed: latencies are those of a service that comes and goes")
+	err = s.conclude(ctx, r, node.Paysim, cfg.Out, out, log)
+	if n := k.troubles(); n > 0 {
+		err = errors.Join(err, fmt.Errorf("%w: %d outages that were too long", ErrFindings, n))
+	}
+	return r, err
+}
+
+// killer kills, waits for the recovery and measures it, one kill at a time.
+type killer struct {
+	cfg      *CrashConfig
+	node     *Node
+	rush     *rush
+	log      *slog.Logger
+	began    time.Time
+	finished chan struct{} // closed when the last recovery is over
+
+	// Read after finished is closed.
+	outages []report.Outage
+	err     error // why the killing was given up
+}
+
+func (k *killer) run(ctx context.Context) {
+	defer close(k.finished)
+	rng := rand.New(rand.NewPCG(k.cfg.Seed, 1<<63))
+	kills := slices.Concat(
+		slices.Repeat([]func(context.Context) (report.Outage, error){k.killNode}, k.cfg.NodeKills),
+		slices.Repeat([]func(context.Context) (report.Outage, error){k.killPostgres}, k.cfg.PostgresKills))
+	rng.Shuffle(len(kills), func(i, j int) { kills[i], kills[j] = kills[j], kills[i] })
+	for _, kill := range kills {
+		// Half of the mean is certain, so that buyers get somewhere; the rest is
+		// random, so that kills meet every stage of a commit.
+		calm := k.cfg.Calm/2 + time.Duration(rng.ExpFloat64()*float64(k.cfg.Calm)/2)
+		select {
+		case <-time.After(min(calm, 2*k.cfg.Calm)):
+		case <-ctx.Done():
+			return
+		}
+		o, err := kill(ctx)
+		if err != nil {
+			k.err = fmt.Errorf("crash: after %d kills: %w", len(k.outages), err)
+			return
+		}
+		k.outages = append(k.outages, o)
+		k.log.Info("killed and back", "what", o.What, "ready", o.Ready, "writes", o.WritesAgain, "trouble", o.Trouble)
+	}
+}
+
+// killNode kills the node and starts it again at once.
+func (k *killer) killNode(ctx context.Context) (report.Outage, error) {
+	killed := time.Now()
+	if err := k.node.Kill(); err != nil {
+		return report.Outage{}, err
+	}
+	started := time.Now()
+	if err := k.node.Start(ctx, forgiveness*k.cfg.Within); err != nil {
+		return report.Outage{}, err
+	}
+	o := k.outage("node", killed)
+	o.Ready = time.Since(started)
+	return k.untilWrites(ctx, o, killed)
+}
+
+// killPostgres kills the postmaster and every process below it; the node must
+// bring it back by itself.
+func (k *killer) killPostgres(ctx context.Context) (report.Outage, error) {
+	pid := k.node.PostgresPID()
+	if pid == 0 {
+		return report.Outage{}, errors.New("no postmaster.pid in the data directory")
+	}
+	killed := time.Now()
+	for _, p := range append([]int{pid}, procstat.Descendants(pid)...) {
+		if err := syscall.Kill(p, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+			return report.Outage{}, fmt.Errorf("kill %d: %w", p, err)
+		}
+	}
+	return k.untilWrites(ctx, k.outage("postgres", killed), killed)
+}
+
+func (k *killer) outage(what string, killed time.Time) report.Outage {
+	return report.Outage{What: what, At: killed.Sub(k.began)}
+}
+
+// untilWrites completes the outage when an order placed after the kill has been
+// acknowledged.
+func (k *killer) untilWrites(ctx context.Context, o report.Outage, killed time.Time) (report.Outage, error) {
+	ctx, cancel := context.WithTimeout(ctx, forgiveness*k.cfg.Within)
+	defer cancel()
+	if err := k.rush.probe(ctx); err != nil {
+		return o, fmt.Errorf("no write for %v after %s was killed: %w", time.Since(killed).Round(time.Millisecond), o.What, err)
+	}
+	o.WritesAgain = time.Since(killed)
+	switch {
+	case o.Ready > k.cfg.Within:
+		o.Trouble = fmt.Sprintf("ready after more than %v", k.cfg.Within)
+	case o.WritesAgain > k.cfg.Within:
+		o.Trouble = fmt.Sprintf("writes after more than %v", k.cfg.Within)
+	}
+	return o, nil
+}
+
+func (k *killer) troubles() int {
+	n := 0
+	for _, o := range k.outages {
+		if o.Trouble != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// probe places small orders from the reserve, each under a key of its own, until
+// one is acknowledged. The others are left to be settled; probing waits for
+// them.
+func (r *rush) probe(ctx context.Context) error {
+	acknowledged := make(chan struct{}, 1)
+	slots := make(chan struct{}, probesAtOnce)
+	ticker := time.NewTicker(probeEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case slots <- struct{}{}:
+			r.probing.Go(func() {
+				if r.probeOnce(ctx) {
+					select {
+					case acknowledged <- struct{}{}:
+					default: // another was first
+					}
+				}
+				<-slots
+			})
+		default: // all are waiting for an answer
+		}
+		select {
+		case <-acknowledged:
+			return nil
+		case <-ticker.C:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// probeOnce says whether one order was acknowledged.
+func (r *rush) probeOnce(ctx context.Context) bool {
+	b := r.newBuyer(probeBuyers + int(r.probes.Add(1)))
+	b.email = fmt.Sprintf("probe-%d@load.test", b.n)
+	b.items = []item{{TicketTypeID: r.sale.Types[len(r.sale.Types)-1].ID, Quantity: 1}}
+	b.place = encode(placeOrder{Items: b.items, GuestEmail: b.email, GuestName: "Probe"})
+	b.fate = walksAway
+	b.becomes((*buyer).placeOrder)
+	b.Step(ctx)
+	return b.order.ID != ""
+}

@@ -1,0 +1,234 @@
+package loadtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	"boxoffice/loadtest/procstat"
+)
+
+const (
+	firstReady = 60 * time.Second // for a node with a new data directory
+	stopTime   = 20 * time.Second // after that a node is killed
+	readyPoll  = 10 * time.Millisecond
+)
+
+// NodeConfig says how a node of our own is started.
+type NodeConfig struct {
+	Binary string    // boxoffice; empty: the running program
+	Dir    string    // data directory
+	Env    []string  // KEY=value, besides what this process has and the knobs set here
+	Log    io.Writer // stdout and stderr of the node; nil: dropped
+}
+
+// Node is a service that the harness runs, with its payment simulator in a
+// process of its own, so that money outlives the node. Stop ends both. Start
+// and Kill are for one goroutine; the pids may be asked for from any.
+type Node struct {
+	URL    string // http://127.0.0.1:port
+	Paysim string
+
+	cfg    NodeConfig
+	env    []string
+	paysim *exec.Cmd
+
+	mu   sync.Mutex
+	cmd  *exec.Cmd     // nil when not running
+	done chan struct{} // closed when cmd has ended
+	end  error         // how it ended
+}
+
+// StartNode starts a node on free ports and waits until it is ready.
+func StartNode(ctx context.Context, cfg NodeConfig) (*Node, error) {
+	if cfg.Binary == "" {
+		self, err := os.Executable()
+		if err != nil {
+			return nil, fmt.Errorf("node: %w", err)
+		}
+		cfg.Binary = self
+	}
+	ports, err := FreePorts(2)
+	if err != nil {
+		return nil, fmt.Errorf("node: %w", err)
+	}
+	const secret = "sk_test_loadtest"
+	n := &Node{URL: "http://" + ports[0], Paysim: "http://" + ports[1], cfg: cfg}
+	n.env = append([]string{
+		"BOXOFFICE_LISTEN=" + ports[0],
+		"BOXOFFICE_DATA_DIR=" + cfg.Dir,
+		"BOXOFFICE_LIMITS_SCALE=1000",
+		"BOXOFFICE_PAYSIM_LISTEN=" + ports[1],
+		"BOXOFFICE_PAYSTACK_URL=" + n.Paysim,
+		"BOXOFFICE_PAYSTACK_KEY=" + secret,
+	}, cfg.Env...)
+	n.paysim = n.command("paysim")
+	if err := n.paysim.Start(); err != nil {
+		return nil, fmt.Errorf("node: payment simulator: %w", err)
+	}
+	err = waitFor(ctx, n.Paysim+"/_sim/stats", firstReady, nil)
+	if err == nil {
+		err = n.Start(ctx, firstReady)
+	}
+	if err != nil {
+		return nil, errors.Join(err, n.Stop())
+	}
+	return n, nil
+}
+
+// command is this node's program with its environment.
+func (n *Node) command(args ...string) *exec.Cmd {
+	cmd := exec.Command(n.cfg.Binary, args...)
+	cmd.Env = append(cmd.Environ(), n.env...)
+	cmd.Stdout, cmd.Stderr = n.cfg.Log, n.cfg.Log
+	// Not in our process group: an interrupt is ours to pass on.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	return cmd
+}
+
+// Start starts the node on its old ports and data and waits until /readyz says
+// so, for at most within.
+func (n *Node) Start(ctx context.Context, within time.Duration) error {
+	cmd, done := n.command("serve"), make(chan struct{})
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("node: %w", err)
+	}
+	n.mu.Lock()
+	n.cmd, n.done, n.end = cmd, done, nil
+	n.mu.Unlock()
+	go func() {
+		err := cmd.Wait()
+		n.mu.Lock()
+		n.cmd, n.end = nil, err
+		n.mu.Unlock()
+		close(done)
+	}()
+	if err := waitFor(ctx, n.URL+"/readyz", within, done); err != nil {
+		return fmt.Errorf("node: %w", err)
+	}
+	return nil
+}
+
+// Kill ends the node with SIGKILL and waits until it is gone.
+func (n *Node) Kill() error { return n.signal(syscall.SIGKILL) }
+
+// signal sends a signal and waits for the end of the node.
+func (n *Node) signal(sig syscall.Signal) error {
+	n.mu.Lock()
+	cmd, done := n.cmd, n.done
+	n.mu.Unlock()
+	if cmd == nil {
+		return nil
+	}
+	if err := cmd.Process.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("node: %w", err)
+	}
+	select {
+	case <-done:
+	case <-time.After(stopTime):
+		if err := cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+			return fmt.Errorf("node: %w", err)
+		}
+		<-done
+		return fmt.Errorf("node: had to be killed %v after %v", stopTime, sig)
+	}
+	return nil
+}
+
+// Stop ends the node and its payment simulator.
+func (n *Node) Stop() error {
+	err := n.signal(syscall.SIGTERM)
+	if n.paysim.Process != nil {
+		err = errors.Join(err, n.paysim.Process.Kill())
+		_ = n.paysim.Wait() // says that it was killed
+	}
+	return err
+}
+
+// PID is the node's process, 0 while it is not running.
+func (n *Node) PID() int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.cmd == nil {
+		return 0
+	}
+	return n.cmd.Process.Pid
+}
+
+// PostgresPID is the postmaster of the node's own Postgres, 0 while there is
+// none.
+func (n *Node) PostgresPID() int {
+	for _, pattern := range []string{"postmaster.pid", "*/postmaster.pid", "*/*/postmaster.pid"} {
+		files, err := filepath.Glob(filepath.Join(n.cfg.Dir, pattern))
+		if err != nil {
+			return 0
+		}
+		for _, file := range files {
+			if pid, err := procstat.ReadPIDFile(file); err == nil && pid != n.PID() {
+				return pid
+			}
+		}
+	}
+	return 0
+}
+
+// WaitReady waits until a service of the harness says that it is ready.
+func WaitReady(ctx context.Context, base string, within time.Duration) error {
+	return waitFor(ctx, base+"/readyz", within, nil)
+}
+
+// waitFor polls url until it answers 200. ended, which may be nil, is closed
+// when waiting has become pointless.
+func waitFor(ctx context.Context, url string, within time.Duration, ended <-chan struct{}) error {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	httpClient := &http.Client{Timeout: time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+	ticker := time.NewTicker(readyPoll)
+	defer ticker.Stop()
+	for last := errors.New("never asked"); ; {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+		if err != nil {
+			return err
+		}
+		resp, err := httpClient.Do(req)
+		if err == nil {
+			_ = resp.Body.Close()
+			if resp.StatusCode == http.StatusOK {
+				return nil
+			}
+			last = fmt.Errorf("it answers %d", resp.StatusCode)
+		} else if ctx.Err() == nil {
+			last = err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%s was not ready within %v: %w", url, within, last)
+		case <-ended:
+			return fmt.Errorf("%s: the process has ended", url)
+		case <-ticker.C:
+		}
+	}
+}
+
+// FreePorts are loopback addresses that nobody listened on a moment ago.
+func FreePorts(n int) ([]string, error) {
+	var addrs []string
+	for range n {
+		ln, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, err
+		}
+		addrs = append(addrs, ln.Addr().String())
+		defer func() { _ = ln.Close() }() // all stay taken until all are known
+	}
+	return addrs, nil
+}

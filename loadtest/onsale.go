@@ -1,0 +1,201 @@
+package loadtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"time"
+
+	"boxoffice/loadtest/client"
+	"boxoffice/loadtest/procstat"
+	"boxoffice/loadtest/report"
+)
+
+// ErrFindings is returned, with the report, when the audit found something.
+var ErrFindings = errors.New("the audit found something")
+
+// Onsale runs the opening of a sale against a service and audits it. Progress
+// and the report's tables go to out, the report's files to cfg.Out. The error
+// is ErrFindings, or why there is no report.
+func Onsale(ctx context.Context, cfg OnsaleConfig, out io.Writer, log *slog.Logger) (_ *report.Report, err error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(cfg.Out, 0o755); err != nil {
+		return nil, fmt.Errorf("onsale: %w", err)
+	}
+	targets := []procstat.Target{
+		{Name: "server", PID: procstat.Fixed(cfg.ServerPID)},
+		{Name: "postgres", PID: procstat.Fixed(cfg.PostgresPID), Tree: true},
+	}
+	if cfg.Target == "" {
+		node, stop, err := startNode(ctx, cfg.Out, log)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, stop()) }()
+		cfg.Target, cfg.Paysim = node.URL, node.Paysim
+		targets[0].PID, targets[1].PID = node.PID, node.PostgresPID
+	}
+	s, err := openSession(ctx, cfg.RushConfig, cfg.Target, cfg.Remote, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	r := s.newReport("On-sale rush", cfg.Target, cfg)
+	if err := s.measure(ctx, r, targets, out, nil); err != nil {
+		return nil, err
+	}
+	return r, s.conclude(ctx, r, cfg.Paysim, cfg.Out, out, log)
+}
+
+// startNode starts a node for one run, in a directory that goes with it. Its
+// log stays in dir.
+func startNode(ctx context.Context, dir string, log *slog.Logger) (*Node, func() error, error) {
+	data, err := os.MkdirTemp("", "boxoffice-loadtest-")
+	if err != nil {
+		return nil, nil, fmt.Errorf("node: %w", err)
+	}
+	file, err := os.Create(filepath.Join(dir, "node.log"))
+	if err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("node: %w", err), os.RemoveAll(data))
+	}
+	log.Info("starting a node", "data", data, "log", file.Name())
+	node, err := StartNode(ctx, NodeConfig{Dir: data, Log: file})
+	if err != nil {
+		return nil, nil, errors.Join(err, file.Close(), os.RemoveAll(data))
+	}
+	return node, func() error { return errors.Join(node.Stop(), file.Close(), os.RemoveAll(data)) }, nil
+}
+
+// session is a rush with what it stands on.
+type session struct {
+	*rush
+	started time.Time
+}
+
+// openSession checks the target, makes the client addresses, puts an event on
+// sale, with a reserve of free tickets that buyers are not offered, and opens
+// the AckLog.
+func openSession(
+	ctx context.Context, cfg RushConfig, target string, remote bool, reserve int,
+) (*session, error) {
+	svc, err := client.ParseTarget(target)
+	if err != nil {
+		return nil, err
+	}
+	network, err := client.NewNetwork(client.Config{Sources: cfg.Clients, Timeout: cfg.Timeout, Remote: remote})
+	if err != nil {
+		return nil, err
+	}
+	if err := network.Check(ctx, svc.Host); err != nil {
+		return nil, err
+	}
+	event, err := putOnSale(ctx, svc, network.Source(0), &cfg, reserve)
+	var acks *AckLog
+	if err == nil {
+		acks, err = CreateAckLog(filepath.Join(cfg.Out, "acknowledged.jsonl"))
+	}
+	if err != nil {
+		network.Close()
+		return nil, err
+	}
+	return &session{rush: newRush(cfg, svc, network, event, acks), started: time.Now()}, nil
+}
+
+func putOnSale(
+	ctx context.Context, svc client.API, from *client.Source, cfg *RushConfig, reserve int,
+) (*Sale, error) {
+	organizer, err := Register(ctx, svc, from)
+	if err != nil {
+		return nil, err
+	}
+	types := planTypes(cfg)
+	if reserve > 0 {
+		types = append(types, SaleType{Name: "Reserve", Quantity: reserve, Free: true, MaxPerOrder: 1, MaxPerCustomer: 1})
+	}
+	return organizer.OpenSale(ctx, types)
+}
+
+func (s *session) close() error {
+	s.net.Close()
+	return s.acks.Close()
+}
+
+// measure lets the buyers in and fills the report with what was measured. stop,
+// when closed, ends the arrivals early.
+func (s *session) measure(
+	ctx context.Context, r *report.Report, targets []procstat.Target, out io.Writer, stop <-chan struct{},
+) error {
+	engine := s.cfg.engine()
+	shown := newProgress(out, s.cfg.Plain, s.cfg.Duration, &s.count)
+	engine.OnSecond, engine.Stop = shown.tell, stop
+	sampler := procstat.Start(append(targets, procstat.Target{Name: "generator", PID: procstat.Fixed(os.Getpid())})...)
+	st, err := s.run(ctx, engine)
+	usage := sampler.Stop()
+	shown.end()
+	if err != nil {
+		return err
+	}
+	r.Measure(st, engine)
+	r.MeasureCPU(usage, s.count.Placed.Load())
+	return nil
+}
+
+// conclude settles what is in doubt, audits, prints and saves the report.
+func (s *session) conclude(
+	ctx context.Context, r *report.Report, paysim, dir string, out io.Writer, log *slog.Logger,
+) error {
+	s.settle(ctx, log)
+	if paysim == "" {
+		paysim = s.paysimURL()
+	}
+	var err error
+	if r.Audit, err = runAudit(ctx, s.rush, paysim); err != nil {
+		return err
+	}
+	r.Orders = s.outcome()
+	fmt.Fprint(out, "\n", r.Text())
+	page, err := r.Save(dir)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "\nreport: %s\n", page)
+	if n := r.Audit.Failed(); n > 0 {
+		return fmt.Errorf("%w: %d findings", ErrFindings, n)
+	}
+	return nil
+}
+
+func (s *session) newReport(title, target string, cfg any) *report.Report {
+	return &report.Report{
+		Title: title, Started: s.started, Target: target, Version: version(), Config: cfg,
+		Machine: procstat.ReadMachine(runtime.NumCPU()),
+	}
+}
+
+// version is the git revision that this program was built from.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	revision, dirty := "unknown", ""
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			revision = s.Value[:min(len(s.Value), 12)]
+		case "vcs.modified":
+			if s.Value == "true" {
+				dirty = "+changes"
+			}
+		}
+	}
+	return revision + dirty
+}

@@ -1,0 +1,169 @@
+// Package report says what a load run found: a table for people (Text), a page
+// that stands alone (HTML) and JSON for machines. It is pure data and
+// formatting; loadtest fills it in.
+package report
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"boxoffice/loadtest/openloop"
+	"boxoffice/loadtest/procstat"
+)
+
+// Report is one run. Latencies are milliseconds.
+type Report struct {
+	Title   string           `json:"title"`
+	Started time.Time        `json:"started"`
+	Target  string           `json:"target"`
+	Version string           `json:"version"` // git revision of the generator
+	Machine procstat.Machine `json:"machine"`
+	Config  any              `json:"config"`
+
+	// Invalid lists why the latencies must not be believed.
+	Invalid []string `json:"invalid"`
+
+	WindowSeconds float64              `json:"windowSeconds"` // arrivals were made for this long
+	OfferedRate   float64              `json:"offeredRate"`   // requests per second
+	AchievedRate  float64              `json:"achievedRate"`
+	Offered       int64                `json:"offered"`
+	Achieved      int64                `json:"achieved"`
+	Unsent        int64                `json:"unsent"`
+	Dropped       int64                `json:"dropped"`
+	Operations    []openloop.OpStats   `json:"operations"`
+	All           openloop.OpStats     `json:"all"`
+	SendLag       openloop.Percentiles `json:"sendLag"`
+	Errors        []ErrorRow           `json:"errors"`
+	Seconds       []openloop.Second    `json:"seconds"`
+
+	Orders []Count `json:"orders"` // what became of the buyers and their orders
+
+	CPU       []CPURow          `json:"cpu"`
+	CPUSeries []procstat.Second `json:"cpuSeries"`
+	Steal     float64           `json:"steal"` // share of the machine's time
+
+	Outages []Outage `json:"outages,omitempty"`
+	Audit   Audit    `json:"audit"`
+}
+
+// Count is a named number.
+type Count struct {
+	Name  string `json:"name"`
+	Count int64  `json:"count"`
+}
+
+// ErrorRow counts one sort of answer that was not the wanted one.
+type ErrorRow struct {
+	Op     string `json:"op"`
+	Status int    `json:"status"` // 0: no answer
+	Code   string `json:"code"`
+	Count  int64  `json:"count"`
+}
+
+// CPURow is what one process, or tree of processes, used.
+type CPURow struct {
+	Name             string  `json:"name"`
+	Seconds          float64 `json:"seconds"`
+	Cores            float64 `json:"cores"` // on average
+	MicrosPerOrder   float64 `json:"microsPerOrder"`
+	MicrosPerRequest float64 `json:"microsPerRequest"`
+}
+
+// Outage is one thing that was killed and how long nobody could buy.
+type Outage struct {
+	What        string        `json:"what"`        // node or postgres
+	At          time.Duration `json:"at"`          // since the start of the run
+	Ready       time.Duration `json:"ready"`       // of a node: from its start to /readyz
+	WritesAgain time.Duration `json:"writesAgain"` // from the kill to the first order acknowledged after it
+	Trouble     string        `json:"trouble,omitempty"`
+}
+
+// Audit is the verdict on what was acknowledged.
+type Audit struct {
+	Checks []Check `json:"checks"`
+}
+
+// Check is one property and how it fared.
+type Check struct {
+	Name     string   `json:"name"`
+	Checked  int64    `json:"checked"` // how many things were looked at
+	Failed   int64    `json:"failed"`
+	Findings []string `json:"findings,omitempty"` // the first of them
+	Note     string   `json:"note,omitempty"`
+}
+
+// Failed is the number of findings over all checks.
+func (a *Audit) Failed() int64 {
+	var n int64
+	for _, c := range a.Checks {
+		n += c.Failed
+	}
+	return n
+}
+
+// Measure takes over what the engine measured.
+func (r *Report) Measure(st *openloop.Stats, cfg openloop.Config) {
+	r.Invalid = st.Invalid(cfg)
+	r.WindowSeconds = st.Window.Seconds()
+	r.Offered, r.Achieved, r.Unsent, r.Dropped = st.Offered, st.Achieved, st.Unsent, st.Dropped
+	if r.WindowSeconds > 0 {
+		r.OfferedRate = float64(st.Offered) / r.WindowSeconds
+		r.AchievedRate = float64(st.Achieved) / r.WindowSeconds
+	}
+	r.Operations, r.All, r.SendLag, r.Seconds = st.Ops, st.All, st.Lag, st.Seconds
+	for k, n := range st.Errors {
+		r.Errors = append(r.Errors, ErrorRow{k.Op, k.Status, k.Code, n})
+	}
+	slices.SortFunc(r.Errors, func(a, b ErrorRow) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Op, b.Op),
+			cmp.Compare(a.Status, b.Status), cmp.Compare(a.Code, b.Code))
+	})
+}
+
+// MeasureCPU takes over what the processes used while orders orders were
+// acknowledged.
+func (r *Report) MeasureCPU(u procstat.Usage, orders int64) {
+	r.CPUSeries, r.Steal = u.Seconds, u.Steal
+	requests := float64(max(r.All.Count, 1))
+	for i, name := range u.Names {
+		used := u.Total[i]
+		row := CPURow{
+			Name: name, Seconds: used.Seconds(),
+			MicrosPerRequest: used.Seconds() * 1e6 / requests,
+			MicrosPerOrder:   used.Seconds() * 1e6 / float64(max(orders, 1)),
+		}
+		if n := len(u.Seconds); n > 0 {
+			row.Cores = used.Seconds() / float64(n)
+		}
+		r.CPU = append(r.CPU, row)
+	}
+}
+
+// Save writes report.json, report.html and report.txt into dir and returns the
+// page's path.
+func (r *Report) Save(dir string) (string, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", fmt.Errorf("report: %w", err)
+	}
+	data, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return "", fmt.Errorf("report: %w", err)
+	}
+	page, err := r.HTML()
+	if err != nil {
+		return "", err
+	}
+	for name, content := range map[string][]byte{
+		"report.json": data, "report.html": page, "report.txt": []byte(r.Text()),
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o644); err != nil {
+			return "", fmt.Errorf("report: %w", err)
+		}
+	}
+	return filepath.Join(dir, "report.html"), nil
+}

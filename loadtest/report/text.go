@@ -1,0 +1,136 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"boxoffice/loadtest/openloop"
+)
+
+// Text is the report as tables for a terminal.
+func (r *Report) Text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s against %s, %s\n", r.Title, r.Target, r.Started.Format(time.RFC3339))
+	fmt.Fprintf(&b, "%s, %d cores, %s, Linux %s; generator %s\n\n",
+		r.Machine.CPU, r.Machine.Cores, r.Machine.Memory, r.Machine.Kernel, r.Version)
+	fmt.Fprintf(&b, "Requests: offered %d (%.0f/s), achieved %d (%.0f/s) in %.0f s; unsent %d, dropped %d\n",
+		r.Offered, r.OfferedRate, r.Achieved, r.AchievedRate, r.WindowSeconds, r.Unsent, r.Dropped)
+	for _, why := range r.Invalid {
+		fmt.Fprintf(&b, "INVALID: %s\n", why)
+	}
+	b.WriteByte('\n')
+	for _, section := range []func() [][]string{
+		r.latencyRows, r.errorRows, r.orderRows, r.cpuRows, r.outageRows, r.auditRows,
+	} {
+		if rows := section(); len(rows) > 1 {
+			writeTable(&b, rows)
+			b.WriteByte('\n')
+		}
+	}
+	for _, c := range r.Audit.Checks {
+		for _, f := range c.Findings {
+			fmt.Fprintf(&b, "FOUND %s: %s\n", c.Name, f)
+		}
+		if more := c.Failed - int64(len(c.Findings)); more > 0 {
+			fmt.Fprintf(&b, "FOUND %s: %d more\n", c.Name, more)
+		}
+	}
+	return b.String()
+}
+
+// writeTable writes the first column to the left and the others to the right;
+// the first row is the heading.
+func writeTable(b *strings.Builder, rows [][]string) {
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	for _, row := range rows {
+		fmt.Fprintf(b, "%-*s", widths[0], row[0])
+		for i, cell := range row[1:] {
+			fmt.Fprintf(b, "  %*s", widths[i+1], cell)
+		}
+		b.WriteByte('\n')
+	}
+}
+
+func (r *Report) latencyRows() [][]string {
+	rows := [][]string{{"operation, ms", "count", "failed", "", "p50", "p90", "p95", "p99", "p99.9", "max"}}
+	for _, op := range append(r.Operations[:len(r.Operations):len(r.Operations)], r.All) {
+		if op.Count == 0 {
+			continue
+		}
+		rows = append(rows,
+			append([]string{op.Op, fmt.Sprint(op.Count), fmt.Sprint(op.Failed), "corrected"}, cells(op.Corrected)...),
+			append([]string{"", "", "", "service"}, cells(op.Service)...))
+	}
+	if len(rows) > 1 {
+		rows = append(rows, append([]string{"send lag", "", "", ""}, cells(r.SendLag)...))
+	}
+	return rows
+}
+
+func cells(p openloop.Percentiles) []string {
+	var out []string
+	for _, v := range []float64{p.P50, p.P90, p.P95, p.P99, p.P999, p.Max} {
+		out = append(out, fmt.Sprintf("%.2f", v))
+	}
+	return out
+}
+
+func (r *Report) errorRows() [][]string {
+	rows := [][]string{{"answers other than wanted", "status", "code", "count"}}
+	for _, e := range r.Errors {
+		rows = append(rows, []string{e.Op, fmt.Sprint(e.Status), e.Code, fmt.Sprint(e.Count)})
+	}
+	return rows
+}
+
+func (r *Report) orderRows() [][]string {
+	rows := [][]string{{"buyers and orders", "count"}}
+	for _, c := range r.Orders {
+		rows = append(rows, []string{c.Name, fmt.Sprint(c.Count)})
+	}
+	return rows
+}
+
+func (r *Report) cpuRows() [][]string {
+	rows := [][]string{{"CPU", "seconds", "cores", "us/order", "us/request"}}
+	for _, c := range r.CPU {
+		rows = append(rows, []string{
+			c.Name, fmt.Sprintf("%.1f", c.Seconds), fmt.Sprintf("%.2f", c.Cores),
+			fmt.Sprintf("%.0f", c.MicrosPerOrder), fmt.Sprintf("%.0f", c.MicrosPerRequest),
+		})
+	}
+	if len(rows) > 1 {
+		rows = append(rows, []string{"steal", "", fmt.Sprintf("%.1f %%", r.Steal*100), "", ""})
+	}
+	return rows
+}
+
+func (r *Report) outageRows() [][]string {
+	rows := [][]string{{"killed", "at", "ready after", "writes after", "trouble"}}
+	for _, o := range r.Outages {
+		ready := "-"
+		if o.Ready > 0 {
+			ready = o.Ready.Round(time.Millisecond).String()
+		}
+		rows = append(rows, []string{
+			o.What, o.At.Round(time.Millisecond).String(), ready,
+			o.WritesAgain.Round(time.Millisecond).String(), o.Trouble,
+		})
+	}
+	return rows
+}
+
+func (r *Report) auditRows() [][]string {
+	rows := [][]string{{"audit", "checked", "found", "note"}}
+	for _, c := range r.Audit.Checks {
+		rows = append(rows, []string{c.Name, fmt.Sprint(c.Checked), fmt.Sprint(c.Failed), c.Note})
+	}
+	return rows
+}

@@ -1,0 +1,142 @@
+package loadtest
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"time"
+
+	"github.com/google/uuid"
+
+	"boxoffice/loadtest/client"
+)
+
+// Caps of every ticket type that a rush is after.
+const (
+	maxPerOrder    = 4
+	maxPerCustomer = 6
+)
+
+// ticketPrice is what a paid ticket costs, in the sale's currency.
+const ticketPrice = 2500
+
+// Organizer is an account of the harness that puts events on sale, over the
+// public API.
+type Organizer struct {
+	svc    client.API
+	from   *client.Source
+	Bearer string // access token
+}
+
+// SaleType is one ticket type to put on sale.
+type SaleType struct {
+	ID             string // set by OpenSale
+	Name           string
+	Quantity       int
+	Free           bool
+	MaxPerOrder    int
+	MaxPerCustomer int
+}
+
+// Sale is an event on sale.
+type Sale struct {
+	EventID string
+	Slug    string
+	Types   []SaleType
+}
+
+// Register opens an organizer's account.
+func Register(ctx context.Context, svc client.API, from *client.Source) (*Organizer, error) {
+	var session struct {
+		AccessToken string `json:"accessToken"`
+	}
+	o := &Organizer{svc: svc, from: from}
+	err := o.post(ctx, "/auth/register", map[string]string{
+		"email": "organizer-" + uuid.NewString() + "@load.test", "password": uuid.NewString(),
+		"firstName": "Load", "lastName": "Test", "organizationName": "Load Test",
+	}, &session)
+	o.Bearer = session.AccessToken
+	return o, err
+}
+
+// OpenSale publishes an event with the ticket types, on sale at once.
+func (o *Organizer) OpenSale(ctx context.Context, types []SaleType) (*Sale, error) {
+	start := time.Now().Add(30 * 24 * time.Hour).UTC().Truncate(time.Hour)
+	var event struct {
+		ID   string `json:"id"`
+		Slug string `json:"slug"`
+	}
+	if err := o.post(ctx, "/organizer/events", map[string]any{
+		"title": "Load test on-sale", "category": "concerts", "venueType": "physical", "timezone": "Africa/Lagos",
+		"startDate": start.Format(time.RFC3339), "endDate": start.Add(4 * time.Hour).Format(time.RFC3339),
+		"currency": "NGN", "venueName": "Test Hall", "venueCity": "Lagos", "venueCountry": "NG",
+	}, &event); err != nil {
+		return nil, err
+	}
+	s := &Sale{EventID: event.ID, Slug: event.Slug}
+	path := "/organizer/events/" + url.PathEscape(event.ID)
+	for _, t := range types {
+		kind, price := "general", ticketPrice
+		if t.Free {
+			kind, price = "free", 0
+		}
+		var made ticketType
+		if err := o.post(ctx, path+"/tickets", map[string]any{
+			"name": t.Name, "type": kind, "price": price, "quantityTotal": t.Quantity,
+			"saleStart":   time.Now().Add(-time.Hour).UTC().Format(time.RFC3339),
+			"saleEnd":     start.Format(time.RFC3339),
+			"maxPerOrder": t.MaxPerOrder, "maxPerCustomer": t.MaxPerCustomer,
+		}, &made); err != nil {
+			return nil, err
+		}
+		t.ID = made.ID
+		s.Types = append(s.Types, t)
+	}
+	return s, o.post(ctx, path+"/publish", nil, nil)
+}
+
+// post sends one request of the set-up; anything but success is an error.
+func (o *Organizer) post(ctx context.Context, path string, body, out any) error {
+	c := client.Call{Method: "POST", Path: path, Bearer: o.Bearer, Key: uuid.NewString()}
+	if body != nil {
+		c.Body = encode(body)
+	}
+	if a := o.svc.Do(ctx, o.from, c, out); !a.OK() {
+		return fmt.Errorf("set up: POST %s: %w", path, a.Err())
+	}
+	return nil
+}
+
+// planTypes shares the tickets of a rush out: every second type is free.
+func planTypes(cfg *RushConfig) []SaleType {
+	var types []SaleType
+	each := cfg.Tickets / cfg.Types
+	for i := range cfg.Types {
+		t := SaleType{
+			Name: fmt.Sprintf("Tier %d", i+1), Quantity: each, Free: i%2 == 1,
+			MaxPerOrder: maxPerOrder, MaxPerCustomer: maxPerCustomer,
+		}
+		if i == 0 {
+			t.Quantity += cfg.Tickets - each*cfg.Types
+		}
+		types = append(types, t)
+	}
+	return types
+}
+
+// pick is what a buyer wants of the types on offer: mostly one line, sometimes
+// two.
+func pick(rng *rand.Rand, types []SaleType) []item {
+	lines := 1
+	if len(types) > 1 && rng.IntN(10) == 0 {
+		lines = 2
+	}
+	first := rng.IntN(len(types))
+	var items []item
+	for i := range lines {
+		t := types[(first+i)%len(types)]
+		items = append(items, item{TicketTypeID: t.ID, Quantity: 1 + rng.IntN(t.MaxPerOrder)})
+	}
+	return items
+}

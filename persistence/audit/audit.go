@@ -1,0 +1,178 @@
+// Package audit proves the journal: it replays every stream from its first fact,
+// checks every kind's invariants, and adds the streams of each event up against
+// one another. It reads only; `boxoffice audit` and the tests call it.
+package audit
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+
+	"boxoffice/engine"
+	"boxoffice/engine/all"
+	"boxoffice/engine/event"
+	"boxoffice/engine/inventory"
+	"boxoffice/engine/keeper"
+	"boxoffice/persistence/codec"
+	"boxoffice/persistence/journal"
+)
+
+// Journal is what the audit reads.
+type Journal interface {
+	Load(ctx context.Context, stream, after int64) iter.Seq2[journal.Record, error]
+	Streams(ctx context.Context) iter.Seq2[journal.Stream, error]
+}
+
+// Report is what an audit found.
+type Report struct {
+	Streams, Facts  int64
+	Events          int64
+	Tickets         int64    // issued
+	Sold, Held      int64    // units, over all ticket types
+	Orphans         int64    // reservations of no order: presumed abort will release them
+	Findings        []string // what is wrong; empty when nothing is
+	FindingsOmitted int64    // more of them than are listed
+}
+
+// maxFindings bounds the list of findings.
+const maxFindings = 100
+
+func (r *Report) find(format string, args ...any) {
+	if len(r.Findings) == maxFindings {
+		r.FindingsOmitted++
+		return
+	}
+	r.Findings = append(r.Findings, fmt.Sprintf(format, args...))
+}
+
+// Clean says whether nothing is wrong.
+func (r *Report) Clean() bool { return len(r.Findings) == 0 }
+
+// Run audits every stream. Its error is one of reading; what is wrong with the
+// facts stands in the report.
+func Run(ctx context.Context, j Journal) (*Report, error) {
+	r := &Report{}
+	var streams []journal.Stream
+	for s, err := range j.Streams(ctx) {
+		if err != nil {
+			return nil, fmt.Errorf("audit: %w", err)
+		}
+		streams = append(streams, s)
+	}
+	slices.SortFunc(streams, func(a, b journal.Stream) int {
+		return cmp.Or(cmp.Compare(a.Ref.Event, b.Ref.Event), cmp.Compare(a.Ref.Kind, b.Ref.Kind), cmp.Compare(a.Ref.ID, b.Ref.ID))
+	})
+	for len(streams) > 0 {
+		n := 1
+		for n < len(streams) && streams[n].Ref.Event == streams[0].Ref.Event {
+			n++
+		}
+		if err := r.auditEvent(ctx, j, streams[:n]); err != nil {
+			return nil, err
+		}
+		streams = streams[n:]
+	}
+	return r, nil
+}
+
+// auditEvent replays the streams of one event and adds them up.
+func (r *Report) auditEvent(ctx context.Context, j Journal, streams []journal.Stream) error {
+	var ledger *event.State
+	var stocks []*inventory.State
+	var refs []engine.Ref
+	for _, s := range streams {
+		state, err := r.replay(ctx, j, s)
+		if err != nil {
+			return err
+		}
+		switch state := state.(type) {
+		case *event.State:
+			ledger = state
+			r.Events++
+		case *inventory.State:
+			stocks = append(stocks, state)
+			refs = append(refs, s.Ref)
+		}
+	}
+	if ledger == nil {
+		return nil
+	}
+	r.Tickets += int64(ledger.Tickets())
+	orders := make(map[engine.OrderID]*event.Order)
+	ledger.Orders(func(o *event.Order) { orders[o.ID] = o })
+	for i, stock := range stocks {
+		r.balance(ledger, orders, refs[i], stock)
+	}
+	return nil
+}
+
+// balance compares a ticket type's stock with the tickets and orders that its
+// event has. What an order was sold is committed or still reserved for it.
+func (r *Report) balance(ledger *event.State, orders map[engine.OrderID]*event.Order, ref engine.Ref, stock *inventory.State) {
+	var settling, held int64
+	stock.Open(func(h *keeper.Held) {
+		held += h.Quantity
+		o := orders[h.Claim.Order]
+		switch {
+		case o == nil || o.Serial != h.Claim.Serial:
+			r.Orphans += h.Quantity
+		case o.Status == event.Completed:
+			settling += h.Quantity
+		}
+	})
+	r.Sold += stock.Sold() + settling
+	r.Held += held - settling
+	if minted := ledger.TicketsOf(ref.ID); minted != stock.Sold()+settling {
+		r.find("%s: %d tickets issued, %d units sold", ref.Name(), minted, stock.Sold()+settling)
+	}
+	for _, o := range orders {
+		if !o.Unpaid() {
+			continue
+		}
+		for i := range o.Lines {
+			if o.Lines[i].Type == ref.ID && !stock.Holds(keeper.Claim{Order: o.ID, Serial: o.Serial}, o.Lines[i].Quantity) {
+				r.find("%s: unpaid order %s has no reservation of %d", ref.Name(), o.ID, o.Lines[i].Quantity)
+			}
+		}
+	}
+}
+
+// replay applies a stream's facts from the first to the last.
+func (r *Report) replay(ctx context.Context, j Journal, s journal.Stream) (engine.State, error) {
+	kind, err := all.Kind(s.Ref.Kind)
+	if err != nil {
+		return nil, fmt.Errorf("audit: %w", err)
+	}
+	state := kind.New(s.Ref)
+	next, epoch := int64(1), int32(0)
+	for rec, err := range j.Load(ctx, s.ID, 0) {
+		if err != nil {
+			return nil, fmt.Errorf("audit %s: %w", s.Ref.Name(), err)
+		}
+		if rec.First != next {
+			r.find("%s: facts %d-%d follow %d", s.Ref.Name(), rec.First, rec.Last, next-1)
+		}
+		if rec.Epoch < epoch {
+			r.find("%s: epoch %d follows %d at fact %d", s.Ref.Name(), rec.Epoch, epoch, rec.First)
+		}
+		next, epoch = rec.Last+1, rec.Epoch
+		facts, err := codec.Facts(s.Ref.Kind, rec.Bytes)
+		if err != nil {
+			return nil, fmt.Errorf("audit %s: %w", s.Ref.Name(), err)
+		}
+		if int64(len(facts)) != rec.Last-rec.First+1 {
+			r.find("%s: record %d-%d holds %d facts", s.Ref.Name(), rec.First, rec.Last, len(facts))
+		}
+		for _, f := range facts {
+			state.Apply(f)
+		}
+		r.Facts += int64(len(facts))
+	}
+	if err := state.Check(); err != nil {
+		r.find("%s: %v", s.Ref.Name(), err)
+	}
+	r.Streams++
+	return state, nil
+}

@@ -1,0 +1,23 @@
+package codec
+
+import (
+	"encoding/binary"
+
+	"boxoffice/engine"
+)
+
+// Split takes the first fact off a record's bytes without decoding it: its type,
+// its CBOR map, and the bytes of the facts after it. It returns ErrTruncated for
+// bytes that AppendFact did not write.
+func Split(b []byte) (typ engine.FactType, body, rest []byte, err error) {
+	size, n := binary.Uvarint(b)
+	if n <= 0 || size == 0 || size > uint64(len(b)-n) {
+		return 0, nil, nil, ErrTruncated
+	}
+	one, rest := b[n:n+int(size)], b[n+int(size):]
+	t, n := binary.Uvarint(one)
+	if n <= 0 || t >= uint64(engine.VolatileFrom) {
+		return 0, nil, nil, ErrTruncated
+	}
+	return engine.FactType(t), one[n:], rest, nil
+}

@@ -1,0 +1,184 @@
+package follower
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"boxoffice/persistence/journal"
+)
+
+// feed is the follower's part that lanes and waiting callers share with its
+// goroutine.
+type feed struct {
+	maxQueue, maxBatch int
+
+	wake  chan struct{} // something was offered
+	hurry chan struct{} // a full transaction's worth, or somebody waits: no pace
+
+	mu       sync.Mutex
+	queue    []*journal.Batch
+	facts    int       // in queue
+	since    time.Time // the first in queue was offered
+	overflow bool      // batches were dropped: read them
+	closed   bool
+	offered  map[int32]int64 // the last batch of each fed writer
+	applied  map[int32]int64
+	delay    time.Duration
+	waiters  []*waiter
+}
+
+type waiter struct {
+	until []position
+	done  chan struct{}
+}
+
+type position struct {
+	writer int32
+	batch  int64
+}
+
+func newFeed(maxQueue, maxBatch int) feed {
+	return feed{
+		maxQueue: maxQueue, maxBatch: maxBatch,
+		wake: make(chan struct{}, 1), hurry: make(chan struct{}, 1),
+		offered: make(map[int32]int64), applied: make(map[int32]int64),
+	}
+}
+
+// Offer hands over a batch that has been committed, per writer in commit order.
+// It never blocks. A batch that finds the queue full empties it, and the
+// follower reads what was in it from the journal.
+func (f *feed) Offer(b *journal.Batch) {
+	n := factsIn(b)
+	f.mu.Lock()
+	if f.closed {
+		f.mu.Unlock()
+		return
+	}
+	f.offered[b.Writer] = b.Seq
+	switch {
+	case len(f.queue) == 0:
+		f.since = time.Now()
+		fallthrough
+	case f.facts+n <= f.maxQueue:
+		f.queue = append(f.queue, b)
+		f.facts += n
+	default:
+		f.queue, f.facts, f.overflow = nil, 0, true
+	}
+	full := f.facts >= f.maxBatch
+	f.mu.Unlock()
+	signal(f.wake)
+	if full {
+		signal(f.hurry)
+	}
+}
+
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default: // one is waiting already
+	}
+}
+
+// Passed waits until all that was offered before the call has been applied. It
+// returns the context's error when that comes first, and ErrStopped when the
+// follower ended.
+func (f *Follower) Passed(ctx context.Context) error {
+	w := f.await()
+	if w == nil {
+		return nil
+	}
+	signal(f.hurry)
+	select {
+	case <-w.done:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("follower %s: %w", f.cfg.Name, ctx.Err())
+	case <-f.done:
+		return ErrStopped
+	}
+}
+
+// await notes a waiter for all that was offered so far, or returns nil if it has
+// been applied.
+func (f *feed) await() *waiter {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var until []position
+	for writer, batch := range f.offered {
+		if f.applied[writer] < batch {
+			until = append(until, position{writer, batch})
+		}
+	}
+	if until == nil {
+		return nil
+	}
+	w := &waiter{until: until, done: make(chan struct{})}
+	f.waiters = append(f.waiters, w)
+	return w
+}
+
+// Lag is how far a follower is behind the writers that are fed in memory.
+type Lag struct {
+	Batches int64         // committed and not applied
+	Delay   time.Duration // of the last transaction's oldest batch, from commit to applied
+}
+
+// Lag reads the lag, for metrics.
+func (f *feed) Lag() Lag {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	lag := Lag{Delay: f.delay}
+	for writer, batch := range f.offered {
+		lag.Batches += max(0, batch-f.applied[writer])
+	}
+	return lag
+}
+
+// take empties the queue. It says since when its first batch waited, and whether
+// batches had to be dropped.
+func (f *feed) take() (batches []*journal.Batch, since time.Time, overflow bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	batches, since, overflow = f.queue, f.since, f.overflow
+	f.queue, f.facts, f.overflow = nil, 0, false
+	return batches, since, overflow
+}
+
+// advance notes what has been applied and releases those who waited for it.
+func (f *feed) advance(to []position, delay time.Duration) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, p := range to {
+		f.applied[p.writer] = p.batch
+	}
+	f.delay = delay
+	waiting := f.waiters[:0]
+	for _, w := range f.waiters {
+		if f.passed(w.until) {
+			close(w.done)
+		} else {
+			waiting = append(waiting, w)
+		}
+	}
+	clear(f.waiters[len(waiting):])
+	f.waiters = waiting
+}
+
+func (f *feed) passed(until []position) bool {
+	for _, p := range until {
+		if f.applied[p.writer] < p.batch {
+			return false
+		}
+	}
+	return true
+}
+
+func (f *feed) close() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.closed, f.queue, f.facts, f.waiters = true, nil, 0, nil
+}

@@ -1,0 +1,178 @@
+// Package follower reads the journal in order, exactly once, and keeps its
+// position beside the effect.
+//
+// A follower is handed the batches of this node's lanes in memory (Offer, from
+// the journal's sink) and reads the rest from the journal: after a start, when
+// the queue in memory overflowed, and what other nodes wrote. It applies batches
+// of one writer in commit order and facts of one stream in the order of their
+// seqs, across writers; a seq that is nowhere stops it (Failed). Effect and
+// position commit in one transaction, which moves the position only from where
+// this follower believes it to be: a second copy, or a server that came back
+// without the last transactions, makes it read its position again, never apply
+// twice or skip. These transactions do not wait for the disk, for what a crash
+// takes is applied again.
+//
+// Each follower owns its rows in the table followers and one goroutine, with one
+// connection of the pool. New, then Start; Stop applies what was offered, ends
+// the goroutine and waits for it. One copy of a follower runs in a cluster.
+package follower
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"boxoffice/engine"
+	"boxoffice/persistence/codec"
+	"boxoffice/persistence/journal"
+)
+
+// Config says what a follower does. Zero limits stand for the defaults named.
+type Config struct {
+	Name string // of its rows in the table followers
+	Pool *pgxpool.Pool
+	Log  *slog.Logger
+
+	// Apply takes the batches in, in order, within tx. Its error undoes the
+	// transaction; unless the server or the connection is to blame, it also
+	// ends the follower, for the same facts would fail again.
+	Apply func(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error
+
+	MaxQueue int           // 200,000 facts wait in memory; with more the journal is read instead
+	MaxBatch int           // 10,000 facts in one transaction
+	Pace     time.Duration // 20 ms from one transaction to the next, unless MaxBatch or somebody waits
+	Poll     time.Duration // 1 s between looks at writers that are not fed in memory
+}
+
+// Journal is what a follower reads where its feed in memory does not reach.
+// A writer reported closed gets no more batches.
+type Journal interface {
+	Writers(ctx context.Context) ([]journal.Writer, error)
+	ReadWriter(ctx context.Context, writer int32, after int64) iter.Seq2[journal.Batch, error]
+}
+
+var (
+	// ErrGap says that the journal lacks facts that later ones build on, or
+	// repeats some.
+	ErrGap = errors.New("follower: gap in the journal")
+	// ErrStopped says that the follower runs no more.
+	ErrStopped = errors.New("follower: stopped")
+)
+
+// Follower is one reader of the journal. Its methods may be called by any
+// goroutine.
+type Follower struct {
+	cfg Config
+	feed
+
+	ctx    context.Context
+	cancel context.CancelFunc
+	start  sync.Once
+	done   chan struct{} // closed when the goroutine has ended
+	failed chan error
+}
+
+// New makes a follower, which takes batches from now on.
+func New(cfg Config) *Follower {
+	setDefault(&cfg.MaxQueue, 200_000)
+	setDefault(&cfg.MaxBatch, 10_000)
+	setDefault(&cfg.Pace, 20*time.Millisecond)
+	setDefault(&cfg.Poll, time.Second)
+	f := &Follower{cfg: cfg, done: make(chan struct{}), failed: make(chan error, 1)}
+	f.feed = newFeed(cfg.MaxQueue, cfg.MaxBatch)
+	f.ctx, f.cancel = context.WithCancel(context.Background())
+	return f
+}
+
+func setDefault[T comparable](p *T, d T) {
+	var zero T
+	if *p == zero {
+		*p = d
+	}
+}
+
+// Start begins to follow, from the saved position on.
+func (f *Follower) Start(from Journal) {
+	f.start.Do(func() { go f.run(from) })
+}
+
+// Stop waits until what was offered has been applied or ctx ends, then ends the
+// follower and waits for it.
+func (f *Follower) Stop(ctx context.Context) error {
+	f.start.Do(func() { close(f.done) }) // never started
+	err := f.Passed(ctx)
+	f.cancel()
+	<-f.done
+	f.close()
+	if errors.Is(err, ErrStopped) {
+		return nil
+	}
+	return err
+}
+
+// Failed speaks once if the follower had to give up: ErrGap, or an error of
+// Apply.
+func (f *Follower) Failed() <-chan error { return f.failed }
+
+// permanent marks an error that another attempt would meet again.
+type permanent struct{ error }
+
+func (p permanent) Unwrap() error { return p.error }
+
+const (
+	firstPause = 20 * time.Millisecond
+	longPause  = 2 * time.Second
+)
+
+// run follows until Stop or a permanent error. After any other error it starts
+// over from the saved position.
+func (f *Follower) run(from Journal) {
+	defer close(f.done)
+	pause := firstPause
+	for {
+		began := time.Now()
+		err := f.follow(from)
+		if f.ctx.Err() != nil {
+			return
+		}
+		var p permanent
+		if errors.As(err, &p) {
+			f.cfg.Log.Error("follower failed", "follower", f.cfg.Name, "error", err)
+			f.failed <- err
+			f.close()
+			return
+		}
+		if time.Since(began) > longPause {
+			pause = firstPause
+		}
+		f.cfg.Log.Warn("follower starts over", "follower", f.cfg.Name, "error", err, "pause", pause)
+		select {
+		case <-f.ctx.Done():
+			return
+		case <-time.After(pause):
+		}
+		pause = min(2*pause, longPause)
+	}
+}
+
+// Facts are the record's facts, decoded if it was read back from the journal.
+func Facts(r *journal.Record) ([]engine.Fact, error) {
+	if r.Facts != nil {
+		return r.Facts, nil
+	}
+	return codec.Facts(r.Ref.Kind, r.Bytes)
+}
+
+func factsIn(b *journal.Batch) int {
+	n := 0
+	for i := range b.Records {
+		n += int(b.Records[i].Last - b.Records[i].First + 1)
+	}
+	return n
+}

@@ -1,0 +1,321 @@
+package follower
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"boxoffice/persistence/journal"
+)
+
+// applyWithin bounds a transaction: a connection that hangs is given up.
+const applyWithin = 30 * time.Second
+
+// errMoved says that the saved position is not where this follower left it.
+var errMoved = errors.New("follower: position moved by another copy or lost by the server")
+
+// round is one stretch of following, from the saved position to the first error.
+type round struct {
+	f      *Follower
+	from   Journal
+	conn   *pgxpool.Conn
+	tails  tails
+	polled time.Time
+	since  time.Time // when the oldest batch in hand was offered; zero if it was read
+	began  time.Time // when the last transaction did
+}
+
+func (f *Follower) follow(from Journal) error {
+	conn, err := f.cfg.Pool.Acquire(f.ctx)
+	if err != nil {
+		return fmt.Errorf("follower: connect: %w", err)
+	}
+	defer conn.Release()
+	r := &round{f: f, from: from, conn: conn, tails: newTails(f.cfg.MaxBatch)}
+	if err := r.resume(f.ctx); err != nil {
+		return err
+	}
+	for f.ctx.Err() == nil {
+		idle, err := r.step(f.ctx)
+		if err != nil {
+			return err
+		}
+		if idle {
+			r.rest(f.ctx)
+		}
+		if !r.tails.behind() && r.tails.facts == 0 {
+			r.pace(f.ctx)
+		}
+	}
+	return f.ctx.Err()
+}
+
+// resume reads where the follower stands.
+func (r *round) resume(ctx context.Context) error {
+	const saved = `SELECT writer, batch FROM followers WHERE name = $1`
+	rows, err := r.conn.Query(ctx, saved, r.f.cfg.Name)
+	if err != nil {
+		return fmt.Errorf("follower: read position: %w", err)
+	}
+	at, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (p position, err error) {
+		return p, row.Scan(&p.writer, &p.batch)
+	})
+	if err != nil {
+		return fmt.Errorf("follower: read position: %w", err)
+	}
+	for _, p := range at {
+		r.tails.get(p.writer).pos = p.batch
+	}
+	r.f.advance(at, 0)
+	return nil
+}
+
+// step takes in what there is and applies what it can. It is idle when nothing
+// is left to do.
+func (r *round) step(ctx context.Context) (idle bool, err error) {
+	if time.Since(r.polled) >= r.f.cfg.Poll {
+		if err := r.poll(ctx); err != nil {
+			return false, err
+		}
+	}
+	r.takeFeed()
+	if err := r.read(ctx); err != nil {
+		return false, err
+	}
+	group, moves := r.tails.gather()
+	if len(group) > 0 {
+		return false, r.apply(ctx, group, moves)
+	}
+	if r.tails.facts > 0 {
+		return false, r.unblock(ctx)
+	}
+	return !r.tails.behind(), nil
+}
+
+// poll has the writers read that are not fed in memory.
+func (r *round) poll(ctx context.Context) error {
+	writers, err := r.from.Writers(ctx)
+	if err != nil {
+		return fmt.Errorf("follower: %w", err)
+	}
+	for _, w := range writers {
+		t := r.tails.get(w.ID)
+		t.closed = w.Closed
+		if !t.fed && t.pos != final {
+			t.behind = true
+		}
+	}
+	r.polled = time.Now()
+	return nil
+}
+
+// takeFeed appends what was offered to the tails. What does not follow is read
+// from the journal instead.
+func (r *round) takeFeed() {
+	batches, since, overflow := r.f.take()
+	if overflow {
+		r.f.cfg.Log.Warn("follower fell behind, reads the journal", "follower", r.f.cfg.Name)
+		for _, t := range r.tails.byWriter {
+			t.behind = t.behind || t.fed
+		}
+	}
+	if len(batches) > 0 && r.tails.facts == 0 {
+		r.since = since
+	}
+	for _, b := range batches {
+		t := r.tails.get(b.Writer)
+		t.fed = true
+		switch next := t.last() + 1; {
+		case b.Seq < next: // read already
+		case b.Seq == next && !t.behind:
+			r.tails.add(t, b)
+		default:
+			t.behind = true
+		}
+	}
+}
+
+// read fills the tails that are behind, one transaction's worth each.
+func (r *round) read(ctx context.Context) error {
+	for _, w := range r.tails.order {
+		t := r.tails.byWriter[w]
+		if !t.behind || len(t.pending) > 0 || r.tails.facts >= r.f.cfg.MaxBatch && !t.wanted {
+			continue
+		}
+		if r.tails.facts == 0 {
+			r.since = time.Time{}
+		}
+		facts := 0
+		for b, err := range r.from.ReadWriter(ctx, w, t.pos) {
+			if err != nil {
+				return fmt.Errorf("follower: %w", err)
+			}
+			if b.Seq != t.last()+1 {
+				return permanent{fmt.Errorf("%w: writer %d has batch %d after %d", ErrGap, w, b.Seq, t.last())}
+			}
+			facts += r.tails.add(t, &b)
+			if facts >= r.f.cfg.MaxBatch {
+				break
+			}
+		}
+		t.behind, t.wanted = facts >= r.f.cfg.MaxBatch, false
+		if facts == 0 && t.closed {
+			if err := r.finish(ctx, t); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// finish notes that a closed writer has been read to its end.
+func (r *round) finish(ctx context.Context, t *tail) error {
+	const finish = `
+INSERT INTO followers AS f (name, writer, batch) VALUES ($1, $2, $3)
+ON CONFLICT (name, writer) DO UPDATE SET batch = excluded.batch WHERE f.batch = $4`
+	tag, err := r.conn.Exec(ctx, finish, r.f.cfg.Name, t.writer, final, t.pos)
+	if err != nil {
+		return fmt.Errorf("follower: save position: %w", err)
+	}
+	if tag.RowsAffected() != 1 {
+		return errMoved
+	}
+	t.pos = final
+	r.f.advance([]position{{t.writer, final}}, 0)
+	return nil
+}
+
+// begin opens a transaction that does not wait for the disk.
+var begin = pgx.TxOptions{BeginQuery: "BEGIN; SET LOCAL synchronous_commit = off"}
+
+func (r *round) apply(ctx context.Context, group []journal.Batch, moves []move) error {
+	ctx, cancel := context.WithTimeout(ctx, applyWithin)
+	defer cancel()
+	r.began = time.Now()
+	tx, err := r.conn.BeginTx(ctx, begin)
+	if err != nil {
+		return fmt.Errorf("follower: begin: %w", err)
+	}
+	if err := r.applyIn(ctx, tx, group, moves); err != nil {
+		return errors.Join(err, tx.Rollback(ctx))
+	}
+	if err := tx.Commit(ctx); err != nil {
+		return fmt.Errorf("follower: commit: %w", err)
+	}
+	to := make([]position, len(moves))
+	for i, m := range moves {
+		r.tails.byWriter[m.writer].pos = m.to
+		to[i] = position{m.writer, m.to}
+	}
+	var delay time.Duration
+	if !r.since.IsZero() {
+		delay = time.Since(r.since)
+	}
+	r.f.advance(to, delay)
+	return nil
+}
+
+func (r *round) applyIn(ctx context.Context, tx pgx.Tx, group []journal.Batch, moves []move) error {
+	const save = `
+WITH m AS (SELECT * FROM unnest($2::int[], $3::bigint[], $4::bigint[]) AS m(writer, since, upto)),
+fresh AS (
+  INSERT INTO followers (name, writer, batch) SELECT $1, writer, upto FROM m WHERE since = 0
+  ON CONFLICT DO NOTHING RETURNING writer),
+moved AS (
+  UPDATE followers f SET batch = m.upto FROM m
+  WHERE f.name = $1 AND f.writer = m.writer AND f.batch = m.since AND m.since > 0 RETURNING f.writer)
+SELECT (SELECT count(*) FROM fresh) + (SELECT count(*) FROM moved)`
+	var writers []int32
+	var since, upto []int64
+	for _, m := range moves {
+		writers, since, upto = append(writers, m.writer), append(since, m.since), append(upto, m.to)
+	}
+	var saved int
+	if err := tx.QueryRow(ctx, save, r.f.cfg.Name, writers, since, upto).Scan(&saved); err != nil {
+		return fmt.Errorf("follower: save position: %w", err)
+	}
+	if saved != len(moves) {
+		return errMoved
+	}
+	if err := r.f.cfg.Apply(ctx, tx, group); err != nil {
+		err = fmt.Errorf("follower: apply: %w", err)
+		if ctx.Err() == nil && !tx.Conn().IsClosed() && !passing(err) {
+			return permanent{err}
+		}
+		return err
+	}
+	return nil
+}
+
+// passing says whether the server may accept the same statements later: it is
+// short of something, shutting down, on standby, or broke a tie.
+func passing(err error) bool {
+	var pg *pgconn.PgError
+	if !errors.As(err, &pg) || len(pg.Code) < 2 {
+		return false
+	}
+	switch pg.Code[:2] {
+	case "08", "25", "40", "53", "55", "57", "58":
+		return true
+	default:
+		return false
+	}
+}
+
+// unblock finds out what the batches in hand wait for, and has it read.
+func (r *round) unblock(ctx context.Context) error {
+	const written = `
+SELECT b.n, j.writer, j.batch FROM unnest($1::bigint[], $2::bigint[]) WITH ORDINALITY AS b(stream_id, last_seq, n)
+JOIN journal j USING (stream_id, last_seq)`
+	missing := r.tails.missing()
+	streams, seqs := make([]int64, len(missing)), make([]int64, len(missing))
+	for i, m := range missing {
+		streams[i], seqs[i] = m.stream, m.seq
+	}
+	rows, err := r.conn.Query(ctx, written, streams, seqs)
+	if err != nil {
+		return fmt.Errorf("follower: look for facts: %w", err)
+	}
+	found := make([]position, len(missing))
+	var n int
+	var at position
+	if _, err = pgx.ForEachRow(rows, []any{&n, &at.writer, &at.batch}, func() error {
+		found[n-1] = at
+		return nil
+	}); err != nil {
+		return fmt.Errorf("follower: look for facts: %w", err)
+	}
+	return r.tails.resolve(missing, found)
+}
+
+// rest waits for something to do.
+func (r *round) rest(ctx context.Context) {
+	poll := time.NewTimer(time.Until(r.polled.Add(r.f.cfg.Poll)))
+	defer poll.Stop()
+	select {
+	case <-r.f.wake:
+	case <-poll.C:
+	case <-ctx.Done():
+	}
+}
+
+// pace lets more facts come together since the last transaction, which makes
+// each of them cheaper.
+func (r *round) pace(ctx context.Context) {
+	wait := time.Until(r.began.Add(r.f.cfg.Pace))
+	if wait <= 0 {
+		return
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-r.f.hurry:
+	case <-ctx.Done():
+	}
+}

@@ -1,0 +1,103 @@
+package readmodel
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"boxoffice/engine"
+	"boxoffice/engine/event"
+	"boxoffice/persistence/codec"
+)
+
+// Order is an order with its tickets, which a completed one has.
+type Order struct {
+	event.Order
+	Tickets []Ticket
+}
+
+// Ticket is a ticket of an order.
+type Ticket struct {
+	Event       int64
+	Serial      uint32
+	Order       engine.OrderID
+	Type        int64 // number of the ticket type
+	TypeName    string
+	Price       int64 // face value, minor units
+	Currency    string
+	HolderName  string
+	HolderEmail string
+	Status      string
+	IssuedAt    int64 // unix milliseconds
+	CheckedInAt int64 // 0: not yet
+	Gate        string
+}
+
+// Order finds an order. It returns ErrNotFound.
+func (m *Model) Order(ctx context.Context, id engine.OrderID) (Order, error) {
+	var record []byte
+	if err := m.pool.QueryRow(ctx, `SELECT record FROM orders WHERE id = $1`, [16]byte(id)).Scan(&record); err != nil {
+		return Order{}, fmt.Errorf("order %s: %w", id, one(err))
+	}
+	var o Order
+	if err := codec.Unmarshal(record, &o.Order); err != nil {
+		return Order{}, fmt.Errorf("order %s: %w", id, err)
+	}
+	if o.FirstTicket == 0 {
+		return o, nil
+	}
+	tickets, err := m.Tickets(ctx, id.Event(), o.FirstTicket, int(o.Order.Tickets()))
+	if err != nil {
+		return Order{}, err
+	}
+	o.Tickets = tickets
+	return o, nil
+}
+
+// Tickets lists an event's tickets by serial, from first on.
+func (m *Model) Tickets(ctx context.Context, number int64, first uint32, limit int) ([]Ticket, error) {
+	const find = `
+SELECT t.serial, t.order_id, t.type_id, t.status, t.checked_in_at, coalesce(t.gate, ''), o.record
+FROM (SELECT * FROM tickets WHERE event_id = $1 AND serial >= $2 ORDER BY serial LIMIT $3) t
+JOIN orders o ON o.id = t.order_id ORDER BY t.serial`
+	o := new(event.Order)                                           // the last one seen: its tickets are neighbours
+	rows, _ := m.pool.Query(ctx, find, number, int64(first), limit) // CollectRows returns its error
+	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Ticket, error) {
+		t := Ticket{Event: number}
+		var status int16
+		var at *time.Time
+		var record []byte
+		if err := row.Scan(&t.Serial, (*[16]byte)(&t.Order), &t.Type, &status, &at, &t.Gate, &record); err != nil {
+			return t, err
+		}
+		if o.ID != t.Order {
+			o = new(event.Order)
+			if err := codec.Unmarshal(record, o); err != nil {
+				return t, err
+			}
+		}
+		t.Status, t.CheckedInAt, t.IssuedAt, t.Currency = ticketStatuses[status], millis(at), o.EndedAt, o.Currency
+		i := lineOf(o, t.Serial)
+		t.TypeName, t.Price = o.Lines[i].Name, o.Lines[i].UnitPrice
+		t.HolderName, t.HolderEmail = o.Holder(i)
+		return t, nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("tickets of event %d: %w", number, err)
+	}
+	return list, nil
+}
+
+// lineOf is the line of the order that a ticket was issued for.
+func lineOf(o *event.Order, serial uint32) int {
+	next := o.FirstTicket
+	for i := range o.Lines {
+		next += uint32(o.Lines[i].Quantity)
+		if serial < next {
+			return i
+		}
+	}
+	return len(o.Lines) - 1
+}

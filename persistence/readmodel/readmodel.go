@@ -1,0 +1,115 @@
+// Package readmodel is what lists, searches and look-ups of ended orders read:
+// tables built from the journal's facts, and the stock of ticket types as last
+// committed.
+//
+// It owns the tables events, ticket_types, orders, tickets, payments and refunds
+// (migrate/002_readmodel.sql). One follower writes them, through Writer; edge
+// reads them through Model. They lag behind the sale, which never waits for
+// them: a caller that must see its own write waits for the follower to pass it.
+// Everything can be built again from the facts (Clear, then start the follower).
+//
+// An order's row is its record in CBOR beside the columns that somebody filters
+// by, and event.Fold, which the actor uses too, makes it from facts. Nothing in
+// a fact may fail here: text that Postgres refuses is cleaned, and slugs are not
+// unique.
+package readmodel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"boxoffice/engine/event"
+)
+
+// Follower is the name of the follower that writes the read model.
+const Follower = "readmodel"
+
+// ErrNotFound says that the read model has no such thing, or not yet.
+var ErrNotFound = errors.New("readmodel: not found")
+
+// Model reads the read model.
+type Model struct{ pool *pgxpool.Pool }
+
+// New reads through the pool.
+func New(pool *pgxpool.Pool) *Model { return &Model{pool: pool} }
+
+// Clear empties the read model and forgets its follower's position, so that the
+// follower's next start builds everything again. No follower may be running.
+func Clear(ctx context.Context, pool *pgxpool.Pool) error {
+	err := pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
+		const tables = `TRUNCATE events, ticket_types, orders, tickets, payments, refunds`
+		if _, err := tx.Exec(ctx, tables); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, `DELETE FROM followers WHERE name = $1`, Follower)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("readmodel: clear: %w", err)
+	}
+	return nil
+}
+
+// orderStatuses numbers the statuses in orders.status. Append only.
+var orderStatuses = []string{
+	event.Pending, event.Processing, event.Completed, event.Failed,
+	event.Cancelled, event.Expired, event.Refunded, event.PartiallyRefunded,
+}
+
+// ticketStatuses numbers the statuses in tickets.status. Append only.
+var ticketStatuses = []string{"issued", "checked_in", "cancelled", "refunded"}
+
+const (
+	ticketIssued    = 0
+	ticketCheckedIn = 1
+)
+
+// moment is unix milliseconds as a time, 0 as null.
+func moment(millis int64) *time.Time {
+	if millis == 0 {
+		return nil
+	}
+	t := time.UnixMilli(millis)
+	return &t
+}
+
+func millis(t *time.Time) int64 {
+	if t == nil {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+// text is s as a text column takes it.
+func text(s string) string {
+	if utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 {
+		return s
+	}
+	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
+}
+
+// maxKey is as much of a text as an index row holds with ease, in bytes.
+const maxKey = 500
+
+// key is s as an indexed text column takes it.
+func key(s string) string {
+	if len(s) > maxKey {
+		s = s[:maxKey]
+	}
+	return text(s)
+}
+
+// one makes ErrNotFound of no rows.
+func one(err error) error {
+	if errors.Is(err, pgx.ErrNoRows) {
+		return ErrNotFound
+	}
+	return err
+}

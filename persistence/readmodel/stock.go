@@ -1,0 +1,86 @@
+package readmodel
+
+import (
+	"github.com/puzpuzpuz/xsync/v4"
+
+	"boxoffice/engine"
+	"boxoffice/engine/inventory"
+	"boxoffice/engine/keeper"
+	"boxoffice/persistence/journal"
+)
+
+// Stock is what is left of the ticket types that this node sells, as last
+// committed: the journal's sink observes, edge reads. Its methods may be called
+// by any goroutine.
+type Stock struct {
+	limit int
+	left  *xsync.Map[engine.Ref, level]
+}
+
+// level is the stock after the fact with that seq in the type's stream.
+type level struct{ seq, left int64 }
+
+// NewStock makes an empty one that remembers at most limit ticket types. With
+// more it forgets all, and each is read through its actor once again.
+func NewStock(limit int) *Stock {
+	return &Stock{limit: limit, left: xsync.NewMap[engine.Ref, level]()}
+}
+
+// Observe takes a committed batch in. It never blocks.
+func (s *Stock) Observe(b *journal.Batch) {
+	for i := range b.Records {
+		r := &b.Records[i]
+		if r.Ref.Kind != engine.KindInventory {
+			continue
+		}
+		for at := len(r.Facts) - 1; at >= 0; at-- {
+			if left, ok := leftAfter(r.Facts[at]); ok {
+				s.Set(r.Ref, r.First+int64(at), left)
+				break
+			}
+		}
+	}
+}
+
+// leftAfter is what is left for sale after the fact, if it says so; negative for
+// unlimited.
+func leftAfter(f engine.Fact) (left int64, ok bool) {
+	switch f := f.(type) {
+	case *keeper.ReservedFact:
+		return f.Left, true
+	case *keeper.ReleasedFact:
+		return f.Left, true
+	case *inventory.Created:
+		return f.Details.Quantity, true
+	case *inventory.Updated:
+		return f.Left, true
+	default:
+		return 0, false
+	}
+}
+
+// Get is what is left of a ticket type, negative for unlimited; not ok when the
+// actor has to be asked (and Set told its answer).
+func (s *Stock) Get(ref engine.Ref) (left int64, ok bool) {
+	l, ok := s.left.Load(ref)
+	return l.left, ok
+}
+
+// Set notes what is left after the fact with that seq, unless a later one is
+// known already. An answer of the actor, which names no seq, is seq 0.
+func (s *Stock) Set(ref engine.Ref, seq, left int64) {
+	if s.left.Size() >= s.limit {
+		if _, known := s.left.Load(ref); !known {
+			s.left.Clear()
+		}
+	}
+	s.left.Compute(ref, func(old level, known bool) (level, xsync.ComputeOp) {
+		if known && old.seq > seq {
+			return old, xsync.CancelOp
+		}
+		return level{seq, left}, xsync.UpdateOp
+	})
+}
+
+// Forget drops a ticket type: its actor lives on another node now.
+func (s *Stock) Forget(ref engine.Ref) { s.left.Delete(ref) }

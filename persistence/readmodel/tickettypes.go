@@ -1,0 +1,74 @@
+package readmodel
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"boxoffice/engine"
+	"boxoffice/engine/inventory"
+	"boxoffice/persistence/codec"
+)
+
+// typeFact queues what a fact changes in a ticket type's row.
+func (w *Writer) typeFact(ref engine.Ref, f engine.Fact) error {
+	const create = `
+INSERT INTO ticket_types (number, price, quantity, sort_order, sale_start, sale_end, hidden, name, record, event, created_at, revision)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 1)`
+	const update = `
+UPDATE ticket_types SET price = $2, quantity = $3, sort_order = $4, sale_start = $5, sale_end = $6, hidden = $7, name = $8,
+  record = $9, revision = revision + 1
+WHERE number = $1`
+	row := func(d *inventory.Details) ([]any, error) {
+		record, err := codec.Marshal(d)
+		return []any{
+			ref.ID, d.Price, d.Quantity, d.SortOrder, time.UnixMilli(d.SaleStart), time.UnixMilli(d.SaleEnd), d.Hidden, text(d.Name), record,
+		}, err
+	}
+	switch f := f.(type) {
+	case *inventory.Created:
+		args, err := row(f.Details)
+		w.batch.Queue(create, append(args, ref.Event, time.UnixMilli(f.At))...)
+		return err
+	case *inventory.Updated:
+		args, err := row(f.Details)
+		w.batch.Queue(update, args...)
+		return err
+	default:
+		return nil
+	}
+}
+
+// TicketType is a ticket type's record. What of it is left is in Stock.
+type TicketType struct {
+	Ref       engine.Ref
+	Details   inventory.Details
+	CreatedAt int64 // unix milliseconds
+	// Revision counts changes of the record. The actor's own counts more:
+	// an update must name that one.
+	Revision uint64
+}
+
+// TicketTypes lists an event's ticket types, hidden ones too, in the organizer's
+// order.
+func (m *Model) TicketTypes(ctx context.Context, event int64) ([]TicketType, error) {
+	const find = `
+SELECT number, created_at, revision, record FROM ticket_types WHERE event = $1 ORDER BY sort_order, number`
+	rows, _ := m.pool.Query(ctx, find, event) // CollectRows returns its error
+	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (t TicketType, err error) {
+		var number int64
+		var created time.Time
+		var record []byte
+		if err := row.Scan(&number, &created, &t.Revision, &record); err != nil {
+			return t, err
+		}
+		t.Ref, t.CreatedAt = engine.InventoryRef(event, number), created.UnixMilli()
+		return t, codec.Unmarshal(record, &t.Details)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("ticket types of event %d: %w", event, err)
+	}
+	return list, nil
+}

@@ -1,0 +1,350 @@
+package readmodel
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"boxoffice/engine"
+	"boxoffice/engine/event"
+	"boxoffice/engine/inventory"
+	"boxoffice/engine/keeper"
+	"boxoffice/persistence/codec"
+	"boxoffice/persistence/journal"
+)
+
+// Writer takes facts into the tables. It belongs to one follower, whose
+// transactions it is called in one after another.
+type Writer struct {
+	index   map[engine.OrderID]int32 // of orders
+	orders  []order                  // touched, in the order of their first fact
+	later   []laterFact              // about orders that have to be read first
+	scans   []scan
+	batch   *pgx.Batch // statements about what changes rarely
+	created rows
+	minted  rows
+}
+
+// NewWriter makes a writer.
+func NewWriter() *Writer { return &Writer{index: make(map[engine.OrderID]int32)} }
+
+// order is one that has facts in the batches at hand.
+type order struct {
+	was       *event.Order // as it stands in the table; nil when it is not there
+	now       *event.Order
+	record    []byte // of now, if the fact had it
+	completed bool
+}
+
+type laterFact struct {
+	order int32
+	fact  engine.Fact
+}
+
+type scan struct {
+	event int64
+	fact  *event.CheckedIn
+}
+
+// Apply takes batches in, within the follower's transaction.
+func (w *Writer) Apply(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
+	w.reset()
+	for i := range batches {
+		for j := range batches[i].Records {
+			if err := w.take(&batches[i].Records[j]); err != nil {
+				return fmt.Errorf("readmodel: batch %d of writer %d: %w", batches[i].Seq, batches[i].Writer, err)
+			}
+		}
+	}
+	if err := w.load(ctx, tx); err != nil {
+		return err
+	}
+	if err := w.insert(ctx, tx); err != nil {
+		return err
+	}
+	if err := w.update(); err != nil {
+		return err
+	}
+	if w.batch.Len() == 0 {
+		return nil
+	}
+	if err := tx.SendBatch(ctx, w.batch).Close(); err != nil {
+		return fmt.Errorf("readmodel: %w", err)
+	}
+	return nil
+}
+
+func (w *Writer) reset() {
+	clear(w.index)
+	clear(w.orders) // lets the facts go
+	clear(w.later)
+	clear(w.scans)
+	w.orders, w.later, w.scans = w.orders[:0], w.later[:0], w.scans[:0]
+	w.batch = &pgx.Batch{}
+}
+
+// ignored are the facts that change no row, and are not even decoded.
+var ignored = map[engine.Kind][]engine.FactType{
+	engine.KindEvent: {
+		(*event.OrderClosed)(nil).FactType(), (*event.Offered)(nil).FactType(), (*event.CheckInDenied)(nil).FactType(),
+	},
+	engine.KindInventory: {keeper.TypeReserved, keeper.TypeCommitted, keeper.TypeReleased},
+}
+
+// take takes one record's facts in.
+func (w *Writer) take(r *journal.Record) error {
+	if r.Ref.Kind != engine.KindEvent && r.Facts != nil {
+		for _, f := range r.Facts {
+			if err := w.takeFact(r.Ref, f, nil); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	left := r.Bytes
+	for i := 0; len(left) > 0; i++ {
+		typ, body, rest, err := codec.Split(left)
+		if err != nil {
+			return err
+		}
+		one := left[:len(left)-len(rest)]
+		left = rest
+		if slices.Contains(ignored[r.Ref.Kind], typ) {
+			continue
+		}
+		var fact engine.Fact
+		if r.Facts != nil {
+			fact = r.Facts[i]
+		} else {
+			facts, err := codec.Facts(r.Ref.Kind, one)
+			if err != nil {
+				return err
+			}
+			fact = facts[0]
+		}
+		if err := w.takeFact(r.Ref, fact, body); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *Writer) takeFact(ref engine.Ref, f engine.Fact, body []byte) error {
+	switch f := f.(type) {
+	case *event.OrderCreated:
+		w.index[f.Order.ID] = int32(len(w.orders))
+		w.orders = append(w.orders, order{now: f.Order, record: recordIn(body)})
+	case *event.OrderCompleted:
+		w.fold(f.ID, f).completed = true
+	case *event.OrderEnded:
+		w.fold(f.ID, f)
+	case *event.PaymentBegun:
+		w.fold(f.ID, f)
+	case *event.PaymentOpened:
+		w.fold(f.ID, f)
+	case *event.PaymentReported:
+		w.fold(f.ID, f)
+	case *event.RefundDue:
+		w.fold(f.ID, f)
+	case *event.RefundReported:
+		w.fold(f.ID, f)
+	case *event.CheckedIn:
+		w.scans = append(w.scans, scan{ref.ID, f})
+	case *event.Created, *event.Updated, *event.Moved, *event.Removed:
+		return w.eventFact(ref.ID, f)
+	case *inventory.Created, *inventory.Updated:
+		return w.typeFact(ref, f)
+	}
+	return nil
+}
+
+// orderField opens the CBOR of an OrderCreated: a map of one pair, whose key 1
+// is the order.
+const orderField = "\xa1\x01"
+
+// recordIn is the encoded order in the body of an OrderCreated, or nil if the
+// body is of another form.
+func recordIn(body []byte) []byte {
+	if len(body) < len(orderField) || string(body[:len(orderField)]) != orderField {
+		return nil
+	}
+	return body[len(orderField):]
+}
+
+// fold applies a fact to its order, at once if the order is at hand.
+func (w *Writer) fold(id engine.OrderID, f engine.Fact) *order {
+	i, ok := w.index[id]
+	if !ok {
+		i = int32(len(w.orders))
+		w.index[id] = i
+		w.orders = append(w.orders, order{was: &event.Order{ID: id}})
+	}
+	o := &w.orders[i]
+	if o.now == nil {
+		w.later = append(w.later, laterFact{i, f})
+		return o
+	}
+	o.now, o.record = event.Fold(o.now, f), nil
+	return o
+}
+
+// load reads the orders that have facts here and were created before.
+func (w *Writer) load(ctx context.Context, tx pgx.Tx) error {
+	if len(w.later) == 0 {
+		return nil
+	}
+	var ids [][16]byte
+	for i := range w.orders {
+		if o := &w.orders[i]; o.now == nil {
+			ids = append(ids, o.was.ID)
+		}
+	}
+	const byIndex = `
+SELECT set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`
+	b := &pgx.Batch{}
+	b.Queue(byIndex) // a plan made while the tables were small must not scan them later
+	b.Queue(`SELECT record FROM orders WHERE id = ANY($1)`, ids).Query(func(rows pgx.Rows) error {
+		var record []byte
+		_, err := pgx.ForEachRow(rows, []any{&record}, func() error {
+			o := new(event.Order)
+			if err := codec.Unmarshal(record, o); err != nil {
+				return err
+			}
+			at := &w.orders[w.index[o.ID]]
+			at.was, at.now = o, o
+			return nil
+		})
+		return err
+	})
+	if err := tx.SendBatch(ctx, b).Close(); err != nil {
+		return fmt.Errorf("readmodel: read orders: %w", err)
+	}
+	for _, l := range w.later {
+		o := &w.orders[l.order]
+		if o.now == nil {
+			return fmt.Errorf("readmodel: %T of order %s, which was never created", l.fact, o.was.ID)
+		}
+		o.now = event.Fold(o.now, l.fact)
+	}
+	return nil
+}
+
+// insert adds the orders and tickets that are new.
+func (w *Writer) insert(ctx context.Context, tx pgx.Tx) error {
+	w.created.reset()
+	w.minted.reset()
+	for i := range w.orders {
+		o := &w.orders[i]
+		if o.was == nil {
+			if err := w.created.order(o); err != nil {
+				return err
+			}
+		}
+		if o.completed {
+			w.minted.tickets(o.now)
+		}
+	}
+	const orderColumns = "id, event_id, customer, total, created_at, updated_at, status, currency, email, record"
+	if err := w.created.insert(ctx, tx, "orders", orderColumns); err != nil {
+		return err
+	}
+	return w.minted.insert(ctx, tx, "tickets", "event_id, type_id, order_id, serial, status")
+}
+
+func (r *rows) order(o *order) (err error) {
+	if o.record == nil {
+		if o.record, err = codec.Marshal(o.now); err != nil {
+			return err
+		}
+	}
+	n := o.now
+	r.begin(10)
+	r.uuid(n.ID)
+	r.int8(n.ID.Event())
+	r.int8(int64(n.Customer))
+	r.int8(n.Total)
+	r.time(n.CreatedAt)
+	r.time(n.UpdatedAt)
+	r.int2(statusNumber(n.Status))
+	r.text(n.Currency)
+	r.text(n.Email)
+	r.bytes(o.record)
+	return nil
+}
+
+func statusNumber(status string) int16 { return int16(slices.Index(orderStatuses, status)) }
+
+// tickets adds the tickets of a completed order.
+func (r *rows) tickets(o *event.Order) {
+	serial := int32(o.FirstTicket)
+	for i := range o.Lines {
+		for range o.Lines[i].Quantity {
+			r.begin(5)
+			r.int8(o.ID.Event())
+			r.int8(o.Lines[i].Type)
+			r.uuid(o.ID)
+			r.int4(serial)
+			r.int2(ticketIssued)
+			serial++
+		}
+	}
+}
+
+// update queues the changes of orders and tickets, and the payments and refunds.
+func (w *Writer) update() error {
+	if err := w.updateOrders(); err != nil {
+		return err
+	}
+	w.upsertPayments()
+	w.upsertRefunds()
+	if len(w.scans) == 0 {
+		return nil
+	}
+	const checkIn = `
+UPDATE tickets t SET status = $1, checked_in_at = s.at, gate = s.gate
+FROM unnest($2::bigint[], $3::int[], $4::timestamptz[], $5::text[]) AS s(event_id, serial, at, gate)
+WHERE t.event_id = s.event_id AND t.serial = s.serial`
+	n := len(w.scans)
+	events, serials, at, gates := make([]int64, n), make([]int32, n), make([]time.Time, n), make([]string, n)
+	for i, s := range w.scans {
+		events[i], serials[i] = s.event, int32(s.fact.Ticket)
+		at[i], gates[i] = time.UnixMilli(s.fact.At), text(s.fact.Gate)
+	}
+	w.batch.Queue(checkIn, ticketCheckedIn, events, serials, at, gates)
+	return nil
+}
+
+// updateOrders is an upsert of rows that are there, which needs no plan: it
+// finds each by the key.
+func (w *Writer) updateOrders() error {
+	const change = `
+INSERT INTO orders AS o (id, event_id, customer, total, created_at, updated_at, status, currency, email, record)
+SELECT n.id, 0, 0, n.total, n.updated_at, n.updated_at, n.status, '', '', n.record
+FROM unnest($1::uuid[], $2::bigint[], $3::timestamptz[], $4::smallint[], $5::bytea[]) AS n(id, total, updated_at, status, record)
+ON CONFLICT (id) DO UPDATE
+SET total = excluded.total, updated_at = excluded.updated_at, status = excluded.status, record = excluded.record`
+	var ids [][16]byte
+	var totals []int64
+	var updated []time.Time
+	var statuses []int16
+	var records [][]byte
+	for i := range w.orders {
+		o := &w.orders[i]
+		if o.was == nil {
+			continue
+		}
+		record, err := codec.Marshal(o.now)
+		if err != nil {
+			return err
+		}
+		ids, totals, updated = append(ids, o.now.ID), append(totals, o.now.Total), append(updated, time.UnixMilli(o.now.UpdatedAt))
+		statuses, records = append(statuses, statusNumber(o.now.Status)), append(records, record)
+	}
+	if len(ids) > 0 {
+		w.batch.Queue(change, ids, totals, updated, statuses, records)
+	}
+	return nil
+}
