@@ -32,8 +32,8 @@ type EventFields struct {
 	Gallery           route.Opt[[]string]       `json:"gallery,omitzero" maxItems:"20" format:"uri" maxLength:"2048"`
 	Currency          route.Opt[string]         `json:"currency,omitzero" enum:"USD,NGN,ZAR" nullable:"false"`
 	AbsorbFees        route.Opt[bool]           `json:"absorbFees,omitzero" nullable:"false"`
-	Branding          route.Opt[JSON]           `json:"branding,omitzero" description:"an object; the public sees courseType, certificateTemplate and requireIdCheck"`
-	SEOData           route.Opt[JSON]           `json:"seoData,omitzero" description:"an object"`
+	Branding          route.Opt[JSON]           `json:"branding,omitzero" maxLength:"20000" format:"object" description:"an object; the public sees courseType, certificateTemplate and requireIdCheck"`
+	SEOData           route.Opt[JSON]           `json:"seoData,omitzero" maxLength:"20000" format:"object" description:"an object"`
 	Entities          route.Opt[[]event.Entity] `json:"entities,omitzero" maxItems:"80"`
 	OrderWindow       route.Opt[int64]          `json:"orderWindowMinutes,omitzero" minimum:"5" maximum:"60" nullable:"false" description:"how long a pending order holds its tickets; 15 by default"`
 }
