@@ -60,7 +60,7 @@ func (a *Activation) decide(c *Call, cmd engine.Command) {
 	}
 	a.current = nil
 	a.submit(w)
-	if a.seq-a.saved >= a.env.SnapshotEvery {
+	if a.seq-a.saved >= max(a.env.SnapshotEvery, a.saved/2) {
 		a.freeze()
 	}
 	a.arm()

@@ -45,7 +45,9 @@ type Env struct {
 	Freeze    func(func(context.Context)) bool  // run in the node's one snapshot writer; false when it is full
 	Gone      func(*Activation)                 // forget the activation: the next command makes a new one
 	Parked    func(engine.Ref, time.Time) error // note when a passivated actor wants to wake
-	// SnapshotEvery is how many facts may follow a snapshot before the next.
+	// SnapshotEvery is how many facts may follow a snapshot before the next,
+	// while there are few. With many, half as many as the snapshot holds: a
+	// fact is written a bounded number of times in all, however long a rush.
 	SnapshotEvery int64
 }
 

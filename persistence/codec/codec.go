@@ -7,6 +7,7 @@
 package codec
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -83,11 +84,11 @@ func Facts(kind engine.Kind, b []byte) ([]engine.Fact, error) {
 
 // Marshal encodes a snapshot or a record kept in a table.
 func Marshal(v any) ([]byte, error) {
-	b, err := cbor.Marshal(v)
-	if err != nil {
+	var buf bytes.Buffer
+	if err := encoding.MarshalToBuffer(v, &buf); err != nil {
 		return nil, fmt.Errorf("codec: encode %s: %w", reflect.TypeOf(v), err)
 	}
-	return b, nil
+	return buf.Bytes(), nil
 }
 
 // Unmarshal decodes what Marshal encoded into the value that v points to.
