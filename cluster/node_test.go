@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
 	"boxoffice/cluster"
 	"boxoffice/engine"
@@ -18,7 +17,7 @@ import (
 	"boxoffice/persistence/persisttest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { persisttest.Main(m) }
 
 // shelf keeps snapshots and wakes in memory.
 type shelf struct {
@@ -98,7 +97,7 @@ func stop(t *testing.T, n *cluster.Node, j *persisttest.Memory) {
 const eventNo, typeNo = 42, 7
 
 // onSale makes an event with one ticket type on sale.
-func onSale(t *testing.T, n *cluster.Node, price, quantity int64) {
+func onSale(t testing.TB, n *cluster.Node, price, quantity int64) {
 	t.Helper()
 	now := n.Now()
 	ask(t, n, engine.EventRef(eventNo), event.Create{Details: event.Details{
@@ -113,7 +112,7 @@ func onSale(t *testing.T, n *cluster.Node, price, quantity int64) {
 	ask(t, n, engine.EventRef(eventNo), event.Move{To: event.StatusPublished})
 }
 
-func ask(t *testing.T, n *cluster.Node, to engine.Ref, cmd engine.Command) engine.Reply {
+func ask(t testing.TB, n *cluster.Node, to engine.Ref, cmd engine.Command) engine.Reply {
 	t.Helper()
 	r, err := n.Ask(t.Context(), to, cmd)
 	require.NoError(t, err)
@@ -224,6 +223,34 @@ func TestIdleActorsAreSnapshottedAndPutAway(t *testing.T) {
 		_, noted := w.shelf.parked[engine.EventRef(eventNo)]
 		return w.shelf.saves > 0 && noted
 	}, 10*time.Second, 10*time.Millisecond)
+}
+
+// A commit writes the facts of many decisions as one record, and a snapshot may
+// end in the middle of it.
+func TestSnapshotsEndAnywhere(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	const orders = 200
+	for round := range 3 {
+		n, j := w.node(t, func(c *cluster.Config) { c.SnapshotEvery = 7 })
+		if round == 0 {
+			onSale(t, n, 0, 3*orders)
+		}
+		var wg sync.WaitGroup
+		for i := range orders {
+			wg.Go(func() {
+				_, err := n.Ask(t.Context(), engine.EventRef(eventNo), place(round*orders+i, 1))
+				require.NoError(t, err)
+			})
+		}
+		wg.Wait()
+		require.Equal(t, int64((round+1)*orders), ask(t, n, engine.EventRef(eventNo), event.GateStats{}).(*event.Stats).Issued)
+		j.Crash()
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		_ = n.Stop(ctx) // a crash puts nothing away
+	}
+	require.Positive(t, w.shelf.saves)
 }
 
 func TestAnOverloadedActorShedsAtOnce(t *testing.T) {

@@ -216,14 +216,15 @@ func (a *Activation) read(ctx context.Context) (l loaded, err error) {
 		if err != nil {
 			return l, fmt.Errorf("tail: %w", err)
 		}
-		if r.First != l.seq+1 {
+		if r.First > l.seq+1 {
 			return l, fmt.Errorf("tail: facts %d-%d follow %d", r.First, r.Last, l.seq)
 		}
 		facts, err := codec.Facts(a.Ref.Kind, r.Bytes)
 		if err != nil {
 			return l, err
 		}
-		for _, f := range facts {
+		// A snapshot may end in the middle of what one commit wrote.
+		for _, f := range facts[l.seq+1-r.First:] {
 			l.state.Apply(f)
 		}
 		l.seq = r.Last
