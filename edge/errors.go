@@ -15,6 +15,7 @@ import (
 
 	"boxoffice/edge/route"
 	"boxoffice/engine"
+	"boxoffice/persistence"
 )
 
 // failure is the error envelope.
@@ -30,14 +31,14 @@ type failure struct {
 }
 
 // refusalOf is what the client is told about an error: a refusal as it is, a
-// missed deadline as UNAVAILABLE, and INTERNAL for everything else, which the
+// missed deadline or a database that is away as UNAVAILABLE, and INTERNAL for everything else, which the
 // client learns nothing about.
 func refusalOf(err error) *engine.Refusal {
 	var refusal *engine.Refusal
 	switch {
 	case errors.As(err, &refusal) && refusal != nil && engine.CodeTable[refusal.Code].Status != 0:
 		return refusal
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled), persistence.Outage(err):
 		return engine.Refuse(engine.Unavailable, nil)
 	}
 	return engine.Refuse(engine.Internal, nil)

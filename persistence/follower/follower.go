@@ -46,7 +46,7 @@ type Config struct {
 
 	MaxQueue int           // 200,000 facts wait in memory; with more the journal is read instead
 	MaxBatch int           // 10,000 facts in one transaction
-	Pace     time.Duration // 20 ms from one transaction to the next, unless MaxBatch or somebody waits
+	Pace     time.Duration // 50 ms from one transaction to the next, unless MaxBatch or somebody waits
 	Poll     time.Duration // 1 s between looks at writers that are not fed in memory
 }
 
@@ -82,7 +82,7 @@ type Follower struct {
 func New(cfg Config) *Follower {
 	setDefault(&cfg.MaxQueue, 200_000)
 	setDefault(&cfg.MaxBatch, 10_000)
-	setDefault(&cfg.Pace, 20*time.Millisecond)
+	setDefault(&cfg.Pace, 50*time.Millisecond)
 	setDefault(&cfg.Poll, time.Second)
 	f := &Follower{cfg: cfg, done: make(chan struct{}), failed: make(chan error, 1)}
 	f.feed = newFeed(cfg.MaxQueue, cfg.MaxBatch)

@@ -252,6 +252,31 @@ func TestOverflow(t *testing.T) {
 	require.Equal(t, s.written(j), s.effects())
 }
 
+// TestOverflowAtTheEnd drops batches after which none comes.
+func TestOverflowAtTheEnd(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, persisttest.Migrated(t))
+	began, release := make(chan struct{}, 10), make(chan struct{})
+	f := s.follower(func(c *follower.Config) {
+		c.MaxQueue, c.Poll = 1, time.Hour
+		c.Apply = func(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
+			began <- struct{}{}
+			<-release
+			return note(ctx, tx, batches)
+		}
+	})
+	j := s.journal("a", f.Offer)
+	f.Start(j)
+	stream := scribes(t, j, 1)
+	write(t, stream, 1)
+	<-began
+	write(t, stream, 1) // waits in the queue
+	write(t, stream, 1) // empties it
+	close(release)
+	s.passed(f)
+	require.Equal(t, s.written(j), s.effects())
+}
+
 // TestRivalWriters follows two nodes that take streams from each other, one fed
 // in memory and one read.
 func TestRivalWriters(t *testing.T) {
@@ -368,7 +393,7 @@ func TestGaps(t *testing.T) {
 	t.Parallel()
 	for what, tear := range map[string]string{
 		"a stream's record": `DELETE FROM journal WHERE stream_id = 1 AND first_seq = 3`,
-		"a writer's batch":  `DELETE FROM journal WHERE batch = 3`,
+		"a writer's batch":  `DELETE FROM journal WHERE stream_id = 1 AND first_seq = 6`, // its last
 		"a stream's start":  `DELETE FROM journal WHERE stream_id = 1 AND first_seq = 1`,
 		"a repeated fact":   `UPDATE journal SET first_seq = 2, last_seq = 2 WHERE stream_id = 1 AND first_seq = 3`,
 	} {

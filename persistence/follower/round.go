@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"boxoffice/persistence"
 	"boxoffice/persistence/journal"
 )
 
@@ -244,27 +244,12 @@ SELECT (SELECT count(*) FROM fresh) + (SELECT count(*) FROM moved)`
 	}
 	if err := r.f.cfg.Apply(ctx, tx, group); err != nil {
 		err = fmt.Errorf("follower: apply: %w", err)
-		if ctx.Err() == nil && !tx.Conn().IsClosed() && !passing(err) {
+		if ctx.Err() == nil && !tx.Conn().IsClosed() && !persistence.Outage(err) {
 			return permanent{err}
 		}
 		return err
 	}
 	return nil
-}
-
-// passing says whether the server may accept the same statements later: it is
-// short of something, shutting down, on standby, or broke a tie.
-func passing(err error) bool {
-	var pg *pgconn.PgError
-	if !errors.As(err, &pg) || len(pg.Code) < 2 {
-		return false
-	}
-	switch pg.Code[:2] {
-	case "08", "25", "40", "53", "55", "57", "58":
-		return true
-	default:
-		return false
-	}
 }
 
 // unblock finds out what the batches in hand wait for, and has it read.

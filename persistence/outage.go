@@ -1,0 +1,40 @@
+// Package persistence is what the packages below it share about Postgres: how
+// to tell an outage from a mistake. It owns nothing that has to be stopped.
+package persistence
+
+import (
+	"errors"
+	"io"
+	"net"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// Outage says whether an error is the database's absence, not the caller's
+// fault: the connection is gone or can't be made, or the server is short of
+// something, shutting down, on standby, or broke a tie. The same call may work
+// later.
+func Outage(err error) bool {
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) {
+		return passing(pg.Code)
+	}
+	var connect *pgconn.ConnectError
+	var network net.Error
+	return errors.As(err, &connect) || errors.As(err, &network) || pgconn.SafeToRetry(err) ||
+		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed)
+}
+
+// passing says whether the class of a SQLSTATE is one that passes: connection,
+// transaction state, rollback, resources, state of objects, operator, system.
+func passing(code string) bool {
+	if len(code) < 2 {
+		return false
+	}
+	switch code[:2] {
+	case "08", "25", "40", "53", "55", "57", "58":
+		return true
+	default:
+		return false
+	}
+}
