@@ -29,10 +29,10 @@ type config struct {
 	TrustedProxies []string   `env:"BOXOFFICE_TRUSTED_PROXIES" help:"Addresses or CIDRs whose X-Forwarded-For is believed."`
 	MaxPerAddress  int        `env:"BOXOFFICE_MAX_CONNS_PER_ADDRESS" default:"4096" help:"Open connections of one client address."`
 	MaxConnections int        `env:"BOXOFFICE_MAX_CONNS" default:"18000" help:"Open connections in all; keep it below the limit of open files."`
-	LimitsScale    float64    `env:"BOXOFFICE_LIMITS_SCALE" default:"1" help:"Multiplies every rate limit and velocity rule."`
 	PaystackURL    string     `env:"BOXOFFICE_PAYSTACK_URL" help:"Address of Paystack; the private simulator's in test without a key."`
 	PaystackKey    string     `env:"BOXOFFICE_PAYSTACK_KEY" secret:"" help:"Paystack's secret key."`
 	PaysimListen   string     `env:"BOXOFFICE_PAYSIM_LISTEN" default:"127.0.0.1:8081" help:"Address of the private payment simulator, in test without a Paystack key."`
+	Demo           bool       `env:"BOXOFFICE_DEMO" default:"true" negatable:"" help:"Put a demo event on sale on a new private node."`
 	AllowUnsafe    bool       `env:"BOXOFFICE_ALLOW_UNSAFE_POSTGRES" help:"Run on a Postgres that may forget commits."`
 	AllowInstall   bool       `env:"BOXOFFICE_ALLOW_INSTALL" default:"true" negatable:"" help:"Install Debian's Postgres when there is none and we may."`
 	Lanes          int        `env:"BOXOFFICE_LANES" default:"1" help:"Journal lanes of the node."`

@@ -49,7 +49,9 @@ func (c *serveCmd) Run(ctx context.Context) error {
 	n := &node{cfg: &c.config, log: log}
 	err := n.start(ctx)
 	if err == nil {
-		n.banner()
+		err = n.welcome(ctx)
+	}
+	if err == nil {
 		err = n.wait(ctx)
 	}
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
@@ -335,17 +337,28 @@ func (n *node) metrics() *prometheus.Registry {
 	return r
 }
 
-// banner says where to click and what to try.
-func (n *node) banner() {
-	fmt.Fprintf(os.Stdout, `
-Boxoffice %s is ready.
-
-  API        %s/api/v1            (README.md has a walk with curl)
-  OpenAPI    %s/api/v1/openapi.json
-  Health     %s/readyz   %s/metrics
-`, version, n.cfg.BaseURL, n.cfg.BaseURL, n.cfg.BaseURL, n.cfg.BaseURL)
+// welcome says where to click and what to try. A new private node has something
+// on sale for that.
+func (n *node) welcome(ctx context.Context) error {
+	var shown *demo
+	if n.cfg.private() && n.cfg.Demo {
+		var err error
+		if shown, err = makeDemo(ctx, "http://"+n.cfg.Listen+"/api/v1"); err != nil {
+			return err
+		}
+	}
+	base := n.cfg.BaseURL
+	fmt.Fprintf(os.Stdout, "\nBoxoffice %s is ready.\n\n", version)
+	fmt.Fprintf(os.Stdout, "  API        %s/api/v1    (README.md has a walk with curl)\n", base)
+	fmt.Fprintf(os.Stdout, "  OpenAPI    %s/api/v1/openapi.json\n", base)
+	fmt.Fprintf(os.Stdout, "  On sale    %s/api/v1/events\n", base)
+	fmt.Fprintf(os.Stdout, "  Health     %s/readyz   %s/metrics\n", base, base)
 	if n.sim != nil {
-		fmt.Fprintf(os.Stdout, "  Payments   %s (a simulator: no money moves)\n", n.sim.URL())
+		fmt.Fprintf(os.Stdout, "  Payments   %s    (a simulator: no money moves)\n", n.sim.URL())
+	}
+	if shown != nil {
+		fmt.Fprintf(os.Stdout, "\n  A demo organization sells %s\n  Its account is %s, password %s\n", shown.page, demoEmail, shown.password)
 	}
 	fmt.Fprintln(os.Stdout)
+	return nil
 }

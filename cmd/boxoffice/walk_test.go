@@ -32,18 +32,21 @@ func TestMain(m *testing.M) {
 // shop is a node of the test's own, reached over HTTP.
 type shop struct {
 	*node
-	t     *testing.T
+	t     testing.TB
 	url   string
 	token string // the organizer's, once registered
 }
 
-// open starts a node on a schema of its own. The audit of its journal ends the
-// test.
-func open(t *testing.T) *shop {
+// open starts a node on a schema of its own, with its configuration changed. The
+// audit of its journal ends the test.
+func open(t testing.TB, changes ...func(*config)) *shop {
 	t.Helper()
 	cfg := &config{
 		Listen: address(t), PaysimListen: address(t), Env: "test", Node: "node-1", Lanes: 1,
 		DatabaseURL: persisttest.DB(t), MasterKey: strings.Repeat("ab", 32), MaxPerAddress: 100, MaxConnections: 1000,
+	}
+	for _, change := range changes {
+		change(cfg)
 	}
 	s := &shop{node: &node{cfg: cfg, log: slog.New(slog.DiscardHandler)}, t: t, url: "http://" + cfg.Listen + "/api/v1"}
 	t.Cleanup(func() {
@@ -62,7 +65,7 @@ func open(t *testing.T) *shop {
 }
 
 // address is a loopback address that was free a moment ago.
-func address(t *testing.T) string {
+func address(t testing.TB) string {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -72,7 +75,7 @@ func address(t *testing.T) string {
 
 // answer is a response, taken apart by paths such as "items.0.id".
 type answer struct {
-	t      *testing.T
+	t      testing.TB
 	status int
 	body   map[string]any
 }
