@@ -2,11 +2,15 @@ package readmodel_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"fmt"
+	"iter"
+	"log/slog"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -20,72 +24,192 @@ import (
 	"boxoffice/engine"
 	"boxoffice/engine/event"
 	"boxoffice/persistence/codec"
+	"boxoffice/persistence/follower"
 	"boxoffice/persistence/journal"
 	"boxoffice/persistence/persisttest"
 	"boxoffice/persistence/readmodel"
 )
 
-// BenchmarkOrderCreated reports what the read model costs per order of one line,
-// ours and the server's, in transactions of 2,000 as the follower makes them.
-func BenchmarkOrderCreated(b *testing.B) {
-	pool := persisttest.Migrated(b)
-	const size = 2000
-	for _, age := range []string{"live", "read back"} {
-		b.Run(age, func(b *testing.B) {
-			w := readmodel.NewWriter()
-			number := rand.Int64N(1 << 40)
-			var ours, theirs time.Duration
-			var before uint64
-			b.ReportAllocs()
-			for b.Loop() {
-				b.StopTimer()
-				batch := createdBatch(b, number, size)
-				if age != "live" {
-					batch.Records[0].Facts = nil
-				}
-				if before == 0 {
-					before = walBytes(b, pool)
-				}
-				own, server := ownCPU(b), serverCPU(b, pool)
-				b.StartTimer()
-				require.NoError(b, pgx.BeginTxFunc(b.Context(), pool, pgx.TxOptions{BeginQuery: "BEGIN; SET LOCAL synchronous_commit = off"},
-					func(tx pgx.Tx) error { return w.Apply(b.Context(), tx, []journal.Batch{batch}) }))
-				b.StopTimer()
-				ours += ownCPU(b) - own
-				theirs += serverCPU(b, pool) - server
-				b.StartTimer()
-			}
-			orders := float64(b.N) * size
-			b.ReportMetric(float64(ours.Nanoseconds())/1e3/orders, "our-us/order")
-			b.ReportMetric(float64(theirs.Nanoseconds())/1e3/orders, "pg-us/order")
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/1e3/orders, "us/order")
-			b.ReportMetric(float64(walBytes(b, pool)-before)/orders, "wal-B/order")
-			b.ReportMetric(0, "ns/op")
-		})
+// BenchmarkApply reports what the read model costs per order, ours and the
+// server's, in transactions of 2,000 orders of one line, as the follower makes
+// them of what the lanes hand over.
+func BenchmarkApply(b *testing.B) {
+	for _, c := range []struct {
+		name         string
+		before, then func(*crowd)
+	}{
+		{name: "created", then: (*crowd).create},
+		{name: "created, read back", then: func(c *crowd) { c.create(); c.record.Facts = nil }},
+		{name: "free", then: func(c *crowd) { c.create(); c.complete() }},
+		{name: "attempt begun", before: (*crowd).create, then: (*crowd).begin},
+		{name: "paid", before: func(c *crowd) { c.create(); c.begin() }, then: (*crowd).pay},
+		{name: "expired", before: (*crowd).create, then: (*crowd).expire},
+		{name: "checked in", before: func(c *crowd) { c.create(); c.complete() }, then: (*crowd).scan},
+	} {
+		b.Run(c.name, func(b *testing.B) { benchmarkApply(b, c.before, c.then) })
 	}
 }
 
-// createdBatch is a commit of n orders, of one line each, of one event.
-func createdBatch(t testing.TB, number int64, n int) journal.Batch {
+func benchmarkApply(b *testing.B, before, then func(*crowd)) {
+	pool := persisttest.Migrated(b)
+	w := readmodel.NewWriter()
+	const size = 2000
+	var ours, theirs time.Duration
+	var wal uint64
+	apply := func(c *crowd) {
+		require.NoError(b, pgx.BeginTxFunc(b.Context(), pool, pgx.TxOptions{BeginQuery: "BEGIN; SET LOCAL synchronous_commit = off"},
+			func(tx pgx.Tx) error {
+				return w.Apply(b.Context(), tx, []journal.Batch{{Writer: 1, Seq: 1, Records: []journal.Record{c.record}}})
+			}))
+	}
+	for b.Loop() {
+		b.StopTimer()
+		c := newCrowd(b, rand.Int64N(1<<40), size)
+		if before != nil {
+			before(c)
+			apply(c)
+			c.record.Facts, c.record.Bytes = nil, nil
+		}
+		then(c)
+		own, server, log := ownCPU(b), serverCPU(b, pool), walBytes(b, pool)
+		b.StartTimer()
+		apply(c)
+		b.StopTimer()
+		ours, theirs, wal = ours+ownCPU(b)-own, theirs+serverCPU(b, pool)-server, wal+walBytes(b, pool)-log
+		b.StartTimer()
+	}
+	orders := float64(b.N) * size
+	b.ReportMetric(float64(ours.Nanoseconds())/1e3/orders, "our-us/order")
+	b.ReportMetric(float64(theirs.Nanoseconds())/1e3/orders, "pg-us/order")
+	b.ReportMetric(float64(wal)/orders, "wal-B/order")
+	b.ReportMetric(0, "ns/op")
+}
+
+// BenchmarkFollow reports what the whole follower costs per order at 10,000
+// orders/s, offered in batches of 5 ms, and how far behind it is.
+func BenchmarkFollow(b *testing.B) {
+	const size, every = 50, 5 * time.Millisecond
+	pool := persisttest.Migrated(b)
+	f := follower.New(follower.Config{
+		Name: readmodel.Follower, Pool: pool, Apply: readmodel.NewWriter().Apply, Log: slog.New(slog.DiscardHandler),
+	})
+	batches := make([]*journal.Batch, 200) // a second
+	b.ReportMetric(0, "ns/op")
+	var seq, last int64
+	f.Start(fedOnly{})
+	var ours, theirs, delay time.Duration
+	for b.Loop() {
+		b.StopTimer()
+		for i := range batches {
+			c := newCrowd(b, 1, size)
+			c.create()
+			c.record.First, c.record.Last = last+1, last+size
+			seq, last = seq+1, last+size
+			batches[i] = &journal.Batch{Writer: 1, Seq: seq, Records: []journal.Record{c.record}}
+		}
+		runtime.GC()
+		own, server := ownCPU(b), serverCPU(b, pool)
+		b.StartTimer()
+		tick := time.NewTicker(every)
+		for _, batch := range batches {
+			<-tick.C
+			f.Offer(batch)
+			delay = max(delay, f.Lag().Delay)
+		}
+		tick.Stop()
+		require.NoError(b, f.Passed(b.Context()))
+		b.StopTimer()
+		ours, theirs = ours+ownCPU(b)-own, theirs+serverCPU(b, pool)-server
+		b.StartTimer()
+	}
+	require.NoError(b, f.Stop(b.Context()))
+	orders := float64(b.N * len(batches) * size)
+	b.ReportMetric(float64(ours.Nanoseconds())/1e3/orders, "our-us/order")
+	b.ReportMetric(float64(theirs.Nanoseconds())/1e3/orders, "pg-us/order")
+	b.ReportMetric(float64(delay.Milliseconds()), "max-delay-ms")
+}
+
+// fedOnly is a journal of which everything is offered.
+type fedOnly struct{}
+
+func (fedOnly) Writers(context.Context) ([]journal.Writer, error) { return nil, nil }
+
+func (fedOnly) ReadWriter(context.Context, int32, int64) iter.Seq2[journal.Batch, error] {
+	return func(func(journal.Batch, error) bool) {}
+}
+
+// crowd makes the facts of many orders of one event.
+type crowd struct {
+	t      testing.TB
+	orders []*event.Order
+	record journal.Record
+}
+
+func newCrowd(t testing.TB, number int64, n int) *crowd {
 	t.Helper()
-	r := journal.Record{Ref: engine.EventRef(number), Stream: 1, First: 1, Last: int64(n), Epoch: 1}
-	var scratch codec.Scratch
+	c := &crowd{t: t, record: journal.Record{Ref: engine.EventRef(number), Stream: 1, First: 1, Epoch: 1}}
+	now := time.Now().UnixMilli()
 	for i := range n {
 		var tail [10]byte
 		binary.BigEndian.PutUint64(tail[:], rand.Uint64())
-		now := time.Now().UnixMilli()
-		f := &event.OrderCreated{Order: &event.Order{
+		c.orders = append(c.orders, &event.Order{
 			ID: engine.NewID(number, tail[:]), Serial: 1<<32 + 7, Fingerprint: rand.Uint64(), Status: event.Pending,
 			Email: fmt.Sprintf("buyer%d@example.com", i), Name: "Ada Lovelace", Customer: rand.Uint64(),
 			Lines:    []event.OrderLine{{Type: 4242, Name: "General admission", Quantity: 2, UnitPrice: 4500}},
 			Currency: "USD", Subtotal: 9000, Fees: 450, Total: 9450, CreatedAt: now, UpdatedAt: now, ExpiresAt: now + 900_000,
-		}}
-		r.Facts = append(r.Facts, f)
-		var err error
-		r.Bytes, err = codec.AppendFact(r.Bytes, f, &scratch)
-		require.NoError(t, err)
+		})
 	}
-	return journal.Batch{Writer: 1, Seq: 1, Records: []journal.Record{r}}
+	return c
+}
+
+func (c *crowd) add(facts ...engine.Fact) {
+	var scratch codec.Scratch
+	for _, f := range facts {
+		var err error
+		c.record.Bytes, err = codec.AppendFact(c.record.Bytes, f, &scratch)
+		require.NoError(c.t, err)
+	}
+	c.record.Facts = append(c.record.Facts, facts...)
+}
+
+func (c *crowd) create() {
+	for _, o := range c.orders {
+		c.add(&event.OrderCreated{Order: o})
+	}
+}
+
+func (c *crowd) complete() {
+	for i, o := range c.orders {
+		c.add(&event.OrderCompleted{ID: o.ID, Serial: o.Serial, First: uint32(2*i + 1), At: o.CreatedAt})
+	}
+}
+
+func (c *crowd) begin() {
+	for _, o := range c.orders {
+		attempt := event.Attempt{
+			Reference: o.ID.String() + "-1", Provider: "paystack", Status: event.AttemptPending, Amount: o.Total, At: o.CreatedAt,
+		}
+		c.add(&event.PaymentBegun{ID: o.ID, Attempt: attempt, ExpiresAt: o.ExpiresAt})
+	}
+}
+
+func (c *crowd) pay() {
+	for i, o := range c.orders {
+		c.add(&event.PaymentReported{ID: o.ID, Reference: o.ID.String() + "-1", Status: event.AttemptSucceeded, Received: o.Total, At: o.CreatedAt},
+			&event.OrderCompleted{ID: o.ID, Serial: o.Serial, First: uint32(2*i + 1), At: o.CreatedAt})
+	}
+}
+
+func (c *crowd) expire() {
+	for _, o := range c.orders {
+		c.add(&event.OrderEnded{ID: o.ID, Status: event.Expired, At: o.ExpiresAt})
+	}
+}
+
+func (c *crowd) scan() {
+	for i, o := range c.orders {
+		c.add(&event.CheckedIn{Ticket: uint32(i + 1), At: o.CreatedAt, Gate: "North"})
+	}
 }
 
 func ownCPU(t testing.TB) time.Duration {

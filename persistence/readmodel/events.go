@@ -15,36 +15,34 @@ import (
 
 // eventFact queues what a fact changes in an event's row.
 func (w *Writer) eventFact(number int64, f engine.Fact) error {
+	const create = `
+INSERT INTO events (number, updated_at, org, start_at, end_at, public_id, slug, title, short_desc, category, product_type,
+  visibility, city, country, venue, currency, record, created_at, status, revision)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $2, $18, 1)`
+	const update = `
+UPDATE events SET updated_at = $2, org = $3, start_at = $4, end_at = $5, public_id = $6, slug = $7, title = $8, short_desc = $9,
+  category = $10, product_type = $11, visibility = $12, city = $13, country = $14, venue = $15, currency = $16, record = $17,
+  revision = revision + 1
+WHERE number = $1`
+	const move = `UPDATE events SET status = $2, updated_at = $3, revision = revision + 1 WHERE number = $1`
+	row := func(d *event.Details, at int64) ([]any, error) {
+		record, err := codec.Marshal(d)
+		return []any{
+			number, time.UnixMilli(at), d.Org, time.UnixMilli(d.StartAt), moment(d.EndAt), [16]byte(d.PublicID), key(d.Slug),
+			text(d.Title), text(d.ShortDesc), text(d.Category), event.ProductType(d.Category), text(d.Visibility),
+			text(d.VenueCity), text(d.VenueCountry), text(d.VenueName), text(d.Currency), record,
+		}, err
+	}
 	switch f := f.(type) {
 	case *event.Created:
-		const create = `
-INSERT INTO events (number, org, start_at, end_at, created_at, updated_at, revision, public_id, slug, title, short_desc,
-  category, product_type, status, visibility, city, country, venue, currency, record)
-VALUES ($1, $2, $3, $4, $5, $5, 1, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)`
-		d := f.Details
-		record, err := codec.Marshal(d)
-		if err != nil {
-			return err
-		}
-		w.batch.Queue(create, number, d.Org, time.UnixMilli(d.StartAt), moment(d.EndAt), time.UnixMilli(f.At), [16]byte(d.PublicID),
-			key(d.Slug), text(d.Title), text(d.ShortDesc), text(d.Category), event.ProductType(d.Category), event.StatusDraft,
-			text(d.Visibility), text(d.VenueCity), text(d.VenueCountry), text(d.VenueName), text(d.Currency), record)
+		args, err := row(f.Details, f.At)
+		w.batch.Queue(create, append(args, event.StatusDraft)...)
+		return err
 	case *event.Updated:
-		const update = `
-UPDATE events SET updated_at = $2, revision = revision + 1, org = $3, start_at = $4, end_at = $5, public_id = $6, slug = $7,
-  title = $8, short_desc = $9, category = $10, product_type = $11, visibility = $12, city = $13, country = $14, venue = $15,
-  currency = $16, record = $17
-WHERE number = $1`
-		d := f.Details
-		record, err := codec.Marshal(d)
-		if err != nil {
-			return err
-		}
-		w.batch.Queue(update, number, time.UnixMilli(f.At), d.Org, time.UnixMilli(d.StartAt), moment(d.EndAt), [16]byte(d.PublicID),
-			key(d.Slug), text(d.Title), text(d.ShortDesc), text(d.Category), event.ProductType(d.Category),
-			text(d.Visibility), text(d.VenueCity), text(d.VenueCountry), text(d.VenueName), text(d.Currency), record)
+		args, err := row(f.Details, f.At)
+		w.batch.Queue(update, args...)
+		return err
 	case *event.Moved:
-		const move = `UPDATE events SET status = $2, updated_at = $3, revision = revision + 1 WHERE number = $1`
 		w.batch.Queue(move, number, f.To, time.UnixMilli(f.At))
 	case *event.Removed:
 		w.batch.Queue(`DELETE FROM events WHERE number = $1`, number)
@@ -64,11 +62,12 @@ type Event struct {
 const NoPrice = -1
 
 // selectEvents reads a page of events, which it finds before it looks at what
-// belongs to them.
+// belongs to them. (Whether tickets were sold is counted, for a plan of EXISTS may
+// read the tickets of all events.)
 func selectEvents(where, order, limit string) string {
 	return `
 SELECT e.number, e.status, e.created_at, e.updated_at, e.revision, e.record, t.types, t.price,
-  EXISTS (SELECT FROM tickets WHERE event_id = e.number) AS sold
+  (SELECT count(*) > 0 FROM tickets WHERE event_id = e.number AND serial = 1) AS sold
 FROM (SELECT * FROM events e ` + where + ` ORDER BY ` + order + ` ` + limit + `) e
 CROSS JOIN LATERAL (
   SELECT count(*) AS types, coalesce(min(price) FILTER (WHERE NOT hidden), -1) AS price
@@ -209,9 +208,8 @@ func (m *Model) DiscoverEvents(ctx context.Context, d Discovery) ([]Event, error
 		}
 	}
 	if d.After != (Start{}) {
-		c.add(`e.start_at >= ?`, time.UnixMilli(d.After.At))
-		at := len(c.args)
-		c.add(fmt.Sprintf(`(e.start_at, e.number) > ($%d, ?)`, at), d.After.Number)
+		c.args = append(c.args, time.UnixMilli(d.After.At), d.After.Number)
+		c.parts = append(c.parts, fmt.Sprintf(`(e.start_at, e.number) > ($%d, $%d)`, len(c.args)-1, len(c.args)))
 	}
 	return m.events(ctx, c, "e.start_at, e.number", d.Limit)
 }

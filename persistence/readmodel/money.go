@@ -42,7 +42,7 @@ SET received = excluded.received, next_check = excluded.next_check, status = exc
 			}
 			var check *time.Time
 			if unsettled(a) {
-				check = moment(o.now.UpdatedAt)
+				check = moment(a.At)
 			}
 			references, orders = append(references, key(a.Reference)), append(orders, o.now.ID)
 			amounts, received = append(amounts, a.Amount), append(received, a.Received)
@@ -76,7 +76,7 @@ SET next_check = excluded.next_check, status = excluded.status, provider_ref = e
 			}
 			var check *time.Time
 			if r.Status != event.RefundProcessed {
-				check = moment(o.now.UpdatedAt)
+				check = moment(r.At)
 			}
 			orders, positions, amounts = append(orders, o.now.ID), append(positions, int16(j)), append(amounts, r.Amount)
 			created, checks = append(created, moment(r.At)), append(checks, check)
@@ -133,9 +133,10 @@ func (m *Model) PaymentsDue(ctx context.Context, before time.Time, limit int) ([
 }
 
 // CheckPayment says when the provider is to be asked of the attempt next, the
-// zero time for never. A fact about the attempt makes it due again.
+// zero time for never. A fact about the attempt makes it due again, and one that
+// settles it ends the matter, before the call or after.
 func (m *Model) CheckPayment(ctx context.Context, reference string, next time.Time) error {
-	const check = `UPDATE payments SET next_check = $2 WHERE reference = $1`
+	const check = `UPDATE payments SET next_check = $2 WHERE reference = $1 AND next_check IS NOT NULL`
 	if _, err := m.pool.Exec(ctx, check, reference, orNull(next)); err != nil {
 		return fmt.Errorf("payment %q: %w", reference, err)
 	}
@@ -171,9 +172,9 @@ WHERE r.next_check <= $1 ORDER BY r.next_check LIMIT $2`
 }
 
 // CheckRefund says when the refund is to be looked at next, the zero time for
-// never. A fact about it makes it due again.
+// never. A fact about it makes it due again, until it has been processed.
 func (m *Model) CheckRefund(ctx context.Context, order engine.OrderID, position int, next time.Time) error {
-	const check = `UPDATE refunds SET next_check = $3 WHERE order_id = $1 AND position = $2`
+	const check = `UPDATE refunds SET next_check = $3 WHERE order_id = $1 AND position = $2 AND next_check IS NOT NULL`
 	if _, err := m.pool.Exec(ctx, check, [16]byte(order), position, orNull(next)); err != nil {
 		return fmt.Errorf("refund %d of order %s: %w", position, order, err)
 	}

@@ -80,6 +80,9 @@ JOIN orders o ON o.id = t.order_id ORDER BY t.serial`
 		}
 		t.Status, t.CheckedInAt, t.IssuedAt, t.Currency = ticketStatuses[status], millis(at), o.EndedAt, o.Currency
 		i := lineOf(o, t.Serial)
+		if i < 0 {
+			return t, fmt.Errorf("ticket %d is none of order %s", t.Serial, t.Order)
+		}
 		t.TypeName, t.Price = o.Lines[i].Name, o.Lines[i].UnitPrice
 		t.HolderName, t.HolderEmail = o.Holder(i)
 		return t, nil
@@ -90,7 +93,7 @@ JOIN orders o ON o.id = t.order_id ORDER BY t.serial`
 	return list, nil
 }
 
-// lineOf is the line of the order that a ticket was issued for.
+// lineOf is the line of the order that a ticket was issued for, or -1.
 func lineOf(o *event.Order, serial uint32) int {
 	next := o.FirstTicket
 	for i := range o.Lines {
@@ -99,5 +102,5 @@ func lineOf(o *event.Order, serial uint32) int {
 			return i
 		}
 	}
-	return len(o.Lines) - 1
+	return -1
 }

@@ -37,6 +37,7 @@ type world struct {
 	stock   *readmodel.Stock
 	model   *readmodel.Model
 	actors  map[engine.Ref]*actor
+	answers map[engine.OrderID]engine.Reply // to commands that were held
 	now     time.Time
 	orders  int
 }
@@ -55,7 +56,7 @@ func newWorld(t testing.TB) *world {
 	pool := persisttest.Migrated(t)
 	w := &world{
 		t: t, pool: pool, stock: readmodel.NewStock(1000), model: readmodel.New(pool),
-		actors: make(map[engine.Ref]*actor), now: start,
+		actors: make(map[engine.Ref]*actor), answers: make(map[engine.OrderID]engine.Reply), now: start,
 	}
 	w.follow = w.follower()
 	j, err := journal.Open(t.Context(), journal.Config{
@@ -79,7 +80,7 @@ func newWorld(t testing.TB) *world {
 
 func (w *world) follower() *follower.Follower {
 	return follower.New(follower.Config{
-		Name: readmodel.Follower, Pool: w.pool, Apply: readmodel.NewWriter().Apply, Log: slog.New(slog.DiscardHandler),
+		Name: readmodel.Follower, Pool: w.pool, Apply: readmodel.NewWriter().Apply, Log: slog.New(slog.NewTextHandler(w.t.Output(), nil)),
 		Pace: time.Millisecond, Poll: 20 * time.Millisecond,
 	})
 }
@@ -140,24 +141,106 @@ func (w *world) do(ref engine.Ref, c engine.Command) engine.Reply {
 		w.journal.Append(&journal.Entry{Ref: ref, Claim: a.claim, First: a.next, Facts: facts, Bytes: bytes, Owner: a})
 		a.next += int64(len(facts))
 	}
-	reply := d.Reply
 	for _, answer := range d.Answers {
-		reply = answer.Reply
+		w.answers[answer.Key] = answer.Reply
 	}
 	for _, s := range d.Sends {
-		if r := w.do(s.To, s.Cmd); d.Hold != nil {
-			if o, ok := r.(*event.OrderReply); ok && o.Order.ID == *d.Hold {
-				reply = r
-			} else if r, ok := r.(*engine.Refusal); ok {
-				reply = r
-			} else if inner := w.heldReply; inner != nil {
-				reply = inner
-			}
+		w.do(s.To, s.Cmd)
+	}
+	if d.Hold != nil {
+		return w.answers[*d.Hold]
+	}
+	return d.Reply
+}
+
+// event makes a published event with details of its own.
+func (w *world) event(number int64, change ...func(*event.Details)) int64 {
+	w.t.Helper()
+	d := event.Details{
+		Org: 7, PublicID: publicID(number), Slug: fmt.Sprintf("event-%d", number), Title: fmt.Sprintf("Event %d", number),
+		Category: "music", Visibility: "public", StartAt: start.Add(240 * time.Hour).UnixMilli(), EndAt: start.Add(243 * time.Hour).UnixMilli(),
+		Timezone: "UTC", VenueType: "physical", Capacity: event.NoCapacity, Currency: "USD", OrderWindow: 900_000,
+	}
+	for _, c := range change {
+		c(&d)
+	}
+	require.IsType(w.t, new(event.Record), w.do(engine.EventRef(number), event.Create{Details: d}))
+	return number
+}
+
+func publicID(number int64) engine.EventID { return engine.NewID(number, []byte("0123456789")) }
+
+func (w *world) publish(number int64) {
+	w.t.Helper()
+	require.IsType(w.t, new(event.Record), w.do(engine.EventRef(number), event.Move{To: event.StatusPublished}))
+}
+
+func (w *world) ticketType(number, kind int64, change ...func(*inventory.Details)) engine.Ref {
+	w.t.Helper()
+	d := inventory.Details{
+		Name: fmt.Sprintf("Tier %d", kind), Type: "general", SaleStart: start.Add(-time.Hour).UnixMilli(),
+		SaleEnd: start.Add(200 * time.Hour).UnixMilli(), Price: 4500, Currency: "USD", Quantity: 1000, MaxPerOrder: 1000, MaxPerCustomer: 1000,
+	}
+	for _, c := range change {
+		c(&d)
+	}
+	ref := engine.InventoryRef(number, kind)
+	require.IsType(w.t, new(inventory.Record), w.do(ref, inventory.Create{Details: d}))
+	return ref
+}
+
+// place buys so many of each of the ticket types.
+func (w *world) place(number int64, quantity int64, kinds ...int64) *event.Order {
+	w.t.Helper()
+	w.orders++
+	var tail [10]byte
+	binary.BigEndian.PutUint64(tail[:], uint64(w.orders)*0x9E3779B97F4A7C15)
+	c := event.Place{
+		Order: engine.NewID(number, tail[:]), Email: fmt.Sprintf("buyer%d@example.com", w.orders), Name: "Ada Lovelace",
+		Customer: uint64(w.orders) << 60, Fingerprint: 1<<63 + uint64(w.orders),
+	}
+	for i, k := range kinds {
+		l := event.OrderLine{Type: k, Quantity: quantity}
+		if i > 0 {
+			l.AttendeeName = "Grace Hopper"
+		}
+		c.Lines = append(c.Lines, l)
+	}
+	return w.ordered(w.do(engine.EventRef(number), c))
+}
+
+func (w *world) ordered(r engine.Reply) *event.Order {
+	w.t.Helper()
+	require.IsType(w.t, new(event.OrderReply), r, "%v", r)
+	return r.(*event.OrderReply).Order
+}
+
+// tell sends a command about an order to its event.
+func (w *world) tell(o *event.Order, c engine.Command) *event.Order {
+	w.t.Helper()
+	return w.ordered(w.do(engine.EventRef(o.ID.Event()), c))
+}
+
+// begin opens an attempt to pay the order and returns its reference.
+func (w *world) begin(o *event.Order) string {
+	w.t.Helper()
+	paid := w.tell(o, event.BeginPayment{Order: o.ID, Provider: "paystack", Number: fmt.Sprintf("BX-%x", o.ID[6:]), WindowMillis: 1_800_000})
+	reference := paid.Attempts[len(paid.Attempts)-1].Reference
+	w.tell(o, event.OpenPayment{Order: o.ID, Reference: reference, URL: "https://pay.example/" + reference})
+	return reference
+}
+
+func (w *world) report(o *event.Order, reference, status string, received int64) *event.Order {
+	w.t.Helper()
+	return w.tell(o, event.ReportPayment{Order: o.ID, Reference: reference, Status: status, Received: received, Currency: "USD"})
+}
+
+// later moves the clock and wakes the actors.
+func (w *world) later(d time.Duration) {
+	w.now = w.now.Add(d)
+	for ref := range w.actors {
+		for range 3 { // one brings out what is due, the next acts on it
+			w.do(ref, engine.Wake{})
 		}
 	}
-	if d.Answers != nil {
-		w.heldReply = reply
-	}
-	require.NoError(w.t, a.state.Check())
-	return reply
 }

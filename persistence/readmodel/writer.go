@@ -191,6 +191,11 @@ func (w *Writer) fold(id engine.OrderID, f engine.Fact) *order {
 	return o
 }
 
+// byIndex has the transaction's further statements find rows by index: a plan
+// made while the tables were small must not scan them later.
+const byIndex = `
+SELECT set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`
+
 // load reads the orders that have facts here and were created before.
 func (w *Writer) load(ctx context.Context, tx pgx.Tx) error {
 	if len(w.later) == 0 {
@@ -202,10 +207,8 @@ func (w *Writer) load(ctx context.Context, tx pgx.Tx) error {
 			ids = append(ids, o.was.ID)
 		}
 	}
-	const byIndex = `
-SELECT set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`
 	b := &pgx.Batch{}
-	b.Queue(byIndex) // a plan made while the tables were small must not scan them later
+	b.Queue(byIndex)
 	b.Queue(`SELECT record FROM orders WHERE id = ANY($1)`, ids).Query(func(rows pgx.Rows) error {
 		var record []byte
 		_, err := pgx.ForEachRow(rows, []any{&record}, func() error {
@@ -313,6 +316,7 @@ WHERE t.event_id = s.event_id AND t.serial = s.serial`
 		events[i], serials[i] = s.event, int32(s.fact.Ticket)
 		at[i], gates[i] = time.UnixMilli(s.fact.At), text(s.fact.Gate)
 	}
+	w.batch.Queue(byIndex)
 	w.batch.Queue(checkIn, ticketCheckedIn, events, serials, at, gates)
 	return nil
 }

@@ -1,0 +1,426 @@
+package readmodel_test
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"boxoffice/engine"
+	"boxoffice/engine/event"
+	"boxoffice/engine/inventory"
+	"boxoffice/persistence/readmodel"
+)
+
+// story lets one event see every fact that the read model takes in, and returns
+// the orders as their actor last told of them.
+func story(w *world) map[engine.OrderID]*event.Order {
+	told := make(map[engine.OrderID]*event.Order)
+	tell := func(o *event.Order) { told[o.ID] = o }
+	show := w.event(1)
+	w.ticketType(show, 11)
+	w.ticketType(show, 12, func(d *inventory.Details) { d.Price, d.Type = 0, "free" })
+	w.publish(show)
+	w.do(engine.EventRef(show), engine.Wake{})
+
+	tell(w.place(show, 3, 12))                                      // free: completed at once
+	tell(w.place(show, 1, 11))                                      // pending
+	cancelled := w.place(show, 2, 11)                               // cancelled after an attempt
+	w.begin(cancelled)                                              //
+	tell(w.tell(cancelled, event.CancelOrder{Order: cancelled.ID})) //
+	for range 5 {                                                   // paid
+		o := w.place(show, 2, 11, 12)
+		tell(w.report(o, w.begin(o), event.AttemptSucceeded, o.Total))
+	}
+	w.settled() // the rest finds its orders in the table
+	short := w.place(show, 1, 11)
+	tell(w.report(short, w.begin(short), event.AttemptUnderpaid, 1))
+	twice := w.place(show, 1, 11)
+	first, second := w.begin(twice), ""
+	w.report(twice, first, event.AttemptFailed, 0)
+	second = w.begin(twice)
+	w.settled()
+	w.report(twice, second, event.AttemptProcessing, 0)
+	w.report(twice, second, event.AttemptSucceeded, twice.Total)
+	late := w.place(show, 1, 11)
+	paid := w.begin(late)
+	w.do(engine.EventRef(show), event.Scan{Ticket: 2, Gate: "North\x00", Device: "d1"})
+	w.settled()
+	w.do(engine.EventRef(show), event.Scan{Ticket: 2, Gate: "South", Device: "d2"}) // denied
+	r := w.do(engine.EventRef(show), event.Get{}).(*event.Record)
+	renamed := *r.Details
+	renamed.Title, renamed.EndAt = "Renamed", renamed.EndAt+1000
+	w.do(engine.EventRef(show), event.Update{Details: renamed, Revision: r.Revision})
+	w.later(31 * time.Minute) // pending orders expire, the underpaid one is pinned or not
+	w.do(engine.EventRef(show), event.Move{To: event.StatusDraft})
+	w.report(late, paid, event.AttemptSucceeded, late.Total) // too late: goes back
+	tell(w.tell(late, event.ReportRefund{Order: late.ID, Reference: paid, Status: event.RefundProcessed, ProviderRef: "rf_1"}))
+	for id := range told {
+		if r, ok := w.do(engine.EventRef(show), event.GetOrder{Order: id}).(*event.OrderReply); ok && r.Order != nil {
+			told[id] = r.Order
+		}
+	}
+	for _, o := range []*event.Order{twice, short} {
+		tell(w.tell(o, event.GetOrder{Order: o.ID}))
+	}
+	w.later(time.Minute)
+	return told
+}
+
+// TestSaysWhatTheActorsSay compares the read model with the actors' own records.
+func TestSaysWhatTheActorsSay(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	told := story(w)
+	w.settled()
+	statuses := make(map[string]int)
+	for id, o := range told {
+		got, err := w.model.Order(t.Context(), id)
+		require.NoError(t, err)
+		require.Equal(t, *o, got.Order)
+		statuses[o.Status]++
+		if o.Status != event.Completed {
+			require.Empty(t, got.Tickets)
+			continue
+		}
+		require.Len(t, got.Tickets, int(o.Tickets()))
+		last := got.Tickets[len(got.Tickets)-1]
+		require.Equal(t, o.FirstTicket, got.Tickets[0].Serial)
+		require.Equal(t, o.Lines[len(o.Lines)-1].Type, last.Type)
+		require.Equal(t, o.Email, last.HolderEmail)
+		require.Equal(t, o.EndedAt, last.IssuedAt)
+		if len(o.Lines) == 2 {
+			require.Equal(t, []string{"Ada Lovelace", "Grace Hopper"}, []string{got.Tickets[0].HolderName, last.HolderName})
+			require.Equal(t, []int64{4500, 0}, []int64{got.Tickets[0].Price, last.Price})
+		}
+	}
+	require.Equal(t, 7, statuses[event.Completed], "%v", statuses)
+	require.Equal(t, 1, statuses[event.Cancelled], "%v", statuses)
+	require.Equal(t, 1, statuses[event.Refunded], "%v", statuses)
+
+	tickets, err := w.model.Tickets(t.Context(), 1, 2, 2)
+	require.NoError(t, err)
+	require.Equal(t, []uint32{2, 3}, []uint32{tickets[0].Serial, tickets[1].Serial})
+	require.Equal(t, "checked_in", tickets[0].Status)
+	require.Equal(t, "North\uFFFD", tickets[0].Gate)
+	require.Equal(t, start.UnixMilli(), tickets[0].CheckedInAt)
+	require.Equal(t, "issued", tickets[1].Status)
+
+	record := w.do(engine.EventRef(1), event.Get{}).(*event.Record)
+	got, err := w.model.EventByNumber(t.Context(), 1)
+	require.NoError(t, err)
+	require.Equal(t, *record, got.Record)
+	require.Equal(t, "Renamed", got.Details.Title)
+}
+
+// TestRebuild builds everything again from the facts.
+func TestRebuild(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	story(w)
+	w.settled()
+	live := w.dump()
+	for _, table := range tables {
+		require.NotEmpty(t, live[table], table)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), within)
+	defer cancel()
+	require.NoError(t, w.follow.Stop(ctx))
+	require.NoError(t, readmodel.Clear(ctx, w.pool))
+	require.Empty(t, w.dump()["orders"])
+	again := w.follower()
+	again.Start(w.journal)
+	require.Eventually(t, func() bool { // what is read back comes without a signal
+		return reflect.DeepEqual(live, w.dump())
+	}, within, 10*time.Millisecond)
+	require.NoError(t, again.Stop(ctx))
+	require.Equal(t, live, w.dump())
+}
+
+var tables = []string{"events", "ticket_types", "orders", "tickets", "payments", "refunds"}
+
+// dump is every row of the read model as text.
+func (w *world) dump() map[string][]string {
+	w.t.Helper()
+	all := make(map[string][]string)
+	for _, table := range tables {
+		rows, err := w.pool.Query(w.t.Context(), `SELECT t::text FROM `+table+` t ORDER BY 1`)
+		require.NoError(w.t, err)
+		all[table], err = pgx.CollectRows(rows, pgx.RowTo[string])
+		require.NoError(w.t, err)
+	}
+	return all
+}
+
+func TestPayments(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	show := w.event(1)
+	w.ticketType(show, 11)
+	w.publish(show)
+	var references []string
+	var orders []*event.Order
+	for range 3 {
+		o := w.place(show, 1, 11)
+		orders, references = append(orders, o), append(references, w.begin(o))
+		w.now = w.now.Add(time.Second)
+	}
+	w.settled()
+	ctx := t.Context()
+	due := func(at time.Time) []string {
+		list, err := w.model.PaymentsDue(ctx, at, 10)
+		require.NoError(t, err)
+		var refs []string
+		for _, p := range list {
+			refs = append(refs, p.Reference)
+		}
+		return refs
+	}
+	require.Equal(t, references[:2], due(start.Add(time.Second)))
+	p, err := w.model.Payment(ctx, references[1])
+	require.NoError(t, err)
+	require.Equal(t, readmodel.Payment{
+		Order: orders[1].ID, Reference: references[1], Provider: "paystack", Status: event.AttemptPending, Amount: 4725,
+		At: start.Add(time.Second).UnixMilli(),
+	}, p)
+	_, err = w.model.Payment(ctx, "none")
+	require.ErrorIs(t, err, readmodel.ErrNotFound)
+
+	require.NoError(t, w.model.CheckPayment(ctx, references[0], start.Add(time.Hour)))
+	require.NoError(t, w.model.CheckPayment(ctx, references[1], time.Time{}))
+	w.report(orders[2], references[2], event.AttemptSucceeded, orders[2].Total)
+	w.settled()
+	require.NoError(t, w.model.CheckPayment(ctx, references[2], start)) // a sweep that was still asking
+	require.Empty(t, due(start.Add(time.Minute)))
+	require.Equal(t, references[:1], due(start.Add(time.Hour)))
+
+	w.later(32 * time.Minute) // expired here, perhaps paid there
+	w.report(orders[0], references[0], event.AttemptSucceeded, 1)
+	w.settled()
+	require.Equal(t, references[:2], due(w.now), "expiry made both due again")
+	refunds, err := w.model.RefundsDue(ctx, w.now, 10)
+	require.NoError(t, err)
+	require.Len(t, refunds, 1)
+	require.Equal(t, readmodel.Refund{
+		Order: orders[0].ID, Provider: "paystack",
+		Refund: event.Refund{Reference: references[0], Amount: 1, Reason: "underpaid", Status: event.RefundProcessing, At: w.now.UnixMilli()},
+	}, refunds[0])
+	require.NoError(t, w.model.CheckRefund(ctx, orders[0].ID, 0, w.now.Add(time.Hour)))
+	refunds, err = w.model.RefundsDue(ctx, w.now, 10)
+	require.NoError(t, err)
+	require.Empty(t, refunds)
+	w.tell(orders[0], event.ReportRefund{Order: orders[0].ID, Reference: references[0], Status: event.RefundProcessed})
+	w.settled()
+	refunds, err = w.model.RefundsDue(ctx, w.now.Add(2*time.Hour), 10)
+	require.NoError(t, err)
+	require.Empty(t, refunds)
+}
+
+func TestTicketTypesAndStock(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	show := w.event(1)
+	tier := w.ticketType(show, 12, func(d *inventory.Details) { d.SortOrder = 1 })
+	hidden := w.ticketType(show, 11, func(d *inventory.Details) {
+		d.SortOrder, d.Hidden, d.Quantity, d.Price = 2, true, inventory.Unlimited, 1
+	})
+	w.publish(show)
+	w.settled()
+	left, ok := w.stock.Get(tier)
+	require.True(t, ok)
+	require.EqualValues(t, 1000, left)
+	left, ok = w.stock.Get(hidden)
+	require.True(t, ok)
+	require.EqualValues(t, inventory.Unlimited, left)
+
+	o := w.place(show, 4, 12)
+	w.place(show, 3, 12)
+	w.tell(o, event.CancelOrder{Order: o.ID})
+	w.settled()
+	left, _ = w.stock.Get(tier)
+	require.EqualValues(t, 997, left)
+
+	r := w.do(tier, inventory.Get{}).(*inventory.Record)
+	changed := r.Details
+	changed.Name, changed.Quantity = "Renamed", 500
+	r = w.do(tier, inventory.Update{Details: changed, Revision: r.Revision}).(*inventory.Record)
+	w.settled()
+	left, _ = w.stock.Get(tier)
+	require.EqualValues(t, 497, left)
+	types, err := w.model.TicketTypes(t.Context(), show)
+	require.NoError(t, err)
+	require.Len(t, types, 2)
+	require.Equal(t, readmodel.TicketType{Ref: tier, Details: changed, CreatedAt: start.UnixMilli(), Revision: 2}, types[0])
+	require.Equal(t, hidden, types[1].Ref)
+	e, err := w.model.EventByNumber(t.Context(), show)
+	require.NoError(t, err)
+	require.EqualValues(t, 4500, e.From, "hidden types don't count")
+}
+
+func TestFindEvents(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx := t.Context()
+	day := 24 * time.Hour
+	dated := func(in, length time.Duration) func(*event.Details) {
+		return func(d *event.Details) {
+			d.StartAt, d.EndAt = start.Add(in).UnixMilli(), start.Add(in+length).UnixMilli()
+		}
+	}
+	w.event(1, dated(2*day, time.Hour), func(d *event.Details) { d.Title, d.VenueCity, d.VenueCountry = "100% Jazz_Night", "São Paulo", "BR" })
+	w.event(2, dated(day, 5*day), func(d *event.Details) { d.ShortDesc, d.VenueName = "jazz for all", "Blue Hall" })
+	w.event(3, func(d *event.Details) {
+		d.Category, d.EndAt, d.StartAt = "online-course", 0, start.Add(-day).UnixMilli()
+	})
+	w.event(4, func(d *event.Details) { d.Category = "reservations" }, dated(-9*day, day))
+	w.event(5, dated(2*day, time.Hour), func(d *event.Details) { d.Title, d.Visibility = "Unlisted", "unlisted" })
+	w.event(6, dated(2*day, time.Hour)) // stays a draft
+	w.event(7, dated(2*day, time.Hour), func(d *event.Details) { d.Org = 8 })
+	for n := int64(1); n <= 7; n++ {
+		w.ticketType(n, 100+n, func(d *inventory.Details) { d.Price = n })
+		if n != 6 {
+			w.publish(n)
+		}
+	}
+	w.event(8)
+	require.IsType(t, new(event.Record), w.do(engine.EventRef(8), event.Delete{}))
+	w.settled()
+
+	discover := func(d readmodel.Discovery) []int64 {
+		t.Helper()
+		d.Now = start.UnixMilli()
+		if d.Limit == 0 {
+			d.Limit = 100
+		}
+		list, err := w.model.DiscoverEvents(ctx, d)
+		require.NoError(t, err)
+		return numbers(list)
+	}
+	filter := func(f readmodel.Filter) []int64 { t.Helper(); return discover(readmodel.Discovery{Filter: f}) }
+	require.Equal(t, []int64{4, 3, 2, 1, 7}, discover(readmodel.Discovery{}))
+	require.Equal(t, []int64{2, 1}, filter(readmodel.Filter{Query: "JAZZ"}))
+	require.Equal(t, []int64{1}, filter(readmodel.Filter{Query: "0% j"}))
+	require.Equal(t, []int64{1}, filter(readmodel.Filter{Query: "z_n"}))
+	require.Empty(t, filter(readmodel.Filter{Query: "a%s"}))
+	require.Empty(t, filter(readmodel.Filter{Query: "\x00"}))
+	require.Equal(t, []int64{4}, filter(readmodel.Filter{Category: "reservations"}))
+	require.Equal(t, []int64{3}, filter(readmodel.Filter{ProductType: event.ProductDigital}))
+	require.Equal(t, []int64{3}, filter(readmodel.Filter{Course: true}))
+	require.Equal(t, []int64{1}, filter(readmodel.Filter{City: "são p"}))
+	require.Equal(t, []int64{1}, filter(readmodel.Filter{Country: "br"}))
+	require.Equal(t, []int64{2}, filter(readmodel.Filter{Venue: "hall"}))
+	require.Equal(t, []int64{4, 3, 2}, discover(readmodel.Discovery{From: start.Add(3 * day).UnixMilli()}))
+	require.Equal(t, []int64{4, 3, 2}, discover(readmodel.Discovery{To: start.Add(36 * time.Hour).UnixMilli()}))
+	require.Equal(t, []int64{4, 3, 2, 1, 7}, discover(readmodel.Discovery{From: start.Add(2 * day).UnixMilli(), To: start.Add(2 * day).UnixMilli()}))
+
+	var paged []int64
+	var after readmodel.Start
+	for {
+		list, err := w.model.DiscoverEvents(ctx, readmodel.Discovery{Now: start.UnixMilli(), After: after, Limit: 2})
+		require.NoError(t, err)
+		if len(list) == 0 {
+			break
+		}
+		require.LessOrEqual(t, len(list), 2)
+		require.Equal(t, list[0].Number, list[0].From)
+		paged, after = append(paged, numbers(list)...), readmodel.StartOf(&list[len(list)-1])
+	}
+	require.Equal(t, []int64{4, 3, 2, 1, 7}, paged)
+
+	own, err := w.model.OrganizerEvents(ctx, 7, readmodel.Filter{}, 0, 3)
+	require.NoError(t, err)
+	require.Equal(t, []int64{6, 5, 4}, numbers(own))
+	own, err = w.model.OrganizerEvents(ctx, 7, readmodel.Filter{Query: "jazz"}, 4, 3)
+	require.NoError(t, err)
+	require.Equal(t, []int64{2, 1}, numbers(own))
+
+	for _, find := range []func() (readmodel.Event, error){
+		func() (readmodel.Event, error) { return w.model.EventByNumber(ctx, 6) },
+		func() (readmodel.Event, error) { return w.model.EventBySlug(ctx, "event-6") },
+		func() (readmodel.Event, error) { return w.model.EventByPublicID(ctx, publicID(6)) },
+	} {
+		e, err := find()
+		require.NoError(t, err)
+		require.EqualValues(t, 6, e.Number)
+		require.Equal(t, event.StatusDraft, e.Status)
+		require.Equal(t, publicID(6), e.Details.PublicID)
+	}
+	for _, find := range []func() (readmodel.Event, error){
+		func() (readmodel.Event, error) { return w.model.EventByNumber(ctx, 8) },
+		func() (readmodel.Event, error) { return w.model.EventBySlug(ctx, "event-8") },
+		func() (readmodel.Event, error) {
+			return w.model.EventByPublicID(ctx, engine.NewID(6, make([]byte, 10)))
+		},
+	} {
+		_, err := find()
+		require.ErrorIs(t, err, readmodel.ErrNotFound)
+	}
+	_, err = w.model.Order(ctx, engine.NewID(1, make([]byte, 10)))
+	require.ErrorIs(t, err, readmodel.ErrNotFound)
+}
+
+func numbers(list []readmodel.Event) []int64 {
+	var all []int64
+	for i := range list {
+		all = append(all, list[i].Number)
+	}
+	return all
+}
+
+// TestTakesAnyText has Postgres given what it does not store as text.
+func TestTakesAnyText(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	bad := "a\x00b"
+	long := make([]byte, 20_000)
+	for i := range long {
+		long[i] = byte('a' + i*i%23)
+	}
+	show := w.event(1, func(d *event.Details) {
+		d.Slug, d.Title, d.ShortDesc, d.Category, d.VenueCity, d.VenueCountry, d.VenueName = string(long), bad, bad, bad, bad, bad, bad
+	})
+	w.ticketType(show, 11, func(d *inventory.Details) { d.Name = bad })
+	w.publish(show)
+	r := w.do(engine.EventRef(show), event.Place{
+		Order: engine.NewID(show, []byte("abcdefghij")), Email: bad, Name: bad, Lines: []event.OrderLine{{Type: 11, Quantity: 1}},
+	})
+	o := w.ordered(r)
+	w.begin(o)
+	w.settled()
+	got, err := w.model.Order(t.Context(), o.ID)
+	require.NoError(t, err)
+	require.Equal(t, bad, got.Email, "the record keeps what was said")
+	e, err := w.model.EventBySlug(t.Context(), string(long))
+	require.NoError(t, err)
+	require.Equal(t, bad, e.Details.Title)
+}
+
+func TestStockForgets(t *testing.T) {
+	t.Parallel()
+	s := readmodel.NewStock(10)
+	for i := range 25 {
+		s.Set(engine.InventoryRef(1, int64(i)), 1, int64(i))
+	}
+	known := 0
+	for i := range 25 {
+		if left, ok := s.Get(engine.InventoryRef(1, int64(i))); ok {
+			known++
+			require.EqualValues(t, i, left)
+		}
+	}
+	require.Equal(t, 5, known)
+	ref := engine.InventoryRef(1, 24)
+	s.Set(ref, 5, 50)
+	s.Set(ref, 4, 40)
+	s.Set(ref, 0, 0)
+	left, ok := s.Get(ref)
+	require.True(t, ok)
+	require.EqualValues(t, 50, left, fmt.Sprint("a later fact is known"))
+	s.Forget(ref)
+	_, ok = s.Get(ref)
+	require.False(t, ok)
+}
