@@ -63,21 +63,16 @@ func AppendFact(dst []byte, f engine.Fact, scratch *Scratch) ([]byte, error) {
 func Facts(kind engine.Kind, b []byte) ([]engine.Fact, error) {
 	var facts []engine.Fact
 	for len(b) > 0 {
-		size, n := binary.Uvarint(b)
-		if n <= 0 || size == 0 || size > uint64(len(b)-n) {
-			return nil, ErrTruncated
-		}
-		one := b[n : n+int(size)]
-		b = b[n+int(size):]
-		typ, n := binary.Uvarint(one)
-		if n <= 0 || typ >= uint64(engine.VolatileFrom) {
-			return nil, ErrTruncated
-		}
-		f, err := all.NewFact(kind, engine.FactType(typ))
+		typ, body, rest, err := Split(b)
 		if err != nil {
 			return nil, err
 		}
-		if err := decoding.Unmarshal(one[n:], f); err != nil {
+		b = rest
+		f, err := all.NewFact(kind, typ)
+		if err != nil {
+			return nil, err
+		}
+		if err := decoding.Unmarshal(body, f); err != nil {
 			return nil, fmt.Errorf("codec: decode %T: %w", f, err)
 		}
 		facts = append(facts, f)
