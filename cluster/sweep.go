@@ -60,7 +60,7 @@ func (n *Node) proveClaims(ctx context.Context) {
 	defer cancel()
 	lost, err := n.cfg.Journal.Standing(ctx, claims)
 	if err != nil {
-		n.cfg.Log.Warn("claims not proven", slog.Any("error", err))
+		n.cfg.Log.WarnContext(ctx, "claims not proven", slog.Any("error", err))
 		for _, s := range acts {
 			s.act.Unproven.Store(true)
 		}
@@ -78,7 +78,7 @@ func (n *Node) wakeParked(ctx context.Context, last time.Time) time.Time {
 	refs, err := n.cfg.Wakes.Due(ctx, last, now)
 	if err != nil {
 		if ctx.Err() == nil {
-			n.cfg.Log.Warn("parked actors not looked up", slog.Any("error", err))
+			n.cfg.Log.WarnContext(ctx, "parked actors not looked up", slog.Any("error", err))
 		}
 		return last
 	}

@@ -116,7 +116,7 @@ func (h timerHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
 
 // Push adds a timer, for container/heap.
 func (h *timerHeap) Push(x any) {
-	t, _ := x.(*timer) //nolint:errcheck // only push adds
+	t, _ := x.(*timer)
 	*h = append(*h, t)
 }
 

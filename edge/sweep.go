@@ -64,7 +64,7 @@ func (w *Sweep) run(ctx context.Context) {
 			now := time.Now()
 			err := errors.Join(w.checkPayments(ctx, now), w.checkRefunds(ctx, now))
 			if err != nil && ctx.Err() == nil {
-				w.desk.Log.Warn("payment sweep", slog.Any("error", err))
+				w.desk.Log.WarnContext(ctx, "payment sweep", slog.Any("error", err))
 			}
 		case <-ctx.Done():
 			return
@@ -85,7 +85,7 @@ func (w *Sweep) checkPayments(ctx context.Context, now time.Time) error {
 		wg.Go(func() {
 			defer func() { <-slots }()
 			if err := w.checkPayment(ctx, p, now); err != nil && ctx.Err() == nil {
-				w.desk.Log.Warn("payment not checked", slog.String("reference", p.Reference), slog.Any("error", err))
+				w.desk.Log.WarnContext(ctx, "payment not checked", slog.String("reference", p.Reference), slog.Any("error", err))
 			}
 		})
 	}
@@ -127,7 +127,7 @@ func (w *Sweep) checkRefunds(ctx context.Context, now time.Time) error {
 	}
 	for _, r := range due {
 		if err := w.refund(ctx, r); err != nil && ctx.Err() == nil {
-			w.desk.Log.Warn("refund not sent", slog.String("reference", r.Reference), slog.Any("error", err))
+			w.desk.Log.WarnContext(ctx, "refund not sent", slog.String("reference", r.Reference), slog.Any("error", err))
 		}
 		if err := w.desk.Read.CheckRefund(ctx, r.Order, r.Position, now.Add(refundRetry)); err != nil {
 			return err

@@ -15,8 +15,7 @@ import (
 // something, shutting down, on standby, or broke a tie. The same call may work
 // later.
 func Outage(err error) bool {
-	var pg *pgconn.PgError
-	if errors.As(err, &pg) {
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return passing(pg.Code)
 	}
 	var connect *pgconn.ConnectError

@@ -33,7 +33,7 @@ var calls = sync.Pool{New: func() any { return &Call{done: make(chan struct{}, 1
 
 // NewCall takes a call from the pool. It counts in load until it is finished.
 func NewCall(cmd engine.Command, load *atomic.Int64) *Call {
-	c, _ := calls.Get().(*Call) //nolint:errcheck // the pool holds nothing else
+	c, _ := calls.Get().(*Call)
 	c.Cmd, c.load = cmd, load
 	load.Add(1)
 	return c
@@ -52,7 +52,7 @@ var patience = sync.Pool{New: func() any {
 
 // Wait returns the reply, or the context's error once the caller gives up.
 func (c *Call) Wait(ctx context.Context) (engine.Reply, error) {
-	t, _ := patience.Get().(*time.Timer) //nolint:errcheck // the pool holds nothing else
+	t, _ := patience.Get().(*time.Timer)
 	t.Reset(soon)
 	select {
 	case <-c.done:

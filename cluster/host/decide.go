@@ -175,7 +175,7 @@ func (a *Activation) keep(frozen any, seq int64) {
 			err = env.Snapshots.Save(ctx, claim.Stream, seq, claim.Epoch, b)
 		}
 		if err != nil {
-			env.Log.Warn("snapshot not saved", slog.String("actor", ref.Name()), slog.Any("error", err))
+			env.Log.WarnContext(ctx, "snapshot not saved", slog.String("actor", ref.Name()), slog.Any("error", err))
 		}
 	})
 	if !queued {

@@ -10,6 +10,7 @@ import (
 	_ "net/http/pprof" // on the loopback listener of its own only
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -95,8 +96,8 @@ func (n *node) start(ctx context.Context) error {
 // stop ends the parts in reverse order, all of them, whatever one says.
 func (n *node) stop(ctx context.Context) error {
 	var errs []error
-	for i := len(n.stops) - 1; i >= 0; i-- {
-		errs = append(errs, n.stops[i](ctx))
+	for _, stop := range slices.Backward(n.stops) {
+		errs = append(errs, stop(ctx))
 	}
 	return errors.Join(errs...)
 }
@@ -105,7 +106,7 @@ func (n *node) stop(ctx context.Context) error {
 func (n *node) wait(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
-		n.log.Info("stopping")
+		n.log.InfoContext(ctx, "stopping")
 		return nil
 	case err := <-n.journal.Failed():
 		return fmt.Errorf("journal: %w", err)
