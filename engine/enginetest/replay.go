@@ -10,8 +10,6 @@ import (
 
 	"boxoffice/engine"
 	"boxoffice/engine/all"
-	"boxoffice/engine/event"
-	"boxoffice/engine/inventory"
 	"boxoffice/persistence/codec"
 )
 
@@ -53,8 +51,8 @@ func (s *Sim) replay(st *stream, fromSnapshot bool) (engine.State, error) {
 	return state, nil
 }
 
-// same says whether two states are the same to the byte, apart from what a
-// crash may forget.
+// same says whether two states are the same to the byte, as far as they outlive
+// a crash.
 func same(a, b engine.State) error {
 	x, err := canonical(a)
 	if err != nil {
@@ -65,7 +63,7 @@ func same(a, b engine.State) error {
 		return err
 	}
 	if !bytes.Equal(x, y) {
-		return fmt.Errorf("not the same as all facts replayed: %s", difference(durable(a), durable(b)))
+		return fmt.Errorf("not the same as all facts replayed: %s", difference(a.Freeze(), b.Freeze()))
 	}
 	return nil
 }
@@ -77,21 +75,7 @@ func canonical(s engine.State) ([]byte, error) {
 	if errCanonical != nil {
 		return nil, errCanonical
 	}
-	return canonicalMode.Marshal(durable(s))
-}
-
-// durable is a frozen state without what a crash forgets: the serials that a
-// keeper was told are dead before it ever saw them, and how far the ledger has
-// judged the clock.
-func durable(s engine.State) any {
-	frozen := s.Freeze()
-	switch f := frozen.(type) {
-	case *inventory.Frozen:
-		f.Book.Ended, f.Book.Floor = nil, 0
-	case *event.Frozen:
-		f.Clock = 0
-	}
-	return frozen
+	return canonicalMode.Marshal(s.Freeze())
 }
 
 // difference shows the first lines in which two values differ.

@@ -7,7 +7,6 @@ import (
 	"hash/fnv"
 	"io"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"boxoffice/engine"
@@ -125,13 +124,17 @@ func drawSwarm(r *rand.Rand) swarm {
 		}
 		return least + r.Int64N(most-least)
 	}
+	lateBy := 10*millisecond + r.Int64N(4*second)
+	if r.IntN(8) == 0 {
+		lateBy += r.Int64N(90 * second)
+	}
 	return swarm{
-		nodes: 1 + r.IntN(4), load: 10*second + r.Int64N(30*second),
-		loss: rate(.2), repeat: rate(.1), late: rate(.1), lateBy: 10*millisecond + r.Int64N(4*second),
+		nodes: 1 + r.IntN(4), load: 20*second + r.Int64N(70*second),
+		loss: rate(.2), repeat: rate(.1), late: rate(.1), lateBy: lateBy,
 		unknown: rate(.1), slow: rate(.05),
 		crash: span(second, 12*second), split: span(second, 12*second), retire: span(second/2, 5*second),
 		jumps: r.IntN(3) == 0, snapshotEvery: 1 + r.Int64N(40),
-		shows: 1 + r.IntN(5)/4, orders: 10 + r.IntN(90),
+		shows: 1 + r.IntN(5)/4, orders: 20 + r.IntN(200),
 	}
 }
 
@@ -154,7 +157,7 @@ func (h agenda) Less(i, j int) bool {
 func (h agenda) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
 
 // Push adds a step, for container/heap.
-func (h *agenda) Push(x any) { *h = append(*h, x.(*step)) } //nolint:errcheck // only after pushes
+func (h *agenda) Push(x any) { *h = append(*h, x.(*step)) }
 
 // Pop removes the last step, for container/heap.
 func (h *agenda) Pop() any {
@@ -173,7 +176,7 @@ func (s *Sim) after(d int64, run func()) {
 // run takes steps up to a time, or until nothing is left or something is broken.
 func (s *Sim) run(until int64) {
 	for s.err == nil && len(s.events) > 0 && s.events[0].at <= until {
-		e := heap.Pop(&s.events).(*step) //nolint:errcheck // only after pushes
+		e := heap.Pop(&s.events).(*step)
 		s.now = e.at
 		s.steps++
 		if s.steps > maxSteps {
@@ -270,16 +273,27 @@ func (s *Sim) heal() {
 		}
 	}
 	s.cash.conclude(s)
-	s.sweep()
+	for i := range int64(10) { // an activation that has been succeeded may be in the way for a second
+		s.after(i*2*second, s.sweep)
+	}
 }
 
-// sweep wakes the actors that are nowhere active, as a node does with the
-// parked ones.
+// sweep wakes the actors whose streams have no owner at work, as nodes do with
+// the parked ones.
 func (s *Sim) sweep() {
 	for _, ref := range s.refs {
-		active := slices.ContainsFunc(s.nodes, func(n *node) bool { return n.acts[ref] != nil })
-		if !active {
+		if s.current(ref) == nil {
 			s.transmit(nil, &envelope{to: ref, cmd: engine.Wake{}})
 		}
 	}
+}
+
+// current is the activation that owns a stream, or nil.
+func (s *Sim) current(ref engine.Ref) *activation {
+	for _, n := range s.nodes {
+		if a := n.acts[ref]; a != nil && a.epoch == s.stream(ref).epoch {
+			return a
+		}
+	}
+	return nil
 }

@@ -17,15 +17,21 @@ type Bug string
 // The planted bugs.
 const (
 	NoFence       Bug = "no-fence"       // the journal takes facts of any epoch
+	LateClaim     Bug = "late-claim"     // an activation loads first and claims then
 	EarlyReply    Bug = "early-reply"    // replies and sends leave before the commit
+	NoBarrier     Bug = "no-barrier"     // a decision without facts does not wait for those before it
+	ShortSnapshot Bug = "short-snapshot" // loading skips the first fact after the snapshot
 	NoRelease     Bug = "no-release"     // an ended order's release is told once and never again
+	NoInquiry     Bug = "no-inquiry"     // a keeper never asks about what it holds
+	StaleAck      Bug = "stale-ack"      // a keeper acknowledges a release that it knows nothing of
 	NoDedupe      Bug = "no-dedupe"      // a command that is sent again is taken for a new one
 	BlindExpiry   Bug = "blind-expiry"   // an order found due is ended later without another look
-	ShortSnapshot Bug = "short-snapshot" // loading skips the first fact after the snapshot
 )
 
 // Bugs lists the planted bugs.
-var Bugs = []Bug{NoFence, EarlyReply, NoRelease, NoDedupe, BlindExpiry, ShortSnapshot}
+var Bugs = []Bug{
+	NoFence, LateClaim, EarlyReply, NoBarrier, ShortSnapshot, NoRelease, NoInquiry, StaleAck, NoDedupe, BlindExpiry,
+}
 
 // ParseBug reads a bug's name; "" is no bug.
 func ParseBug(name string) (Bug, error) {
@@ -37,19 +43,49 @@ func ParseBug(name string) (Bug, error) {
 
 // wrap plants the bug into a state, when it is one of those.
 func (b Bug) wrap(ref engine.Ref, s engine.State) engine.State {
-	if ref.Kind != engine.KindEvent {
-		return s
-	}
-	switch b {
-	case NoRelease:
+	ledger := ref.Kind == engine.KindEvent
+	switch {
+	case b == NoRelease && ledger:
 		return &tellsOnce{s}
-	case NoDedupe:
+	case b == NoDedupe && ledger:
 		return &forgetsCommands{State: s}
-	case BlindExpiry:
+	case b == BlindExpiry && ledger:
 		return &endsBlindly{State: s}
+	case b == NoInquiry && !ledger:
+		return &neverAsks{s}
+	case b == StaleAck && !ledger:
+		return &acknowledgesAll{s, ref}
 	default:
 		return s
 	}
+}
+
+// neverAsks is a keeper that does not inquire.
+type neverAsks struct{ engine.State }
+
+// Decide drops the inquiries.
+func (n *neverAsks) Decide(c engine.Command, now time.Time) engine.Decision {
+	d := n.State.Decide(c, now)
+	d.Sends = slices.DeleteFunc(d.Sends, func(s engine.Send) bool {
+		_, inquiry := s.Cmd.(keeper.Inquire)
+		return inquiry
+	})
+	return d
+}
+
+// acknowledgesAll is a keeper that says that it has released what it never held.
+type acknowledgesAll struct {
+	engine.State
+	ref engine.Ref
+}
+
+// Decide acknowledges every release.
+func (a *acknowledgesAll) Decide(c engine.Command, now time.Time) engine.Decision {
+	d := a.State.Decide(c, now)
+	if r, release := c.(keeper.Release); release && len(d.Sends) == 0 {
+		d.Sends = []engine.Send{{To: engine.EventRef(a.ref.Event), Cmd: keeper.Closed{Claim: r.Claim, Keeper: a.ref}}}
+	}
+	return d
 }
 
 // tellsOnce is a ledger that never repeats a Release, not even when asked.

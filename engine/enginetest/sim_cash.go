@@ -71,7 +71,9 @@ func (s *Sim) playOut(p *payment) {
 		said(later, event.AttemptSucceeded, p.amount)
 	case 7:
 		said(soon, event.AttemptProcessing, 0)
-		said(later, event.AttemptFailed, 0)
+		if s.chance(.8) {
+			said(later, event.AttemptFailed, 0)
+		}
 	case 8:
 		said(soon, event.AttemptFailed, 0)
 		if s.chance(.5) {
@@ -101,17 +103,13 @@ func (s *Sim) says(p *payment, status string, received int64) {
 	s.logf("provider: %s is %s with %d of %d", p.reference, status, received, p.amount)
 	report := event.ReportPayment{Order: p.id, Reference: p.reference, Status: status, Received: received, Currency: "USD"}
 	done := func(r engine.Reply) {
-		if no, refused := r.(*engine.Refusal); refused {
-			s.failf("%s is refused: %w", brief(report), no)
-			return
-		}
 		if reply, ok := r.(*event.OrderReply); ok && reply.Order != nil && reply.Order.Status == event.Completed && s.chance(.5) {
 			s.attend(p.show, reply.Order)
 		}
 	}
-	s.ask(p.show.ref, report, 0, done)
+	s.insist(p.show.ref, report, done)
 	for s.chance(.3) {
-		s.after(s.between(0, 8*second), func() { s.ask(p.show.ref, report, 0, done) })
+		s.after(s.between(0, 8*second), func() { s.insist(p.show.ref, report, done) })
 	}
 }
 
@@ -125,23 +123,38 @@ func (s *Sim) payBack(id engine.OrderID, position int, r event.Refund) {
 		if s.chance(.2) {
 			failed := report
 			failed.Status = event.RefundFailed
-			s.ask(ref, failed, 0, func(engine.Reply) { s.ask(ref, report, 0, nil) })
+			s.insist(ref, failed, func(engine.Reply) { s.insist(ref, report, nil) })
 			return
 		}
-		s.ask(ref, report, 0, nil)
+		s.insist(ref, report, nil)
 	})
 }
 
-// conclude has the provider make its mind up about what is in flight.
+// insist asks until it is not refused: an activation that has been succeeded
+// may not know of the order for a second.
+func (s *Sim) insist(ref engine.Ref, c engine.Command, done func(engine.Reply)) {
+	s.ask(ref, c, 0, func(r engine.Reply) {
+		if _, refused := r.(*engine.Refusal); refused {
+			s.reach("refused", kindOf(c))
+			s.after(s.between(second, 5*second), func() { s.insist(ref, c, done) })
+			return
+		}
+		if done != nil {
+			done(r)
+		}
+	})
+}
+
+// conclude has the provider make its mind up about most of what is in flight.
 func (c *cash) conclude(s *Sim) {
 	for i, p := range c.order {
 		if p.status == event.AttemptProcessing {
 			s.after(second, func() {
 				switch {
 				case p.status != event.AttemptProcessing:
-				case i%2 == 0:
+				case i%3 == 0:
 					s.says(p, event.AttemptSucceeded, p.amount)
-				default:
+				case i%3 == 1:
 					s.says(p, event.AttemptFailed, 0)
 				}
 			})

@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"errors"
 	"fmt"
 
 	"boxoffice/engine"
@@ -43,27 +44,23 @@ func (s *Sim) settled() {
 
 // settledActor judges the activation that owns a stream.
 func (s *Sim) settledActor(ref engine.Ref) error {
-	st := s.stream(ref)
-	for _, n := range s.nodes {
-		a := n.acts[ref]
-		if a == nil || a.state == nil || a.epoch != st.epoch {
-			continue
-		}
-		if len(a.held) > 0 || a.pending > 0 || a.seq != st.head {
-			return fmt.Errorf("%d callers held, %d decisions pending, at %d of %d", len(a.held), a.pending, a.seq, st.head)
-		}
-		whole, err := s.replay(st, false)
-		if err != nil {
+	st, a := s.stream(ref), s.current(ref)
+	if a == nil || a.state == nil {
+		return errors.New("nobody is at work")
+	}
+	if len(a.held) > 0 || a.pending > 0 || a.seq != st.head {
+		return fmt.Errorf("%d callers held, %d decisions pending, at %d of %d", len(a.held), a.pending, a.seq, st.head)
+	}
+	whole, err := s.replay(st, false)
+	if err != nil {
+		return err
+	}
+	if s.bug == "" {
+		if err := same(a.state, whole); err != nil {
 			return err
 		}
-		if s.bug == "" {
-			if err := same(a.state, whole); err != nil {
-				return err
-			}
-		}
-		return whole.Check()
 	}
-	return nil // nobody has needed it since its last owner lost it
+	return whole.Check()
 }
 
 // settledBook judges an event's orders and the stock they took.

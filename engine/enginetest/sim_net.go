@@ -69,20 +69,17 @@ func (a *ask) hear(s *Sim, reply engine.Reply) {
 		return
 	}
 	if r, no := reply.(*engine.Refusal); no {
-		switch r.Code {
-		case engine.Internal:
+		if r.Code == engine.Internal {
 			s.failf("%s is answered INTERNAL", brief(a.cmd))
 			return
-		case engine.Unavailable, engine.Overloaded:
-			if n := a.tries; n > 0 {
-				s.after(s.between(50*millisecond, second), func() {
-					if a.tries == n {
-						s.try(a)
-					}
-				})
-			}
+		}
+		if n := a.tries; r.Code == engine.Unavailable {
+			s.after(s.between(50*millisecond, second), func() {
+				if a.tries == n {
+					s.try(a)
+				}
+			})
 			return
-		default:
 		}
 	}
 	a.answered = true

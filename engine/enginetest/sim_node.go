@@ -26,6 +26,7 @@ type activation struct {
 	node    *node
 	ref     engine.Ref
 	epoch   int32
+	loaded  engine.State // before it serves
 	state   engine.State // nil while loading
 	seq     int64        // of the last fact decided
 	saved   int64        // of the last snapshot asked for
@@ -122,6 +123,9 @@ func (n *node) find(ref engine.Ref) *activation {
 	a := &activation{node: n, ref: ref, held: make(map[engine.OrderID][]*call)}
 	n.acts[ref] = a
 	n.all = append(n.all, a)
+	if s.bug == LateClaim {
+		a.read()
+	}
 	tries := int64(1)
 	if s.chance(s.swarm.unknown) {
 		tries = 2 // the answer to the first claim was lost
@@ -144,15 +148,26 @@ func (n *node) find(ref engine.Ref) *activation {
 	return a
 }
 
-// start loads the state and deals with what has come meanwhile.
-func (a *activation) start() {
+// read loads the state.
+func (a *activation) read() {
 	s := a.node.sim
 	state, head, err := s.load(a.ref)
 	if err != nil {
 		s.failf("%s does not load: %w", a.ref.Name(), err)
 		return
 	}
-	a.state, a.seq, a.saved = s.bug.wrap(a.ref, state), head, s.stream(a.ref).snapSeq
+	a.loaded, a.seq, a.saved = s.bug.wrap(a.ref, state), head, s.stream(a.ref).snapSeq
+}
+
+// start loads the state and deals with what has come meanwhile.
+func (a *activation) start() {
+	if a.loaded == nil {
+		a.read()
+	}
+	if a.loaded == nil {
+		return
+	}
+	a.state = a.loaded
 	a.decide(&envelope{to: a.ref, cmd: engine.Wake{Epoch: a.epoch}})
 	stash := a.stash
 	a.stash = nil
@@ -236,7 +251,7 @@ func (a *activation) submit(facts []engine.Fact, out outcome) {
 		en.out.release(a)
 		en.out = outcome{}
 	}
-	if en.facts == 0 && a.pending == 0 {
+	if en.facts == 0 && (a.pending == 0 || s.bug == NoBarrier) {
 		en.out.release(a)
 		a.prove()
 		return

@@ -133,7 +133,8 @@ func (t *truth) mayLeave(from engine.Ref, c engine.Command) error {
 			return fmt.Errorf("order %s is not completed: %+v", claimed(c.Claim), o)
 		}
 	case keeper.Release:
-		if o := order(c.Claim); o != nil && (o.Unpaid() || o.Status == event.Completed) {
+		o := order(c.Claim) // a closed one is sold for good, and a late question about it moot
+		if o != nil && (o.Unpaid() || o.Status == event.Completed && !t.book(from.Event).orders[o.ID].closed) {
 			return fmt.Errorf("order %s is %s", claimed(c.Claim), o.Status)
 		}
 	case keeper.Confirmed:

@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 
 	"boxoffice/engine"
@@ -167,6 +168,7 @@ func (s *Sim) insert(st *stream, r *row, how string) {
 	st.head = r.last
 	s.logf("batch %d/%d commits %s %d-%d %s", r.batch.node.id, r.batch.n, r.ref.Name(), r.first, r.last, how)
 	for _, f := range facts {
+		s.reach("fact", reflect.TypeOf(f).Elem().Name())
 		if err := s.truth.take(r.ref, f); err != nil {
 			s.failf("%s: %w", r.ref.Name(), err)
 			return

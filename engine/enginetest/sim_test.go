@@ -4,11 +4,14 @@ import (
 	"flag"
 	"maps"
 	"os"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"boxoffice/engine/all"
 )
 
 var (
@@ -42,6 +45,38 @@ func TestSim(t *testing.T) {
 	for _, what := range slices.Sorted(maps.Keys(reached)) {
 		t.Logf("%8d  %s", reached[what], what)
 	}
+	if *seeds >= 300 && bug == "" {
+		for _, what := range mustReach() {
+			require.Positive(t, reached[what], "%s never happened: the run proves nothing about it", what)
+		}
+	}
+}
+
+// mustReach lists what must have happened in a run of many seeds: each fault in
+// the middle of everything that it could spoil, and every fact.
+func mustReach() (whats []string) {
+	pairs := func(faults, met []string) {
+		for _, f := range faults {
+			for _, m := range met {
+				whats = append(whats, f+" / "+m)
+			}
+		}
+	}
+	pairs([]string{"crash", "split", "fenced", "unproven", "unknown landed", "unknown lost", "unknown late"},
+		[]string{"event idle", "order placing", "order unpaid", "order settling", "stock idle", "stock reserved"})
+	pairs([]string{"retire"}, []string{"event idle", "order unpaid", "order settling", "stock idle", "stock reserved"})
+	pairs([]string{"lost", "late", "repeated"}, []string{
+		"Reserve", "Granted", "Refused", "Commit", "Release", "Closed", "Inquire", "Confirmed", "Offer", "OfferSeen",
+		"Place", "CancelOrder", "BeginPayment", "OpenPayment", "ReportPayment", "ReportRefund", "Scan", "Create", "Update", "Move",
+	})
+	pairs([]string{"lost", "late"}, []string{"reply"})
+	pairs([]string{"refund"}, []string{"late", "twice", "underpaid", "cancelled"})
+	for _, kind := range all.Kinds {
+		for _, def := range kind.Facts {
+			whats = append(whats, "fact / "+reflect.TypeOf(def.New()).Elem().Name())
+		}
+	}
+	return append(whats, "clock jump / start", "late money / completed", "reservation / replaced")
 }
 
 // TestSimReplays makes sure that a seed is the same run every time.

@@ -238,7 +238,7 @@ func (t *truth) ended(b *book, f *event.OrderEnded) error {
 		return fmt.Errorf("order %s ends as %s", nick(f.ID), f.Status)
 	case f.At < sl.order.ExpiresAt:
 		return fmt.Errorf("order %s expires %d ms early", nick(f.ID), sl.order.ExpiresAt-f.At)
-	case slices.ContainsFunc(sl.order.Attempts, func(a event.Attempt) bool { return a.Status == event.AttemptProcessing }):
+	case f.At < sl.order.ExpiresAt+24*3600*1000 && slices.ContainsFunc(sl.order.Attempts, func(a event.Attempt) bool { return a.Status == event.AttemptProcessing }):
 		return fmt.Errorf("order %s ends as %s with money in flight", nick(f.ID), f.Status)
 	}
 	sl.ended = true

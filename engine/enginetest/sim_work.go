@@ -265,7 +265,7 @@ func (b *book) shows(cmd engine.Command, r *event.OrderReply) error {
 
 // scanned says whether a verdict is the journal's.
 func (b *book) scanned(cmd engine.Command, r *event.ScanReply) error {
-	scan, _ := cmd.(event.Scan) //nolint:errcheck // only scans are answered so
+	scan, _ := cmd.(event.Scan)
 	in := b.admitted[r.Ticket]
 	switch {
 	case r.Status != event.ScanSuccess && r.Status != event.ScanDuplicate:

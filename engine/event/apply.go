@@ -156,12 +156,20 @@ func (s *State) applyOrderCompleted(f *OrderCompleted) {
 			s.live += o.Tickets()
 		}
 		s.late.drop(o.ID)
-		s.closing = slices.DeleteFunc(s.closing, func(id engine.OrderID) bool { return id == o.ID })
+		s.reopen(o.ID)
 	}
 	o = o.completed(f)
 	s.open.put(o)
 	s.minted.mint(o)
 	s.settleFrom(o, f.At)
+}
+
+// reopen takes an order that is settled anew off the list of those to close.
+func (s *State) reopen(id engine.OrderID) {
+	s.closing = slices.DeleteFunc(s.closing, func(c engine.OrderID) bool { return c == id })
+	if len(s.closing) == 0 {
+		s.closeAt = 0
+	}
 }
 
 func (s *State) applyOrderEnded(f *OrderEnded) {

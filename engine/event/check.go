@@ -1,7 +1,6 @@
 package event
 
 import (
-	"errors"
 	"fmt"
 
 	"boxoffice/engine/keeper"
@@ -10,8 +9,8 @@ import (
 // Check returns the first broken invariant.
 func (s *State) Check() error {
 	if s.details == nil {
-		if s.open.orders != nil && len(s.open.orders) > 0 {
-			return errors.New("event: orders without an event")
+		if s.live != 0 {
+			return fmt.Errorf("event: %d units alive without an event", s.live)
 		}
 		return nil
 	}

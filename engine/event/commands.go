@@ -180,8 +180,10 @@ type (
 	}
 	// Blocked is the detail of NOT_ON_SALE for the event as a whole.
 	Blocked struct {
-		Status string `json:"status"`
-		Reason string `json:"reason"`
+		TicketTypeID string `json:"ticketTypeId"`
+		SaleStart    string `json:"saleStart"`
+		SaleEnd      string `json:"saleEnd"`
+		Reason       string `json:"reason"` // event_ and its status
 	}
 	// OrderState is the detail of ORDER_NOT_PAYABLE and its like.
 	OrderState struct {

@@ -100,6 +100,11 @@ func (s *State) decideUpdate(c Update, at int64) engine.Decision {
 	if s.status == StatusCancelled || s.status == StatusCompleted {
 		return refuse(engine.InvalidTransition, Transition{From: s.status, To: s.status, Allowed: []string{}})
 	}
+	if c.Details.Currency != s.details.Currency && len(s.offers) > 0 { // prices are in it
+		return refuse(engine.Validation, Issues{Issues: []Issue{{
+			Path: "currency", Code: "enum", Message: "must stay " + s.details.Currency + ": the event has ticket types",
+		}}})
+	}
 	t := c.Details
 	r := s.record()
 	r.Details, r.UpdatedAt, r.Revision = &t, at, s.rev+1

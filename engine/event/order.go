@@ -1,8 +1,9 @@
 package event
 
-import "boxoffice/engine"
-
-import "boxoffice/engine/keeper"
+import (
+	"boxoffice/engine"
+	"boxoffice/engine/keeper"
+)
 
 // Order statuses (decisions.md section 3).
 const (

@@ -43,25 +43,39 @@ func (s *State) decideBegin(c BeginPayment, at int64) engine.Decision {
 // payable returns an order that may be paid, or the refusal that says why not.
 func (s *State) payable(id engine.OrderID) (*Order, engine.Decision) {
 	o := s.find(id)
-	var status string
-	if o != nil {
-		status = o.Status
-	} else if past, _, ok := s.past.find(id); ok {
-		status = past
-	} else {
+	if o == nil {
+		if status, _, ok := s.past.find(id); ok {
+			return nil, engine.Decision{Reply: ended(status, false)} // that it was free, only its record knows
+		}
 		return nil, refuse(engine.OrderNotFound, nil)
 	}
-	switch {
-	case o != nil && o.Total == 0:
-		return nil, refuse(engine.NothingToPay, nil)
-	case status == Completed || status == Refunded || status == PartiallyRefunded:
-		return nil, refuse(engine.AlreadyPaid, nil)
-	case o == nil || !o.Unpaid():
-		return nil, refuse(engine.OrderNotPayable, OrderState{Status: status, Reason: "the order has ended"})
-	case s.status == StatusCancelled:
-		return nil, refuse(engine.OrderNotPayable, OrderState{Status: status, Reason: "the event was cancelled"})
+	if r := o.Payable(); r != nil {
+		return nil, engine.Decision{Reply: r}
+	}
+	if s.status == StatusCancelled {
+		return nil, refuse(engine.OrderNotPayable, OrderState{Status: o.Status, Reason: "the event was cancelled"})
 	}
 	return o, engine.Decision{}
+}
+
+// Payable is why the order can't be paid, or nil.
+func (o *Order) Payable() *engine.Refusal {
+	if o.Unpaid() {
+		return nil
+	}
+	return ended(o.Status, o.Total == 0)
+}
+
+// ended is why an order that has ended can't be paid.
+func ended(status string, free bool) *engine.Refusal {
+	switch {
+	case status == Completed && free:
+		return engine.Refuse(engine.NothingToPay, nil)
+	case status == Completed || status == PartiallyRefunded:
+		return engine.Refuse(engine.AlreadyPaid, nil)
+	default:
+		return engine.Refuse(engine.OrderNotPayable, OrderState{Status: status, Reason: "the order has ended"})
+	}
 }
 
 func (s *State) decideOpen(c OpenPayment, at int64) engine.Decision {
@@ -127,6 +141,8 @@ func noted(o *Order, facts []engine.Fact) engine.Decision {
 // settle acts on money that has arrived in full for the first time.
 func (s *State) settle(o *Order, f *PaymentReported, at int64) engine.Decision {
 	switch {
+	case s.status == StatusCancelled:
+		return sendBack(o, f, "cancelled")
 	case o.Unpaid():
 		done := &OrderCompleted{ID: o.ID, Serial: o.Serial, First: s.minted.next(), At: at}
 		d := noted(o, append([]engine.Fact{f, done}, shortMoney(o, f.Reference, at)...))
@@ -134,7 +150,7 @@ func (s *State) settle(o *Order, f *PaymentReported, at int64) engine.Decision {
 		return d
 	case o.Status == Completed:
 		return sendBack(o, f, "twice")
-	case o.Status == Cancelled || s.status == StatusCancelled:
+	case o.Status == Cancelled:
 		return sendBack(o, f, "cancelled")
 	case !selling(s.status) || s.details.Capacity != NoCapacity && o.Tickets() > s.room():
 		return sendBack(o, f, "late")

@@ -2,6 +2,7 @@ package event
 
 import (
 	"slices"
+	"time"
 
 	"boxoffice/engine"
 	"boxoffice/engine/keeper"
@@ -16,13 +17,13 @@ func (s *State) decidePlace(c Place, at int64) engine.Decision {
 	if s.details == nil {
 		return refuse(engine.TicketTypeNotFound, nil)
 	}
-	if !selling(s.status) {
-		return refuse(engine.NotOnSale, Blocked{Status: s.status, Reason: "event_" + s.status})
-	}
 	for i := range c.Lines {
 		if _, ok := s.offers[c.Lines[i].Type]; !ok {
 			return refuse(engine.TicketTypeNotFound, Which{s.typeID(&c.Lines[i])})
 		}
+	}
+	if !selling(s.status) {
+		return engine.Decision{Reply: s.blocked(&c.Lines[0])}
 	}
 	o := &Order{
 		ID: c.Order, Serial: keeper.NewSerial(s.epoch, s.counter+1), Fingerprint: c.Fingerprint,
@@ -73,6 +74,13 @@ func (s *State) typeID(l *OrderLine) string {
 	return engine.NumberedID(s.ref.Event, l.Type).String()
 }
 
+// blocked refuses a line because of the event's status.
+func (s *State) blocked(l *OrderLine) *engine.Refusal {
+	o := s.offers[l.Type]
+	iso := func(ms int64) string { return time.UnixMilli(ms).UTC().Format(time.RFC3339Nano) }
+	return engine.Refuse(engine.NotOnSale, Blocked{s.typeID(l), iso(o.SaleStart), iso(o.SaleEnd), "event_" + s.status})
+}
+
 // startPlacing holds the caller and asks the keepers.
 func (s *State) startPlacing(p *placing, at int64) engine.Decision {
 	d := engine.Decision{Hold: &p.order.ID, Facts: []engine.Fact{&Placing{placing: p}}}
@@ -102,11 +110,16 @@ func (s *State) decideGranted(c keeper.Granted, at int64) engine.Decision {
 	if p.waiting != 1<<line {
 		return engine.Decision{Facts: []engine.Fact{&LineGranted{ID: c.Order, Line: line, Price: c.Price, Name: c.Name}}}
 	}
-	if p.late != nil {
+	switch {
+	case p.late != nil && s.find(c.Order) == nil: // its time came meanwhile
+		return s.drop(p, engine.Refuse(engine.Unavailable, nil), -1)
+	case p.late != nil && !selling(s.status):
+		return s.refundLate(p, at)
+	case p.late != nil:
 		return s.settleLate(p, at)
 	}
 	if !selling(s.status) {
-		return s.drop(p, engine.Refuse(engine.NotOnSale, Blocked{Status: s.status, Reason: "event_" + s.status}), -1)
+		return s.drop(p, s.blocked(&p.order.Lines[line]), -1)
 	}
 	return s.create(p, line, c, at)
 }
@@ -137,7 +150,7 @@ func (s *State) decideRefused(c keeper.Refused, at int64) engine.Decision {
 	if p == nil || p.order.Serial != c.Serial {
 		return engine.Decision{}
 	}
-	if p.late != nil {
+	if p.late != nil && s.find(c.Order) != nil {
 		return s.refundLate(p, at)
 	}
 	return s.drop(p, c.Refusal, lineOf(p.order, c.Keeper))

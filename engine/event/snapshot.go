@@ -20,23 +20,25 @@ type Frozen struct {
 	Offers  []keeper.Offer `cbor:"6,keyasint"`
 	Open    []*Order       `cbor:"7,keyasint"`
 	Late    []*Order       `cbor:"8,keyasint"`
-	Clock   int64          `cbor:"9,keyasint"`
 
-	PastIDs    []engine.OrderID `cbor:"20,keyasint"`
-	PastStatus []byte           `cbor:"21,keyasint"`
-	PastPrints []uint64         `cbor:"22,keyasint"`
-	PastAt     []int64          `cbor:"23,keyasint"`
+	LateIDs engine.IDs           `cbor:"10,keyasint"` // when late orders are forgotten, by time
+	LateAt  engine.Column[int64] `cbor:"11,keyasint"`
 
-	GroupFirst   []uint32         `cbor:"30,keyasint"`
-	GroupKind    []int64          `cbor:"31,keyasint"`
-	GroupOrder   []engine.OrderID `cbor:"32,keyasint"`
-	GroupNameEnd []uint32         `cbor:"33,keyasint"`
-	Names        []byte           `cbor:"34,keyasint"`
-	TicketStatus []byte           `cbor:"35,keyasint"`
-	TicketAt     []int64          `cbor:"36,keyasint"`
-	TicketGate   []uint16         `cbor:"37,keyasint"`
-	TicketDevice []uint64         `cbor:"38,keyasint"`
-	TicketKey    []uint64         `cbor:"39,keyasint"`
+	PastIDs    engine.IDs            `cbor:"20,keyasint"`
+	PastStatus []byte                `cbor:"21,keyasint"`
+	PastPrints engine.Column[uint64] `cbor:"22,keyasint"`
+	PastAt     engine.Column[int64]  `cbor:"23,keyasint"`
+
+	GroupFirst   engine.Column[uint32] `cbor:"30,keyasint"`
+	GroupKind    engine.Column[int64]  `cbor:"31,keyasint"`
+	GroupOrder   engine.IDs            `cbor:"32,keyasint"`
+	GroupNameEnd engine.Column[uint32] `cbor:"33,keyasint"`
+	Names        []byte                `cbor:"34,keyasint"`
+	TicketStatus []byte                `cbor:"35,keyasint"`
+	TicketAt     engine.Column[int64]  `cbor:"36,keyasint"`
+	TicketGate   engine.Column[uint16] `cbor:"37,keyasint"`
+	TicketDevice engine.Column[uint64] `cbor:"38,keyasint"`
+	TicketKey    engine.Column[uint64] `cbor:"39,keyasint"`
 
 	Gates   []GateCount   `cbor:"40,keyasint"`
 	Minutes []MinuteCount `cbor:"41,keyasint"`
@@ -45,15 +47,19 @@ type Frozen struct {
 // Freeze returns a copy that shares only what never changes.
 func (s *State) Freeze() any {
 	t := s.minted.freeze()
-	return &Frozen{
+	f := &Frozen{
 		Details: s.details, Status: s.status, Created: s.created, Updated: s.updated, Rev: s.rev,
-		Offers: s.sortedOffers(), Open: slices.Clone(s.open.orders), Late: slices.Clone(s.late.orders), Clock: s.clock,
+		Offers: s.sortedOffers(), Open: slices.Clone(s.open.orders), Late: slices.Clone(s.late.orders),
 		PastIDs: slices.Clip(s.past.ids), PastStatus: slices.Clip(s.past.status),
 		PastPrints: slices.Clip(s.past.prints), PastAt: slices.Clip(s.past.at),
 		GroupFirst: t.first, GroupKind: t.kind, GroupOrder: t.order, GroupNameEnd: t.nameEnd, Names: t.names,
 		TicketStatus: t.status, TicketAt: t.at, TicketGate: t.gate, TicketDevice: t.device, TicketKey: t.key,
 		Gates: slices.Clone(s.gates.counts), Minutes: slices.Clone(s.gates.minutes),
 	}
+	for _, l := range s.lateDue.items {
+		f.LateIDs, f.LateAt = append(f.LateIDs, l.id), append(f.LateAt, l.at)
+	}
+	return f
 }
 
 func (s *State) sortedOffers() []keeper.Offer {
@@ -68,7 +74,7 @@ func Thaw(ref engine.Ref, frozen any) (engine.State, error) {
 	if !ok {
 		return nil, fmt.Errorf("event: snapshot of %s is a %T", ref.Name(), frozen)
 	}
-	s, _ := New(ref).(*State) //nolint:errcheck // New makes a *State
+	s, _ := New(ref).(*State)
 	s.details, s.status, s.created, s.updated, s.rev = f.Details, f.Status, f.Created, f.Updated, f.Rev
 	for _, o := range f.Offers {
 		s.offers[o.Keeper.ID] = o
@@ -87,7 +93,7 @@ func Thaw(ref engine.Ref, frozen any) (engine.State, error) {
 	for i, g := range f.Gates {
 		s.gates.index[g.Name] = uint16(i)
 	}
-	s.judgeAgain(f.Clock)
+	s.judgeAgain(f.Updated)
 	return s, s.Check()
 }
 
@@ -107,9 +113,9 @@ func (s *State) thawOrders(f *Frozen) {
 	}
 	for _, o := range f.Late {
 		s.late.put(o)
-		s.lateDue.push(o.EndedAt+lateMillis, o.ID)
 	}
-	byDue := func(a, b dueOrder) int { return cmp.Compare(a.at, b.at) }
-	slices.SortStableFunc(s.sendDue.items, byDue)
-	slices.SortStableFunc(s.lateDue.items, byDue)
+	for i, id := range f.LateIDs {
+		s.lateDue.push(f.LateAt[i], id)
+	}
+	slices.SortStableFunc(s.sendDue.items, func(a, b dueOrder) int { return cmp.Compare(a.at, b.at) })
 }

@@ -7,11 +7,12 @@ import (
 
 // The ledger's delays in milliseconds, and how much one Wake does.
 const (
-	placeMillis   = 4_000  // an order waits for its keepers
-	resendMillis  = 2_000  // an end that is not acknowledged is told again
-	closeMillis   = 1_000  // acknowledged ends are journaled together
-	recheckMillis = 60_000 // an order with money in flight is looked at again
-	wakeLimit     = 256    // orders of each sort
+	placeMillis   = 4_000            // an order waits for its keepers
+	resendMillis  = 2_000            // an end that is not acknowledged is told again
+	closeMillis   = 1_000            // acknowledged ends are journaled together
+	recheckMillis = 60_000           // an order with money in flight is looked at again
+	pinMillis     = 24 * 3600 * 1000 // and ends after this, should nobody ever tell what came of it
+	wakeLimit     = 256              // orders of each sort
 )
 
 // decideWake acts on all that is due.
@@ -52,27 +53,29 @@ func (s *State) decideWake(c engine.Wake, now int64) engine.Decision {
 	return d
 }
 
-// over says whether an unpaid order's time is up. Money in flight pins it.
+// over says whether an unpaid order's time is up. Money in flight pins it, for
+// a day.
 func (s *State) over(o *Order, now int64) bool {
 	if !o.Unpaid() {
 		return false
 	}
-	return s.status == StatusCancelled || o.ExpiresAt <= now && !o.inFlight()
+	return s.status == StatusCancelled || o.ExpiresAt <= now && (!o.inFlight() || o.ExpiresAt+pinMillis <= now)
 }
 
 // wakeClock journals the acknowledged ends, moves the event's status when a
 // window or a date says so, and brings out the orders that may have expired.
 func (s *State) wakeClock(d *engine.Decision, now int64) {
-	if s.closeAt != 0 && s.closeAt <= now { // of orders completed late meanwhile, none may be left
+	if s.closeAt != 0 && s.closeAt <= now {
 		d.Facts = append(d.Facts, &OrderClosed{IDs: s.closing, At: now})
 	}
-	if s.boundary != 0 && s.boundary <= now {
+	elapsed := s.boundary != 0 && s.boundary <= now
+	if elapsed || len(s.due) == 0 && s.expiry.next() != 0 && s.expiry.next() <= now {
+		d.Facts = append(d.Facts, &Elapsed{At: now})
+	}
+	if elapsed { // after Elapsed: the move has what follows judged anew
 		if to := s.dueStatus(now); to != s.status {
 			d.Facts = append(d.Facts, &Moved{From: s.status, To: to, At: now})
 		}
-	}
-	if s.boundary != 0 && s.boundary <= now || len(s.due) == 0 && s.expiry.next() != 0 && s.expiry.next() <= now {
-		d.Facts = append(d.Facts, &Elapsed{At: now})
 	}
 }
 

@@ -32,7 +32,7 @@ func (s *State) Apply(f engine.Fact) {
 		}
 		s.turned(was)
 	case *keeper.BarredFact:
-		s.book.End(f.Claim, f.Floor)
+		s.book.Bar(f)
 	case *keeper.InquiredFact:
 		s.book.Inquired(f)
 	case *keeper.ConfirmedFact:

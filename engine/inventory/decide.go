@@ -85,7 +85,7 @@ func (s *State) decideReserve(c keeper.Reserve, at int64) engine.Decision {
 	switch standing {
 	case keeper.Open:
 		return s.grant(c.Claim)
-	case keeper.Ended:
+	case keeper.Ended, keeper.Barred:
 		return engine.Decision{} // late: its ledger has stopped waiting
 	case keeper.Unknown, keeper.Replaces:
 	}
@@ -178,9 +178,9 @@ func (s *State) decideCommit(c keeper.Commit) engine.Decision {
 	case keeper.Open:
 		d.Facts = []engine.Fact{&keeper.CommittedFact{Claim: c.Claim, Floor: c.Floor}}
 	case keeper.Ended:
-	case keeper.Unknown, keeper.Replaces:
-		// A ledger commits only what was granted, and only it releases: this
-		// can't be. Not acknowledging keeps the ledger asking, loudly.
+	case keeper.Unknown, keeper.Replaces, keeper.Barred:
+		// A ledger commits only what was granted: this activation has been
+		// succeeded by one that holds the reservation. The ledger asks again.
 		return engine.Decision{}
 	}
 	return d
@@ -189,6 +189,11 @@ func (s *State) decideCommit(c keeper.Commit) engine.Decision {
 func (s *State) decideRelease(c keeper.Release, at int64) engine.Decision {
 	d := s.acknowledge(c.Claim)
 	switch standing, h := s.book.Standing(c.Claim); standing {
+	case keeper.Unknown, keeper.Replaces, keeper.Barred:
+		// The ledger waits only for what was granted: either its Reserve was
+		// lost, and it does not wait, or this activation has been succeeded
+		// by one that holds the reservation, and must not speak for it.
+		return engine.Decision{Facts: []engine.Fact{&keeper.BarredFact{Claim: c.Claim}}}
 	case keeper.Open:
 		left := s.available()
 		if left != Unlimited {
@@ -198,8 +203,6 @@ func (s *State) decideRelease(c keeper.Release, at int64) engine.Decision {
 		if s.available() == 0 {
 			s.sendOffer(&d, at, s.details, s.rev+1, false)
 		}
-	case keeper.Unknown, keeper.Replaces:
-		d.Facts = []engine.Fact{&keeper.BarredFact{Claim: c.Claim, Floor: c.Floor}}
 	case keeper.Ended:
 	}
 	return d
@@ -211,4 +214,4 @@ func (s *State) acknowledge(c keeper.Claim) engine.Decision {
 
 func (s *State) typeID() string { return TypeID(s.ref).String() }
 
-func iso(ms int64) string { return time.UnixMilli(ms).UTC().Format(time.RFC3339) }
+func iso(ms int64) string { return time.UnixMilli(ms).UTC().Format(time.RFC3339Nano) }

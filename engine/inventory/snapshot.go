@@ -10,21 +10,21 @@ import (
 
 // Frozen is the snapshot of a ticket type.
 type Frozen struct {
-	Details *Details          `cbor:"1,keyasint"`
-	Created int64             `cbor:"2,keyasint"`
-	Rev     uint64            `cbor:"3,keyasint"`
-	Sold    int64             `cbor:"4,keyasint"`
-	Held    int64             `cbor:"5,keyasint"`
-	Book    keeper.FrozenBook `cbor:"6,keyasint"`
-	Buyers  []uint64          `cbor:"7,keyasint"`
-	Counts  []int64           `cbor:"8,keyasint"`
+	Details *Details              `cbor:"1,keyasint"`
+	Created int64                 `cbor:"2,keyasint"`
+	Rev     uint64                `cbor:"3,keyasint"`
+	Sold    int64                 `cbor:"4,keyasint"`
+	Held    int64                 `cbor:"5,keyasint"`
+	Book    keeper.FrozenBook     `cbor:"6,keyasint"`
+	Buyers  engine.Column[uint64] `cbor:"7,keyasint"`
+	Counts  engine.Column[int64]  `cbor:"8,keyasint"`
 }
 
 // Freeze returns a copy that shares only what never changes.
 func (s *State) Freeze() any {
 	return &Frozen{
 		Details: s.details, Created: s.created, Rev: s.rev, Sold: s.sold, Held: s.held,
-		Book: s.book.Freeze(), Buyers: s.buyers.keys[:len(s.buyers.keys):len(s.buyers.keys)],
+		Book: s.book.Freeze(), Buyers: slices.Clip(s.buyers.keys),
 		Counts: slices.Clone(s.buyers.counts),
 	}
 }

@@ -21,7 +21,8 @@ type Book struct {
 	ended serials
 	floor Serial
 
-	inquiries []inquiry // volatile, by due time
+	barred    serials   // volatile from here on: ended before their Reserve came
+	inquiries []inquiry // by due time
 	confirmed map[Claim]struct{}
 }
 
@@ -36,6 +37,7 @@ func NewBook() Book {
 	return Book{
 		index:     make(map[engine.OrderID]int32),
 		ended:     make(serials),
+		barred:    make(serials),
 		confirmed: make(map[Claim]struct{}),
 	}
 }
@@ -49,6 +51,7 @@ const (
 	Open                     // reserved, not ended
 	Replaces                 // the same order is held under an earlier serial
 	Ended                    // committed, released or given up: any message about it is late
+	Barred                   // to be released before it was reserved: it must not be any more
 )
 
 // Standing judges a claim. For Open and Replaces it returns what is held.
@@ -62,6 +65,8 @@ func (b *Book) Standing(c Claim) (Standing, *Held) {
 		return Open, h
 	case c.Serial < b.floor || b.ended.has(c.Serial) || h != nil && h.Claim.Serial > c.Serial:
 		return Ended, nil
+	case b.barred.has(c.Serial):
+		return Barred, nil
 	case h != nil:
 		return Replaces, h
 	default:
@@ -151,9 +156,13 @@ func (b *Book) raise(floor Serial) {
 	}
 	if floor>>serialBits != b.floor>>serialBits {
 		b.ended.forget(floor)
+		b.barred.forget(floor)
 	}
 	b.floor = floor
 }
+
+// Bar applies a BarredFact.
+func (b *Book) Bar(f *BarredFact) { b.barred.add(f.Claim.Serial) }
 
 // Confirm applies a ConfirmedFact.
 func (b *Book) Confirm(f *ConfirmedFact) {
@@ -205,9 +214,9 @@ func (b *Book) Each(f func(*Held)) {
 
 // FrozenBook is a book's snapshot.
 type FrozenBook struct {
-	Held  []*Held     `cbor:"1,keyasint"`
-	Ended [][2]uint64 `cbor:"2,keyasint"` // word, bits
-	Floor Serial      `cbor:"3,keyasint"`
+	Held  []*Held               `cbor:"1,keyasint"`
+	Ended engine.Column[uint64] `cbor:"2,keyasint"` // word, bits, word, bits, ...
+	Floor Serial                `cbor:"3,keyasint"`
 }
 
 // Freeze copies what is not volatile.
@@ -224,8 +233,8 @@ func Thaw(f FrozenBook) Book {
 		b.inquiries = append(b.inquiries, inquiry{h.Claim, h.At + InquireAfterMillis})
 	}
 	sortInquiries(b.inquiries)
-	for _, e := range f.Ended {
-		b.ended[e[0]] = e[1]
+	for i := 0; i+1 < len(f.Ended); i += 2 {
+		b.ended[f.Ended[i]] = f.Ended[i+1]
 	}
 	b.floor = f.Floor
 	return b

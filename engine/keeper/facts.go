@@ -45,10 +45,7 @@ type (
 	// ConfirmedFact (volatile) says that the ledger knows the orders.
 	ConfirmedFact struct{ Claims []Claim }
 	// BarredFact (volatile) ends a serial whose Reserve has not arrived.
-	BarredFact struct {
-		Claim Claim
-		Floor Serial
-	}
+	BarredFact struct{ Claim Claim }
 )
 
 // FactType numbers the facts.

@@ -2,6 +2,7 @@ package keeper
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 )
 
@@ -24,12 +25,12 @@ func (s serials) forget(floor Serial) {
 	}
 }
 
-func (s serials) freeze() [][2]uint64 {
-	out := make([][2]uint64, 0, len(s))
-	for w, bits := range s {
-		out = append(out, [2]uint64{w, bits})
+// freeze lists the words in order, each with its bits behind it.
+func (s serials) freeze() []uint64 {
+	out := make([]uint64, 0, 2*len(s))
+	for _, w := range slices.Sorted(maps.Keys(s)) {
+		out = append(out, w, s[w])
 	}
-	slices.SortFunc(out, func(a, b [2]uint64) int { return cmp.Compare(a[0], b[0]) })
 	return out
 }
 

@@ -1,0 +1,408 @@
+package enginetest
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"boxoffice/engine"
+	"boxoffice/engine/event"
+	"boxoffice/engine/inventory"
+	"boxoffice/engine/keeper"
+)
+
+// The sentences of a story. A buyer's name is the name of the one order that
+// he places; settings are given as key=value.
+//
+//	given ...   (any sentence, of which the outcome is not told)
+//	event opens Capacity=10 OrderWindow=15m     GA opens Price=20.00 Quantity=1
+//	event changes Capacity=5                    GA changes Quantity=3
+//	event moves to published                    event is deleted
+//	ann places 2 GA + 1 VIP code=fans body=2    ann cancels      ann asks
+//	ann begins paystack window=30m              ann opens ann-1
+//	provider says ann-1 succeeded 21.00         provider says refund 0 of ann-1 processed
+//	gate North scans 1 key=7 device=d           event counts     event is read
+//	post waits    post runs    deliver [n]      lose [n]         repeat      reverse
+//	wait 15m      sleep 15m (nobody wakes)      event crashes    event saves
+//	GA hears Reserve ann@1.1 quantity=2         GA hears Commit ann@1.1
+//	GA hears OfferSeen Revision=1               GA hears Confirmed ann@1.1 bob@1.2
+//	event hears Granted ann@1.1 GA 20.00        event hears Closed ann@1.1 GA
+func (w *story) say(words []string) error {
+	w.given = words[0] == "given"
+	if w.given {
+		words = words[1:]
+	}
+	switch words[0] {
+	case "post", "deliver", "lose", "repeat", "reverse", "wait", "sleep":
+		return w.sayWorld(words)
+	case "provider":
+		return w.sayProvider(words[1:])
+	case "gate":
+		return w.sayGate(words[1:])
+	}
+	if len(words) < 2 {
+		return fmt.Errorf("what of %s?", words[0])
+	}
+	switch words[1] {
+	case "opens", "changes", "moves", "is", "counts", "crashes", "saves", "hears":
+		c, err := w.actor(words[0])
+		if err != nil {
+			return err
+		}
+		return w.sayActor(c, words[1], words[2:])
+	default:
+		return w.sayBuyer(words[0], words[1], words[2:])
+	}
+}
+
+func (w *story) sayWorld(words []string) error {
+	n := 1_000
+	if len(words) > 1 {
+		n, _ = strconv.Atoi(words[1]) // of the rest, only deliver and lose take a number
+	}
+	switch words[0] {
+	case "post":
+		w.waits = words[1] == "waits"
+		if !w.waits {
+			return w.deliver(n)
+		}
+	case "deliver":
+		return w.deliver(n)
+	case "lose":
+		for _, s := range w.post[:min(n, len(w.post))] {
+			w.printf("lost: %s for %s", w.showCommand(s.Cmd), w.named(s.To))
+		}
+		w.post = w.post[min(n, len(w.post)):]
+	case "repeat":
+		return w.hand(*w.last)
+	case "reverse":
+		slices.Reverse(w.post)
+	case "wait", "sleep":
+		d, err := time.ParseDuration(words[1])
+		if err != nil {
+			return err
+		}
+		if words[0] == "wait" {
+			return w.wait(d)
+		}
+		w.now = w.now.Add(d)
+	}
+	return nil
+}
+
+func (w *story) sayProvider(words []string) error {
+	if words[1] == "refund" { // says refund 0 of ann-1 processed
+		name, _, _ := strings.Cut(words[4], "-")
+		position, err := strconv.Atoi(words[2])
+		if err != nil {
+			return err
+		}
+		return w.tellEvent(event.ReportRefund{
+			Order: w.order(name), Position: position, Reference: words[4], Status: words[5], ProviderRef: "re-" + words[4],
+		})
+	}
+	name, _, _ := strings.Cut(words[1], "-")
+	report := event.ReportPayment{Order: w.order(name), Reference: words[1], Status: words[2], Currency: "USD"}
+	if len(words) > 3 {
+		received, err := money(words[3])
+		if err != nil {
+			return err
+		}
+		report.Received = received
+	}
+	return w.tellEvent(report)
+}
+
+func (w *story) sayGate(words []string) error { // North scans 1 key=7 device=d
+	serial, err := strconv.ParseUint(words[2], 10, 32)
+	if err != nil {
+		return err
+	}
+	scan := event.Scan{Ticket: uint32(serial), Gate: words[0], Method: "qr"}
+	if err := w.set(&scan, words[3:]); err != nil {
+		return err
+	}
+	return w.tellEvent(scan)
+}
+
+func (w *story) tellEvent(cmd engine.Command) error {
+	c, err := w.actor("event")
+	if err != nil {
+		return err
+	}
+	return w.tell(c, cmd)
+}
+
+func (w *story) sayActor(c *character, verb string, args []string) error {
+	switch verb {
+	case "crashes":
+		return w.crash(c)
+	case "saves":
+		return c.save()
+	case "counts":
+		return w.tell(c, event.GateStats{})
+	case "moves":
+		return w.tell(c, event.Move{To: args[1], Reason: strings.Join(args[2:], " ")})
+	case "hears":
+		return w.sayHears(c, args)
+	}
+	if c.ref.Kind == engine.KindEvent {
+		return w.sayEvent(c, verb, args)
+	}
+	return w.sayType(c, verb, args)
+}
+
+func (w *story) sayEvent(c *character, verb string, args []string) error {
+	d := event.Details{
+		Title: "Show", Category: "music", Currency: "USD", Capacity: event.NoCapacity, OrderWindow: 15 * 60_000,
+		StartAt: w.now.Add(48 * time.Hour).UnixMilli(), EndAt: w.now.Add(50 * time.Hour).UnixMilli(),
+	}
+	switch verb {
+	case "opens":
+		if err := w.set(&d, args); err != nil {
+			return err
+		}
+		return w.tell(c, event.Create{Details: d})
+	case "changes":
+		r, ok := c.state.Decide(event.Get{}, w.now).Reply.(*event.Record)
+		if !ok {
+			return fmt.Errorf("%s has no record", c.name)
+		}
+		d = *r.Details
+		if err := w.set(&d, args); err != nil {
+			return err
+		}
+		return w.tell(c, event.Update{Details: d, Revision: r.Revision})
+	default: // is read, is deleted
+		if args[0] == "deleted" {
+			return w.tell(c, event.Delete{})
+		}
+		return w.tell(c, event.Get{})
+	}
+}
+
+func (w *story) sayType(c *character, verb string, args []string) error {
+	t := inventory.Details{
+		Name: c.name, Type: "paid", Currency: "USD", Quantity: 100, MaxPerOrder: 10, MaxPerCustomer: 10,
+		SaleStart: w.now.Add(-time.Hour).UnixMilli(), SaleEnd: w.now.Add(48 * time.Hour).UnixMilli(),
+	}
+	switch verb {
+	case "opens":
+		if err := w.set(&t, args); err != nil {
+			return err
+		}
+		return w.tell(c, inventory.Create{Details: t})
+	case "changes":
+		r, ok := c.state.Decide(inventory.Get{}, w.now).Reply.(*inventory.Record)
+		if !ok {
+			return fmt.Errorf("%s has no record", c.name)
+		}
+		t = r.Details
+		if err := w.set(&t, args); err != nil {
+			return err
+		}
+		return w.tell(c, inventory.Update{Details: t, Revision: r.Revision})
+	default: // is read
+		return w.tell(c, inventory.Get{})
+	}
+}
+
+func (w *story) sayBuyer(name, verb string, args []string) error {
+	id := w.order(name)
+	switch verb {
+	case "places":
+		return w.sayPlaces(name, args)
+	case "cancels":
+		return w.tellEvent(event.CancelOrder{Order: id})
+	case "asks":
+		return w.tellEvent(event.GetOrder{Order: id})
+	case "begins":
+		begin := event.BeginPayment{Order: id, Provider: args[0], Number: name}
+		if err := w.set(&begin, args[1:]); err != nil {
+			return err
+		}
+		return w.tellEvent(begin)
+	case "opens-page":
+		return w.tellEvent(event.OpenPayment{Order: id, Reference: args[0], URL: "https://pay/" + args[0]})
+	default:
+		return fmt.Errorf("%s does what?", name)
+	}
+}
+
+// sayPlaces reads "2 GA + 1 VIP code=fans body=2 by=bob".
+func (w *story) sayPlaces(name string, args []string) error {
+	p := event.Place{
+		Order: w.order(name), Fingerprint: 1, Email: name + "@example.com", Name: name,
+		Customer: uint64(w.order(name).Number()),
+	}
+	var settings []string
+	for i := 0; i < len(args); i++ {
+		switch {
+		case strings.Contains(args[i], "="):
+			settings = append(settings, args[i])
+		case args[i] != "+":
+			n, err := strconv.ParseInt(args[i], 10, 64)
+			if err != nil || i+1 == len(args) {
+				return fmt.Errorf("%q is no quantity", args[i])
+			}
+			i++
+			c, err := w.actor(args[i])
+			if err != nil {
+				return err
+			}
+			p.Lines = append(p.Lines, event.OrderLine{Type: c.ref.ID, Quantity: n})
+		}
+	}
+	if err := w.set(&p, settings); err != nil {
+		return err
+	}
+	return w.tellEvent(p)
+}
+
+// sayHears reads a message of the keepers' protocol, e.g. "Reserve ann@1.1 2".
+func (w *story) sayHears(c *character, args []string) error {
+	var claims []keeper.Claim
+	for len(args) > 1 && strings.Contains(args[1], "@") {
+		claim, err := w.claim(args[1])
+		if err != nil {
+			return err
+		}
+		claims = append(claims, claim)
+		args = append(args[:1:1], args[2:]...)
+	}
+	var from engine.Ref
+	if len(args) > 1 && !strings.Contains(args[1], "=") && c.ref.Kind == engine.KindEvent {
+		k, err := w.actor(args[1])
+		if err != nil {
+			return err
+		}
+		from = k.ref
+	}
+	switch args[0] {
+	case "Reserve":
+		m := keeper.Reserve{Claim: claims[0], Line: keeper.Line{Quantity: 1, Customer: uint64(claims[0].Order.Number())}}
+		if err := w.set(&m.Line, args[1:]); err != nil {
+			return err
+		}
+		return w.tell(c, m)
+	case "Commit":
+		return w.tell(c, keeper.Commit{Claim: claims[0]})
+	case "Release":
+		return w.tell(c, keeper.Release{Claim: claims[0]})
+	case "Confirmed":
+		return w.tell(c, keeper.Confirmed{Claims: claims})
+	case "OfferSeen":
+		var seen keeper.OfferSeen
+		if err := w.set(&seen, args[1:]); err != nil {
+			return err
+		}
+		return w.tell(c, seen)
+	case "Granted":
+		return w.tell(c, keeper.Granted{Claim: claims[0], Keeper: from, Price: 2_000, Name: args[1]})
+	case "Refused":
+		return w.tell(c, keeper.Refused{Claim: claims[0], Keeper: from, Refusal: engine.Refuse(engine.TicketSoldOut, nil)})
+	case "Closed":
+		return w.tell(c, keeper.Closed{Claim: claims[0], Keeper: from})
+	case "Inquire":
+		return w.tell(c, keeper.Inquire{Keeper: from, Claims: claims})
+	default:
+		return fmt.Errorf("nobody says %s", args[0])
+	}
+}
+
+// order is the order of a buyer's name.
+func (w *story) order(name string) engine.OrderID {
+	if _, known := w.orders[name]; !known {
+		w.orders[name] = engine.NumberedID(1, int64(len(w.orders)+1))
+	}
+	return w.orders[name]
+}
+
+// claim reads "ann@1.2": the order of ann, serial 2 of epoch 1.
+func (w *story) claim(text string) (keeper.Claim, error) {
+	var epoch int32
+	var n uint32
+	name, serial, _ := strings.Cut(text, "@")
+	if _, err := fmt.Sscanf(serial, "%d.%d", &epoch, &n); err != nil {
+		return keeper.Claim{}, fmt.Errorf("%q is no claim: %w", text, err)
+	}
+	return keeper.Claim{Order: w.order(name), Serial: keeper.NewSerial(epoch, n)}, nil
+}
+
+// short are names of settings that would be long in a story.
+var short = map[string]string{
+	"code": "PresaleCode", "body": "Fingerprint", "by": "Customer", "window": "WindowMillis", "key": "Key",
+	"device": "Device", "denied": "Denied", "late": "Late", "quantity": "Quantity",
+}
+
+// set reads key=value into the fields of a struct.
+func (w *story) set(to any, args []string) error {
+	v := reflect.ValueOf(to).Elem()
+	for _, arg := range args {
+		key, value, ok := strings.Cut(arg, "=")
+		if long := short[key]; long != "" {
+			key = long
+		}
+		f := v.FieldByName(key)
+		if !ok || !f.IsValid() {
+			return fmt.Errorf("%T has no setting %q", to, arg)
+		}
+		if err := w.setField(key, f, value); err != nil {
+			return fmt.Errorf("%s: %w", arg, err)
+		}
+	}
+	return nil
+}
+
+// setField reads a value as its field's type wants it: text, yes, a number,
+// money (20.00), a span (15m; of a time: from now), a time of the story's day
+// (12:30), or none.
+func (w *story) setField(name string, f reflect.Value, value string) error {
+	switch f.Kind() { //nolint:exhaustive // commands have no other settings
+	case reflect.String:
+		f.SetString(value)
+		return nil
+	case reflect.Bool:
+		f.SetBool(value == "yes")
+		return nil
+	}
+	n, err := strconv.ParseInt(value, 10, 64)
+	if err != nil {
+		switch d, errSpan := time.ParseDuration(value); {
+		case value == "none":
+			n = -1
+		case errSpan == nil && slices.Contains(times, name):
+			n = w.now.Add(d).UnixMilli()
+		case errSpan == nil:
+			n = d.Milliseconds()
+		case strings.Contains(value, ":"):
+			at, errTime := time.Parse("15:04", value)
+			if errTime != nil {
+				return errTime
+			}
+			n = epoch.Truncate(24 * time.Hour).Add(time.Duration(at.Hour())*time.Hour + time.Duration(at.Minute())*time.Minute).UnixMilli()
+		default:
+			if n, err = money(value); err != nil {
+				return err
+			}
+		}
+	}
+	if f.CanUint() {
+		f.SetUint(uint64(n))
+		return nil
+	}
+	f.SetInt(n)
+	return nil
+}
+
+// money reads "20.00" as 2000.
+func money(text string) (int64, error) {
+	whole, cents, ok := strings.Cut(text, ".")
+	if !ok || len(cents) != 2 {
+		return 0, fmt.Errorf("%q is no amount", text)
+	}
+	return strconv.ParseInt(whole+cents, 10, 64)
+}

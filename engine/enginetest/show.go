@@ -1,0 +1,208 @@
+package enginetest
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"boxoffice/engine"
+	"boxoffice/engine/event"
+	"boxoffice/engine/inventory"
+	"boxoffice/engine/keeper"
+)
+
+// showFact writes a fact: its name, and its fields that are set.
+func (w *story) showFact(c *character, f engine.Fact) string {
+	name := apart(strings.TrimSuffix(reflect.TypeOf(f).Elem().Name(), "Fact"))
+	for _, def := range c.kind.Facts {
+		if def.Type == f.FactType() {
+			name = def.Name
+		}
+	}
+	fields := w.fields(reflect.ValueOf(f).Elem())
+	if name == "placing" {
+		fields = "" // what it holds is the kind's own
+	}
+	return strings.TrimSpace(name + " " + fields)
+}
+
+func (w *story) showCommand(c engine.Command) string {
+	return strings.TrimSpace(kindOf(c) + " " + w.fields(reflect.ValueOf(c)))
+}
+
+// show writes a reply.
+func (w *story) show(r engine.Reply) string {
+	switch r := r.(type) {
+	case *engine.Refusal:
+		if r.Details == nil {
+			return string(r.Code)
+		}
+		return string(r.Code) + " " + w.value("", reflect.ValueOf(r.Details))
+	case *event.OrderReply:
+		if r.Order == nil {
+			return r.Status + ", the rest is in the read model"
+		}
+		return w.showOrder(r.Order)
+	case *event.Record:
+		return fmt.Sprintf("%s, revision %d, %d ticket types", r.Status, r.Revision, r.Types)
+	case *inventory.Record:
+		return fmt.Sprintf("%d sold, %d available, revision %d", r.Sold, r.Available, r.Revision)
+	default:
+		return w.value("", reflect.ValueOf(r))
+	}
+}
+
+// showOrder writes an order in the order in which one wants to know.
+func (w *story) showOrder(o *event.Order) string {
+	parts := []string{w.nick(o.ID), o.Status, w.value("", reflect.ValueOf(o.Lines)), "total " + amount(o.Total)}
+	if o.Unpaid() {
+		parts = append(parts, "until "+w.clock(o.ExpiresAt))
+	}
+	if o.FirstTicket > 0 {
+		parts = append(parts, fmt.Sprintf("tickets from %d", o.FirstTicket))
+	}
+	for _, a := range o.Attempts {
+		parts = append(parts, fmt.Sprintf("%s %s %s of %s", a.Reference, a.Status, amount(a.Received), amount(a.Amount)))
+	}
+	for _, r := range o.Refunds {
+		parts = append(parts, fmt.Sprintf("%s of %s goes back (%s, %s)", amount(r.Amount), r.Reference, r.Reason, r.Status))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// boring are fields that say nothing new in a story.
+var boring = []string{
+	"ID", "At", "CreatedAt", "UpdatedAt", "Currency", "Fingerprint", "Email", "Name", "Customer", "Category",
+	"Title", "Type", "URL", "Number", "PublicID", "Ref", "Method",
+}
+
+// fields writes the fields of a struct that are set, in order.
+func (w *story) fields(v reflect.Value) string {
+	var parts []string
+	for i := range v.NumField() {
+		f, name := v.Field(i), v.Type().Field(i)
+		if f.IsZero() || !name.IsExported() {
+			continue
+		}
+		id, isID := reflect.TypeAssert[engine.OrderID](f)
+		claim, isClaim := reflect.TypeAssert[keeper.Claim](f)
+		switch {
+		case isID && !id.Zero() && name.Name != "PublicID":
+			parts = append(parts, w.nick(id))
+		case isClaim:
+			parts = append(parts, w.nick(claim.Order)+"@"+serial(claim.Serial))
+		case slices.Contains(boring, name.Name):
+		case name.Name == "Status" || name.Name == "Keeper":
+			parts = append(parts, w.value(name.Name, f))
+		default:
+			parts = append(parts, strings.TrimSpace(apart(name.Name)+" "+w.value(name.Name, f)))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// What the numbers of a field are.
+var (
+	amounts = []string{"Price", "UnitPrice", "Subtotal", "Fees", "Absorbed", "Total", "Amount", "Received"}
+	spans   = []string{"OrderWindow", "WindowMillis"}
+	times   = []string{"At", "CreatedAt", "UpdatedAt", "EndedAt", "ExpiresAt", "ProcessedAt", "StartAt", "EndAt", "SaleStart", "SaleEnd"}
+)
+
+// value writes a value as the field of its name has it.
+func (w *story) value(name string, v reflect.Value) string {
+	switch x := v.Interface().(type) {
+	case engine.Ref:
+		return w.named(x)
+	case keeper.Serial:
+		return serial(x)
+	case []event.OrderLine:
+		lines := make([]string, len(x))
+		for i, l := range x {
+			lines[i] = fmt.Sprintf("%d %s at %s", l.Quantity, w.named(engine.InventoryRef(1, l.Type)), amount(l.UnitPrice))
+		}
+		return strings.Join(lines, " + ")
+	case int64:
+		switch {
+		case slices.Contains(amounts, name):
+			return amount(x)
+		case slices.Contains(spans, name):
+			return (time.Duration(x) * time.Millisecond).String()
+		case x == -1:
+			return "none"
+		case slices.Contains(times, name):
+			return w.clock(x)
+		}
+	case *event.Order:
+		return w.showOrder(x)
+	case *engine.Refusal:
+		return w.show(x)
+	case string:
+		if id, err := engine.ParseID(x); err == nil {
+			return w.named(engine.InventoryRef(id.Event(), id.Number()))
+		}
+	}
+	switch v.Kind() { //nolint:exhaustive // the rest is written as it is
+	case reflect.Pointer:
+		return w.value(name, v.Elem())
+	case reflect.Struct:
+		return "{" + w.fields(v) + "}"
+	case reflect.Slice:
+		parts := make([]string, v.Len())
+		for i := range parts {
+			parts[i] = w.value(name, v.Index(i))
+			if claim, ok := reflect.TypeAssert[keeper.Claim](v.Index(i)); ok {
+				parts[i] = w.nick(claim.Order) + "@" + serial(claim.Serial)
+			}
+			if id, ok := reflect.TypeAssert[engine.OrderID](v.Index(i)); ok {
+				parts[i] = w.nick(id)
+			}
+		}
+		return "[" + strings.Join(parts, " ") + "]"
+	default:
+		return fmt.Sprint(v.Interface())
+	}
+}
+
+// apart writes MaxPerOrder as "max per order", and TicketTypeID as "ticket type".
+func apart(name string) string {
+	name = strings.TrimSuffix(strings.TrimSuffix(name, "IDs"), "ID")
+	var b strings.Builder
+	for i, r := range name {
+		if unicode.IsUpper(r) && i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
+}
+
+func serial(n keeper.Serial) string { return fmt.Sprintf("%d.%d", n.Epoch(), uint32(n)) }
+
+func amount(n int64) string {
+	sign := ""
+	if n < 0 {
+		sign, n = "-", -n
+	}
+	return fmt.Sprintf("%s%d.%02d", sign, n/100, n%100)
+}
+
+// clock writes a time: of the story's first day without a date.
+func (w *story) clock(ms int64) string {
+	t := time.UnixMilli(ms).UTC()
+	if t.YearDay() == epoch.YearDay() && t.Year() == epoch.Year() {
+		return t.Format("15:04:05")
+	}
+	return t.Format("2 Jan 15:04:05")
+}
+
+func (w *story) nick(id engine.OrderID) string {
+	for name, known := range w.orders {
+		if known == id {
+			return name
+		}
+	}
+	return nick(id)
+}

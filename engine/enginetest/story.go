@@ -1,0 +1,243 @@
+package enginetest
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"boxoffice/engine"
+	"boxoffice/engine/all"
+	"boxoffice/persistence/codec"
+)
+
+// story is the small world of one transcript: an event with its ticket types,
+// the post between them, and one clock.
+type story struct {
+	out    strings.Builder
+	now    time.Time
+	actors []*character
+	post   []engine.Send
+	last   *engine.Send
+	waits  bool // the post is delivered only when the story says so
+	busy   bool // a message is being dealt with
+	given  bool // what comes of the line is not told
+	orders map[string]engine.OrderID
+}
+
+// character is an actor of a story with its journal.
+type character struct {
+	name    string
+	ref     engine.Ref
+	kind    *engine.KindDef
+	state   engine.State
+	epoch   int32
+	journal [][]byte // a fact each
+	saved   int      // facts in the snapshot
+	frozen  []byte
+}
+
+func newStory() *story {
+	return &story{now: epoch, orders: make(map[string]engine.OrderID)}
+}
+
+// actor is the character of a name; a new name is a ticket type.
+func (w *story) actor(name string) (*character, error) {
+	for _, c := range w.actors {
+		if c.name == name {
+			return c, nil
+		}
+	}
+	ref := engine.EventRef(1)
+	if name != "event" {
+		types := 1
+		for _, c := range w.actors {
+			if c.ref.Kind == engine.KindInventory {
+				types++
+			}
+		}
+		ref = engine.InventoryRef(1, int64(types))
+	}
+	kind, err := all.Kind(ref.Kind)
+	if err != nil {
+		return nil, err
+	}
+	c := &character{name: name, ref: ref, kind: kind, state: kind.New(ref)}
+	w.actors = append(w.actors, c)
+	return c, w.wakeUp(c)
+}
+
+// wakeUp begins an activation of a character.
+func (w *story) wakeUp(c *character) error {
+	c.epoch++
+	return w.tell(c, engine.Wake{Epoch: c.epoch})
+}
+
+func (w *story) named(ref engine.Ref) string {
+	for _, c := range w.actors {
+		if c.ref == ref {
+			return c.name
+		}
+	}
+	return ref.Name()
+}
+
+func (w *story) printf(format string, args ...any) {
+	if w.given {
+		return
+	}
+	fmt.Fprintf(&w.out, "    "+format+"\n", args...)
+}
+
+// tell gives an actor a command, and writes down what it decides.
+func (w *story) tell(c *character, cmd engine.Command) error {
+	d := c.state.Decide(cmd, w.now)
+	for _, f := range d.Facts {
+		if f.FactType().Volatile() {
+			w.printf("(+) %s", w.showFact(c, f))
+			c.state.Apply(f)
+			continue
+		}
+		b, err := codec.AppendFact(nil, f, new(codec.Scratch))
+		if err != nil {
+			return err
+		}
+		c.journal = append(c.journal, b)
+		w.printf("+ %s", w.showFact(c, f))
+		c.state.Apply(f)
+	}
+	if d.Hold != nil {
+		w.printf("~ %s waits", w.nick(*d.Hold))
+	}
+	if d.Reply != nil {
+		w.printf("= %s", w.show(d.Reply))
+	}
+	for _, a := range d.Answers {
+		w.printf("= to %s: %s", w.nick(a.Key), w.show(a.Reply))
+	}
+	for _, s := range d.Sends {
+		if w.waits {
+			w.printf("> %s: %s", w.named(s.To), w.showCommand(s.Cmd))
+		}
+		w.post = append(w.post, s)
+	}
+	if !w.waits && !w.busy {
+		return w.deliver(1_000)
+	}
+	return nil
+}
+
+// deliver hands out the next n messages, and those that come of them.
+func (w *story) deliver(n int) error {
+	w.busy = true
+	defer func() { w.busy = false }()
+	for ; n > 0 && len(w.post) > 0; n-- {
+		s := w.post[0]
+		w.post, w.last = w.post[1:], &s
+		if err := w.hand(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *story) hand(s engine.Send) error {
+	for _, c := range w.actors {
+		if c.ref == s.To {
+			w.printf("%s hears %s", c.name, w.showCommand(s.Cmd))
+			return w.tell(c, s.Cmd)
+		}
+	}
+	return nil // to nobody of this story
+}
+
+// wait lets time pass, and wakes who wants to be woken.
+func (w *story) wait(d time.Duration) error {
+	until := w.now.Add(d)
+	for range 10_000 {
+		c := slices.MinFunc(w.actors, func(a, b *character) int { return cmp.Compare(a.next(), b.next()) })
+		next := time.UnixMilli(c.next())
+		if next.After(until) {
+			w.now = until
+			return nil
+		}
+		if next.After(w.now) {
+			w.now = next.UTC()
+		}
+		w.printf("%s %s wakes", w.clock(w.now.UnixMilli()), c.name)
+		if err := w.tell(c, engine.Wake{}); err != nil {
+			return err
+		}
+	}
+	return errors.New("ten thousand wakes and no end")
+}
+
+// next is when the character wants a Wake, unix milliseconds.
+func (c *character) next() int64 {
+	if t := c.state.Next(); !t.IsZero() {
+		return t.UnixMilli()
+	}
+	return 1 << 60
+}
+
+// save keeps a snapshot of the character.
+func (c *character) save() (err error) {
+	c.saved = len(c.journal)
+	c.frozen, err = codec.Marshal(c.state.Freeze())
+	return err
+}
+
+// crash has the character forget all but its journal, and begin again.
+func (w *story) crash(c *character) error {
+	was := c.state
+	if err := c.load(0, nil); err != nil {
+		return err
+	}
+	if err := same(was, c.state); err != nil {
+		return err
+	}
+	if c.frozen != nil {
+		if err := c.load(c.saved, c.frozen); err != nil {
+			return err
+		}
+		if err := same(was, c.state); err != nil {
+			return fmt.Errorf("from the snapshot: %w", err)
+		}
+	}
+	return w.wakeUp(c)
+}
+
+// load is the state after a snapshot and the facts from the given one on.
+func (c *character) load(from int, frozen []byte) (err error) {
+	c.state = c.kind.New(c.ref)
+	if frozen != nil {
+		v := c.kind.Frozen()
+		if err := codec.Unmarshal(frozen, v); err != nil {
+			return err
+		}
+		if c.state, err = c.kind.Thaw(c.ref, v); err != nil {
+			return err
+		}
+	}
+	for _, b := range c.journal[from:] {
+		facts, err := codec.Facts(c.ref.Kind, b)
+		if err != nil {
+			return err
+		}
+		for _, f := range facts {
+			c.state.Apply(f)
+		}
+	}
+	return nil
+}
+
+func (w *story) check() error {
+	for _, c := range w.actors {
+		if err := c.state.Check(); err != nil {
+			return fmt.Errorf("%s: %w", c.name, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,191 @@
+package keeper
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"boxoffice/engine"
+)
+
+// TestSerials compares the set with a plain map.
+func TestSerials(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		s, want := make(serials), make(map[Serial]bool)
+		draw := func(name string) Serial {
+			return NewSerial(rapid.Int32Range(1, 3).Draw(t, name), rapid.Uint32Range(0, 300).Draw(t, name))
+		}
+		for range rapid.IntRange(1, 200).Draw(t, "steps") {
+			n := draw("serial")
+			s.add(n)
+			want[n] = true
+		}
+		floor := draw("floor")
+		s.forget(floor)
+		for epoch := int32(1); epoch <= 3; epoch++ {
+			for n := range uint32(301) {
+				if serial := NewSerial(epoch, n); serial >= floor {
+					require.Equal(t, want[serial], s.has(serial), "%d.%d", epoch, n)
+				}
+			}
+		}
+		words := s.freeze()
+		require.Len(t, words, 2*len(s))
+		for i := 0; i < len(words); i += 2 {
+			require.Equal(t, s[words[i]], words[i+1])
+			require.True(t, i == 0 || words[i-2] < words[i], "in order")
+		}
+	})
+}
+
+func TestSerial(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, int32(7), NewSerial(7, 9).Epoch())
+	require.Less(t, NewSerial(1, 1<<32-1), NewSerial(2, 0))
+	require.Less(t, NewSerial(2, 1), NewSerial(2, 2))
+}
+
+// TestBook compares a book with a plain model of the protocol, under messages in
+// any order, with snapshots between.
+func TestBook(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		b := NewBook()
+		held := make(map[engine.OrderID]*ReservedFact)
+		over := make(map[Claim]bool)
+		var at int64
+		for range rapid.IntRange(1, 150).Draw(t, "steps") {
+			at += rapid.Int64Range(-5_000, 20_000).Draw(t, "jump")
+			order := rapid.Int64Range(1, 8).Draw(t, "order")
+			c := Claim{Order: engine.NumberedID(1, order)}
+			// An order's serials are its own, as a ledger makes them.
+			c.Serial = NewSerial(rapid.Int32Range(1, 3).Draw(t, "epoch"), uint32(order*100)+rapid.Uint32Range(0, 3).Draw(t, "n"))
+			standing, h := b.Standing(c)
+			mine := held[c.Order]
+			switch {
+			case mine != nil && mine.Claim == c:
+				require.Equal(t, Open, standing)
+				require.Equal(t, mine.Quantity, h.Quantity)
+			case over[c] || mine != nil && mine.Claim.Serial > c.Serial:
+				require.Equal(t, Ended, standing)
+			case mine != nil:
+				require.Equal(t, Replaces, standing)
+			default:
+				require.Equal(t, Unknown, standing)
+			}
+			switch step := rapid.IntRange(0, 5).Draw(t, "step"); {
+			case step < 2 && (standing == Unknown || standing == Replaces):
+				f := &ReservedFact{Claim: c, At: at, Quantity: rapid.Int64Range(1, 4).Draw(t, "quantity")}
+				if old := b.Reserve(f); mine != nil {
+					require.Equal(t, mine.Claim, old.Claim)
+					over[mine.Claim] = true
+				}
+				held[c.Order] = f
+			case step == 2 && standing == Open:
+				require.Equal(t, h, b.End(c, 0))
+				delete(held, c.Order)
+				over[c] = true
+			case step == 3 && standing == Open:
+				b.Confirm(&ConfirmedFact{Claims: []Claim{c}})
+			case step == 4:
+				b = Thaw(b.Freeze())
+			case step == 5:
+				ask, f := b.Inquire(at)
+				for _, c := range ask {
+					require.Equal(t, c, held[c.Order].Claim)
+				}
+				if f != nil {
+					b.Inquired(f)
+				}
+			}
+			require.NoError(t, b.Check())
+			require.Equal(t, len(held), b.Len())
+			var sum int64
+			for _, f := range held {
+				sum += f.Quantity
+			}
+			require.Equal(t, sum, b.Quantity())
+		}
+	})
+}
+
+// TestBookFloor makes sure that what lies below the floor has ended, but for what
+// is still held, and that it is not remembered one by one.
+func TestBookFloor(t *testing.T) {
+	t.Parallel()
+	b := NewBook()
+	claim := func(n uint32) Claim { return Claim{engine.NumberedID(1, int64(n)), NewSerial(1, n)} }
+	b.Reserve(&ReservedFact{Claim: claim(1), Quantity: 1})
+	for n := uint32(2); n < 10_000; n++ {
+		b.Reserve(&ReservedFact{Claim: claim(n), Quantity: 1, Floor: claim(n).Serial})
+		b.End(claim(n), claim(n+1).Serial)
+	}
+	require.LessOrEqual(t, len(b.ended), 2)
+	standing, _ := b.Standing(claim(1))
+	require.Equal(t, Open, standing)
+	standing, _ = b.Standing(Claim{engine.NumberedID(9, 9), NewSerial(1, 5_000)})
+	require.Equal(t, Ended, standing, "a late Reserve of a serial below the floor")
+	standing, _ = b.Standing(claim(10_000))
+	require.Equal(t, Unknown, standing)
+}
+
+// TestBookBars makes sure that a release before its reservation outlives neither
+// a crash nor the floor.
+func TestBookBars(t *testing.T) {
+	t.Parallel()
+	b := NewBook()
+	c := Claim{engine.NumberedID(1, 1), NewSerial(1, 1)}
+	b.Bar(&BarredFact{Claim: c})
+	standing, _ := b.Standing(c)
+	require.Equal(t, Barred, standing)
+	again := Thaw(b.Freeze())
+	standing, _ = again.Standing(c)
+	require.Equal(t, Unknown, standing)
+	b.End(Claim{engine.NumberedID(1, 2), NewSerial(1, 2)}, NewSerial(2, 1))
+	require.Empty(t, b.barred)
+	standing, _ = b.Standing(c)
+	require.Equal(t, Ended, standing)
+}
+
+// TestBookInquires asks about many reservations a part at a time, again and
+// again until each is confirmed or ended.
+func TestBookInquires(t *testing.T) {
+	t.Parallel()
+	b := NewBook()
+	const n = 3 * MaxInquire
+	for i := range uint32(n) {
+		b.Reserve(&ReservedFact{Claim: Claim{engine.NumberedID(1, int64(i)), NewSerial(1, i)}, At: 1, Quantity: 1})
+	}
+	require.Equal(t, int64(1+InquireAfterMillis), b.Due())
+	ask, f := b.Inquire(InquireAfterMillis)
+	require.Empty(t, ask)
+	require.Nil(t, f)
+	asked := make(map[Claim]bool)
+	for range 3 {
+		ask, f = b.Inquire(1 + InquireAfterMillis)
+		require.Len(t, ask, MaxInquire)
+		for _, c := range ask {
+			asked[c] = true
+		}
+		b.Inquired(f)
+	}
+	require.Len(t, asked, n)
+	require.Equal(t, int64(1+2*InquireAfterMillis), b.Due())
+	b.Confirm(&ConfirmedFact{Claims: ask})
+	for now := b.Due(); ; now = b.Due() {
+		more, f := b.Inquire(now)
+		if len(more) == 0 {
+			b.Inquired(f)
+			break
+		}
+		for _, c := range more {
+			require.NotContains(t, ask, c)
+			b.End(c, 0)
+		}
+		b.Inquired(f)
+	}
+	require.Zero(t, b.Due())
+	require.Equal(t, MaxInquire, b.Len())
+}
