@@ -130,16 +130,25 @@ func (s *State) applyGranted(f *LineGranted) {
 // applyDropped forgets an order being placed.
 func (s *State) applyDropped(id engine.OrderID) {
 	if p := s.placing[id]; p != nil {
-		delete(s.placing, id)
+		s.placed(id)
 		s.live -= p.order.Tickets()
 		s.raiseFloor()
 	}
 }
 
+// placed ends an order's wait for its keepers.
+func (s *State) placed(id engine.OrderID) {
+	delete(s.placing, id)
+	s.placeDue.trim(func(d dueOrder) bool {
+		p := s.placing[d.id]
+		return p == nil || p.at+placeMillis > d.at
+	})
+}
+
 func (s *State) applyOrderCreated(f *OrderCreated) {
 	o := f.Order
 	if s.placing[o.ID] != nil {
-		delete(s.placing, o.ID)
+		s.placed(o.ID)
 	} else {
 		s.live += o.Tickets()
 	}
@@ -151,7 +160,7 @@ func (s *State) applyOrderCompleted(f *OrderCompleted) {
 	o := s.find(f.ID)
 	if !o.Unpaid() { // stock was taken again
 		if s.placing[o.ID] != nil {
-			delete(s.placing, o.ID)
+			s.placed(o.ID)
 		} else {
 			s.live += o.Tickets()
 		}
@@ -193,6 +202,7 @@ func (s *State) applyLineSettled(f *LineSettled) {
 		if s.closeAt == 0 {
 			s.closeAt = f.At + closeMillis
 		}
+		s.sendDue.trim(func(d dueOrder) bool { return s.settling[d.id] == 0 })
 	}
 }
 
@@ -233,7 +243,6 @@ func (s *State) applyElapsed(f *Elapsed) {
 // applyActed takes what was acted on off the lists, and puts back what is to be
 // looked at again.
 func (s *State) applyActed(f *Acted) {
-	s.placeDue.pop(f.Placing)
 	for _, o := range s.sendDue.pop(f.Settling) {
 		if s.settling[o.id] != 0 {
 			s.sendDue.push(f.At+resendMillis, o.id)

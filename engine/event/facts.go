@@ -167,12 +167,11 @@ type (
 	}
 	// Elapsed moves what is due from the agenda to the list to act on.
 	Elapsed struct{ At int64 }
-	// Acted says how many of what was due has been acted on: orders that
-	// waited for their keepers, orders whose end was sent again, orders that
-	// may have expired.
+	// Acted says how many of what was due has been acted on: orders whose end
+	// was sent again, orders that may have expired.
 	Acted struct {
-		Placing, Settling, Due int
-		At                     int64
+		Settling, Due int
+		At            int64
 	}
 )
 

@@ -71,8 +71,8 @@ func (s *State) sortedOffers() []keeper.Offer {
 // Thaw is the state of a decoded snapshot.
 func Thaw(ref engine.Ref, frozen any) (engine.State, error) {
 	f, ok := frozen.(*Frozen)
-	if !ok {
-		return nil, fmt.Errorf("event: snapshot of %s is a %T", ref.Name(), frozen)
+	if !ok || !f.even() {
+		return nil, fmt.Errorf("event: snapshot of %s is a %T with columns of unequal length", ref.Name(), frozen)
 	}
 	s, _ := New(ref).(*State)
 	s.details, s.status, s.created, s.updated, s.rev = f.Details, f.Status, f.Created, f.Updated, f.Rev
@@ -95,6 +95,15 @@ func Thaw(ref engine.Ref, frozen any) (engine.State, error) {
 	}
 	s.judgeAgain(f.Updated)
 	return s, s.Check()
+}
+
+// even says whether columns that belong together have the same length.
+func (f *Frozen) even() bool {
+	same := func(n int, of ...int) bool { return !slices.ContainsFunc(of, func(m int) bool { return m != n }) }
+	return same(len(f.LateIDs), len(f.LateAt)) &&
+		same(len(f.PastIDs), len(f.PastStatus), len(f.PastPrints), len(f.PastAt)) &&
+		same(len(f.GroupFirst), len(f.GroupKind), len(f.GroupOrder), len(f.GroupNameEnd)) &&
+		same(len(f.TicketStatus), len(f.TicketAt), len(f.TicketGate), len(f.TicketDevice), len(f.TicketKey))
 }
 
 func (s *State) thawOrders(f *Frozen) {

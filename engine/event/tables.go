@@ -124,6 +124,14 @@ func (q *queue) ready(now int64, limit int) []dueOrder {
 	return q.items[:n]
 }
 
+// trim takes those off the front that have no business any more, so that they
+// wake nobody.
+func (q *queue) trim(done func(dueOrder) bool) {
+	for len(q.items) > 0 && done(q.items[0]) {
+		q.items = q.items[1:]
+	}
+}
+
 // pop takes the first n off.
 func (q *queue) pop(n int) []dueOrder {
 	out := q.items[:n]

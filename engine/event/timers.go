@@ -24,7 +24,6 @@ func (s *State) decideWake(c engine.Wake, now int64) engine.Decision {
 	}
 	acted := Acted{At: now}
 	for _, p := range s.placeDue.ready(now, wakeLimit) {
-		acted.Placing++
 		if q := s.placing[p.id]; q != nil && q.at+placeMillis <= now {
 			merge(&d, s.drop(q, engine.Refuse(engine.Unavailable, nil), -1))
 		}
@@ -46,7 +45,7 @@ func (s *State) decideWake(c engine.Wake, now int64) engine.Decision {
 			merge(&d, s.end(o, status, now)) // nobody waits for its reply
 		}
 	}
-	if acted.Placing+acted.Settling+acted.Due > 0 {
+	if acted.Settling+acted.Due > 0 {
 		d.Facts = append(d.Facts, &acted)
 	}
 	s.wakeClock(&d, now)

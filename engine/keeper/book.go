@@ -122,7 +122,7 @@ func (b *Book) Reserve(f *ReservedFact) (replaced *Held) {
 		b.index[f.Claim.Order] = int32(len(b.held))
 		b.held = append(b.held, h)
 	}
-	b.inquire(f.Claim, f.At+InquireAfterMillis)
+	b.inquire(f.Claim, inquireAt(f.At))
 	b.raise(f.Floor)
 	return replaced
 }
@@ -179,9 +179,16 @@ func (b *Book) Inquired(f *InquiredFact) {
 	b.inquiries = b.inquiries[f.N:]
 	for _, q := range asked {
 		if b.wants(q.claim) {
-			b.inquire(q.claim, f.At+InquireAfterMillis)
+			b.inquire(q.claim, inquireAt(f.At))
 		}
 	}
+}
+
+// inquireAt is when to ask about what was reserved or asked about at a time.
+// Many fall on one moment, so that a keeper wakes seldom.
+func inquireAt(at int64) int64 {
+	due := at + InquireAfterMillis + inquireGrain - 1
+	return due - due%inquireGrain
 }
 
 // inquire has the claim asked about when due. It is the last in the queue,
@@ -230,7 +237,7 @@ func Thaw(f FrozenBook) Book {
 	for _, h := range f.Held {
 		b.index[h.Claim.Order] = int32(len(b.held))
 		b.held = append(b.held, h)
-		b.inquiries = append(b.inquiries, inquiry{h.Claim, h.At + InquireAfterMillis})
+		b.inquiries = append(b.inquiries, inquiry{h.Claim, inquireAt(h.At)})
 	}
 	sortInquiries(b.inquiries)
 	for i := 0; i+1 < len(f.Ended); i += 2 {

@@ -158,13 +158,14 @@ func TestBookInquires(t *testing.T) {
 	for i := range uint32(n) {
 		b.Reserve(&ReservedFact{Claim: Claim{engine.NumberedID(1, int64(i)), NewSerial(1, i)}, At: 1, Quantity: 1})
 	}
-	require.Equal(t, int64(1+InquireAfterMillis), b.Due())
-	ask, f := b.Inquire(InquireAfterMillis)
+	due := inquireAt(1)
+	require.Equal(t, due, b.Due())
+	ask, f := b.Inquire(due - 1)
 	require.Empty(t, ask)
 	require.Nil(t, f)
 	asked := make(map[Claim]bool)
 	for range 3 {
-		ask, f = b.Inquire(1 + InquireAfterMillis)
+		ask, f = b.Inquire(due)
 		require.Len(t, ask, MaxInquire)
 		for _, c := range ask {
 			asked[c] = true
@@ -172,7 +173,7 @@ func TestBookInquires(t *testing.T) {
 		b.Inquired(f)
 	}
 	require.Len(t, asked, n)
-	require.Equal(t, int64(1+2*InquireAfterMillis), b.Due())
+	require.Equal(t, inquireAt(due), b.Due())
 	b.Confirm(&ConfirmedFact{Claims: ask})
 	for now := b.Due(); ; now = b.Due() {
 		more, f := b.Inquire(now)

@@ -29,6 +29,9 @@ import "boxoffice/engine"
 // before it asks the ledger.
 const InquireAfterMillis = 30_000
 
+// inquireGrain is how exact that is.
+const inquireGrain = 5_000
+
 // MaxInquire is how many reservations one Inquire asks about at most.
 const MaxInquire = 512
 
