@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"time"
 )
@@ -75,7 +76,7 @@ func (l *AckLog) add(e Entry) {
 func (l *AckLog) Entries() []Entry {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.entries[:len(l.entries):len(l.entries)]
+	return slices.Clip(l.entries)
 }
 
 // Close makes the file durable and closes it.

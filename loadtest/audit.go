@@ -8,12 +8,13 @@ import (
 	"sync"
 	"time"
 
+	"boxoffice/loadtest/client"
 	"boxoffice/loadtest/report"
 )
 
 const (
 	auditReaders  = 32               // orders read at once
-	auditPatience = 30 * time.Second // for one order to be readable
+	auditPatience = 30 * time.Second // for one question to be answered
 	findingsShown = 20               // per check
 )
 
@@ -149,15 +150,19 @@ func (a *audit) read(ctx context.Context, claims []*claim) {
 // readOne is the order, or none when the service says definitely, or for too
 // long, that there is none.
 func (a *audit) readOne(ctx context.Context, c *claim) order {
-	from := a.rush.net.Source(c.from)
+	var o order
+	if ans := a.ask(ctx, a.rush.net.Source(c.from), readOrder(c.order, c.token), &o); !ans.OK() {
+		return order{}
+	}
+	return o
+}
+
+// ask repeats a question until there is a definite answer or its patience ends.
+func (a *audit) ask(ctx context.Context, from *client.Source, c client.Call, out any) client.Answer {
 	for deadline := time.Now().Add(auditPatience); ; {
-		var o order
-		ans := a.rush.svc.Do(ctx, from, readOrder(c.order, c.token), &o)
-		if ans.OK() {
-			return o
-		}
+		ans := a.rush.svc.Do(ctx, from, c, out)
 		if !ans.Unsettled() || time.Now().After(deadline) || ctx.Err() != nil {
-			return order{}
+			return ans
 		}
 		select {
 		case <-time.After(max(ans.RetryAfter, firstPause)):

@@ -58,9 +58,7 @@ func Crash(ctx context.Context, cfg CrashConfig, out io.Writer, log *slog.Logger
 	var killing sync.WaitGroup
 	killCtx, cancel := context.WithCancel(ctx)
 	killing.Go(func() { k.run(killCtx) })
-	err = s.measure(ctx, r, []procstat.Target{
-		{Name: "server", PID: node.PID}, {Name: "postgres", PID: node.PostgresPID, Tree: true},
-	}, out, k.finished)
+	err = s.measure(ctx, r, node.targets(), out, k.finished)
 	cancel()
 	killing.Wait()
 	s.probing.Wait()
@@ -112,7 +110,8 @@ func (k *killer) run(ctx context.Context) {
 			return
 		}
 		k.outages = append(k.outages, o)
-		k.log.Info("killed and back", "what", o.What, "ready", o.Ready, "writes", o.WritesAgain, "trouble", o.Trouble)
+		k.log.InfoContext(ctx, "killed and back", slog.String("what", o.What), slog.Duration("ready", o.Ready),
+			slog.Duration("writes", o.WritesAgain), slog.String("trouble", o.Trouble))
 	}
 }
 

@@ -2,6 +2,7 @@ package loadtest_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -82,15 +83,14 @@ func runFakeNode(what string) {
 	must(err)
 	s.journal = journal
 
-	stop := make(chan os.Signal, 1)
-	signal.Notify(stop, syscall.SIGTERM)
-	go s.keepPostgres(filepath.Join(dir, "postmaster.pid"))
-	ln, err := net.Listen("tcp", os.Getenv("BOXOFFICE_LISTEN"))
+	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer cancel()
+	go s.keepPostgres(ctx, filepath.Join(dir, "postmaster.pid"))
+	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", os.Getenv("BOXOFFICE_LISTEN"))
 	must(err)
 	go func() { must(fasthttp.Serve(ln, s.serve)) }()
-	<-stop
+	<-ctx.Done()
 	killOld(filepath.Join(dir, "postmaster.pid"))
-	os.Exit(0)
 }
 
 func must(err error) {
@@ -100,11 +100,13 @@ func must(err error) {
 }
 
 // keepPostgres starts the child again whenever it dies.
-func (s *service) keepPostgres(pidFile string) {
+func (s *service) keepPostgres(ctx context.Context, pidFile string) {
 	killOld(pidFile)
 	for {
-		cmd := exec.Command("sleep", "600")
-		must(cmd.Start())
+		cmd := exec.CommandContext(ctx, "sleep", "600")
+		if cmd.Start() != nil {
+			return // stopping
+		}
 		must(os.WriteFile(pidFile, []byte(strconv.Itoa(cmd.Process.Pid)+"\n"), 0o600))
 		s.down.Store(false)
 		_ = cmd.Wait()
@@ -146,7 +148,7 @@ func (s *service) replay(path string) {
 	if err != nil {
 		return // the first start
 	}
-	for _, line := range bytes.Split(b, []byte("\n")) {
+	for line := range bytes.SplitSeq(b, []byte("\n")) {
 		var n noted
 		if json.Unmarshal(line, &n) != nil {
 			continue // cut off by the kill, so never answered
@@ -169,7 +171,9 @@ func (s *service) replay(path string) {
 func runFakePaysim() {
 	http.HandleFunc("/_sim/stats", func(http.ResponseWriter, *http.Request) {})
 	http.HandleFunc("/_sim/transactions", func(w http.ResponseWriter, r *http.Request) {
-		resp, err := http.Get("http://" + os.Getenv("BOXOFFICE_LISTEN") + r.URL.String())
+		req, err := http.NewRequestWithContext(r.Context(), "GET", "http://"+os.Getenv("BOXOFFICE_LISTEN")+r.URL.String(), nil)
+		must(err)
+		resp, err := http.DefaultClient.Do(req)
 		must(err)
 		defer func() { _ = resp.Body.Close() }()
 		_, err = io.Copy(w, resp.Body)

@@ -57,7 +57,7 @@ func StartNode(ctx context.Context, cfg NodeConfig) (*Node, error) {
 		}
 		cfg.Binary = self
 	}
-	ports, err := FreePorts(2)
+	ports, err := FreePorts(ctx, 2)
 	if err != nil {
 		return nil, fmt.Errorf("node: %w", err)
 	}
@@ -71,7 +71,7 @@ func StartNode(ctx context.Context, cfg NodeConfig) (*Node, error) {
 		"BOXOFFICE_PAYSTACK_URL=" + n.Paysim,
 		"BOXOFFICE_PAYSTACK_KEY=" + secret,
 	}, cfg.Env...)
-	n.paysim = n.command("paysim")
+	n.paysim = n.command(ctx, "paysim")
 	if err := n.paysim.Start(); err != nil {
 		return nil, fmt.Errorf("node: payment simulator: %w", err)
 	}
@@ -85,9 +85,10 @@ func StartNode(ctx context.Context, cfg NodeConfig) (*Node, error) {
 	return n, nil
 }
 
-// command is this node's program with its environment.
-func (n *Node) command(args ...string) *exec.Cmd {
-	cmd := exec.Command(n.cfg.Binary, args...)
+// command is this node's program with its environment. Only Kill and Stop end
+// it.
+func (n *Node) command(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), n.cfg.Binary, args...)
 	cmd.Env = append(cmd.Environ(), n.env...)
 	cmd.Stdout, cmd.Stderr = n.cfg.Log, n.cfg.Log
 	// Not in our process group: an interrupt is ours to pass on.
@@ -98,7 +99,7 @@ func (n *Node) command(args ...string) *exec.Cmd {
 // Start starts the node on its old ports and data and waits until /readyz says
 // so, for at most within.
 func (n *Node) Start(ctx context.Context, within time.Duration) error {
-	cmd, done := n.command("serve"), make(chan struct{})
+	cmd, done := n.command(ctx, "serve"), make(chan struct{})
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("node: %w", err)
 	}
@@ -164,6 +165,15 @@ func (n *Node) PID() int {
 	return n.cmd.Process.Pid
 }
 
+// targets are the node's processes, to measure their CPU.
+func (n *Node) targets() []procstat.Target {
+	return []procstat.Target{
+		{Name: "server", PID: n.PID},
+		{Name: "postgres", PID: n.PostgresPID, Tree: true},
+		{Name: "paysim", PID: procstat.Fixed(n.paysim.Process.Pid)},
+	}
+}
+
 // PostgresPID is the postmaster of the node's own Postgres, 0 while there is
 // none.
 func (n *Node) PostgresPID() int {
@@ -220,10 +230,10 @@ func waitFor(ctx context.Context, url string, within time.Duration, ended <-chan
 }
 
 // FreePorts are loopback addresses that nobody listened on a moment ago.
-func FreePorts(n int) ([]string, error) {
+func FreePorts(ctx context.Context, n int) ([]string, error) {
 	var addrs []string
 	for range n {
-		ln, err := net.Listen("tcp", "127.0.0.1:0")
+		ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 		if err != nil {
 			return nil, err
 		}

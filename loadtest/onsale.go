@@ -1,3 +1,12 @@
+// Package loadtest rushes a service with buyers, as at the opening of a sale,
+// and then audits what they were told, all over public HTTP. Onsale runs against
+// any node, Crash against one of its own that it kills again and again.
+//
+// A rush owns the buyers (state machines on an open arrival process, see package
+// openloop), the append-only log of what was acknowledged to them, and the audit
+// that asks the service about every line of it. cmd/boxoffice calls Onsale and
+// Crash; both return when every goroutine and process that they started has
+// ended. Sending load to anything but loopback is refused unless asked for.
 package loadtest
 
 import (
@@ -41,7 +50,7 @@ func Onsale(ctx context.Context, cfg OnsaleConfig, out io.Writer, log *slog.Logg
 		}
 		defer func() { err = errors.Join(err, stop()) }()
 		cfg.Target, cfg.Paysim = node.URL, node.Paysim
-		targets[0].PID, targets[1].PID = node.PID, node.PostgresPID
+		targets = node.targets()
 	}
 	s, err := openSession(ctx, cfg.RushConfig, cfg.Target, cfg.Remote, 0)
 	if err != nil {
@@ -66,7 +75,7 @@ func startNode(ctx context.Context, dir string, log *slog.Logger) (*Node, func()
 	if err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("node: %w", err), os.RemoveAll(data))
 	}
-	log.Info("starting a node", "data", data, "log", file.Name())
+	log.InfoContext(ctx, "starting a node", slog.String("data", data), slog.String("log", file.Name()))
 	node, err := StartNode(ctx, NodeConfig{Dir: data, Log: file})
 	if err != nil {
 		return nil, nil, errors.Join(err, file.Close(), os.RemoveAll(data))
@@ -160,6 +169,7 @@ func (s *session) conclude(
 	if r.Audit, err = runAudit(ctx, s.rush, paysim); err != nil {
 		return err
 	}
+	r.Audit.Checks = append(r.Audit.Checks, neverInternal(r))
 	r.Orders = s.outcome()
 	fmt.Fprint(out, "\n", r.Text())
 	page, err := r.Save(dir)
@@ -171,6 +181,19 @@ func (s *session) conclude(
 		return fmt.Errorf("%w: %d findings", ErrFindings, n)
 	}
 	return nil
+}
+
+// neverInternal checks that no answer was a 500: what cannot be done now is a 503
+// that says when to come back (decisions.md section 6).
+func neverInternal(r *report.Report) report.Check {
+	c := report.Check{Name: "no answer is a 500", Checked: r.All.Count}
+	for _, e := range r.Errors {
+		if e.Status == 500 {
+			c.Failed += e.Count
+			c.Findings = append(c.Findings, fmt.Sprintf("%s answered 500 %s %d times", e.Op, e.Code, e.Count))
+		}
+	}
+	return c
 }
 
 func (s *session) newReport(title, target string, cfg any) *report.Report {

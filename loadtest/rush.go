@@ -81,7 +81,7 @@ func (r *rush) settle(ctx context.Context, log *slog.Logger) {
 	close(work)
 	workers.Wait()
 	left := r.doubtfuls()
-	log.Info("settled what was in doubt", "requests", len(open), "unresolved", len(left))
+	log.InfoContext(ctx, "settled what was in doubt", slog.Int("requests", len(open)), slog.Int("unresolved", len(left)))
 	for _, b := range left {
 		r.acks.add(Entry{What: ackUnresolved, Buyer: b.n, Key: b.key, Order: b.order.ID})
 	}

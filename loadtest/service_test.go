@@ -46,6 +46,7 @@ type bugs struct {
 	uncancel     int  // a cancel is acknowledged and forgotten
 	cutAfter     int  // carries a request out and drops the connection
 	refuse       int  // answers 503 without carrying out
+	break500     int  // answers 500 without carrying out
 	gate         func()
 }
 
@@ -83,7 +84,7 @@ type svcTicket struct {
 func startService(t *testing.T, b bugs) *service {
 	t.Helper()
 	s := newService(b)
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	s.url = "http://" + ln.Addr().String()
 	server := &fasthttp.Server{Handler: s.serve, Logger: quiet{}}
@@ -120,6 +121,10 @@ func (s *service) serve(ctx *fasthttp.RequestCtx) {
 	setUp := strings.HasPrefix(path, "/organizer") || strings.HasPrefix(path, "/auth") || strings.HasPrefix(path, "/_sim")
 	if s.down.Load() || !setUp && nth(s.requests, s.bugs.refuse) {
 		fail(ctx, 503, "OVERLOADED")
+		return
+	}
+	if !setUp && nth(s.requests, s.bugs.break500) {
+		fail(ctx, 500, "INTERNAL")
 		return
 	}
 	if s.journal != nil && ctx.IsPost() {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -16,12 +17,16 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/valyala/fasthttp"
 
 	"boxoffice/loadtest"
 	"boxoffice/loadtest/client"
 	"boxoffice/loadtest/procstat"
 	"boxoffice/persistence/embedded"
 )
+
+// catchUpTime is how long the read model may take to follow one case.
+const catchUpTime = 2 * time.Minute
 
 // bench is one run: the processes under test and what has been measured.
 type bench struct {
@@ -71,18 +76,18 @@ func (b *bench) start(ctx context.Context) error {
 	}
 	b.organizer, err = loadtest.Register(ctx, svc, b.net.Source(0))
 	b.result.Machine = procstat.ReadMachine(runtime.NumCPU())
-	b.result.Seconds = b.cmd.Seconds.Seconds()
+	b.result.Seconds, b.result.Invalid = b.cmd.Measure.Seconds(), []string{}
 	return err
 }
 
 // stop ends what start began.
-func (b *bench) stop() error {
+func (b *bench) stop(ctx context.Context) error {
 	var err error
 	if b.node != nil {
 		err = b.node.Stop()
 	}
 	if b.postgres != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 		defer cancel()
 		err = errors.Join(err, b.postgres.Stop(ctx))
 	}
@@ -100,10 +105,12 @@ func (b *bench) postmaster() int {
 	return 0
 }
 
-// cpuOf samples a server and Postgres, in that order.
+// cpuOf samples a server, Postgres and this process, in that order.
 func (b *bench) cpuOf(server func() int) []procstat.Target {
 	return []procstat.Target{
-		{Name: "server", PID: server}, {Name: "postgres", PID: procstat.Fixed(b.postmaster()), Tree: true},
+		{Name: "server", PID: server},
+		{Name: "postgres", PID: procstat.Fixed(b.postmaster()), Tree: true},
+		{Name: "generator", PID: procstat.Fixed(os.Getpid())},
 	}
 }
 
@@ -122,6 +129,33 @@ func (b *bench) settle(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
+// caughtUp waits until the node's read model has followed all that was sold,
+// which it puts off under load.
+func (b *bench) caughtUp(ctx context.Context) error {
+	svc, err := client.ParseTarget(b.node.URL)
+	if err != nil {
+		return err
+	}
+	const gauge = "\nboxoffice_readmodel_lag "
+	for began := time.Now(); ; wait(ctx, 100*time.Millisecond) {
+		var resp fasthttp.Response
+		req := client.Request{Method: "GET", Host: svc.Host, Path: "/metrics"}
+		if err := b.net.Source(0).Do(ctx, &req, &resp); err != nil {
+			return fmt.Errorf("read model: %w", err)
+		}
+		_, value, found := bytes.Cut(resp.Body(), []byte(gauge))
+		if !found {
+			return errors.New("read model: the node's metrics do not name boxoffice_readmodel_lag")
+		}
+		if bytes.HasPrefix(value, []byte("0\n")) {
+			return nil
+		}
+		if time.Since(began) > catchUpTime {
+			return fmt.Errorf("read model: still behind after %v", catchUpTime)
+		}
+	}
+}
+
 // withServer runs f beside a process with the echo and, if there are arguments,
 // the row-lock design.
 func (b *bench) withServer(ctx context.Context, args []string, f func(host string, pid func() int) error) (err error) {
@@ -129,11 +163,11 @@ func (b *bench) withServer(ctx context.Context, args []string, f func(host strin
 	if err != nil {
 		return fmt.Errorf("bench server: %w", err)
 	}
-	host, err := freeAddress()
+	host, err := freeAddress(ctx)
 	if err != nil {
 		return err
 	}
-	cmd := exec.Command(self, append([]string{"server", "--listen", host}, args...)...)
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), self, append([]string{"server", "--listen", host}, args...)...)
 	cmd.Stderr = os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := cmd.Start(); err != nil {
@@ -148,8 +182,8 @@ func (b *bench) withServer(ctx context.Context, args []string, f func(host strin
 	return f(host, procstat.Fixed(cmd.Process.Pid))
 }
 
-func freeAddress() (string, error) {
-	ports, err := loadtest.FreePorts(1)
+func freeAddress(ctx context.Context) (string, error) {
+	ports, err := loadtest.FreePorts(ctx, 1)
 	if err != nil {
 		return "", fmt.Errorf("bench server: %w", err)
 	}
@@ -163,9 +197,9 @@ func (b *bench) hotRow(ctx context.Context) (id string, err error) {
 		return "", fmt.Errorf("row-lock: %w", err)
 	}
 	defer func() { _ = conn.Close(ctx) }()
-	err = conn.QueryRow(ctx, `INSERT INTO rowlock.types VALUES (gen_random_uuid()::text, $1, $2) RETURNING id`, plenty, cents).Scan(&id)
+	err = conn.QueryRow(ctx, `INSERT INTO rowlock_types VALUES (gen_random_uuid()::text, $1, $2) RETURNING id`, plenty, cents).Scan(&id)
 	if err == nil {
-		_, err = conn.Exec(ctx, "VACUUM ANALYZE rowlock.types, rowlock.orders")
+		_, err = conn.Exec(ctx, "VACUUM ANALYZE rowlock_types, rowlock_orders")
 	}
 	if err != nil {
 		return "", fmt.Errorf("row-lock: %w", err)

@@ -20,21 +20,22 @@ import (
 // of the run has.
 type request func(b []byte, n uint64) []byte
 
-// closedResult is what a closed loop saw after the warm-up.
+// closedResult is what a closed loop saw.
 type closedResult struct {
-	done   int64 // wanted answers
-	other  int64 // other answers
-	total  int64 // wanted answers, the warm-up's too
-	sample string
-	span   time.Duration
-	usage  procstat.Usage
+	done   int64          // wanted answers after the warm-up
+	span   time.Duration  // in which they came
+	total  int64          // wanted answers in all
+	usage  procstat.Usage // from the first request until nothing was left to do
+	other  int64          // other answers
+	sample string         // the first of those
 }
 
 func (r *closedResult) rps() float64 { return float64(r.done) / r.span.Seconds() }
 
-// micros is the CPU time per wanted answer of the i-th process.
+// micros is the CPU time per wanted answer of the i-th process, with what was
+// done for it later.
 func (r *closedResult) micros(i int) float64 {
-	return r.usage.Total[i].Seconds() * 1e6 / float64(max(r.done, 1))
+	return r.usage.Total[i].Seconds() * 1e6 / float64(max(r.total, 1))
 }
 
 // closed is a loop of connections that each send the next request when the
@@ -51,6 +52,9 @@ type closed struct {
 	warm    time.Duration
 	measure time.Duration
 	cpu     []procstat.Target
+	// drained returns when the service has also done what it puts off under
+	// load, so that its CPU is counted; nil when it puts nothing off.
+	drained func(context.Context) error
 
 	counting atomic.Bool
 	ending   atomic.Bool
@@ -60,23 +64,39 @@ type closed struct {
 	sample   atomic.Pointer[string] // the first other answer
 }
 
-// run returns when every request has been answered; a lost connection is an
-// error.
+// run saturates the service for the measured time after the warm-up, and
+// returns when every request has been answered; a lost connection is an error.
+// Without a measured time it runs until there is nothing left to ask for.
 func (c *closed) run(ctx context.Context) (*closedResult, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	sampler := procstat.Start(c.cpu...)
 	conns := c.start(ctx, cancel)
 	wait(ctx, c.warm)
 	c.counting.Store(true)
 	start := time.Now()
-	sampler := procstat.Start(c.cpu...)
-	wait(ctx, c.measure)
-	c.counting.Store(false)
-	span := time.Since(start)
-	usage := sampler.Stop()
+	if c.measure > 0 {
+		wait(ctx, c.measure)
+		c.counting.Store(false)
+	} else {
+		conns.Wait()
+	}
+	r := &closedResult{span: time.Since(start)}
 	c.ending.Store(true)
 	conns.Wait()
-	return c.result(ctx, span, usage)
+	err := context.Cause(ctx)
+	if err == nil && c.drained != nil {
+		err = c.drained(ctx)
+	}
+	r.usage = sampler.Stop()
+	r.done, r.other, r.total = c.done.Load(), c.other.Load(), c.total.Load()
+	if s := c.sample.Load(); s != nil {
+		r.sample = *s
+	}
+	if err == nil && r.other > 0 {
+		err = fmt.Errorf("%d of %d answers were not wanted; the first: %s", r.other, r.other+r.total, r.sample)
+	}
+	return r, err
 }
 
 // start starts the connections; the first to fail ends the others.
@@ -90,28 +110,6 @@ func (c *closed) start(ctx context.Context, cancel context.CancelCauseFunc) *syn
 		})
 	}
 	return &conns
-}
-
-// runOut measures from the start until there is nothing left to ask for.
-func (c *closed) runOut(ctx context.Context) (*closedResult, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	c.counting.Store(true)
-	start := time.Now()
-	sampler := procstat.Start(c.cpu...)
-	c.start(ctx, cancel).Wait()
-	return c.result(ctx, time.Since(start), sampler.Stop())
-}
-
-func (c *closed) result(ctx context.Context, span time.Duration, usage procstat.Usage) (*closedResult, error) {
-	if err := context.Cause(ctx); err != nil {
-		return nil, err
-	}
-	r := &closedResult{done: c.done.Load(), other: c.other.Load(), total: c.total.Load(), span: span, usage: usage}
-	if s := c.sample.Load(); s != nil {
-		r.sample = *s
-	}
-	return r, nil
 }
 
 func wait(ctx context.Context, d time.Duration) {

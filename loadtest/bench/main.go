@@ -38,7 +38,7 @@ type cli struct {
 // runCmd are the benchmark's knobs.
 type runCmd struct {
 	Binary  string        `help:"boxoffice binary; built when not given."`
-	Seconds time.Duration `default:"8s" help:"Of each closed and each open loop."`
+	Measure time.Duration `name:"seconds" default:"8s" help:"Of each closed and each open loop."`
 	Warm    time.Duration `default:"2s" help:"Load before each measurement."`
 	Conns   int           `default:"256" help:"Connections of a closed loop."`
 	Events  int           `default:"1000" help:"Events of the many-events case."`
@@ -82,7 +82,7 @@ func (c *runCmd) Run(ctx context.Context) (err error) {
 	}
 	defer net.Close()
 	b := &bench{cmd: c, net: net, dir: dir}
-	defer func() { err = errors.Join(err, b.stop()) }()
+	defer func() { err = errors.Join(err, b.stop(context.WithoutCancel(ctx))) }()
 	if err := b.start(ctx); err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func (c *runCmd) Run(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("result: %w", err)
 	}
-	_, err = fmt.Println(string(line))
+	_, err = fmt.Fprintln(os.Stdout, string(line))
 	return err
 }
 

@@ -22,7 +22,7 @@ type latency struct {
 func (b *bench) open(ctx context.Context, host, path string, types []string, k keys, rate float64) (*latency, error) {
 	l := &latency{}
 	cfg := openloop.Config{Ops: []string{"POST order"}, SLO: time.Second}
-	st, err := openloop.Run(ctx, cfg, openloop.Poisson(rate, b.cmd.Seconds), rand.New(rand.NewPCG(1, 1)),
+	st, err := openloop.Run(ctx, cfg, openloop.Poisson(rate, b.cmd.Measure), rand.New(rand.NewPCG(1, 1)),
 		func(int) openloop.Actor {
 			n := b.numbers.Add(1)
 			return &single{b: b, n: n, host: host, path: path, key: string(k.append(nil, n)), ticketType: types[n%uint64(len(types))]}

@@ -30,27 +30,26 @@ type rowlock struct {
 }
 
 const rowlockSchema = `
-CREATE SCHEMA IF NOT EXISTS rowlock;
-CREATE TABLE IF NOT EXISTS rowlock.types (
+CREATE TABLE IF NOT EXISTS rowlock_types (
 	id text PRIMARY KEY, available bigint NOT NULL, price bigint NOT NULL
 ) WITH (fillfactor = 50);
-CREATE TABLE IF NOT EXISTS rowlock.orders (
+CREATE TABLE IF NOT EXISTS rowlock_orders (
 	id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, key uuid NOT NULL UNIQUE, type text NOT NULL,
 	quantity bigint NOT NULL, email text NOT NULL, total bigint NOT NULL, status text NOT NULL,
 	created_at timestamptz NOT NULL
 );
-CREATE OR REPLACE FUNCTION rowlock.place(k uuid, t text, n bigint, mail text, cents bigint)
+CREATE OR REPLACE FUNCTION rowlock_place(k uuid, t text, n bigint, mail text, cents bigint)
 RETURNS TABLE (order_id bigint, created timestamptz, state text) LANGUAGE plpgsql AS $$
 BEGIN
-	INSERT INTO rowlock.orders AS o (key, type, quantity, email, total, status, created_at)
+	INSERT INTO rowlock_orders AS o (key, type, quantity, email, total, status, created_at)
 	VALUES (k, t, n, mail, cents, 'pending', now())
 	ON CONFLICT (key) DO NOTHING
 	RETURNING o.id, o.created_at, o.status INTO order_id, created, state;
 	IF NOT FOUND THEN
-		RETURN QUERY SELECT o.id, o.created_at, o.status FROM rowlock.orders o WHERE o.key = k;
+		RETURN QUERY SELECT o.id, o.created_at, o.status FROM rowlock_orders o WHERE o.key = k;
 		RETURN;
 	END IF;
-	UPDATE rowlock.types SET available = available - n WHERE id = t AND available >= n;
+	UPDATE rowlock_types SET available = available - n WHERE id = t AND available >= n;
 	IF NOT FOUND THEN
 		RAISE EXCEPTION 'sold out' USING ERRCODE = 'BX001'; -- takes the insert back
 	END IF;
@@ -60,17 +59,17 @@ END $$;`
 // placements are the two known ways to do it in one trip; the faster one at
 // each pool size counts.
 var placements = map[string]string{
-	"function": `SELECT order_id, created, state FROM rowlock.place($1, $2, $3, $4, $5)`,
+	"function": `SELECT order_id, created, state FROM rowlock_place($1, $2, $3, $4, $5)`,
 	// The conditional update decides and the insert follows from it, in one
 	// snapshot. A repeat violates the key's index and is read back.
 	"cte": `WITH stock AS (
-			UPDATE rowlock.types SET available = available - $3 WHERE id = $2 AND available >= $3 RETURNING id)
-		INSERT INTO rowlock.orders (key, type, quantity, email, total, status, created_at)
+			UPDATE rowlock_types SET available = available - $3 WHERE id = $2 AND available >= $3 RETURNING id)
+		INSERT INTO rowlock_orders (key, type, quantity, email, total, status, created_at)
 		SELECT $1, id, $3, $4, $5, 'pending', now() FROM stock
 		RETURNING id, created_at, status`,
 }
 
-const repeated = `SELECT id, created_at, status FROM rowlock.orders WHERE key = $1`
+const repeated = `SELECT id, created_at, status FROM rowlock_orders WHERE key = $1`
 
 // openRowlock makes the tables and a pool of connections.
 func openRowlock(ctx context.Context, url, variant string, connections int32) (*rowlock, error) {
@@ -103,10 +102,10 @@ func (r *rowlock) place(c *route.Call, in *api.PlaceOrder) (*api.Order, error) {
 	err := r.pool.QueryRow(c.Context, r.statement, c.IdempotencyKey, line.TicketTypeID, line.Quantity, in.GuestEmail, total).
 		Scan(&id, &created, &status)
 	var refused *pgconn.PgError
-	switch {
-	case errors.As(err, &refused) && refused.Code == "23505": // the key is known
+	if errors.As(err, &refused) && refused.Code == "23505" || errors.Is(err, pgx.ErrNoRows) { // the key may be known
 		err = r.pool.QueryRow(c.Context, repeated, c.IdempotencyKey).Scan(&id, &created, &status)
-	case errors.Is(err, pgx.ErrNoRows), errors.As(err, &refused) && refused.Code == "BX001":
+	}
+	if errors.Is(err, pgx.ErrNoRows) || errors.As(err, &refused) && refused.Code == "BX001" {
 		return nil, engine.Refuse(engine.TicketSoldOut, nil)
 	}
 	if err != nil {

@@ -59,6 +59,7 @@ func (c *serverCmd) Run(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 	case err = <-server.Failed():
+		return err
 	}
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()

@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 // serve runs a handler on a loopback port until the test ends.
 func serve(t *testing.T, handler fasthttp.RequestHandler) string {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	srv := &fasthttp.Server{Handler: handler}
 	done := make(chan error, 1)

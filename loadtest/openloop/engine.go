@@ -84,7 +84,7 @@ type stepHeap []step
 func (h stepHeap) Len() int           { return len(h) }
 func (h stepHeap) Less(i, j int) bool { return h[i].at < h[j].at }
 func (h stepHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *stepHeap) Push(x any)        { *h = append(*h, x.(step)) }
+func (h *stepHeap) Push(x any)        { *h = append(*h, x.(step)) } //nolint:errcheck // only push puts things in
 func (h *stepHeap) Pop() any {
 	last := len(*h) - 1
 	s := (*h)[last]
@@ -190,7 +190,7 @@ func (e *engine) startDue(ctx context.Context, now time.Duration) {
 			e.mu.Unlock()
 			return
 		}
-		s := heap.Pop(&e.waiting).(step)
+		s := heap.Pop(&e.waiting).(step) //nolint:errcheck // only steps are in it
 		e.mu.Unlock()
 		select {
 		case e.work <- s:

@@ -44,6 +44,7 @@ type Usage struct {
 	Seconds []Second
 	Total   []time.Duration // CPU time per target
 	Steal   float64         // share of the whole time
+	Others  float64         // cores that all other processes kept busy, on average
 }
 
 // Sampler samples until it is stopped.
@@ -57,8 +58,9 @@ type Sampler struct {
 	last      []time.Duration // per target; CPU time so far
 	lastPID   []int
 	lastAt    time.Time
-	lastSteal cpuTimes
+	lastTimes cpuTimes
 	first     cpuTimes
+	began     time.Time
 }
 
 // Start begins to sample.
@@ -71,8 +73,8 @@ func Start(targets ...Target) *Sampler {
 	for _, t := range targets {
 		s.usage.Names = append(s.usage.Names, t.Name)
 	}
-	s.lastAt, s.lastSteal = time.Now(), readCPUTimes()
-	s.first = s.lastSteal
+	s.lastAt, s.lastTimes = time.Now(), readCPUTimes()
+	s.began, s.first = s.lastAt, s.lastTimes
 	for i, t := range targets {
 		s.lastPID[i] = t.PID()
 		s.last[i] = t.cpu(s.lastPID[i])
@@ -98,16 +100,26 @@ func (s *Sampler) run() {
 			s.sample()
 		case <-s.stop:
 			s.sample()
-			s.usage.Steal = s.lastSteal.stolenSince(s.first)
+			s.usage.Steal = s.lastTimes.stolenSince(s.first)
+			s.usage.Others = s.others()
 			return
 		}
 	}
 }
 
+// others is what the machine was busy with besides the targets.
+func (s *Sampler) others() float64 {
+	busy := time.Duration(s.lastTimes.busy-s.first.busy) * tick
+	for _, used := range s.usage.Total {
+		busy -= used
+	}
+	return max(busy.Seconds(), 0) / max(s.lastAt.Sub(s.began).Seconds(), 0.001)
+}
+
 func (s *Sampler) sample() {
 	now, times := time.Now(), readCPUTimes()
 	span := now.Sub(s.lastAt).Seconds()
-	sec := Second{Steal: times.stolenSince(s.lastSteal)}
+	sec := Second{Steal: times.stolenSince(s.lastTimes)}
 	for i, t := range s.targets {
 		pid := t.PID()
 		total := t.cpu(pid)
@@ -121,7 +133,7 @@ func (s *Sampler) sample() {
 		s.usage.Total[i] += used
 		sec.CPU = append(sec.CPU, used.Seconds()/max(span, 0.001))
 	}
-	s.lastAt, s.lastSteal = now, times
+	s.lastAt, s.lastTimes = now, times
 	s.usage.Seconds = append(s.usage.Seconds, sec)
 }
 
@@ -167,11 +179,12 @@ func readStat(pid int) (stat, bool) {
 	if len(f) < 15 {
 		return stat{}, false
 	}
-	n := func(field int) time.Duration {
+	n := func(field int) int64 {
 		v, _ := strconv.ParseInt(string(f[field-3]), 10, 64) // the kernel writes numbers
-		return time.Duration(v)
+		return v
 	}
-	return stat{parent: int(n(4)), own: (n(14) + n(15)) * tick, reaped: (n(16) + n(17)) * tick}, true
+	ticks := func(a, b int) time.Duration { return time.Duration(n(a)+n(b)) * tick }
+	return stat{parent: int(n(4)), own: ticks(14, 15), reaped: ticks(16, 17)}, true
 }
 
 // Descendants lists the processes below pid, at any depth.
@@ -199,7 +212,7 @@ func Descendants(pid int) []int {
 }
 
 // cpuTimes is the first line of /proc/stat, in ticks of all cores.
-type cpuTimes struct{ total, steal int64 }
+type cpuTimes struct{ total, busy, steal int64 }
 
 func readCPUTimes() cpuTimes {
 	b, err := os.ReadFile("/proc/stat")
@@ -214,8 +227,13 @@ func readCPUTimes() cpuTimes {
 			continue
 		}
 		t.total += v
-		if i == 8 {
+		switch i {
+		case 4, 5: // idle, waiting for a disk
+		case 6, 7: // interrupts: no process's, but caused by the load itself as well
+		case 8:
 			t.steal = v
+		default:
+			t.busy += v
 		}
 	}
 	return t

@@ -30,13 +30,14 @@ func TestSamplerSeesWhatWasBurnt(t *testing.T) {
 	require.Zero(t, u.Total[1])
 	require.NotEmpty(t, u.Seconds)
 	require.GreaterOrEqual(t, u.Steal, 0.0)
+	require.GreaterOrEqual(t, u.Others, 0.0)
 	require.Equal(t, u, s.Stop(), "stopping twice is fine")
 }
 
 func TestTreeCountsLiveAndEndedChildren(t *testing.T) {
 	const loop = "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done"
 	// The first child ends and is waited for, the second lives on.
-	cmd := exec.Command("sh", "-c", "sh -c '"+loop+"'; sh -c '"+loop+"; echo done; read x'; exit 0")
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", "sh -c '"+loop+"'; sh -c '"+loop+"; echo done; read x'; exit 0")
 	in, err := cmd.StdinPipe()
 	require.NoError(t, err)
 	out, err := cmd.StdoutPipe()
@@ -57,6 +58,15 @@ func TestTreeCountsLiveAndEndedChildren(t *testing.T) {
 	require.NoError(t, cmd.Wait())
 	require.Greater(t, u.Total[0], 20*time.Millisecond)
 	require.Less(t, u.Total[1], u.Total[0]/2, "the parent alone did next to nothing")
+}
+
+func TestOthersAreWhatIsNotSampled(t *testing.T) {
+	all := procstat.Start()
+	mine := procstat.Start(procstat.Target{Name: "self", PID: procstat.Fixed(os.Getpid())})
+	burn(time.Second)
+	u, everything := mine.Stop(), all.Stop()
+	require.InDelta(t, everything.Others-u.Total[0].Seconds(), u.Others, 0.3)
+	require.Greater(t, everything.Others, 0.3)
 }
 
 func TestMachineAndPIDFile(t *testing.T) {

@@ -45,7 +45,8 @@ type Report struct {
 
 	CPU       []CPURow          `json:"cpu"`
 	CPUSeries []procstat.Second `json:"cpuSeries"`
-	Steal     float64           `json:"steal"` // share of the machine's time
+	Steal     float64           `json:"steal"`  // share of the machine's time
+	Others    float64           `json:"others"` // cores that other processes kept busy
 
 	Outages []Outage `json:"outages,omitempty"`
 	Audit   Audit    `json:"audit"`
@@ -128,7 +129,7 @@ func (r *Report) Measure(st *openloop.Stats, cfg openloop.Config) {
 // MeasureCPU takes over what the processes used while orders orders were
 // acknowledged.
 func (r *Report) MeasureCPU(u procstat.Usage, orders int64) {
-	r.CPUSeries, r.Steal = u.Seconds, u.Steal
+	r.CPUSeries, r.Steal, r.Others = u.Seconds, u.Steal, u.Others
 	requests := float64(max(r.All.Count, 1))
 	for i, name := range u.Names {
 		used := u.Total[i]

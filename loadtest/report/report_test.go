@@ -2,6 +2,7 @@ package report_test
 
 import (
 	"encoding/xml"
+	"errors"
 	"io"
 	"os"
 	"regexp"
@@ -72,7 +73,7 @@ func TestPageStandsAlone(t *testing.T) {
 		d := xml.NewDecoder(strings.NewReader(c))
 		for {
 			_, err := d.Token()
-			if err == io.EOF {
+			if errors.Is(err, io.EOF) {
 				break
 			}
 			require.NoError(t, err)

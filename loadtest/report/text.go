@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -60,7 +61,7 @@ func writeTable(b *strings.Builder, rows [][]string) {
 
 func (r *Report) latencyRows() [][]string {
 	rows := [][]string{{"operation, ms", "count", "failed", "", "p50", "p90", "p95", "p99", "p99.9", "max"}}
-	for _, op := range append(r.Operations[:len(r.Operations):len(r.Operations)], r.All) {
+	for _, op := range append(slices.Clip(r.Operations), r.All) {
 		if op.Count == 0 {
 			continue
 		}
@@ -107,7 +108,8 @@ func (r *Report) cpuRows() [][]string {
 		})
 	}
 	if len(rows) > 1 {
-		rows = append(rows, []string{"steal", "", fmt.Sprintf("%.1f %%", r.Steal*100), "", ""})
+		rows = append(rows, []string{"other processes", "", fmt.Sprintf("%.2f", r.Others), "", ""},
+			[]string{"steal", "", fmt.Sprintf("%.1f %%", r.Steal*100), "", ""})
 	}
 	return rows
 }
