@@ -74,6 +74,7 @@ func (b *breaker) done(p pass, v verdict, now time.Time) (opened, closed bool) {
 			b.era++
 			return true, false
 		}
+	case neutral:
 	}
 	return false, false
 }
@@ -88,6 +89,7 @@ func (b *breaker) probed(v verdict, now time.Time) (closed bool) {
 		return true
 	case unhealthy:
 		b.until = now.Add(b.Pause)
+	case neutral:
 	}
 	return false
 }

@@ -68,10 +68,13 @@ func TestBreaker(t *testing.T) {
 			v  verdict
 			at time.Duration
 		}{
-			{unhealthy, 0}, {unhealthy, 0},
+			{unhealthy, 0},
+			{unhealthy, 0},
 			{healthy, 0},
-			{unhealthy, 0}, {unhealthy, 0},
-			{unhealthy, 31 * time.Second}, {unhealthy, 32 * time.Second},
+			{unhealthy, 0},
+			{unhealthy, 0},
+			{unhealthy, 31 * time.Second},
+			{unhealthy, 32 * time.Second},
 		} {
 			opened, _ := call(b, step.v, at(step.at))
 			require.False(t, opened)

@@ -50,7 +50,7 @@ func newClient(provider string, a Account, via http.RoundTripper, log *slog.Logg
 		},
 		breaker: &breaker{Breaker: a.Breaker},
 		slots:   make(chan struct{}, a.InFlight),
-		log:     log.With("provider", provider),
+		log:     log.With(slog.String("provider", provider)),
 	}
 }
 
@@ -105,7 +105,7 @@ func (c *client) judge(p pass, err error) {
 	}
 	opened, closed := c.breaker.done(p, v, time.Now())
 	if opened {
-		c.log.Warn("payment provider paused", "for", c.account.Breaker.Pause, "cause", err)
+		c.log.Warn("payment provider paused", slog.Duration("for", c.account.Breaker.Pause), slog.Any("cause", err))
 	}
 	if closed {
 		c.log.Info("payment provider answers again")

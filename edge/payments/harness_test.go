@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -103,9 +104,7 @@ func (s *script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	s.reqs = append(s.reqs, seen{r.Method, r.URL.RequestURI(), r.Header.Get("Authorization"), string(b)})
 	s.mu.Unlock()
-	for k, v := range s.header {
-		w.Header()[k] = v
-	}
+	maps.Copy(w.Header(), s.header)
 	w.WriteHeader(s.status)
 	_, _ = io.WriteString(w, s.body)
 }

@@ -100,8 +100,10 @@ func TestGoldenRefund(t *testing.T) {
 
 	require.Equal(t, []seen{
 		{"GET", "/refund?page=1&perPage=100&transaction=1004723697", "Bearer " + secret, ""},
-		{"POST", "/refund", "Bearer " + secret,
-			`{"transaction":"T685312322670591","amount":10000,"currency":"NGN","customer_note":"sorry","merchant_note":"rf-1"}`},
+		{
+			"POST", "/refund", "Bearer " + secret,
+			`{"transaction":"T685312322670591","amount":10000,"currency":"NGN","customer_note":"sorry","merchant_note":"rf-1"}`,
+		},
 		{"GET", "/refund/3018284", "Bearer " + secret, ""},
 	}, reqs.requests())
 }
@@ -196,10 +198,14 @@ func TestBeginIsSentOnce(t *testing.T) {
 		"500":       {500, ``, payments.ErrFault, true},
 		"duplicate": {400, `{"status":false,"message":"Duplicate Transaction Reference","meta":{"nextStep":"Try and create the Transaction or Charge with a new reference"},"type":"validation_error","code":"duplicate_reference","errorCodeMappingNotFound":false}`, payments.ErrDuplicateReference, false},
 		"declined":  {400, `{"status":false,"message":"Invalid Email Address Passed","type":"validation_error","code":"invalid_params"}`, payments.ErrDeclined, false},
-		"javascript": {200, `{"status":true,"data":{"authorization_url":"javascript:alert(1)","access_code":"x","reference":"re4lyvq3s3"}}`,
-			payments.ErrFault, true},
-		"other reference": {200, `{"status":true,"data":{"authorization_url":"https://c.example/x","access_code":"x","reference":"other"}}`,
-			payments.ErrFault, true},
+		"javascript": {
+			200, `{"status":true,"data":{"authorization_url":"javascript:alert(1)","access_code":"x","reference":"re4lyvq3s3"}}`,
+			payments.ErrFault, true,
+		},
+		"other reference": {
+			200, `{"status":true,"data":{"authorization_url":"https://c.example/x","access_code":"x","reference":"other"}}`,
+			payments.ErrFault, true,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -260,7 +266,7 @@ func TestSecretStaysSecret(t *testing.T) {
 		t.Parallel()
 		cfg := payments.Config{Paystack: payments.Account{SecretKey: secret}}
 		var logs logBuffer
-		slog.New(slog.NewJSONHandler(&logs, nil)).Info("x", "cfg", cfg, "key", cfg.Paystack.SecretKey)
+		slog.New(slog.NewJSONHandler(&logs, nil)).Info("x", slog.Any("cfg", cfg), slog.Any("key", cfg.Paystack.SecretKey))
 		require.NotContains(t, fmt.Sprintf("%v %+v %#v", cfg, cfg, cfg)+logs.String(), secret)
 	})
 }

@@ -139,12 +139,14 @@ func (r *Report) balance(ledger *event.State, orders map[engine.OrderID]*event.O
 	}
 }
 
-// replay applies a stream's facts from the first to the last.
+// replay applies a stream's facts from the first to the last. It returns nil
+// when some are missing: what follows them can't be applied.
 func (r *Report) replay(ctx context.Context, j Journal, s journal.Stream) (engine.State, error) {
 	kind, err := all.Kind(s.Ref.Kind)
 	if err != nil {
 		return nil, fmt.Errorf("audit: %w", err)
 	}
+	r.Streams++
 	state := kind.New(s.Ref)
 	next, epoch := int64(1), int32(0)
 	for rec, err := range j.Load(ctx, s.ID, 0) {
@@ -153,6 +155,7 @@ func (r *Report) replay(ctx context.Context, j Journal, s journal.Stream) (engin
 		}
 		if rec.First != next {
 			r.find("%s: facts %d-%d follow %d", s.Ref.Name(), rec.First, rec.Last, next-1)
+			return nil, nil
 		}
 		if rec.Epoch < epoch {
 			r.find("%s: epoch %d follows %d at fact %d", s.Ref.Name(), rec.Epoch, epoch, rec.First)
@@ -164,6 +167,7 @@ func (r *Report) replay(ctx context.Context, j Journal, s journal.Stream) (engin
 		}
 		if int64(len(facts)) != rec.Last-rec.First+1 {
 			r.find("%s: record %d-%d holds %d facts", s.Ref.Name(), rec.First, rec.Last, len(facts))
+			return nil, nil
 		}
 		for _, f := range facts {
 			state.Apply(f)
@@ -173,6 +177,5 @@ func (r *Report) replay(ctx context.Context, j Journal, s journal.Stream) (engin
 	if err := state.Check(); err != nil {
 		r.find("%s: %v", s.Ref.Name(), err)
 	}
-	r.Streams++
 	return state, nil
 }

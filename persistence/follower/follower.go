@@ -141,9 +141,8 @@ func (f *Follower) run(from Journal) {
 		if f.ctx.Err() != nil {
 			return
 		}
-		var p permanent
-		if errors.As(err, &p) {
-			f.cfg.Log.Error("follower failed", "follower", f.cfg.Name, "error", err)
+		if _, ok := errors.AsType[permanent](err); ok {
+			f.cfg.Log.Error("follower failed", slog.String("follower", f.cfg.Name), slog.Any("error", err))
 			f.failed <- err
 			f.close()
 			return
@@ -151,7 +150,7 @@ func (f *Follower) run(from Journal) {
 		if time.Since(began) > longPause {
 			pause = firstPause
 		}
-		f.cfg.Log.Warn("follower starts over", "follower", f.cfg.Name, "error", err, "pause", pause)
+		f.cfg.Log.Warn("follower starts over", slog.String("follower", f.cfg.Name), slog.Any("error", err), slog.Duration("pause", pause))
 		select {
 		case <-f.ctx.Done():
 			return

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -119,7 +120,7 @@ func (r *round) poll(ctx context.Context) error {
 func (r *round) takeFeed() {
 	batches, since, overflow := r.f.take()
 	if overflow {
-		r.f.cfg.Log.Warn("follower fell behind, reads the journal", "follower", r.f.cfg.Name)
+		r.f.cfg.Log.Warn("follower fell behind, reads the journal", slog.String("follower", r.f.cfg.Name))
 		for _, t := range r.tails.byWriter {
 			t.behind = t.behind || t.fed
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -78,7 +79,7 @@ func (l *lane) commit(b *batch) error {
 		}
 		l.stats.retries.Add(1)
 		l.j.log.Warn("journal append outcome unknown, sending it again",
-			"writer", l.writer, "batch", b.seq, "attempt", attempt, "error", err)
+			slog.Int("writer", int(l.writer)), slog.Int64("batch", b.seq), slog.Int("attempt", attempt), slog.Any("error", err))
 		if err := l.pause(pause); err != nil {
 			return err
 		}
@@ -129,8 +130,7 @@ func (l *lane) try(b *batch, again bool) error {
 // failed prepares for the next attempt. It reconnects after every error but a
 // missing partition: nothing is gained by telling a sick session from a dead one.
 func (l *lane) failed(ctx context.Context, b *batch, again bool, err error) error {
-	var pg *pgconn.PgError
-	if errors.As(err, &pg) {
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		switch {
 		case pg.Code == uniqueViolation && !again:
 			return fmt.Errorf("%w: writer %d batch %d: %w", ErrConflict, l.writer, b.seq, err)
@@ -140,7 +140,7 @@ func (l *lane) failed(ctx context.Context, b *batch, again bool, err error) erro
 			}
 		}
 	}
-	l.drop()
+	l.drop(ctx)
 	return err
 }
 

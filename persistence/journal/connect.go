@@ -3,6 +3,8 @@ package journal
 import (
 	"context"
 	"fmt"
+	"log/slog"
+	"maps"
 	"net"
 	"strconv"
 	"time"
@@ -15,7 +17,7 @@ import (
 // a plan for the append that suits any size of the tables.
 func laneConfig(cfg Config) *pgx.ConnConfig {
 	c := cfg.Lane.Copy()
-	for name, value := range map[string]string{
+	maps.Copy(c.RuntimeParams, map[string]string{
 		"application_name":  "boxoffice journal " + cfg.Node,
 		"statement_timeout": strconv.FormatInt(cfg.StatementTimeout.Milliseconds(), 10),
 		// One plan for all batches: streams by index, the rest by hash
@@ -25,9 +27,7 @@ func laneConfig(cfg Config) *pgx.ConnConfig {
 		"enable_seqscan":   "off",
 		"enable_mergejoin": "off",
 		"random_page_cost": "1",
-	} {
-		c.RuntimeParams[name] = value
-	}
+	})
 	if c.ConnectTimeout == 0 {
 		c.ConnectTimeout = 2 * time.Second
 	}
@@ -88,7 +88,7 @@ func checkSafe(ctx context.Context, conn *pgx.Conn) error {
 // lane's batches are written one after another.
 func (l *lane) reconnect(ctx context.Context) error {
 	if err := l.connect(ctx); err != nil {
-		l.drop()
+		l.drop(ctx)
 		return err
 	}
 	if l.before.committed == 0 {
@@ -96,7 +96,7 @@ func (l *lane) reconnect(ctx context.Context) error {
 	}
 	there, err := l.there(ctx, l.before)
 	if err != nil {
-		l.drop()
+		l.drop(ctx)
 		return err
 	}
 	if len(there) < l.before.committed {
@@ -106,15 +106,16 @@ func (l *lane) reconnect(ctx context.Context) error {
 	return nil
 }
 
-// drop gives the connection up. What it had in flight may still take effect.
-func (l *lane) drop() {
+// drop gives the connection up, also after the context has ended. What it had in
+// flight may still take effect.
+func (l *lane) drop(ctx context.Context) {
 	if l.conn == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	if err := l.conn.Close(ctx); err != nil {
-		l.j.log.Debug("journal connection closed badly", "error", err)
+		l.j.log.Debug("journal connection closed badly", slog.Any("error", err))
 	}
 	l.conn = nil
 }

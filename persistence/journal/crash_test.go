@@ -141,7 +141,7 @@ func TestCommitOnOneMachineOnly(t *testing.T) {
 		return is == "nobody"
 	}, failWithin, 5*time.Millisecond)
 	var v *persisttest.Verdict
-	for n := int64(0); n < 2; n++ {
+	for n := range int64(2) {
 		if v == nil {
 			v = s.Append(1)
 		}

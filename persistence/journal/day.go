@@ -3,6 +3,7 @@ package journal
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -20,7 +21,7 @@ func (j *Postgres) keepDays(ctx context.Context) {
 		case <-tick.C:
 		}
 		if err := j.openDays(ctx); err != nil {
-			j.log.Warn("journal partitions not opened", "error", err)
+			j.log.Warn("journal partitions not opened", slog.Any("error", err))
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -63,12 +64,12 @@ func openLane(ctx context.Context, j *Postgres) (*lane, error) {
 		batch: &batch{}, before: &batch{},
 	}
 	if err := l.connect(ctx); err != nil {
-		l.leave()
+		l.leave(ctx)
 		return nil, err
 	}
 	const open = `INSERT INTO writers (node) VALUES ($1) RETURNING writer`
 	if err := l.conn.QueryRow(ctx, open, j.cfg.Node).Scan(&l.writer); err != nil {
-		l.leave()
+		l.leave(ctx)
 		return nil, fmt.Errorf("journal: open writer: %w", err)
 	}
 	return l, nil
@@ -115,7 +116,7 @@ func (l *lane) run() {
 		l.j.fail(err)
 	}
 	l.refuse(rest)
-	l.leave()
+	l.leave(l.j.ctx)
 }
 
 // serve commits batch after batch until there is nothing left to do after a
@@ -272,17 +273,18 @@ func (l *lane) refuse(err error) {
 	}
 }
 
-// leave closes the writer and the connection. A writer that it cannot close is
-// closed by the node's next start or by whoever takes over.
-func (l *lane) leave() {
+// leave closes the writer and the connection, also after the context has ended. A
+// writer that it cannot close is closed by the node's next start or by whoever
+// takes over.
+func (l *lane) leave(ctx context.Context) {
 	if l.conn != nil && !l.conn.IsClosed() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		defer cancel()
 		if l.writer != 0 && !l.closed {
 			if err := closeWriter(ctx, l.conn, l.writer); err != nil {
-				l.j.log.Warn("journal writer left open", "writer", l.writer, "error", err)
+				l.j.log.Warn("journal writer left open", slog.Int("writer", int(l.writer)), slog.Any("error", err))
 			}
 		}
 	}
-	l.drop()
+	l.drop(ctx)
 }

@@ -74,7 +74,8 @@ var _ Journal = (*Postgres)(nil)
 // or full_page_writes switched off, unless Config allows that.
 func Open(ctx context.Context, cfg Config) (*Postgres, error) {
 	j := &Postgres{Reader: Reader{cfg.Pool}, cfg: withDefaults(cfg), log: cfg.Log, failed: make(chan error, 1)}
-	j.ctx, j.cancel = context.WithCancel(context.Background())
+	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	j.ctx, j.cancel = life, cancel
 	const closeOwn = `UPDATE writers SET closed_at = now() WHERE node = $1 AND closed_at IS NULL`
 	if _, err := j.pool.Exec(ctx, closeOwn, cfg.Node); err != nil {
 		j.cancel()
@@ -88,7 +89,7 @@ func Open(ctx context.Context, cfg Config) (*Postgres, error) {
 		l, err := openLane(ctx, j)
 		if err != nil {
 			for _, l := range j.lanes {
-				l.leave()
+				l.leave(ctx)
 			}
 			j.cancel()
 			return nil, err
@@ -98,8 +99,9 @@ func Open(ctx context.Context, cfg Config) (*Postgres, error) {
 	for _, l := range j.lanes {
 		j.wg.Go(l.run)
 	}
-	ctx, j.stopDays = context.WithCancel(j.ctx)
-	j.days.Go(func() { j.keepDays(ctx) })
+	days, stop := context.WithCancel(life)
+	j.stopDays = stop
+	j.days.Go(func() { j.keepDays(days) })
 	return j, nil
 }
 
@@ -158,7 +160,7 @@ func (j *Postgres) Failed() <-chan error { return j.failed }
 func (j *Postgres) fail(err error) {
 	select {
 	case j.failed <- err:
-		j.log.Error("journal failed", "node", j.cfg.Node, "error", err)
+		j.log.Error("journal failed", slog.String("node", j.cfg.Node), slog.Any("error", err))
 	default: // a lane failed before
 	}
 	j.cancel()

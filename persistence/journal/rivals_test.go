@@ -109,7 +109,8 @@ func (n *node) keep() {
 		select {
 		case <-n.stopped:
 			return
-		case <-n.j.Failed():
+		case err := <-n.j.Failed():
+			n.t.Logf("node %s: %v", n.cfg.Node, err)
 		}
 		n.count(n.j.Stop(n.t.Context()))
 		j, err := journal.Open(n.t.Context(), n.cfg)
@@ -193,15 +194,14 @@ func (u *undertaker) run(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		if err := u.bury(n); err != nil {
+		if err := u.bury(context.WithoutCancel(ctx), n); err != nil {
 			u.t.Errorf("close a writer: %v", err)
 			return
 		}
 	}
 }
 
-func (u *undertaker) bury(n int) error {
-	ctx := u.t.Context()
+func (u *undertaker) bury(ctx context.Context, n int) error {
 	writers, err := u.j.Writers(ctx)
 	if err != nil {
 		return err

@@ -3,7 +3,7 @@ package persisttest
 import (
 	"context"
 	"encoding/binary"
-	"fmt"
+	"slices"
 	"sync"
 	"testing"
 
@@ -38,7 +38,7 @@ func (b *Batches) Sink(batch *journal.Batch) {
 func (b *Batches) All() []*journal.Batch {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.all[:len(b.all):len(b.all)]
+	return slices.Clip(b.all)
 }
 
 // Journal holds a journal to its contract. Each test opens a fixture of its own.
@@ -290,6 +290,6 @@ func loadStops(t *testing.T, f Fixture) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, err := range f.Journal.Load(ctx, s.Claim.Stream, 0) {
-		require.ErrorIs(t, err, context.Canceled, fmt.Sprint("an ended context must not look like the stream's end"))
+		require.ErrorIs(t, err, context.Canceled, "an ended context must not look like the stream's end")
 	}
 }

@@ -2,7 +2,6 @@ package readmodel_test
 
 import (
 	"context"
-	"fmt"
 	"reflect"
 	"testing"
 	"time"
@@ -247,7 +246,7 @@ func TestTicketTypesAndStock(t *testing.T) {
 	r := w.do(tier, inventory.Get{}).(*inventory.Record)
 	changed := r.Details
 	changed.Name, changed.Quantity = "Renamed", 500
-	r = w.do(tier, inventory.Update{Details: changed, Revision: r.Revision}).(*inventory.Record)
+	require.IsType(t, r, w.do(tier, inventory.Update{Details: changed, Revision: r.Revision}))
 	w.settled()
 	left, _ = w.stock.Get(tier)
 	require.EqualValues(t, 497, left)
@@ -419,7 +418,7 @@ func TestStockForgets(t *testing.T) {
 	s.Set(ref, 0, 0)
 	left, ok := s.Get(ref)
 	require.True(t, ok)
-	require.EqualValues(t, 50, left, fmt.Sprint("a later fact is known"))
+	require.EqualValues(t, 50, left, "a later fact is known")
 	s.Forget(ref)
 	_, ok = s.Get(ref)
 	require.False(t, ok)

@@ -1,6 +1,8 @@
 package readmodel
 
 import (
+	"slices"
+
 	"github.com/puzpuzpuz/xsync/v4"
 
 	"boxoffice/engine"
@@ -33,8 +35,8 @@ func (s *Stock) Observe(b *journal.Batch) {
 		if r.Ref.Kind != engine.KindInventory {
 			continue
 		}
-		for at := len(r.Facts) - 1; at >= 0; at-- {
-			if left, ok := leftAfter(r.Facts[at]); ok {
+		for at, f := range slices.Backward(r.Facts) {
+			if left, ok := leftAfter(f); ok {
 				s.Set(r.Ref, r.First+int64(at), left)
 				break
 			}

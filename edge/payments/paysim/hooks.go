@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"io"
+	"log/slog"
 	"net/http"
 	"strconv"
 	"sync"
@@ -203,7 +204,9 @@ func (h *hooks) pop() (*delivery, time.Duration) {
 	if wait := time.Until(h.queue[0].due); wait > 0 {
 		return nil, wait
 	}
-	return heap.Pop(&h.queue).(*delivery), 0
+	first := h.queue[0]
+	heap.Pop(&h.queue)
+	return first, 0
 }
 
 // deliver sends one webhook, and queues it again unless it is answered 200.
@@ -224,12 +227,12 @@ func (h *hooks) deliver(ctx context.Context, d *delivery) {
 func (h *hooks) send(ctx context.Context, d *delivery) bool {
 	body, err := json.Marshal(h.sim.webhook(d))
 	if err != nil {
-		h.sim.cfg.Log.Error("payment simulator: encode webhook", "error", err)
+		h.sim.cfg.Log.Error("payment simulator: encode webhook", slog.Any("error", err))
 		return false
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, h.sim.cfg.WebhookURL, bytes.NewReader(body))
 	if err != nil {
-		h.sim.cfg.Log.Error("payment simulator: make webhook", "error", err)
+		h.sim.cfg.Log.Error("payment simulator: make webhook", slog.Any("error", err))
 		return false
 	}
 	key := h.sim.cfg.SecretKey
@@ -263,7 +266,9 @@ func (q queue) Less(i, j int) bool { return q[i].due.Before(q[j].due) }
 func (q queue) Swap(i, j int)      { q[i], q[j] = q[j], q[i] }
 
 // Push is for container/heap.
-func (q *queue) Push(x any) { *q = append(*q, x.(*delivery)) }
+func (q *queue) Push(x any) {
+	*q = append(*q, x.(*delivery)) //nolint:errcheck // hooks.push is the one caller
+}
 
 // Pop is for container/heap.
 func (q *queue) Pop() any {

@@ -345,7 +345,7 @@ func (s *Sim) Stats() Stats {
 	now := s.cfg.Now()
 	s.mu.Lock()
 	out.Forgotten = s.ledger.forgot
-	out.Tally.add(s.ledger.dropped)
+	out.add(s.ledger.dropped)
 	s.mu.Unlock()
 	for from := int64(0); ; {
 		s.mu.Lock()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"math"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -64,8 +65,11 @@ var Catalog = map[string]Mode{
 	"abandoned": {"the checkout's success never happens", nothing, Setting{}, nil},
 	"reversed":  {"paid, and this long after wholly refunded by the provider", span, Setting{}, nil},
 
-	"refund": {"a refund ends as: processed, failed, needs-attention, or stays pending or processing", word, Setting{Word: "failed"},
-		[]string{"pending", "processing", "processed", "failed", "needs-attention"}},
+	"refund": {
+		"a refund ends as: processed, failed, needs-attention, or stays pending or processing", word,
+		Setting{Word: "failed"},
+		[]string{"pending", "processing", "processed", "failed", "needs-attention"},
+	},
 
 	"hookdelay": {"webhooks are sent this much later", span, Setting{Span: 5 * time.Second}, nil},
 	"duplicate": {"webhooks are sent this many times, 2 by default", number, Setting{Number: 2}, nil},
@@ -140,13 +144,10 @@ func (m Mode) read(set *Setting, value string) (err error) {
 			return errors.New("the value is median..p99")
 		}
 	case word:
-		for _, w := range m.words {
-			if w == value {
-				set.Word = value
-				return nil
-			}
+		if !slices.Contains(m.words, value) {
+			return fmt.Errorf("the value is one of %s", strings.Join(m.words, ", "))
 		}
-		return fmt.Errorf("the value is one of %s", strings.Join(m.words, ", "))
+		set.Word = value
 	}
 	return nil
 }
@@ -171,6 +172,7 @@ func (m Modes) String() string {
 		}
 		item := name
 		switch Catalog[name].argument {
+		case nothing:
 		case number:
 			item += "=" + strconv.FormatInt(set.Number, 10)
 		case span:

@@ -121,7 +121,7 @@ func (s *Sim) Start(ln net.Listener) {
 	s.serving.Go(func() {
 		defer accepting.tell()
 		if err := s.server.Serve(accepting); err != nil {
-			s.cfg.Log.Error("payment simulator stopped serving", "error", err)
+			s.cfg.Log.Error("payment simulator stopped serving", slog.Any("error", err))
 		}
 	})
 	// A server that is stopped before it knows its listener never stops.
@@ -176,5 +176,5 @@ func (s *Sim) pause(d time.Duration) {
 type serverLog struct{ log *slog.Logger }
 
 func (l serverLog) Printf(format string, args ...any) {
-	l.log.Debug("payment simulator", "server", fmt.Sprintf(format, args...))
+	l.log.Debug("payment simulator", slog.String("server", fmt.Sprintf(format, args...)))
 }

@@ -390,7 +390,10 @@ func TestStop(t *testing.T) {
 		go func() {
 			req, _ := http.NewRequest("GET", c.base+"/transaction", nil)
 			req.Header.Set("Authorization", "Bearer "+secret)
-			_, err := c.http.Do(req)
+			resp, err := c.http.Do(req)
+			if err == nil {
+				err = resp.Body.Close()
+			}
 			failed <- err
 		}()
 		require.Eventually(t, func() bool { return sim.Stats().Calls["transactions"] == 1 }, 5*time.Second, time.Millisecond)

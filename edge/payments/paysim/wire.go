@@ -1,7 +1,6 @@
 package paysim
 
 import (
-	"encoding/json"
 	"strconv"
 	"strings"
 	"time"
@@ -298,7 +297,7 @@ func (s *Sim) webhook(d *delivery) event {
 	}
 	var metadata any = 0
 	if t.metadata != nil {
-		metadata = json.RawMessage(t.metadata)
+		metadata = t.metadata
 	}
 	fees := feeOf(t)
 	return event{d.event, chargeEvent{
