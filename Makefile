@@ -3,8 +3,8 @@
 SHELL := /bin/bash -o pipefail
 
 SEEDS        ?= 1000
-ONSALE_FLAGS ?= --tickets=20000 --types=3 --buyers=60000
-CRASH_FLAGS  ?=
+ONSALE_FLAGS ?= --tickets=20000 --types=3 --buyers=60000 --shape=ramp --ramp=10s --rate=800 --duration=85s
+CRASH_FLAGS  ?= --tickets=20000 --buyers=15000 --rate=150 --duration=100s
 LINT         := bin/golangci-lint
 
 .DEFAULT_GOAL := help

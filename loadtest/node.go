@@ -155,6 +155,17 @@ func (n *Node) Stop() error {
 	return err
 }
 
+// Audit has the journal of the stopped node audited: every stream replayed, and
+// the streams of an event added up against one another.
+func (n *Node) Audit(ctx context.Context, out io.Writer) error {
+	cmd := n.command(ctx, "audit")
+	cmd.Stdout = out
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("journal audit: %w", err)
+	}
+	return nil
+}
+
 // PID is the node's process, 0 while it is not running.
 func (n *Node) PID() int {
 	n.mu.Lock()

@@ -44,7 +44,7 @@ func Onsale(ctx context.Context, cfg OnsaleConfig, out io.Writer, log *slog.Logg
 		{Name: "postgres", PID: procstat.Fixed(cfg.PostgresPID), Tree: true},
 	}
 	if cfg.Target == "" {
-		node, stop, err := startNode(ctx, cfg.Out, log)
+		node, stop, err := startNode(ctx, cfg.Out, out, log)
 		if err != nil {
 			return nil, err
 		}
@@ -65,8 +65,8 @@ func Onsale(ctx context.Context, cfg OnsaleConfig, out io.Writer, log *slog.Logg
 }
 
 // startNode starts a node for one run, in a directory that goes with it. Its
-// log stays in dir.
-func startNode(ctx context.Context, dir string, log *slog.Logger) (*Node, func() error, error) {
+// log stays in dir. Stopping it ends with the audit of its journal.
+func startNode(ctx context.Context, dir string, out io.Writer, log *slog.Logger) (*Node, func() error, error) {
 	data, err := os.MkdirTemp("", "boxoffice-loadtest-")
 	if err != nil {
 		return nil, nil, fmt.Errorf("node: %w", err)
@@ -80,7 +80,9 @@ func startNode(ctx context.Context, dir string, log *slog.Logger) (*Node, func()
 	if err != nil {
 		return nil, nil, errors.Join(err, file.Close(), os.RemoveAll(data))
 	}
-	return node, func() error { return errors.Join(node.Stop(), file.Close(), os.RemoveAll(data)) }, nil
+	return node, func() error {
+		return errors.Join(node.Stop(), node.Audit(context.WithoutCancel(ctx), out), file.Close(), os.RemoveAll(data))
+	}, nil
 }
 
 // session is a rush with what it stands on.
