@@ -16,6 +16,7 @@ import (
 
 var (
 	seeds   = flag.Uint64("seeds", 50, "how many seeds TestSim runs")
+	first   = flag.Uint64("first", 1, "the first of the seeds")
 	oneSeed = flag.Uint64("seed", 0, "run this seed alone and print its event log")
 	planted = flag.String("bug", "", "plant a bug: no-fence, early-reply, ...")
 )
@@ -32,7 +33,7 @@ func TestSim(t *testing.T) {
 	}
 	start, steps := time.Now(), 0
 	reached := make(map[string]int)
-	for seed := uint64(1); seed <= *seeds; seed++ {
+	for seed := *first; seed < *first+*seeds; seed++ {
 		r := Simulate(seed, bug, nil)
 		steps += r.Steps
 		for what, n := range r.Reached {
