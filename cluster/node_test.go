@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -261,4 +262,26 @@ func TestAnOverloadedActorShedsAtOnce(t *testing.T) {
 	var r *engine.Refusal
 	require.ErrorAs(t, err, &r)
 	require.Equal(t, engine.Overloaded, r.Code)
+}
+
+// An answer that needs no fact leaves only while the stream is known to be ours:
+// a rival's claim is noticed by the first answer a second later (law 1).
+func TestAStaleActivationAnswersNothing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		n, j := w.node(t, nil)
+		onSale(t, n, 0, 5)
+		time.Sleep(10 * time.Second) // in the bubble: idle, nothing proves the claim
+		rival := w.store.Open(nil)
+		_, err := rival.Claim(t.Context(), engine.EventRef(eventNo))
+		require.NoError(t, err)
+		_, err = n.Ask(t.Context(), engine.EventRef(eventNo), event.GateStats{})
+		var r *engine.Refusal
+		require.ErrorAs(t, err, &r)
+		require.Equal(t, engine.Unavailable, r.Code)
+		ask(t, n, engine.EventRef(eventNo), event.GateStats{})
+		require.NoError(t, rival.Stop(t.Context()))
+		stop(t, n, j)
+	})
 }

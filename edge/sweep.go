@@ -3,6 +3,7 @@ package edge
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -162,7 +163,7 @@ func (w *Sweep) refund(ctx context.Context, r readmodel.Refund) error {
 	}
 	// A repeat with the same key finds the refund made before.
 	out, err := gateway.Refund(ctx, payments.RefundRequest{
-		Key: r.Reference + "-refund", Reference: r.Reference, Amount: r.Amount, Currency: o.Currency,
+		Key: fmt.Sprintf("%s-refund-%d", r.Reference, r.Position), Reference: r.Reference, Amount: r.Amount, Currency: o.Currency,
 		CustomerNote: "Your payment did not lead to tickets.",
 	})
 	if err != nil {
@@ -172,7 +173,7 @@ func (w *Sweep) refund(ctx context.Context, r readmodel.Refund) error {
 		return nil // nothing new
 	}
 	_, err = w.desk.Node.Ask(ctx, engine.EventRef(o.ID.Event()), event.ReportRefund{
-		Order: o.ID, Reference: r.Reference, Status: refundStatus[out.Status], ProviderRef: out.ID,
+		Order: o.ID, Position: r.Position, Reference: r.Reference, Status: refundStatus[out.Status], ProviderRef: out.ID,
 	})
 	return err
 }

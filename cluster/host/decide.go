@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"runtime/debug"
 	"time"
@@ -102,12 +103,22 @@ func (a *Activation) takeIn(w *work, facts []engine.Fact) bool {
 	return true
 }
 
+// proofLife is how old the last proof may be that the stream is still ours when
+// an answer leaves that needs no fact (law 1).
+const proofLife = time.Second
+
 // submit hands the decision to the journal. What needs no fact leaves at once,
-// unless facts before it are still on their way.
+// unless facts before it are still on their way, or the stream may have been
+// claimed by another activation since it was last proven ours.
 func (a *Activation) submit(w *work) {
 	if len(w.entry.Facts) == 0 && a.pending.Load() == 0 {
-		a.Unproven.Store(true)
-		w.release()
+		if len(a.unproven) == 0 && a.env.Now().UnixMilli()-a.proven.Load() <= proofLife.Milliseconds() {
+			w.release()
+			return
+		}
+		if a.unproven = append(a.unproven, w); len(a.unproven) == 1 {
+			a.env.Go(a.prove)
+		}
 		return
 	}
 	a.pending.Add(1)
@@ -119,16 +130,46 @@ func (a *Activation) submit(w *work) {
 func (w *work) Settled(err error) {
 	w.act.pending.Add(-1)
 	if err == nil {
+		if len(w.entry.Facts) > 0 {
+			w.act.proven.Store(w.act.env.Now().UnixMilli())
+		}
 		w.release()
 		return
 	}
+	w.fail()
+	w.act.root.Send(w.act.self, fenced{})
+}
+
+// fail tells the callers that the outcome is not known.
+func (w *work) fail() {
 	if w.call != nil {
 		w.call.finish(nil, ErrUnavailable)
 	}
 	for _, r := range w.answers {
 		r.call.finish(nil, ErrUnavailable)
 	}
-	w.act.root.Send(w.act.self, Fenced)
+}
+
+// prove asks the journal whether the stream is still ours, beside the actor.
+func (a *Activation) prove(ctx context.Context) {
+	lost, err := a.env.Journal.Standing(ctx, []journal.Claim{a.claim})
+	switch {
+	case err != nil:
+		a.root.Send(a.self, failed{fmt.Errorf("prove claim: %w", err)})
+	case len(lost) > 0:
+		a.root.Send(a.self, fenced{})
+	default:
+		a.root.Send(a.self, proven{a.env.Now()})
+	}
+}
+
+// releaseProven lets out what waited for the proof.
+func (a *Activation) releaseProven(at time.Time) {
+	a.proven.Store(at.UnixMilli())
+	for _, w := range a.unproven {
+		w.release()
+	}
+	a.unproven = nil
 }
 
 func (w *work) release() {
@@ -184,10 +225,10 @@ func (a *Activation) keep(frozen any, seq int64) {
 }
 
 // retire ends an idle activation: its state is kept and its next timer is noted.
-// One with facts on their way or callers waiting stays.
+// One with facts or answers on their way, or callers waiting, stays.
 func (a *Activation) retire(m retire) {
 	defer close(m.done)
-	if a.stopped || a.state == nil || a.pending.Load() > 0 || len(a.held) > 0 && !m.force {
+	if a.stopped || a.state == nil || a.pending.Load() > 0 || len(a.unproven) > 0 || len(a.held) > 0 && !m.force {
 		return
 	}
 	if a.seq > a.saved {

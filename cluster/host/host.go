@@ -61,6 +61,7 @@ type (
 	}
 	failed struct{ err error }
 	fenced struct{}
+	proven struct{ at time.Time }
 	retire struct {
 		force bool
 		done  chan<- struct{}
@@ -68,18 +69,11 @@ type (
 	dropped struct{}
 )
 
-// Fenced is what the node sends to an activation that has lost its stream.
-var Fenced any = fenced{}
-
 // Activation is the actor of the library that hosts one of ours.
 type Activation struct {
 	Ref  engine.Ref
 	Load atomic.Int64 // calls and tells not yet dealt with
 	Used atomic.Int64 // when it last took a command, unix milliseconds
-	// Unproven says that it answered without appending since it was last
-	// looked at: its claim is to be checked.
-	Unproven atomic.Bool
-	claimed  atomic.Pointer[journal.Claim]
 
 	env   *Env
 	kind  *engine.KindDef
@@ -87,16 +81,18 @@ type Activation struct {
 	root  *actor.RootContext
 	state engine.State // nil while loading and after the end
 
-	claim   journal.Claim
-	seq     int64 // of the last fact decided
-	saved   int64 // of the last snapshot asked for
-	pending atomic.Int64
-	held    map[engine.OrderID][]*Call
-	stash   []any
-	armed   time.Time // the Wake asked for, or zero
-	current *Call     // being decided on
-	scratch codec.Scratch
-	stopped bool
+	claim    journal.Claim
+	proven   atomic.Int64 // when the claim was last known to stand, unix milliseconds
+	unproven []*work      // what leaves once it is proven again
+	seq      int64        // of the last fact decided
+	saved    int64        // of the last snapshot asked for
+	pending  atomic.Int64
+	held     map[engine.OrderID][]*Call
+	stash    []any
+	armed    time.Time // the Wake asked for, or zero
+	current  *Call     // being decided on
+	scratch  codec.Scratch
+	stopped  bool
 }
 
 // New is an activation that is loaded when the library starts it.
@@ -106,14 +102,6 @@ func New(ref engine.Ref, env *Env) (*Activation, error) {
 		return nil, err
 	}
 	return &Activation{Ref: ref, env: env, kind: kind, held: make(map[engine.OrderID][]*Call)}, nil
-}
-
-// Claim is the activation's claim, once it has one.
-func (a *Activation) Claim() (journal.Claim, bool) {
-	if c := a.claimed.Load(); c != nil {
-		return *c, true
-	}
-	return journal.Claim{}, false
 }
 
 // Receive takes the library's messages. A panic in a decision answers its
@@ -140,14 +128,13 @@ func (a *Activation) Receive(ctx actor.Context) {
 		a.env.Go(a.load)
 	case loaded:
 		a.start(m)
+	case proven:
+		a.releaseProven(m.at)
 	case failed:
-		a.env.Log.Warn("actor not loaded", slog.String("actor", a.Ref.Name()), slog.Any("error", m.err))
+		a.env.Log.Warn("actor stopped", slog.String("actor", a.Ref.Name()), slog.Any("error", m.err))
 		a.stop(ErrUnavailable)
 	case fenced:
-		if !a.stopped {
-			a.env.Log.Info("actor fenced", slog.String("actor", a.Ref.Name()), slog.Int("epoch", int(a.claim.Epoch)))
-		}
-		a.stop(ErrUnavailable)
+		a.fenced()
 	case retire:
 		a.retire(m)
 	case dropped:
@@ -238,7 +225,7 @@ func (a *Activation) start(l loaded) {
 		return
 	}
 	a.state, a.claim, a.seq, a.saved = l.state, l.claim, l.seq, l.saved
-	a.claimed.Store(&l.claim)
+	a.proven.Store(a.env.Now().UnixMilli())
 	a.Load.Add(1)
 	a.decide(nil, engine.Wake{Epoch: l.claim.Epoch})
 	stash := a.stash
@@ -271,5 +258,19 @@ func (a *Activation) stop(err error) {
 			c.finish(nil, err)
 		}
 	}
-	a.stash, a.held = nil, nil
+	for _, w := range a.unproven {
+		w.fail()
+	}
+	a.stash, a.held, a.unproven = nil, nil, nil
+}
+
+// fenced ends an activation that has lost its stream. Whoever has it now is sent
+// a Wake: this one may have used up the one that was due.
+func (a *Activation) fenced() {
+	if a.stopped {
+		return
+	}
+	a.env.Log.Info("actor fenced", slog.String("actor", a.Ref.Name()), slog.Int("epoch", int(a.claim.Epoch)))
+	a.stop(ErrUnavailable)
+	a.env.Arm(a.Ref, a.env.Now().Add(proofLife))
 }
