@@ -32,6 +32,9 @@ type Config struct {
 	Log       *slog.Logger
 	// Backlog is how many entries wait in the journal.
 	Backlog func() int
+	// Now is the time of commands; nil: the wall clock at the start and what
+	// has passed since, so that no jump of it makes an order expire.
+	Now func() time.Time
 
 	MaxInFlight   int64         // commands per actor; more are shed (8,192)
 	MaxBacklog    int           // entries in the journal; above it all is shed (65,536)
@@ -55,7 +58,6 @@ type Node struct {
 	props  []actor.PropsOption
 	slots  *xsync.Map[engine.Ref, *slot]
 	timers *timers
-	start  time.Time
 
 	closing atomic.Bool
 	ctx     context.Context //nolint:containedctx // the life of the node's goroutines
@@ -73,7 +75,7 @@ type slot struct {
 
 // Start makes a node and its goroutines.
 func Start(cfg Config) *Node {
-	n := &Node{cfg: cfg.withDefaults(), slots: xsync.NewMap[engine.Ref, *slot](), start: time.Now()}
+	n := &Node{cfg: cfg.withDefaults(), slots: xsync.NewMap[engine.Ref, *slot]()}
 	n.ctx, n.cancel = context.WithCancel(context.Background())
 	n.system = actor.NewActorSystem(
 		actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return slog.New(slog.DiscardHandler) }),
@@ -106,15 +108,18 @@ func (c Config) withDefaults() Config {
 	if c.SnapshotEvery == 0 {
 		c.SnapshotEvery = 50_000
 	}
+	if c.Now == nil {
+		start := time.Now()
+		c.Now = func() time.Time { return start.Add(time.Since(start)) }
+	}
 	if c.Backlog == nil {
 		c.Backlog = func() int { return 0 }
 	}
 	return c
 }
 
-// Now is the node's time: the wall clock at its start and what has passed since,
-// so that no wall clock jump makes an order expire.
-func (n *Node) Now() time.Time { return n.start.Add(time.Since(n.start)) }
+// Now is the node's time.
+func (n *Node) Now() time.Time { return n.cfg.Now() }
 
 // Ask sends a command and waits for its reply. A *engine.Refusal is returned as
 // the error; so are the context's errors, and UNAVAILABLE and OVERLOADED, after

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -268,20 +268,22 @@ func TestAnOverloadedActorShedsAtOnce(t *testing.T) {
 // a rival's claim is noticed by the first answer a second later (law 1).
 func TestAStaleActivationAnswersNothing(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld()
-		n, j := w.node(t, nil)
-		onSale(t, n, 0, 5)
-		time.Sleep(10 * time.Second) // in the bubble: idle, nothing proves the claim
-		rival := w.store.Open(nil)
-		_, err := rival.Claim(t.Context(), engine.EventRef(eventNo))
-		require.NoError(t, err)
-		_, err = n.Ask(t.Context(), engine.EventRef(eventNo), event.GateStats{})
-		var r *engine.Refusal
-		require.ErrorAs(t, err, &r)
-		require.Equal(t, engine.Unavailable, r.Code)
-		ask(t, n, engine.EventRef(eventNo), event.GateStats{})
-		require.NoError(t, rival.Stop(t.Context()))
-		stop(t, n, j)
+	w := newWorld()
+	var idle atomic.Int64
+	n, j := w.node(t, func(c *cluster.Config) {
+		c.Now = func() time.Time { return time.Now().Add(time.Duration(idle.Load())) }
 	})
+	defer stop(t, n, j)
+	onSale(t, n, 0, 5)
+	ask(t, n, engine.EventRef(eventNo), event.GateStats{})
+	rival := w.store.Open(nil)
+	_, err := rival.Claim(t.Context(), engine.EventRef(eventNo))
+	require.NoError(t, err)
+	idle.Store(int64(10 * time.Second)) // nothing has proven the claim since
+	_, err = n.Ask(t.Context(), engine.EventRef(eventNo), event.GateStats{})
+	var r *engine.Refusal
+	require.ErrorAs(t, err, &r)
+	require.Equal(t, engine.Unavailable, r.Code)
+	ask(t, n, engine.EventRef(eventNo), event.GateStats{})
+	require.NoError(t, rival.Stop(t.Context()))
 }
