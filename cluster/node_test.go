@@ -198,6 +198,9 @@ func TestAFencedActivationAnswersUnavailableAndTheNextServes(t *testing.T) {
 	n, j := w.node(t, nil)
 	defer stop(t, n, j)
 	onSale(t, n, 0, 5)
+	require.Eventually(t, func() bool { // it moves there by itself; after that it is idle
+		return ask(t, n, engine.EventRef(eventNo), event.Get{}).(*event.Record).Status == event.StatusOnSale
+	}, 5*time.Second, time.Millisecond)
 	rival := w.store.Open(nil)
 	_, err := rival.Claim(t.Context(), engine.EventRef(eventNo))
 	require.NoError(t, err)
