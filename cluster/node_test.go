@@ -120,6 +120,15 @@ func ask(t testing.TB, n *cluster.Node, to engine.Ref, cmd engine.Command) engin
 	return r
 }
 
+// eventually asks until the next activation serves.
+func eventually(t *testing.T, n *cluster.Node, cmd engine.Command) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		_, err := n.Ask(t.Context(), engine.EventRef(eventNo), cmd)
+		return err == nil
+	}, 5*time.Second, time.Millisecond)
+}
+
 func place(i, quantity int) event.Place {
 	return event.Place{
 		Order: engine.NewID(eventNo, fmt.Appendf(nil, "%010d", i)), Email: "a@example.org", Customer: uint64(i + 1),
@@ -208,7 +217,7 @@ func TestAFencedActivationAnswersUnavailableAndTheNextServes(t *testing.T) {
 	var r *engine.Refusal
 	require.ErrorAs(t, err, &r)
 	require.Equal(t, engine.Unavailable, r.Code)
-	ask(t, n, engine.EventRef(eventNo), event.Move{To: event.StatusCancelled})
+	eventually(t, n, event.Move{To: event.StatusCancelled})
 	require.NoError(t, rival.Stop(t.Context()))
 }
 
@@ -287,6 +296,6 @@ func TestAStaleActivationAnswersNothing(t *testing.T) {
 	var r *engine.Refusal
 	require.ErrorAs(t, err, &r)
 	require.Equal(t, engine.Unavailable, r.Code)
-	ask(t, n, engine.EventRef(eventNo), event.GateStats{})
+	eventually(t, n, event.GateStats{})
 	require.NoError(t, rival.Stop(t.Context()))
 }

@@ -112,6 +112,10 @@ const proofLife = time.Second
 // claimed by another activation since it was last proven ours.
 func (a *Activation) submit(w *work) {
 	if len(w.entry.Facts) == 0 && a.pending.Load() == 0 {
+		if a.lost.Load() { // the state is ahead of the journal: the end is on its way
+			w.fail()
+			return
+		}
 		if len(a.unproven) == 0 && a.env.Now().UnixMilli()-a.proven.Load() <= proofLife.Milliseconds() {
 			w.release()
 			return
@@ -128,14 +132,16 @@ func (a *Activation) submit(w *work) {
 
 // Settled is the journal's verdict: the outcome leaves, or the activation ends.
 func (w *work) Settled(err error) {
-	w.act.pending.Add(-1)
 	if err == nil {
+		w.act.pending.Add(-1)
 		if len(w.entry.Facts) > 0 {
 			w.act.proven.Store(w.act.env.Now().UnixMilli())
 		}
 		w.release()
 		return
 	}
+	w.act.lost.Store(true) // before nothing is pending any more
+	w.act.pending.Add(-1)
 	w.fail()
 	w.act.root.Send(w.act.self, fenced{})
 }
@@ -228,7 +234,7 @@ func (a *Activation) keep(frozen any, seq int64) {
 // One with facts or answers on their way, or callers waiting, stays.
 func (a *Activation) retire(m retire) {
 	defer close(m.done)
-	if a.stopped || a.state == nil || a.pending.Load() > 0 || len(a.unproven) > 0 || len(a.held) > 0 && !m.force {
+	if a.stopped || a.state == nil || a.pending.Load() > 0 || a.lost.Load() || len(a.unproven) > 0 || len(a.held) > 0 && !m.force {
 		return
 	}
 	if a.seq > a.saved {

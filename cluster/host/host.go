@@ -87,6 +87,7 @@ type Activation struct {
 	seq      int64        // of the last fact decided
 	saved    int64        // of the last snapshot asked for
 	pending  atomic.Int64
+	lost     atomic.Bool // facts in the state were refused by the journal
 	held     map[engine.OrderID][]*Call
 	stash    []any
 	armed    time.Time // the Wake asked for, or zero
