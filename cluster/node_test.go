@@ -120,6 +120,14 @@ func ask(t testing.TB, n *cluster.Node, to engine.Ref, cmd engine.Command) engin
 	return r
 }
 
+// untilIdle waits until a new event has moved to on_sale by itself.
+func untilIdle(t *testing.T, n *cluster.Node) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		return ask(t, n, engine.EventRef(eventNo), event.Get{}).(*event.Record).Status == event.StatusOnSale
+	}, 5*time.Second, time.Millisecond)
+}
+
 // eventually asks until the next activation serves.
 func eventually(t *testing.T, n *cluster.Node, cmd engine.Command) {
 	t.Helper()
@@ -207,9 +215,7 @@ func TestAFencedActivationAnswersUnavailableAndTheNextServes(t *testing.T) {
 	n, j := w.node(t, nil)
 	defer stop(t, n, j)
 	onSale(t, n, 0, 5)
-	require.Eventually(t, func() bool { // it moves there by itself; after that it is idle
-		return ask(t, n, engine.EventRef(eventNo), event.Get{}).(*event.Record).Status == event.StatusOnSale
-	}, 5*time.Second, time.Millisecond)
+	untilIdle(t, n)
 	rival := w.store.Open(nil)
 	_, err := rival.Claim(t.Context(), engine.EventRef(eventNo))
 	require.NoError(t, err)
@@ -287,7 +293,7 @@ func TestAStaleActivationAnswersNothing(t *testing.T) {
 	})
 	defer stop(t, n, j)
 	onSale(t, n, 0, 5)
-	ask(t, n, engine.EventRef(eventNo), event.GateStats{})
+	untilIdle(t, n)
 	rival := w.store.Open(nil)
 	_, err := rival.Claim(t.Context(), engine.EventRef(eventNo))
 	require.NoError(t, err)
