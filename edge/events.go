@@ -136,7 +136,7 @@ func edit(t *event.Details, f *api.EventFields) []route.Issue {
 	f.AbsorbFees.Into(&t.AbsorbFees)
 	f.Entities.Into(&t.Entities)
 	if event.ProductType(t.Category) == event.ProductReservation {
-		t.Entities = nil
+		t.Entities, t.EndAt = nil, 0 // it has no line-up, and is perpetual
 	}
 	if f.OrderWindow.Set {
 		t.OrderWindow = (time.Duration(f.OrderWindow.Value) * time.Minute).Milliseconds()
@@ -212,7 +212,7 @@ func ruleIssues(t *event.Details) []route.Issue {
 		add("endDate", route.IssueRequired, "is required for this category")
 	case t.EndAt != 0 && t.EndAt <= t.StartAt:
 		add("endDate", route.IssueMinimum, "must be after startDate")
-	case t.EndAt > time.UnixMilli(t.StartAt).AddDate(maxEventYears, 0, 0).UnixMilli():
+	case t.EndAt > time.UnixMilli(t.StartAt).UTC().AddDate(maxEventYears, 0, 0).UnixMilli():
 		add("endDate", route.IssueMaximum, "must be within 5 years of startDate")
 	}
 	if t.DoorsAt > t.StartAt {
@@ -308,7 +308,7 @@ func (d *Desk) eventView(r *event.Record) *api.Event {
 		StartDate: api.At(t.StartAt), EndDate: api.At(t.EndAt), Timezone: t.Timezone, VenueType: t.VenueType,
 		DoorOpenTime: api.At(t.DoorsAt), VenueName: optional(t.VenueName), VenueAddress: optional(t.VenueAddress),
 		VenueCity: optional(t.VenueCity), VenueCountry: optional(t.VenueCountry), VenueLat: t.VenueLat, VenueLng: t.VenueLng,
-		OnlineLink: optional(t.OnlineLink), OnlineLinkNote: optional(t.OnlineNote), ReturnPolicy: optional(t.ReturnPolicy),
+		OnlineLink: api.Shown(t.OnlineLink), OnlineLinkNote: api.Shown(t.OnlineNote), ReturnPolicy: optional(t.ReturnPolicy),
 		HighlightVideoURL: optional(t.Highlight), CoverImage: optional(t.CoverImage), CoverVideo: optional(t.CoverVideo),
 		Gallery: list(t.Gallery), Currency: t.Currency, AbsorbFees: t.AbsorbFees,
 		Branding: orObject(t.Branding), SEOData: orObject(t.SEO), Entities: list(t.Entities), Schedule: []api.JSON{},
@@ -317,6 +317,9 @@ func (d *Desk) eventView(r *event.Record) *api.Event {
 	}
 	if t.Capacity != event.NoCapacity {
 		v.Capacity = &t.Capacity
+	}
+	if v.ProductType == event.ProductReservation {
+		v.Entities = nil // it never has any
 	}
 	return v
 }

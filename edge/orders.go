@@ -33,7 +33,7 @@ func (d *Desk) placeOrder(c *route.Call, in *api.PlaceOrder) (*api.Order, error)
 		return nil, route.Invalid(route.Issue{Path: "promoCode", Code: route.IssueEnum, Message: "is not a code of this event"})
 	}
 	if _, err := d.know(c.Context, number); err != nil {
-		return nil, &engine.Refusal{Code: engine.TicketTypeNotFound}
+		return nil, eventHidden(err, engine.TicketTypeNotFound)
 	}
 	body := c.BodyHash()
 	cmd := event.Place{
@@ -155,7 +155,7 @@ func (d *Desk) openOrder(c *route.Call, text string, tokens ...string) (*event.O
 	}
 	k, err := d.know(c.Context, id.Event())
 	if err != nil || !d.Secrets.OpensOrder(id, token) && !belongs(c.Principal, k.org) {
-		return nil, orderNotFound(err)
+		return nil, eventHidden(err, engine.OrderNotFound)
 	}
 	r, err := ask[event.OrderReply](c, d, engine.EventRef(id.Event()), event.GetOrder{Order: id})
 	if err != nil {
@@ -167,12 +167,13 @@ func (d *Desk) openOrder(c *route.Call, text string, tokens ...string) (*event.O
 	return d.orderOf(c.Context, id, r)
 }
 
-// orderNotFound hides that an event does not exist, and nothing else.
-func orderNotFound(err error) error {
+// eventHidden is the error of know, or none, as another thing's not being found:
+// that it is the event which does not exist is hidden, and nothing else.
+func eventHidden(err error, code engine.Code) error {
 	if r, ok := err.(*engine.Refusal); err != nil && (!ok || r.Code != engine.EventNotFound) { //nolint:errorlint // know returns refusals bare
 		return err
 	}
-	return &engine.Refusal{Code: engine.OrderNotFound}
+	return &engine.Refusal{Code: code}
 }
 
 // orderOf is the order of a reply, from the read model when the ledger has only

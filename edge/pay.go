@@ -28,6 +28,9 @@ func (d *Desk) payOrder(c *route.Call, in *api.PayOrder) (*api.PayAt, error) {
 	if err != nil {
 		return nil, err
 	}
+	if r := o.Payable(); r != nil {
+		return nil, r
+	}
 	gateway, err := d.Gateways.Provider(in.Provider)
 	if err != nil {
 		return nil, err
@@ -148,9 +151,11 @@ func (d *Desk) verify(ctx context.Context, o *event.Order) (*event.Order, error)
 		if err != nil {
 			return nil, err
 		}
-		r, err := askIn[event.OrderReply](ctx, d, engine.EventRef(o.ID.Event()), event.ReportPayment{
-			Order: o.ID, Reference: a.Reference, Status: attemptStatus[out.Status], Received: out.Amount, Currency: out.Currency,
-		})
+		report := event.ReportPayment{Order: o.ID, Reference: a.Reference, Status: attemptStatus[out.Status], Currency: out.Currency}
+		if out.Status == payments.Succeeded { // of others the amount is what was asked for, or has gone back
+			report.Received = out.Amount
+		}
+		r, err := askIn[event.OrderReply](ctx, d, engine.EventRef(o.ID.Event()), report)
 		if err != nil {
 			return nil, err
 		}

@@ -5,8 +5,10 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
+	"math"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -107,9 +109,9 @@ func (d *Desk) eventPage(c *route.Call, in *api.BySlug) (*api.Event, error) {
 	}
 	v := d.eventView(&p.event.Record)
 	v.OrganizationID, v.Organizer = "", &p.org
-	v.OnlineLinkNote = nil
+	v.OnlineLinkNote = api.Hidden{}
 	if v.ProductType == event.ProductDigital {
-		v.OnlineLink = nil
+		v.OnlineLink = api.Hidden{}
 	}
 	v.Branding = publicBranding(p.event.Details.Branding)
 	if v.ProductType == event.ProductReservation {
@@ -148,7 +150,7 @@ func (d *Desk) discoverEvents(c *route.Call, in *api.Discover) (*api.List[api.Ca
 	if !in.DateTo.IsZero() {
 		q.To = in.DateTo.UnixMilli()
 	}
-	after, err := readCursor(in.Cursor, 2)
+	after, err := readCursor(in.Cursor, lastMoment, math.MaxInt64)
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +177,7 @@ func (d *Desk) listOwnEvents(c *route.Call, in *api.ListOwn) (*api.List[*api.Eve
 	if err != nil {
 		return nil, err
 	}
-	before, err := readCursor(in.Cursor, 1)
+	before, err := readCursor(in.Cursor, math.MaxInt64)
 	if err != nil {
 		return nil, err
 	}
@@ -294,18 +296,25 @@ func cursorOf(keys ...int64) *string {
 	return &s
 }
 
-// readCursor reads a cursor of n keys; nil for none.
-func readCursor(s string, n int) ([]int64, error) {
+// lastMoment is the last that a request can write, in unix milliseconds.
+var lastMoment = time.Date(9999, 12, 31, 23, 59, 59, 999_999_999, time.UTC).UnixMilli()
+
+// readCursor reads a cursor of keys from 0 to the given limits; nil for none.
+func readCursor(s string, limits ...int64) ([]int64, error) {
 	if s == "" {
 		return nil, nil
 	}
-	b, err := base64.RawURLEncoding.DecodeString(s)
-	if err != nil || len(b) != 8*n {
-		return nil, route.Invalid(route.Issue{Path: "cursor", Code: route.IssueFormat, Message: "is not a cursor of this list"})
+	invalid := route.Invalid(route.Issue{Path: "cursor", Code: route.IssueFormat, Message: "is not a cursor of this list"})
+	b, err := base64.RawURLEncoding.Strict().DecodeString(s) // which skips line breaks
+	if err != nil || len(b) != 8*len(limits) || len(s) != base64.RawURLEncoding.EncodedLen(len(b)) {
+		return nil, invalid
 	}
-	keys := make([]int64, n)
-	for i := range keys {
+	keys := make([]int64, len(limits))
+	for i, limit := range limits {
 		keys[i] = int64(binary.BigEndian.Uint64(b[8*i:]))
+		if keys[i] < 0 || keys[i] > limit {
+			return nil, invalid
+		}
 	}
 	return keys, nil
 }

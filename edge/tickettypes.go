@@ -1,6 +1,9 @@
 package edge
 
 import (
+	"errors"
+	"fmt"
+
 	"boxoffice/edge/api"
 	"boxoffice/edge/route"
 	"boxoffice/engine"
@@ -81,10 +84,23 @@ func (d *Desk) updateTicketType(c *route.Call, in *api.UpdateTicketType) (*api.T
 			return typeView(r, true), nil
 		}
 		if !conflict(err) {
-			return nil, err
+			return nil, belowSold(err)
 		}
 	}
 	return nil, &engine.Refusal{Code: engine.Conflict}
+}
+
+// belowSold makes an issue of the actor's refusal of a quantity below what is
+// sold.
+func belowSold(err error) error {
+	if r, ok := errors.AsType[*engine.Refusal](err); ok {
+		if f, ok := r.Details.(inventory.Floor); ok {
+			return route.Invalid(route.Issue{
+				Path: "quantityTotal", Code: route.IssueMinimum, Message: fmt.Sprintf("must be at least the %d sold", f.Sold),
+			})
+		}
+	}
+	return err
 }
 
 // typeRef is the actor of a ticket type that the event has.
@@ -161,7 +177,7 @@ func typeView(r *inventory.Record, own bool) *api.TicketType {
 	t := &r.Details
 	v := &api.TicketType{
 		ID: inventory.TypeID(r.Ref).String(), Name: t.Name, Type: t.Type,
-		SaleStart: api.At(t.SaleStart), SaleEnd: api.At(t.SaleEnd), Price: decimal(t.Price), Currency: t.Currency,
+		SaleStart: moment(t.SaleStart), SaleEnd: moment(t.SaleEnd), Price: decimal(t.Price), Currency: t.Currency,
 		QuantityTotal: t.Quantity, MaxPerOrder: t.MaxPerOrder, MaxPerCustomer: t.MaxPerCustomer,
 		Transferable: t.Transferable, Refundable: t.Refundable, RefundDeadline: api.At(t.RefundDeadline),
 		PresaleRequired: t.PresaleCode != "", WaitlistEnabled: t.WaitlistEnabled, Description: optional(t.Description),
@@ -174,7 +190,7 @@ func typeView(r *inventory.Record, own bool) *api.TicketType {
 		v.Available = &r.Available
 	}
 	if own {
-		v.PresaleCode, v.AccessURL, v.AccessNote = optional(t.PresaleCode), optional(t.AccessURL), optional(t.AccessNote)
+		v.PresaleCode, v.AccessURL, v.AccessNote = api.Shown(t.PresaleCode), api.Shown(t.AccessURL), api.Shown(t.AccessNote)
 		v.Sold = &r.Sold
 	}
 	return v

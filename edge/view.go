@@ -2,7 +2,9 @@ package edge
 
 import (
 	"strconv"
+	"time"
 
+	"boxoffice/edge/api"
 	"boxoffice/edge/route"
 )
 
@@ -14,6 +16,12 @@ func optional(s string) *string {
 		return nil
 	}
 	return &s
+}
+
+// moment is a time that is always there: also 1970 begins one.
+func moment(ms int64) api.Time {
+	t := time.UnixMilli(ms).UTC()
+	return &t
 }
 
 // decimal is an amount of minor units as answers show it.

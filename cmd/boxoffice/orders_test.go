@@ -39,21 +39,39 @@ func TestOrderFields(t *testing.T) {
 		changes    object
 		path, code string
 	}{
-		{object{"items": most[:20]}, "", ""}, {object{"items": most}, "items", "max_items"}, {object{"items": []object{}}, "items", "min_items"},
-		{object{"items": absent}, "items", "required"}, {object{"items": nil}, "items", "required"}, {object{"items": "x"}, "items", "type"}, {object{"items": []any{"x"}}, "items[0]", "type"},
-		{object{"items": []object{line(object{"quantity": 100})}}, "", ""}, {object{"items": []object{line(object{"quantity": 101})}}, "items[0].quantity", "maximum"},
-		{object{"items": []object{line(object{"quantity": 0})}}, "items[0].quantity", "minimum"}, {object{"items": []object{line(object{"quantity": -1})}}, "items[0].quantity", "minimum"},
-		{object{"items": []object{line(object{"quantity": 1.5})}}, "items[0].quantity", "type"}, {object{"items": []object{line(object{"quantity": "1"})}}, "items[0].quantity", "type"},
+		{object{"items": most[:20]}, "", ""},
+		{object{"items": most}, "items", "max_items"},
+		{object{"items": []object{}}, "items", "min_items"},
+		{object{"items": absent}, "items", "required"},
+		{object{"items": nil}, "items", "required"},
+		{object{"items": "x"}, "items", "type"},
+		{object{"items": []any{"x"}}, "items[0]", "type"},
+		{object{"items": []object{line(object{"quantity": 100})}}, "", ""},
+		{object{"items": []object{line(object{"quantity": 101})}}, "items[0].quantity", "maximum"},
+		{object{"items": []object{line(object{"quantity": 0})}}, "items[0].quantity", "minimum"},
+		{object{"items": []object{line(object{"quantity": -1})}}, "items[0].quantity", "minimum"},
+		{object{"items": []object{line(object{"quantity": 1.5})}}, "items[0].quantity", "type"},
+		{object{"items": []object{line(object{"quantity": "1"})}}, "items[0].quantity", "type"},
 		{object{"items": []object{line(object{"quantity": absent})}}, "items[0].quantity", "required"},
-		{object{"items": []object{line(object{"ticketTypeId": absent})}}, "items[0].ticketTypeId", "required"}, {object{"items": []object{line(object{"ticketTypeId": "1"})}}, "items[0].ticketTypeId", "format"},
-		{object{"items": lines(ids[0], 1, ids[1], 1, ids[0], 2)}, "items[2].ticketTypeId", "format"}, {object{"items": lines(ids[0], 1, strings.ToUpper(ids[0]), 2)}, "items[1].ticketTypeId", "format"},
+		{object{"items": []object{line(object{"ticketTypeId": absent})}}, "items[0].ticketTypeId", "required"},
+		{object{"items": []object{line(object{"ticketTypeId": "1"})}}, "items[0].ticketTypeId", "format"},
+		{object{"items": lines(ids[0], 1, ids[1], 1, ids[0], 2)}, "items[2].ticketTypeId", "format"},
+		{object{"items": lines(ids[0], 1, strings.ToUpper(ids[0]), 2)}, "items[1].ticketTypeId", "format"},
 		{object{"items": lines(ids[0], 1, others[0], 1)}, "items[1].ticketTypeId", "format"},
 		{object{"items": []object{line(object{"attendeeName": text(200), "attendeeEmail": "a@example.org"})}}, "", ""},
-		{object{"items": []object{line(object{"attendeeName": text(201)})}}, "items[0].attendeeName", "max_length"}, {object{"items": []object{line(object{"attendeeEmail": "x"})}}, "items[0].attendeeEmail", "format"},
-		{object{"guestEmail": absent}, "guestEmail", "required"}, {object{"guestEmail": nil}, "guestEmail", "required"}, {object{"guestEmail": "ada"}, "guestEmail", "format"},
-		{object{"guestEmail": "ada@example.org\r\nBcc: x@example.org"}, "guestEmail", "format"}, {object{"guestEmail": ""}, "guestEmail", "format"},
-		{object{"guestName": text(200)}, "", ""}, {object{"guestName": text(201)}, "guestName", "max_length"}, {object{"guestName": nil}, "", ""},
-		{object{"promoCode": text(51)}, "promoCode", "max_length"}, {object{"presaleCode": text(51)}, "presaleCode", "max_length"}, {object{"presaleCode": "needless"}, "", ""},
+		{object{"items": []object{line(object{"attendeeName": text(201)})}}, "items[0].attendeeName", "max_length"},
+		{object{"items": []object{line(object{"attendeeEmail": "x"})}}, "items[0].attendeeEmail", "format"},
+		{object{"guestEmail": absent}, "guestEmail", "required"},
+		{object{"guestEmail": nil}, "guestEmail", "required"},
+		{object{"guestEmail": "ada"}, "guestEmail", "format"},
+		{object{"guestEmail": "ada@example.org\r\nBcc: x@example.org"}, "guestEmail", "format"},
+		{object{"guestEmail": ""}, "guestEmail", "format"},
+		{object{"guestName": text(200)}, "", ""},
+		{object{"guestName": text(201)}, "guestName", "max_length"},
+		{object{"guestName": nil}, "", ""},
+		{object{"promoCode": text(51)}, "promoCode", "max_length"},
+		{object{"presaleCode": text(51)}, "presaleCode", "max_length"},
+		{object{"presaleCode": "needless"}, "", ""},
 	} {
 		a := s.call("POST", "/orders", with(orderBody(fmt.Sprintf("ada%d@example.org", i), ids[0], 1), c.changes))
 		if c.code == "" {
@@ -76,7 +94,8 @@ func TestOrderRecord(t *testing.T) {
 	body["guestName"] = "Ada"
 	body["items"] = []object{
 		{"ticketTypeId": ids[0], "quantity": 2, "attendeeName": "Bob", "attendeeEmail": "bob@example.org"},
-		{"ticketTypeId": ids[1], "quantity": 3}, {"ticketTypeId": ids[2], "quantity": 1},
+		{"ticketTypeId": ids[1], "quantity": 3},
+		{"ticketTypeId": ids[2], "quantity": 1},
 	}
 	a := s.call("POST", "/orders", body).is(201, "")
 	for path, want := range map[string]any{
@@ -96,19 +115,25 @@ func TestOrderRecord(t *testing.T) {
 	require.Equal(t, 15*time.Minute, expires.Sub(created))
 	require.NotEmpty(t, a.str("orderNumber"))
 	for _, c := range []struct {
-		price        any
-		quantity     int
-		absorb       bool
-		fees, total_ string
+		price       any
+		quantity    int
+		absorb      bool
+		fees, total string
 	}{
-		{0.09, 1, false, "0.00", "0.09"}, {0.10, 1, false, "0.01", "0.11"}, {0.29, 1, false, "0.01", "0.30"}, {0.30, 1, false, "0.02", "0.32"},
-		{0.30, 10, false, "0.20", "3.20"}, {19.99, 3, false, "3.00", "62.97"}, {1_000_000, 10, false, "500000.00", "10500000.00"},
-		{19.99, 3, true, "0.00", "59.97"}, {0.10, 1, true, "0.00", "0.10"},
+		{0.09, 1, false, "0.00", "0.09"},
+		{0.10, 1, false, "0.01", "0.11"},
+		{0.29, 1, false, "0.01", "0.30"},
+		{0.30, 1, false, "0.02", "0.32"},
+		{0.30, 10, false, "0.20", "3.20"},
+		{19.99, 3, false, "3.00", "62.97"},
+		{1_000_000, 10, false, "500000.00", "10500000.00"},
+		{19.99, 3, true, "0.00", "59.97"},
+		{0.10, 1, true, "0.00", "0.10"},
 	} {
 		_, ids := s.sell(object{"absorbFees": c.absorb}, typeBody(c.price, 10))
 		a := s.call("POST", "/orders", orderBody("ada@example.org", ids[0], c.quantity)).is(201, "")
 		require.Equal(t, c.fees, a.str("fees"), "%+v", c)
-		require.Equal(t, c.total_, a.str("total"), "%+v", c)
+		require.Equal(t, c.total, a.str("total"), "%+v", c)
 	}
 }
 
@@ -332,7 +357,7 @@ func TestNotOnSale(t *testing.T) {
 	for status, steps := range map[string]string{"draft": "", "review": "review", "completed": "published in_progress completed", "cancelled": "published cancelled"} {
 		id := s.draft(nil)
 		typ := s.own("POST", "/organizer/events/"+id+"/tickets", typeBody(5, 10)).is(201, "")
-		for _, step := range strings.Fields(steps) {
+		for step := range strings.FieldsSeq(steps) {
 			s.own("PUT", "/organizer/events/"+id+"/status", object{"status": step}).is(200, "")
 		}
 		details(s.call("POST", "/orders", orderBody("ada@example.org", typ.str("id"), 1)), typ, "event_"+status)
@@ -463,4 +488,35 @@ func TestCancelOrder(t *testing.T) {
 	s.own("DELETE", "/organizer/events/"+event, nil).is(200, "")
 	s.becomes("cancelled", s.status(id, token))
 	s.pay(id, token).is(409, "ORDER_NOT_PAYABLE")
+}
+
+// TestRestart stops a node and starts another one on its database: all that was
+// acknowledged is there, and what was asked before has the same answer.
+func TestRestart(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	event, ids := s.onSale(typeBody(0, 10), typeBody(25, 10))
+	s.window(event, 2*time.Second)
+	key := uuid.NewString()
+	place := func() answer {
+		return s.call("POST", "/orders", orderBody("ada@example.org", ids[0], 2), "Idempotency-Key", key).is(201, "")
+	}
+	free := place()
+	pending, token := s.place("bob@example.org", ids[1], 3)
+	require.Equal(t, "success", s.scan(event, free.str("tickets.0.qr"), "gate").str("status"))
+	s.restart()
+	again := place()
+	require.Equal(t, free.str("id"), again.str("id"))
+	require.Equal(t, free.str("accessToken"), again.str("accessToken"))
+	require.Equal(t, free.str("tickets.1.code"), again.str("tickets.1.code"))
+	s.call("POST", "/orders", orderBody("ada@example.org", ids[0], 3), "Idempotency-Key", key).is(409, "IDEMPOTENCY_KEY_REUSED")
+	require.Equal(t, "denied_duplicate", s.scan(event, free.str("tickets.0.qr"), "other gate").str("status"))
+	require.Equal(t, "success", s.scan(event, free.str("tickets.1.qr"), "gate").str("status"))
+	require.Equal(t, "8", s.available(event, 0))
+	require.Equal(t, "on_sale", s.own("GET", "/organizer/events", nil).str("items.0.status"))
+	s.becomes("expired", s.status(pending, token))
+	s.becomes("10", func() string { return s.available(event, 1) })
+	s.call("POST", "/orders", orderBody("ada@example.org", ids[0], 9)).is(409, "EXCEEDS_MAX_PER_CUSTOMER")
+	other, _ := s.onSale(typeBody(0, 1))
+	require.NotEqual(t, event, other)
 }

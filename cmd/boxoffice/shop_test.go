@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -34,18 +35,6 @@ func (s *shop) register(email string) *shop {
 	c := *s
 	c.token = s.call("POST", "/auth/register", object{"email": email, "password": "correct horse"}).is(201, "").str("accessToken")
 	return &c
-}
-
-// each runs cases by name, in parallel, on one shop.
-func each[T any](t *testing.T, s *shop, cases map[string]T, f func(s *shop, c T)) {
-	t.Helper()
-	s = s.in(t)
-	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			f(s.in(t), c)
-		})
-	}
 }
 
 // issues are the violations of a VALIDATION_ERROR, their codes by path.
@@ -233,6 +222,17 @@ func (s *shop) closed(id string) {
 	s.becomes("true", func() string {
 		r, err := s.cluster.Ask(s.t.Context(), engine.EventRef(order.Event()), event.GetOrder{Order: order})
 		require.NoError(s.t, err)
-		return fmt.Sprint(r.(*event.OrderReply).Past) //nolint:forcetypeassert // the command's reply
+		return fmt.Sprint(r.(*event.OrderReply).Past)
 	})
+}
+
+// restart stops the node and starts another one on the same database.
+func (s *shop) restart() {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(s.t.Context(), stopTime)
+	defer cancel()
+	http.DefaultClient.CloseIdleConnections()
+	require.NoError(s.t, s.stop(ctx))
+	s.node = &node{cfg: s.cfg, log: s.log}
+	require.NoError(s.t, s.start(s.t.Context()))
 }

@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,6 +24,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	_ = flag.Set("test.parallel", "6") // the flag is there: scenarios mostly wait
 	persisttest.Main(m,
 		// fasthttp's clock of the Date header never ends, and its pools of
 		// workers look only every 10 s whether their server has.
@@ -64,13 +68,23 @@ func open(t testing.TB, changes ...func(*config)) *shop {
 	return s
 }
 
-// address is a loopback address that was free a moment ago.
+// port is the last that a test of this process took.
+var port atomic.Int64
+
+// address is a loopback address that was free a moment ago. Its port lies below
+// those that the system gives to outgoing connections, of which other tests open
+// thousands: none of them can take it before the node does.
 func address(t testing.TB) string {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer func() { require.NoError(t, ln.Close()) }()
-	return ln.Addr().String()
+	for range 1_000 {
+		a := fmt.Sprintf("127.0.0.1:%d", 10_000+(int64(os.Getpid())*100+port.Add(1))%20_000)
+		if ln, err := net.Listen("tcp", a); err == nil {
+			require.NoError(t, ln.Close())
+			return a
+		}
+	}
+	require.Fail(t, "no free port")
+	return ""
 }
 
 // answer is a response, taken apart by paths such as "items.0.id".
@@ -83,7 +97,7 @@ type answer struct {
 func (a answer) get(path string) any {
 	a.t.Helper()
 	var v any = a.body
-	for _, k := range strings.Split(path, ".") {
+	for k := range strings.SplitSeq(path, ".") {
 		switch at := v.(type) {
 		case map[string]any:
 			v = at[k]

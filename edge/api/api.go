@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"boxoffice/edge/route"
 )
 
 // List is one page of a list.
@@ -24,6 +26,13 @@ type Page struct {
 
 // JSON is an object that the service stores and returns unchanged.
 type JSON = jsontext.Value
+
+// Hidden is a text that only the organization is shown, null when there is none;
+// for others it is left out.
+type Hidden = route.Opt[string]
+
+// Shown is a text for those who may see it.
+func Shown(s string) Hidden { return Hidden{Set: true, Null: s == "", Value: s} }
 
 // Time is a moment as answers show it, or null.
 type Time = *time.Time

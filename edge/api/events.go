@@ -133,7 +133,7 @@ type Card struct {
 	Country     *string `json:"venueCountry"`
 	CoverImage  *string `json:"coverImage"`
 	Currency    string  `json:"currency"`
-	LowestPrice *string `json:"lowestPrice" description:"decimal; of the types on sale"`
+	LowestPrice *string `json:"lowestPrice" description:"decimal; of the types that are not hidden"`
 }
 
 // Event is an event's record. What the public does not see is left out.
@@ -164,8 +164,8 @@ type Event struct {
 	VenueCountry       *string        `json:"venueCountry"`
 	VenueLat           *float64       `json:"venueLat"`
 	VenueLng           *float64       `json:"venueLng"`
-	OnlineLink         *string        `json:"onlineLink,omitzero"`
-	OnlineLinkNote     *string        `json:"onlineLinkNote,omitzero"`
+	OnlineLink         Hidden         `json:"onlineLink,omitzero"`
+	OnlineLinkNote     Hidden         `json:"onlineLinkNote,omitzero"`
 	ReturnPolicy       *string        `json:"returnPolicy"`
 	HighlightVideoURL  *string        `json:"highlightVideoUrl"`
 	CoverImage         *string        `json:"coverImage"`

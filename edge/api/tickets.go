@@ -66,11 +66,11 @@ type TicketType struct {
 	Refundable      bool    `json:"refundable"`
 	RefundDeadline  Time    `json:"refundDeadline"`
 	PresaleRequired bool    `json:"presaleRequired"`
-	PresaleCode     *string `json:"presaleCode,omitzero"`
+	PresaleCode     Hidden  `json:"presaleCode,omitzero"`
 	WaitlistEnabled bool    `json:"waitlistEnabled"`
 	Description     *string `json:"description"`
-	AccessURL       *string `json:"accessUrl,omitzero"`
-	AccessNote      *string `json:"accessNote,omitzero"`
+	AccessURL       Hidden  `json:"accessUrl,omitzero"`
+	AccessNote      Hidden  `json:"accessNote,omitzero"`
 	DigitalAccess   bool    `json:"digitalAccess"`
 	SectionID       *string `json:"sectionId"`
 	SortOrder       int64   `json:"sortOrder"`
