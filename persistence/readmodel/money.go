@@ -12,11 +12,14 @@ import (
 )
 
 // unsettled says whether the provider may have more to say of an attempt. One
-// that expired or was cancelled here may still be paid there.
+// that expired or was cancelled here may still be paid there, and one that
+// failed may be tried again where the buyer was sent.
 func unsettled(a *event.Attempt) bool {
 	switch a.Status {
-	case event.AttemptSucceeded, event.AttemptFailed, event.AttemptRefunded:
+	case event.AttemptSucceeded, event.AttemptRefunded:
 		return false
+	case event.AttemptFailed:
+		return a.URL != ""
 	default:
 		return true
 	}
