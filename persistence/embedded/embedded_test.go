@@ -20,7 +20,7 @@ import (
 )
 
 // small keeps a server cheap enough to run a dozen of them at once.
-var small = map[string]string{"shared_buffers": "16MB", "max_wal_size": "64MB"}
+var small = map[string]string{"shared_buffers": "16MB", "max_wal_size": "64MB", "min_wal_size": "32MB"}
 
 const (
 	startWithin  = 30 * time.Second
