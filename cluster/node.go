@@ -64,6 +64,7 @@ type Node struct {
 	cancel  context.CancelFunc
 	wg      sync.WaitGroup
 	freezer chan func(context.Context)
+	frozen  sync.WaitGroup // snapshots handed over
 	workers *workers
 }
 
@@ -204,10 +205,12 @@ func (n *Node) run(f func(context.Context)) {
 }
 
 func (n *Node) freeze(f func(context.Context)) bool {
+	n.frozen.Add(1)
 	select {
 	case n.freezer <- f:
 		return true
 	default:
+		n.frozen.Done()
 		return false
 	}
 }
@@ -219,6 +222,7 @@ func (n *Node) runFreezer(ctx context.Context) {
 		select {
 		case f := <-n.freezer:
 			f(ctx)
+			n.frozen.Done()
 		case <-ctx.Done():
 			return
 		}
@@ -246,12 +250,8 @@ func (n *Node) Stop(ctx context.Context) error {
 			return err == nil
 		})
 	}
-	for err == nil && len(n.freezer) > 0 {
-		select {
-		case f := <-n.freezer:
-			f(ctx)
-		default:
-		}
+	if err == nil {
+		n.frozen.Wait() // each is bounded by the database's own time limits
 	}
 	n.cancel()
 	n.wg.Wait()

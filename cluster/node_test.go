@@ -115,7 +115,7 @@ func onSale(t testing.TB, n *cluster.Node, price, quantity int64) {
 
 func ask(t testing.TB, n *cluster.Node, to engine.Ref, cmd engine.Command) engine.Reply {
 	t.Helper()
-	r, err := n.Ask(t.Context(), to, cmd)
+	r, err := n.Ask(context.Background(), to, cmd)
 	require.NoError(t, err)
 	return r
 }
@@ -230,10 +230,15 @@ func TestAFencedActivationAnswersUnavailableAndTheNextServes(t *testing.T) {
 func TestIdleActorsAreSnapshottedAndPutAway(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
-	n, j := w.node(t, func(c *cluster.Config) { c.IdleAfter = 20 * time.Millisecond })
+	var idle atomic.Int64
+	n, j := w.node(t, func(c *cluster.Config) {
+		c.IdleAfter = 20 * time.Millisecond
+		c.Now = func() time.Time { return time.Now().Add(time.Duration(idle.Load())) }
+	})
 	defer stop(t, n, j)
 	onSale(t, n, 0, 5)
 	ask(t, n, engine.EventRef(eventNo), place(1, 1))
+	idle.Store(int64(10 * time.Minute)) // long since the claim was proven
 	require.Eventually(t, func() bool { return n.Actors() == 0 }, 10*time.Second, 10*time.Millisecond)
 	require.Equal(t, int64(1), ask(t, n, engine.EventRef(eventNo), event.GateStats{}).(*event.Stats).Issued)
 	require.Eventually(t, func() bool {

@@ -61,7 +61,7 @@ func (a *Activation) decide(c *Call, cmd engine.Command) {
 	}
 	a.current = nil
 	a.submit(w)
-	if a.seq-a.saved >= max(a.env.SnapshotEvery, a.saved/2) {
+	if a.seq-a.saved >= max(a.env.SnapshotEvery, a.saved) {
 		a.freeze()
 	}
 	a.arm()
@@ -204,12 +204,18 @@ func (a *Activation) arm() {
 }
 
 // freeze copies the state for a snapshot. It is kept when all facts in it are
-// durable: a barrier carries it through the journal.
+// durable: a barrier carries it through the journal. It needs no proof of the
+// claim, for Snapshots.Save makes sure of that itself.
 func (a *Activation) freeze() {
 	a.saved = a.seq
 	w := &work{act: a, frozen: a.state.Freeze()}
 	w.entry.First = a.seq
-	a.submit(w)
+	switch {
+	case a.pending.Load() > 0:
+		a.submit(w)
+	case !a.lost.Load():
+		w.release()
+	}
 }
 
 // keep encodes and saves a snapshot, beside the actor. One that can't be kept is
@@ -217,7 +223,8 @@ func (a *Activation) freeze() {
 func (a *Activation) keep(frozen any, seq int64) {
 	ref, claim, env := a.Ref, a.claim, a.env
 	queued := env.Freeze(func(ctx context.Context) {
-		b, err := codec.Marshal(frozen)
+		b, err := codec.MarshalSized(frozen, int(a.size.Load()))
+		a.size.Store(2 * int64(len(b))) // what the next one may take
 		if err == nil {
 			err = env.Snapshots.Save(ctx, claim.Stream, seq, claim.Epoch, b)
 		}

@@ -46,8 +46,8 @@ type Env struct {
 	Gone      func(*Activation)                 // forget the activation: the next command makes a new one
 	Parked    func(engine.Ref, time.Time) error // note when a passivated actor wants to wake
 	// SnapshotEvery is how many facts may follow a snapshot before the next,
-	// while there are few. With many, half as many as the snapshot holds: a
-	// fact is written a bounded number of times in all, however long a rush.
+	// while there are few. With many, as many as the snapshot holds: a fact
+	// is written twice in all on average, however long a rush.
 	SnapshotEvery int64
 }
 
@@ -86,6 +86,7 @@ type Activation struct {
 	unproven []*work      // what leaves once it is proven again
 	seq      int64        // of the last fact decided
 	saved    int64        // of the last snapshot asked for
+	size     atomic.Int64 // a guess of the next snapshot's bytes
 	pending  atomic.Int64
 	lost     atomic.Bool // facts in the state were refused by the journal
 	held     map[engine.OrderID][]*Call
