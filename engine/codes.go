@@ -1,7 +1,7 @@
 package engine
 
 // Code is a stable word for why something was refused. The edge maps each to
-// one HTTP status (edge/errors.go).
+// one HTTP status through CodeTable.
 type Code string
 
 // The codes of the specification's error tables that an actor or the edge
