@@ -1,0 +1,139 @@
+// Package web owns the pages that people open in a browser: plain HTML, style
+// sheets and scripts that are part of the program, with nothing to build and
+// nothing to fetch from elsewhere. The pages work through the public API alone.
+//
+// The edge serves what Files returns, and its own fixed files, as Static. The
+// package runs nothing on its own.
+package web
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/valyala/fasthttp"
+)
+
+//go:embed page
+var pages embed.FS
+
+// Policy is the pages' Content-Security-Policy: scripts, styles and requests of
+// this server, and nothing else. Pictures may be drawn by the page.
+const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// File is a file that is the same for everybody as long as the node runs.
+type File struct {
+	Path   string // as a route's: it may have {parameters}
+	Type   string // of its content
+	Policy string // of a page; empty: nobody opens the file by itself
+	Cache  string // for how long clients may keep it, as Cache-Control says it
+	Body   []byte
+}
+
+// What clients may keep, and for how long.
+const (
+	cacheAsk     = "no-cache" // they ask each time whether it has changed
+	cacheForever = "public, max-age=31536000, immutable"
+)
+
+// types are what a file's extension says of its content.
+var types = map[string]string{
+	".html": "text/html; charset=utf-8",
+	".css":  "text/css; charset=utf-8",
+	".js":   "text/javascript; charset=utf-8",
+	".svg":  "image/svg+xml",
+}
+
+// routes are where the pages are.
+var routes = map[string]string{"seats.html": "/e/{slug}/seats"}
+
+// version stands in the pages for what tells the files of two programs apart.
+const version = "{version}"
+
+// Files are the pages and what they need. Scripts and the like have addresses
+// that change whenever one of them does, so that clients keep them for ever and
+// never have two that don't fit.
+func Files() ([]File, error) {
+	entries, err := pages.ReadDir("page")
+	if err != nil {
+		return nil, fmt.Errorf("web: %w", err)
+	}
+	files := make([]File, 0, len(entries))
+	sum := sha256.New()
+	for _, e := range entries {
+		body, err := fs.ReadFile(pages, "page/"+e.Name())
+		if err != nil {
+			return nil, fmt.Errorf("web: %w", err)
+		}
+		f := File{Path: e.Name(), Type: types[path.Ext(e.Name())], Body: body}
+		if f.Type == "" {
+			return nil, fmt.Errorf("web: %s: unknown type", f.Path)
+		}
+		files = append(files, f)
+		_, _ = sum.Write(body) // never fails
+	}
+	base := "/web/" + hex.EncodeToString(sum.Sum(nil)[:8])
+	for i := range files {
+		f := &files[i]
+		route, page := routes[f.Path]
+		if !page {
+			f.Path, f.Cache = base+"/"+f.Path, cacheForever
+			continue
+		}
+		f.Path, f.Policy, f.Cache = route, Policy, cacheAsk
+		f.Body = bytes.ReplaceAll(f.Body, []byte("/web/"+version), []byte(base))
+	}
+	return files, nil
+}
+
+// Static is a File that is ready to be served.
+type Static struct {
+	file   File
+	zipped []byte
+	tag    string // of the file; the zipped one's ends differently
+}
+
+// NewStatic prepares a file.
+func NewStatic(f File) (*Static, error) {
+	var zipped bytes.Buffer
+	w := gzip.NewWriter(&zipped)
+	if _, err := w.Write(f.Body); err != nil {
+		return nil, fmt.Errorf("%s: %w", f.Path, err)
+	}
+	if err := w.Close(); err != nil {
+		return nil, fmt.Errorf("%s: %w", f.Path, err)
+	}
+	sum := sha256.Sum256(f.Body)
+	return &Static{file: f, zipped: zipped.Bytes(), tag: `"` + hex.EncodeToString(sum[:12]) + `"`}, nil
+}
+
+// Serve answers with the file, or 304 to those that have it.
+func (s *Static) Serve(ctx *fasthttp.RequestCtx) {
+	h, tag, body := &ctx.Response.Header, s.tag, s.file.Body
+	h.Set(fasthttp.HeaderVary, fasthttp.HeaderAcceptEncoding)
+	h.Set(fasthttp.HeaderCacheControl, s.file.Cache)
+	if s.file.Policy != "" {
+		h.Set(fasthttp.HeaderContentSecurityPolicy, s.file.Policy)
+	}
+	zip := ctx.Request.Header.HasAcceptEncoding("gzip")
+	if zip {
+		tag, body = strings.TrimSuffix(tag, `"`)+`-gzip"`, s.zipped
+	}
+	h.Set(fasthttp.HeaderETag, tag)
+	if string(ctx.Request.Header.Peek(fasthttp.HeaderIfNoneMatch)) == tag {
+		ctx.SetStatusCode(fasthttp.StatusNotModified)
+		return
+	}
+	if zip {
+		h.Set(fasthttp.HeaderContentEncoding, "gzip")
+	}
+	ctx.SetContentType(s.file.Type)
+	ctx.SetBody(body)
+}

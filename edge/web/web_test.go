@@ -1,0 +1,164 @@
+package web_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"math"
+	"path"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/valyala/fasthttp"
+
+	"boxoffice/edge/web"
+)
+
+func files(t *testing.T) map[string]web.File {
+	t.Helper()
+	list, err := web.Files()
+	require.NoError(t, err)
+	byPath := map[string]web.File{}
+	for _, f := range list {
+		byPath[f.Path] = f
+	}
+	require.Len(t, byPath, len(list), "each at an address of its own")
+	return byPath
+}
+
+var (
+	named    = regexp.MustCompile(`(?:src|href)="(/[^"]*)"`)
+	imported = regexp.MustCompile(`(?m)^import .* from '\./([a-z]+\.js)';$`)
+)
+
+// Everything that a page or a script names is there, at an address that changes
+// with it, and nothing is inline or from elsewhere: the policy would stop it.
+func TestFilesFitTogether(t *testing.T) {
+	t.Parallel()
+	all := files(t)
+	seats := all["/e/{slug}/seats"]
+	require.Equal(t, web.Policy, seats.Policy)
+	require.Equal(t, "no-cache", seats.Cache)
+	reached := map[string]bool{seats.Path: true}
+	require.NotContains(t, string(seats.Body), "{version}")
+	for _, m := range named.FindAllSubmatch(seats.Body, -1) {
+		require.Contains(t, all, string(m[1]))
+		reached[string(m[1])] = true
+	}
+	for at, f := range all {
+		require.NotEmpty(t, f.Body, at)
+		body := strings.ReplaceAll(string(f.Body), "http://www.w3.org/2000/svg", "") // a name, not an address
+		require.NotRegexp(t, `://|<style|\sstyle=|<script>|\son[a-z]+="|@import|\binnerHTML\b|\beval\(`, body, at)
+		for _, m := range imported.FindAllStringSubmatch(body, -1) {
+			require.True(t, reached[path.Join(path.Dir(at), m[1])], "%s imports %s, which the page loads first", at, m[1])
+		}
+		if at != seats.Path {
+			require.True(t, reached[at], "%s is of use", at)
+			require.Regexp(t, `^/web/[0-9a-f]{16}/[a-z]+\.[a-z]+$`, at)
+			require.Contains(t, f.Cache, "immutable")
+		}
+	}
+}
+
+func TestPolicy(t *testing.T) {
+	t.Parallel()
+	require.Contains(t, web.Policy, "default-src 'none'")
+	require.Contains(t, web.Policy, "script-src 'self';")
+	require.NotContains(t, web.Policy, "unsafe")
+	require.NotContains(t, web.Policy, "*")
+}
+
+func TestServe(t *testing.T) {
+	t.Parallel()
+	text := strings.Repeat("seat ", 1000)
+	s, err := web.NewStatic(web.File{Path: "/x", Type: "text/plain", Policy: "default-src 'none'", Cache: "no-cache", Body: []byte(text)})
+	require.NoError(t, err)
+	get := func(headers ...string) *fasthttp.Response {
+		var ctx fasthttp.RequestCtx
+		for i := 0; i < len(headers); i += 2 {
+			ctx.Request.Header.Set(headers[i], headers[i+1])
+		}
+		s.Serve(&ctx)
+		return &ctx.Response
+	}
+	plain := get()
+	require.Equal(t, 200, plain.StatusCode())
+	require.Equal(t, text, string(plain.Body()))
+	require.Equal(t, "text/plain", string(plain.Header.ContentType()))
+	require.Equal(t, "no-cache", string(plain.Header.Peek("Cache-Control")))
+	require.Equal(t, "default-src 'none'", string(plain.Header.Peek("Content-Security-Policy")))
+	require.Equal(t, "Accept-Encoding", string(plain.Header.Peek("Vary")))
+
+	zipped := get("Accept-Encoding", "gzip, br")
+	require.Equal(t, "gzip", string(zipped.Header.Peek("Content-Encoding")))
+	r, err := gzip.NewReader(bytes.NewReader(zipped.Body()))
+	require.NoError(t, err)
+	body, err := io.ReadAll(r)
+	require.NoError(t, err)
+	require.Equal(t, text, string(body))
+
+	tag, other := string(plain.Header.Peek("Etag")), string(zipped.Header.Peek("Etag"))
+	require.NotEqual(t, tag, other)
+	for _, have := range [][]string{{"If-None-Match", tag}, {"If-None-Match", other, "Accept-Encoding", "gzip"}} {
+		same := get(have...)
+		require.Equal(t, 304, same.StatusCode())
+		require.Empty(t, same.Body())
+		require.Equal(t, have[1], string(same.Header.Peek("Etag")))
+	}
+	require.Equal(t, 200, get("If-None-Match", other).StatusCode())
+}
+
+// What one must be able to read or tell apart has the contrast that WCAG 2.2 asks
+// for (1.4.3: 4.5 for text, 1.4.11: 3 for signs), by day and by night.
+func TestContrast(t *testing.T) {
+	t.Parallel()
+	var sheet string
+	for at, f := range files(t) {
+		if path.Base(at) == "seats.css" {
+			sheet = string(f.Body)
+		}
+	}
+	colours := map[string]string{}
+	roots := regexp.MustCompile(`(?s):root \{(.*?)\}`).FindAllStringSubmatch(sheet, -1)
+	require.Len(t, roots, 2, "day, and then night")
+	for _, root := range roots {
+		for _, m := range regexp.MustCompile(`--([a-z-]+): (#[0-9a-f]{6});`).FindAllStringSubmatch(root[1], -1) {
+			colours[m[1]] = m[2]
+		}
+		for _, pair := range []string{
+			"text back", "text panel", "soft back", "soft panel", "soft element", "link back", "link panel", "on-link link",
+			"warn back", "warn warn-back", "on-mine mine", "on-mine available",
+		} {
+			one, other, _ := strings.Cut(pair, " ")
+			require.GreaterOrEqual(t, contrast(t, colours[one], colours[other]), 4.5, pair)
+		}
+		for _, sign := range []string{"available", "mine", "held", "taken"} {
+			require.GreaterOrEqual(t, contrast(t, colours[sign], colours["back"]), 3.0, sign)
+		}
+	}
+}
+
+// contrast is that of two colours, as WCAG 2.2 defines it.
+func contrast(t *testing.T, one, other string) float64 {
+	t.Helper()
+	light := func(colour string) float64 {
+		var rgb [3]int
+		_, err := fmt.Sscanf(colour, "#%02x%02x%02x", &rgb[0], &rgb[1], &rgb[2])
+		require.NoError(t, err, colour)
+		sum := 0.0
+		for i, weight := range []float64{0.2126, 0.7152, 0.0722} {
+			part := float64(rgb[i]) / 255
+			if part <= 0.04045 {
+				sum += weight * part / 12.92
+			} else {
+				sum += weight * math.Pow((part+0.055)/1.055, 2.4)
+			}
+		}
+		return sum
+	}
+	a, b := light(one), light(other)
+	return (max(a, b) + 0.05) / (min(a, b) + 0.05)
+}
