@@ -9,7 +9,9 @@ type Code string
 const (
 	Validation          Code = "VALIDATION_ERROR"
 	Unauthorized        Code = "UNAUTHORIZED"
+	InsufficientFunds   Code = "INSUFFICIENT_FUNDS"
 	Forbidden           Code = "FORBIDDEN"
+	WrongEnv            Code = "WRONG_ENV"
 	NotFound            Code = "NOT_FOUND"
 	EventNotFound       Code = "EVENT_NOT_FOUND"
 	OrderNotFound       Code = "ORDER_NOT_FOUND"
@@ -24,6 +26,11 @@ const (
 	InvalidRefundLimit  Code = "INVALID_REFUND_DEADLINE"
 	InvalidTransition   Code = "INVALID_STATUS_TRANSITION"
 	TicketTypeLocked    Code = "TICKET_TYPE_LOCKED"
+	NoSeating           Code = "NO_SEATING"
+	MapNotPublished     Code = "MAP_NOT_PUBLISHED"
+	SeatTaken           Code = "SEAT_TAKEN"
+	SeatSold            Code = "SEAT_SOLD"
+	SeatsSold           Code = "SEATS_SOLD"
 	Conflict            Code = "CONFLICT"
 	EmailTaken          Code = "EMAIL_TAKEN"
 	AlreadyPaid         Code = "ALREADY_PAID"
@@ -36,6 +43,7 @@ const (
 	IdempotencyReused   Code = "IDEMPOTENCY_KEY_REUSED"
 	IdempotencyInFlight Code = "IDEMPOTENCY_IN_FLIGHT"
 	RateLimited         Code = "RATE_LIMITED"
+	VelocityLimited     Code = "VELOCITY_LIMIT_EXCEEDED"
 	PayloadTooLarge     Code = "PAYLOAD_TOO_LARGE"
 	UnsupportedMedia    Code = "UNSUPPORTED_MEDIA_TYPE"
 	Overloaded          Code = "OVERLOADED"
@@ -55,7 +63,9 @@ type CodeDef struct {
 var CodeTable = map[Code]CodeDef{
 	Validation:          {400, false, "The request is not valid."},
 	Unauthorized:        {401, false, "Credentials are missing, expired or malformed."},
+	InsufficientFunds:   {402, false, "The wallet does not cover this."},
 	Forbidden:           {403, false, "These credentials do not allow this."},
+	WrongEnv:            {403, false, "This key belongs to the other environment."},
 	NotFound:            {404, false, "No such resource."},
 	EventNotFound:       {404, false, "No such event."},
 	OrderNotFound:       {404, false, "No such order."},
@@ -70,6 +80,11 @@ var CodeTable = map[Code]CodeDef{
 	InvalidRefundLimit:  {400, false, "The refund deadline must not be after the start of the event."},
 	InvalidTransition:   {409, false, "The event cannot move to that status."},
 	TicketTypeLocked:    {409, false, "Price and type cannot change once a ticket is sold."},
+	NoSeating:           {409, false, "The event has no seat map."},
+	MapNotPublished:     {409, false, "The venue map has no such published version."},
+	SeatTaken:           {409, false, "A seat is taken."},
+	SeatSold:            {409, false, "A seat is sold."},
+	SeatsSold:           {409, false, "The seat map stands still once a seat is sold."},
 	Conflict:            {409, false, "The request conflicts with the resource's state."},
 	EmailTaken:          {409, false, "An account with this e-mail exists."},
 	AlreadyPaid:         {409, false, "The order is paid."},
@@ -82,6 +97,7 @@ var CodeTable = map[Code]CodeDef{
 	IdempotencyReused:   {409, false, "This Idempotency-Key was used with another request."},
 	IdempotencyInFlight: {409, true, "A request with this Idempotency-Key is still running."},
 	RateLimited:         {429, true, "Too many requests."},
+	VelocityLimited:     {429, true, "Too many orders or attempts in a short time."},
 	PayloadTooLarge:     {413, false, "The request body is too large."},
 	UnsupportedMedia:    {415, false, "The request body must be application/json."},
 	Overloaded:          {503, true, "The service is at its limit; try again shortly."},
@@ -89,11 +105,21 @@ var CodeTable = map[Code]CodeDef{
 	Internal:            {500, true, "Something went wrong on our side."},
 }
 
+// StatusOf is the code's HTTP status as an answer to a read, or else to a write:
+// what a write conflicts with, a read does not find.
+func StatusOf(code Code, read bool) int {
+	if read && code == NoSeating {
+		return 404
+	}
+	return CodeTable[code].Status
+}
+
 // Refusal is a reply that says no. It changes nothing, so it needs no fact.
 type Refusal struct {
 	Code    Code
 	Message string // empty: the code's sentence
 	Details any    // the spec's `details`; nil for none
+	Retry   int    // seconds until a retry makes sense; 0: the edge's choice
 }
 
 // Error makes a Refusal an error for those who ask.

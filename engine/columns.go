@@ -50,3 +50,105 @@ func (c *IDs) UnmarshalBinary(b []byte) error {
 	}
 	return nil
 }
+
+// Steps is a column of numbers that differ little from one to the next: each is
+// encoded as its difference to the one before, mostly in one byte.
+type Steps []int32
+
+// MarshalBinary packs the column.
+func (c Steps) MarshalBinary() ([]byte, error) {
+	b := make([]byte, 0, 2*len(c)+4)
+	last := int64(0)
+	for _, n := range c {
+		b = binary.AppendVarint(b, int64(n)-last)
+		last = int64(n)
+	}
+	return b, nil
+}
+
+// UnmarshalBinary unpacks the column. Numbers out of range are an error.
+func (c *Steps) UnmarshalBinary(b []byte) error {
+	n := 0
+	for _, x := range b {
+		n += int(^x >> 7) // the last byte of a number
+	}
+	*c = make(Steps, 0, n)
+	last := int64(0)
+	for len(b) > 0 {
+		d, size := binary.Varint(b)
+		if last += d; size <= 0 || last != int64(int32(last)) {
+			return fmt.Errorf("engine: column of steps is broken at number %d", len(*c))
+		}
+		*c = append(*c, int32(last))
+		b = b[size:]
+	}
+	return nil
+}
+
+// Strings is a column of short texts in a snapshot or a large fact, encoded as
+// one string of bytes.
+type Strings []string
+
+// MarshalBinary packs the column, each text behind its length.
+func (c Strings) MarshalBinary() ([]byte, error) {
+	size := 0
+	for _, s := range c {
+		size += len(s) + binary.MaxVarintLen16
+	}
+	b := make([]byte, 0, size)
+	for _, s := range c {
+		b = binary.AppendUvarint(b, uint64(len(s)))
+		b = append(b, s...)
+	}
+	return b, nil
+}
+
+// UnmarshalBinary unpacks the column. The texts share one piece of memory.
+func (c *Strings) UnmarshalBinary(b []byte) error {
+	all, n := string(b), 0
+	for at := 0; at < len(b); n++ {
+		l, size := binary.Uvarint(b[at:])
+		if size <= 0 || l > uint64(len(b)-at-size) {
+			return fmt.Errorf("engine: column of texts is broken at number %d", n)
+		}
+		at += size + int(l)
+	}
+	*c = make(Strings, n)
+	at := 0
+	for i := range *c {
+		l, size := binary.Uvarint(b[at:])
+		at += size
+		(*c)[i] = all[at : at+int(l)]
+		at += int(l)
+	}
+	return nil
+}
+
+// Bits is a column of yes and no, encoded as their number and eight to a byte.
+type Bits []bool
+
+// MarshalBinary packs the column.
+func (c Bits) MarshalBinary() ([]byte, error) {
+	b := binary.AppendUvarint(make([]byte, 0, len(c)/8+binary.MaxVarintLen32), uint64(len(c)))
+	head := len(b)
+	b = append(b, make([]byte, (len(c)+7)/8)...)
+	for i, yes := range c {
+		if yes {
+			b[head+i/8] |= 1 << (i % 8)
+		}
+	}
+	return b, nil
+}
+
+// UnmarshalBinary unpacks the column. Bytes of another length are an error.
+func (c *Bits) UnmarshalBinary(b []byte) error {
+	n, size := binary.Uvarint(b)
+	if size <= 0 || n > uint64(8*len(b)) || (int(n)+7)/8 != len(b)-size {
+		return fmt.Errorf("engine: column of %d bits has %d bytes", n, len(b))
+	}
+	*c = make(Bits, n)
+	for i := range *c {
+		(*c)[i] = b[size+i/8]>>(i%8)&1 == 1
+	}
+	return nil
+}

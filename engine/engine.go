@@ -22,6 +22,8 @@ type Kind uint8
 const (
 	KindEvent     Kind = 1 // one per event: life cycle, orders, tickets, check-in
 	KindInventory Kind = 2 // one per ticket type: stock, price, sale window, caps
+	KindWallet    Kind = 3 // one per organization and currency: balance, ledger
+	KindSeatmap   Kind = 4 // one per seated event: its seats
 )
 
 // String returns the kind's name as it stands in stream names.
@@ -31,6 +33,10 @@ func (k Kind) String() string {
 		return "event"
 	case KindInventory:
 		return "inventory"
+	case KindWallet:
+		return "wallet"
+	case KindSeatmap:
+		return "seatmap"
 	default:
 		return "kind" + strconv.Itoa(int(k))
 	}
@@ -40,7 +46,7 @@ func (k Kind) String() string {
 // the kind. Actors of one event are placed on one node.
 type Ref struct {
 	Kind  Kind  `cbor:"1,keyasint"`
-	Event int64 `cbor:"2,keyasint"`
+	Event int64 `cbor:"2,keyasint"` // of a wallet: the organization
 	ID    int64 `cbor:"3,keyasint"`
 }
 
@@ -50,6 +56,16 @@ func EventRef(event int64) Ref { return Ref{Kind: KindEvent, Event: event, ID: e
 // InventoryRef is the actor of a ticket type.
 func InventoryRef(event, ticketType int64) Ref {
 	return Ref{Kind: KindInventory, Event: event, ID: ticketType}
+}
+
+// SeatmapRef is the actor of an event's seats.
+func SeatmapRef(event int64) Ref { return Ref{Kind: KindSeatmap, Event: event, ID: event} }
+
+// WalletRef is the actor of an organization's wallet in one of Currencies. An
+// unknown currency has the number 0, which no wallet bears.
+func WalletRef(org int64, currency string) Ref {
+	c, _ := CurrencyOf(currency)
+	return Ref{Kind: KindWallet, Event: org, ID: c.Number}
 }
 
 // Name is the actor's stream name, e.g. "inventory/42/7".
@@ -74,7 +90,7 @@ func ParseRef(name string) (Ref, error) {
 		return Ref{}, ErrRef
 	}
 	var r Ref
-	for _, k := range []Kind{KindEvent, KindInventory} {
+	for _, k := range []Kind{KindEvent, KindInventory, KindWallet, KindSeatmap} {
 		if k.String() == kind {
 			r.Kind = k
 		}

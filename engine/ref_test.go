@@ -12,6 +12,7 @@ func TestParseRef(t *testing.T) {
 	t.Parallel()
 	for _, ref := range []engine.Ref{
 		engine.EventRef(1), engine.EventRef(engine.MaxEvent), engine.InventoryRef(42, 7), engine.InventoryRef(42, 1<<62-1),
+		engine.WalletRef(7, "ZAR"), engine.SeatmapRef(42),
 	} {
 		got, err := engine.ParseRef(ref.Name())
 		require.NoError(t, err)

@@ -8,6 +8,8 @@ import (
 	"boxoffice/engine"
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
+	"boxoffice/engine/seatmap"
+	"boxoffice/engine/wallet"
 )
 
 // Kinds lists every kind of actor.
@@ -19,6 +21,14 @@ var Kinds = []engine.KindDef{
 	{
 		Kind: engine.KindInventory, Facts: inventory.Facts, New: inventory.New,
 		Frozen: func() any { return new(inventory.Frozen) }, Thaw: inventory.Thaw,
+	},
+	{
+		Kind: engine.KindWallet, Facts: wallet.Facts, New: wallet.New,
+		Frozen: func() any { return new(wallet.Frozen) }, Thaw: wallet.Thaw,
+	},
+	{
+		Kind: engine.KindSeatmap, Facts: seatmap.Facts, New: seatmap.New,
+		Frozen: func() any { return new(seatmap.Frozen) }, Thaw: seatmap.Thaw,
 	},
 }
 

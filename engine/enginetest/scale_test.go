@@ -27,7 +27,7 @@ func soldOut(orders int) []engine.Fact {
 		o := &event.Order{
 			ID: engine.NumberedID(1, int64(i+1)), Serial: keeper.NewSerial(1, uint32(i+1)), Fingerprint: uint64(i),
 			Status: event.Pending, Email: fmt.Sprintf("buyer%d@example.com", i), Name: fmt.Sprintf("Buyer Number %d", i),
-			Customer: uint64(i), Currency: "USD", Subtotal: 2_000, Fees: 100, Total: 2_100,
+			Customer: uint64(i) * 0x9e3779b97f4a7c15, Client: uint64(i)*0x9e3779b97f4a7c15 + 1, Currency: "USD", Subtotal: 2_000, Fees: 100, Total: 2_100,
 			Lines:     []event.OrderLine{{Type: 1, Name: "GA", Quantity: 1, UnitPrice: 2_000}},
 			CreatedAt: at, UpdatedAt: at, ExpiresAt: at + 900_000,
 		}

@@ -22,6 +22,8 @@ import (
 //	event changes Capacity=5                    GA changes Quantity=3
 //	event moves to published                    event is deleted
 //	ann places 2 GA + 1 VIP code=fans body=2    ann cancels      ann asks
+//	bob places 1 GA by=1 from=7 scale=10 (buyer 1, address 7)
+//	cat places 2 GA@A1,A2 holder=cat of=7 (seats, held by cat or else by principal 7)
 //	ann begins paystack window=30m              ann opens ann-1
 //	provider says ann-1 succeeded 21.00         provider says refund 0 of ann-1 processed
 //	gate North scans 1 key=7 device=d           event counts     event is read
@@ -29,7 +31,11 @@ import (
 //	wait 15m      sleep 15m (nobody wakes)      event crashes    event saves
 //	GA hears Reserve ann@1.1 quantity=2         GA hears Commit ann@1.1
 //	GA hears OfferSeen Revision=1               GA hears Confirmed ann@1.1 bob@1.2
+//	GA hears Resize Revision=1 Quantity=5 (none: it is not seated)
 //	event hears Granted ann@1.1 GA 20.00        event hears Closed ann@1.1 GA
+//
+// Those of seats are in sentences_seatmap.go, those of a wallet in
+// sentences_wallet.go.
 func (w *story) say(words []string) error {
 	w.given = words[0] == "given"
 	if w.given {
@@ -47,7 +53,9 @@ func (w *story) say(words []string) error {
 		return fmt.Errorf("what of %s?", words[0])
 	}
 	switch words[1] {
-	case "opens", "changes", "moves", "is", "counts", "crashes", "saves", "hears":
+	case "holds", "drops", "seeks":
+		return w.sayShopper(words[0], words[1], words[2:])
+	case "opens", "changes", "moves", "is", "counts", "crashes", "saves", "hears", "attaches", "detaches", "prices", "blocks", "unblocks":
 		c, err := w.actor(words[0])
 		if err != nil {
 			return err
@@ -146,8 +154,15 @@ func (w *story) sayActor(c *character, verb string, args []string) error {
 		return w.tell(c, event.GateStats{})
 	case "moves":
 		return w.tell(c, event.Move{To: args[1], Reason: strings.Join(args[2:], " ")})
-	case "hears":
+	}
+	if c.ref.Kind == engine.KindWallet {
+		return w.sayWallet(c, verb, args)
+	}
+	if verb == "hears" {
 		return w.sayHears(c, args)
+	}
+	if c.ref.Kind == engine.KindSeatmap {
+		return w.sayMap(c, verb, args)
 	}
 	if c.ref.Kind == engine.KindEvent {
 		return w.sayEvent(c, verb, args)
@@ -232,7 +247,7 @@ func (w *story) sayBuyer(name, verb string, args []string) error {
 	}
 }
 
-// sayPlaces reads "2 GA + 1 VIP code=fans body=2 by=bob".
+// sayPlaces reads "2 GA@A1,A2 + 1 VIP code=fans body=2 by=bob".
 func (w *story) sayPlaces(name string, args []string) error {
 	p := event.Place{
 		Order: w.order(name), Fingerprint: 1, Email: name + "@example.com", Name: name,
@@ -249,11 +264,16 @@ func (w *story) sayPlaces(name string, args []string) error {
 				return fmt.Errorf("%q is no quantity", args[i])
 			}
 			i++
-			c, err := w.actor(args[i])
+			typ, seats, seated := strings.Cut(args[i], "@")
+			c, err := w.actor(typ)
 			if err != nil {
 				return err
 			}
-			p.Lines = append(p.Lines, event.OrderLine{Type: c.ref.ID, Quantity: n})
+			l := event.OrderLine{Type: c.ref.ID, Quantity: n}
+			if seated {
+				l.Seats = strings.Split(seats, ",")
+			}
+			p.Lines = append(p.Lines, l)
 		}
 	}
 	if err := w.set(&p, settings); err != nil {
@@ -287,6 +307,7 @@ func (w *story) sayHears(c *character, args []string) error {
 		if err := w.set(&m.Line, args[1:]); err != nil {
 			return err
 		}
+		w.seatLine(c, &m.Line)
 		return w.tell(c, m)
 	case "Commit":
 		return w.tell(c, keeper.Commit{Claim: claims[0]})
@@ -294,6 +315,21 @@ func (w *story) sayHears(c *character, args []string) error {
 		return w.tell(c, keeper.Release{Claim: claims[0]})
 	case "Confirmed":
 		return w.tell(c, keeper.Confirmed{Claims: claims})
+	case "Return":
+		m := keeper.Return{Claim: claims[0], Seats: args[1:]}
+		return w.tell(c, m)
+	case "Resize":
+		m := keeper.Resize{Keeper: engine.SeatmapRef(c.ref.Event)}
+		if err := w.set(&m, args[1:]); err != nil {
+			return err
+		}
+		return w.tell(c, m)
+	case "ResizeSeen":
+		var seen keeper.ResizeSeen
+		if err := w.set(&seen, args[1:]); err != nil {
+			return err
+		}
+		return w.tell(c, seen)
 	case "OfferSeen":
 		var seen keeper.OfferSeen
 		if err := w.set(&seen, args[1:]); err != nil {
@@ -335,10 +371,11 @@ func (w *story) claim(text string) (keeper.Claim, error) {
 // short are names of settings that would be long in a story.
 var short = map[string]string{
 	"code": "PresaleCode", "body": "Fingerprint", "by": "Customer", "window": "WindowMillis", "key": "Key",
-	"device": "Device", "denied": "Denied", "late": "Late", "quantity": "Quantity",
+	"device": "Device", "denied": "Denied", "late": "Late", "quantity": "Quantity", "from": "Client", "scale": "Scale",
+	"seats": "Seats", "types": "SeatTypes", "holder": "Holder", "of": "Principal",
 }
 
-// set reads key=value into the fields of a struct.
+// set reads key=value into the fields of a struct; a dot leads into a field's own.
 func (w *story) set(to any, args []string) error {
 	v := reflect.ValueOf(to).Elem()
 	for _, arg := range args {
@@ -346,9 +383,11 @@ func (w *story) set(to any, args []string) error {
 		if long := short[key]; long != "" {
 			key = long
 		}
-		f := v.FieldByName(key)
-		if !ok || !f.IsValid() {
-			return fmt.Errorf("%T has no setting %q", to, arg)
+		f := v
+		for name := range strings.SplitSeq(key, ".") {
+			if f = f.FieldByName(name); !ok || !f.IsValid() {
+				return fmt.Errorf("%T has no setting %q", to, arg)
+			}
 		}
 		if err := w.setField(key, f, value); err != nil {
 			return fmt.Errorf("%s: %w", arg, err)
@@ -365,8 +404,26 @@ func (w *story) setField(name string, f reflect.Value, value string) error {
 	case reflect.String:
 		f.SetString(value)
 		return nil
+	case reflect.Slice: // of texts, as A1,A2; of ticket types, as GA,VIP
+		for part := range strings.SplitSeq(value, ",") {
+			one := reflect.New(f.Type().Elem()).Elem()
+			if one.CanInt() {
+				c, err := w.actor(part)
+				if err != nil {
+					return err
+				}
+				one.SetInt(c.ref.ID)
+			} else {
+				one.SetString(part)
+			}
+			f.Set(reflect.Append(f, one))
+		}
+		return nil
 	case reflect.Bool:
 		f.SetBool(value == "yes")
+		return nil
+	case reflect.Array: // the id of an order
+		f.Set(reflect.ValueOf(w.order(value)))
 		return nil
 	}
 	n, err := strconv.ParseInt(value, 10, 64)
@@ -390,11 +447,14 @@ func (w *story) setField(name string, f reflect.Value, value string) error {
 			}
 		}
 	}
-	if f.CanUint() {
+	switch {
+	case f.CanUint():
 		f.SetUint(uint64(n))
-		return nil
+	case f.CanFloat():
+		f.SetFloat(float64(n))
+	default:
+		f.SetInt(n)
 	}
-	f.SetInt(n)
 	return nil
 }
 

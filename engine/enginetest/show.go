@@ -12,6 +12,8 @@ import (
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/seatmap"
+	"boxoffice/engine/wallet"
 )
 
 // showFact writes a fact: its name, and its fields that are set.
@@ -21,6 +23,12 @@ func (w *story) showFact(c *character, f engine.Fact) string {
 		if def.Type == f.FactType() {
 			name = def.Name
 		}
+	}
+	if e, ok := f.(*wallet.Entered); ok {
+		return name + " " + w.showEntry(&e.Entry)
+	}
+	if a, ok := f.(*seatmap.AttachedFact); ok {
+		return name + " " + w.showAttached(a)
 	}
 	fields := w.fields(reflect.ValueOf(f).Elem())
 	if name == "placing" {
@@ -50,6 +58,16 @@ func (w *story) show(r engine.Reply) string {
 		return fmt.Sprintf("%s, revision %d, %d ticket types", r.Status, r.Revision, r.Types)
 	case *inventory.Record:
 		return fmt.Sprintf("%d sold, %d available, revision %d", r.Sold, r.Available, r.Revision)
+	case *wallet.Reply:
+		return w.showEntry(&r.Entry) + "; now " + showWallet(&r.Wallet)
+	case *wallet.Record:
+		return showWallet(r)
+	case *seatmap.Map:
+		return w.showMap(r)
+	case *seatmap.Selection:
+		return w.showSelection(r)
+	case *seatmap.Record:
+		return w.showMap(&seatmap.Map{Record: *r, Layout: new(seatmap.Layout)})
 	default:
 		return w.value("", reflect.ValueOf(r))
 	}
@@ -76,7 +94,7 @@ func (w *story) showOrder(o *event.Order) string {
 // boring are fields that say nothing new in a story.
 var boring = []string{
 	"ID", "At", "CreatedAt", "UpdatedAt", "Currency", "Fingerprint", "Email", "Name", "Customer", "Category",
-	"Title", "Type", "URL", "Number", "PublicID", "Ref", "Method",
+	"Title", "Type", "URL", "Number", "PublicID", "Ref", "Method", "Client",
 }
 
 // fields writes the fields of a struct that are set, in order.
@@ -107,8 +125,8 @@ func (w *story) fields(v reflect.Value) string {
 // What the numbers of a field are.
 var (
 	amounts = []string{"Price", "UnitPrice", "Subtotal", "Fees", "Absorbed", "Total", "Amount", "Received"}
-	spans   = []string{"OrderWindow", "WindowMillis"}
-	times   = []string{"At", "CreatedAt", "UpdatedAt", "EndedAt", "ExpiresAt", "ProcessedAt", "StartAt", "EndAt", "SaleStart", "SaleEnd"}
+	spans   = []string{"OrderWindow", "WindowMillis", "HoldTime"}
+	times   = []string{"At", "CreatedAt", "UpdatedAt", "EndedAt", "ExpiresAt", "ProcessedAt", "StartAt", "EndAt", "SaleStart", "SaleEnd", "Since", "Until"}
 )
 
 // value writes a value as the field of its name has it.
@@ -122,6 +140,9 @@ func (w *story) value(name string, v reflect.Value) string {
 		lines := make([]string, len(x))
 		for i, l := range x {
 			lines[i] = fmt.Sprintf("%d %s at %s", l.Quantity, w.named(engine.InventoryRef(1, l.Type)), amount(l.UnitPrice))
+			if len(l.Seats) > 0 {
+				lines[i] += " for " + strings.Join(l.Seats, " ")
+			}
 		}
 		return strings.Join(lines, " + ")
 	case int64:
@@ -129,7 +150,7 @@ func (w *story) value(name string, v reflect.Value) string {
 		case slices.Contains(amounts, name):
 			return amount(x)
 		case slices.Contains(spans, name):
-			return (time.Duration(x) * time.Millisecond).String()
+			return w.span(x)
 		case x == -1:
 			return "none"
 		case slices.Contains(times, name):
@@ -137,6 +158,8 @@ func (w *story) value(name string, v reflect.Value) string {
 		}
 	case *event.Order:
 		return w.showOrder(x)
+	case engine.Steps:
+		return w.seatNames(x)
 	case *engine.Refusal:
 		return w.show(x)
 	case string:
@@ -197,6 +220,8 @@ func (w *story) clock(ms int64) string {
 	}
 	return t.Format("2 Jan 15:04:05")
 }
+
+func (w *story) span(ms int64) string { return (time.Duration(ms) * time.Millisecond).String() }
 
 func (w *story) nick(id engine.OrderID) string {
 	for name, known := range w.orders {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"boxoffice/engine"
+	"boxoffice/engine/event"
 )
 
 // Simulate runs the real kinds and the real order protocol in a world that is
@@ -79,13 +80,16 @@ type Sim struct {
 	asks    []*ask
 	shows   []*show
 	orders  uint64 // ids handed out
+	places  map[engine.OrderID][]*event.Place
 	cash    cash
+
+	shoppers int
 }
 
 func newSim(seed uint64, bug Bug, log io.Writer) *Sim {
 	s := &Sim{
 		bug: bug, rng: rand.New(rand.NewPCG(seed, 0x5eed)), hash: fnv.New64a(), log: log,
-		reached: make(map[string]int), streams: make(map[engine.Ref]*stream),
+		reached: make(map[string]int), streams: make(map[engine.Ref]*stream), places: make(map[engine.OrderID][]*event.Place),
 	}
 	s.swarm = drawSwarm(s.rng)
 	s.truth = newTruth(s)
@@ -109,6 +113,7 @@ type swarm struct {
 	jumps                bool // clocks are wrong by up to an hour after a restart
 	snapshotEvery        int64
 	shows, orders        int
+	shoppers             int // of each seated show
 }
 
 func drawSwarm(r *rand.Rand) swarm {
@@ -129,12 +134,12 @@ func drawSwarm(r *rand.Rand) swarm {
 		lateBy += r.Int64N(90 * second)
 	}
 	return swarm{
-		nodes: 1 + r.IntN(4), load: 20*second + r.Int64N(70*second),
+		nodes: 1 + r.IntN(4), load: 20*second + r.Int64N(100*second),
 		loss: rate(.2), repeat: rate(.1), late: rate(.1), lateBy: lateBy,
 		unknown: rate(.1), slow: rate(.05),
 		crash: span(second, 12*second), split: span(second, 12*second), retire: span(second/2, 5*second),
 		jumps: r.IntN(3) == 0, snapshotEvery: 1 + r.Int64N(40),
-		shows: 1 + r.IntN(5)/4, orders: 20 + r.IntN(200),
+		shows: 1 + r.IntN(5)/4, orders: 20 + r.IntN(200), shoppers: 10 + r.IntN(90),
 	}
 }
 

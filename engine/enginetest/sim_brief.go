@@ -12,10 +12,19 @@ import (
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/seatmap"
 )
 
 // kindOf is a command's name, e.g. "Reserve".
-func kindOf(c engine.Command) string { return reflect.TypeOf(c).Name() }
+func kindOf(c engine.Command) string {
+	switch c.(type) {
+	case seatmap.Release:
+		return "Drop" // not to be taken for a keeper's
+	case seatmap.Get:
+		return "GetSeats"
+	}
+	return reflect.TypeOf(c).Name()
+}
 
 // nick is a short name of an order: its number in the simulation.
 func nick(id engine.OrderID) string { return fmt.Sprintf("o%d", id.Number()) }
@@ -28,7 +37,7 @@ func claimed(c keeper.Claim) string {
 func brief(c engine.Command) string {
 	switch c := c.(type) {
 	case keeper.Reserve:
-		return fmt.Sprintf("Reserve %s %d late=%t", claimed(c.Claim), c.Line.Quantity, c.Line.Late)
+		return fmt.Sprintf("Reserve %s %d %v late=%t", claimed(c.Claim), c.Line.Quantity, c.Line.Seats, c.Line.Late)
 	case keeper.Commit:
 		return "Commit " + claimed(c.Claim)
 	case keeper.Release:
@@ -43,6 +52,18 @@ func brief(c engine.Command) string {
 		return "Inquire " + briefClaims(c.Claims) + " by " + c.Keeper.Name()
 	case keeper.Confirmed:
 		return "Confirmed " + briefClaims(c.Claims)
+	case keeper.Resize:
+		return fmt.Sprintf("Resize %d to %d", c.Revision, c.Quantity)
+	case keeper.ResizeSeen:
+		return fmt.Sprintf("ResizeSeen %d", c.Revision)
+	case seatmap.Hold:
+		return fmt.Sprintf("Hold %v for %s of %d", c.Seats, c.Holder, c.Principal)
+	case seatmap.Release:
+		return fmt.Sprintf("Drop %v of %s", c.Seats, c.Holder)
+	case seatmap.BestAvailable:
+		return fmt.Sprintf("BestAvailable %d for %s of %d", c.Quantity, c.Holder, c.Principal)
+	case seatmap.Block:
+		return fmt.Sprintf("Block %v, unblock %v", c.Block, c.Unblock)
 	case event.Place:
 		return fmt.Sprintf("Place %s print %x", nick(c.Order), c.Fingerprint)
 	case event.CancelOrder:
@@ -86,6 +107,10 @@ func briefReply(r engine.Reply) string {
 		return r.Status
 	case *inventory.Record:
 		return fmt.Sprintf("%d sold, %d available", r.Sold, r.Available)
+	case *seatmap.Selection:
+		return fmt.Sprintf("held %v, failed %v %v", r.Held, r.Failed, r.Reasons)
+	case *seatmap.Best:
+		return fmt.Sprintf("held %v", r.Held)
 	default:
 		return fmt.Sprintf("%T", r)
 	}

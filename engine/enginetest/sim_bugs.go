@@ -8,6 +8,7 @@ import (
 	"boxoffice/engine"
 	"boxoffice/engine/event"
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/seatmap"
 )
 
 // Bug names a fault that is planted on purpose: the simulator must find it.
@@ -26,11 +27,18 @@ const (
 	StaleAck      Bug = "stale-ack"      // a keeper acknowledges a release that it knows nothing of
 	NoDedupe      Bug = "no-dedupe"      // a command that is sent again is taken for a new one
 	BlindExpiry   Bug = "blind-expiry"   // an order found due is ended later without another look
+	NoProof       Bug = "no-proof"       // an answer without facts leaves, however old the claim's proof
+	TwoHolders    Bug = "two-holders"    // a seat that one shopper holds is held for another too
+	SeatlessOrder Bug = "seatless-order" // an order is made though its seats were refused
+	PaidTooLate   Bug = "paid-too-late"  // a hold's clock goes on while its seats are being paid
+	LateExpiry    Bug = "late-expiry"    // holds end ten seconds after their time
+	LateProof     Bug = "late-proof"     // a proof counts from when it is heard, not from when it was asked for
 )
 
 // Bugs lists the planted bugs.
 var Bugs = []Bug{
-	NoFence, LateClaim, EarlyReply, NoBarrier, ShortSnapshot, NoRelease, NoInquiry, StaleAck, NoDedupe, BlindExpiry,
+	NoFence, LateClaim, EarlyReply, NoBarrier, ShortSnapshot, NoRelease, NoInquiry, StaleAck, NoDedupe, BlindExpiry, NoProof, LateProof,
+	TwoHolders, SeatlessOrder, PaidTooLate, LateExpiry,
 }
 
 // ParseBug reads a bug's name; "" is no bug.
@@ -43,8 +51,16 @@ func ParseBug(name string) (Bug, error) {
 
 // wrap plants the bug into a state, when it is one of those.
 func (b Bug) wrap(ref engine.Ref, s engine.State) engine.State {
-	ledger := ref.Kind == engine.KindEvent
+	ledger, seats := ref.Kind == engine.KindEvent, ref.Kind == engine.KindSeatmap
 	switch {
+	case b == TwoHolders && seats:
+		return &holdsTwice{s}
+	case b == PaidTooLate && seats:
+		return &endsTakenHolds{State: s, until: make(map[keeper.Claim]int64), taken: make(map[keeper.Claim]*seatmap.ReservedFact)}
+	case b == LateExpiry && seats:
+		return &endsHoldsLate{s}
+	case b == SeatlessOrder && ledger:
+		return &takesNoSeats{s}
 	case b == NoRelease && ledger:
 		return &tellsOnce{s}
 	case b == NoDedupe && ledger:

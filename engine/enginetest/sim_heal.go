@@ -81,8 +81,15 @@ func (s *Sim) settledBook(sh *show) error {
 	if err != nil {
 		return err
 	}
-	if ledger, ok := state.(*event.State); !ok || ledger.Tickets() != len(b.tickets) {
+	ledger, ok := state.(*event.State)
+	if !ok || ledger.Tickets() != len(b.tickets) {
 		return fmt.Errorf("the ledger has not the journal's %d tickets", len(b.tickets))
+	}
+	if err := s.settledOffers(sh, ledger); err != nil {
+		return err
+	}
+	if err := s.settledSeats(sh); err != nil {
+		return err
 	}
 	for _, ref := range sh.types {
 		state, err := s.replay(s.stream(ref), true)

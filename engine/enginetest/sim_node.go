@@ -26,6 +26,7 @@ type activation struct {
 	node    *node
 	ref     engine.Ref
 	epoch   int32
+	since   int64        // when it began to serve
 	loaded  engine.State // before it serves
 	state   engine.State // nil while loading
 	seq     int64        // of the last fact decided
@@ -36,13 +37,19 @@ type activation struct {
 	armed   int64 // when a Wake is due, or 0
 	fenced  bool
 	stopped bool
-	proving bool  // a check of the claim is planned
-	proven  int64 // when the claim was last known to stand
 	scratch codec.Scratch
+
+	proven   int64      // when the claim is last known to have stood
+	unproven []*outcome // what leaves once it is proven again
 }
+
+// proofLife is how old the last proof may be that the stream is still ours when
+// an answer leaves that needs no fact (docs/adr/0004).
+const proofLife = second
 
 // outcome is what leaves when a decision's facts are durable.
 type outcome struct {
+	facts    int // journaled
 	call     *call
 	cmd      engine.Command
 	reply    engine.Reply
@@ -102,7 +109,7 @@ func (s *Sim) retireOne() {
 		return
 	}
 	a := n.all[s.rng.IntN(len(n.all))]
-	if a.stopped || a.state == nil || a.pending > 0 || len(a.held) > 0 {
+	if a.stopped || a.state == nil || a.pending > 0 || len(a.held) > 0 || len(a.unproven) > 0 {
 		return
 	}
 	s.reach("retire", s.phase(a.ref))
@@ -167,7 +174,7 @@ func (a *activation) start() {
 	if a.loaded == nil {
 		return
 	}
-	a.state = a.loaded
+	a.state, a.since = a.loaded, a.node.sim.now
 	a.decide(&envelope{to: a.ref, cmd: engine.Wake{Epoch: a.epoch}})
 	stash := a.stash
 	a.stash = nil
@@ -233,7 +240,7 @@ func (a *activation) decide(e *envelope) {
 // fact leaves at once, unless facts before it are still on their way.
 func (a *activation) submit(facts []engine.Fact, out outcome) {
 	s := a.node.sim
-	en := &entry{act: a, first: a.seq + 1, out: out}
+	en := &entry{act: a, at: s.now, first: a.seq + 1, out: out}
 	for _, f := range facts {
 		if !f.FactType().Volatile() {
 			var err error
@@ -247,13 +254,13 @@ func (a *activation) submit(facts []engine.Fact, out outcome) {
 		a.state.Apply(f)
 	}
 	a.seq += int64(en.facts)
+	en.out.facts = en.facts
 	if s.bug == EarlyReply {
 		en.out.release(a)
 		en.out = outcome{}
 	}
 	if en.facts == 0 && (a.pending == 0 || s.bug == NoBarrier) {
-		en.out.release(a)
-		a.prove()
+		a.answer(&en.out)
 		return
 	}
 	a.pending++
@@ -261,26 +268,86 @@ func (a *activation) submit(facts []engine.Fact, out outcome) {
 	a.node.flush()
 }
 
-// prove plans the check of a claim that answered without appending: law 1's one
-// second.
-func (a *activation) prove() {
-	s, life := a.node.sim, a.node.life
-	if a.proving {
+// answer lets out what needs no fact: at once while the claim is known to have
+// stood within the last second, else when it is proven anew.
+func (a *activation) answer(out *outcome) {
+	s := a.node.sim
+	if a.stopped {
+		out.refuse(s)
 		return
 	}
-	a.proving = true
-	s.after(second, func() {
-		a.proving = false
-		if a.node.life != life || a.stopped {
-			return
+	if len(a.unproven) == 0 && s.now-a.proven <= proofLife || s.bug == NoProof {
+		out.release(a)
+		return
+	}
+	if a.unproven = append(a.unproven, out); len(a.unproven) == 1 {
+		a.prove()
+	}
+}
+
+// prove asks the journal whether the claim stands. What that proves is of the
+// time of asking: an answer that was long on its way proves nothing, and one
+// that is not heard ends the activation.
+func (a *activation) prove() {
+	s, life, asked := a.node.sim, a.node.life, a.node.sim.now
+	way := func() int64 {
+		if s.chance(s.swarm.slow) {
+			return s.between(20*millisecond, 1500*millisecond)
 		}
-		if s.stream(a.ref).epoch != a.epoch && s.bug != NoFence {
-			a.fenced = true
-			s.reach("unproven", s.phase(a.ref))
-			a.stop("lost its claim")
-			return
+		return s.between(millisecond/4, 4*millisecond)
+	}
+	alive := func() bool { return a.node.life == life && !a.stopped }
+	if s.chance(s.swarm.unknown) {
+		s.reach("unheard proof", s.phase(a.ref))
+		s.after(way(), func() {
+			if alive() {
+				a.stop("can't prove its claim")
+			}
+		})
+		return
+	}
+	s.after(way(), func() {
+		stands := s.stream(a.ref).epoch == a.epoch || s.bug == NoFence
+		s.after(way(), func() {
+			switch {
+			case !alive():
+			case !stands:
+				s.reach("unproven", s.phase(a.ref))
+				a.lose("lost its claim")
+			case s.now-asked > proofLife && s.bug != LateProof:
+				a.prove()
+			default:
+				a.provenAt(asked)
+				waiting := a.unproven
+				a.unproven = nil
+				for _, out := range waiting {
+					out.release(a)
+				}
+			}
+		})
+	})
+}
+
+// provenAt notes that the claim stood at a time or later.
+func (a *activation) provenAt(at int64) {
+	if a.node.sim.bug == LateProof {
+		at = a.node.sim.now
+	}
+	a.proven = max(a.proven, at)
+}
+
+// lose ends an activation that has lost its stream. Whoever has it now is sent a
+// Wake: this one may have used up the one that was due.
+func (a *activation) lose(why string) {
+	if a.stopped {
+		return
+	}
+	s, from, life, to := a.node.sim, a.node, a.node.life, a.ref
+	a.stop(why)
+	s.after(proofLife, func() {
+		if from.life == life {
+			s.transmit(from, &envelope{to: to, cmd: engine.Wake{}})
 		}
-		a.proven = s.now
 	})
 }
 
@@ -288,11 +355,11 @@ func (a *activation) prove() {
 func (o *outcome) release(a *activation) {
 	s := a.node.sim
 	if o.call != nil {
-		s.visible(a, o.cmd, o.reply)
+		s.visible(a, o, o.cmd, o.reply)
 		o.call.answer(s, o.reply)
 	}
 	for _, r := range o.answers {
-		s.visible(a, r.call.cmd, r.reply)
+		s.visible(a, o, r.call.cmd, r.reply)
 		r.call.answer(s, r.reply)
 	}
 	for _, c := range o.sends {
@@ -345,7 +412,12 @@ func (a *activation) freeze() {
 		s.failf("%w", err)
 		return
 	}
-	a.submit(nil, outcome{frozen: frozen, frozenAs: b, seq: a.seq})
+	out := outcome{frozen: frozen, frozenAs: b, seq: a.seq}
+	if a.pending == 0 { // the journal's store of snapshots looks at the claim itself
+		out.release(a)
+		return
+	}
+	a.submit(nil, out)
 }
 
 // keep encodes a snapshot beside the actor, which has gone on meanwhile.
@@ -383,5 +455,8 @@ func (a *activation) stop(why string) {
 			c.answer(s, engine.Refuse(engine.Unavailable, nil))
 		}
 	}
-	a.stash, a.held = nil, nil
+	for _, out := range a.unproven {
+		out.refuse(s)
+	}
+	a.stash, a.held, a.unproven = nil, nil, nil
 }

@@ -15,6 +15,15 @@ func (t *truth) takeStock(ref engine.Ref, st *stock, f engine.Fact) error {
 	case *inventory.Created:
 		st.details = *f.Details
 	case *inventory.Updated:
+		if f.Resize == 0 && (f.Details.Seated != st.details.Seated || st.details.Seated && f.Details.Quantity != st.details.Quantity) {
+			return fmt.Errorf("the organizer changes the seats: %+v", *f.Details)
+		}
+		if f.Resize != 0 {
+			if f.Resize <= st.sized {
+				return fmt.Errorf("resize %d follows %d", f.Resize, st.sized)
+			}
+			st.sized = f.Resize
+		}
 		st.details = *f.Details
 		if f.Left != st.left() {
 			return fmt.Errorf("updated with %d left, not %d", f.Left, st.left())
@@ -77,12 +86,20 @@ func (t *truth) takeReserved(ref engine.Ref, st *stock, f *keeper.ReservedFact) 
 	if f.Left != st.left() {
 		return fmt.Errorf("reserved with %d left, not %d", f.Left, st.left())
 	}
-	for _, id := range b.ids {
-		if sl := b.orders[id]; !sl.closed && sl.order.Serial < f.Floor && sl.order.Serial != 0 {
-			return fmt.Errorf("the floor of %s is above %s, which is %s", claimed(f.Claim), nick(id), sl.order.Status)
-		}
+	if err := t.aboveFloor(b, f.Claim, f.Floor); err != nil {
+		return err
 	}
 	return st.check()
+}
+
+// aboveFloor makes sure that no order below a reservation's floor is alive.
+func (t *truth) aboveFloor(b *book, c keeper.Claim, floor keeper.Serial) error {
+	for _, id := range b.ids {
+		if sl := b.orders[id]; !sl.closed && sl.order.Serial < floor && sl.order.Serial != 0 {
+			return fmt.Errorf("the floor of %s is above %s, which is %s", claimed(c), nick(id), sl.order.Status)
+		}
+	}
+	return nil
 }
 
 func (st *stock) end(c keeper.Claim, how string) {
@@ -103,7 +120,11 @@ func (st *stock) left() int64 {
 	if st.details.Quantity == inventory.Unlimited {
 		return inventory.Unlimited
 	}
-	return st.details.Quantity - st.sold - st.reserved()
+	left := st.details.Quantity - st.sold - st.reserved()
+	if st.details.Seated { // the seat map judges
+		return max(0, left)
+	}
+	return left
 }
 
 func (st *stock) check() error {
@@ -123,6 +144,9 @@ func (t *truth) mayLeave(from engine.Ref, c engine.Command) error {
 	}
 	switch c := c.(type) {
 	case keeper.Granted:
+		if from.Kind == engine.KindSeatmap {
+			return t.seat(from).granted(c.Claim)
+		}
 		st := t.stock(from)
 		h := st.held[c.Order]
 		if _, ended := st.ended[c.Claim]; !ended && (h == nil || h.Claim != c.Claim) {
@@ -143,7 +167,14 @@ func (t *truth) mayLeave(from engine.Ref, c engine.Command) error {
 				return fmt.Errorf("order %s is not in the journal", claimed(claim))
 			}
 		}
+	case keeper.ResizeSeen:
+		if c.Revision > t.stock(from).sized {
+			return fmt.Errorf("resize %d is not in the journal", c.Revision)
+		}
 	case keeper.Closed:
+		if r := t.seat(from).reserved[c.Order]; from.Kind == engine.KindSeatmap && r != nil && r.Reservation.Claim == c.Claim {
+			return fmt.Errorf("%s is still reserved", claimed(c.Claim))
+		}
 		if h := t.stock(from).held[c.Order]; h != nil && h.Claim == c.Claim {
 			return fmt.Errorf("%s is still reserved", claimed(c.Claim))
 		}
@@ -158,6 +189,15 @@ func (s *Sim) phase(ref engine.Ref) string {
 			return "stock reserved"
 		}
 		return "stock idle"
+	}
+	if ref.Kind == engine.KindSeatmap {
+		switch st := s.truth.seat(ref); {
+		case len(st.reserved) > 0:
+			return "seats reserved"
+		case len(st.picks) > 0:
+			return "seats held"
+		}
+		return "seats idle"
 	}
 	phase := "event idle"
 	for _, n := range s.nodes {

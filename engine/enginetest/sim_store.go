@@ -13,6 +13,7 @@ import (
 type stream struct {
 	ref      engine.Ref
 	epoch    int32
+	claimed  []int64 // when each epoch began, from the first
 	rows     []*row
 	head     int64 // seq of the last fact
 	snapSeq  int64
@@ -33,6 +34,7 @@ type row struct {
 // entry is a decision on its way through the journal; without facts, a barrier.
 type entry struct {
 	act   *activation
+	at    int64 // when it was decided
 	facts int
 	first int64
 	bytes []byte
@@ -168,7 +170,7 @@ func (s *Sim) insert(st *stream, r *row, how string) {
 	st.head = r.last
 	s.logf("batch %d/%d commits %s %d-%d %s", r.batch.node.id, r.batch.n, r.ref.Name(), r.first, r.last, how)
 	for _, f := range facts {
-		s.reach("fact", reflect.TypeOf(f).Elem().Name())
+		s.reach("fact", r.ref.Kind.String()+" "+reflect.TypeOf(f).Elem().Name())
 		if err := s.truth.take(r.ref, f); err != nil {
 			s.failf("%s: %w", r.ref.Name(), err)
 			return
@@ -184,15 +186,16 @@ func (n *node) settle(b *batch, fenced map[*row]bool) {
 	}
 	for _, e := range b.entries {
 		e.act.pending--
-		if e.act.fenced {
-			e.act.stop("fenced")
+		switch {
+		case e.act.fenced:
+			e.act.lose("fenced")
 			e.out.refuse(n.sim)
-			continue
+		case e.facts == 0:
+			e.act.answer(&e.out)
+		default: // an earlier attempt may have been the one that got in
+			e.act.provenAt(e.at)
+			e.out.release(e.act)
 		}
-		if e.facts > 0 {
-			e.act.proven = n.sim.now
-		}
-		e.out.release(e.act)
 	}
 	n.flush()
 }
@@ -201,6 +204,7 @@ func (n *node) settle(b *batch, fenced map[*row]bool) {
 func (s *Sim) claim(ref engine.Ref) int32 {
 	st := s.stream(ref)
 	st.epoch++
+	st.claimed = append(st.claimed, s.now)
 	return st.epoch
 }
 

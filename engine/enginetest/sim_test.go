@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"boxoffice/engine"
 	"boxoffice/engine/all"
 )
 
@@ -63,21 +64,30 @@ func mustReach() (whats []string) {
 			}
 		}
 	}
-	pairs([]string{"crash", "split", "fenced", "unproven", "unknown landed", "unknown lost", "unknown late"},
-		[]string{"event idle", "order placing", "order unpaid", "order settling", "stock idle", "stock reserved"})
-	pairs([]string{"retire"}, []string{"event idle", "order unpaid", "order settling", "stock idle", "stock reserved"})
+	pairs([]string{"crash", "split", "fenced", "unproven", "unheard proof", "unknown landed", "unknown lost", "unknown late"}, []string{
+		"event idle", "order placing", "order unpaid", "order settling", "stock idle", "stock reserved",
+		"seats idle", "seats held", "seats reserved",
+	})
+	pairs([]string{"retire"}, []string{
+		"event idle", "order unpaid", "order settling", "stock idle", "stock reserved", "seats idle", "seats held", "seats reserved",
+	})
 	pairs([]string{"lost", "late", "repeated"}, []string{
 		"Reserve", "Granted", "Refused", "Commit", "Release", "Closed", "Inquire", "Confirmed", "Offer", "OfferSeen",
+		"Hold", "Drop", "BestAvailable", "Block", "Attach", "Price", "Resize", "ResizeSeen",
 		"Place", "CancelOrder", "BeginPayment", "OpenPayment", "ReportPayment", "ReportRefund", "Scan", "Create", "Update", "Move",
 	})
 	pairs([]string{"lost", "late"}, []string{"reply"})
 	pairs([]string{"refund"}, []string{"late", "twice", "underpaid", "cancelled"})
 	for _, kind := range all.Kinds {
 		for _, def := range kind.Facts {
-			whats = append(whats, "fact / "+reflect.TypeOf(def.New()).Elem().Name())
+			what := kind.Kind.String() + " " + reflect.TypeOf(def.New()).Elem().Name()
+			if kind.Kind != engine.KindWallet && what != "seatmap ReturnedFact" { // nobody here has a wallet, or gives seats back
+				whats = append(whats, "fact / "+what)
+			}
 		}
 	}
-	return append(whats, "clock jump / start", "late money / completed", "reservation / replaced")
+	return append(whats, "clock jump / start", "late money / completed", "late money / completed with seats",
+		"reservation / replaced", "seats / replaced", "seats / replaced by others", "seats / taken over", "order / with seats")
 }
 
 // TestSimReplays makes sure that a seed is the same run every time.

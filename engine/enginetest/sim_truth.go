@@ -16,17 +16,19 @@ import (
 type truth struct {
 	sim    *Sim
 	stocks map[engine.Ref]*stock
-	books  map[int64]*book // by event
+	books  map[int64]*book  // by event
+	seats  map[int64]*seats // by event
 }
 
 func newTruth(s *Sim) *truth {
-	return &truth{sim: s, stocks: make(map[engine.Ref]*stock), books: make(map[int64]*book)}
+	return &truth{sim: s, stocks: make(map[engine.Ref]*stock), books: make(map[int64]*book), seats: make(map[int64]*seats)}
 }
 
 // stock is a ticket type by its facts.
 type stock struct {
 	details inventory.Details
 	sold    int64
+	sized   uint64 // revision of the last Resize
 	held    map[engine.OrderID]*keeper.ReservedFact
 	ended   map[keeper.Claim]string // sold, released or replaced
 	buyers  map[uint64]int64
@@ -42,8 +44,9 @@ type book struct {
 	orders   map[engine.OrderID]*sale
 	ids      []engine.OrderID // in the order of their making
 	prints   map[uint64]engine.OrderID
-	tickets  []engine.OrderID // by serial
-	types    map[int64]int64  // tickets by type
+	tickets  []engine.OrderID          // by serial
+	types    map[int64]int64           // tickets by type
+	seats    map[string]engine.OrderID // of unpaid and completed orders
 	admitted map[uint32]*event.CheckedIn
 }
 
@@ -53,7 +56,8 @@ type sale struct {
 	statuses map[string]bool
 	ended    bool // once without a sale
 	closed   bool
-	paidBy   string // the attempt
+	paidBy   string       // the attempt
+	told     *event.Order // what its Place was answered first
 	refunds  map[string]int64
 }
 
@@ -74,7 +78,7 @@ func (t *truth) book(number int64) *book {
 	if b == nil {
 		b = &book{
 			orders: make(map[engine.OrderID]*sale), prints: make(map[uint64]engine.OrderID),
-			types: make(map[int64]int64), admitted: make(map[uint32]*event.CheckedIn),
+			types: make(map[int64]int64), seats: make(map[string]engine.OrderID), admitted: make(map[uint32]*event.CheckedIn),
 		}
 		t.books[number] = b
 	}
@@ -83,8 +87,11 @@ func (t *truth) book(number int64) *book {
 
 // take judges a committed fact and keeps it.
 func (t *truth) take(ref engine.Ref, f engine.Fact) error {
-	if ref.Kind == engine.KindInventory {
+	switch ref.Kind { //nolint:exhaustive // the rest is the ledger's
+	case engine.KindInventory:
 		return t.takeStock(ref, t.stock(ref), f)
+	case engine.KindSeatmap:
+		return t.takeSeats(ref, t.seat(ref), f)
 	}
 	b := t.book(ref.Event)
 	switch f := f.(type) {
@@ -171,22 +178,75 @@ func (t *truth) created(ref engine.Ref, b *book, f *event.OrderCreated) error {
 	if c := b.capacity(t.sim.now); c != event.NoCapacity && b.live()+o.Tickets() > c {
 		return fmt.Errorf("order %s: %d + %d exceed the capacity %d", nick(o.ID), b.live(), o.Tickets(), c)
 	}
+	if err := t.paced(b, o); err != nil {
+		return err
+	}
 	b.orders[o.ID] = &sale{order: o, statuses: map[string]bool{o.Status: true}, refunds: make(map[string]int64)}
 	b.ids = append(b.ids, o.ID)
 	b.prints[o.Fingerprint] = o.ID
-	return t.reserved(ref, o, o.Serial)
+	return t.reserved(ref, b, o, o.Serial)
 }
 
-// reserved makes sure that all keepers hold what an order takes.
-func (t *truth) reserved(ref engine.Ref, o *event.Order, serial keeper.Serial) error {
+// paced judges an order by the velocity rules, over all that was ever made.
+func (t *truth) paced(b *book, o *event.Order) error {
+	if o.Client == 0 || t.sim.swarm.jumps { // with a clock that jumps, ten minutes are anything
+		return nil
+	}
+	var buyer, address, open int64
+	for _, id := range b.ids {
+		was := b.orders[id].order
+		late := was.Client == 0 || was.CreatedAt > o.CreatedAt || was.CreatedAt <= o.CreatedAt-600_000
+		if was.Customer == o.Customer && !late {
+			buyer++
+		}
+		if was.Client == o.Client && !late {
+			address++
+		}
+		if was.Customer == o.Customer && was.Client != 0 && was.Unpaid() {
+			open++
+		}
+	}
+	within := func(n, own, rule int64) bool {
+		switch own {
+		case 0:
+			return n < rule
+		case event.Off:
+			return true
+		}
+		return n < own
+	}
+	v := &b.details.Velocity
+	if !within(buyer, v.OrdersPerBuyer, 10) || !within(address, v.OrdersPerAddress, 20) || !within(open, v.OpenOrdersPerBuyer, 5) {
+		return fmt.Errorf("order %s is made after %d of its buyer, %d of its address and %d open ones: %+v", nick(o.ID), buyer, address, open, *v)
+	}
+	return nil
+}
+
+// reserved makes sure that all keepers hold what an order takes, and that no
+// other order has one of its seats.
+func (t *truth) reserved(ref engine.Ref, b *book, o *event.Order, serial keeper.Serial) error {
 	for i := range o.Lines {
 		l := &o.Lines[i]
 		h := t.stock(engine.InventoryRef(ref.Event, l.Type)).held[o.ID]
 		if h == nil || h.Claim.Serial != serial || h.Quantity != l.Quantity {
 			return fmt.Errorf("order %s has nothing reserved for line %d: %+v", nick(o.ID), i, h)
 		}
+		for _, seat := range l.Seats {
+			if other, taken := b.seats[seat]; taken && other != o.ID {
+				return fmt.Errorf("seat %s is of the orders %s and %s", seat, nick(other), nick(o.ID))
+			}
+			b.seats[seat] = o.ID
+		}
 	}
-	return nil
+	if !hasSeats(o.Lines) {
+		return nil
+	}
+	t.sim.reach("order", "with seats")
+	st := t.seat(engine.SeatmapRef(ref.Event))
+	if st.reserved[o.ID] == nil {
+		return fmt.Errorf("order %s has no seats reserved", nick(o.ID))
+	}
+	return st.has(o, serial)
 }
 
 func (t *truth) completed(ref engine.Ref, b *book, f *event.OrderCompleted) error {
@@ -222,10 +282,13 @@ func (t *truth) completed(ref engine.Ref, b *book, f *event.OrderCompleted) erro
 	}
 	if sl.ended {
 		t.sim.reach("late money", "completed")
+		if hasSeats(o.Lines) {
+			t.sim.reach("late money", "completed with seats")
+		}
 	}
 	sl.closed = false
 	sl.fold(f)
-	return t.reserved(ref, o, f.Serial)
+	return t.reserved(ref, b, o, f.Serial)
 }
 
 func (t *truth) ended(b *book, f *event.OrderEnded) error {
@@ -243,6 +306,11 @@ func (t *truth) ended(b *book, f *event.OrderEnded) error {
 	}
 	sl.ended = true
 	sl.fold(f)
+	for i := range sl.order.Lines {
+		for _, seat := range sl.order.Lines[i].Seats {
+			delete(b.seats, seat)
+		}
+	}
 	return nil
 }
 
@@ -262,6 +330,9 @@ func (t *truth) closed(ref engine.Ref, b *book, f *event.OrderClosed) error {
 			if sold := st.ended[claim] == "sold"; sold != (sl.order.Status == event.Completed) {
 				return fmt.Errorf("order %s is closed as %s, its reservation is %q", nick(id), sl.order.Status, st.ended[claim])
 			}
+		}
+		if err := t.seat(engine.SeatmapRef(ref.Event)).closed(sl.order); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -2,17 +2,22 @@ package enginetest
 
 import (
 	"fmt"
+	"reflect"
 
 	"boxoffice/engine"
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
+	"boxoffice/engine/seatmap"
 )
 
 // show is an event of the workload with its ticket types.
 type show struct {
 	ref    engine.Ref
 	types  []engine.Ref
+	seats  engine.Ref
+	hall   *hall                 // nil without seats
 	hidden map[engine.Ref]string // presale codes
+	judged bool                  // by the velocity rules
 	scans  uint64
 }
 
@@ -21,15 +26,24 @@ func (s *Sim) millis(at int64) int64 { return epoch.UnixMilli() + at/millisecond
 // openShow makes an event with its ticket types, and the load on it.
 func (s *Sim) openShow() {
 	number := int64(len(s.shows) + 1)
-	sh := &show{ref: engine.EventRef(number), hidden: make(map[engine.Ref]string)}
+	sh := &show{ref: engine.EventRef(number), seats: engine.SeatmapRef(number), hidden: make(map[engine.Ref]string)}
 	s.shows = append(s.shows, sh)
 	d := event.Details{
 		Title: "show", Category: "music", Currency: "USD", Capacity: event.NoCapacity,
 		OrderWindow: s.between(2*second, 20*second) / millisecond,
 		StartAt:     s.millis(4 * 3600 * second), EndAt: s.millis(6 * 3600 * second),
 	}
+	if s.chance(.35) {
+		d.OrderWindow = s.between(20*second, 120*second) / millisecond
+	}
 	if s.chance(.3) {
 		d.Capacity = s.between(5, 60)
+	}
+	if sh.judged = s.chance(.3); sh.judged {
+		d.Velocity = event.Velocity{
+			OrdersPerBuyer: s.between(-1, 12), OrdersPerAddress: s.between(-1, 25), OpenOrdersPerBuyer: s.between(-1, 6),
+			PresaleTries: s.between(-1, 5), PaymentAttempts: s.between(-1, 5),
+		}
 	}
 	if s.chance(.25) {
 		d.StartAt = s.millis(s.between(second, s.swarm.load))
@@ -42,6 +56,9 @@ func (s *Sim) openShow() {
 			s.openType(sh, int64(i+1), d.EndAt)
 		}
 		s.publish(sh)
+		if s.chance(.7) {
+			s.openHall(sh)
+		}
 	})
 	for range s.swarm.orders {
 		s.after(s.between(50*millisecond, s.swarm.load), func() { s.buy(sh) })
@@ -145,27 +162,52 @@ func (s *Sim) buy(sh *show) {
 	if len(sh.types) == 0 {
 		return
 	}
-	s.orders++
-	customer := 1 + s.rng.Uint64N(8)
-	p := event.Place{
-		Order: engine.NumberedID(sh.ref.ID, int64(s.orders)), Fingerprint: s.orders << 8,
-		Email: fmt.Sprintf("buyer%d@example.com", customer), Name: "Buyer", Customer: customer,
-	}
+	p := s.newPlace(sh)
 	first := s.rng.IntN(len(sh.types))
 	for i := range sh.types {
 		ref := sh.types[(first+i)%len(sh.types)]
-		if i == 0 || s.chance(.4) {
+		if sh.hall.sells(ref.ID) && !s.chance(.1) {
+			continue
+		}
+		if len(p.Lines) == 0 || s.chance(.4) {
 			p.Lines = append(p.Lines, event.OrderLine{Type: ref.ID, Quantity: s.between(1, 4)})
 		}
 		if code := sh.hidden[ref]; code != "" && s.chance(.7) {
 			p.PresaleCode = code
 		}
 	}
+	if len(p.Lines) > 0 {
+		s.order(sh, p)
+	}
+}
+
+// newPlace is an order of a new buyer, without lines.
+func (s *Sim) newPlace(sh *show) event.Place {
+	s.orders++
+	customer := 1 + s.rng.Uint64N(8)
+	p := event.Place{
+		Order: engine.NumberedID(sh.ref.ID, int64(s.orders)), Fingerprint: s.orders << 8,
+		Email: fmt.Sprintf("buyer%d@example.com", customer), Name: "Buyer", Customer: customer,
+	}
+	if sh.judged && !s.chance(.1) {
+		p.Client = 1 + customer%3
+	}
+	return p
+}
+
+// order places an order, at times more than once.
+func (s *Sim) order(sh *show, p event.Place) {
+	s.places[p.Order] = append(s.places[p.Order], &p)
 	s.place(sh, p, 1+s.rng.IntN(5))
-	if s.chance(.1) { // the same id with another body
+	seats := p.Lines[0].Seats
+	if s.chance(.1) || len(seats) > 1 && s.chance(.3) { // the same id with another body
 		other := p
 		other.Fingerprint++
 		other.Lines = []event.OrderLine{{Type: p.Lines[0].Type, Quantity: 1}}
+		if len(seats) > 0 {
+			other.Lines[0].Seats = seats[:1]
+		}
+		s.places[p.Order] = append(s.places[p.Order], &other)
 		s.after(s.between(0, 5*second), func() { s.place(sh, other, 2) })
 	}
 	if s.chance(.2) { // the same command again, much later
@@ -213,9 +255,12 @@ func (s *Sim) attend(sh *show, o *event.Order) {
 
 // visible judges a reply that leaves an actor: it tells only what is durable,
 // and the same of the same command.
-func (s *Sim) visible(a *activation, cmd engine.Command, reply engine.Reply) {
-	if s.stream(a.ref).epoch != a.epoch {
+func (s *Sim) visible(a *activation, o *outcome, cmd engine.Command, reply engine.Reply) {
+	if st := s.stream(a.ref); st.epoch != a.epoch && o.facts == 0 {
 		s.reach("stale answer", kindOf(cmd))
+		if age := s.now - st.claimed[a.epoch]; age > second && s.bug != NoFence {
+			s.failf("%s is answered by epoch %d, %d us after epoch %d began", brief(cmd), a.epoch, age, a.epoch+1)
+		}
 	}
 	b := s.truth.book(a.ref.Event)
 	switch r := reply.(type) {
@@ -223,6 +268,10 @@ func (s *Sim) visible(a *activation, cmd engine.Command, reply engine.Reply) {
 		if err := b.shows(cmd, r); err != nil {
 			s.failf("%s is answered %q: %w", brief(cmd), r.Status, err)
 		}
+	case *seatmap.Selection:
+		s.judgePicked(a.ref, cmd, r.Held, r.ExpiresAt)
+	case *seatmap.Best:
+		s.judgePicked(a.ref, cmd, r.Held, r.ExpiresAt)
 	case *event.ScanReply:
 		if err := b.scanned(cmd, r); err != nil {
 			s.failf("%s is answered %+v: %w", brief(cmd), *r, err)
@@ -233,6 +282,20 @@ func (s *Sim) visible(a *activation, cmd engine.Command, reply engine.Reply) {
 		if _, made := b.prints[p.Fingerprint]; place && made && current && r.Code != engine.Unavailable {
 			s.failf("%s is answered %s, and has made an order", brief(cmd), r.Code)
 		}
+	}
+}
+
+// judgePicked makes sure that a shopper is told of what is his.
+func (s *Sim) judgePicked(ref engine.Ref, cmd engine.Command, held []string, until int64) {
+	holder := ""
+	switch c := cmd.(type) {
+	case seatmap.Hold:
+		holder = c.Holder
+	case seatmap.BestAvailable:
+		holder = c.Holder
+	}
+	if err := s.truth.seat(ref).picked(holder, held, until); err != nil {
+		s.failf("%s is answered %v: %w", brief(cmd), held, err)
 	}
 }
 
@@ -256,6 +319,15 @@ func (b *book) shows(cmd engine.Command, r *event.OrderReply) error {
 		return fmt.Errorf("its tickets begin with %d", sl.order.FirstTicket)
 	case len(r.Order.Attempts) > len(sl.order.Attempts) || len(r.Order.Refunds) > len(sl.order.Refunds):
 		return fmt.Errorf("it has the payments %+v %+v", sl.order.Attempts, sl.order.Refunds)
+	}
+	if _, place := cmd.(event.Place); place {
+		told := *r.Order
+		if told.Serial = 0; sl.told == nil { // the keepers' serial is told to nobody
+			sl.told = &told
+		}
+		if !reflect.DeepEqual(told, *sl.told) {
+			return fmt.Errorf("its Place was answered %+v, and now %+v", *sl.told, told)
+		}
 	}
 	if _, cancel := cmd.(event.CancelOrder); cancel && r.Status != event.Cancelled {
 		return fmt.Errorf("a cancelled order is %s", sl.order.Status)

@@ -13,8 +13,8 @@ import (
 	"boxoffice/persistence/codec"
 )
 
-// story is the small world of one transcript: an event with its ticket types,
-// the post between them, and one clock.
+// story is the small world of one transcript: an event with its ticket types, or
+// a wallet, the post between them, and one clock.
 type story struct {
 	out    strings.Builder
 	now    time.Time
@@ -43,7 +43,8 @@ func newStory() *story {
 	return &story{now: epoch, orders: make(map[string]engine.OrderID)}
 }
 
-// actor is the character of a name; a new name is a ticket type.
+// actor is the character of a name; a new name is a ticket type, but for "wallet"
+// and "map", the event's seats.
 func (w *story) actor(name string) (*character, error) {
 	for _, c := range w.actors {
 		if c.name == name {
@@ -51,7 +52,13 @@ func (w *story) actor(name string) (*character, error) {
 		}
 	}
 	ref := engine.EventRef(1)
-	if name != "event" {
+	switch name {
+	case "event":
+	case "wallet":
+		ref = engine.WalletRef(1, "USD")
+	case "map":
+		ref = engine.SeatmapRef(1)
+	default:
 		types := 1
 		for _, c := range w.actors {
 			if c.ref.Kind == engine.KindInventory {

@@ -17,6 +17,9 @@ func (s *State) Apply(f engine.Fact) {
 		s.applyGranted(f)
 	case *Dropped:
 		s.applyDropped(f.ID)
+	case *Guessed:
+		by := [2]uint64{buyer: f.Customer, address: f.Client}
+		s.tries.done(by, s.tries.begin(by), f.At)
 	case *OrderCreated:
 		s.applyOrderCreated(f)
 	case *OrderCompleted:
@@ -115,12 +118,15 @@ func (s *State) applyPlacing(f *Placing) {
 	s.alive = append(s.alive, keeper.Claim{Order: p.order.ID, Serial: p.order.Serial})
 	s.live += p.order.Tickets()
 	s.placeDue.push(p.at+placeMillis, p.order.ID)
+	if p.late == nil && p.order.counts() {
+		p.doers = s.made.begin(p.order.doers())
+	}
 }
 
 func (s *State) applyGranted(f *LineGranted) {
 	p := s.placing[f.ID]
 	p.waiting &^= 1 << f.Line
-	if p.late == nil {
+	if p.late == nil && f.Line < len(p.order.Lines) {
 		lines := slices.Clone(p.order.Lines)
 		lines[f.Line].UnitPrice, lines[f.Line].Name = f.Price, f.Name
 		p.order.Lines = lines
@@ -130,6 +136,9 @@ func (s *State) applyGranted(f *LineGranted) {
 // applyDropped forgets an order being placed.
 func (s *State) applyDropped(id engine.OrderID) {
 	if p := s.placing[id]; p != nil {
+		if p.late == nil && p.order.counts() {
+			s.made.undone(p.order.doers(), p.doers)
+		}
 		s.placed(id)
 		s.live -= p.order.Tickets()
 		s.raiseFloor()
@@ -147,18 +156,36 @@ func (s *State) placed(id engine.OrderID) {
 
 func (s *State) applyOrderCreated(f *OrderCreated) {
 	o := f.Order
-	if s.placing[o.ID] != nil {
+	p := s.placing[o.ID]
+	if p != nil {
 		s.placed(o.ID)
 	} else {
 		s.live += o.Tickets()
 	}
 	s.open.put(o)
 	s.expiry.add(o.ExpiresAt, o.ID)
+	if o.counts() {
+		if p == nil {
+			p = &placing{doers: s.made.begin(o.doers())}
+		}
+		s.made.done(o.doers(), p.doers, o.CreatedAt)
+		s.opened(o, 1)
+	}
+}
+
+// opened counts a buyer's unpaid orders: one more or one less. A free order is
+// paid as soon as it is made.
+func (s *State) opened(o *Order, n int32) {
+	if o.counts() && o.Total > 0 {
+		s.made.opened(o.Customer, n)
+	}
 }
 
 func (s *State) applyOrderCompleted(f *OrderCompleted) {
 	o := s.find(f.ID)
-	if !o.Unpaid() { // stock was taken again
+	if o.Unpaid() {
+		s.opened(o, -1)
+	} else { // stock was taken again
 		if s.placing[o.ID] != nil {
 			s.placed(o.ID)
 		} else {
@@ -182,7 +209,9 @@ func (s *State) reopen(id engine.OrderID) {
 }
 
 func (s *State) applyOrderEnded(f *OrderEnded) {
-	o := s.open.get(f.ID).ended(f.Status, f.At)
+	o := s.open.get(f.ID)
+	s.opened(o, -1)
+	o = o.ended(f.Status, f.At)
 	s.live -= o.Tickets()
 	s.open.put(o)
 	s.settleFrom(o, f.At)

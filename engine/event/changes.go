@@ -59,7 +59,10 @@ func (o *Order) ended(status string, at int64) *Order {
 func (o *Order) begun(f *PaymentBegun) *Order {
 	c := *o
 	c.Attempts = append(slices.Clip(c.Attempts), f.Attempt)
-	c.Extended, c.ExpiresAt, c.UpdatedAt = true, f.ExpiresAt, f.Attempt.At
+	if !c.Extended {
+		c.Extended, c.PlacedUntil = true, c.ExpiresAt
+	}
+	c.ExpiresAt, c.UpdatedAt = f.ExpiresAt, f.Attempt.At
 	return &c
 }
 

@@ -44,7 +44,29 @@ func (s *State) Check() error {
 			return fmt.Errorf("event: ticket group %d is empty", g)
 		}
 	}
+	if err := s.checkTallies(); err != nil {
+		return err
+	}
 	return s.checkFloor()
+}
+
+// checkTallies counts what the velocity rules count once more.
+func (s *State) checkTallies() error {
+	var open, doing int64
+	for _, o := range s.open.orders {
+		if o.Unpaid() && o.counts() && o.Total > 0 {
+			open++
+		}
+	}
+	for _, p := range s.placing {
+		if p.late == nil && p.order.counts() {
+			doing++
+		}
+	}
+	if err := s.made.check(open, doing); err != nil {
+		return err
+	}
+	return s.tries.check(0, 0)
 }
 
 // checkTickets looks an order's tickets up by their serials.

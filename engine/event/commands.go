@@ -26,15 +26,20 @@ type (
 	GetType struct{ Type int64 }
 
 	// Place asks for an order. Its id is the command's: sent again, it has
-	// the same answer. *OrderReply.
+	// the same answer, whatever became of the order. *OrderReply.
 	Place struct {
 		Order       engine.OrderID
-		Fingerprint uint64 // of the body: another one under the same id is refused
+		Alias       engine.OrderID // that the same command had on another day, or zero
+		Fingerprint uint64         // of the body: another one under the same id is refused
 		Email       string
 		Name        string
 		Customer    uint64
 		Lines       []OrderLine // without Name and UnitPrice
 		PresaleCode string
+		Client      uint64  // hash of the client's address; 0: no velocity rule applies
+		Scale       float64 // multiplies the velocity rules; 0: 1
+		Holder      string  // who may hold the seats of the lines; "": the Principal
+		Principal   uint64  // the account or address that asks
 	}
 	// GetOrder reads an order. *OrderReply.
 	GetOrder struct{ Order engine.OrderID }
@@ -47,6 +52,7 @@ type (
 		Provider     string
 		Number       string // order number, the stem of the reference
 		WindowMillis int64
+		Scale        float64 // multiplies the velocity rules; 0: 1
 	}
 	// OpenPayment notes where the buyer pays. *OrderReply.
 	OpenPayment struct {
@@ -119,9 +125,11 @@ type TypeReply struct{ Has bool }
 // OrderReply is an order as the ledger knows it. Past says that the ledger
 // remembers the order's end but not its record: the read model has that.
 type OrderReply struct {
+	ID     engine.OrderID // of a past order
 	Order  *Order
 	Past   bool
 	Status string
+	Known  bool // to a Place that had made its order before
 }
 
 // The outcomes of a scan (service-api.md, Check-in).

@@ -1,6 +1,7 @@
 package event
 
 import (
+	"math/bits"
 	"time"
 
 	"boxoffice/engine"
@@ -175,14 +176,11 @@ func (s *State) end(o *Order, status string, at int64) engine.Decision {
 // tellKeepers adds Commit or Release for the lines in the mask.
 func (s *State) tellKeepers(d *engine.Decision, o *Order, lines uint32, sold bool) {
 	claim, floor := keeper.Claim{Order: o.ID, Serial: o.Serial}, s.floor()
-	for i := range o.Lines {
-		if lines&(1<<i) == 0 {
-			continue
-		}
+	for ; lines != 0; lines &= lines - 1 {
 		var c engine.Command = keeper.Release{Claim: claim, Floor: floor}
 		if sold {
 			c = keeper.Commit{Claim: claim, Floor: floor}
 		}
-		d.Sends = append(d.Sends, engine.Send{To: s.keeperOf(&o.Lines[i]), Cmd: c})
+		d.Sends = append(d.Sends, engine.Send{To: s.keeperOf(o, bits.TrailingZeros32(lines)), Cmd: c})
 	}
 }

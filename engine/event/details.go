@@ -48,6 +48,7 @@ type Details struct {
 	Entities     []Entity       `cbor:"34,keyasint,omitempty"`
 	OrderWindow  int64          `cbor:"35,keyasint"` // milliseconds a pending order lives
 	IDCheck      bool           `cbor:"36,keyasint,omitempty"`
+	Velocity     Velocity       `cbor:"37,keyasint,omitempty"`
 }
 
 // Entity is one lineup block.

@@ -5,11 +5,16 @@
 // Invariants: an order is completed exactly when its tickets exist; unpaid
 // orders and issued tickets never exceed the event's capacity; a ticket is
 // admitted once; an order's end is told to its keepers until each has
-// acknowledged it. Limits: limits in timers.go bound how much one Wake does;
-// 20 lines an order, 20 payment attempts an order, 1,000 gates.
+// acknowledged it; a repeated Place makes no second order, and is answered as the
+// first was (Order.Placed); an order with seats has all of them or is none
+// (seats.go). Limits: limits in timers.go bound how much one Wake
+// does; 20 lines an order, 20 payment attempts an order, 1,000 gates.
 //
 // The ledger keeps open orders whole, one compact record a ticket, and for 24
-// hours the ids and outcomes of ended orders; the read model has the rest.
+// hours the ids and outcomes of ended orders; the read model has the rest. For
+// the velocity rules (velocity.go) it remembers who made the orders of the last
+// ten minutes, a million at most (tally.go): that comes from facts and is in
+// snapshots, so a crash gives nobody a fresh allowance.
 package event
 
 import (
@@ -34,6 +39,7 @@ type State struct {
 	late    orderTable // ended unpaid after an attempt to pay: money may still come
 	past    past       // ids and outcomes of closed orders
 	live    int64      // units being placed, in unpaid orders, or issued
+	made    tally      // the orders of ten minutes, for the velocity rules
 	minted  tickets
 	gates   gates
 	expiry  expiryHeap
@@ -42,8 +48,9 @@ type State struct {
 	epoch    int32  // volatile from here on
 	counter  uint32 // serials made by this activation
 	placing  map[engine.OrderID]*placing
+	tries    tally                     // wrong presale codes of a minute
 	alive    []keeper.Claim            // claims by serial; the first live one is the floor
-	settling map[engine.OrderID]uint32 // lines whose keeper has not acknowledged the end
+	settling map[engine.OrderID]uint32 // lines whose keeper has not acknowledged the end, by lineOf
 	closing  []engine.OrderID          // acknowledged by all, not yet journaled as closed
 	closeAt  int64
 	placeDue queue
@@ -58,7 +65,9 @@ type placing struct {
 	order   *Order // lines get name and price as keepers grant them
 	at      int64  // since when, unix milliseconds
 	presale string
-	waiting uint32         // lines not granted yet
+	scale   float64        // of the velocity rules
+	doers   [2]uint32      // slots in the tally
+	waiting uint32         // lines not granted yet, by lineOf
 	late    *ReportPayment // money that came after the order's end, or nil
 }
 
@@ -70,6 +79,8 @@ func New(ref engine.Ref) engine.State {
 		open:     newOrderTable(),
 		late:     newOrderTable(),
 		past:     newPast(),
+		made:     newTally(orderSpan),
+		tries:    newTally(presaleSpan),
 		gates:    newGates(),
 		placing:  make(map[engine.OrderID]*placing),
 		settling: make(map[engine.OrderID]uint32),
@@ -114,22 +125,6 @@ func (s *State) raiseFloor() {
 		s.alive = s.alive[1:]
 	}
 }
-
-// keeperOf is the keeper of an order's line.
-func (s *State) keeperOf(l *OrderLine) engine.Ref { return engine.InventoryRef(s.ref.Event, l.Type) }
-
-// lineOf is the line of an order that a keeper keeps, or -1.
-func lineOf(o *Order, k engine.Ref) int {
-	for i := range o.Lines {
-		if o.Lines[i].Type == k.ID {
-			return i
-		}
-	}
-	return -1
-}
-
-// allLines is the mask of an order's lines.
-func allLines(o *Order) uint32 { return uint32(1)<<len(o.Lines) - 1 }
 
 // Next is when the state wants a Wake.
 func (s *State) Next() time.Time {

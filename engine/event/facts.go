@@ -34,6 +34,7 @@ const (
 	typeSettled = engine.VolatileFrom + 5
 	typeElapsed = engine.VolatileFrom + 6
 	typeActed   = engine.VolatileFrom + 7
+	typeGuessed = engine.VolatileFrom + 8
 )
 
 // Journaled facts. At is unix milliseconds.
@@ -153,16 +154,21 @@ type (
 	// LineGranted notes a keeper's answer.
 	LineGranted struct {
 		ID    engine.OrderID
-		Line  int
+		Line  int // by lineOf
 		Price int64
 		Name  string
 	}
 	// Dropped forgets an order that waited for its keepers.
 	Dropped struct{ ID engine.OrderID }
+	// Guessed notes a wrong presale code.
+	Guessed struct {
+		Customer, Client uint64
+		At               int64
+	}
 	// LineSettled notes that a keeper has carried an order's end out.
 	LineSettled struct {
 		ID   engine.OrderID
-		Line int
+		Line int // by lineOf
 		At   int64
 	}
 	// Elapsed moves what is due from the agenda to the list to act on.
@@ -196,6 +202,7 @@ func (*Woken) FactType() engine.FactType           { return typeWoken }
 func (*Placing) FactType() engine.FactType         { return typePlacing }
 func (*LineGranted) FactType() engine.FactType     { return typeGranted }
 func (*Dropped) FactType() engine.FactType         { return typeDropped }
+func (*Guessed) FactType() engine.FactType         { return typeGuessed }
 func (*LineSettled) FactType() engine.FactType     { return typeSettled }
 func (*Elapsed) FactType() engine.FactType         { return typeElapsed }
 func (*Acted) FactType() engine.FactType           { return typeActed }

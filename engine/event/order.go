@@ -61,6 +61,16 @@ type Order struct {
 	Attempts    []Attempt      `cbor:"19,keyasint,omitempty"`
 	Refunds     []Refund       `cbor:"20,keyasint,omitempty"`
 	Extended    bool           `cbor:"21,keyasint,omitempty"` // the window was extended at pay
+	PlacedUntil int64          `cbor:"22,keyasint,omitempty"` // ExpiresAt before that; 0: it still is
+	Client      uint64         `cbor:"23,keyasint,omitempty"` // hash of the client's address, whom the velocity rules count; 0: none
+	Shopper     *Shopper       `cbor:"24,keyasint,omitempty"` // who may have held its seats; nil: it has none
+}
+
+// Shopper is whose holds an order for seats may take over: those of the Holder,
+// or, without one, those of the Principal.
+type Shopper struct {
+	Holder    string `cbor:"1,keyasint,omitempty"`
+	Principal uint64 `cbor:"2,keyasint,omitempty"` // the account or address that asks
 }
 
 // OrderLine is one line of an order.
@@ -71,6 +81,9 @@ type OrderLine struct {
 	UnitPrice     int64  `cbor:"4,keyasint"`
 	AttendeeName  string `cbor:"5,keyasint,omitempty"`
 	AttendeeEmail string `cbor:"6,keyasint,omitempty"`
+	// Seats are the ids of the seats that a seated line is for: the k-th is
+	// that of the line's k-th ticket.
+	Seats []string `cbor:"7,keyasint,omitempty"`
 }
 
 // Attempt is one try to pay an order with a provider.
@@ -112,6 +125,22 @@ func (o *Order) Tickets() int64 {
 // Unpaid says whether the order waits for money.
 func (o *Order) Unpaid() bool { return o.Status == Pending || o.Status == Processing }
 
+// Placed is the order as its Place was answered, whatever has become of it
+// since: what a repeat is answered with, byte for byte.
+func (o *Order) Placed() *Order {
+	c := *o
+	c.Attempts, c.Refunds, c.PlacedUntil = nil, nil, 0
+	if o.Total == 0 { // completed by the same decision
+		c.Status, c.UpdatedAt = Completed, o.EndedAt
+		return &c
+	}
+	c.Status, c.UpdatedAt, c.EndedAt, c.FirstTicket = Pending, o.CreatedAt, 0, 0
+	if c.Extended = false; o.PlacedUntil != 0 {
+		c.ExpiresAt = o.PlacedUntil
+	}
+	return &c
+}
+
 // Attempt returns the attempt with a reference, or nil.
 func (o *Order) Attempt(reference string) *Attempt {
 	for i := range o.Attempts {
@@ -144,6 +173,20 @@ func (o *Order) Holder(i int) (name, email string) {
 		email = o.Email
 	}
 	return name, email
+}
+
+// Seat is the id of the seat of one of the order's tickets, or "" without one.
+func (o *Order) Seat(ticket uint32) string {
+	first := o.FirstTicket
+	for i := range o.Lines {
+		l := &o.Lines[i]
+		k := ticket - first
+		if int64(k) < l.Quantity && int(k) < len(l.Seats) {
+			return l.Seats[k]
+		}
+		first += uint32(l.Quantity)
+	}
+	return ""
 }
 
 // FeeBasisPoints is the platform's fee per paid ticket at checkout

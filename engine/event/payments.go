@@ -29,6 +29,9 @@ func (s *State) decideBegin(c BeginPayment, at int64) engine.Decision {
 	if len(o.Attempts) == maxAttempts {
 		return refuse(engine.OrderNotPayable, OrderState{Status: o.Status, Reason: "too many payment attempts"})
 	}
+	if r := s.paying(o, c.Scale, at); r != nil {
+		return engine.Decision{Reply: r}
+	}
 	f := &PaymentBegun{ID: o.ID, ExpiresAt: o.ExpiresAt, Attempt: Attempt{
 		Reference: c.Number + "-" + strconv.Itoa(len(o.Attempts)+1),
 		Provider:  c.Provider, Status: AttemptPending, Amount: o.Total, At: at,
@@ -160,7 +163,7 @@ func (s *State) settle(o *Order, f *PaymentReported, at int64) engine.Decision {
 	again := *o
 	again.Serial = keeper.NewSerial(s.epoch, s.counter+1)
 	report := ReportPayment{Order: o.ID, Reference: f.Reference, Status: f.Status, Received: f.Received, Currency: o.Currency}
-	return s.startPlacing(&placing{order: &again, at: at, waiting: allLines(o), late: &report}, at)
+	return s.startPlacing(&placing{order: &again, at: at, waiting: allLines(o), late: &report})
 }
 
 // sendBack notes money and that it is to be refunded.

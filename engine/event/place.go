@@ -25,39 +25,58 @@ func (s *State) decidePlace(c Place, at int64) engine.Decision {
 	if !selling(s.status) {
 		return engine.Decision{Reply: s.blocked(&c.Lines[0])}
 	}
+	if r := s.missSeats(c.Lines); r != nil {
+		return engine.Decision{Reply: r}
+	}
 	o := &Order{
 		ID: c.Order, Serial: keeper.NewSerial(s.epoch, s.counter+1), Fingerprint: c.Fingerprint,
-		Status: Pending, Email: c.Email, Name: c.Name, Customer: c.Customer, Lines: c.Lines,
+		Status: Pending, Email: c.Email, Name: c.Name, Customer: c.Customer, Client: c.Client, Lines: c.Lines,
 		Currency: s.details.Currency, CreatedAt: at, UpdatedAt: at, ExpiresAt: at + s.details.OrderWindow,
+	}
+	if takesSeats(c.Lines) {
+		o.Shopper = &Shopper{Holder: c.Holder, Principal: c.Principal}
+	}
+	p := &placing{order: o, at: at, presale: c.PresaleCode, scale: c.Scale, waiting: allLines(o)}
+	if r := s.ordering(p, at); r != nil {
+		return engine.Decision{Reply: r}
 	}
 	if left := s.room(); left != NoCapacity && o.Tickets() > left {
 		return refuse(engine.TicketSoldOut, Full{s.typeID(&c.Lines[0]), o.Tickets(), left})
 	}
-	return s.startPlacing(&placing{order: o, at: at, presale: c.PresaleCode, waiting: allLines(o)}, at)
+	return s.startPlacing(p)
 }
 
-// decideKnown answers a Place that has been seen before.
+// decideKnown answers a Place that has been seen before, with what it was
+// answered then.
 func (s *State) decideKnown(c Place) (engine.Decision, bool) {
-	other := func(fingerprint uint64) (engine.Decision, bool) {
-		return refuse(engine.IdempotencyReused, nil), fingerprint != c.Fingerprint
+	if d, known := s.decideKnownAs(c.Order, c.Fingerprint); known || c.Alias.Zero() {
+		return d, known
 	}
-	if p := s.placing[c.Order]; p != nil && p.late == nil {
+	return s.decideKnownAs(c.Alias, c.Fingerprint)
+}
+
+func (s *State) decideKnownAs(id engine.OrderID, body uint64) (engine.Decision, bool) {
+	other := func(fingerprint uint64) (engine.Decision, bool) {
+		return refuse(engine.IdempotencyReused, nil), fingerprint != body
+	}
+	if p := s.placing[id]; p != nil && p.late == nil {
 		if d, differs := other(p.order.Fingerprint); differs {
 			return d, true
 		}
-		return engine.Decision{Hold: &c.Order}, true
+		return engine.Decision{Hold: &p.order.ID}, true
 	}
-	if o := s.find(c.Order); o != nil {
+	if o := s.find(id); o != nil {
 		if d, differs := other(o.Fingerprint); differs {
 			return d, true
 		}
-		return engine.Decision{Reply: &OrderReply{Order: o, Status: o.Status}}, true
+		o = o.Placed()
+		return engine.Decision{Reply: &OrderReply{Order: o, Status: o.Status, Known: true}}, true
 	}
-	if status, print, ok := s.past.find(c.Order); ok {
+	if status, print, ok := s.past.find(id); ok {
 		if d, differs := other(print); differs {
 			return d, true
 		}
-		return engine.Decision{Reply: &OrderReply{Past: true, Status: status}}, true
+		return engine.Decision{Reply: &OrderReply{ID: id, Past: true, Status: status, Known: true}}, true
 	}
 	return engine.Decision{}, false
 }
@@ -82,17 +101,22 @@ func (s *State) blocked(l *OrderLine) *engine.Refusal {
 }
 
 // startPlacing holds the caller and asks the keepers.
-func (s *State) startPlacing(p *placing, at int64) engine.Decision {
+func (s *State) startPlacing(p *placing) engine.Decision {
 	d := engine.Decision{Hold: &p.order.ID, Facts: []engine.Fact{&Placing{placing: p}}}
 	claim, floor := keeper.Claim{Order: p.order.ID, Serial: p.order.Serial}, s.floor()
 	for i := range p.order.Lines {
 		l := &p.order.Lines[i]
-		d.Sends = append(d.Sends, engine.Send{To: s.keeperOf(l), Cmd: keeper.Reserve{
+		d.Sends = append(d.Sends, engine.Send{To: s.keeperOf(p.order, i), Cmd: keeper.Reserve{
 			Claim: claim, Floor: floor,
 			Line: keeper.Line{
-				Quantity: l.Quantity, Customer: p.order.Customer, PresaleCode: p.presale, Late: p.late != nil,
+				Quantity: l.Quantity, Customer: p.order.Customer, PresaleCode: p.presale, Late: p.late != nil, Seated: len(l.Seats) > 0,
 			},
 		}})
+	}
+	if p.order.seated() {
+		l := p.order.seats()
+		l.Late = p.late != nil
+		d.Sends = append(d.Sends, engine.Send{To: engine.SeatmapRef(s.ref.Event), Cmd: keeper.Reserve{Claim: claim, Floor: floor, Line: l}})
 	}
 	return d
 }
@@ -119,7 +143,10 @@ func (s *State) decideGranted(c keeper.Granted, at int64) engine.Decision {
 		return s.settleLate(p, at)
 	}
 	if !selling(s.status) {
-		return s.drop(p, s.blocked(&p.order.Lines[line]), -1)
+		return s.drop(p, s.blocked(&p.order.Lines[0]), -1)
+	}
+	if r := s.guessing(p, at); r != nil { // others of his were wrong meanwhile
+		return s.drop(p, r, -1)
 	}
 	return s.create(p, line, c, at)
 }
@@ -128,10 +155,11 @@ func (s *State) decideGranted(c keeper.Granted, at int64) engine.Decision {
 // completed at once.
 func (s *State) create(p *placing, line int, c keeper.Granted, at int64) engine.Decision {
 	o := *p.order
-	o.Lines = slices.Clone(o.Lines)
-	o.Lines[line].UnitPrice, o.Lines[line].Name = c.Price, c.Name
+	if line < len(o.Lines) {
+		o.Lines = slices.Clone(o.Lines)
+		o.Lines[line].UnitPrice, o.Lines[line].Name = c.Price, c.Name
+	}
 	o.total(s.details.AbsorbFees)
-	o.UpdatedAt = at
 	d := engine.Decision{Facts: []engine.Fact{&OrderCreated{Order: &o}}}
 	reply := &o
 	if o.Total == 0 {
@@ -153,7 +181,15 @@ func (s *State) decideRefused(c keeper.Refused, at int64) engine.Decision {
 	if p.late != nil && s.find(c.Order) != nil {
 		return s.refundLate(p, at)
 	}
-	return s.drop(p, c.Refusal, lineOf(p.order, c.Keeper))
+	d := s.drop(p, c.Refusal, lineOf(p.order, c.Keeper))
+	if c.Refusal.Code == engine.PresaleCodeRequired && p.presale != "" && p.order.counts() {
+		if r := s.guessing(p, at); r != nil {
+			d.Answers[0].Reply = r // what he tried beyond the limit is not judged
+		} else {
+			d.Facts = append(d.Facts, &Guessed{Customer: p.order.Customer, Client: p.order.Client, At: at})
+		}
+	}
+	return d
 }
 
 // drop forgets an order that waited for its keepers, and answers its callers.

@@ -42,6 +42,10 @@ type Frozen struct {
 
 	Gates   []GateCount   `cbor:"40,keyasint"`
 	Minutes []MinuteCount `cbor:"41,keyasint"`
+
+	MadeAt   engine.Column[int64]  `cbor:"50,keyasint"` // the orders that the velocity rules count
+	MadeBy   engine.Column[uint64] `cbor:"51,keyasint"`
+	MadeFrom engine.Column[uint64] `cbor:"52,keyasint"`
 }
 
 // Freeze returns a copy that shares only what never changes.
@@ -56,6 +60,7 @@ func (s *State) Freeze() any {
 		TicketStatus: t.status, TicketAt: t.at, TicketGate: t.gate, TicketDevice: t.device, TicketKey: t.key,
 		Gates: slices.Clone(s.gates.counts), Minutes: slices.Clone(s.gates.minutes),
 	}
+	f.MadeAt, f.MadeBy, f.MadeFrom = s.made.freeze()
 	for _, l := range s.lateDue.items {
 		f.LateIDs, f.LateAt = append(f.LateIDs, l.id), append(f.LateAt, l.at)
 	}
@@ -84,6 +89,10 @@ func Thaw(ref engine.Ref, frozen any) (engine.State, error) {
 		status: f.TicketStatus, at: f.TicketAt, gate: f.TicketGate, device: f.TicketDevice, key: f.TicketKey,
 	}
 	s.live = int64(s.minted.len())
+	for i, at := range f.MadeAt {
+		by := [2]uint64{buyer: f.MadeBy[i], address: f.MadeFrom[i]}
+		s.made.append(by, s.made.begin(by), at)
+	}
 	s.thawOrders(f)
 	s.past = past{ids: f.PastIDs, status: f.PastStatus, prints: f.PastPrints, at: f.PastAt, index: make(map[engine.OrderID]int, len(f.PastIDs))}
 	for i, id := range f.PastIDs {
@@ -103,6 +112,7 @@ func (f *Frozen) even() bool {
 	return same(len(f.LateIDs), len(f.LateAt)) &&
 		same(len(f.PastIDs), len(f.PastStatus), len(f.PastPrints), len(f.PastAt)) &&
 		same(len(f.GroupFirst), len(f.GroupKind), len(f.GroupOrder), len(f.GroupNameEnd)) &&
+		same(len(f.MadeAt), len(f.MadeBy), len(f.MadeFrom)) &&
 		same(len(f.TicketStatus), len(f.TicketAt), len(f.TicketGate), len(f.TicketDevice), len(f.TicketKey))
 }
 
@@ -111,6 +121,7 @@ func (s *State) thawOrders(f *Frozen) {
 		s.open.put(o)
 		if o.Unpaid() {
 			s.live += o.Tickets()
+			s.opened(o, 1)
 			s.expiry.add(o.ExpiresAt, o.ID)
 			if s.status == StatusCancelled {
 				s.due = append(s.due, o.ID)

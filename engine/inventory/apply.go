@@ -13,6 +13,7 @@ func (s *State) Apply(f engine.Fact) {
 	case *Updated:
 		s.details = f.Details
 		s.rev++
+		s.sized = max(s.sized, f.Resize)
 	case *keeper.ReservedFact:
 		was := s.available()
 		if old := s.book.Reserve(f); old != nil {

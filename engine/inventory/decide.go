@@ -20,6 +20,8 @@ func (s *State) Decide(c engine.Command, now time.Time) engine.Decision {
 		return s.decideRelease(c, at)
 	case keeper.Confirmed:
 		return engine.Decision{Facts: []engine.Fact{&keeper.ConfirmedFact{Claims: c.Claims}}}
+	case keeper.Resize:
+		return s.decideResize(c, at)
 	case keeper.OfferSeen:
 		return engine.Decision{Facts: []engine.Fact{&Seen{Revision: c.Revision}}}
 	case engine.Wake:
@@ -47,6 +49,7 @@ func (s *State) decideCreate(c Create, at int64) engine.Decision {
 		return engine.Decision{Reply: s.record()}
 	}
 	t := c.Details
+	t.Seated = false
 	d := engine.Decision{
 		Facts: []engine.Fact{&Created{Details: &t, At: at}},
 		Reply: &Record{Ref: s.ref, Details: t, CreatedAt: at, Revision: 1, Available: t.Quantity},
@@ -62,21 +65,48 @@ func (s *State) decideUpdate(c Update, at int64) engine.Decision {
 	if c.Revision != s.rev {
 		return refuse(engine.Conflict, nil)
 	}
-	t, taken := c.Details, s.sold+s.held
+	t, taken := c.Details, s.taken()
+	t.Seated = s.details.Seated
 	if taken > 0 && (t.Price != s.details.Price || t.Type != s.details.Type || t.Currency != s.details.Currency) {
 		return refuse(engine.TicketTypeLocked, nil)
 	}
-	if t.Quantity != Unlimited && t.Quantity < taken {
+	if t.Seated && t.Quantity != s.details.Quantity {
+		return engine.Decision{Reply: &engine.Refusal{
+			Code: engine.TicketTypeLocked, Message: "The quantity of a seated ticket type is that of its seats.",
+		}}
+	}
+	if t.Quantity != Unlimited && t.Quantity < taken && !t.Seated {
 		return refuse(engine.Validation, Floor{QuantityTotal: t.Quantity, Sold: taken})
 	}
-	left := int64(Unlimited)
-	if t.Quantity != Unlimited {
-		left = t.Quantity - taken
+	return s.update(&Updated{Details: &t, At: at, Left: t.left(taken)})
+}
+
+// decideResize gives the type as many units as it has seats, or lets it have
+// none again: then it keeps its quantity until the organizer changes it.
+func (s *State) decideResize(c keeper.Resize, at int64) engine.Decision {
+	if s.details == nil {
+		return refuse(engine.TicketTypeNotFound, nil) // not yet: it will be told again
 	}
+	var d engine.Decision
+	if c.Revision > s.sized {
+		t := *s.details
+		if t.Seated = c.Quantity != keeper.Unseated; t.Seated {
+			t.Quantity = c.Quantity
+		} else if t.Quantity != Unlimited {
+			t.Quantity = max(t.Quantity, s.taken())
+		}
+		d = s.update(&Updated{Details: &t, At: at, Left: t.left(s.taken()), Resize: c.Revision})
+	}
+	d.Sends = append(d.Sends, engine.Send{To: c.Keeper, Cmd: keeper.ResizeSeen{Revision: c.Revision}})
+	return d
+}
+
+// update replaces the record, and offers what it says.
+func (s *State) update(f *Updated) engine.Decision {
 	r := s.record()
-	r.Details, r.Revision, r.Available = t, s.rev+1, left
-	d := engine.Decision{Facts: []engine.Fact{&Updated{Details: &t, At: at, Left: left}}, Reply: r}
-	s.sendOffer(&d, at, &t, s.rev+1, left == 0)
+	r.Details, r.Revision, r.Available = *f.Details, s.rev+1, f.Left
+	d := engine.Decision{Facts: []engine.Fact{f}, Reply: r}
+	s.sendOffer(&d, f.At, f.Details, s.rev+1, f.Left == 0)
 	return d
 }
 
@@ -95,21 +125,17 @@ func (s *State) decideReserve(c keeper.Reserve, at int64) engine.Decision {
 			Cmd: keeper.Refused{Claim: c.Claim, Keeper: s.ref, Refusal: r},
 		}}}
 	}
-	left := int64(Unlimited)
-	if s.details.Quantity != Unlimited {
-		left = s.available() - c.Line.Quantity
-		if old != nil {
-			left += old.Quantity
-		}
+	taken := s.taken() + c.Line.Quantity
+	if old != nil {
+		taken -= old.Quantity
 	}
+	left := s.details.left(taken)
 	d := s.grant(c.Claim)
 	d.Facts = []engine.Fact{&keeper.ReservedFact{
 		Claim: c.Claim, Floor: c.Floor, At: at,
 		Quantity: c.Line.Quantity, Customer: c.Line.Customer, Left: left,
 	}}
-	if left == 0 && s.available() != 0 {
-		s.sendOffer(&d, at, s.details, s.rev+1, true)
-	}
+	s.offerTurn(&d, at, left)
 	return d
 }
 
@@ -134,8 +160,14 @@ func (s *State) objection(l keeper.Line, old *keeper.Held, at int64) *engine.Ref
 			return r
 		}
 	}
-	if s.details.Quantity != Unlimited && s.available()+back < l.Quantity {
-		return engine.Refuse(engine.TicketSoldOut, Stock{s.typeID(), l.Quantity, s.available() + back})
+	if s.details.Seated {
+		if !l.Seated { // its ledger has not heard yet
+			return &engine.Refusal{Code: engine.Validation, Message: "These tickets are sold by seat.", Details: Which{s.typeID()}}
+		}
+		return nil
+	}
+	if left := s.details.left(s.taken() - back); left != Unlimited && left < l.Quantity {
+		return engine.Refuse(engine.TicketSoldOut, Stock{s.typeID(), l.Quantity, left})
 	}
 	return nil
 }
@@ -195,14 +227,9 @@ func (s *State) decideRelease(c keeper.Release, at int64) engine.Decision {
 		// by one that holds the reservation, and must not speak for it.
 		return engine.Decision{Facts: []engine.Fact{&keeper.BarredFact{Claim: c.Claim}}}
 	case keeper.Open:
-		left := s.available()
-		if left != Unlimited {
-			left += h.Quantity
-		}
+		left := s.details.left(s.taken() - h.Quantity)
 		d.Facts = []engine.Fact{&keeper.ReleasedFact{Claim: c.Claim, Floor: c.Floor, Left: left}}
-		if s.available() == 0 {
-			s.sendOffer(&d, at, s.details, s.rev+1, false)
-		}
+		s.offerTurn(&d, at, left)
 	case keeper.Ended:
 	}
 	return d

@@ -25,6 +25,9 @@ type (
 		Details *Details `cbor:"1,keyasint"`
 		At      int64    `cbor:"2,keyasint"`
 		Left    int64    `cbor:"3,keyasint"` // for sale after it; negative: unlimited
+		// Resize is the revision of the seat map's Resize that is carried
+		// out; 0: the organizer has changed the record.
+		Resize uint64 `cbor:"4,keyasint,omitempty"`
 	}
 	// Offered (volatile) says that the offer was sent.
 	Offered struct{ At int64 }

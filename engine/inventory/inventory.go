@@ -5,6 +5,11 @@
 // quantity; no customer holds more than the cap at the time of sale; price and
 // type stand still once a ticket is sold. Limits: one order reserves at most
 // 100 units (edge), an inquiry asks about at most 512 reservations.
+//
+// A seated type is sized by the event's seat map (keeper.Resize), which also
+// judges whether a seat is left. Here its units are counted for the caps and for
+// what is available; for a moment, until the map's word arrives, they may be
+// more than the quantity.
 package inventory
 
 import (
@@ -42,6 +47,9 @@ type Details struct {
 	SectionID       string `cbor:"18,keyasint,omitempty"`
 	SortOrder       int64  `cbor:"19,keyasint,omitempty"`
 	Hidden          bool   `cbor:"20,keyasint,omitempty"`
+	// Seated says that the tickets are seats: Quantity is what the seat map
+	// says, and whether there are any left is the map's to judge.
+	Seated bool `cbor:"21,keyasint,omitempty"`
 }
 
 // State is a ticket type's memory.
@@ -50,6 +58,7 @@ type State struct {
 	details *Details // nil until created; replaced, never changed
 	created int64    // unix milliseconds
 	rev     uint64   // counts changes of the record and of the offer
+	sized   uint64   // revision of the seat map's last Resize
 	sold    int64    // units committed
 	held    int64    // units reserved
 	book    keeper.Book
@@ -77,16 +86,22 @@ type Record struct {
 func (s *State) record() *Record {
 	return &Record{
 		Ref: s.ref, Details: *s.details, CreatedAt: s.created, Revision: s.rev,
-		Sold: s.sold + s.held, Available: s.available(),
+		Sold: s.taken(), Available: s.available(),
 	}
 }
 
+// taken are the units sold or reserved.
+func (s *State) taken() int64 { return s.sold + s.held }
+
 // available is what is left for sale; Unlimited when stock is not finite.
-func (s *State) available() int64 {
-	if s.details.Quantity == Unlimited {
+func (s *State) available() int64 { return s.details.left(s.taken()) }
+
+// left is what is left for sale when so many are taken.
+func (t *Details) left(taken int64) int64 {
+	if t.Quantity == Unlimited {
 		return Unlimited
 	}
-	return s.details.Quantity - s.sold - s.held
+	return max(0, t.Quantity-taken)
 }
 
 // Next is when the state wants a Wake: to ask about reservations that nobody
@@ -118,11 +133,11 @@ func (s *State) Check() error {
 	if got := s.book.Quantity(); got != s.held {
 		return fmt.Errorf("inventory: %d units held, %d in the book", s.held, got)
 	}
-	if q := s.details.Quantity; q != Unlimited && s.sold+s.held > q {
+	if q := s.details.Quantity; q != Unlimited && !s.details.Seated && s.taken() > q {
 		return fmt.Errorf("inventory: oversold: %d sold + %d held of %d", s.sold, s.held, q)
 	}
-	if sum := s.buyers.sum(); sum != s.sold+s.held {
-		return fmt.Errorf("inventory: buyers hold %d, stock says %d", sum, s.sold+s.held)
+	if sum := s.buyers.sum(); sum != s.taken() {
+		return fmt.Errorf("inventory: buyers hold %d, stock says %d", sum, s.taken())
 	}
 	return nil
 }

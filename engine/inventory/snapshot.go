@@ -18,6 +18,7 @@ type Frozen struct {
 	Book    keeper.FrozenBook     `cbor:"6,keyasint"`
 	Buyers  engine.Column[uint64] `cbor:"7,keyasint"`
 	Counts  engine.Column[int64]  `cbor:"8,keyasint"`
+	Sized   uint64                `cbor:"9,keyasint,omitempty"`
 }
 
 // Freeze returns a copy that shares only what never changes.
@@ -25,7 +26,7 @@ func (s *State) Freeze() any {
 	return &Frozen{
 		Details: s.details, Created: s.created, Rev: s.rev, Sold: s.sold, Held: s.held,
 		Book: s.book.Freeze(), Buyers: slices.Clip(s.buyers.keys),
-		Counts: slices.Clone(s.buyers.counts),
+		Counts: slices.Clone(s.buyers.counts), Sized: s.sized,
 	}
 }
 
@@ -36,7 +37,7 @@ func Thaw(ref engine.Ref, frozen any) (engine.State, error) {
 		return nil, fmt.Errorf("inventory: snapshot of %s is a %T with columns of unequal length", ref.Name(), frozen)
 	}
 	s := &State{
-		ref: ref, details: f.Details, created: f.Created, rev: f.Rev, sold: f.Sold, held: f.Held,
+		ref: ref, details: f.Details, created: f.Created, rev: f.Rev, sold: f.Sold, held: f.Held, sized: f.Sized,
 		book:   keeper.Thaw(f.Book),
 		buyers: buyers{keys: f.Buyers, counts: f.Counts, index: make(map[uint64]int32, len(f.Buyers))},
 	}

@@ -31,6 +31,14 @@ func (s *State) sendOffer(d *engine.Decision, now int64, t *Details, rev uint64,
 	d.Sends = append(d.Sends, engine.Send{To: s.ledger(), Cmd: offer(s.ref, t, rev, soldOut)})
 }
 
+// offerTurn adds the offer when the type sells out, or comes back, by having so
+// many left.
+func (s *State) offerTurn(d *engine.Decision, now, left int64) {
+	if out := left == 0; out != (s.available() == 0) {
+		s.sendOffer(d, now, s.details, s.rev+1, out)
+	}
+}
+
 // Offer is what the ledger needs to know of the type, as the record says it.
 func (r *Record) Offer() keeper.Offer {
 	return offer(r.Ref, &r.Details, r.Revision, r.Available == 0)
@@ -39,6 +47,6 @@ func (r *Record) Offer() keeper.Offer {
 func offer(ref engine.Ref, t *Details, rev uint64, soldOut bool) keeper.Offer {
 	return keeper.Offer{
 		Keeper: ref, Revision: rev, SaleStart: t.SaleStart, SaleEnd: t.SaleEnd,
-		Hidden: t.Hidden, SoldOut: soldOut, Paid: t.Price > 0,
+		Hidden: t.Hidden, SoldOut: soldOut, Paid: t.Price > 0, Seated: t.Seated,
 	}
 }

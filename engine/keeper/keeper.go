@@ -1,6 +1,7 @@
 // Package keeper is the reservation protocol between a ledger (the actor of an
 // event, which runs orders) and the keepers of what an order takes: the stock
-// of a ticket type and, later, seats, slots, promo uses and wallets.
+// of a ticket type, the seats of an event and, later, slots, promo uses and
+// wallets.
 //
 //	ledger                          keeper
 //	Reserve(order, serial)   ->     journals Reserved
@@ -58,7 +59,21 @@ type Line struct {
 	// Late marks money that arrived after the order's end: only stock is
 	// judged, for the buyer has met the other rules before.
 	Late bool `cbor:"4,keyasint,omitempty"`
+	// Seats are the seats of all seated lines of an order, in the one line
+	// that the seat map hears; SeatTypes are their ticket types, one each.
+	Seats     []string `cbor:"5,keyasint,omitempty"`
+	SeatTypes []int64  `cbor:"6,keyasint,omitempty"`
+	// Holder is who may have held the seats. Without one, the seats that
+	// the Principal holds count as free.
+	Holder    string `cbor:"7,keyasint,omitempty"`
+	Principal uint64 `cbor:"8,keyasint,omitempty"`
+	// Seated says, to a ticket type, that the units are seats: whether there
+	// are any left is for the seat map to judge.
+	Seated bool `cbor:"9,keyasint,omitempty"`
 }
+
+// Unseated is the quantity of a ticket type that no seats are sold as any more.
+const Unseated = -1
 
 // Commands to a keeper.
 type (
@@ -84,6 +99,14 @@ type (
 	Confirmed struct{ Claims []Claim }
 	// OfferSeen acknowledges an Offer.
 	OfferSeen struct{ Revision uint64 }
+	// ResizeSeen acknowledges a Resize.
+	ResizeSeen struct{ Revision uint64 }
+	// Return gives seats that the claim was sold back, after a refund. It is
+	// answered by Returned, also when they are given back already.
+	Return struct {
+		Claim
+		Seats []string
+	}
 )
 
 // Commands to a ledger.
@@ -106,6 +129,12 @@ type (
 		Claim
 		Keeper engine.Ref
 	}
+	// Returned says that the seats of a Return are free again.
+	Returned struct {
+		Claim
+		Keeper engine.Ref
+		Seats  []string
+	}
 	// Inquire asks which of the reservations are still wanted.
 	Inquire struct {
 		Keeper engine.Ref
@@ -121,17 +150,32 @@ type (
 		Hidden    bool       `cbor:"5,keyasint,omitempty"`
 		SoldOut   bool       `cbor:"6,keyasint,omitempty"`
 		Paid      bool       `cbor:"7,keyasint,omitempty"` // has a price
+		Seated    bool       `cbor:"8,keyasint,omitempty"` // its tickets are seats
 	}
 )
 
+// Resize tells a ticket type how many seats there are to sell as it: those of
+// its sections that are not blocked, and those sold as it already; or Unseated.
+// Between keepers: a seat map repeats it until ResizeSeen names its revision,
+// which no other Resize of the map has.
+type Resize struct {
+	Keeper   engine.Ref
+	Revision uint64
+	Quantity int64
+}
+
 // Command marks the messages as commands.
-func (Reserve) Command()   {}
-func (Commit) Command()    {}
-func (Release) Command()   {}
-func (Confirmed) Command() {}
-func (OfferSeen) Command() {}
-func (Granted) Command()   {}
-func (Refused) Command()   {}
-func (Closed) Command()    {}
-func (Inquire) Command()   {}
-func (Offer) Command()     {}
+func (Reserve) Command()    {}
+func (Commit) Command()     {}
+func (Release) Command()    {}
+func (Confirmed) Command()  {}
+func (OfferSeen) Command()  {}
+func (Granted) Command()    {}
+func (Refused) Command()    {}
+func (Closed) Command()     {}
+func (Inquire) Command()    {}
+func (Offer) Command()      {}
+func (Resize) Command()     {}
+func (ResizeSeen) Command() {}
+func (Return) Command()     {}
+func (Returned) Command()   {}

@@ -1,0 +1,79 @@
+package engine_test
+
+import (
+	"encoding"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"boxoffice/engine"
+)
+
+// TestPackedColumns packs and unpacks columns of all sorts.
+func TestPackedColumns(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		steps := engine.Steps(rapid.SliceOf(rapid.Int32()).Draw(t, "steps"))
+		texts := engine.Strings(rapid.SliceOf(rapid.String()).Draw(t, "texts"))
+		bits := engine.Bits(rapid.SliceOf(rapid.Bool()).Draw(t, "bits"))
+		var gotSteps engine.Steps
+		var gotTexts engine.Strings
+		var gotBits engine.Bits
+		unpack(t, steps, &gotSteps)
+		unpack(t, texts, &gotTexts)
+		unpack(t, bits, &gotBits)
+		require.Equal(t, steps, gotSteps)
+		require.Equal(t, texts, gotTexts)
+		require.Equal(t, bits, gotBits)
+	})
+}
+
+func unpack(t require.TestingT, from encoding.BinaryMarshaler, to encoding.BinaryUnmarshaler) {
+	b, err := from.MarshalBinary()
+	require.NoError(t, err)
+	require.NoError(t, to.UnmarshalBinary(b))
+}
+
+// TestColumnsAreSmall is what a map of seats counts on.
+func TestColumnsAreSmall(t *testing.T) {
+	t.Parallel()
+	rising := make(engine.Steps, 1_000)
+	for i := range rising {
+		rising[i] = int32(100_000 + i)
+	}
+	b, err := rising.MarshalBinary()
+	require.NoError(t, err)
+	require.LessOrEqual(t, len(b), len(rising)+3)
+	b, err = make(engine.Bits, 1_000).MarshalBinary()
+	require.NoError(t, err)
+	require.LessOrEqual(t, len(b), 1_000/8+2)
+}
+
+// TestColumnsRefuse gives the decoders what the encoders did not write.
+func TestColumnsRefuse(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		column encoding.BinaryUnmarshaler
+		bytes  string
+	}{
+		"numbers cut short":    {new(engine.Steps), "\x80"},
+		"numbers out of range": {new(engine.Steps), strings.Repeat("\xff", 9) + "\x01"},
+		"numbers too large":    {new(engine.Steps), "\xfe\xff\xff\xff\x0f\x02"},
+		"texts cut short":      {new(engine.Strings), "\x02a"},
+		"a text without end":   {new(engine.Strings), strings.Repeat("\xff", 9) + "\x01a"},
+		"bits cut short":       {new(engine.Bits), "\x09\xff"},
+		"bits too many":        {new(engine.Bits), "\x08\xff\xff"},
+		"bits without number":  {new(engine.Bits), ""},
+		"bits without end":     {new(engine.Bits), strings.Repeat("\xff", 9) + "\x01"},
+		"a broken column":      {new(engine.Column[uint32]), "abc"},
+		"broken ids":           {new(engine.IDs), "abc"},
+	} {
+		require.Error(t, c.column.UnmarshalBinary([]byte(c.bytes)), name)
+	}
+	var most engine.Steps
+	unpack(t, engine.Steps{math.MaxInt32, math.MinInt32, 0}, &most)
+	require.Equal(t, engine.Steps{math.MaxInt32, math.MinInt32, 0}, most)
+}

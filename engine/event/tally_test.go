@@ -1,0 +1,199 @@
+package event
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// TestTally compares a tally with a plain list of what was done: what it says of
+// a doer is exact, also after a snapshot, and it forgets what is past.
+func TestTally(t *testing.T) {
+	t.Parallel()
+	type act struct {
+		by    [2]uint64
+		slots [2]uint32
+		at    int64
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		tally := newTally(1_000)
+		var all, begun []act
+		var now int64
+		open := make(map[uint64]int64)
+		for range rapid.IntRange(1, 300).Draw(t, "turns") {
+			now += rapid.Int64Range(0, 200).Draw(t, "pause")
+			by := [2]uint64{rapid.Uint64Range(1, 4).Draw(t, "buyer"), rapid.Uint64Range(1, 3).Draw(t, "address")}
+			switch what := rapid.IntRange(0, 5).Draw(t, "what"); {
+			case what < 3:
+				begun = append(begun, act{by, tally.begin(by), now})
+			case what < 5 && len(begun) > 0: // the first begun need not be the first done
+				i := rapid.IntRange(0, len(begun)-1).Draw(t, "which")
+				a := begun[i]
+				begun = slices.Delete(begun, i, i+1)
+				if what == 3 {
+					tally.undone(a.by, a.slots)
+					break
+				}
+				tally.done(a.by, a.slots, a.at)
+				if n := len(all); n > 0 {
+					a.at = max(a.at, all[n-1].at)
+				}
+				all = append(all, a)
+			case what == 5:
+				n := int64(1)
+				if open[by[0]] > 0 {
+					n = -1
+				}
+				tally.opened(by[0], int32(n))
+				open[by[0]] += n
+			}
+			if rapid.IntRange(0, 20).Draw(t, "saved") == 0 && len(begun) == 0 {
+				tally = thawed(&tally, open)
+			}
+			sum := int64(0)
+			for _, n := range open {
+				sum += n
+			}
+			require.NoError(t, tally.check(sum, int64(len(begun))))
+			for side := range by {
+				limit := rapid.Int64Range(1, 6).Draw(t, "limit")
+				var at []int64 // of his deeds that still count
+				for _, d := range all {
+					if d.by[side] == by[side] && d.at > now-1_000 {
+						at = append(at, d.at)
+					}
+				}
+				taken := int64(len(at))
+				for _, d := range begun {
+					if d.by[side] == by[side] {
+						taken++
+					}
+				}
+				wait := tally.wait(side, tally.find(side, by[side]), limit, now)
+				switch over := taken + 1 - limit; {
+				case over <= 0:
+					require.Zero(t, wait)
+				case over <= int64(len(at)):
+					require.Equal(t, at[over-1]+1_000-now, wait)
+				default:
+					require.Positive(t, wait)
+				}
+			}
+		}
+	})
+}
+
+// thawed is a tally after a snapshot.
+func thawed(t *tally, open map[uint64]int64) tally {
+	fresh := newTally(t.span)
+	ats, by, from := t.freeze()
+	for i, at := range ats {
+		doers := [2]uint64{by[i], from[i]}
+		fresh.append(doers, fresh.begin(doers), at)
+	}
+	for who, n := range open {
+		if n > 0 {
+			fresh.opened(who, int32(n))
+		}
+	}
+	return fresh
+}
+
+// TestTallyBound gives a tally more to remember than it does: the oldest goes.
+func TestTallyBound(t *testing.T) {
+	t.Parallel()
+	tally := newTally(1_000)
+	const more = 1_000
+	for n := range uint64(maxTally + more) {
+		by := [2]uint64{n, n}
+		tally.done(by, tally.begin(by), 0)
+	}
+	require.NoError(t, tally.check(0, 0))
+	require.EqualValues(t, maxTally, tally.last-tally.gone)
+	require.Zero(t, tally.find(buyer, more-1))
+	require.NotZero(t, tally.find(address, more))
+	require.LessOrEqual(t, len(tally.deeds), maxTally/block+1)
+	for n := range uint64(maxTally) { // much later
+		by := [2]uint64{n % 2, 0}
+		tally.done(by, tally.begin(by), 5_000+int64(n))
+	}
+	require.NoError(t, tally.check(0, 0))
+	require.Len(t, tally.slots[buyer], 2)
+	require.LessOrEqual(t, tally.last-tally.gone, uint32(1_001))
+}
+
+// TestPlaced makes sure that nothing which becomes of an order shows in what its
+// Place is answered again.
+func TestPlaced(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		price := rapid.SampledFrom([]int64{0, 2_000}).Draw(t, "price")
+		o := &Order{
+			Status: Pending, Lines: []OrderLine{{Type: 1, Quantity: 2, UnitPrice: price}}, Client: 7,
+			CreatedAt: 1_000, UpdatedAt: 1_000, ExpiresAt: 901_000,
+		}
+		o.total(false)
+		if price == 0 {
+			o = o.completed(&OrderCompleted{First: 5, At: 1_005})
+		}
+		first, at := *o, int64(2_000)
+		require.Equal(t, first, *o.Placed())
+		for range rapid.IntRange(1, 12).Draw(t, "changes") {
+			at += 1_000
+			o = drawChange(t, o, at)
+			now := *o
+			placed := *o.Placed()
+			placed.Serial = 0 // the keepers', told to nobody
+			require.Equal(t, first, placed)
+			require.Equal(t, now, *o)
+		}
+	})
+}
+
+// drawChange is the order after something that may become of it.
+func drawChange(t *rapid.T, o *Order, at int64) *Order {
+	reference := "none"
+	if n := len(o.Attempts); n > 0 {
+		reference = o.Attempts[rapid.IntRange(0, n-1).Draw(t, "attempt")].Reference
+	}
+	switch what := rapid.IntRange(0, 6).Draw(t, "what"); {
+	case what == 0 && o.Unpaid():
+		return o.begun(&PaymentBegun{Attempt: Attempt{Reference: string(rune('a' + len(o.Attempts))), At: at}, ExpiresAt: at + 1_800_000})
+	case what == 1:
+		return o.opened(&PaymentOpened{Reference: reference, URL: "https://pay", At: at})
+	case what == 2:
+		status := rapid.SampledFrom([]string{AttemptProcessing, AttemptSucceeded, AttemptFailed, AttemptUnderpaid}).Draw(t, "status")
+		return o.reported(&PaymentReported{Reference: reference, Status: status, Received: 100, At: at})
+	case what == 3 && o.Unpaid():
+		return o.ended(rapid.SampledFrom([]string{Cancelled, Expired, Failed}).Draw(t, "end"), at)
+	case what == 4 && o.Total > 0 && o.Status != Completed:
+		return o.completed(&OrderCompleted{Serial: 9, First: 77, At: at})
+	case what == 5:
+		return o.due(&RefundDue{Refund: Refund{Reference: reference, Amount: 100, Status: RefundProcessing, At: at}})
+	case what == 6 && len(o.Refunds) > 0 && slices.ContainsFunc(o.Refunds, func(r Refund) bool { return r.ProcessedAt == 0 }):
+		return o.refundReported(&RefundReported{Status: RefundProcessed, At: at})
+	}
+	return o
+}
+
+// BenchmarkTally is what the velocity rules cost an order, from buyers with an
+// address each and from buyers behind one.
+func BenchmarkTally(b *testing.B) {
+	for name, addresses := range map[string]uint64{"an address each": 1 << 62, "one address": 1} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			t := newTally(orderSpan)
+			for n := uint64(0); b.Loop(); n++ {
+				who := n * 0x9e3779b97f4a7c15
+				by := [2]uint64{who, who % addresses}
+				for side := range by {
+					t.wait(side, t.find(side, by[side]), 1<<40, int64(n/25))
+				}
+				t.done(by, t.begin(by), int64(n/25))
+				t.opened(who, 1)
+			}
+		})
+	}
+}

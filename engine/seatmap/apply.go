@@ -1,0 +1,119 @@
+package seatmap
+
+import (
+	"boxoffice/engine"
+	"boxoffice/engine/keeper"
+)
+
+// Apply takes a fact in.
+func (s *State) Apply(f engine.Fact) {
+	if !f.FactType().Volatile() {
+		s.facts++
+	}
+	switch f := f.(type) {
+	case *HeldFact:
+		s.change(&hold{holder: f.Holder, principal: f.Principal, since: f.Since, until: f.Until}, f.Took, f.Dropped)
+	case *DroppedFact:
+		if h := s.holds.by[f.Holder]; h != nil {
+			rest := *h
+			s.change(&rest, nil, f.Seats)
+		}
+	case *ExpiredFact:
+		for _, i := range f.Seats {
+			if h := s.seats[i].hold; h != nil {
+				s.end(h)
+			}
+		}
+	case *keeper.BarredFact:
+		s.book.Bar(f)
+	case *keeper.InquiredFact:
+		s.book.Inquired(f)
+	case *keeper.ConfirmedFact:
+		s.book.Confirm(f)
+	case *ResizedFact:
+		s.sizes.sent = f.At
+	case *SeenFact:
+		s.sizes.see(f.Revision)
+	default:
+		s.applySale(f)
+		s.applyMap(f)
+		s.sizes.settle()
+	}
+}
+
+// applySale takes in what becomes of the seats of orders.
+func (s *State) applySale(f engine.Fact) {
+	switch f := f.(type) {
+	case *ReservedFact:
+		if old := s.book.Reserve(&f.Reservation); old != nil {
+			s.giveBack(old.Claim, nil)
+		}
+		types := make([]uint16, len(f.Seats))
+		for k, i := range f.Seats {
+			types[k] = s.prices[s.plan.SectionOf(i)]
+			if len(f.Types) > 0 {
+				types[k] = s.sizes.add(f.Types[k])
+			}
+		}
+		s.take(f.Reservation.Claim, f.Seats, types)
+	case *keeper.CommittedFact:
+		s.book.End(f.Claim, f.Floor)
+	case *ReleasedFact:
+		s.book.End(f.Claim, f.Floor)
+		s.giveBack(f.Claim, nil)
+	case *ReturnedFact:
+		s.giveBack(f.Claim, f.Seats)
+	}
+}
+
+// applyMap takes in what the organizer does.
+func (s *State) applyMap(f engine.Fact) {
+	switch f := f.(type) {
+	case *AttachedFact:
+		s.attach(newPlan(f.Layout))
+		s.mode, s.holdTime = f.Mode, f.HoldTime
+	case *ConfiguredFact:
+		s.mode, s.holdTime = f.Mode, f.HoldTime
+	case *DetachedFact:
+		s.attach(nil)
+		s.mode, s.holdTime = "", 0
+	case *PricedFact:
+		for i, typ := range f.Types {
+			s.sizes.list[s.prices[i]].sections--
+			s.prices[i] = s.sizes.add(typ)
+			s.sizes.list[s.prices[i]].sections++
+		}
+		for i := range s.seats {
+			s.put(int32(i), s.seats[i])
+		}
+	case *BlockedFact:
+		for _, i := range f.Unblock {
+			s.put(i, seat{})
+		}
+		for _, i := range f.Block {
+			s.lose(i)
+			s.put(i, seat{blocked: true})
+		}
+	}
+}
+
+// attach puts a map in the place of the one there is, without a trace of that
+// one but the sizes that the ticket types are to be told.
+func (s *State) attach(p *plan) {
+	s.plan, s.holds, s.seats, s.prices, s.vacant, s.tallies = p, newHolds(), nil, nil, nil, [4]int32{}
+	for i := range s.sizes.list {
+		s.sizes.list[i].seats, s.sizes.list[i].sections = 0, 0
+	}
+	if p == nil {
+		return
+	}
+	s.prices = make([]uint16, len(p.Sections))
+	s.seats = make([]seat, p.Len())
+	s.vacant = make([]int32, len(p.Rows))
+	for r := range s.vacant {
+		first, end := p.row(int32(r))
+		s.vacant[r] = end - first
+	}
+	s.tallies[Available] = int32(p.Len())
+	s.sizes.list[0].seats, s.sizes.list[0].sections = int64(p.Len()), len(p.Sections)
+}

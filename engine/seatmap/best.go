@@ -1,0 +1,263 @@
+package seatmap
+
+import (
+	"slices"
+
+	"boxoffice/engine"
+)
+
+// search looks for the best seats for one holder.
+type search struct {
+	s        *State
+	own      *hold
+	c        *BestAvailable
+	sections []bool // of the map: those that are asked for; nil: any
+	slot     uint16 // the ticket type; 0: any
+
+	row  []int32         // scratch: seats of one row that may be had
+	best [grades][]int32 // the best groups found, by how good they are together
+	cost [grades]int64   // of the best
+}
+
+// How good seats are together, in the order in which the rules relax.
+const (
+	together = iota // beside each other, leaving no single seat
+	beside          // beside each other
+	inRow           // in one row, in as few pieces as possible
+	grades
+)
+
+// dear is added to the cost of a group for what is worse than any distance: a
+// further piece, or a further wheelchair place.
+const dear = 1 << 32
+
+func (s *State) decideBest(c BestAvailable, at int64) engine.Decision {
+	switch {
+	case s.plan == nil:
+		return refuse(engine.NoSeating, nil)
+	case c.Holder == "":
+		return invalid("A selection has a holder.", nil)
+	case c.Quantity < 1 || c.Quantity > MaxSelection:
+		return invalid("1 to 50 seats are held at a time.", nil)
+	}
+	q := &search{s: s, own: s.holds.by[c.Holder], c: &c}
+	if c.Type != 0 {
+		if q.slot = s.sizes.slot(c.Type); q.slot == 0 {
+			return refuse(engine.TicketSoldOut, Room{Requested: c.Quantity})
+		}
+	}
+	if c.Sections != nil {
+		q.sections = make([]bool, len(s.plan.Sections))
+		for _, id := range c.Sections {
+			i := slices.IndexFunc(s.plan.Sections, func(known Section) bool { return known.ID == id })
+			if i < 0 {
+				return invalid("The map has no section "+id+".", nil)
+			}
+			q.sections[i] = true
+		}
+	}
+	seats, adjacent := q.run()
+	if seats == nil {
+		return refuse(engine.TicketSoldOut, Room{Requested: c.Quantity, Available: q.room()})
+	}
+	d, until := s.settle(c.Holder, c.Principal, q.own, seats, at)
+	d.Reply = &Best{Held: s.ids(seats), Adjacent: adjacent, ExpiresAt: until}
+	return d
+}
+
+// run finds the best seats, rising, or nil. Rows are visited from the nearest
+// on, and no further once what was found can't be bettered.
+func (q *search) run() (seats []int32, adjacent bool) {
+	s := q.s
+	for _, row := range s.plan.near {
+		if q.best[together] != nil && q.cost[together] <= q.floor(row) {
+			break
+		}
+		if q.offered(row) && int(s.vacant[row])+q.owned() >= q.c.Quantity {
+			q.visit(row)
+		}
+	}
+	for grade, seats := range q.best {
+		if seats != nil && (grade < inRow || !q.c.Adjacent) {
+			return seats, grade < inRow
+		}
+	}
+	if q.c.Adjacent {
+		return nil, false
+	}
+	seats = q.anywhere()
+	return seats, len(seats) == 1
+}
+
+// offered says whether the row's section is for sale and asked for.
+func (q *search) offered(row int32) bool {
+	section := q.s.plan.Rows[row].Section
+	slot := q.s.prices[section]
+	return slot != 0 && (q.slot == 0 || slot == q.slot) && (q.sections == nil || q.sections[section])
+}
+
+// owned is how many seats the holder has already.
+func (q *search) owned() int {
+	if q.own == nil {
+		return 0
+	}
+	return len(q.own.seats)
+}
+
+// floor is what a group of the row costs at least.
+func (q *search) floor(row int32) int64 {
+	floor := int64(q.s.plan.least[row]) * int64(q.c.Quantity)
+	if q.c.Accessible {
+		floor += dear
+	}
+	return floor
+}
+
+// visit judges all groups of a row that are as many of its seats in a line.
+func (q *search) visit(row int32) {
+	s, n := q.s, q.c.Quantity
+	q.collect(row)
+	var cost int64
+	var kinds [Companion + 1]int
+	pieces := 0
+	for k, i := range q.row {
+		cost += int64(s.plan.far[i])
+		kinds[s.plan.SeatKind[i]]++
+		if k > 0 && !q.joined(k) {
+			pieces++
+		}
+		if k >= n {
+			out := q.row[k-n]
+			cost -= int64(s.plan.far[out])
+			kinds[s.plan.SeatKind[out]]--
+			if !q.joined(k - n + 1) {
+				pieces--
+			}
+		}
+		if k >= n-1 && q.fits(&kinds) {
+			q.offer(k-n+1, cost+int64(kinds[Wheelchair])*dear, pieces)
+		}
+	}
+}
+
+// collect takes a row in hand: its seats that may be had.
+func (q *search) collect(row int32) {
+	q.row = q.row[:0]
+	first, end := q.s.plan.row(row)
+	for i := first; i < end; i++ {
+		if q.s.freeFor(i, q.own) && (q.c.Accessible || q.s.plan.SeatKind[i] == Standard) {
+			q.row = append(q.row, i)
+		}
+	}
+}
+
+// joined says whether the k-th seat of the row in hand is beside the one before.
+func (q *search) joined(k int) bool {
+	return q.row[k] == q.row[k-1]+1 && !q.s.plan.start[q.row[k]]
+}
+
+// fits says whether a group has the kinds of seats that are asked for.
+func (q *search) fits(kinds *[Companion + 1]int) bool {
+	return !q.c.Accessible || kinds[Wheelchair] > 0 && kinds[Companion] <= perWheelchair*kinds[Wheelchair]
+}
+
+// offer keeps a group of the row in hand, if it is the best of its grade. The
+// first one found stands against its equals.
+func (q *search) offer(from int, cost int64, pieces int) {
+	grade := inRow
+	if pieces == 0 {
+		grade = beside
+		if !q.gap(from) {
+			grade = together
+		}
+	}
+	cost += int64(pieces) * 2 * dear * MaxSelection
+	if q.best[grade] == nil || cost < q.cost[grade] {
+		q.best[grade] = append(q.best[grade][:0], q.row[from:from+q.c.Quantity]...)
+		q.cost[grade] = cost
+	}
+}
+
+// gap says whether a group of neighbours leaves a standard seat beside it single
+// that was not before.
+func (q *search) gap(from int) bool {
+	end := from + q.c.Quantity
+	return q.pair(from) && !q.pair(from-1) || q.pair(end) && !q.pair(end+1)
+}
+
+// pair says whether the k-th seat of the row in hand and the one before are
+// standard ones and neighbours.
+func (q *search) pair(k int) bool {
+	kinds := q.s.plan.SeatKind
+	return k > 0 && k < len(q.row) && q.joined(k) && kinds[q.row[k]] == Standard && kinds[q.row[k-1]] == Standard
+}
+
+// anywhere is the nearest seats of all rows, for want of enough in one: with
+// them, if asked for, a wheelchair place and its companions' seats.
+func (q *search) anywhere() []int32 {
+	kinds := q.nearest()
+	var seats []int32
+	take := func(kind Kind, most int) {
+		n := min(most, q.c.Quantity-len(seats), len(kinds[kind]))
+		seats = append(seats, kinds[kind][:n]...)
+		kinds[kind] = kinds[kind][n:]
+	}
+	if q.c.Accessible {
+		if len(kinds[Wheelchair]) == 0 {
+			return nil
+		}
+		take(Wheelchair, 1)
+		take(Companion, perWheelchair)
+	}
+	take(Standard, q.c.Quantity)
+	for q.c.Accessible && len(seats) < q.c.Quantity && len(kinds[Wheelchair]) > 0 {
+		take(Wheelchair, 1)
+		take(Companion, perWheelchair)
+	}
+	if len(seats) < q.c.Quantity {
+		return nil
+	}
+	return rising(seats)
+}
+
+// nearest lists, of each kind, as many seats as are asked for, the nearest first.
+func (q *search) nearest() (kinds [Companion + 1][]int32) {
+	far := q.s.plan.far
+	for _, row := range q.s.plan.near {
+		if q.s.vacant[row] == 0 && q.own == nil || !q.offered(row) {
+			continue
+		}
+		q.collect(row)
+		for _, i := range q.row {
+			list := &kinds[q.s.plan.SeatKind[i]]
+			if len(*list) == q.c.Quantity {
+				if far[i] >= far[(*list)[len(*list)-1]] {
+					continue
+				}
+				*list = (*list)[:len(*list)-1]
+			}
+			*list = append(*list, i)
+			for k := len(*list) - 1; k > 0 && far[(*list)[k-1]] > far[i]; k-- {
+				(*list)[k-1], (*list)[k] = (*list)[k], (*list)[k-1]
+			}
+		}
+	}
+	return kinds
+}
+
+// room is how many seats may be had, beside each other or not: none, where a
+// wheelchair place is asked for and there is none.
+func (q *search) room() int {
+	n, fit := 0, !q.c.Accessible
+	for _, row := range q.s.plan.near {
+		if q.offered(row) {
+			q.collect(row)
+			n += len(q.row)
+			fit = fit || slices.ContainsFunc(q.row, func(i int32) bool { return q.s.plan.SeatKind[i] == Wheelchair })
+		}
+	}
+	if !fit {
+		return 0
+	}
+	return n
+}

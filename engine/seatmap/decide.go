@@ -1,0 +1,208 @@
+package seatmap
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"boxoffice/engine"
+	"boxoffice/engine/keeper"
+)
+
+// Decide reads the state and says what a command does.
+func (s *State) Decide(c engine.Command, now time.Time) engine.Decision {
+	at := now.UnixMilli()
+	switch c := c.(type) {
+	case Hold:
+		return s.decideHold(c, at)
+	case BestAvailable:
+		return s.decideBest(c, at)
+	case Release:
+		return s.decideDrop(c, at)
+	case keeper.Reserve:
+		return s.decideReserve(c, at)
+	case keeper.Commit:
+		return s.decideCommit(c)
+	case keeper.Release:
+		return s.decideRelease(c)
+	case keeper.Return:
+		return s.decideReturn(c, at)
+	case keeper.Confirmed:
+		return engine.Decision{Facts: []engine.Fact{&keeper.ConfirmedFact{Claims: c.Claims}}}
+	case keeper.ResizeSeen:
+		return engine.Decision{Facts: []engine.Fact{&SeenFact{Revision: c.Revision}}}
+	case engine.Wake:
+		return s.decideWake(at)
+	case View:
+		return engine.Decision{Reply: s.view()}
+	case Get:
+		return engine.Decision{Reply: s.record()}
+	case Attach:
+		return s.decideAttach(c, at)
+	case Detach:
+		return s.decideDetach(at)
+	case Price:
+		return s.decidePrice(c, at)
+	case Block:
+		return s.decideBlock(c, at)
+	default:
+		return refuse(engine.Internal, nil)
+	}
+}
+
+func refuse(code engine.Code, details any) engine.Decision {
+	return engine.Decision{Reply: engine.Refuse(code, details)}
+}
+
+func invalid(message string, details any) engine.Decision {
+	return engine.Decision{Reply: &engine.Refusal{Code: engine.Validation, Message: message, Details: details}}
+}
+
+func (s *State) decideAttach(c Attach, at int64) engine.Decision {
+	c.Mode = cmp.Or(c.Mode, Reserved)
+	c.HoldTime = cmp.Or(c.HoldTime, DefaultHold)
+	switch {
+	case c.Mode != Reserved && c.Mode != GAMixed:
+		return invalid("The mode is reserved or ga_mixed.", nil)
+	case c.HoldTime < MinHold || c.HoldTime > MaxHold:
+		return invalid("A seat is held for 60 to 3600 seconds.", nil)
+	case c.Layout == nil:
+		return invalid("A map has a layout.", nil)
+	}
+	after := s.record()
+	after.Mode, after.HoldTime = c.Mode, c.HoldTime
+	if s.plan != nil && s.plan.Map == c.Layout.Map && s.plan.Version == c.Layout.Version {
+		if s.mode == c.Mode && s.holdTime == c.HoldTime {
+			return engine.Decision{Reply: after}
+		}
+		return engine.Decision{Facts: []engine.Fact{&ConfiguredFact{Mode: c.Mode, HoldTime: c.HoldTime, At: at}}, Reply: after}
+	}
+	if s.tallies[Sold] > 0 {
+		return refuse(engine.SeatsSold, nil)
+	}
+	if err := c.Layout.Validate(); err != nil {
+		return invalid(fmt.Sprintf("The map is not valid: %v.", err), nil)
+	}
+	return engine.Decision{
+		Facts: []engine.Fact{&AttachedFact{Layout: c.Layout, Mode: c.Mode, HoldTime: c.HoldTime, At: at}},
+		Reply: &Record{
+			Ref: s.ref, Attached: true, Map: c.Layout.Map, Version: c.Layout.Version, Mode: c.Mode, HoldTime: c.HoldTime,
+			Seats: c.Layout.Len(), Available: c.Layout.Len(),
+		},
+	}
+}
+
+func (s *State) decideDetach(at int64) engine.Decision {
+	switch {
+	case s.plan == nil:
+		return engine.Decision{Reply: s.record()}
+	case s.tallies[Sold] > 0:
+		return refuse(engine.SeatsSold, nil)
+	default:
+		return engine.Decision{Facts: []engine.Fact{&DetachedFact{At: at}}, Reply: &Record{Ref: s.ref}}
+	}
+}
+
+func (s *State) decidePrice(c Price, at int64) engine.Decision {
+	if s.plan == nil {
+		return refuse(engine.NoSeating, nil)
+	}
+	types, added := make([]int64, len(s.plan.Sections)), make(map[int64]bool)
+	for _, one := range c.Sections {
+		i := slices.IndexFunc(s.plan.Sections, func(known Section) bool { return known.ID == one.Section })
+		switch {
+		case i < 0:
+			return invalid("The map has no section "+one.Section+".", nil)
+		case types[i] != 0:
+			return invalid("Section "+one.Section+" is priced twice.", nil)
+		case one.Type <= 0:
+			return invalid("Section "+one.Section+" has no ticket type.", nil)
+		}
+		types[i] = one.Type
+		if s.sizes.slot(one.Type) == 0 {
+			added[one.Type] = true
+		}
+	}
+	if len(s.sizes.list)+len(added) > maxTypes {
+		return invalid("Sections have been sold as too many ticket types.", nil)
+	}
+	after := s.record()
+	after.Prices = prices(s.plan.Layout, func(section int) int64 { return types[section] })
+	if slices.Equal(after.Prices, s.record().Prices) {
+		return engine.Decision{Reply: after}
+	}
+	return engine.Decision{Facts: []engine.Fact{&PricedFact{Types: types, At: at}}, Reply: after}
+}
+
+func (s *State) decideBlock(c Block, at int64) engine.Decision {
+	if s.plan == nil {
+		return refuse(engine.NoSeating, nil)
+	}
+	if len(c.Block) > MaxBlocks || len(c.Unblock) > MaxBlocks {
+		return invalid("At most 5000 seats are blocked, or put back, at a time.", nil)
+	}
+	block, unknown := s.find(c.Block, nil)
+	unblock, unknown := s.find(c.Unblock, unknown)
+	if len(unknown) > 0 {
+		return invalid("The map has no such seats.", Seats{unknown})
+	}
+	f := &BlockedFact{At: at}
+	var sold []string
+	for _, i := range block {
+		switch s.seats[i].status() {
+		case Sold:
+			sold = append(sold, s.plan.SeatIDs[i])
+		case Held, Available:
+			f.Block = append(f.Block, i)
+		case Blocked:
+		}
+	}
+	if len(sold) > 0 {
+		return refuse(engine.SeatSold, Seats{sold})
+	}
+	for _, i := range unblock {
+		if s.seats[i].blocked && !contains(block, i) {
+			f.Unblock = append(f.Unblock, i)
+		}
+	}
+	d := engine.Decision{Reply: &Blocking{Blocked: len(f.Block), Unblocked: len(f.Unblock)}}
+	if len(f.Block)+len(f.Unblock) > 0 {
+		d.Facts = []engine.Fact{f}
+	}
+	return d
+}
+
+// find is the seats of ids, rising and each once, and adds the ids that are not
+// on the map to the unknown ones.
+func (s *State) find(ids, unknown []string) (seats []int32, still []string) {
+	seats = make([]int32, 0, len(ids))
+	for _, id := range ids {
+		if i, ok := s.plan.index[id]; ok {
+			seats = append(seats, i)
+		} else {
+			unknown = append(unknown, id)
+		}
+	}
+	return slices.Compact(rising(seats)), unknown
+}
+
+func rising(seats []int32) []int32 {
+	slices.Sort(seats)
+	return seats
+}
+
+// ids are the ids of seats.
+func (s *State) ids(seats []int32) []string {
+	out := make([]string, len(seats))
+	for k, i := range seats {
+		out[k] = s.plan.SeatIDs[i]
+	}
+	return out
+}
+
+// contains says whether a seat is in a list that rises.
+func contains(seats []int32, i int32) bool {
+	_, ok := slices.BinarySearch(seats, i)
+	return ok
+}

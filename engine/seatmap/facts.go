@@ -1,0 +1,173 @@
+package seatmap
+
+import (
+	"boxoffice/engine"
+	"boxoffice/engine/keeper"
+)
+
+// The fact types of a seat map besides the keeper's.
+const (
+	typeAttached   engine.FactType = 1
+	typeConfigured engine.FactType = 2
+	typeDetached   engine.FactType = 3
+	typePriced     engine.FactType = 4
+	typeHeld       engine.FactType = 5
+	typeDropped    engine.FactType = 6
+	typeExpired    engine.FactType = 7
+	typeBlocked    engine.FactType = 8
+	typeReturned   engine.FactType = 9
+
+	typeResized = engine.VolatileFrom + 1
+	typeSeen    = engine.VolatileFrom + 2
+)
+
+// Facts name a seat by its index in the attached layout; lists of seats rise.
+// Each lists all seats whose state it changes (Update says to what). Times are
+// unix milliseconds.
+type (
+	// AttachedFact attaches a map: all its seats are free, no section is
+	// for sale.
+	AttachedFact struct {
+		Layout   *Layout `cbor:"1,keyasint"`
+		Mode     string  `cbor:"2,keyasint"`
+		HoldTime int64   `cbor:"3,keyasint"` // milliseconds
+		At       int64   `cbor:"4,keyasint"`
+	}
+	// ConfiguredFact changes how the attached map is sold.
+	ConfiguredFact struct {
+		Mode     string `cbor:"1,keyasint"`
+		HoldTime int64  `cbor:"2,keyasint"`
+		At       int64  `cbor:"3,keyasint"`
+	}
+	// DetachedFact removes the map with its prices, holds and blocks.
+	DetachedFact struct {
+		At int64 `cbor:"1,keyasint"`
+	}
+	// PricedFact says which ticket type each section is sold as; 0 for none.
+	PricedFact struct {
+		Types engine.Column[int64] `cbor:"1,keyasint,omitempty"`
+		At    int64                `cbor:"2,keyasint"`
+	}
+	// HeldFact changes a holder's selection and its clock.
+	HeldFact struct {
+		Holder    string       `cbor:"1,keyasint"`
+		Principal uint64       `cbor:"2,keyasint"`
+		At        int64        `cbor:"3,keyasint"`
+		Since     int64        `cbor:"4,keyasint"` // when the selection began
+		Until     int64        `cbor:"5,keyasint"`
+		Took      engine.Steps `cbor:"6,keyasint,omitempty"`
+		Dropped   engine.Steps `cbor:"7,keyasint,omitempty"`
+	}
+	// DroppedFact takes seats out of a holder's selection, whose clock
+	// goes on.
+	DroppedFact struct {
+		Holder string       `cbor:"1,keyasint"`
+		Seats  engine.Steps `cbor:"2,keyasint,omitempty"`
+		At     int64        `cbor:"3,keyasint"`
+	}
+	// ExpiredFact ends selections whose time is up.
+	ExpiredFact struct {
+		Seats engine.Steps `cbor:"1,keyasint,omitempty"`
+		At    int64        `cbor:"2,keyasint"`
+	}
+	// BlockedFact withholds seats and puts others back on sale.
+	BlockedFact struct {
+		Block   engine.Steps `cbor:"1,keyasint,omitempty"`
+		Unblock engine.Steps `cbor:"2,keyasint,omitempty"`
+		At      int64        `cbor:"3,keyasint"`
+	}
+	// ReturnedFact gives sold seats back.
+	ReturnedFact struct {
+		Claim keeper.Claim `cbor:"1,keyasint"`
+		Seats engine.Steps `cbor:"2,keyasint,omitempty"`
+		At    int64        `cbor:"3,keyasint"`
+	}
+	// ReservedFact gives seats to an order, from whoever held them. Its
+	// Reservation does not say how many are left. Types
+	// are what they are sold as, if not as their sections are priced. Freed
+	// are those that an earlier reservation of the order had besides.
+	ReservedFact struct {
+		Reservation keeper.ReservedFact  `cbor:"1,keyasint"`
+		Seats       engine.Steps         `cbor:"2,keyasint,omitempty"`
+		Types       engine.Column[int64] `cbor:"3,keyasint,omitempty"`
+		Freed       engine.Steps         `cbor:"4,keyasint,omitempty"`
+	}
+	// ReleasedFact gives a reservation's seats back.
+	ReleasedFact struct {
+		Claim keeper.Claim  `cbor:"1,keyasint"`
+		Floor keeper.Serial `cbor:"2,keyasint"`
+		Seats engine.Steps  `cbor:"3,keyasint,omitempty"`
+	}
+	// ResizedFact (volatile) says that sizes were told.
+	ResizedFact struct{ At int64 }
+	// SeenFact (volatile) says that a ticket type knows the size of a
+	// revision.
+	SeenFact struct{ Revision uint64 }
+)
+
+// FactType numbers the facts.
+func (*AttachedFact) FactType() engine.FactType   { return typeAttached }
+func (*ConfiguredFact) FactType() engine.FactType { return typeConfigured }
+func (*DetachedFact) FactType() engine.FactType   { return typeDetached }
+func (*PricedFact) FactType() engine.FactType     { return typePriced }
+func (*HeldFact) FactType() engine.FactType       { return typeHeld }
+func (*DroppedFact) FactType() engine.FactType    { return typeDropped }
+func (*ExpiredFact) FactType() engine.FactType    { return typeExpired }
+func (*BlockedFact) FactType() engine.FactType    { return typeBlocked }
+func (*ReturnedFact) FactType() engine.FactType   { return typeReturned }
+func (*ReservedFact) FactType() engine.FactType   { return keeper.TypeReserved }
+func (*ReleasedFact) FactType() engine.FactType   { return keeper.TypeReleased }
+func (*ResizedFact) FactType() engine.FactType    { return typeResized }
+func (*SeenFact) FactType() engine.FactType       { return typeSeen }
+
+// Facts is the table of journaled facts. Those of the keeper's that say which
+// seats they are about are the kind's own.
+var Facts = []engine.FactDef{
+	{Type: typeAttached, Name: "seatmap.attached", New: func() engine.Fact { return new(AttachedFact) }},
+	{Type: typeConfigured, Name: "seatmap.configured", New: func() engine.Fact { return new(ConfiguredFact) }},
+	{Type: typeDetached, Name: "seatmap.detached", New: func() engine.Fact { return new(DetachedFact) }},
+	{Type: typePriced, Name: "seatmap.priced", New: func() engine.Fact { return new(PricedFact) }},
+	{Type: typeHeld, Name: "seats.held", New: func() engine.Fact { return new(HeldFact) }},
+	{Type: typeDropped, Name: "seats.dropped", New: func() engine.Fact { return new(DroppedFact) }},
+	{Type: typeExpired, Name: "seats.expired", New: func() engine.Fact { return new(ExpiredFact) }},
+	{Type: typeBlocked, Name: "seats.blocked", New: func() engine.Fact { return new(BlockedFact) }},
+	{Type: typeReturned, Name: "seats.returned", New: func() engine.Fact { return new(ReturnedFact) }},
+	{Type: keeper.TypeReserved, Name: "seats.reserved", New: func() engine.Fact { return new(ReservedFact) }},
+	{Type: keeper.TypeCommitted, Name: "seats.committed", New: func() engine.Fact { return new(keeper.CommittedFact) }},
+	{Type: keeper.TypeReleased, Name: "seats.released", New: func() engine.Fact { return new(ReleasedFact) }},
+}
+
+// Update is what a fact changes for those who watch the map: indexes of seats by
+// their new state. The rest are as they were.
+type Update struct {
+	Available []int32 // "released": from held or sold
+	Held      []int32
+	Sold      []int32
+	Blocked   []int32
+	Unblocked []int32 // available again
+	Whole     bool    // the map itself has changed: look at it anew
+}
+
+// UpdateOf is what watchers see of a journaled fact.
+func UpdateOf(f engine.Fact) Update {
+	switch f := f.(type) {
+	case *AttachedFact, *DetachedFact, *PricedFact:
+		return Update{Whole: true}
+	case *HeldFact:
+		return Update{Held: f.Took, Available: f.Dropped}
+	case *DroppedFact:
+		return Update{Available: f.Seats}
+	case *ExpiredFact:
+		return Update{Available: f.Seats}
+	case *BlockedFact:
+		return Update{Blocked: f.Block, Unblocked: f.Unblock}
+	case *ReturnedFact:
+		return Update{Available: f.Seats}
+	case *ReservedFact:
+		return Update{Sold: f.Seats, Available: f.Freed}
+	case *ReleasedFact:
+		return Update{Available: f.Seats}
+	default:
+		return Update{}
+	}
+}

@@ -1,0 +1,144 @@
+package seatmap
+
+import (
+	"slices"
+
+	"boxoffice/engine"
+)
+
+// pick is a seat that a shopper wants, and why he can't have it.
+type pick struct {
+	id   string
+	seat int32
+	kept bool // he holds it already
+	fail Reason
+}
+
+func (s *State) decideHold(c Hold, at int64) engine.Decision {
+	switch {
+	case s.plan == nil:
+		return refuse(engine.NoSeating, nil)
+	case c.Holder == "":
+		return invalid("A selection has a holder.", nil)
+	case len(c.Seats) > MaxSelection:
+		return invalid("At most 50 seats are held at a time.", nil)
+	}
+	own := s.holds.by[c.Holder]
+	picks := s.picks(c.Seats, own)
+	attend(s.plan, picks)
+	wanted := seatsOf(picks)
+	if s.judgeGaps(picks, wanted, own) {
+		wanted = seatsOf(picks)
+	}
+	d, until := s.settle(c.Holder, c.Principal, own, wanted, at)
+	reply := &Selection{Held: make([]string, 0, len(wanted)), ExpiresAt: until}
+	for i := range picks {
+		if p := &picks[i]; p.fail == "" {
+			reply.Held = append(reply.Held, p.id)
+		} else {
+			reply.Failed = append(reply.Failed, p.id)
+			reply.Reasons = append(reply.Reasons, p.fail)
+		}
+	}
+	d.Reply = reply
+	return d
+}
+
+// picks looks the seats up, each once, in the order in which they are wanted.
+func (s *State) picks(ids []string, own *hold) []pick {
+	picks := make([]pick, 0, len(ids))
+	for k, id := range ids {
+		if slices.Contains(ids[:k], id) {
+			continue
+		}
+		p := pick{id: id}
+		i, ok := s.plan.index[id]
+		if !ok {
+			p.fail = Unknown
+			picks = append(picks, p)
+			continue
+		}
+		p.seat = i
+		one := &s.seats[i]
+		p.kept = own != nil && one.hold == own
+		switch {
+		case one.blocked:
+			p.fail = Withheld
+		case !p.kept && !one.free():
+			p.fail = Taken
+		case one.counts == 0:
+			p.fail = NotForSale
+		}
+		picks = append(picks, p)
+	}
+	return picks
+}
+
+// seatsOf lists the seats that have not failed; they rise.
+func seatsOf(picks []pick) []int32 {
+	seats := make([]int32, 0, len(picks))
+	for i := range picks {
+		if picks[i].fail == "" {
+			seats = append(seats, picks[i].seat)
+		}
+	}
+	return rising(seats)
+}
+
+// settle makes seats, that are free or the holder's own, the holder's
+// selection, and says when it ends. What is so already takes no fact.
+func (s *State) settle(holder string, principal uint64, own *hold, seats []int32, at int64) (engine.Decision, int64) {
+	f := &HeldFact{Holder: holder, Principal: principal, At: at, Since: at, Until: at + s.holdTime}
+	if own == nil {
+		if len(seats) == 0 {
+			return engine.Decision{}, 0
+		}
+		f.Took = seats
+		return engine.Decision{Facts: []engine.Fact{f}}, f.Until
+	}
+	for _, i := range seats {
+		if s.seats[i].hold != own {
+			f.Took = append(f.Took, i)
+		}
+	}
+	for _, i := range own.seats {
+		if !contains(seats, i) {
+			f.Dropped = append(f.Dropped, i)
+		}
+	}
+	lives := own.until > at // or it ends at the next Wake
+	switch {
+	case len(seats) == 0:
+		return engine.Decision{Facts: []engine.Fact{&DroppedFact{Holder: holder, Seats: own.seats, At: at}}}, 0
+	case lives && len(f.Took)+len(f.Dropped) == 0 && own.principal == principal:
+		return engine.Decision{}, own.until
+	case lives && len(f.Took) < len(seats): // it keeps a seat
+		f.Since = own.since
+		f.Until = min(f.Until, max(own.until, own.since+longest*s.holdTime)) // what was promised before the hold's time became shorter stands
+	}
+	return engine.Decision{Facts: []engine.Fact{f}}, f.Until
+}
+
+// decideDrop takes seats out of a selection. Those that are not in it don't
+// count.
+func (s *State) decideDrop(c Release, at int64) engine.Decision {
+	own := s.holds.by[c.Holder]
+	if own == nil {
+		return engine.Decision{Reply: &Released{}}
+	}
+	f := &DroppedFact{Holder: c.Holder, Seats: own.seats, At: at}
+	if c.Seats != nil {
+		named, _ := s.find(c.Seats, nil)
+		f.Seats = nil
+		for _, i := range named {
+			if s.seats[i].hold == own {
+				f.Seats = append(f.Seats, i)
+			}
+		}
+	}
+	d := engine.Decision{Reply: &Released{Seats: s.ids(f.Seats)}}
+	if len(f.Seats) > 0 {
+		d.Facts = []engine.Fact{f}
+	}
+	return d
+}

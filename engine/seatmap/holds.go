@@ -1,0 +1,141 @@
+package seatmap
+
+import (
+	"container/heap"
+	"slices"
+)
+
+// hold is the selection of a holder. It is never changed, only replaced; but
+// for its position, which is the table's own.
+type hold struct {
+	holder    string
+	principal uint64
+	since     int64   // when the selection began, unix milliseconds
+	until     int64   // when it ends
+	seats     []int32 // rising
+	position  int     // in the table's heap
+}
+
+// holds are the selections by holder, and a heap of them by their end.
+type holds struct {
+	by   map[string]*hold
+	heap byEnd
+}
+
+func newHolds() holds { return holds{by: make(map[string]*hold)} }
+
+// put adds a holder's selection, or replaces the one there is.
+func (t *holds) put(h *hold) {
+	if old := t.by[h.holder]; old != nil {
+		h.position = old.position
+		t.heap[h.position] = h
+		heap.Fix(&t.heap, h.position)
+	} else {
+		heap.Push(&t.heap, h)
+	}
+	t.by[h.holder] = h
+}
+
+func (t *holds) drop(h *hold) {
+	heap.Remove(&t.heap, h.position)
+	delete(t.by, h.holder)
+}
+
+// due is when the next selection may be ended, or 0. Many fall on one moment,
+// so that they end in one fact.
+func (t *holds) due() int64 {
+	if len(t.heap) == 0 {
+		return 0
+	}
+	due := t.heap[0].until + holdGrain - 1
+	return due - due%holdGrain
+}
+
+// ended collects the seats of selections whose time is up: whole selections,
+// and no further one when there are most seats. They are in no order.
+func (t *holds) ended(now int64, most int) []int32 {
+	var seats []int32
+	var walk func(i int)
+	walk = func(i int) {
+		if i >= len(t.heap) || t.heap[i].until > now || len(seats) >= most {
+			return
+		}
+		seats = append(seats, t.heap[i].seats...)
+		walk(2*i + 1)
+		walk(2*i + 2)
+	}
+	walk(0)
+	return seats
+}
+
+// byEnd is the heap: the selection that ends first is the first.
+type byEnd []*hold
+
+func (h byEnd) Len() int           { return len(h) }
+func (h byEnd) Less(i, j int) bool { return h[i].until < h[j].until }
+func (h byEnd) Swap(i, j int) {
+	h[i], h[j] = h[j], h[i]
+	h[i].position, h[j].position = i, j
+}
+
+// Push and Pop are for container/heap.
+func (h *byEnd) Push(x any) {
+	one := x.(*hold) //nolint:errcheck,forcetypeassert // container/heap hands back what put gave it
+	one.position = len(*h)
+	*h = append(*h, one)
+}
+
+// Pop removes the last element, for container/heap.
+func (h *byEnd) Pop() any {
+	last := len(*h) - 1
+	x := (*h)[last]
+	(*h)[last] = nil
+	*h = (*h)[:last]
+	return x
+}
+
+// change gives a holder another selection, by what it gains and loses. Both
+// rise.
+func (s *State) change(next *hold, took, dropped []int32) {
+	var kept []int32
+	if old := s.holds.by[next.holder]; old != nil {
+		kept = old.seats
+	}
+	next.seats = make([]int32, 0, len(kept)+len(took))
+	for _, i := range kept {
+		if _, gone := slices.BinarySearch(dropped, i); !gone {
+			next.seats = append(next.seats, i)
+		}
+	}
+	next.seats = append(next.seats, took...)
+	slices.Sort(next.seats)
+	for _, i := range dropped {
+		s.put(i, seat{})
+	}
+	if len(next.seats) == 0 {
+		if old := s.holds.by[next.holder]; old != nil {
+			s.holds.drop(old)
+		}
+		return
+	}
+	for _, i := range next.seats {
+		s.put(i, seat{hold: next})
+	}
+	s.holds.put(next)
+}
+
+// lose takes a seat out of the selection it is in.
+func (s *State) lose(i int32) {
+	if h := s.seats[i].hold; h != nil {
+		rest := *h
+		s.change(&rest, nil, []int32{i})
+	}
+}
+
+// end drops a whole selection.
+func (s *State) end(h *hold) {
+	for _, i := range h.seats {
+		s.put(i, seat{})
+	}
+	s.holds.drop(h)
+}

@@ -1,0 +1,48 @@
+package seatmap
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// plan is a layout with what is worked out from it once.
+type plan struct {
+	*Layout
+	index map[string]int32 // of the seats, by id
+	first []int32          // seat of each row, and the number of seats at the end
+	start []bool           // no neighbour before this seat: its row or an aisle begins
+	far   []int32          // from the focal point, canvas units
+	near  []int32          // rows, those with the nearest seat first
+	least []int32          // distance of each row's nearest seat
+}
+
+func newPlan(l *Layout) *plan {
+	n := int32(l.Len())
+	p := &plan{
+		Layout: l, index: make(map[string]int32, n), first: make([]int32, len(l.Rows)+1),
+		start: make([]bool, n), far: make([]int32, n), near: make([]int32, len(l.Rows)), least: make([]int32, len(l.Rows)),
+	}
+	for r := range p.least {
+		p.near[r], p.least[r], p.first[r+1] = int32(r), math.MaxInt32, n
+	}
+	row := int32(-1)
+	for i := range n {
+		p.index[l.SeatIDs[i]] = i
+		p.start[i] = l.SeatRow[i] != row || l.Gap[i]
+		for ; row < l.SeatRow[i]; row++ {
+			p.first[row+1] = i
+		}
+		dx, dy := float64(l.SeatX[i]-l.Focus[0]), float64(l.SeatY[i]-l.Focus[1])
+		p.far[i] = int32(math.Sqrt(dx*dx + dy*dy))
+		p.least[row] = min(p.least[row], p.far[i])
+	}
+	slices.SortStableFunc(p.near, func(a, b int32) int { return cmp.Compare(p.least[a], p.least[b]) })
+	return p
+}
+
+// row returns a row's seats: from the first up to, but not with, the second.
+func (p *plan) row(r int32) (first, end int32) { return p.first[r], p.first[r+1] }
+
+// beside says whether seat i+1 is the neighbour of seat i.
+func (p *plan) beside(i int32) bool { return i >= 0 && int(i)+1 < len(p.start) && !p.start[i+1] }

@@ -1,0 +1,166 @@
+package seatmap
+
+import "slices"
+
+// perWheelchair is how many companion seats go with a wheelchair place
+// (28 CFR 36.302(f)).
+const perWheelchair = 3
+
+// attend fails companion seats that have no wheelchair place in the selection;
+// the seats that are held already go first.
+func attend(p *plan, picks []pick) {
+	room, companions := 0, false
+	for i := range picks {
+		if picks[i].fail != "" {
+			continue
+		}
+		switch p.SeatKind[picks[i].seat] {
+		case Wheelchair:
+			room += perWheelchair
+		case Companion:
+			companions = true
+		}
+	}
+	if !companions {
+		return
+	}
+	for _, kept := range [...]bool{true, false} {
+		for i := range picks {
+			one := &picks[i]
+			if one.fail != "" || one.kept != kept || p.SeatKind[one.seat] != Companion {
+				continue
+			}
+			if room--; room < 0 {
+				one.fail = Unattended
+			}
+		}
+	}
+}
+
+// attended says whether a list of seats keeps the rule of companions.
+func (p *plan) attended(seats []int32) bool {
+	room := 0
+	for _, i := range seats {
+		switch p.SeatKind[i] {
+		case Wheelchair:
+			room += perWheelchair
+		case Companion:
+			room--
+		}
+	}
+	return room >= 0
+}
+
+// judgeGaps fails the new seats of a row that leave a single free seat in it,
+// where the row has as many seats, in no more pieces, that leave none. It says
+// whether any has failed. wanted are the seats of the picks.
+//
+// What the holder has already never fails, for giving a seat back is never
+// refused. Only standard seats count: a wheelchair place is sold by itself.
+func (s *State) judgeGaps(picks []pick, wanted []int32, own *hold) bool {
+	failed, last := false, int32(-1)
+	for _, i := range wanted {
+		row := s.plan.SeatRow[i]
+		if row == last {
+			continue
+		}
+		last = row
+		if !s.leavesGap(row, wanted, own) || !s.avoidable(row, wanted, own) {
+			continue
+		}
+		for k := range picks {
+			one := &picks[k]
+			if one.fail == "" && !one.kept && s.plan.SeatRow[one.seat] == row && s.plan.SeatKind[one.seat] == Standard {
+				one.fail, failed = SingleGap, true
+			}
+		}
+	}
+	return failed
+}
+
+// leavesGap says whether a selection would leave a seat of a row single and free
+// that is not so now. Such a seat is beside one that is selected, or one that is
+// given back.
+func (s *State) leavesGap(row int32, wanted []int32, own *hold) bool {
+	first, end := s.plan.row(row)
+	near := func(i int32) bool {
+		if i < first || i >= end {
+			return false
+		}
+		return (i > first && s.single(i-1, wanted, own)) || s.single(i, wanted, own) ||
+			(i+1 < end && s.single(i+1, wanted, own))
+	}
+	if slices.ContainsFunc(wanted, near) {
+		return true
+	}
+	return own != nil && slices.ContainsFunc(own.seats, func(i int32) bool { return !contains(wanted, i) && near(i) })
+}
+
+// single says whether a seat would be single and free with the selection, and is
+// not now.
+func (s *State) single(i int32, wanted []int32, own *hold) bool {
+	after := func(i int32) bool { return s.open(i, own) && !contains(wanted, i) }
+	now := func(i int32) bool { return s.open(i, nil) }
+	return s.alone(i, after) && !s.alone(i, now)
+}
+
+// alone says whether a seat is open and its neighbours are not.
+func (s *State) alone(i int32, open func(int32) bool) bool {
+	if !open(i) || s.plan.beside(i-1) && open(i-1) {
+		return false
+	}
+	return !s.plan.beside(i) || !open(i+1)
+}
+
+// open says whether a standard seat is free, or the holder's own.
+func (s *State) open(i int32, own *hold) bool {
+	return s.plan.SeatKind[i] == Standard && s.freeFor(i, own)
+}
+
+// freeFor says whether a seat is free, or the holder's own.
+func (s *State) freeFor(i int32, own *hold) bool {
+	one := &s.seats[i]
+	return one.free() || own != nil && one.hold == own
+}
+
+// avoidable says whether as many standard seats as are wanted in a row could be
+// chosen in it, in no more pieces, without leaving a single one. A piece is
+// taken from the end of a run of open seats, so that it leaves a single one only
+// if one is all that remains.
+func (s *State) avoidable(row int32, wanted []int32, own *hold) bool {
+	first, end := s.plan.row(row)
+	count, pieces, before := 0, 0, int32(-2)
+	for _, i := range wanted {
+		if i < first || i >= end || s.plan.SeatKind[i] != Standard {
+			continue
+		}
+		if count++; i != before+1 || !s.plan.beside(before) {
+			pieces++
+		}
+		before = i
+	}
+	const never = MaxSelection + 1
+	var fewest [MaxSelection + 1]int // pieces, by how many seats they make
+	for n := 1; n <= count; n++ {
+		fewest[n] = never
+	}
+	for i := first; i < end; {
+		run := 0
+		for i < end && s.open(i, own) && (run == 0 || s.plan.beside(i-1)) {
+			run++
+			i++
+		}
+		if run == 0 {
+			i++
+			continue
+		}
+		for n := count; n > 0; n-- {
+			for piece := 1; piece <= min(n, run); piece++ {
+				if piece != run-1 {
+					fewest[n] = min(fewest[n], fewest[n-piece]+1)
+				}
+			}
+		}
+	}
+	return fewest[count] <= pieces
+}

@@ -1,0 +1,42 @@
+package seatmap
+
+import "boxoffice/engine/keeper"
+
+// sale is the seats that an order has taken: until its reservation ends, or,
+// committed, until they are returned. It is never changed, only replaced.
+type sale struct {
+	claim keeper.Claim
+	seats []int32 // rising
+}
+
+// take gives seats to an order, from whoever holds them. types are the slots
+// that they are sold as.
+func (s *State) take(claim keeper.Claim, seats []int32, types []uint16) {
+	one := &sale{claim: claim, seats: seats}
+	for k, i := range seats {
+		s.lose(i)
+		s.put(i, seat{sale: one, counts: types[k]})
+	}
+	s.sales[claim] = one
+}
+
+// giveBack frees seats of an order: all of them, or those of a list that rises.
+func (s *State) giveBack(claim keeper.Claim, only []int32) {
+	one := s.sales[claim]
+	if one == nil {
+		return
+	}
+	rest := &sale{claim: claim}
+	for _, i := range one.seats {
+		if only != nil && !contains(only, i) {
+			rest.seats = append(rest.seats, i)
+			s.seats[i].sale = rest
+			continue
+		}
+		s.put(i, seat{})
+	}
+	s.sales[claim] = rest
+	if len(rest.seats) == 0 {
+		delete(s.sales, claim)
+	}
+}

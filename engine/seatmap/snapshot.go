@@ -1,0 +1,194 @@
+package seatmap
+
+import (
+	"fmt"
+	"slices"
+
+	"boxoffice/engine"
+	"boxoffice/engine/keeper"
+)
+
+// Frozen is the snapshot of a seat map. Selections and sales are in the order of
+// their first seats; a free seat takes no room beyond the layout's.
+type Frozen struct {
+	Facts     uint64                `cbor:"1,keyasint"`
+	Layout    *Layout               `cbor:"2,keyasint"`
+	Mode      string                `cbor:"3,keyasint"`
+	HoldTime  int64                 `cbor:"4,keyasint"`
+	Prices    engine.Column[uint16] `cbor:"5,keyasint"` // slot by section
+	Types     engine.Column[int64]  `cbor:"6,keyasint"` // by slot, from 1 on; so are the next two
+	Told      engine.Column[int64]  `cbor:"7,keyasint"`
+	Revisions engine.Column[uint64] `cbor:"8,keyasint"`
+	Revision  uint64                `cbor:"9,keyasint"`
+	Blocked   engine.Steps          `cbor:"10,keyasint"`
+
+	Holders    engine.Strings        `cbor:"11,keyasint"`
+	Principals engine.Column[uint64] `cbor:"12,keyasint"`
+	Since      engine.Column[int64]  `cbor:"13,keyasint"`
+	Until      engine.Column[int64]  `cbor:"14,keyasint"`
+	HeldCount  engine.Column[uint16] `cbor:"15,keyasint"` // of HeldSeats, by holder
+	HeldSeats  engine.Steps          `cbor:"16,keyasint"`
+
+	Orders    engine.IDs            `cbor:"17,keyasint"`
+	Serials   engine.Column[uint64] `cbor:"18,keyasint"`
+	SoldCount engine.Column[uint16] `cbor:"19,keyasint"` // of SoldSeats, by order
+	SoldSeats engine.Steps          `cbor:"20,keyasint"`
+	Other     engine.Steps          `cbor:"21,keyasint"` // seats sold as another type than their section's
+	OtherAs   engine.Column[uint16] `cbor:"22,keyasint"` // the slots of those types
+
+	Book keeper.FrozenBook `cbor:"23,keyasint"`
+}
+
+// Freeze returns a copy that shares only what never changes.
+func (s *State) Freeze() any {
+	f := &Frozen{Facts: s.facts, Mode: s.mode, HoldTime: s.holdTime, Revision: s.sizes.revision, Book: s.book.Freeze()}
+	for _, one := range s.sizes.list[1:] {
+		f.Types = append(f.Types, one.typ)
+		f.Told = append(f.Told, one.told)
+		f.Revisions = append(f.Revisions, one.revision)
+	}
+	if s.plan == nil {
+		return f
+	}
+	f.Layout, f.Prices = s.plan.Layout, slices.Clone(s.prices)
+	held, sold := len(s.holds.by), len(s.sales)
+	f.Blocked = make(engine.Steps, 0, s.tallies[Blocked])
+	f.Holders, f.Principals = make(engine.Strings, 0, held), make(engine.Column[uint64], 0, held)
+	f.Since, f.Until = make(engine.Column[int64], 0, held), make(engine.Column[int64], 0, held)
+	f.HeldCount, f.HeldSeats = make(engine.Column[uint16], 0, held), make(engine.Steps, 0, s.tallies[Held])
+	f.Orders, f.Serials = make(engine.IDs, 0, sold), make(engine.Column[uint64], 0, sold)
+	f.SoldCount, f.SoldSeats = make(engine.Column[uint16], 0, sold), make(engine.Steps, 0, s.tallies[Sold])
+	for r := range s.plan.Rows {
+		s.freezeRow(f, int32(r))
+	}
+	return f
+}
+
+// freezeRow adds a row's seats, and the selections and orders that begin in it.
+// Neighbours are mostly of one: it is looked at once.
+func (s *State) freezeRow(f *Frozen, row int32) {
+	var lastHold *hold
+	var lastSale *sale
+	slot := s.prices[s.plan.Rows[row].Section]
+	first, end := s.plan.row(row)
+	for i := first; i < end; i++ {
+		one := &s.seats[i]
+		if one.blocked {
+			f.Blocked = append(f.Blocked, i)
+		}
+		if h := one.hold; h != nil && h != lastHold {
+			if lastHold = h; h.seats[0] == i {
+				f.Holders = append(f.Holders, h.holder)
+				f.Principals = append(f.Principals, h.principal)
+				f.Since = append(f.Since, h.since)
+				f.Until = append(f.Until, h.until)
+				f.HeldCount = append(f.HeldCount, uint16(len(h.seats)))
+				f.HeldSeats = append(f.HeldSeats, h.seats...)
+			}
+		}
+		if one.sale == nil {
+			continue
+		}
+		if one.counts != slot {
+			f.Other = append(f.Other, i)
+			f.OtherAs = append(f.OtherAs, one.counts)
+		}
+		if one.sale != lastSale {
+			if lastSale = one.sale; lastSale.seats[0] == i {
+				f.Orders = append(f.Orders, lastSale.claim.Order)
+				f.Serials = append(f.Serials, uint64(lastSale.claim.Serial))
+				f.SoldCount = append(f.SoldCount, uint16(len(lastSale.seats)))
+				f.SoldSeats = append(f.SoldSeats, lastSale.seats...)
+			}
+		}
+	}
+}
+
+// Thaw is the state of a decoded snapshot.
+func Thaw(ref engine.Ref, frozen any) (engine.State, error) {
+	f, ok := frozen.(*Frozen)
+	if !ok || !f.even() {
+		return nil, fmt.Errorf("seatmap: snapshot of %s is a %T with columns that do not fit", ref.Name(), frozen)
+	}
+	s, _ := New(ref).(*State)
+	s.facts, s.mode, s.holdTime, s.book = f.Facts, f.Mode, f.HoldTime, keeper.Thaw(f.Book)
+	for _, typ := range f.Types {
+		s.sizes.add(typ)
+	}
+	if f.Layout != nil {
+		s.attach(newPlan(f.Layout))
+		s.thawSeats(f)
+	}
+	s.sizes.revision = f.Revision
+	for i := range f.Types {
+		one := &s.sizes.list[i+1]
+		one.told, one.revision, one.seen = f.Told[i], f.Revisions[i], false
+	}
+	s.sizes.unseen = len(f.Types)
+	return s, s.Check()
+}
+
+func (s *State) thawSeats(f *Frozen) {
+	for i, slot := range f.Prices {
+		s.sizes.list[0].sections--
+		s.sizes.list[slot].sections++
+		s.prices[i] = slot
+	}
+	for i := range s.seats {
+		s.put(int32(i), seat{})
+	}
+	for _, i := range f.Blocked {
+		s.put(i, seat{blocked: true})
+	}
+	rest := f.HeldSeats
+	for k, n := range f.HeldCount {
+		h := &hold{holder: f.Holders[k], principal: f.Principals[k], since: f.Since[k], until: f.Until[k]}
+		s.change(h, rest[:n], nil)
+		rest = rest[n:]
+	}
+	rest = f.SoldSeats
+	for k, n := range f.SoldCount {
+		one := &sale{claim: keeper.Claim{Order: f.Orders[k], Serial: keeper.Serial(f.Serials[k])}, seats: slices.Clip(rest[:n])}
+		for _, i := range one.seats {
+			slot := s.prices[s.plan.SectionOf(i)]
+			if at, other := slices.BinarySearch(f.Other, i); other {
+				slot = f.OtherAs[at]
+			}
+			s.put(i, seat{sale: one, counts: slot})
+		}
+		s.sales[one.claim] = one
+		rest = rest[n:]
+	}
+}
+
+// even says whether columns that belong together fit, and name only seats and
+// slots that there are.
+func (f *Frozen) even() bool {
+	same := func(n int, of ...int) bool { return !slices.ContainsFunc(of, func(m int) bool { return m != n }) }
+	sum := func(counts []uint16) (n int) {
+		for _, c := range counts {
+			n += int(c)
+		}
+		return n
+	}
+	seats, sections := int32(0), 0
+	if f.Layout != nil {
+		if f.Layout.Validate() != nil {
+			return false
+		}
+		seats, sections = int32(f.Layout.Len()), len(f.Layout.Sections)
+	}
+	for _, list := range [][]int32{f.Blocked, f.HeldSeats, f.SoldSeats, f.Other} {
+		if slices.ContainsFunc(list, func(i int32) bool { return i < 0 || i >= seats }) {
+			return false
+		}
+	}
+	for _, slots := range [][]uint16{f.Prices, f.OtherAs} {
+		if slices.ContainsFunc(slots, func(slot uint16) bool { return int(slot) > len(f.Types) }) {
+			return false
+		}
+	}
+	return same(sections, len(f.Prices)) && same(len(f.Types), len(f.Told), len(f.Revisions)) &&
+		same(len(f.Holders), len(f.Principals), len(f.Since), len(f.Until), len(f.HeldCount)) && sum(f.HeldCount) == len(f.HeldSeats) &&
+		same(len(f.Orders), len(f.Serials), len(f.SoldCount)) && sum(f.SoldCount) == len(f.SoldSeats) && len(f.Other) == len(f.OtherAs)
+}

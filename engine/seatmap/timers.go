@@ -1,0 +1,41 @@
+package seatmap
+
+import (
+	"boxoffice/engine"
+	"boxoffice/engine/keeper"
+)
+
+const (
+	// holdGrain is how exactly holds end, in milliseconds: never before
+	// their time.
+	holdGrain = 500
+	// maxExpired is how many seats one Wake frees, and a selection more.
+	maxExpired = 5_000
+)
+
+// decideWake ends holds whose time is up, asks the ledger about old reservations
+// and tells ticket types their sizes until they have seen them.
+func (s *State) decideWake(now int64) engine.Decision {
+	var d engine.Decision
+	if seats := s.holds.ended(now, maxExpired); len(seats) > 0 {
+		d.Facts = append(d.Facts, &ExpiredFact{Seats: rising(seats), At: now})
+	}
+	if ask, f := s.book.Inquire(now); f != nil {
+		d.Facts = append(d.Facts, f)
+		if len(ask) > 0 {
+			d.Sends = s.tell(keeper.Inquire{Keeper: s.ref, Claims: ask})
+		}
+	}
+	if due := s.sizes.due(); due != 0 && due <= now {
+		d.Facts = append(d.Facts, &ResizedFact{At: now})
+		for i := range s.sizes.list[1:] {
+			if one := &s.sizes.list[i+1]; !one.seen {
+				d.Sends = append(d.Sends, engine.Send{
+					To:  engine.InventoryRef(s.ref.Event, one.typ),
+					Cmd: keeper.Resize{Keeper: s.ref, Revision: one.revision, Quantity: one.told},
+				})
+			}
+		}
+	}
+	return d
+}

@@ -1,0 +1,72 @@
+package wallet
+
+// The commands of a wallet. Those with an ID are answered by *Reply: sent again,
+// each has the same entry. A movement's ID with another content is refused as
+// IDEMPOTENCY_KEY_REUSED. The edge bounds the texts.
+type (
+	// Credit adds money, or pending money that a Clear or a Void ends.
+	Credit struct {
+		ID        EntryID
+		Amount    int64 // minor units
+		Pending   bool
+		Reason    string
+		Reference string
+		Note      string
+		By        string
+	}
+	// Debit takes money that is there.
+	Debit struct {
+		ID        EntryID
+		Amount    int64  // minor units
+		Reason    string // Payout counts as paid out
+		Reference string
+		Note      string
+		By        string
+	}
+	// Clear makes a pending credit available.
+	Clear struct {
+		ID EntryID // of the credit
+		By string
+	}
+	// Void ends a pending credit that comes to nothing.
+	Void struct {
+		ID EntryID // of the credit
+		By string
+	}
+	// Get is answered by *Record.
+	Get struct{}
+)
+
+// Command marks the commands.
+func (Credit) Command() {}
+func (Debit) Command()  {}
+func (Clear) Command()  {}
+func (Void) Command()   {}
+func (Get) Command()    {}
+
+// Reply is the entry that a command made, now or when it was first sent, and the
+// wallet as it is now.
+type Reply struct {
+	Wallet Record
+	Entry  Entry
+	Known  bool // the command had been sent before
+}
+
+// The details of refusals (decisions.md section 6).
+type (
+	// Funds is the detail of INSUFFICIENT_FUNDS. Amounts are decimals.
+	Funds struct {
+		Currency  string `json:"currency"`
+		Required  string `json:"required"`
+		Available string `json:"available"`
+	}
+	// Range is the detail of an amount that is out of bounds.
+	Range struct {
+		Min string `json:"min"`
+		Max string `json:"max"` // as much as the wallet takes; below Min: nothing
+	}
+	// Ended is the detail of CONFLICT: what the movement is, instead of pending.
+	Ended struct {
+		Kind string `json:"kind"`
+	}
+)

@@ -1,0 +1,132 @@
+package wallet
+
+import (
+	"encoding/binary"
+	"hash/fnv"
+	"time"
+
+	"boxoffice/engine"
+)
+
+// Decide reads the state and says what a command does.
+func (s *State) Decide(c engine.Command, now time.Time) engine.Decision {
+	at := max(now.UnixMilli(), s.last.At) // the ledger's time does not go back
+	switch c := c.(type) {
+	case Credit:
+		e := Entry{
+			ID: c.ID, Kind: Credited, Amount: c.Amount, Reason: c.Reason, Reference: c.Reference, Note: c.Note, By: c.By, At: at,
+		}
+		if c.Pending {
+			e.Kind = Pended
+		}
+		return s.decideMovement(e)
+	case Debit:
+		return s.decideMovement(Entry{
+			ID: c.ID, Kind: Debited, Amount: c.Amount, Reason: c.Reason, Reference: c.Reference, Note: c.Note, By: c.By, At: at,
+		})
+	case Clear:
+		return s.decideEnd(Entry{ID: c.ID, Kind: Cleared, By: c.By, At: at})
+	case Void:
+		return s.decideEnd(Entry{ID: c.ID, Kind: Voided, By: c.By, At: at})
+	case Get:
+		return engine.Decision{Reply: s.record()}
+	case engine.Wake:
+		return engine.Decision{}
+	default:
+		return refuse(engine.Internal, nil)
+	}
+}
+
+func refuse(code engine.Code, details any) engine.Decision {
+	return engine.Decision{Reply: engine.Refuse(code, details)}
+}
+
+// decideMovement makes the first entry of a movement, or answers with the one it
+// has.
+func (s *State) decideMovement(e Entry) engine.Decision {
+	content := fingerprint(&e)
+	if m := s.known[e.ID]; m != nil {
+		if m.Print != content {
+			return refuse(engine.IdempotencyReused, nil)
+		}
+		return s.again(e, m.Made)
+	}
+	if r := s.objection(&e); r != nil {
+		return engine.Decision{Reply: r}
+	}
+	return s.enter(e, content)
+}
+
+// objection is why a new movement can't be, or nil.
+func (s *State) objection(e *Entry) *engine.Refusal {
+	most := int64(MaxAmount)
+	if e.Kind != Debited {
+		most = min(MaxAmount-s.last.Balance-s.last.Pending, maxLife-s.credited)
+	}
+	switch {
+	case e.Amount < 1 || e.Amount > most:
+		return engine.Refuse(engine.Validation, Range{Min: engine.Decimal(1), Max: engine.Decimal(most)})
+	case e.Kind == Debited && e.Amount > s.last.Balance:
+		return engine.Refuse(engine.InsufficientFunds, Funds{s.currency(), engine.Decimal(e.Amount), engine.Decimal(s.last.Balance)})
+	case s.full(e):
+		return engine.Refuse(engine.Overloaded, nil)
+	}
+	return nil
+}
+
+// decideEnd ends a pending credit, or answers with the end it had.
+func (s *State) decideEnd(e Entry) engine.Decision {
+	m := s.known[e.ID]
+	switch {
+	case m == nil:
+		return refuse(engine.NotFound, nil)
+	case m.Kind == e.Kind:
+		e.Amount = m.Amount
+		return s.again(e, m.End)
+	case m.Kind != Pended:
+		return refuse(engine.Conflict, Ended{Kind: m.Kind.String()})
+	}
+	e.Amount = m.Amount
+	return s.enter(e, 0)
+}
+
+// enter adds an entry to the ledger.
+func (s *State) enter(e Entry, content uint64) engine.Decision {
+	e.Number, e.Balance, e.Pending = s.last.Number+1, s.last.Balance, s.last.Pending
+	r := s.record()
+	switch e.Kind {
+	case Credited:
+		e.Balance += e.Amount
+	case Pended:
+		e.Pending += e.Amount
+	case Cleared:
+		e.Balance += e.Amount
+		e.Pending -= e.Amount
+	case Voided:
+		e.Pending -= e.Amount
+	case Debited:
+		e.Balance -= e.Amount
+	}
+	if e.PaysOut() {
+		r.LifetimePayout += e.Amount
+	}
+	r.Balance, r.Pending, r.Entries = e.Balance, e.Pending, r.Entries+1
+	return engine.Decision{Facts: []engine.Fact{&Entered{Entry: e, Print: content}}, Reply: &Reply{Wallet: *r, Entry: e}}
+}
+
+// again answers a command that was sent before with its entry.
+func (s *State) again(e Entry, at stamp) engine.Decision {
+	e.Number, e.Balance, e.Pending, e.At = at.Number, at.Balance, at.Pending, at.At
+	return engine.Decision{Reply: &Reply{Wallet: *s.record(), Entry: e, Known: true}}
+}
+
+// fingerprint tells the content of a movement apart from another's.
+func fingerprint(e *Entry) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write(binary.BigEndian.AppendUint64([]byte{byte(e.Kind)}, uint64(e.Amount))) // a hash never fails
+	for _, s := range []string{e.Reason, e.Reference, e.Note, e.By} {
+		_, _ = h.Write(binary.BigEndian.AppendUint32(nil, uint32(len(s))))
+		_, _ = h.Write([]byte(s))
+	}
+	return h.Sum64()
+}
