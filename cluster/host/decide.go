@@ -17,6 +17,7 @@ import (
 type work struct {
 	entry   journal.Entry
 	act     *Activation
+	at      int64 // when it was decided, unix milliseconds
 	call    *Call // the command's own caller, or nil
 	reply   engine.Reply
 	answers []released
@@ -40,8 +41,9 @@ func (a *Activation) decide(c *Call, cmd engine.Command) {
 		a.armed = time.Time{}
 	}
 	a.current = c
-	d := a.state.Decide(cmd, a.env.Now())
-	w := &work{act: a, sends: d.Sends, reply: d.Reply}
+	now := a.env.Now()
+	d := a.state.Decide(cmd, now)
+	w := &work{act: a, at: now.UnixMilli(), sends: d.Sends, reply: d.Reply}
 	if c != nil {
 		if d.Hold != nil {
 			a.held[*d.Hold] = append(a.held[*d.Hold], c)
@@ -116,13 +118,7 @@ func (a *Activation) submit(w *work) {
 			w.fail()
 			return
 		}
-		if len(a.unproven) == 0 && a.env.Now().UnixMilli()-a.proven.Load() <= proofLife.Milliseconds() {
-			w.release()
-			return
-		}
-		if a.unproven = append(a.unproven, w); len(a.unproven) == 1 {
-			a.env.Go(a.prove)
-		}
+		a.answer(w)
 		return
 	}
 	a.pending.Add(1)
@@ -130,14 +126,47 @@ func (a *Activation) submit(w *work) {
 	a.env.Journal.Append(&w.entry)
 }
 
+// answer lets out what needs no fact: at once while the claim is known to have
+// stood within the last second, else when it is proven anew.
+func (a *Activation) answer(w *work) {
+	if len(a.unproven) == 0 && a.isProven() {
+		w.release()
+		return
+	}
+	if a.unproven = append(a.unproven, w); len(a.unproven) == 1 {
+		a.env.Go(a.prove)
+	}
+}
+
+func (a *Activation) isProven() bool {
+	return a.env.Now().UnixMilli()-a.proven.Load() <= proofLife.Milliseconds()
+}
+
+// provenAt notes that the claim stood at a time, unix milliseconds, or later: of
+// asking, not of hearing, for it may be lost while the answer is on its way.
+func (a *Activation) provenAt(at int64) {
+	for {
+		was := a.proven.Load()
+		if at <= was || a.proven.CompareAndSwap(was, at) {
+			return
+		}
+	}
+}
+
 // Settled is the journal's verdict: the outcome leaves, or the activation ends.
+// An answer without facts that was long behind others' needs a new proof.
 func (w *work) Settled(err error) {
 	if err == nil {
 		w.act.pending.Add(-1)
-		if len(w.entry.Facts) > 0 {
-			w.act.proven.Store(w.act.env.Now().UnixMilli())
+		switch {
+		case len(w.entry.Facts) > 0:
+			w.act.provenAt(w.at)
+			w.release()
+		case w.frozen != nil || w.act.isProven():
+			w.release()
+		default:
+			w.act.root.Send(w.act.self, settled{w})
 		}
-		w.release()
 		return
 	}
 	w.act.lost.Store(true) // before nothing is pending any more
@@ -158,6 +187,7 @@ func (w *work) fail() {
 
 // prove asks the journal whether the stream is still ours, beside the actor.
 func (a *Activation) prove(ctx context.Context) {
+	asked := a.env.Now()
 	lost, err := a.env.Journal.Standing(ctx, []journal.Claim{a.claim})
 	switch {
 	case err != nil:
@@ -165,13 +195,20 @@ func (a *Activation) prove(ctx context.Context) {
 	case len(lost) > 0:
 		a.root.Send(a.self, fenced{})
 	default:
-		a.root.Send(a.self, proven{a.env.Now()})
+		a.root.Send(a.self, proven{asked})
 	}
 }
 
-// releaseProven lets out what waited for the proof.
+// releaseProven lets out what waited for the proof, unless that took so long
+// that it proves nothing any more.
 func (a *Activation) releaseProven(at time.Time) {
-	a.proven.Store(at.UnixMilli())
+	if a.stopped {
+		return
+	}
+	if a.provenAt(at.UnixMilli()); !a.isProven() {
+		a.env.Go(a.prove)
+		return
+	}
 	for _, w := range a.unproven {
 		w.release()
 	}

@@ -56,13 +56,15 @@ type (
 	loaded struct {
 		state engine.State
 		claim journal.Claim
-		seq   int64 // of the last fact
-		saved int64 // of the snapshot
+		at    time.Time // before it was claimed
+		seq   int64     // of the last fact
+		saved int64     // of the snapshot
 	}
-	failed struct{ err error }
-	fenced struct{}
-	proven struct{ at time.Time }
-	retire struct {
+	failed  struct{ err error }
+	fenced  struct{}
+	proven  struct{ at time.Time }
+	settled struct{ *work } // an answer that its batch did not prove
+	retire  struct {
 		force bool
 		done  chan<- struct{}
 	}
@@ -132,6 +134,12 @@ func (a *Activation) Receive(ctx actor.Context) {
 		a.start(m)
 	case proven:
 		a.releaseProven(m.at)
+	case settled:
+		if a.stopped {
+			m.fail()
+			return
+		}
+		a.answer(m.work)
 	case failed:
 		a.env.Log.Warn("actor stopped", slog.String("actor", a.Ref.Name()), slog.Any("error", m.err))
 		a.stop(ErrUnavailable)
@@ -183,6 +191,7 @@ func (a *Activation) load(ctx context.Context) {
 }
 
 func (a *Activation) read(ctx context.Context) (l loaded, err error) {
+	l.at = a.env.Now()
 	if l.claim, err = a.env.Journal.Claim(ctx, a.Ref); err != nil {
 		return l, fmt.Errorf("claim: %w", err)
 	}
@@ -227,7 +236,7 @@ func (a *Activation) start(l loaded) {
 		return
 	}
 	a.state, a.claim, a.seq, a.saved = l.state, l.claim, l.seq, l.saved
-	a.proven.Store(a.env.Now().UnixMilli())
+	a.proven.Store(l.at.UnixMilli())
 	a.Load.Add(1)
 	a.decide(nil, engine.Wake{Epoch: l.claim.Epoch})
 	stash := a.stash
