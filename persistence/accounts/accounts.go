@@ -5,8 +5,6 @@ package accounts
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
@@ -28,29 +26,22 @@ func New(pool *pgxpool.Pool) *Store { return &Store{pool} }
 
 // User is one account.
 type User struct {
-	ID           int64
-	PublicID     string
-	Email        string // lower case
-	PasswordHash string
-	FirstName    string
-	LastName     string
-	Phone        string
-	CreatedAt    time.Time
+	ID            int64
+	PublicID      string
+	Email         string // lower case
+	PasswordHash  string // empty for buyers, who have no password
+	FirstName     string
+	LastName      string
+	Phone         string
+	Locale        string
+	PlatformAdmin bool
+	EmailVerified bool // whoever set what signs in had the mailbox
+	TwoFactor     bool // a second factor is due
+	CreatedAt     time.Time
 }
 
-// Organization is who sells.
-type Organization struct {
-	ID       int64
-	PublicID string
-	Name     string
-	Slug     string
-}
-
-// Membership is a user's role in an organization: owner, admin or member.
-type Membership struct {
-	Org  Organization
-	Role string
-}
+// Name is how the user is addressed; it may be empty.
+func (u *User) Name() string { return strings.TrimSpace(u.FirstName + " " + u.LastName) }
 
 // Registration is what a new organizer tells.
 type Registration struct {
@@ -62,7 +53,8 @@ type Registration struct {
 	Organization string // its name
 }
 
-const userColumns = `id, public_id::text, email, password_hash, first_name, last_name, phone, created_at`
+const userColumns = `id, public_id::text, email, password_hash, first_name, last_name, phone, locale, platform_admin,
+	email_verified, totp_active, created_at`
 
 // Register makes a user and an organization that the user owns, or says
 // ErrEmailTaken.
@@ -93,22 +85,6 @@ func (s *Store) Register(ctx context.Context, r Registration) (*User, error) {
 	return u, nil
 }
 
-// slug is a name as it stands in addresses, made unique by a random tail.
-func slug(name string) string {
-	s := strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
-			return r
-		default:
-			return '-'
-		}
-	}, strings.ToLower(name))
-	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '-' }), "-")
-	var tail [4]byte
-	_, _ = rand.Read(tail[:]) // never fails
-	return strings.TrimPrefix(s[:min(len(s), 60)]+"-"+hex.EncodeToString(tail[:]), "-")
-}
-
 // UserByEmail returns the account of an e-mail in lower case, or nil.
 func (s *Store) UserByEmail(ctx context.Context, email string) (*User, error) {
 	rows, _ := s.pool.Query(ctx, `SELECT `+userColumns+` FROM users WHERE email = $1`, email) // CollectOneRow returns its error
@@ -122,41 +98,60 @@ func (s *Store) UserByEmail(ctx context.Context, email string) (*User, error) {
 	return u, nil
 }
 
-// Memberships returns the user's organizations, the oldest first.
-func (s *Store) Memberships(ctx context.Context, user int64) ([]Membership, error) {
-	rows, _ := s.pool.Query(ctx, `SELECT o.id, o.public_id::text, o.name, o.slug, m.role
-		FROM members m JOIN organizations o ON o.id = m.org WHERE m.usr = $1 ORDER BY o.id`, user) // CollectRows returns its error
-	out, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (m Membership, err error) {
-		err = row.Scan(&m.Org.ID, &m.Org.PublicID, &m.Org.Name, &m.Org.Slug, &m.Role)
-		return m, err
+// User returns the account of a number, or nil.
+func (s *Store) User(ctx context.Context, id int64) (*User, error) {
+	rows, _ := s.pool.Query(ctx, `SELECT `+userColumns+` FROM users WHERE id = $1`, id) // CollectOneRow returns its error
+	u, err := pgx.CollectOneRow(rows, pgx.RowToAddrOfStructByPos[User])
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil //nolint:nilnil // no account is an answer
+	}
+	if err != nil {
+		return nil, fmt.Errorf("user: %w", err)
+	}
+	return u, nil
+}
+
+// EnsureAdmin makes an administrator of the platform of an e-mail in lower case.
+// An account that was there is taken over whole: anybody may have registered the
+// address before, so the password becomes the given one, and sessions and second
+// factor end. One that is an administrator already is left as it is. Nodes that
+// start at once may all call it.
+func (s *Store) EnsureAdmin(ctx context.Context, email, passwordHash string) error {
+	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		var id int64
+		err := tx.QueryRow(ctx, `INSERT INTO users (email, password_hash, first_name, last_name, phone, platform_admin, email_verified)
+			VALUES ($1, $2, '', '', '', true, true)
+			ON CONFLICT (email) DO UPDATE SET password_hash = excluded.password_hash, platform_admin = true, email_verified = true,
+				totp_secret = NULL, totp_active = false
+			WHERE NOT users.platform_admin RETURNING id`, email, passwordHash).Scan(&id)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, `DELETE FROM recovery_codes WHERE usr = $1`, id); err != nil {
+			return err
+		}
+		return signOut(ctx, tx, id)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("memberships: %w", err)
+		return fmt.Errorf("ensure administrator: %w", err)
 	}
-	return out, nil
+	return nil
 }
 
-// Organization returns an organization, or nil.
-func (s *Store) Organization(ctx context.Context, id int64) (*Organization, error) {
-	rows, _ := s.pool.Query(ctx, `SELECT id, public_id::text, name, slug FROM organizations WHERE id = $1`, id) // CollectOneRow returns its error
-	o, err := pgx.CollectOneRow(rows, pgx.RowToAddrOfStructByPos[Organization])
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, nil //nolint:nilnil // no organization is an answer
+// Prune deletes what has ended long enough ago that nothing asks for it.
+func (s *Store) Prune(ctx context.Context) error {
+	for _, sql := range []string{
+		`DELETE FROM login_codes WHERE expires_at < now() - interval '2 hours'`,
+		`DELETE FROM password_resets WHERE expires_at < now() - interval '2 hours'`,
+		`DELETE FROM challenges WHERE expires_at < now()`,
+		`DELETE FROM sessions WHERE least(revoked_at, idle_expires_at, expires_at) < now() - interval '7 days'`,
+	} {
+		if _, err := s.pool.Exec(ctx, sql); err != nil {
+			return fmt.Errorf("prune identity: %w", err)
+		}
 	}
-	if err != nil {
-		return nil, fmt.Errorf("organization: %w", err)
-	}
-	return o, nil
-}
-
-// CreateSession opens a session with the hash of its first refresh token, and
-// returns its id.
-func (s *Store) CreateSession(ctx context.Context, user int64, refresh [32]byte, expires time.Time) (string, error) {
-	var id string
-	err := s.pool.QueryRow(ctx, `INSERT INTO sessions (usr, refresh_hash, expires_at) VALUES ($1, $2, $3) RETURNING id::text`,
-		user, refresh[:], expires).Scan(&id)
-	if err != nil {
-		return "", fmt.Errorf("create session: %w", err)
-	}
-	return id, nil
+	return s.PruneChanges(ctx)
 }

@@ -1,6 +1,7 @@
 package accounts_test
 
 import (
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -35,12 +36,180 @@ func TestRegister(t *testing.T) {
 	none, err := s.UserByEmail(t.Context(), "nobody@example.org")
 	require.NoError(t, err)
 	require.Nil(t, none)
+	byID, err := s.User(t.Context(), u.ID)
+	require.NoError(t, err)
+	require.Equal(t, u, byID)
+	none, err = s.User(t.Context(), u.ID+1)
+	require.NoError(t, err)
+	require.Nil(t, none)
+}
 
-	one, err := s.CreateSession(t.Context(), u.ID, [32]byte{1}, time.Now().Add(time.Hour))
+// Nodes that start at once make one administrator, of an account that is there
+// too. Whoever had that account has it no more.
+func TestEnsureAdmin(t *testing.T) {
+	t.Parallel()
+	b := open(t)
+	squatter := b.user("admin@example.org")
+	session, err := b.OpenSession(t.Context(), accounts.SignIn{User: squatter.ID})
 	require.NoError(t, err)
-	two, err := s.CreateSession(t.Context(), u.ID, [32]byte{2}, time.Now().Add(time.Hour))
+	secret := b.twoFactor(squatter.ID)
+	for _, email := range []string{"admin@example.org", "new@example.org"} {
+		together(t, 4, func(int) error { return b.EnsureAdmin(t.Context(), email, "configured") })
+		u, err := b.UserByEmail(t.Context(), email)
+		require.NoError(t, err)
+		require.True(t, u.PlatformAdmin)
+		require.True(t, u.EmailVerified)
+		require.False(t, u.TwoFactor)
+		require.Equal(t, "configured", u.PasswordHash)
+	}
+	st, err := b.Principal(t.Context(), squatter.ID, session.String())
 	require.NoError(t, err)
-	require.NotEqual(t, one, two)
+	require.False(t, st.Alive)
+	_, err = b.PassChallenge(t.Context(), [32]byte{}, accounts.Factor{Recovery: secret}, accounts.SignIn{User: squatter.ID})
+	require.ErrorIs(t, err, accounts.ErrCodeInvalid)
+
+	t.Log("the password that the administrator has set since stays")
+	require.NoError(t, b.EnsureAdmin(t.Context(), "admin@example.org", "configured again"))
+	u, err := b.UserByEmail(t.Context(), "admin@example.org")
+	require.NoError(t, err)
+	require.Equal(t, "configured", u.PasswordHash)
+}
+
+func TestPrincipal(t *testing.T) {
+	t.Parallel()
+	b := open(t)
+	u := b.user("ada@example.org")
+	session, err := b.OpenSession(t.Context(), accounts.SignIn{User: u.ID, EmailProven: true})
+	require.NoError(t, err)
+	member, err := b.Memberships(t.Context(), u.ID)
+	require.NoError(t, err)
+	st, err := b.Principal(t.Context(), u.ID, session.String())
+	require.NoError(t, err)
+	require.Equal(t, &accounts.Standing{
+		Alive: true, Email: "ada@example.org", EmailProven: true, Orgs: []int64{member[0].Org.ID}, Roles: []string{"owner"},
+	}, st)
+	other := b.user("bob@example.org")
+	for _, c := range []struct {
+		user    int64
+		session string
+	}{{other.ID, session.String()}, {u.ID + 100, session.String()}, {u.ID, "x"}, {u.ID, ""}, {u.ID, "00000000-0000-4000-8000-000000000000"}} {
+		st, err := b.Principal(t.Context(), c.user, c.session)
+		require.NoError(t, err)
+		require.False(t, st.Alive)
+	}
+	for _, over := range []string{"revoked_at = now()", "idle_expires_at = now()", "expires_at = now()"} {
+		session, err := b.OpenSession(t.Context(), accounts.SignIn{User: u.ID})
+		require.NoError(t, err)
+		b.exec(`UPDATE sessions SET `+over+` WHERE id = $1`, session)
+		st, err := b.Principal(t.Context(), u.ID, session.String())
+		require.NoError(t, err)
+		require.False(t, st.Alive, over)
+	}
+}
+
+// Every change of a credential is noted, under the name that nodes know it by,
+// and nothing else is.
+func TestChanges(t *testing.T) {
+	t.Parallel()
+	b := open(t)
+	u := b.user("ada@example.org")
+	subject := fmt.Sprintf("user/%d", u.ID)
+	seen := map[int64]bool{}
+	notes := func() (fresh []string) {
+		all, err := b.Changes(t.Context(), time.Minute)
+		require.NoError(t, err)
+		for _, c := range all {
+			if !seen[c.ID] {
+				seen[c.ID] = true
+				fresh = append(fresh, c.Subject)
+			}
+		}
+		return fresh
+	}
+	require.Equal(t, []string{subject}, notes(), "a registration's membership")
+	session, err := b.OpenSession(t.Context(), accounts.SignIn{User: u.ID})
+	require.NoError(t, err)
+	_, _, err = b.Refresh(t.Context(), session, accounts.FirstGeneration, "", "")
+	require.NoError(t, err)
+	require.NoError(t, b.Enroll(t.Context(), u.ID, []byte("sealed")))
+	b.exec(`UPDATE users SET first_name = 'Ada', password_hash = password_hash`)
+	require.Empty(t, notes())
+
+	require.NoError(t, b.Revoke(t.Context(), session))
+	require.NoError(t, b.Revoke(t.Context(), session))
+	require.Equal(t, []string{"session/" + session.String()}, notes())
+	require.NoError(t, b.Activate(t.Context(), u.ID, []byte("sealed"), 1, nil))
+	require.Equal(t, []string{subject}, notes())
+	b.exec(`UPDATE users SET password_hash = 'other'`)
+	require.Equal(t, []string{subject}, notes())
+	b.exec(`UPDATE users SET platform_admin = true`)
+	require.Equal(t, []string{subject}, notes())
+	b.exec(`UPDATE members SET role = 'member'`)
+	require.Equal(t, []string{subject}, notes())
+	b.exec(`DELETE FROM members`)
+	require.Equal(t, []string{subject}, notes())
+	_, err = b.RotateSigningKey(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []string{"signing"}, notes())
+
+	b.exec(`UPDATE credential_changes SET at = at - interval '9 minutes'`)
+	require.NoError(t, b.PruneChanges(t.Context()))
+	all, err := b.Changes(t.Context(), 10*time.Minute)
+	require.NoError(t, err)
+	require.Len(t, all, len(seen))
+	none, err := b.Changes(t.Context(), 8*time.Minute)
+	require.NoError(t, err)
+	require.Empty(t, none)
+	b.exec(`UPDATE credential_changes SET at = at - interval '2 minutes'`)
+	require.NoError(t, b.PruneChanges(t.Context()))
+	all, err = b.Changes(t.Context(), time.Hour)
+	require.NoError(t, err)
+	require.Empty(t, all)
+}
+
+func TestSigningKeys(t *testing.T) {
+	t.Parallel()
+	b := open(t)
+	n, err := b.SigningKey(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+	n, err = b.RotateSigningKey(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 2, n)
+	n, err = b.SigningKey(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 2, n)
+}
+
+func TestPrune(t *testing.T) {
+	t.Parallel()
+	b := open(t)
+	u := b.user("ada@example.org")
+	_, err := b.RequestCode(t.Context(), "ada@example.org", "", []byte("mac"))
+	require.NoError(t, err)
+	_, err = b.RequestReset(t.Context(), "ada@example.org", [32]byte{1})
+	require.NoError(t, err)
+	require.NoError(t, b.OpenChallenge(t.Context(), [32]byte{1}, accounts.SignIn{User: u.ID}))
+	_, err = b.OpenSession(t.Context(), accounts.SignIn{User: u.ID})
+	require.NoError(t, err)
+	left := func() (n [4]int) {
+		for i, table := range []string{"login_codes", "password_resets", "challenges", "sessions"} {
+			require.NoError(t, b.pool.QueryRow(t.Context(), "SELECT count(*) FROM "+table).Scan(&n[i]))
+		}
+		return n
+	}
+	require.NoError(t, b.Prune(t.Context()))
+	require.Equal(t, [4]int{1, 1, 1, 1}, left())
+	for _, table := range []string{"login_codes", "password_resets", "challenges", "sessions"} {
+		b.exec("UPDATE " + table + " SET expires_at = now() - interval '1 hour'")
+	}
+	require.NoError(t, b.Prune(t.Context()))
+	require.Equal(t, [4]int{1, 1, 0, 1}, left(), "the sends of the last hour still count")
+	for _, table := range []string{"login_codes", "password_resets", "sessions"} {
+		b.exec("UPDATE " + table + " SET expires_at = now() - interval '8 days'")
+	}
+	require.NoError(t, b.Prune(t.Context()))
+	require.Equal(t, [4]int{}, left())
 }
 
 func TestLeasedNumbersAreUnique(t *testing.T) {

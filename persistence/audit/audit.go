@@ -15,6 +15,7 @@ import (
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/seatmap"
 	"boxoffice/persistence/codec"
 	"boxoffice/persistence/journal"
 )
@@ -32,6 +33,7 @@ type Report struct {
 	Tickets         int64    // issued
 	Sold, Held      int64    // units, over all ticket types
 	Orphans         int64    // reservations of no order: presumed abort will release them
+	Seats           int64    // of completed and unpaid orders
 	Findings        []string // what is wrong; empty when nothing is
 	FindingsOmitted int64    // more of them than are listed
 }
@@ -77,13 +79,16 @@ func Run(ctx context.Context, j Journal) (*Report, error) {
 	return r, nil
 }
 
-// auditEvent replays the streams of one event and adds them up.
+// auditEvent replays the streams of one event and adds them up. Wallets of the
+// organization that has its number come along; each stands for itself.
 func (r *Report) auditEvent(ctx context.Context, j Journal, streams []journal.Stream) error {
 	var ledger *event.State
 	var stocks []*inventory.State
 	var refs []engine.Ref
+	var seats *seatmap.State
+	seated := make(seatOrders)
 	for _, s := range streams {
-		state, err := r.replay(ctx, j, s)
+		state, err := r.replay(ctx, j, s, seated.take)
 		if err != nil {
 			return err
 		}
@@ -94,6 +99,8 @@ func (r *Report) auditEvent(ctx context.Context, j Journal, streams []journal.St
 		case *inventory.State:
 			stocks = append(stocks, state)
 			refs = append(refs, s.Ref)
+		case *seatmap.State:
+			seats = state
 		}
 	}
 	if ledger == nil {
@@ -105,6 +112,7 @@ func (r *Report) auditEvent(ctx context.Context, j Journal, streams []journal.St
 	for i, stock := range stocks {
 		r.balance(ledger, orders, refs[i], stock)
 	}
+	r.balanceSeats(streams[0].Ref.Event, seated, seats)
 	return nil
 }
 
@@ -139,9 +147,9 @@ func (r *Report) balance(ledger *event.State, orders map[engine.OrderID]*event.O
 	}
 }
 
-// replay applies a stream's facts from the first to the last. It returns nil
-// when some are missing: what follows them can't be applied.
-func (r *Report) replay(ctx context.Context, j Journal, s journal.Stream) (engine.State, error) {
+// replay applies a stream's facts from the first to the last, and shows each to
+// see. It returns nil when some are missing: what follows them can't be applied.
+func (r *Report) replay(ctx context.Context, j Journal, s journal.Stream, see func(engine.Fact)) (engine.State, error) {
 	kind, err := all.Kind(s.Ref.Kind)
 	if err != nil {
 		return nil, fmt.Errorf("audit: %w", err)
@@ -171,6 +179,7 @@ func (r *Report) replay(ctx context.Context, j Journal, s journal.Stream) (engin
 		}
 		for _, f := range facts {
 			state.Apply(f)
+			see(f)
 		}
 		r.Facts += int64(len(facts))
 	}

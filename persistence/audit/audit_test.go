@@ -10,9 +10,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"boxoffice/engine"
+	"boxoffice/engine/enginetest"
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/seatmap"
+	"boxoffice/engine/wallet"
 	"boxoffice/persistence/audit"
 	"boxoffice/persistence/codec"
 	"boxoffice/persistence/journal"
@@ -69,6 +72,14 @@ func TestRun(t *testing.T) {
 			spoil: func(h *history) { h.stock[3] = reserved(2, 1) },
 			finds: []string{lacks},
 		},
+		"a balance that is not the ledger's": {
+			spoil: func(h *history) { h.wallet[1].(*wallet.Entered).Entry.Balance++ },
+			finds: []string{"wallet/1/1: wallet: balance 3, the ledger comes to 2"},
+		},
+		"an overdrawn wallet": {
+			spoil: func(h *history) { h.wallet = h.wallet[1:] },
+			finds: []string{"wallet/1/1: wallet: balance 2, the ledger comes to -3"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -88,14 +99,121 @@ func TestRun(t *testing.T) {
 			require.Equal(t, test.finds, r.Findings)
 			require.Equal(t, len(test.finds) == 0, r.Clean())
 			if r.Clean() {
-				require.Equal(t, &audit.Report{Streams: 2, Facts: 13, Events: 1, Tickets: 3, Sold: 3, Held: 4, Orphans: 1}, r)
+				require.Equal(t, &audit.Report{Streams: 3, Facts: 15, Events: 1, Tickets: 3, Sold: 3, Held: 4, Orphans: 1}, r)
 			}
 		})
 	}
 }
 
-// history is what an event with one ticket type has journaled.
-type history struct{ event, stock []engine.Fact }
+// TestRunSeats audits an event with seats, and the same one with a single thing
+// wrong.
+func TestRunSeats(t *testing.T) {
+	t.Parallel()
+	const one, two = "00000000-0001-8000-8100-000000000000", "00000000-0001-8000-8200-000000000000"
+	for name, test := range map[string]struct {
+		spoil func(*history)
+		finds []string
+	}{
+		"sound": {},
+		"no seat map": {
+			spoil: func(h *history) { h.seats = nil },
+			finds: []string{"seatmap/1/1: 3 orders with seats, and no seat map"},
+		},
+		"an order without its seats": {
+			spoil: func(h *history) { h.seats = append(h.seats[:2], h.seats[4:]...) },
+			finds: []string{"seatmap/1/1: completed order " + one + " has the seats [], not [A1 A2]"},
+		},
+		"an order with one seat of two": {
+			spoil: func(h *history) { h.seats[2] = taken(1, 1) },
+			finds: []string{"seatmap/1/1: completed order " + one + " has the seats [A2], not [A1 A2]"},
+		},
+		"seats sold without an order": {
+			spoil: func(h *history) { h.seats = append(h.seats, &keeper.CommittedFact{Claim: claim(4)}) },
+			finds: []string{"seatmap/1/1: seats [A4] are sold to order 00000000-0001-8000-8400-000000000000, which has not bought them"},
+		},
+		"seats sold to an order that expired": {
+			spoil: func(h *history) { h.seats = append(h.seats, &keeper.CommittedFact{Claim: claim(3)}) },
+			finds: []string{"seatmap/1/1: seats [A5] are sold to order 00000000-0001-8000-8300-000000000000, which has not bought them"},
+		},
+		"an unpaid order whose seats are sold": {
+			spoil: func(h *history) { h.seats = append(h.seats, &keeper.CommittedFact{Claim: claim(2)}) },
+			finds: []string{"seatmap/1/1: unpaid order " + two + " has no reservation of [A3]"},
+		},
+		"a seat of two orders": {
+			spoil: func(h *history) { seat(h.event[4]).Order.Lines[0].Seats[0] = "A1" },
+			finds: []string{
+				"seatmap/1/1: pending order " + two + " has the seats [A3], not [A1]",
+				"seatmap/1/1: seat A1 is of the orders " + one + " and " + two,
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			pool := persisttest.Migrated(t)
+			h := seated()
+			if test.spoil != nil {
+				test.spoil(&h)
+			}
+			h.write(t, pool)
+			r, err := audit.Run(t.Context(), journal.NewReader(pool))
+			require.NoError(t, err)
+			require.Equal(t, test.finds, r.Findings)
+			if r.Clean() {
+				require.Equal(t, &audit.Report{Streams: 3, Facts: 20, Events: 1, Tickets: 2, Sold: 2, Held: 1, Orphans: 1, Seats: 3}, r)
+			}
+		})
+	}
+}
+
+// seated sells A1 and A2 to order 1, which is done. Order 2 waits for money with
+// A3; order 3 has expired, and gives A5 back; of order 4 only the reservation of
+// A4 has outlived a crash.
+func seated() history {
+	h := history{
+		event: []engine.Fact{
+			&event.Created{Details: &event.Details{Title: "Show", Capacity: event.NoCapacity}},
+			&event.Moved{From: event.StatusDraft, To: event.StatusPublished},
+			created(1, 2),
+			&event.OrderCompleted{ID: claim(1).Order, Serial: claim(1).Serial, First: 1},
+			created(2, 1),
+			created(3, 1),
+			&event.OrderEnded{ID: claim(3).Order, Status: event.Expired},
+		},
+		stock: []engine.Fact{
+			&inventory.Created{Details: &inventory.Details{Name: "Tier", Quantity: 5, Seated: true}},
+			reserved(1, 2),
+			&keeper.CommittedFact{Claim: claim(1)},
+			reserved(2, 1),
+			reserved(3, 1),
+		},
+		seats: []engine.Fact{
+			&seatmap.AttachedFact{Layout: enginetest.NewLayout(1, "floor:A=sssss"), Mode: seatmap.Reserved, HoldTime: seatmap.MinHold},
+			&seatmap.PricedFact{Types: []int64{11}},
+			taken(1, 0, 1),
+			&keeper.CommittedFact{Claim: claim(1)},
+			taken(2, 2),
+			taken(3, 4),
+			taken(4, 3),
+		},
+	}
+	for i, ids := range map[int][]string{2: {"A2", "A1"}, 4: {"A3"}, 5: {"A5"}} {
+		o := seat(h.event[i]).Order
+		o.Lines[0].Seats, o.Shopper = ids, &event.Shopper{Principal: 7}
+	}
+	h.stock = append(h.stock, &keeper.ReleasedFact{Claim: claim(3)})
+	return h
+}
+
+func seat(f engine.Fact) *event.OrderCreated { return f.(*event.OrderCreated) }
+
+// taken is the reservation of seats for the n-th order.
+func taken(n uint32, seats ...int32) *seatmap.ReservedFact {
+	return &seatmap.ReservedFact{Reservation: *reserved(n, int64(len(seats))), Seats: seats}
+}
+
+// history is what an event with one ticket type, and seats or not, has
+// journaled, and the wallet of the organization that has the event's number.
+type history struct{ event, stock, wallet, seats []engine.Fact }
 
 // sound sells 2 to order 1, which is done, and 1 to order 3, whose commit has
 // not reached the stock. Order 2 waits for money with 3; of order 4 only the
@@ -118,6 +236,10 @@ func sound() history {
 			reserved(2, 3),
 			reserved(3, 1),
 			reserved(4, 1),
+		},
+		wallet: []engine.Fact{
+			&wallet.Entered{Entry: wallet.Entry{ID: claim(1).Order, Kind: wallet.Credited, Number: 1, Amount: 5, Balance: 5}},
+			&wallet.Entered{Entry: wallet.Entry{ID: claim(2).Order, Kind: wallet.Debited, Number: 2, Amount: 3, Balance: 2}},
 		},
 	}
 }
@@ -164,6 +286,8 @@ func (h history) write(t *testing.T, pool *pgxpool.Pool) (stream int64) {
 		return stream
 	}
 	write(engine.InventoryRef(1, 11), h.stock)
+	write(engine.WalletRef(1, "USD"), h.wallet)
+	write(engine.SeatmapRef(1), h.seats)
 	return write(engine.EventRef(1), h.event)
 }
 

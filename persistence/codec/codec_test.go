@@ -178,6 +178,10 @@ func fill(v reflect.Value, n *int64) {
 		}
 	case reflect.Array:
 		for i := range v.Len() {
+			if !v.Index(i).CanUint() {
+				fill(v.Index(i), n)
+				continue
+			}
 			v.Index(i).SetUint(uint64(*n+int64(i)) & 0xff)
 		}
 	case reflect.String:

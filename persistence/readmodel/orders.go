@@ -23,7 +23,8 @@ type Ticket struct {
 	Event       int64
 	Serial      uint32
 	Order       engine.OrderID
-	Type        int64 // number of the ticket type
+	Type        int64  // number of the ticket type
+	Seat        string // id; "" without
 	TypeName    string
 	Price       int64 // face value, minor units
 	Currency    string
@@ -85,6 +86,7 @@ JOIN orders o ON o.id = t.order_id ORDER BY t.serial`
 		}
 		t.TypeName, t.Price = o.Lines[i].Name, o.Lines[i].UnitPrice
 		t.HolderName, t.HolderEmail = o.Holder(i)
+		t.Seat = o.Seat(t.Serial)
 		return t, nil
 	})
 	if err != nil {

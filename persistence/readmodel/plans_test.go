@@ -48,6 +48,8 @@ INSERT INTO payments SELECT id::text, id, 1, 1, now(), CASE WHEN n < 20 THEN now
 FROM (SELECT id, row_number() OVER () AS n FROM orders) o;
 INSERT INTO refunds SELECT id, 0, 1, now(), CASE WHEN n < 20 THEN now() END, id::text, 'late', 'processed', ''
 FROM (SELECT id, row_number() OVER () AS n FROM orders) o;
+INSERT INTO wallets SELECT n, 1, 1, 1, 1, now() FROM generate_series(1, 5000) n;
+INSERT INTO wallet_entries SELECT n % 5, 1, n, gen_random_uuid(), 1, 1, 1, 1, now(), '', '', '', '' FROM generate_series(1, 5000) n;
 ANALYZE`
 	_, err := pool.Exec(ctx, fill)
 	require.NoError(t, err)
@@ -79,6 +81,8 @@ ANALYZE`
 		func() error { _, err := m.RefundsDue(ctx, now, 20); return err },
 		func() error { return m.CheckRefund(ctx, id, 0, now) },
 		func() error { _, err := m.Order(ctx, id); return err },
+		func() error { _, err := m.Wallets(ctx, 7); return err },
+		func() error { _, err := m.WalletEntries(ctx, 3, "USD", 4000, 20); return err },
 	} {
 		before := len(q.sent)
 		err := ask()

@@ -3,9 +3,10 @@
 // committed.
 //
 // It owns the tables events, ticket_types, orders, tickets, payments and refunds
-// (migrate/002_readmodel.sql). One follower writes them, through Writer; edge
-// reads them through Model. They lag behind the sale, which never waits for
-// them: a caller that must see its own write waits for the follower to pass it.
+// (migrate/002_readmodel.sql), wallets and wallet_entries (006_wallets.sql). One
+// follower writes them, through Writer; edge reads them through Model. They lag
+// behind the sale, which never waits for them: a caller that must see its own
+// write waits for the follower to pass it.
 // Everything can be built again from the facts (Clear, then start the follower).
 //
 // An order's row is its record in CBOR beside the columns that somebody filters
@@ -44,7 +45,7 @@ func New(pool *pgxpool.Pool) *Model { return &Model{pool: pool} }
 // follower's next start builds everything again. No follower may be running.
 func Clear(ctx context.Context, pool *pgxpool.Pool) error {
 	err := pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
-		const tables = `TRUNCATE events, ticket_types, orders, tickets, payments, refunds`
+		const tables = `TRUNCATE events, ticket_types, orders, tickets, payments, refunds, wallets, wallet_entries`
 		if _, err := tx.Exec(ctx, tables); err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 	"boxoffice/engine"
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
+	"boxoffice/engine/wallet"
 	"boxoffice/persistence/readmodel"
 )
 
@@ -67,6 +68,12 @@ func story(w *world) map[engine.OrderID]*event.Order {
 		tell(w.tell(o, event.GetOrder{Order: o.ID}))
 	}
 	w.later(time.Minute)
+	money := engine.WalletRef(7, "USD")
+	w.enter(money, wallet.Credit{ID: movement(1), Amount: 500, Pending: true})
+	w.enter(money, wallet.Clear{ID: movement(1)})
+	w.settled()
+	w.enter(money, wallet.Debit{ID: movement(2), Amount: 300, Reason: wallet.Payout})
+	w.enter(money, wallet.Debit{ID: movement(3), Amount: 100, Reason: wallet.Payout})
 	return told
 }
 
@@ -140,7 +147,7 @@ func TestRebuild(t *testing.T) {
 	require.Equal(t, live, w.dump())
 }
 
-var tables = []string{"events", "ticket_types", "orders", "tickets", "payments", "refunds"}
+var tables = []string{"events", "ticket_types", "orders", "tickets", "payments", "refunds", "wallets", "wallet_entries"}
 
 // dump is every row of the read model as text.
 func (w *world) dump() map[string][]string {

@@ -12,6 +12,7 @@ import (
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/wallet"
 	"boxoffice/persistence/codec"
 	"boxoffice/persistence/journal"
 )
@@ -23,6 +24,7 @@ type Writer struct {
 	orders  []order                  // touched, in the order of their first fact
 	later   []laterFact              // about orders that have to be read first
 	scans   []scan
+	ledgers ledgers
 	batch   *pgx.Batch // statements about what changes rarely
 	created rows
 	minted  rows
@@ -83,6 +85,7 @@ func (w *Writer) reset() {
 	clear(w.later)
 	clear(w.scans)
 	w.orders, w.later, w.scans = w.orders[:0], w.later[:0], w.scans[:0]
+	w.ledgers.reset()
 	w.batch = &pgx.Batch{}
 }
 
@@ -94,8 +97,12 @@ var ignored = map[engine.Kind][]engine.FactType{
 	engine.KindInventory: {keeper.TypeReserved, keeper.TypeCommitted, keeper.TypeReleased},
 }
 
-// take takes one record's facts in.
+// take takes one record's facts in. Those of seats change no row: orders carry
+// theirs.
 func (w *Writer) take(r *journal.Record) error {
+	if r.Ref.Kind == engine.KindSeatmap {
+		return nil
+	}
 	if r.Ref.Kind != engine.KindEvent && r.Facts != nil {
 		for _, f := range r.Facts {
 			if err := w.takeFact(r.Ref, f, nil); err != nil {
@@ -157,6 +164,8 @@ func (w *Writer) takeFact(ref engine.Ref, f engine.Fact, body []byte) error {
 		return w.eventFact(ref.ID, f)
 	case *inventory.Created, *inventory.Updated:
 		return w.typeFact(ref, f)
+	case *wallet.Entered:
+		w.ledgers.add(ref, &f.Entry)
 	}
 	return nil
 }
@@ -296,13 +305,15 @@ func (r *rows) tickets(o *event.Order) {
 	}
 }
 
-// update queues the changes of orders and tickets, and the payments and refunds.
+// update queues the changes of orders and tickets, the payments and refunds, and
+// the ledgers of wallets.
 func (w *Writer) update() error {
 	if err := w.updateOrders(); err != nil {
 		return err
 	}
 	w.upsertPayments()
 	w.upsertRefunds()
+	w.ledgers.insert(w.batch)
 	if len(w.scans) == 0 {
 		return nil
 	}

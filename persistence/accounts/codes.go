@@ -1,0 +1,99 @@
+package accounts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Limits of login codes (decisions.md section 1).
+const (
+	CodeLife  = 10 * time.Minute // how long a login code may be used
+	codeTries = 5
+	// Mails to one address, for its owner's peace: login codes as well as
+	// password resets.
+	sendPause = time.Minute
+	sendMax   = 5
+	sendTime  = time.Hour
+)
+
+// Why a login code does not sign in.
+var (
+	ErrCodeInvalid = errors.New("accounts: the code is wrong")
+	ErrCodeExpired = errors.New("accounts: there is no code that can be used")
+)
+
+// maySend is the condition on a row r with sends that one more is due; sends is
+// what to store of them then.
+const (
+	maySend = `r.sent[cardinality(r.sent)] <= now() - $3::interval AND (cardinality(r.sent) < $4 OR r.sent[1] <= now() - $5::interval)`
+	sends   = `(r.sent || now())[greatest(cardinality(r.sent) + 2 - $4::int, 1):]`
+)
+
+// RequestCode keeps what is to be known of a new login code and forgets the one
+// before it. Too many for the address are not kept: then it says how long to
+// wait. None of it depends on whether the address has an account.
+func (s *Store) RequestCode(ctx context.Context, email, name string, mac []byte) (wait time.Duration, err error) {
+	tag, err := s.pool.Exec(ctx, `INSERT INTO login_codes AS r (email, name, mac, expires_at, sent)
+		VALUES ($1, $6, $2, now() + $7::interval, ARRAY[now()])
+		ON CONFLICT (email) DO UPDATE SET name = excluded.name, mac = excluded.mac, expires_at = excluded.expires_at,
+			tries = 0, used = false, sent = `+sends+` WHERE `+maySend,
+		email, mac, sendPause, sendMax, sendTime, name, CodeLife)
+	if err != nil {
+		return 0, fmt.Errorf("request code: %w", err)
+	}
+	if tag.RowsAffected() == 1 {
+		return 0, nil
+	}
+	err = s.pool.QueryRow(ctx, `SELECT greatest(sent[cardinality(sent)] + $2::interval,
+			CASE WHEN cardinality(sent) >= $3 THEN sent[1] + $4::interval END) - now() FROM login_codes WHERE email = $1`,
+		email, sendPause, sendMax, sendTime).Scan(&wait)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return 0, fmt.Errorf("request code: %w", err)
+	}
+	return max(wait, time.Second), nil
+}
+
+// ExchangeCode uses up a login code, and returns its account, which is made when
+// the address has none. Each call is a try, and only one of several with the
+// right code succeeds. It says ErrCodeInvalid of a wrong code and ErrCodeExpired
+// where no code would be right.
+func (s *Store) ExchangeCode(ctx context.Context, email string, mac []byte) (*User, error) {
+	var u *User
+	right := false
+	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		var name string
+		err := tx.QueryRow(ctx, `UPDATE login_codes SET tries = tries + 1, used = (mac = $2)
+			WHERE email = $1 AND NOT used AND tries < $3 AND expires_at > now() RETURNING used, name`,
+			email, mac, codeTries).Scan(&right, &name)
+		if err != nil || !right {
+			return err
+		}
+		u, err = ensureUser(ctx, tx, email, name)
+		return err
+	})
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return nil, ErrCodeExpired
+	case err != nil:
+		return nil, fmt.Errorf("exchange code: %w", err)
+	case !right:
+		return nil, ErrCodeInvalid
+	}
+	return u, nil
+}
+
+// ensureUser is the account of an address whose mailbox the caller has, made if
+// there is none.
+func ensureUser(ctx context.Context, tx pgx.Tx, email, name string) (*User, error) {
+	_, err := tx.Exec(ctx, `INSERT INTO users (email, password_hash, first_name, last_name, phone, email_verified)
+		VALUES ($1, '', $2, '', '', true) ON CONFLICT (email) DO NOTHING`, email, name)
+	if err != nil {
+		return nil, err
+	}
+	rows, _ := tx.Query(ctx, `SELECT `+userColumns+` FROM users WHERE email = $1`, email) // CollectExactlyOneRow returns its error
+	return pgx.CollectExactlyOneRow(rows, pgx.RowToAddrOfStructByPos[User])
+}

@@ -1,0 +1,83 @@
+package accounts_test
+
+import (
+	"crypto/sha256"
+	"errors"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"boxoffice/persistence/accounts"
+	"boxoffice/persistence/persisttest"
+)
+
+// book is a store on a schema of its own.
+type book struct {
+	*accounts.Store
+	t    testing.TB
+	pool *pgxpool.Pool
+}
+
+func open(t testing.TB) *book {
+	pool := persisttest.Migrated(t)
+	return &book{accounts.New(pool), t, pool}
+}
+
+// exec changes what no method does: mostly, it lets time pass.
+func (b *book) exec(sql string, args ...any) {
+	b.t.Helper()
+	tag, err := b.pool.Exec(b.t.Context(), sql, args...)
+	require.NoError(b.t, err)
+	require.NotZero(b.t, tag.RowsAffected(), sql)
+}
+
+func (b *book) user(email string) *accounts.User {
+	b.t.Helper()
+	u, err := b.Register(b.t.Context(), accounts.Registration{Email: email, PasswordHash: "first", Organization: "Hall"})
+	require.NoError(b.t, err)
+	return u
+}
+
+// twoFactor gives a user a second factor, whose code of step 100 is used up, and
+// returns the hash of its one recovery code.
+func (b *book) twoFactor(user int64) []byte {
+	b.t.Helper()
+	sum := sha256.Sum256([]byte("recovery"))
+	require.NoError(b.t, b.Enroll(b.t.Context(), user, []byte("sealed")))
+	require.NoError(b.t, b.Activate(b.t.Context(), user, []byte("sealed"), 100, [][]byte{sum[:]}))
+	return sum[:]
+}
+
+// together runs n at once and returns how often each error came; nil is
+// success. One that is not listed fails the test.
+func together(t testing.TB, n int, f func(i int) error, known ...error) map[error]int {
+	t.Helper()
+	errs := make([]error, n)
+	var wg sync.WaitGroup
+	start := make(chan struct{})
+	for i := range n {
+		wg.Go(func() {
+			<-start
+			errs[i] = f(i)
+		})
+	}
+	close(start)
+	wg.Wait()
+	counts := map[error]int{}
+	for _, err := range errs {
+		found := err == nil
+		if found {
+			counts[nil]++
+		}
+		for _, k := range known {
+			if errors.Is(err, k) {
+				counts[k]++
+				found = true
+			}
+		}
+		require.True(t, found, "%v", err)
+	}
+	return counts
+}

@@ -1,0 +1,160 @@
+package accounts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// owner is the role that nobody but another owner may give or take.
+const owner = "owner"
+
+// Why a change of an organization's members is refused.
+var (
+	ErrMember    = errors.New("accounts: the user is a member already")
+	ErrNotAdmin  = errors.New("accounts: only an owner or an admin manages members")
+	ErrNotOwner  = errors.New("accounts: only an owner makes, changes or removes an owner")
+	ErrLastOwner = errors.New("accounts: an organization keeps an owner")
+)
+
+// Member is a user in an organization.
+type Member struct {
+	User     int64
+	PublicID string
+	Email    string
+	Name     string // may be empty
+	Role     string
+	JoinedAt time.Time
+}
+
+// An invited member has the name that was given with the invitation: else any
+// organizer could look up what the owner of an address is called.
+const memberColumns = `m.usr, u.public_id::text, u.email,
+	CASE WHEN m.invited THEN m.name ELSE trim(u.first_name || ' ' || u.last_name) END, m.role, m.joined_at`
+
+// Members returns a page of an organization's members, in the order of their
+// accounts: those after a user's number, 0 for the first page.
+func (s *Store) Members(ctx context.Context, org, after int64, limit int) ([]Member, error) {
+	rows, _ := s.pool.Query(ctx, `SELECT `+memberColumns+` FROM members m JOIN users u ON u.id = m.usr
+		WHERE m.org = $1 AND m.usr > $2 ORDER BY m.usr LIMIT $3`, org, after, limit) // CollectRows returns its error
+	out, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Member])
+	if err != nil {
+		return nil, fmt.Errorf("members: %w", err)
+	}
+	return out, nil
+}
+
+// NewMember is who is to be a member.
+type NewMember struct {
+	Command [16]byte // the same again finds the member it has made
+	Email   string   // lower case
+	Name    string   // may be empty; also of the account, if the e-mail is new
+	Role    string
+}
+
+// AddMember makes the account of an e-mail a member of the organization, and the
+// account first if there is none: it has no password, and its owner signs in with
+// a code. It says ErrMember, ErrNotAdmin or ErrNotOwner.
+func (s *Store) AddMember(ctx context.Context, org, actor int64, n NewMember) (*Member, error) {
+	return s.manage(ctx, org, actor, func(tx pgx.Tx, actorRole string) (*Member, error) {
+		if n.Role == owner && actorRole != owner {
+			return nil, ErrNotOwner
+		}
+		u, err := ensureUser(ctx, tx, n.Email, n.Name)
+		if err != nil {
+			return nil, err
+		}
+		tag, err := tx.Exec(ctx, `INSERT INTO members AS m (org, usr, role, invited, name, command) VALUES ($1, $2, $3, true, $4, $5)
+			ON CONFLICT (usr, org) DO UPDATE SET command = excluded.command WHERE m.command = excluded.command`,
+			org, u.ID, n.Role, n.Name, n.Command)
+		if err != nil {
+			return nil, err
+		}
+		if tag.RowsAffected() == 0 {
+			return nil, ErrMember
+		}
+		return member(ctx, tx, org, u.PublicID)
+	})
+}
+
+// SetRole changes the role of a member, named by public id. It returns nil if
+// there is no such member, and says ErrNotAdmin, ErrNotOwner or ErrLastOwner.
+func (s *Store) SetRole(ctx context.Context, org, actor int64, user, role string) (*Member, error) {
+	return s.change(ctx, org, actor, user, role, `UPDATE members SET role = $3 WHERE org = $1 AND usr = $2`, role)
+}
+
+// RemoveMember takes a member, named by public id, out of the organization, and
+// returns who it was. It refuses as SetRole does.
+func (s *Store) RemoveMember(ctx context.Context, org, actor int64, user string) (*Member, error) {
+	return s.change(ctx, org, actor, user, "", `DELETE FROM members WHERE org = $1 AND usr = $2`)
+}
+
+// change runs a statement on a member whose role is to be another, or none.
+func (s *Store) change(ctx context.Context, org, actor int64, user, role, sql string, args ...any) (*Member, error) {
+	return s.manage(ctx, org, actor, func(tx pgx.Tx, actorRole string) (*Member, error) {
+		m, err := member(ctx, tx, org, user)
+		if err != nil || m == nil {
+			return nil, err
+		}
+		if (m.Role == owner || role == owner) && actorRole != owner {
+			return nil, ErrNotOwner
+		}
+		if m.Role == owner && role != owner {
+			var others int
+			if err := tx.QueryRow(ctx, `SELECT count(*) FROM members WHERE org = $1 AND role = 'owner' AND usr <> $2`,
+				org, m.User).Scan(&others); err != nil {
+				return nil, err
+			}
+			if others == 0 {
+				return nil, ErrLastOwner
+			}
+		}
+		if _, err := tx.Exec(ctx, sql, append([]any{org, m.User}, args...)...); err != nil {
+			return nil, err
+		}
+		if role != "" {
+			m.Role = role
+		}
+		return m, nil
+	})
+}
+
+// manage runs a change of an organization's members with the role that the actor
+// has in it. Changes of one organization wait for one another: of two owners who
+// remove each other at once, the second is no owner any more.
+func (s *Store) manage(ctx context.Context, org, actor int64, do func(tx pgx.Tx, actorRole string) (*Member, error)) (*Member, error) {
+	var m *Member
+	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
+		if _, err := tx.Exec(ctx, `SELECT FROM organizations WHERE id = $1 FOR NO KEY UPDATE`, org); err != nil {
+			return err
+		}
+		var role string
+		err = tx.QueryRow(ctx, `SELECT role FROM members WHERE org = $1 AND usr = $2`, org, actor).Scan(&role)
+		if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+			return err
+		}
+		if role != owner && role != "admin" {
+			return ErrNotAdmin
+		}
+		m, err = do(tx, role)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("manage members: %w", err)
+	}
+	return m, nil
+}
+
+// member is one of an organization's, or nil.
+func member(ctx context.Context, tx pgx.Tx, org int64, user string) (*Member, error) {
+	rows, _ := tx.Query(ctx, `SELECT `+memberColumns+` FROM members m JOIN users u ON u.id = m.usr
+		WHERE m.org = $1 AND u.public_id = $2`, org, user) // CollectOneRow returns its error
+	m, err := pgx.CollectOneRow(rows, pgx.RowToAddrOfStructByPos[Member])
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil //nolint:nilnil // no member is an answer
+	}
+	return m, err
+}

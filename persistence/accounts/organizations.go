@@ -1,0 +1,100 @@
+package accounts
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Organization is who sells.
+type Organization struct {
+	ID       int64
+	PublicID string
+	Name     string
+	Slug     string
+}
+
+// Profile is an organization with what it tells about itself.
+type Profile struct {
+	Organization
+	Description  string
+	Website      string
+	ContactEmail string
+	ContactPhone string
+	LogoURL      string
+	Type         string
+	Verified     bool
+	Status       string // active or suspended
+	SocialLinks  []byte // a JSON object
+	PageTheme    []byte // a JSON object
+	CreatedAt    time.Time
+}
+
+// Membership is a user's role in an organization: owner, admin or member.
+type Membership struct {
+	Org  Organization
+	Role string
+}
+
+// slug is a name as it stands in addresses, made unique by a random tail.
+func slug(name string) string {
+	s := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
+			return r
+		default:
+			return '-'
+		}
+	}, strings.ToLower(name))
+	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '-' }), "-")
+	var tail [4]byte
+	_, _ = rand.Read(tail[:]) // never fails
+	return strings.TrimPrefix(s[:min(len(s), 60)]+"-"+hex.EncodeToString(tail[:]), "-")
+}
+
+// Memberships returns the user's organizations, the oldest first.
+func (s *Store) Memberships(ctx context.Context, user int64) ([]Membership, error) {
+	rows, _ := s.pool.Query(ctx, `SELECT o.id, o.public_id::text, o.name, o.slug, m.role
+		FROM members m JOIN organizations o ON o.id = m.org WHERE m.usr = $1 ORDER BY o.id`, user) // CollectRows returns its error
+	out, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (m Membership, err error) {
+		err = row.Scan(&m.Org.ID, &m.Org.PublicID, &m.Org.Name, &m.Org.Slug, &m.Role)
+		return m, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("memberships: %w", err)
+	}
+	return out, nil
+}
+
+// Organization returns an organization, or nil.
+func (s *Store) Organization(ctx context.Context, id int64) (*Organization, error) {
+	rows, _ := s.pool.Query(ctx, `SELECT id, public_id::text, name, slug FROM organizations WHERE id = $1`, id) // CollectOneRow returns its error
+	o, err := pgx.CollectOneRow(rows, pgx.RowToAddrOfStructByPos[Organization])
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil //nolint:nilnil // no organization is an answer
+	}
+	if err != nil {
+		return nil, fmt.Errorf("organization: %w", err)
+	}
+	return o, nil
+}
+
+// Profile returns an organization whole, or nil.
+func (s *Store) Profile(ctx context.Context, id int64) (*Profile, error) {
+	rows, _ := s.pool.Query(ctx, `SELECT id, public_id::text, name, slug, description, website, contact_email, contact_phone,
+		logo_url, type, verified, status, social_links, page_theme, created_at FROM organizations WHERE id = $1`, id) // CollectOneRow returns its error
+	p, err := pgx.CollectOneRow(rows, pgx.RowToAddrOfStructByPos[Profile])
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil //nolint:nilnil // no organization is an answer
+	}
+	if err != nil {
+		return nil, fmt.Errorf("organization's profile: %w", err)
+	}
+	return p, nil
+}

@@ -1,0 +1,42 @@
+package accounts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+)
+
+// Standing is what a user with a session may claim now.
+type Standing struct {
+	Alive         bool // the session is the user's and neither revoked nor over
+	Email         string
+	EmailProven   bool // who opened the session has the mailbox of Email
+	PlatformAdmin bool
+	Orgs          []int64  // that the user belongs to, in order; those by invitation only if EmailProven
+	Roles         []string // in each of Orgs
+}
+
+// Principal returns the standing of a user with a session: one that is not
+// Alive for users and sessions that are not there.
+func (s *Store) Principal(ctx context.Context, user int64, session string) (*Standing, error) {
+	id, err := uuid.Parse(session)
+	if err != nil {
+		return new(Standing), nil
+	}
+	rows, _ := s.pool.Query(ctx, `SELECT true, u.email, s.email_proven, u.platform_admin,
+			array(SELECT org FROM members WHERE usr = u.id AND (s.email_proven OR NOT invited) ORDER BY org),
+			array(SELECT role FROM members WHERE usr = u.id AND (s.email_proven OR NOT invited) ORDER BY org)
+		FROM users u JOIN sessions s ON s.usr = u.id
+		WHERE u.id = $1 AND s.id = $2 AND `+sessionLives, user, id) // CollectOneRow returns its error
+	st, err := pgx.CollectOneRow(rows, pgx.RowToAddrOfStructByPos[Standing])
+	if errors.Is(err, pgx.ErrNoRows) {
+		return new(Standing), nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("principal: %w", err)
+	}
+	return st, nil
+}

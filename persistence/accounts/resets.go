@@ -1,0 +1,71 @@
+package accounts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// resetLife is how long a password reset may be used.
+const resetLife = time.Hour
+
+// RequestReset keeps the hash of a new password reset for the account of an
+// e-mail and forgets the one before it. It returns the account, or nil when
+// nothing is to be sent: there is no account, or it has been sent enough.
+func (s *Store) RequestReset(ctx context.Context, email string, hash [32]byte) (*User, error) {
+	u, err := s.UserByEmail(ctx, email)
+	if err != nil || u == nil {
+		return nil, err
+	}
+	tag, err := s.pool.Exec(ctx, `INSERT INTO password_resets AS r (usr, hash, expires_at, sent)
+		VALUES ($1, $2, now() + $6::interval, ARRAY[now()])
+		ON CONFLICT (usr) DO UPDATE SET hash = excluded.hash, expires_at = excluded.expires_at, used = false, sent = `+sends+` WHERE `+maySend,
+		u.ID, hash[:], sendPause, sendMax, sendTime, resetLife)
+	if err != nil {
+		return nil, fmt.Errorf("request reset: %w", err)
+	}
+	if tag.RowsAffected() == 0 {
+		return nil, nil //nolint:nilnil // nothing to send is an answer
+	}
+	return u, nil
+}
+
+// ResetStands says whether a password reset may still be used.
+func (s *Store) ResetStands(ctx context.Context, hash [32]byte) (stands bool, err error) {
+	err = s.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM password_resets WHERE hash = $1 AND NOT used AND expires_at > now())`,
+		hash[:]).Scan(&stands)
+	if err != nil {
+		return false, fmt.Errorf("reset stands: %w", err)
+	}
+	return stands, nil
+}
+
+// ResetPassword uses up a password reset: it sets the password and ends every
+// session. It returns the account, or nil when the reset cannot be used.
+func (s *Store) ResetPassword(ctx context.Context, hash [32]byte, passwordHash string) (*User, error) {
+	var u *User
+	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		var id int64
+		err := tx.QueryRow(ctx, `UPDATE password_resets SET used = true WHERE hash = $1 AND NOT used AND expires_at > now() RETURNING usr`,
+			hash[:]).Scan(&id)
+		if err != nil {
+			return err
+		}
+		rows, _ := tx.Query(ctx, `UPDATE users SET password_hash = $2, email_verified = true WHERE id = $1 RETURNING `+userColumns,
+			id, passwordHash) // CollectExactlyOneRow returns its error
+		if u, err = pgx.CollectExactlyOneRow(rows, pgx.RowToAddrOfStructByPos[User]); err != nil {
+			return err
+		}
+		return signOut(ctx, tx, id)
+	})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil //nolint:nilnil // a reset that cannot be used is an answer
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reset password: %w", err)
+	}
+	return u, nil
+}

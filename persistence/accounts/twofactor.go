@@ -1,0 +1,202 @@
+package accounts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// Limits of second factors (decisions.md section 1).
+const (
+	challengeLife  = 5 * time.Minute
+	challengeTries = 5
+	// A password that is known opens any number of challenges, so that the
+	// guesses of one-time codes are counted per user too. Recovery codes,
+	// which nobody guesses, are not: they still let the user in.
+	guessMax  = 10
+	GuessTime = time.Hour
+)
+
+// What stands in the way of a second factor.
+var (
+	// ErrTwoFactor says that the user has a second factor already, or has
+	// none to take away.
+	ErrTwoFactor = errors.New("accounts: two-factor authentication is not in that state")
+	// ErrChallengeOver says that a challenge cannot be answered any more.
+	ErrChallengeOver = errors.New("accounts: the challenge is over")
+	// ErrGuesses says that too many wrong codes were tried.
+	ErrGuesses = errors.New("accounts: too many wrong codes")
+)
+
+// Factor is a second factor that was shown: the step of a one-time code that was
+// found right, or the hash of a recovery code.
+type Factor struct {
+	Step     int64
+	Recovery []byte // nil: it is a one-time code
+}
+
+// Enroll keeps the sealed secret of a second factor that is not active yet.
+func (s *Store) Enroll(ctx context.Context, user int64, sealed []byte) error {
+	tag, err := s.pool.Exec(ctx, `UPDATE users SET totp_secret = $2, totp_step = 0, totp_wrong = 0 WHERE id = $1 AND NOT totp_active`, user, sealed)
+	if err != nil {
+		return fmt.Errorf("enroll second factor: %w", err)
+	}
+	if tag.RowsAffected() == 0 {
+		return ErrTwoFactor
+	}
+	return nil
+}
+
+// Enrolled returns the sealed secret that waits to be activated, or nil.
+func (s *Store) Enrolled(ctx context.Context, user int64) (sealed []byte, err error) {
+	err = s.pool.QueryRow(ctx, `SELECT totp_secret FROM users WHERE id = $1 AND NOT totp_active`, user).Scan(&sealed)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return nil, fmt.Errorf("enrolled second factor: %w", err)
+	}
+	return sealed, nil
+}
+
+// Activate makes an enrolled second factor due from now on. The step is that of
+// the code which proved that the user's device has the secret.
+func (s *Store) Activate(ctx context.Context, user int64, sealed []byte, step int64, recovery [][]byte) error {
+	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		tag, err := tx.Exec(ctx, `UPDATE users SET totp_active = true, totp_step = $3 WHERE id = $1 AND NOT totp_active AND totp_secret = $2`, user, sealed, step)
+		if err != nil {
+			return err
+		}
+		if tag.RowsAffected() == 0 {
+			return ErrTwoFactor
+		}
+		_, err = tx.Exec(ctx, `INSERT INTO recovery_codes (usr, hash) SELECT $1, unnest($2::bytea[])`, user, recovery)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("activate second factor: %w", err)
+	}
+	return nil
+}
+
+// Guess returns the sealed secret to check a one-time code with, and counts the
+// guess until it is found right: ErrGuesses when there were too many,
+// ErrTwoFactor when no second factor is active.
+func (s *Store) Guess(ctx context.Context, user int64) (sealed []byte, err error) {
+	err = s.pool.QueryRow(ctx, `UPDATE users SET
+			totp_wrong = CASE WHEN totp_wrong_at > now() - $3::interval THEN totp_wrong + 1 ELSE 1 END,
+			totp_wrong_at = CASE WHEN totp_wrong_at > now() - $3::interval THEN totp_wrong_at ELSE now() END
+		WHERE id = $1 AND totp_active AND (totp_wrong < $2 OR totp_wrong_at <= now() - $3::interval) RETURNING totp_secret`,
+		user, guessMax, GuessTime).Scan(&sealed)
+	if errors.Is(err, pgx.ErrNoRows) {
+		u, err := s.User(ctx, user)
+		if err == nil && (u == nil || !u.TwoFactor) {
+			err = ErrTwoFactor
+		}
+		if err == nil {
+			err = ErrGuesses
+		}
+		return nil, err
+	}
+	if err != nil {
+		return nil, fmt.Errorf("guess a code: %w", err)
+	}
+	return sealed, nil
+}
+
+// accept uses up a second factor: ErrCodeInvalid if it has been used before. It
+// locks the user.
+func (f Factor) accept(ctx context.Context, tx pgx.Tx, user int64) error {
+	if f.Recovery != nil {
+		if _, err := tx.Exec(ctx, `SELECT FROM users WHERE id = $1 FOR NO KEY UPDATE`, user); err != nil {
+			return err
+		}
+		return one(tx.Exec(ctx, `DELETE FROM recovery_codes WHERE usr = $1 AND hash = $2`, user, f.Recovery))
+	}
+	return one(tx.Exec(ctx, `UPDATE users SET totp_step = $2, totp_wrong = 0 WHERE id = $1 AND totp_active AND totp_step < $2`, user, f.Step))
+}
+
+// Disable takes a second factor away, which is shown for the last time. Sign-ins
+// that wait for it begin anew.
+func (s *Store) Disable(ctx context.Context, user int64, f Factor) error {
+	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		if err := f.accept(ctx, tx, user); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, `UPDATE users SET totp_active = false, totp_secret = NULL WHERE id = $1`, user); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, `DELETE FROM challenges WHERE usr = $1`, user); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, `DELETE FROM recovery_codes WHERE usr = $1`, user)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("disable second factor: %w", err)
+	}
+	return nil
+}
+
+// OpenChallenge keeps a sign-in that waits for its second factor, under the hash
+// of the token that continues it.
+func (s *Store) OpenChallenge(ctx context.Context, hash [32]byte, in SignIn) error {
+	tag, err := s.pool.Exec(ctx, `WITH u AS (SELECT id FROM users WHERE id = $2 AND ($3 = '' OR password_hash = $3) FOR SHARE)
+		INSERT INTO challenges (hash, usr, email_proven, expires_at) SELECT $1, id, $4, now() + $5::interval FROM u`,
+		hash[:], in.User, in.PasswordHash, in.EmailProven, challengeLife)
+	if err != nil {
+		return fmt.Errorf("open challenge: %w", err)
+	}
+	if tag.RowsAffected() == 0 {
+		return ErrPasswordChanged
+	}
+	return nil
+}
+
+// TryChallenge counts a try at a challenge and returns whose it is.
+func (s *Store) TryChallenge(ctx context.Context, hash [32]byte) (user int64, err error) {
+	err = s.pool.QueryRow(ctx, `UPDATE challenges SET tries = tries + 1 WHERE hash = $1 AND tries < $2 AND expires_at > now() RETURNING usr`,
+		hash[:], challengeTries).Scan(&user)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return 0, ErrChallengeOver
+	}
+	if err != nil {
+		return 0, fmt.Errorf("try challenge: %w", err)
+	}
+	return user, nil
+}
+
+// PassChallenge uses up a challenge and a second factor, and opens the session
+// that was waited for. It says ErrCodeInvalid of a factor that was used before,
+// and ErrChallengeOver of a challenge that was.
+func (s *Store) PassChallenge(ctx context.Context, hash [32]byte, f Factor, in SignIn) (id uuid.UUID, err error) {
+	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		if err := f.accept(ctx, tx, in.User); err != nil {
+			return err
+		}
+		err := tx.QueryRow(ctx, `DELETE FROM challenges WHERE hash = $1 AND usr = $2 AND expires_at > now() RETURNING email_proven`,
+			hash[:], in.User).Scan(&in.EmailProven)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return ErrChallengeOver
+		}
+		if err != nil {
+			return err
+		}
+		id, err = openSession(ctx, tx, in)
+		return err
+	})
+	if err != nil {
+		return id, fmt.Errorf("pass challenge: %w", err)
+	}
+	return id, nil
+}
+
+// one is ErrCodeInvalid unless a statement has found its one row.
+func one(tag pgconn.CommandTag, err error) error {
+	if err == nil && tag.RowsAffected() != 1 {
+		return ErrCodeInvalid
+	}
+	return err
+}

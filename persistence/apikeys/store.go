@@ -1,0 +1,180 @@
+package apikeys
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+const columns = `id, org, public_id, name, environment, scopes, ip_allowlist, secret_hash, status,
+	expires_at, last_used_at, strict_per_minute, created_by, created_at, updated_at`
+
+// Create adds an active key with k's Org, PublicID, Name, Environment, Scopes,
+// Allowlist, SecretHash, ExpiresAt and CreatedBy, or says ErrTooMany.
+//
+// The same command again, within the day in which commands are repeated, makes
+// its key anew: nobody was told the secret that it had.
+func (s *Store) Create(ctx context.Context, command [16]byte, k *Key) (*Key, error) {
+	var made *Key
+	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
+		if err := admit(ctx, tx, command, k.Org); err != nil {
+			return err
+		}
+		rows, _ := tx.Query(ctx, `INSERT INTO api_keys AS k
+				(command, org, public_id, name, environment, scopes, ip_allowlist, secret_hash, expires_at, created_by)
+			VALUES ($1, $2, $3, $4, $5, $6, coalesce($7::cidr[], '{}'), $8, $9, $10)
+			ON CONFLICT (command) DO UPDATE SET public_id = excluded.public_id, name = excluded.name,
+				environment = excluded.environment, scopes = excluded.scopes, ip_allowlist = excluded.ip_allowlist,
+				secret_hash = excluded.secret_hash, expires_at = excluded.expires_at, updated_at = now()
+			WHERE k.org = excluded.org AND k.status <> 'revoked'
+			RETURNING `+columns,
+			command, k.Org, k.PublicID, k.Name, k.Environment, k.Scopes, k.Allowlist, k.SecretHash, k.ExpiresAt, k.CreatedBy) // CollectExactlyOneRow returns its error
+		made, err = pgx.CollectExactlyOneRow(rows, pgx.RowToAddrOfStructByPos[Key])
+		return err
+	})
+	if errors.Is(err, pgx.ErrNoRows) { // what the command made has been revoked since, or is another organization's
+		return nil, ErrRevoked
+	}
+	if err != nil {
+		return nil, fmt.Errorf("create api key: %w", err)
+	}
+	return made, nil
+}
+
+// admit makes sure that the organization may have one key more. It holds the
+// organization's row until the transaction ends: one create at a time counts.
+func admit(ctx context.Context, tx pgx.Tx, command [16]byte, org int64) error {
+	if _, err := tx.Exec(ctx, `SELECT FROM organizations WHERE id = $1 FOR NO KEY UPDATE`, org); err != nil {
+		return err
+	}
+	if _, err := tx.Exec(ctx, `UPDATE api_keys SET command = NULL
+		WHERE command = $1 AND created_at < now() - interval '24 hours'`, command); err != nil {
+		return err
+	}
+	var others int
+	err := tx.QueryRow(ctx, `SELECT count(*) FROM api_keys
+		WHERE org = $1 AND status <> 'revoked' AND command IS DISTINCT FROM $2`, org, command).Scan(&others)
+	if err == nil && others >= MaxPerOrg {
+		return ErrTooMany
+	}
+	return err
+}
+
+// List returns a page of an organization's keys, the newest first and revoked
+// ones too: those with smaller ids than before, or the newest if that is 0.
+func (s *Store) List(ctx context.Context, org, before int64, limit int) ([]*Key, error) {
+	rows, _ := s.pool.Query(ctx, `SELECT `+columns+` FROM api_keys
+		WHERE org = $1 AND ($2 = 0 OR id < $2) ORDER BY id DESC LIMIT $3`, org, before, limit) // CollectRows returns its error
+	keys, err := pgx.CollectRows(rows, pgx.RowToAddrOfStructByPos[Key])
+	if err != nil {
+		return nil, fmt.Errorf("list api keys: %w", err)
+	}
+	return keys, nil
+}
+
+// Get returns an organization's key, or nil.
+func (s *Store) Get(ctx context.Context, org, id int64) (*Key, error) {
+	return one(ctx, s.pool, `SELECT `+columns+` FROM api_keys WHERE id = $1 AND org = $2`, id, org)
+}
+
+// ByPublicID returns the key of a public id, or nil.
+func (s *Store) ByPublicID(ctx context.Context, publicID string) (*Key, error) {
+	return one(ctx, s.pool, `SELECT `+columns+` FROM api_keys WHERE public_id = $1`, publicID)
+}
+
+// Update changes an organization's key and returns it as it is then; nil if
+// there is none, ErrRevoked if it is revoked, and change's own error as it is.
+// change may set PublicID, Name, Scopes, Allowlist, SecretHash, Status and
+// ExpiresAt, and must do nothing else: the key's row is locked.
+func (s *Store) Update(ctx context.Context, org, id int64, change func(*Key) error) (*Key, error) {
+	var k *Key
+	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
+		k, err = one(ctx, tx, `SELECT `+columns+` FROM api_keys WHERE id = $1 AND org = $2 FOR UPDATE`, id, org)
+		if err != nil || k == nil {
+			return err
+		}
+		if k.Status == Revoked {
+			return ErrRevoked
+		}
+		if err := change(k); err != nil {
+			return err
+		}
+		k, err = one(ctx, tx, `UPDATE api_keys SET public_id = $2, name = $3, scopes = $4, ip_allowlist = coalesce($5::cidr[], '{}'),
+			secret_hash = $6, status = $7, expires_at = $8, updated_at = now() WHERE id = $1 RETURNING `+columns,
+			id, k.PublicID, k.Name, k.Scopes, k.Allowlist, k.SecretHash, k.Status, k.ExpiresAt)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("update api key: %w", err)
+	}
+	return k, nil
+}
+
+// Rotate gives an organization's key another secret, and with it another public
+// id; the old ones are dead. It answers as Update does.
+func (s *Store) Rotate(ctx context.Context, org, id int64, publicID string, hash [sha256.Size]byte) (*Key, error) {
+	return s.Update(ctx, org, id, func(k *Key) error {
+		k.PublicID, k.SecretHash = publicID, hash[:]
+		return nil
+	})
+}
+
+// Revoke ends an organization's key for good and returns it, or nil if there is
+// none. A key that is revoked stays as it is.
+func (s *Store) Revoke(ctx context.Context, org, id int64) (*Key, error) {
+	k, err := s.Update(ctx, org, id, func(k *Key) error {
+		k.Status = Revoked
+		return nil
+	})
+	if errors.Is(err, ErrRevoked) {
+		return s.Get(ctx, org, id)
+	}
+	return k, err
+}
+
+// SetStrictLimit sets how many strict writes a minute the key may make; nil is
+// the tier's own limit. It returns the key, or nil if there is none.
+func (s *Store) SetStrictLimit(ctx context.Context, id int64, perMinute *int) (*Key, error) {
+	return one(ctx, s.pool, `UPDATE api_keys SET strict_per_minute = $2, updated_at = now()
+		WHERE id = $1 RETURNING `+columns, id, perMinute)
+}
+
+// Touch notes when keys were last used. Older moments than those noted change
+// nothing.
+func (s *Store) Touch(ctx context.Context, used map[int64]time.Time) error {
+	ids, times := make([]int64, 0, len(used)), make([]time.Time, 0, len(used))
+	for id, at := range used {
+		ids, times = append(ids, id), append(times, at)
+	}
+	// In the order of ids, so that two nodes never wait for one another in a ring.
+	_, err := s.pool.Exec(ctx, `WITH used AS MATERIALIZED (
+			SELECT k.id, u.at FROM api_keys k JOIN unnest($1::bigint[], $2::timestamptz[]) AS u (id, at) ON u.id = k.id
+			ORDER BY k.id FOR UPDATE OF k)
+		UPDATE api_keys k SET last_used_at = greatest(k.last_used_at, used.at) FROM used WHERE k.id = used.id`, ids, times)
+	if err != nil {
+		return fmt.Errorf("touch api keys: %w", err)
+	}
+	return nil
+}
+
+// querier is the pool or a transaction.
+type querier interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}
+
+// one reads the key that a statement returns, or nil.
+func one(ctx context.Context, q querier, sql string, args ...any) (*Key, error) {
+	rows, _ := q.Query(ctx, sql, args...) // CollectOneRow returns its error
+	k, err := pgx.CollectOneRow(rows, pgx.RowToAddrOfStructByPos[Key])
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil //nolint:nilnil // no key is an answer
+	}
+	if err != nil {
+		return nil, fmt.Errorf("api key: %w", err)
+	}
+	return k, nil
+}

@@ -1,0 +1,98 @@
+// Package idempotency is the plain table of answers that repeats get
+// (decisions.md section 8). The edge's middle calls it around a write that came
+// with an Idempotency-Key; orders and scans do without it, for their actors know
+// their repeats. It owns no goroutine.
+package idempotency
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Kept is how long an answer is repeated.
+const Kept = 24 * time.Hour
+
+// What a repeat may meet.
+var (
+	ErrReused   = errors.New("idempotency: the key was used with another request")
+	ErrInFlight = errors.New("idempotency: a request with the key is running")
+)
+
+// Store reads and writes answers.
+type Store struct{ pool *pgxpool.Pool }
+
+// New is the store of a database.
+func New(pool *pgxpool.Pool) *Store { return &Store{pool} }
+
+// Request is one attempt at a write.
+type Request struct {
+	Scope       [32]byte
+	Fingerprint [32]byte
+	Holder      string        // the attempt's own id
+	Lease       time.Duration // no attempt runs longer
+}
+
+// Begin makes r the one that runs, and returns nil; or it returns the answer
+// that was given before. It says ErrReused for another request under the key and
+// ErrInFlight while the first one runs. Of several at once, one begins.
+func (s *Store) Begin(ctx context.Context, r Request) (answer []byte, err error) {
+	// The row of a request whose node died is taken over by its repeat, and
+	// one that is a day old by anybody.
+	tag, err := s.pool.Exec(ctx, `INSERT INTO idempotency AS i (scope, fingerprint, holder, lease_until)
+		VALUES ($1, $2, $3, now() + $4::interval)
+		ON CONFLICT (scope) DO UPDATE SET fingerprint = excluded.fingerprint, holder = excluded.holder,
+			created_at = now(), lease_until = excluded.lease_until, answer = NULL
+		WHERE i.created_at < now() - $5::interval
+			OR i.answer IS NULL AND i.lease_until < now() AND i.fingerprint = excluded.fingerprint`,
+		r.Scope[:], r.Fingerprint[:], r.Holder, r.Lease, Kept)
+	if err != nil {
+		return nil, fmt.Errorf("begin idempotent request: %w", err)
+	}
+	if tag.RowsAffected() == 1 {
+		return nil, nil
+	}
+	var print []byte
+	err = s.pool.QueryRow(ctx, `SELECT fingerprint, answer FROM idempotency WHERE scope = $1`, r.Scope[:]).Scan(&print, &answer)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows): // given up this moment
+		return nil, ErrInFlight
+	case err != nil:
+		return nil, fmt.Errorf("read idempotent answer: %w", err)
+	case !bytes.Equal(print, r.Fingerprint[:]):
+		return nil, ErrReused
+	case answer == nil:
+		return nil, ErrInFlight
+	}
+	return answer, nil
+}
+
+// Keep notes the answer of a request that began.
+func (s *Store) Keep(ctx context.Context, r Request, answer []byte) error {
+	if _, err := s.pool.Exec(ctx, `UPDATE idempotency SET answer = $3 WHERE scope = $1 AND holder = $2 AND answer IS NULL`,
+		r.Scope[:], r.Holder, answer); err != nil {
+		return fmt.Errorf("keep idempotent answer: %w", err)
+	}
+	return nil
+}
+
+// GiveUp forgets a request that began and whose answer is not to be repeated.
+func (s *Store) GiveUp(ctx context.Context, r Request) error {
+	if _, err := s.pool.Exec(ctx, `DELETE FROM idempotency WHERE scope = $1 AND holder = $2 AND answer IS NULL`, r.Scope[:], r.Holder); err != nil {
+		return fmt.Errorf("give up idempotent request: %w", err)
+	}
+	return nil
+}
+
+// Prune deletes what is no longer repeated.
+func (s *Store) Prune(ctx context.Context) error {
+	if _, err := s.pool.Exec(ctx, `DELETE FROM idempotency WHERE created_at < now() - $1::interval`, Kept); err != nil {
+		return fmt.Errorf("prune idempotent answers: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,326 @@
+package readmodel
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/puzpuzpuz/xsync/v4"
+
+	"boxoffice/engine"
+	"boxoffice/engine/seatmap"
+	"boxoffice/persistence/journal"
+)
+
+// Seats are the seat maps that somebody looks at on this node, as last
+// committed: the journal's sink observes, edge reads and watches. A map begins
+// with what its actor says (Load) and goes on with the facts. Its methods may be
+// called by any goroutine.
+type Seats struct {
+	limit int
+	maps  *xsync.Map[int64, *SeatMap] // by event
+}
+
+// NewSeats makes an empty one that remembers at most limit maps. With more it
+// forgets one that nobody watches.
+func NewSeats(limit int) *Seats {
+	return &Seats{limit: limit, maps: xsync.NewMap[int64, *SeatMap]()}
+}
+
+// Observe takes a committed batch in. It waits for nobody but readers of the
+// same map.
+func (s *Seats) Observe(b *journal.Batch) {
+	for i := range b.Records {
+		r := &b.Records[i]
+		if r.Ref.Kind != engine.KindSeatmap {
+			continue
+		}
+		if m, ok := s.maps.Load(r.Ref.Event); ok {
+			m.observe(r.First, r.Facts)
+		}
+	}
+}
+
+// Get is an event's map if it is known; not ok when the actor has to be asked,
+// within Load.
+func (s *Seats) Get(event int64) (*SeatMap, bool) {
+	m, ok := s.maps.Load(event)
+	if !ok || !m.loaded() {
+		return nil, false
+	}
+	return m, true
+}
+
+// Load makes an event's map known: ask is called while facts are collected, so
+// that none is missed between its answer and them. Of several at once, each
+// asks; the latest answer stands.
+func (s *Seats) Load(event int64, ask func() (*seatmap.Map, error)) (*SeatMap, error) {
+	m, _ := s.maps.LoadOrCompute(event, func() (*SeatMap, bool) { return new(SeatMap), false })
+	v, err := ask()
+	if err != nil {
+		if !m.loaded() {
+			s.maps.Delete(event)
+		}
+		return nil, err
+	}
+	m.begin(v)
+	if s.maps.Size() > s.limit {
+		s.forget(event)
+	}
+	return m, nil
+}
+
+// forget drops a map that nobody watches, other than the one of an event.
+func (s *Seats) forget(keep int64) {
+	for event, m := range s.maps.All() {
+		if event != keep && m.idle() {
+			s.maps.Delete(event)
+			return
+		}
+	}
+}
+
+// SeatMap is one map as last committed.
+type SeatMap struct {
+	mu       sync.Mutex
+	known    bool
+	position int64 // of the last fact taken in
+	early    []observed
+	layout   *seatmap.Layout  // nil: no map is attached
+	places   map[string]int32 // of the layout's seats, by id
+	states   []seatmap.Status
+	types    []int64 // that the sections are sold as; 0: not for sale
+	version  uint64  // counts changes of layout and types
+	watchers []*Watcher
+}
+
+// observed are facts that came before the actor's answer.
+type observed struct {
+	first int64
+	facts []engine.Fact
+}
+
+// earlyMax is how many batches are kept for an actor's answer; who waits longer
+// asks again.
+const earlyMax = 10_000
+
+func (m *SeatMap) loaded() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.known
+}
+
+func (m *SeatMap) idle() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.watchers) == 0
+}
+
+// begin takes the actor's answer in, unless later facts are in already.
+func (m *SeatMap) begin(v *seatmap.Map) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if at := int64(v.Position); !m.known || at > m.position {
+		m.replace(v)
+		m.known, m.position = true, at
+	}
+	early := m.early
+	m.early = nil
+	for _, o := range early {
+		m.take(o.first, o.facts)
+	}
+	m.tell()
+}
+
+func (m *SeatMap) replace(v *seatmap.Map) {
+	m.version++
+	m.layout, m.states, m.types = v.Layout, nil, nil
+	m.index()
+	if v.Layout == nil {
+		return
+	}
+	m.states = make([]seatmap.Status, v.Layout.Len())
+	for i := range m.states {
+		m.states[i] = v.State(i)
+	}
+	m.types = make([]int64, len(v.Layout.Sections))
+	for i, section := range v.Layout.Sections {
+		for _, p := range v.Prices {
+			if p.Section == section.ID {
+				m.types[i] = p.Type
+			}
+		}
+	}
+}
+
+func (m *SeatMap) observe(first int64, facts []engine.Fact) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.known {
+		if len(m.early) < earlyMax {
+			m.early = append(m.early, observed{first, facts})
+		}
+		return
+	}
+	m.take(first, facts)
+	m.tell()
+}
+
+// take applies the facts that are not in yet.
+func (m *SeatMap) take(first int64, facts []engine.Fact) {
+	for i, f := range facts {
+		if seq := first + int64(i); seq > m.position {
+			m.apply(f)
+			m.position = seq
+		}
+	}
+}
+
+func (m *SeatMap) apply(f engine.Fact) {
+	switch f := f.(type) {
+	case *seatmap.AttachedFact:
+		m.version++
+		m.layout, m.states = f.Layout, make([]seatmap.Status, f.Layout.Len())
+		m.types = make([]int64, len(f.Layout.Sections))
+		m.index()
+	case *seatmap.DetachedFact:
+		m.version++
+		m.layout, m.states, m.types = nil, nil, nil
+		m.index()
+	case *seatmap.PricedFact:
+		m.version++
+		m.types = f.Types
+	}
+	u := seatmap.UpdateOf(f)
+	for _, change := range []struct {
+		seats []int32
+		to    seatmap.Status
+	}{
+		{u.Available, seatmap.Available},
+		{u.Unblocked, seatmap.Available},
+		{u.Held, seatmap.Held},
+		{u.Sold, seatmap.Sold},
+		{u.Blocked, seatmap.Blocked},
+	} {
+		for _, seat := range change.seats {
+			m.states[seat] = change.to
+		}
+		for _, w := range m.watchers {
+			w.changed = append(w.changed, change.seats...)
+		}
+	}
+}
+
+// tell wakes the watchers that have something to see.
+func (m *SeatMap) tell() {
+	for _, w := range m.watchers {
+		if len(w.changed) > 0 || w.version != m.version {
+			w.wake()
+		}
+	}
+}
+
+// Where is what stands on a seat's ticket; empty for a seat that is not on the
+// map.
+func (m *SeatMap) Where(id string) (label, section, row string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	i, ok := m.places[id]
+	if !ok {
+		return "", "", ""
+	}
+	r := m.layout.Rows[m.layout.SeatRow[i]]
+	return m.layout.Labels[i], m.layout.Sections[r.Section].Name, r.Label
+}
+
+// index makes the seats of a new layout known by their ids.
+func (m *SeatMap) index() {
+	m.places = nil
+	if m.layout == nil {
+		return
+	}
+	m.places = make(map[string]int32, m.layout.Len())
+	for i, id := range m.layout.SeatIDs {
+		m.places[id] = int32(i) //nolint:gosec // at most seatmap.MaxSeats
+	}
+}
+
+// SeatView is a map at one moment. The layout is shared, the rest the caller's.
+type SeatView struct {
+	Layout *seatmap.Layout // nil: no map is attached
+	States []seatmap.Status
+	Types  []int64 // of the sections
+}
+
+// View is the map now.
+func (m *SeatMap) View() SeatView {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return SeatView{Layout: m.layout, States: slices.Clone(m.states), Types: slices.Clone(m.types)}
+}
+
+// Layout is the attached map with the ticket types of its sections; nil if none
+// is attached.
+func (m *SeatMap) Layout() (*seatmap.Layout, []int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.layout, slices.Clone(m.types)
+}
+
+// Watcher sees what changes of one map.
+type Watcher struct {
+	m    *SeatMap
+	wake func()
+	// Guarded by the map's lock.
+	changed []int32 // seats, some of them more than once
+	version uint64
+	told    []seatmap.Status // what the watcher has been told
+}
+
+// Watch begins to watch. wake is called when there is something to take; it must
+// not wait.
+func (m *SeatMap) Watch(wake func()) *Watcher {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	w := &Watcher{m: m, wake: wake, version: m.version, told: slices.Clone(m.states)}
+	m.watchers = append(m.watchers, w)
+	return w
+}
+
+// Close ends watching.
+func (w *Watcher) Close() {
+	w.m.mu.Lock()
+	defer w.m.mu.Unlock()
+	w.m.watchers = slices.DeleteFunc(w.m.watchers, func(o *Watcher) bool { return o == w })
+}
+
+// SeatChange is a seat whose state is another than the watcher was told.
+type SeatChange struct {
+	Seat     int32
+	From, To seatmap.Status
+}
+
+// Take returns what has changed since the last Take, a seat once and with its
+// last state, and the layout that the seats are of; and the whole map of the
+// same moment, if it is asked for or is another.
+func (w *Watcher) Take(whole bool) ([]SeatChange, *seatmap.Layout, *SeatView) {
+	m := w.m
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var changes []SeatChange
+	if w.version == m.version {
+		for _, seat := range w.changed {
+			if from, to := w.told[seat], m.states[seat]; from != to {
+				changes = append(changes, SeatChange{seat, from, to})
+				w.told[seat] = to
+			}
+		}
+	} else {
+		whole = true
+		w.version, w.told = m.version, slices.Clone(m.states)
+	}
+	w.changed = w.changed[:0]
+	if !whole {
+		return changes, m.layout, nil
+	}
+	return changes, m.layout, &SeatView{Layout: m.layout, States: slices.Clone(m.states), Types: slices.Clone(m.types)}
+}
