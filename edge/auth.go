@@ -2,20 +2,13 @@ package edge
 
 import (
 	"context"
-	"crypto/rand"
-	"crypto/sha256"
-	"crypto/subtle"
-	"encoding/base64"
 	"errors"
 	"fmt"
-	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/golang-jwt/jwt/v5"
-	"golang.org/x/crypto/argon2"
+	"github.com/google/uuid"
 
 	"boxoffice/edge/api"
 	"boxoffice/edge/route"
@@ -23,113 +16,8 @@ import (
 	"boxoffice/persistence/accounts"
 )
 
-const (
-	accessLife    = 15 * time.Minute
-	accessLeeway  = 30 * time.Second
-	refreshLife   = 30 * 24 * time.Hour
-	principalLife = time.Minute // verified claims are remembered this long at most
-	issuer        = "boxoffice"
-	maxToken      = 4 << 10
-)
-
-// Password hashing (decisions.md section 1): argon2id, 19 MiB, two passes, one
-// lane; as many at once as there are cores, and a short queue before 503.
-const (
-	argonMemory = 19 << 10 // KiB
-	argonTime   = 2
-	argonKey    = 32
-	argonSalt   = 16
-	hashWait    = 2 * time.Second
-)
-
-var hashesAtOnce = runtime.GOMAXPROCS(0)
-
-// claims are those of an access token.
-type claims struct {
-	Session string `json:"sid"`
-	jwt.RegisteredClaims
-}
-
-// Authenticate proves an access token or takes an order token along for the
-// handler to match.
-func (d *Desk) Authenticate(ctx context.Context, op *route.Op, c Credentials) (route.Principal, error) {
-	if c.Bearer == "" || !op.Auth.Has(route.Organizer) {
-		if c.OrderToken == "" {
-			return route.Principal{}, &engine.Refusal{Code: engine.Unauthorized}
-		}
-		return route.Principal{Kind: route.OrderToken, OrderToken: c.OrderToken}, nil
-	}
-	if len(c.Bearer) > maxToken {
-		return route.Principal{}, &engine.Refusal{Code: engine.Unauthorized}
-	}
-	sum := sha256.Sum256([]byte(c.Bearer))
-	key := string(sum[:])
-	p, ok := d.principals.Get(key)
-	if !ok {
-		var life time.Duration
-		var err error
-		if p, life, err = d.prove(ctx, c.Bearer); err != nil {
-			return route.Principal{}, err
-		}
-		d.principals.SetWithTTL(key, p, 1, life)
-	}
-	p.OrderToken = c.OrderToken
-	return p, nil
-}
-
-// prove checks an access token and looks its user's organizations up.
-func (d *Desk) prove(ctx context.Context, token string) (route.Principal, time.Duration, error) {
-	var cl claims
-	_, err := jwt.ParseWithClaims(token, &cl, func(*jwt.Token) (any, error) { return d.signing.Public(), nil },
-		jwt.WithValidMethods([]string{jwt.SigningMethodEdDSA.Alg()}), jwt.WithExpirationRequired(),
-		jwt.WithIssuer(issuer), jwt.WithAudience(d.Env), jwt.WithLeeway(accessLeeway))
-	if err != nil || cl.Session == "" {
-		return route.Principal{}, 0, &engine.Refusal{Code: engine.Unauthorized}
-	}
-	user, err := strconv.ParseInt(cl.Subject, 10, 64)
-	if err != nil {
-		return route.Principal{}, 0, &engine.Refusal{Code: engine.Unauthorized}
-	}
-	member, err := d.Accounts.Memberships(ctx, user)
-	if err != nil {
-		return route.Principal{}, 0, err
-	}
-	p := route.Principal{Kind: route.Organizer, UserID: cl.Subject, SessionID: cl.Session}
-	for _, m := range member {
-		p.OrgIDs = append(p.OrgIDs, strconv.FormatInt(m.Org.ID, 10))
-	}
-	return p, min(principalLife, time.Until(cl.ExpiresAt.Time)), nil
-}
-
-// belongs says whether the caller is of the organization.
-func belongs(p route.Principal, org int64) bool {
-	return p.Kind == route.Organizer && slices.Contains(p.OrgIDs, strconv.FormatInt(org, 10))
-}
-
-// organization is the one that the caller acts for: the one named, or the only
-// one there is.
-func organization(p route.Principal, named ...string) (int64, error) {
-	org := ""
-	for _, n := range named {
-		if n != "" && org != "" && n != org {
-			return 0, route.Invalid(route.Issue{Path: "orgId", Code: route.IssueDuplicate, Message: "is not the same in query and body"})
-		}
-		if n != "" {
-			org = n
-		}
-	}
-	if org == "" && len(p.OrgIDs) == 1 {
-		org = p.OrgIDs[0]
-	}
-	if org == "" {
-		return 0, route.Invalid(route.Issue{Path: "orgId", Code: route.IssueRequired, Message: "is required: you belong to several organizations"})
-	}
-	if !slices.Contains(p.OrgIDs, org) {
-		return 0, &engine.Refusal{Code: engine.NotFound, Message: "No such organization."}
-	}
-	id, _ := numeric(org)
-	return id, nil
-}
+// agentMax is how much of a User-Agent is kept, in bytes.
+const agentMax = 200
 
 func (d *Desk) register(c *route.Call, in *api.Register) (*api.Session, error) {
 	hash, err := d.hash(c.Context, in.Password)
@@ -152,55 +40,159 @@ func (d *Desk) register(c *route.Call, in *api.Register) (*api.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	return d.session(c, u)
+	return d.openSession(c, u, byPassword(c, u))
 }
 
-func (d *Desk) login(c *route.Call, in *api.Login) (*api.Session, error) {
-	u, err := d.Accounts.UserByEmail(c.Context, normalEmail(in.Email))
+func (d *Desk) login(c *route.Call, in *api.Login) (*api.SignIn, error) {
+	email := normalEmail(in.Email)
+	u, err := d.Accounts.UserByEmail(c.Context, email)
 	if err != nil {
 		return nil, err
 	}
-	hash := dummyHash // an unknown address takes as long as a known one
-	if u != nil {
+	hash := d.noHash(email) // an unknown address takes as long as a known one
+	if u != nil && u.PasswordHash != "" {
 		hash = u.PasswordHash
 	}
 	same, err := d.matches(c.Context, hash, in.Password)
 	if err != nil {
 		return nil, err
 	}
-	if u == nil || !same {
-		return nil, &engine.Refusal{Code: engine.Unauthorized, Message: "The e-mail or the password is wrong."}
+	if u == nil || u.PasswordHash == "" || !same {
+		return nil, wrongPassword
 	}
-	return d.session(c, u)
+	return d.signIn(c, u, byPassword(c, u))
 }
 
-// session opens a session and signs its access token.
-func (d *Desk) session(c *route.Call, u *accounts.User) (*api.Session, error) {
-	var secret [32]byte
-	_, _ = rand.Read(secret[:]) // never fails
-	refresh := base64.RawURLEncoding.EncodeToString(secret[:])
-	sid, err := d.Accounts.CreateSession(c.Context, u.ID, sha256.Sum256([]byte(refresh)), c.Now.Add(refreshLife))
+var wrongPassword = &engine.Refusal{Code: engine.Unauthorized, Message: "The e-mail or the password is wrong."}
+
+// byPassword is the sign-in of a user whose password has been matched. It proves
+// that somebody has the mailbox only if the password came by way of it.
+func byPassword(c *route.Call, u *accounts.User) accounts.SignIn {
+	in := signInOf(c, u.ID)
+	in.PasswordHash, in.EmailProven = u.PasswordHash, u.EmailVerified
+	return in
+}
+
+func signInOf(c *route.Call, user int64) accounts.SignIn {
+	return accounts.SignIn{User: user, ClientAddress: c.Client.String(), UserAgent: agentOf(c)}
+}
+
+// agentOf is the User-Agent as a table can keep it.
+func agentOf(c *route.Call) string {
+	agent := strings.ToValidUTF8(strings.ReplaceAll(c.UserAgent, "\x00", ""), "")
+	return strings.ToValidUTF8(agent[:min(len(agent), agentMax)], "") // the cut may have split a letter
+}
+
+// signIn opens a session for somebody who has proven to be a user, or asks for
+// the second factor.
+func (d *Desk) signIn(c *route.Call, u *accounts.User, in accounts.SignIn) (*api.SignIn, error) {
+	if u.TwoFactor {
+		return d.challenge(c, u, in)
+	}
+	s, err := d.openSession(c, u, in)
 	if err != nil {
 		return nil, err
 	}
-	access, err := jwt.NewWithClaims(jwt.SigningMethodEdDSA, claims{
-		Session: sid,
-		RegisteredClaims: jwt.RegisteredClaims{
-			Issuer: issuer, Audience: jwt.ClaimStrings{d.Env}, Subject: strconv.FormatInt(u.ID, 10),
-			IssuedAt: jwt.NewNumericDate(c.Now), ExpiresAt: jwt.NewNumericDate(c.Now.Add(accessLife)),
-		},
-	}).SignedString(d.signing)
+	return &api.SignIn{User: &s.User, AccessToken: s.AccessToken, RefreshToken: s.RefreshToken, ExpiresIn: s.ExpiresIn}, nil
+}
+
+func (d *Desk) openSession(c *route.Call, u *accounts.User, in accounts.SignIn) (*api.Session, error) {
+	id, err := d.Accounts.OpenSession(c.Context, in)
+	if errors.Is(err, accounts.ErrPasswordChanged) {
+		return nil, wrongPassword
+	}
 	if err != nil {
-		return nil, fmt.Errorf("sign access token: %w", err)
+		return nil, err
+	}
+	return d.sessionOf(c, u, id)
+}
+
+// sessionOf is the answer that brings a new session.
+func (d *Desk) sessionOf(c *route.Call, u *accounts.User, id uuid.UUID) (*api.Session, error) {
+	t, err := d.tokens(c, u.ID, id, accounts.FirstGeneration)
+	if err != nil {
+		return nil, err
 	}
 	member, err := d.Accounts.Memberships(c.Context, u.ID)
 	if err != nil {
 		return nil, err
 	}
-	return &api.Session{
-		User: userView(u, member), AccessToken: access, RefreshToken: refresh,
-		ExpiresIn: int(accessLife / time.Second),
-	}, nil
+	return &api.Session{User: userView(u, member), AccessToken: t.AccessToken, RefreshToken: t.RefreshToken, ExpiresIn: t.ExpiresIn}, nil
+}
+
+// tokens are a session's, of a generation.
+func (d *Desk) tokens(c *route.Call, user int64, session uuid.UUID, generation uint32) (*api.Tokens, error) {
+	access, err := d.signAccess(c.Context, user, session.String(), c.Now)
+	if err != nil {
+		return nil, err
+	}
+	return &api.Tokens{AccessToken: access, RefreshToken: d.Secrets.RefreshToken(session, generation), ExpiresIn: int(accessLife / time.Second)}, nil
+}
+
+func (d *Desk) refresh(c *route.Call, in *api.Refresh) (*api.Tokens, error) {
+	over := &engine.Refusal{Code: engine.Unauthorized, Message: "The refresh token is not valid, or no longer."}
+	id, generation, ok := d.Secrets.ParseRefresh(in.RefreshToken)
+	if !ok {
+		return nil, over
+	}
+	user, next, err := d.Accounts.Refresh(c.Context, id, generation, c.Client.String(), agentOf(c))
+	if errors.Is(err, accounts.ErrSessionOver) {
+		d.changed(sessionSubject(id))
+		return nil, over
+	}
+	if err != nil {
+		return nil, err
+	}
+	return d.tokens(c, user, id, next)
+}
+
+// logout ends the session of a refresh token of any generation. A token that is
+// none has no session to end, which is what was asked for.
+func (d *Desk) logout(c *route.Call, in *api.Refresh) (*api.LoggedOut, error) {
+	if id, _, ok := d.Secrets.ParseRefresh(in.RefreshToken); ok {
+		if err := d.Accounts.Revoke(c.Context, id); err != nil {
+			return nil, err
+		}
+		d.changed(sessionSubject(id))
+	}
+	return &api.LoggedOut{LoggedOut: true}, nil
+}
+
+func (d *Desk) logoutAll(c *route.Call, _ *route.None) (*api.LoggedOut, error) {
+	if err := d.Accounts.SignOut(c.Context, c.Principal.User); err != nil {
+		return nil, err
+	}
+	d.changed(userSubject(c.Principal.User))
+	return &api.LoggedOut{LoggedOut: true}, nil
+}
+
+// The subjects of changes (accounts.Change).
+func sessionSubject(id uuid.UUID) string { return "session/" + id.String() }
+func userSubject(id int64) string        { return "user/" + strconv.FormatInt(id, 10) }
+
+func (d *Desk) sessions(c *route.Call, _ *route.None) (*api.Sessions, error) {
+	all, err := d.Accounts.Sessions(c.Context, c.Principal.User)
+	if err != nil {
+		return nil, err
+	}
+	out := &api.Sessions{Items: make([]api.OpenSession, 0, len(all))}
+	for _, s := range all {
+		out.Items = append(out.Items, api.OpenSession{
+			ID: s.ID.String(), Current: s.ID.String() == c.Principal.Session, ClientAddress: s.ClientAddress, UserAgent: optional(s.UserAgent),
+			CreatedAt: s.CreatedAt.UTC(), LastUsedAt: s.LastUsedAt.UTC(), ExpiresAt: s.ExpiresAt.UTC(),
+		})
+	}
+	return out, nil
+}
+
+// EnsureAdmin makes the administrator of the platform that the configuration
+// names.
+func (d *Desk) EnsureAdmin(ctx context.Context, email, password string) error {
+	hash, err := d.hash(ctx, password)
+	if err != nil {
+		return fmt.Errorf("platform administrator: %w", err)
+	}
+	return d.Accounts.EnsureAdmin(ctx, normalEmail(email), hash)
 }
 
 func userView(u *accounts.User, member []accounts.Membership) api.User {
@@ -218,47 +210,3 @@ func userView(u *accounts.User, member []accounts.Membership) api.User {
 
 // normalEmail is the form in which addresses are compared.
 func normalEmail(s string) string { return strings.ToLower(strings.TrimSpace(s)) }
-
-// hash is the stored form of a password: $argon2id$<salt>$<key>.
-func (d *Desk) hash(ctx context.Context, password string) (string, error) {
-	var salt [argonSalt]byte
-	_, _ = rand.Read(salt[:]) // never fails
-	key, err := d.stretch(ctx, password, salt[:])
-	if err != nil {
-		return "", err
-	}
-	return "$argon2id$" + base64.RawStdEncoding.EncodeToString(salt[:]) + "$" + base64.RawStdEncoding.EncodeToString(key), nil
-}
-
-var dummyHash = "$argon2id$" + base64.RawStdEncoding.EncodeToString(make([]byte, argonSalt)) +
-	"$" + base64.RawStdEncoding.EncodeToString(make([]byte, argonKey))
-
-func (d *Desk) matches(ctx context.Context, hash, password string) (bool, error) {
-	parts := strings.Split(hash, "$")
-	if len(parts) != 4 || parts[1] != "argon2id" {
-		return false, errors.New("auth: a stored password hash is malformed")
-	}
-	salt, err1 := base64.RawStdEncoding.DecodeString(parts[2])
-	want, err2 := base64.RawStdEncoding.DecodeString(parts[3])
-	if err := errors.Join(err1, err2); err != nil {
-		return false, fmt.Errorf("auth: a stored password hash is malformed: %w", err)
-	}
-	got, err := d.stretch(ctx, password, salt)
-	return err == nil && subtle.ConstantTimeCompare(got, want) == 1, err
-}
-
-// stretch hashes a password when a core is free for it. Who waits too long is
-// told to come back: hashing never starves a sale.
-func (d *Desk) stretch(ctx context.Context, password string, salt []byte) ([]byte, error) {
-	wait := time.NewTimer(hashWait)
-	defer wait.Stop()
-	select {
-	case d.hashing <- struct{}{}:
-		defer func() { <-d.hashing }()
-		return argon2.IDKey([]byte(password), salt, argonTime, argonMemory, 1, argonKey), nil
-	case <-wait.C:
-		return nil, &engine.Refusal{Code: engine.Overloaded}
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}

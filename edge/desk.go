@@ -2,7 +2,6 @@ package edge
 
 import (
 	"context"
-	"crypto/ed25519"
 	"log/slog"
 	"time"
 
@@ -10,13 +9,18 @@ import (
 	"github.com/puzpuzpuz/xsync/v4"
 
 	"boxoffice/cluster"
+	"boxoffice/edge/hasher"
+	"boxoffice/edge/mail"
 	"boxoffice/edge/payments"
 	"boxoffice/edge/route"
 	"boxoffice/edge/secrets"
 	"boxoffice/engine"
 	"boxoffice/engine/event"
 	"boxoffice/persistence/accounts"
+	"boxoffice/persistence/apikeys"
+	"boxoffice/persistence/idempotency"
 	"boxoffice/persistence/readmodel"
+	"boxoffice/persistence/venues"
 )
 
 // Desk is what the handlers have in hand: the door to the actors, the tables,
@@ -26,21 +30,32 @@ type Desk struct {
 	Node     *cluster.Node
 	Read     *readmodel.Model
 	Stock    *readmodel.Stock
+	Seats    *readmodel.Seats
 	Accounts *accounts.Store
+	APIKeys  *apikeys.Store
+	Venues   *venues.Store
+	Replies  *idempotency.Store
 	Events   *accounts.Lease // numbers for new events
 	Types    *accounts.Lease // numbers for new ticket types
 	Gateways *payments.Gateways
 	Secrets  *secrets.Master
+	Mail     *mail.Outbox
+	Hasher   *hasher.Hasher
 	Settled  func(context.Context) error // waits until the read model has what is committed
+	BaseURL  string                      // how people reach the service
 	Env      string                      // live or test
-	Log      *slog.Logger
+	// LimitsScale multiplies every velocity rule.
+	LimitsScale float64
+	Log         *slog.Logger
 
-	signing    ed25519.PrivateKey
-	hashing    chan struct{} // one password hash per core
-	principals *ristretto.Cache[string, route.Principal]
-	pages      *ristretto.Cache[string, any]
-	known      *xsync.Map[int64, *knownEvent]
-	begins     *xsync.Map[string, chan struct{}] // payment attempts being opened
+	signing signing
+	resets  *resets
+	proofs  *ristretto.Cache[string, *proof]
+	changes changes
+	used    uses
+	pages   *ristretto.Cache[string, any]
+	known   *xsync.Map[int64, *knownEvent]
+	begins  *xsync.Map[string, chan struct{}] // payment attempts being opened
 }
 
 // knownEvent is what never changes of an event that exists.
@@ -50,32 +65,34 @@ type knownEvent struct {
 }
 
 const (
-	pageLife     = time.Second // a cached public page may be this old (law 1)
-	pageCost     = 64 << 20    // bytes of cached pages
-	principalMax = 100_000
+	pageLife = time.Second // a cached public page may be this old (law 1)
+	pageCost = 64 << 20    // bytes of cached pages
 )
 
 // Open makes the desk ready. Close ends its caches.
 func (d *Desk) Open() error {
-	d.signing = d.Secrets.SigningKey(1)
-	d.hashing = make(chan struct{}, hashesAtOnce)
 	d.known = xsync.NewMap[int64, *knownEvent]()
 	d.begins = xsync.NewMap[string, chan struct{}]()
 	var err error
-	if d.principals, err = ristretto.NewCache(&ristretto.Config[string, route.Principal]{
-		NumCounters: 10 * principalMax, MaxCost: principalMax, BufferItems: 64, IgnoreInternalCost: true,
+	d.changes.at = xsync.NewMap[string, time.Time]()
+	if d.proofs, err = ristretto.NewCache(&ristretto.Config[string, *proof]{
+		NumCounters: 10 * proofMax, MaxCost: proofMax, BufferItems: 64, IgnoreInternalCost: true,
 	}); err != nil {
 		return err
 	}
-	d.pages, err = ristretto.NewCache(&ristretto.Config[string, any]{
+	if d.pages, err = ristretto.NewCache(&ristretto.Config[string, any]{
 		NumCounters: 100_000, MaxCost: pageCost, BufferItems: 64, IgnoreInternalCost: true,
-	})
-	return err
+	}); err != nil {
+		return err
+	}
+	d.resets = startResets(d)
+	return nil
 }
 
-// Close ends the caches' goroutines.
+// Close ends the desk's goroutines.
 func (d *Desk) Close() {
-	d.principals.Close()
+	d.resets.close()
+	d.proofs.Close()
 	d.pages.Close()
 }
 
@@ -141,15 +158,17 @@ func (d *Desk) eventNumber(ctx context.Context, id string) (int64, *knownEvent, 
 	return number, k, nil
 }
 
-// ownEvent reads an event id and makes sure that the caller's organization has
-// the event. Another's does not exist for the caller.
+// ownEvent reads an event id and makes sure that the event is the caller's
+// organization's, and that the caller may do the operation there. Another's does
+// not exist for the caller.
 func (d *Desk) ownEvent(c *route.Call, id string) (int64, error) {
 	number, k, err := d.eventNumber(c.Context, id)
 	if err != nil {
 		return 0, err
 	}
-	if !belongs(c.Principal, k.org) {
+	g, ok := c.Principal.Grant(k.org)
+	if !ok {
 		return 0, &engine.Refusal{Code: engine.EventNotFound}
 	}
-	return number, nil
+	return number, granted(c.Op, g)
 }

@@ -50,7 +50,7 @@ func (s *Server) fail(ctx *fasthttp.RequestCtx, x *exchange, err error) {
 	if refusal.Code == engine.Internal {
 		s.log.LogAttrs(s.base, slog.LevelError, "request failed", x.attrs(slog.Any("error", err))...)
 	}
-	s.refuse(ctx, x, refusal, engine.CodeTable[refusal.Code].Status)
+	s.refuse(ctx, x, refusal, engine.StatusOf(refusal.Code, x.op != nil && !x.op.Writes()))
 }
 
 // refuse writes the envelope of a refusal under a status.
@@ -75,6 +75,8 @@ func (s *Server) refuse(ctx *fasthttp.RequestCtx, x *exchange, refusal *engine.R
 		h.SetCanonical([]byte(fasthttp.HeaderWWWAuthenticate), []byte("Bearer"))
 	case refusal.Code == engine.IdempotencyInFlight:
 		h.SetCanonical([]byte(fasthttp.HeaderRetryAfter), []byte("1"))
+	case refusal.Retry > 0:
+		h.SetCanonical([]byte(fasthttp.HeaderRetryAfter), strconv.AppendInt(nil, int64(refusal.Retry), 10))
 	case engine.CodeTable[refusal.Code].Retryable && (status == fasthttp.StatusServiceUnavailable || status == fasthttp.StatusTooManyRequests):
 		h.SetCanonical([]byte(fasthttp.HeaderRetryAfter), strconv.AppendInt(nil, int64(retrySeconds()), 10))
 	}

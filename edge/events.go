@@ -25,7 +25,7 @@ const (
 )
 
 func (d *Desk) createEvent(c *route.Call, in *api.CreateEvent) (*api.Event, error) {
-	org, err := organization(c.Principal, in.OrgID, in.QueryOrg)
+	org, err := d.actFor(c, in.OrgID, in.QueryOrg)
 	if err != nil {
 		return nil, err
 	}
@@ -141,6 +141,7 @@ func edit(t *event.Details, f *api.EventFields) []route.Issue {
 	if f.OrderWindow.Set {
 		t.OrderWindow = (time.Duration(f.OrderWindow.Value) * time.Minute).Milliseconds()
 	}
+	editVelocity(&t.Velocity, f.Velocity)
 	issues := object("branding", f.Branding, &t.Branding)
 	issues = append(issues, object("seoData", f.SEOData, &t.SEO)...)
 	issues = append(issues, delivery("onlineLink", t.OnlineLink)...)
@@ -149,6 +150,32 @@ func edit(t *event.Details, f *api.EventFields) []route.Issue {
 	}
 	t.IDCheck = json.Unmarshal(orObject(t.Branding), &branding) == nil && branding.RequireIDCheck
 	return issues
+}
+
+// editVelocity takes the limits over that were sent; null is the default.
+func editVelocity(v *event.Velocity, f route.Opt[api.Velocity]) {
+	if f.Null {
+		*v = event.Velocity{}
+	}
+	f.Value.OrdersPerBuyer.Into(&v.OrdersPerBuyer)
+	f.Value.OrdersPerAddress.Into(&v.OrdersPerAddress)
+	f.Value.OpenOrdersPerBuyer.Into(&v.OpenOrdersPerBuyer)
+	f.Value.PresaleTries.Into(&v.PresaleTries)
+	f.Value.PaymentAttempts.Into(&v.PaymentAttempts)
+}
+
+// velocityView shows an event's own limits.
+func velocityView(v *event.Velocity) *api.OwnVelocity {
+	own := func(n int64) *int64 {
+		if n == 0 {
+			return nil
+		}
+		return &n
+	}
+	return &api.OwnVelocity{
+		OrdersPerBuyer: own(v.OrdersPerBuyer), OrdersPerAddress: own(v.OrdersPerAddress),
+		OpenOrdersPerBuyer: own(v.OpenOrdersPerBuyer), PresaleTries: own(v.PresaleTries), PaymentAttempts: own(v.PaymentAttempts),
+	}
 }
 
 func millis(f route.Opt[time.Time], dst *int64) {
@@ -312,8 +339,8 @@ func (d *Desk) eventView(r *event.Record) *api.Event {
 		HighlightVideoURL: optional(t.Highlight), CoverImage: optional(t.CoverImage), CoverVideo: optional(t.CoverVideo),
 		Gallery: list(t.Gallery), Currency: t.Currency, AbsorbFees: t.AbsorbFees,
 		Branding: orObject(t.Branding), SEOData: orObject(t.SEO), Entities: list(t.Entities), Schedule: []api.JSON{},
-		OrderWindowMinutes: t.OrderWindow / time.Minute.Milliseconds(),
-		CreatedAt:          api.At(r.CreatedAt), UpdatedAt: api.At(r.UpdatedAt),
+		OrderWindowMinutes: t.OrderWindow / time.Minute.Milliseconds(), Velocity: velocityView(&t.Velocity),
+		CreatedAt: api.At(r.CreatedAt), UpdatedAt: api.At(r.UpdatedAt),
 	}
 	if t.Capacity != event.NoCapacity {
 		v.Capacity = &t.Capacity

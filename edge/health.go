@@ -1,8 +1,10 @@
 package edge
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
+	"net"
+	"net/netip"
+	"slices"
+	"strings"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/valyala/fasthttp"
@@ -11,16 +13,19 @@ import (
 	"boxoffice/engine"
 )
 
-// registerOwn adds the paths that are no operations: health, metrics and the
-// document.
+// registerOwn adds paths that are no operations: health, metrics, keys and mail.
 func (s *Server) registerOwn() {
 	s.read("/healthz", func(ctx *fasthttp.RequestCtx) {
 		s.answer(ctx, fasthttp.StatusOK, []byte(`{"data":{"status":"ok"}}`))
 	})
 	s.read("/readyz", s.readyz)
 	s.read("/metrics", fasthttpadaptor.NewFastHTTPHandler(promhttp.HandlerFor(s.cfg.Metrics, promhttp.HandlerOpts{})))
-	if s.cfg.Document != nil {
-		s.read("/api/v1/openapi.json", serveDocument(s.cfg.Document))
+	if s.cfg.KeySet != nil {
+		s.read("/.well-known/jwks.json", s.keySet)
+	}
+	if s.cfg.Mailbox != nil {
+		s.read("/dev/mail", s.local(s.cfg.Mailbox))
+		s.read("/dev/mail/{name}", s.local(s.cfg.Mailbox))
 	}
 }
 
@@ -28,6 +33,34 @@ func (s *Server) registerOwn() {
 func (s *Server) read(path string, h fasthttp.RequestHandler) {
 	s.router.GET(path, h)
 	s.router.HEAD(path, h)
+}
+
+// local serves a handler to programs on this machine only; to others there is
+// no such path. A request that came through a proxy, or that was sent to a host
+// name that somebody made point here (DNS rebinding), is another's.
+func (s *Server) local(h fasthttp.RequestHandler) fasthttp.RequestHandler {
+	return func(ctx *fasthttp.RequestCtx) {
+		if !ctx.RemoteIP().IsLoopback() || proxied(&ctx.Request.Header) || !loopbackHost(string(ctx.Host())) {
+			s.fail(ctx, exchangeOf(ctx), engine.Refuse(engine.NotFound, nil))
+			return
+		}
+		h(ctx)
+	}
+}
+
+// proxied says whether a proxy has left its mark on a request.
+func proxied(h *fasthttp.RequestHeader) bool {
+	return slices.ContainsFunc([]string{fasthttp.HeaderXForwardedFor, fasthttp.HeaderForwarded, "X-Real-Ip", fasthttp.HeaderVia},
+		func(name string) bool { return len(h.Peek(name)) > 0 })
+}
+
+// loopbackHost says whether a Host header names this machine by itself.
+func loopbackHost(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	a, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	return host == "localhost" || err == nil && a.IsLoopback()
 }
 
 // readyz says whether requests should be sent here: not before the node is
@@ -44,21 +77,5 @@ func (s *Server) readyz(ctx *fasthttp.RequestCtx) {
 		s.fail(ctx, exchangeOf(ctx), &engine.Refusal{Code: engine.Unavailable, Message: err.Error()})
 	default:
 		s.answer(ctx, fasthttp.StatusOK, []byte(`{"data":{"status":"ready"}}`))
-	}
-}
-
-// serveDocument answers with the OpenAPI document, or 304 to those that have it.
-func serveDocument(doc []byte) fasthttp.RequestHandler {
-	sum := sha256.Sum256(doc)
-	tag := `"` + hex.EncodeToString(sum[:16]) + `"`
-	return func(ctx *fasthttp.RequestCtx) {
-		ctx.Response.Header.Set(fasthttp.HeaderETag, tag)
-		ctx.Response.Header.Set(fasthttp.HeaderCacheControl, "public, max-age=60")
-		if string(ctx.Request.Header.Peek(fasthttp.HeaderIfNoneMatch)) == tag {
-			ctx.SetStatusCode(fasthttp.StatusNotModified)
-			return
-		}
-		ctx.SetContentType("application/json")
-		ctx.SetBody(doc)
 	}
 }

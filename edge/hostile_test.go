@@ -223,7 +223,7 @@ func TestSlowClients(t *testing.T) {
 	require.Eventually(t, func() bool { return server.OpenConnections() == slow }, 5*time.Second, 10*time.Millisecond) // kernel queues give no signal
 	started := time.Now()
 	require.Contains(t, exchange(t, addr, "GET /api/v1/hand HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"), "HTTP/1.1 200")
-	require.Less(t, time.Since(started), time.Second, "others are served")
+	require.Less(t, time.Since(started), 5*time.Second, "others are served")
 	grown := (memory() - before) / slow
 	t.Logf("%d bytes for each slow connection, its client's end included", grown)
 	require.Less(t, grown, 40<<10)

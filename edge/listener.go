@@ -31,7 +31,7 @@ type limited struct {
 	addresses map[netip.Addr]int
 }
 
-func limit(ln net.Listener, l limits, m *metrics) *limited {
+func bounded(ln net.Listener, l limits, m *metrics) *limited {
 	return &limited{Listener: ln, limits: l, metrics: m, open: map[*conn]struct{}{}, addresses: map[netip.Addr]int{}}
 }
 

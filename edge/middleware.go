@@ -7,8 +7,9 @@ import (
 	"encoding/hex"
 	"fmt"
 	"log/slog"
+	"net/netip"
+	"reflect"
 	"runtime/debug"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -19,6 +20,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"boxoffice/edge/route"
+	"boxoffice/edge/sse"
 	"boxoffice/engine"
 )
 
@@ -27,13 +29,13 @@ import (
 type Credentials struct {
 	Bearer     string // of the Authorization header
 	OrderToken string // of the query's token, where the operation takes order tokens
+	Client     netip.Addr
+	Now        time.Time
 }
 
-// Authenticate says whom credentials prove, or refuses with UNAUTHORIZED. It is
-// called for operations that are not only public, with credentials that were
-// sent. An order token that comes in a body is the handler's to check: such an
-// operation is Public too.
-type Authenticate func(ctx context.Context, op *route.Op, c Credentials) (route.Principal, error)
+// Authenticate says whom credentials prove, or refuses with UNAUTHORIZED. An
+// order token is the handler's to check.
+type Authenticate func(ctx context.Context, c Credentials) (route.Principal, error)
 
 // exchange is one request on its way through the server.
 type exchange struct {
@@ -41,7 +43,12 @@ type exchange struct {
 	now       time.Time
 	op        *route.Op // nil: no operation matched
 	observers *observers
+	limits    *Limits // nil: none
+	counted   counted
 }
+
+// Admit counts the request by what it names, once that has been read.
+func (x *exchange) Admit(c *route.Call, in any) error { return x.limits.read(x, c, in) }
 
 // attrs are the exchange's own for the log, after others.
 func (x *exchange) attrs(others ...slog.Attr) []slog.Attr {
@@ -76,7 +83,7 @@ func (s idSource) id() string { return s.prefix + strconv.FormatUint(s.next.Add(
 
 // begin opens an exchange.
 func (s *Server) begin(ctx *fasthttp.RequestCtx) *exchange {
-	x := &exchange{id: s.ids.id(), now: s.cfg.Now(), observers: s.other}
+	x := &exchange{id: s.ids.id(), now: s.cfg.Now(), observers: s.other, limits: s.cfg.Limits}
 	ctx.SetUserValue(exchangeKey{}, x)
 	s.metrics.inFlight.Inc()
 	return x
@@ -85,6 +92,8 @@ func (s *Server) begin(ctx *fasthttp.RequestCtx) *exchange {
 // end closes it: the request id, and the numbers.
 func (s *Server) end(ctx *fasthttp.RequestCtx, x *exchange) {
 	ctx.Response.Header.SetCanonical(headerRequestID, []byte(x.id))
+	s.protect(ctx)
+	x.counted.tell(&ctx.Response.Header)
 	x.observers.answered(ctx.Response.StatusCode(), s.cfg.Now().Sub(x.now).Seconds())
 	s.metrics.inFlight.Dec()
 }
@@ -147,12 +156,24 @@ func ambiguous(raw []byte) bool {
 func (s *Server) newRouter() *router.Router {
 	r := router.New()
 	r.RedirectTrailingSlash, r.RedirectFixedPath = false, false
-	r.NotFound = func(ctx *fasthttp.RequestCtx) { s.fail(ctx, exchangeOf(ctx), engine.Refuse(engine.NotFound, nil)) }
-	r.MethodNotAllowed = func(ctx *fasthttp.RequestCtx) {
-		s.fail(ctx, exchangeOf(ctx), engine.Refuse(engine.MethodNotAllowed, nil))
-	}
-	r.GlobalOPTIONS = func(ctx *fasthttp.RequestCtx) { ctx.SetStatusCode(fasthttp.StatusNoContent) }
+	r.NotFound = func(ctx *fasthttp.RequestCtx) { s.astray(ctx, engine.NotFound) }
+	r.MethodNotAllowed = func(ctx *fasthttp.RequestCtx) { s.astray(ctx, engine.MethodNotAllowed) }
+	r.GlobalOPTIONS = preflight
 	return r
+}
+
+// astray answers a request that no operation matches. It counts as a public
+// read of its address.
+func (s *Server) astray(ctx *fasthttp.RequestCtx, code engine.Code) {
+	x := exchangeOf(ctx)
+	var err error = engine.Refuse(code, nil)
+	if x.limits != nil {
+		network := route.Network(clientAddress(ctx, s.cfg.TrustedProxies)).String()
+		if limited := x.limits.take(x, route.TierPublic, network, route.Limits[route.TierPublic].PerMinute); limited != nil {
+			err = limited
+		}
+	}
+	s.fail(ctx, x, err)
 }
 
 // operation is a row of the table, ready to be served.
@@ -160,15 +181,21 @@ type operation struct {
 	op        *route.Op
 	params    []string
 	observers *observers
+	byOrder   bool // its request names the order whose token may be counted
+	byHolder  bool // its request names the checkout session to count
+	byDevice  bool // its request names the device to count
+	tagged    bool // its answers carry an entity tag
 }
 
 // register adds a row to the router; GET answers HEAD too.
 func (s *Server) register(op *route.Op) error {
-	o := &operation{op: op, params: pathNames(op.Path), observers: s.metrics.operation(op.ID)}
-	for _, name := range op.Handler.PathParams() {
-		if !slices.Contains(o.params, name) {
-			return fmt.Errorf("%s: request binds {%s}, which %s has not", op.ID, name, op.Path)
-		}
+	in := reflect.PointerTo(op.Handler.In)
+	o := &operation{
+		op: op, params: pathNames(op.Path), observers: s.metrics.operation(op.ID),
+		byOrder:  in.Implements(reflect.TypeFor[byOrder]()),
+		byHolder: in.Implements(reflect.TypeFor[byHolder]()),
+		byDevice: in.Implements(reflect.TypeFor[byDevice]()),
+		tagged:   op.Tagged(),
 	}
 	handler := func(ctx *fasthttp.RequestCtx) {
 		x := exchangeOf(ctx)
@@ -176,9 +203,6 @@ func (s *Server) register(op *route.Op) error {
 		if err := s.operate(ctx, x, o); err != nil {
 			s.fail(ctx, x, err)
 		}
-	}
-	if op.MaxBody > bodyBytes {
-		return fmt.Errorf("%s: a body of %d bytes is beyond the limit", op.ID, op.MaxBody)
 	}
 	if op.MaxBody > route.DefaultBody {
 		s.large.Handle(op.Method, op.Path, handler)
@@ -215,25 +239,78 @@ func (s *Server) operate(ctx *fasthttp.RequestCtx, x *exchange, o *operation) er
 	}
 	call := route.NewCall(s.base, o.op, x.now)
 	defer call.End()
-	call.RequestID, call.Client = x.id, clientAddress(ctx, s.cfg.TrustedProxies)
+	call.RequestID, call.Env, call.Client = x.id, s.cfg.Env, clientAddress(ctx, s.cfg.TrustedProxies)
+	err := s.identify(ctx, x, o, call)
+	if err == nil {
+		err = s.enter(ctx, x, o, call)
+	}
+	if err != nil && x.limits != nil && !x.counted.done {
+		if limited := x.limits.whole(x, call); limited != nil { // what is refused counts too
+			return limited
+		}
+	}
+	return err
+}
+
+// identify finds out who sends the request, and whether it may be served to
+// them now.
+func (s *Server) identify(ctx *fasthttp.RequestCtx, x *exchange, o *operation, call *route.Call) error {
 	var err error
 	if call.Principal, err = s.principal(ctx, call); err != nil {
 		return err
 	}
+	if x.limits != nil {
+		call.Gate = x
+		if err := x.limits.before(x, call, o); err != nil {
+			return err
+		}
+	}
+	op, p := o.op, &call.Principal
+	if !op.Auth.Has(p.Kinds) {
+		return engine.Refuse(engine.Forbidden, nil)
+	}
+	if p.Kinds.Has(route.Key) && !op.Auth.Has(route.Public) {
+		return granted(op, p.Grants[0]) // what else an organization has, the handler knows
+	}
+	return nil
+}
+
+// enter reads the request and carries it out.
+func (s *Server) enter(ctx *fasthttp.RequestCtx, x *exchange, o *operation, call *route.Call) error {
+	var err error
 	if call.Body, err = body(ctx, o.op); err != nil {
 		return err
 	}
 	if call.IdempotencyKey, err = idempotencyKey(ctx, o.op); err != nil {
 		return err
 	}
+	if o.op.Tier == route.TierAuth {
+		call.UserAgent = string(ctx.UserAgent())
+	}
+	if call.IdempotencyKey != "" && o.op.Idempotency == route.Replay && s.cfg.Replies != nil {
+		return s.idempotent(ctx, x, o, call)
+	}
+	return s.perform(ctx, x, o, call)
+}
+
+// perform runs the handler and writes the answer of a success.
+func (s *Server) perform(ctx *fasthttp.RequestCtx, x *exchange, o *operation, call *route.Call) error {
 	buf, _ := buffers.Get().(*bytes.Buffer)
 	buf.Reset()
 	if err := o.op.Handler.Serve(call, source{ctx}, buf); err != nil {
 		return err
 	}
+	if call.Topic != nil {
+		return s.cfg.Hub.Serve(call.Context, ctx, sse.Request{
+			Topic: *call.Topic, Client: route.Network(call.Client), LastID: string(ctx.Request.Header.Peek("Last-Event-ID")),
+		})
+	}
 	s.answer(ctx, o.op.Status, buf.Bytes())
 	for _, h := range call.Headers {
 		ctx.Response.Header.Set(h.Name, h.Value)
+	}
+	if o.tagged && !call.Principal.Proven() {
+		s.tag(ctx, x, buf.Bytes())
 	}
 	if buf.Cap() <= maxPooled {
 		buffers.Put(buf)
@@ -241,22 +318,26 @@ func (s *Server) operate(ctx *fasthttp.RequestCtx, x *exchange, o *operation) er
 	return nil
 }
 
-// Canonical header names and values, as bytes for SetCanonical.
-var (
-	headerRequestID    = []byte("X-Request-Id")
-	headerNoSniff      = []byte(fasthttp.HeaderXContentTypeOptions)
-	headerCacheControl = []byte(fasthttp.HeaderCacheControl)
-	noSniff            = []byte("nosniff")
-	noStore            = []byte("no-store")
-	jsonType           = []byte("application/json")
-)
+// tag gives a public page its entity tag. A client that has the page is told so,
+// which does not count.
+func (s *Server) tag(ctx *fasthttp.RequestCtx, x *exchange, body []byte) {
+	tag := entityTag(body)
+	ctx.Response.Header.Set(fasthttp.HeaderETag, tag)
+	if string(ctx.Request.Header.Peek(fasthttp.HeaderIfNoneMatch)) != tag {
+		return
+	}
+	ctx.Response.ResetBody()
+	ctx.SetStatusCode(fasthttp.StatusNotModified)
+	if x.limits != nil {
+		x.limits.returned(x)
+	}
+}
 
 // answer writes a JSON body, which it copies. Answers are not to be stored
 // unless their operation says otherwise: many carry a secret.
 func (s *Server) answer(ctx *fasthttp.RequestCtx, status int, body []byte) {
 	ctx.SetStatusCode(status)
 	h := &ctx.Response.Header
-	h.SetCanonical(headerNoSniff, noSniff)
 	h.SetCanonical(headerCacheControl, noStore)
 	if len(body) > 0 {
 		h.SetContentTypeBytes(jsonType)
@@ -282,30 +363,34 @@ func proper(ctx *fasthttp.RequestCtx, params []string) bool {
 	return true
 }
 
-// principal authenticates the request for its operation.
+// principal authenticates the request. An operation for everybody is served to
+// those whose credentials prove nothing, but not to a key of the other
+// environment.
 func (s *Server) principal(ctx *fasthttp.RequestCtx, call *route.Call) (route.Principal, error) {
 	op := call.Op
-	nobody := route.Principal{Kind: route.Public}
-	if op.Auth == route.Public {
-		return nobody, nil
-	}
+	nobody := route.Principal{Kinds: route.Public}
 	c, ok := credentials(ctx, op)
-	switch {
-	case !ok:
-		return nobody, engine.Refuse(engine.Unauthorized, nil)
-	case c == Credentials{} && op.Auth.Has(route.Public):
+	if ok && (c == Credentials{}) && op.Auth.Has(route.Public) {
 		return nobody, nil
-	case c == Credentials{} || s.cfg.Authenticate == nil:
+	}
+	if !ok || (c == Credentials{}) || s.cfg.Authenticate == nil {
+		if op.Auth == route.Public {
+			return nobody, nil
+		}
 		return nobody, engine.Refuse(engine.Unauthorized, nil)
 	}
-	p, err := s.cfg.Authenticate(call.Context, op, c)
-	if err != nil {
-		return nobody, err
+	c.Client, c.Now = call.Client, call.Now
+	p, err := s.cfg.Authenticate(call.Context, c)
+	if err == nil {
+		if op.Auth.Has(route.Public) { // what everybody is served, those who say who they are are too
+			p.Kinds |= route.Public
+		}
+		return p, nil
 	}
-	if !op.Auth.Has(p.Kind) {
-		return nobody, engine.Refuse(engine.Forbidden, nil)
+	if r, ok := err.(*engine.Refusal); op.Auth == route.Public && (!ok || r.Code != engine.WrongEnv) { //nolint:errorlint // Authenticate refuses bare
+		return nobody, nil
 	}
-	return p, nil
+	return nobody, err
 }
 
 // credentials copies what the request brought. ok is false for an Authorization

@@ -2,11 +2,11 @@ package edge
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"boxoffice/edge/api"
@@ -19,7 +19,8 @@ import (
 
 // placeOrder sends the order to its event, which runs it. The order's id is
 // derived from the Idempotency-Key, so that a repeat finds the same order
-// without a table of keys (decisions.md section 8).
+// without a table of keys (decisions.md section 8). The answer shows the order
+// as it was when it was made: a repeat has the same, byte for byte.
 func (d *Desk) placeOrder(c *route.Call, in *api.PlaceOrder) (*api.Order, error) {
 	number, lines, err := orderLines(in.Items)
 	if err != nil {
@@ -32,26 +33,59 @@ func (d *Desk) placeOrder(c *route.Call, in *api.PlaceOrder) (*api.Order, error)
 	if in.PromoCode != "" {
 		return nil, route.Invalid(route.Issue{Path: "promoCode", Code: route.IssueEnum, Message: "is not a code of this event"})
 	}
-	if _, err := d.know(c.Context, number); err != nil {
+	k, err := d.know(c.Context, number)
+	if err != nil {
 		return nil, eventHidden(err, engine.TicketTypeNotFound)
+	}
+	if err := d.boxOffice(c, k.org, engine.TicketTypeNotFound); err != nil {
+		return nil, err
 	}
 	body := c.BodyHash()
 	cmd := event.Place{
-		Order: orderID(c, d.Env, number), Fingerprint: binary.BigEndian.Uint64(body[:8]),
-		Email: in.GuestEmail, Name: in.GuestName, Customer: customer(email),
-		Lines: lines, PresaleCode: in.PresaleCode,
+		Fingerprint: binary.BigEndian.Uint64(body[:8]),
+		Email:       in.GuestEmail, Name: in.GuestName, Customer: customer(email),
+		Lines: lines, PresaleCode: in.PresaleCode, Scale: d.LimitsScale,
+	}
+	if slices.ContainsFunc(lines, func(l event.OrderLine) bool { return len(l.Seats) > 0 }) {
+		cmd.Holder, cmd.Principal = in.Holder, d.principalOf(c)
+	}
+	cmd.Order, cmd.Alias = orderID(c, number)
+	if _, own := c.Principal.Grant(k.org); !own { // who sells for the organization is no buyer
+		cmd.Client = d.Secrets.Client(route.Network(c.Client))
 	}
 	r, err := ask[event.OrderReply](c, d, engine.EventRef(number), cmd)
 	if err != nil {
 		return nil, err
 	}
-	o, err := d.orderOf(c.Context, cmd.Order, r)
+	o := r.Order
+	if r.Past {
+		if o, err = d.pastOrder(c.Context, r.ID); err != nil {
+			return nil, err
+		}
+		o = o.Placed()
+	}
+	if r.Known {
+		c.SetHeader("Idempotency-Replayed", "true")
+	}
+	v, err := d.orderView(c.Context, o, nil, time.UnixMilli(o.EndedAt)) // QR payloads of that moment
 	if err != nil {
 		return nil, err
 	}
-	v := d.orderView(o, nil, c.Now)
 	v.AccessToken = d.Secrets.OrderToken(o.ID)
 	return v, nil
+}
+
+// boxOffice refuses an API key to sell what is not its organization's, as code
+// says, or without the scope to sell. Everybody else buys for themselves.
+func (d *Desk) boxOffice(c *route.Call, org int64, code engine.Code) error {
+	if !c.Principal.Kinds.Has(route.Key) {
+		return nil
+	}
+	g, ok := c.Principal.Grant(org)
+	if !ok {
+		return &engine.Refusal{Code: code}
+	}
+	return granted(c.Op, g)
 }
 
 // orderLines reads the lines' ticket types, which name their event.
@@ -80,29 +114,43 @@ func orderLines(items []api.OrderItem) (int64, []event.OrderLine, error) {
 		}
 		lines[i] = event.OrderLine{
 			Type: id.Number(), Quantity: it.Quantity,
-			AttendeeName: it.AttendeeName, AttendeeEmail: it.AttendeeEmail,
+			AttendeeName: it.AttendeeName, AttendeeEmail: it.AttendeeEmail, Seats: it.VenueSeatIDs,
+		}
+		if n := len(it.VenueSeatIDs); n > 0 && int64(n) != it.Quantity {
+			return 0, nil, route.Invalid(route.Issue{
+				Path: fmt.Sprintf("items[%d].venueSeatIds", i), Code: route.IssueMaximum, Message: "must be as many as the quantity",
+			})
 		}
 	}
 	return number, lines, nil
 }
 
-// orderID is derived from the scope and the key, or random without a key.
-func orderID(c *route.Call, env string, number int64) engine.OrderID {
-	var tail [sha256.Size]byte
+// clockSkew is how far apart two nodes' clocks may be.
+const clockSkew = 5 * time.Second
+
+// orderID is derived from the scope of the request's key and the day, or random
+// without a key. The ledger knows an order by its id for 24 hours after its end,
+// and a key that comes again later must not give another order the same id. So
+// a repeat may have had the other day's id, its alias.
+func orderID(c *route.Call, number int64) (id, alias engine.OrderID) {
+	scope := c.Scope()
+	id = dated(number, scope, c.Now)
 	if c.IdempotencyKey == "" {
-		_, _ = rand.Read(tail[:]) // never fails
-		return engine.NewID(number, tail[:])
+		return id, alias
 	}
-	who := c.Principal.UserID
-	if who == "" {
-		who = c.Client.String()
+	if alias = dated(number, scope, c.Now.Add(clockSkew)); alias == id {
+		alias = dated(number, scope, c.Now.Add(-24*time.Hour))
 	}
-	h := make([]byte, 0, 128)
-	h = append(append(h, env...), 0)
-	h = append(append(h, who...), 0)
-	h = append(append(h, "POST /api/v1/orders"...), 0)
-	tail = sha256.Sum256(append(h, c.IdempotencyKey...))
-	return engine.NewID(number, tail[:])
+	return id, alias
+}
+
+// dated is the id of a scope on a day. The day changes the bits that make the
+// order's number: multiplied by an odd constant, no two days do the same to them.
+func dated(number int64, scope [sha256.Size]byte, at time.Time) engine.OrderID {
+	day := uint64(at.Unix() / (24 * 3600))
+	tail := scope[:10]
+	binary.BigEndian.PutUint64(tail[2:], binary.BigEndian.Uint64(tail[2:])^day*0x9e3779b97f4a7c15)
+	return engine.NewID(number, tail)
 }
 
 // customer is who caps count for.
@@ -146,7 +194,7 @@ func (d *Desk) openOrder(c *route.Call, text string, tokens ...string) (*event.O
 			token = t
 		}
 	}
-	if token == "" && c.Principal.Kind != route.Organizer {
+	if token == "" && !c.Principal.Proven() {
 		return nil, &engine.Refusal{Code: engine.Unauthorized, Message: "The order's access token is required."}
 	}
 	id, err := engine.ParseID(text)
@@ -154,8 +202,17 @@ func (d *Desk) openOrder(c *route.Call, text string, tokens ...string) (*event.O
 		return nil, &engine.Refusal{Code: engine.OrderNotFound}
 	}
 	k, err := d.know(c.Context, id.Event())
-	if err != nil || !d.Secrets.OpensOrder(id, token) && !belongs(c.Principal, k.org) {
+	if err != nil {
 		return nil, eventHidden(err, engine.OrderNotFound)
+	}
+	if !d.Secrets.OpensOrder(id, token) {
+		g, ok := c.Principal.Grant(k.org)
+		if !ok {
+			return nil, &engine.Refusal{Code: engine.OrderNotFound}
+		}
+		if err := granted(c.Op, g); err != nil {
+			return nil, err
+		}
 	}
 	r, err := ask[event.OrderReply](c, d, engine.EventRef(id.Event()), event.GetOrder{Order: id})
 	if err != nil {
@@ -165,6 +222,12 @@ func (d *Desk) openOrder(c *route.Call, text string, tokens ...string) (*event.O
 		return d.pastOrder(c.Context, id) // older than what the ledger remembers
 	}
 	return d.orderOf(c.Context, id, r)
+}
+
+// OpensOrder says whether a token is that of the order with an id.
+func (d *Desk) OpensOrder(id, token string) bool {
+	order, err := engine.ParseID(id)
+	return err == nil && d.Secrets.OpensOrder(order, token)
 }
 
 // eventHidden is the error of know, or none, as another thing's not being found:
@@ -203,7 +266,7 @@ func (d *Desk) pastOrder(ctx context.Context, id engine.OrderID) (*event.Order, 
 // fullView is an order with its tickets as the gates have left them.
 func (d *Desk) fullView(c *route.Call, o *event.Order) (*api.Order, error) {
 	if o.Status != event.Completed {
-		return d.orderView(o, nil, c.Now), nil
+		return d.orderView(c.Context, o, nil, c.Now)
 	}
 	gates, err := d.Read.Tickets(c.Context, o.ID.Event(), o.FirstTicket, int(o.Tickets()))
 	if err != nil {
@@ -213,7 +276,7 @@ func (d *Desk) fullView(c *route.Call, o *event.Order) (*api.Order, error) {
 	for _, t := range gates {
 		used[t.Serial] = admission{status: t.Status, at: t.CheckedInAt, gate: t.Gate}
 	}
-	return d.orderView(o, used, c.Now), nil
+	return d.orderView(c.Context, o, used, c.Now)
 }
 
 // admission is what happened to a ticket at the gates.
@@ -224,7 +287,7 @@ type admission struct {
 }
 
 // orderView is an order as answers show it.
-func (d *Desk) orderView(o *event.Order, used map[uint32]admission, now time.Time) *api.Order {
+func (d *Desk) orderView(ctx context.Context, o *event.Order, used map[uint32]admission, now time.Time) (*api.Order, error) {
 	v := &api.Order{
 		ID: o.ID.String(), OrderNumber: secrets.OrderNumber(o.ID), EventID: d.publicID(o.ID.Event()),
 		Status: o.Status, Currency: o.Currency,
@@ -238,13 +301,16 @@ func (d *Desk) orderView(o *event.Order, used map[uint32]admission, now time.Tim
 		l := &o.Lines[i]
 		v.Items[i] = api.OrderLine{
 			TicketTypeID: engine.NumberedID(o.ID.Event(), l.Type).String(), Name: l.Name, Quantity: l.Quantity,
-			UnitPrice: decimal(l.UnitPrice), AttendeeName: optional(l.AttendeeName), AttendeeEmail: optional(l.AttendeeEmail),
+			VenueSeatIDs: orEmpty(l.Seats), UnitPrice: decimal(l.UnitPrice), AttendeeName: optional(l.AttendeeName), AttendeeEmail: optional(l.AttendeeEmail),
 		}
 	}
+	var err error
 	switch o.Status {
 	case event.Completed:
 		v.CompletedAt = api.At(o.EndedAt)
-		v.Tickets = d.ticketsView(o, used, now)
+		if v.Tickets, err = d.ticketsView(ctx, o, used, now); err != nil {
+			return nil, err
+		}
 	case event.Cancelled:
 		v.CancelledAt = api.At(o.EndedAt)
 	case event.Pending, event.Processing:
@@ -256,7 +322,7 @@ func (d *Desk) orderView(o *event.Order, used map[uint32]admission, now time.Tim
 			RequestedAt: api.At(r.At), ProcessedAt: api.At(r.ProcessedAt),
 		})
 	}
-	return v
+	return v, nil
 }
 
 func (d *Desk) publicID(number int64) string {
@@ -266,14 +332,18 @@ func (d *Desk) publicID(number int64) string {
 	return fmt.Sprint(number)
 }
 
-func (d *Desk) ticketsView(o *event.Order, used map[uint32]admission, now time.Time) []api.Ticket {
+func (d *Desk) ticketsView(ctx context.Context, o *event.Order, used map[uint32]admission, now time.Time) ([]api.Ticket, error) {
+	seats, err := d.ticketSeats(ctx, o)
+	if err != nil {
+		return nil, err
+	}
 	codes := d.Secrets.Event(o.ID.Event())
 	out := make([]api.Ticket, 0, o.Tickets())
 	serial := o.FirstTicket
 	for i := range o.Lines {
 		l := &o.Lines[i]
 		name, email := o.Holder(i)
-		for range l.Quantity {
+		for k := range l.Quantity {
 			qr, expires := codes.QR(serial, secrets.Version, now)
 			t := api.Ticket{
 				ID: codes.TicketID(serial).String(), Code: codes.Code(serial, secrets.Version), ShortCode: codes.Short(serial),
@@ -282,6 +352,9 @@ func (d *Desk) ticketsView(o *event.Order, used map[uint32]admission, now time.T
 				Holder: api.Buyer{Email: email, Name: optional(name)}, QR: qr, QRExpiresAt: api.At(expires.UnixMilli()),
 				FaceValue: decimal(l.UnitPrice), Currency: o.Currency, IssuedAt: api.At(o.EndedAt),
 			}
+			if l.Seats != nil {
+				t.Seat = seats[l.Seats[k]]
+			}
 			if a, ok := used[serial]; ok {
 				t.Status, t.CheckedInAt, t.GateName = a.status, api.At(a.at), optional(a.gate)
 			}
@@ -289,5 +362,27 @@ func (d *Desk) ticketsView(o *event.Order, used map[uint32]admission, now time.T
 			serial++
 		}
 	}
-	return out
+	return out, nil
+}
+
+// ticketSeats are the seats of an order's tickets, by id. The map of an event
+// stands still while a seat of it is sold.
+func (d *Desk) ticketSeats(ctx context.Context, o *event.Order) (map[string]*api.TicketSeat, error) {
+	seats := make(map[string]*api.TicketSeat)
+	for i := range o.Lines {
+		for _, id := range o.Lines[i].Seats {
+			seats[id] = &api.TicketSeat{ID: id}
+		}
+	}
+	if len(seats) == 0 {
+		return seats, nil
+	}
+	m, err := d.seatsOf(ctx, o.ID.Event())
+	if err != nil {
+		return nil, err
+	}
+	for id, seat := range seats {
+		seat.Label, seat.Section, seat.Row = m.Where(id)
+	}
+	return seats, nil
 }

@@ -43,7 +43,7 @@ func (d *Desk) payOrder(c *route.Call, in *api.PayOrder) (*api.PayAt, error) {
 	ref := engine.EventRef(o.ID.Event())
 	r, err := ask[event.OrderReply](c, d, ref, event.BeginPayment{
 		Order: o.ID, Provider: in.Provider, Number: secrets.OrderNumber(o.ID),
-		WindowMillis: payWindows[in.Provider].Milliseconds(),
+		WindowMillis: payWindows[in.Provider].Milliseconds(), Scale: d.LimitsScale,
 	})
 	if err != nil {
 		return nil, err

@@ -82,8 +82,8 @@ func notFoundAs(err error, code engine.Code) error {
 
 // visible says whether the caller may see an event: the public sees what is
 // published and not private, the organization everything.
-func visible(p route.Principal, e *event.Record) bool {
-	if belongs(p, e.Details.Org) {
+func visible(c *route.Call, e *event.Record) bool {
+	if sees(c, e.Details.Org) {
 		return true
 	}
 	return slices.Contains(event.Public, e.Status) && e.Details.Visibility != "private"
@@ -104,11 +104,11 @@ func (d *Desk) eventPage(c *route.Call, in *api.BySlug) (*api.Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !visible(c.Principal, &p.event.Record) {
+	if !visible(c, &p.event.Record) {
 		return nil, &engine.Refusal{Code: engine.EventNotFound}
 	}
 	v := d.eventView(&p.event.Record)
-	v.OrganizationID, v.Organizer = "", &p.org
+	v.OrganizationID, v.Organizer, v.Velocity = "", &p.org, nil
 	v.OnlineLinkNote = api.Hidden{}
 	if v.ProductType == event.ProductDigital {
 		v.OnlineLink = api.Hidden{}
@@ -173,7 +173,7 @@ func (d *Desk) discoverEvents(c *route.Call, in *api.Discover) (*api.List[api.Ca
 }
 
 func (d *Desk) listOwnEvents(c *route.Call, in *api.ListOwn) (*api.List[*api.Event], error) {
-	org, err := organization(c.Principal, in.OrgID)
+	org, err := d.actFor(c, in.OrgID)
 	if err != nil {
 		return nil, err
 	}
@@ -234,10 +234,10 @@ func (d *Desk) listTicketTypes(c *route.Call, in *api.ByID) (*api.TicketTypes, e
 	if err != nil {
 		return nil, err
 	}
-	if !visible(c.Principal, &p.event.Record) {
+	if !visible(c, &p.event.Record) {
 		return nil, &engine.Refusal{Code: engine.EventNotFound}
 	}
-	types, err := d.typesView(c, p, belongs(c.Principal, p.event.Details.Org))
+	types, err := d.typesView(c, p, sees(c, p.event.Details.Org))
 	if err != nil {
 		return nil, err
 	}

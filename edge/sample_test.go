@@ -92,7 +92,7 @@ func place(c *route.Call, in *placeOrder) (*order, error) {
 func look(c *route.Call, in *byID) (seen, error) {
 	_, deadline := c.Context.Deadline()
 	return seen{
-		Path: in.ID, Client: c.Client.String(), Principal: c.Principal.UserID + c.Principal.OrderToken, Kind: c.Principal.Kind.String(),
+		Path: in.ID, Client: c.Client.String(), Principal: c.Principal.Email + c.Principal.OrderToken, Kind: c.Principal.Kinds.String(),
 		Key: c.IdempotencyKey, Hash: fmt.Sprintf("%x", c.BodyHash()), HasDeadline: deadline,
 	}, nil
 }
@@ -129,19 +129,19 @@ func table() []route.Op {
 		{
 			Method: "POST", Path: "/api/v1/orders", ID: "createOrder", Summary: "Place an order", Tag: "orders",
 			Auth: route.Public, Tier: route.TierStrict, Status: 201, Errors: []engine.Code{engine.TicketSoldOut, engine.EventNotFound},
-			Idempotent: true, Handler: route.Handle(place),
+			Idempotency: route.ByActor, Handler: route.Handle(place),
 		},
 		{
 			Method: "GET", Path: "/api/v1/orders/{id}", ID: "getOrder", Summary: "Read an order", Tag: "orders",
-			Auth: route.Organizer | route.OrderToken, Tier: route.TierPublic, Status: 200, Errors: []engine.Code{engine.OrderNotFound}, Handler: route.Handle(look),
+			Auth: route.User | route.OrderToken, Tier: route.TierPublic, Status: 200, Errors: []engine.Code{engine.OrderNotFound}, Handler: route.Handle(look),
 		},
 		{
 			Method: "POST", Path: "/api/v1/orders/{id}/pay", ID: "payOrder", Summary: "Pay an order", Tag: "orders",
-			Auth: route.Public | route.Organizer, Tier: route.TierStrict, Status: 200, Handler: route.Handle(look),
+			Auth: route.Public | route.User, Tier: route.TierStrict, Idempotency: route.Replay, Status: 200, Errors: []engine.Code{}, Handler: route.Handle(look),
 		},
 		{
 			Method: "GET", Path: "/api/v1/events", ID: "listEvents", Summary: "List events", Tag: "events",
-			Auth: route.Public, Tier: route.TierPublic, Status: 200,
+			Auth: route.Public, Tier: route.TierPublic, Status: 200, Errors: []engine.Code{},
 			Handler: route.Handle(func(c *route.Call, in *page) (*page, error) {
 				c.SetHeader("Cache-Control", "public, max-age=1")
 				return in, nil
@@ -149,17 +149,17 @@ func table() []route.Op {
 		},
 		{
 			Method: "PATCH", Path: "/api/v1/organizer/events/{id}", ID: "patchEvent", Summary: "Change an event", Tag: "events",
-			Auth: route.Organizer, Tier: route.TierAdmin, Status: 200, Errors: []engine.Code{engine.InvalidTransition},
+			Auth: route.User, Tier: route.TierAdmin, Idempotency: route.Replay, Status: 200, Errors: []engine.Code{engine.InvalidTransition},
 			Handler: route.Handle(func(_ *route.Call, in *patch) (*orderLine, error) {
 				return &orderLine{TicketTypeID: in.Title.Value, UnitPrice: in.Price.Value, Quantity: int(in.Position)}, nil
 			}),
 		},
 		{
-			Method: "POST", Path: "/api/v1/echo", ID: "echo", Summary: "Echo a text", Tag: "tests", Auth: route.Public, Tier: route.TierPublic, Status: 200, MaxBody: 2000,
+			Method: "POST", Path: "/api/v1/echo", ID: "echo", Summary: "Echo a text", Tag: "tests", Auth: route.Public, Tier: route.TierPublic, Idempotency: route.Replay, Status: 200, Errors: []engine.Code{}, MaxBody: 2000,
 			Handler: route.Handle(func(_ *route.Call, in *text) (*text, error) { return in, nil }),
 		},
 		{
-			Method: "POST", Path: "/api/v1/import/{id}", ID: "importTexts", Summary: "Import", Tag: "tests", Auth: route.Public, Tier: route.TierPublic, Status: 200, MaxBody: 1 << 20,
+			Method: "POST", Path: "/api/v1/import/{id}", ID: "importTexts", Summary: "Import", Tag: "tests", Auth: route.Public, Tier: route.TierPublic, Idempotency: route.Replay, Status: 200, Errors: []engine.Code{}, MaxBody: 1 << 20,
 			Handler: route.Handle(func(_ *route.Call, in *struct {
 				byID
 				text
@@ -169,23 +169,23 @@ func table() []route.Op {
 			}),
 		},
 		{
-			Method: "DELETE", Path: "/api/v1/fail/{id}", ID: "fail", Summary: "Fail", Tag: "tests", Auth: route.Public, Tier: route.TierPublic, Status: 204,
+			Method: "DELETE", Path: "/api/v1/fail/{id}", ID: "fail", Summary: "Fail", Tag: "tests", Auth: route.Public, Tier: route.TierPublic, Idempotency: route.Replay, Status: 204, Errors: []engine.Code{},
 			Timeout: 20 * time.Millisecond, Handler: route.Handle(fail),
 		},
 		{
-			Method: "GET", Path: "/api/v1/hand", ID: "byHand", Summary: "Answer by hand", Tag: "tests", Auth: route.Public, Tier: route.TierPublic, Status: 200,
+			Method: "GET", Path: "/api/v1/hand", ID: "byHand", Summary: "Answer by hand", Tag: "tests", Auth: route.Public, Tier: route.TierPublic, Status: 200, Errors: []engine.Code{},
 			Handler: route.Handle(func(*route.Call, *route.None) (self, error) { return self{}, nil }),
 		},
 	}
 }
 
 // authenticate knows one user and any order token.
-func authenticate(_ context.Context, _ *route.Op, c edge.Credentials) (route.Principal, error) {
+func authenticate(_ context.Context, c edge.Credentials) (route.Principal, error) {
 	switch {
 	case c.Bearer == "ada":
-		return route.Principal{Kind: route.Organizer, UserID: "ada"}, nil
+		return route.Principal{Kinds: route.User, User: 1, Email: "ada"}, nil
 	case c.Bearer == "" && c.OrderToken != "":
-		return route.Principal{Kind: route.OrderToken, OrderToken: c.OrderToken}, nil
+		return route.Principal{Kinds: route.OrderToken, OrderToken: c.OrderToken}, nil
 	}
 	return route.Principal{}, engine.Refuse(engine.Unauthorized, nil)
 }

@@ -14,6 +14,8 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"regexp"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -21,7 +23,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/valyala/fasthttp"
 
+	"boxoffice/edge/openapi"
 	"boxoffice/edge/route"
+	"boxoffice/edge/sse"
 )
 
 // Limits of the server; why in reading/edge.md section D.
@@ -38,12 +42,20 @@ const (
 // Config is what a Server is made of.
 type Config struct {
 	Ops            []route.Op
+	Env            string // live or test
 	Authenticate   Authenticate
+	Limits         *Limits      // nil: none
+	Hub            *sse.Hub     // serves the operations that stream
+	Replies        *Replies     // nil: only actors know repeats
+	Origins        []string     // browsers' origins that may call; "*": all
+	HTTPS          bool         // clients come by HTTPS, and must go on so
 	Ready          func() error // nil when requests may come; else why not
 	TrustedProxies []netip.Prefix
-	MaxPerAddress  int    // open connections of one address; 0: 4,096
-	MaxConnections int    // open connections; 0: 20,000
-	Document       []byte // the OpenAPI document (openapi.Document); nil: none is served
+	MaxPerAddress  int                     // open connections of one address; 0: 4,096
+	MaxConnections int                     // open connections; 0: 20,000
+	Document       *openapi.Document       // served with its page; nil: none
+	Mailbox        fasthttp.RequestHandler // shows captured mail to people on this machine; nil: none is captured
+	KeySet         KeySet                  // the public keys of access tokens; nil: none are served
 	Log            *slog.Logger
 	Metrics        *prometheus.Registry
 	Now            func() time.Time // nil: time.Now
@@ -86,6 +98,17 @@ func New(cfg Config) (*Server, error) {
 	s.other = s.metrics.operation("none")
 	s.router, s.large = s.newRouter(), router.New()
 	s.registerOwn()
+	if err := s.registerPages(); err != nil {
+		return nil, err
+	}
+	if cfg.Document != nil {
+		if err := s.registerDocument(); err != nil {
+			return nil, fmt.Errorf("document: %w", err)
+		}
+	}
+	if wrong := route.Incomplete(cfg.Ops); len(wrong) > 0 {
+		return nil, fmt.Errorf("route table: %s", strings.Join(wrong, "; "))
+	}
 	for i := range cfg.Ops {
 		if err := s.register(&cfg.Ops[i]); err != nil {
 			return nil, fmt.Errorf("route table: %w", err)
@@ -107,9 +130,20 @@ func New(cfg Config) (*Server, error) {
 		CloseOnShutdown:              true,
 		KeepHijackedConns:            true,
 		SecureErrorLogMessage:        true,
-		Logger:                       slog.NewLogLogger(cfg.Log.Handler(), slog.LevelDebug),
+		Logger:                       quiet{cfg.Log},
 	}
 	return s, nil
+}
+
+// quiet passes on what fasthttp tells about connections, without what it quotes:
+// that comes out of requests it could not read, and may be a secret.
+type quiet struct{ log *slog.Logger }
+
+var quoted = regexp.MustCompile(`"(\\.|[^"\\])*("|$)`)
+
+// Printf makes it a fasthttp.Logger.
+func (q quiet) Printf(format string, args ...any) {
+	q.log.Debug("fasthttp", slog.String("text", quoted.ReplaceAllString(fmt.Sprintf(format, args...), `"…"`)))
 }
 
 func positive(n, otherwise int) int {
@@ -121,7 +155,7 @@ func positive(n, otherwise int) int {
 
 // Start serves the listener until Stop. It is called once.
 func (s *Server) Start(ln net.Listener) {
-	s.listener = limit(ln, limits{total: s.cfg.MaxConnections, perAddress: s.cfg.MaxPerAddress, exempt: s.cfg.TrustedProxies}, s.metrics)
+	s.listener = bounded(ln, limits{total: s.cfg.MaxConnections, perAddress: s.cfg.MaxPerAddress, exempt: s.cfg.TrustedProxies}, s.metrics)
 	go func() {
 		defer close(s.served)
 		if err := s.server.Serve(s.listener); err != nil {

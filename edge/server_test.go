@@ -18,8 +18,8 @@ import (
 
 	"boxoffice/edge"
 	"boxoffice/edge/edgetest"
-	"boxoffice/edge/openapi"
 	"boxoffice/edge/route"
+	"boxoffice/engine"
 )
 
 func TestMain(m *testing.M) {
@@ -200,8 +200,8 @@ func TestCredentials(t *testing.T) {
 		}
 	}
 	// Credentials of a kind that the operation does not take.
-	wrong := edgetest.NewClient(t, edge.Config{Ops: table(), Authenticate: func(context.Context, *route.Op, edge.Credentials) (route.Principal, error) {
-		return route.Principal{Kind: route.OrderToken}, nil
+	wrong := edgetest.NewClient(t, edge.Config{Ops: table(), Authenticate: func(context.Context, edge.Credentials) (route.Principal, error) {
+		return route.Principal{Kinds: route.OrderToken}, nil
 	}})
 	require.Equal(t, 403, wrong.Do(t, "PATCH", "/api/v1/organizer/events/1", `{}`, "Authorization", "Bearer x").Status)
 }
@@ -335,23 +335,12 @@ func TestHealth(t *testing.T) {
 	require.Equal(t, 200, c.Do(t, "GET", "/api/v1/events", nil).Status, "a draining node still serves")
 }
 
-func TestServesTheDocument(t *testing.T) {
-	t.Parallel()
-	doc, err := openapi.Document(table(), openapi.Info{Title: "Test", Version: "1"})
-	require.NoError(t, err)
-	c := edgetest.NewClient(t, edge.Config{Ops: table(), Document: doc})
-	res := c.Do(t, "GET", "/api/v1/openapi.json", nil)
-	require.Equal(t, doc, res.Body)
-	res = c.Do(t, "GET", "/api/v1/openapi.json", nil, "If-None-Match", res.Header.Get("ETag"))
-	require.Equal(t, 304, res.Status)
-	require.Empty(t, res.Body)
-}
-
 func TestStopWaitsForRequests(t *testing.T) {
 	t.Parallel()
 	started, release := make(chan struct{}), make(chan struct{})
 	ops := []route.Op{{
-		Method: "GET", Path: "/api/v1/slow", ID: "slow", Auth: route.Public, Status: 200, Timeout: time.Minute,
+		Method: "GET", Path: "/api/v1/slow", ID: "slow", Summary: "Wait", Tag: "tests", Auth: route.Public,
+		Tier: route.TierPublic, Status: 200, Errors: []engine.Code{}, Timeout: time.Minute,
 		Handler: route.Handle(func(*route.Call, *route.None) (string, error) { close(started); <-release; return "done", nil }),
 	}}
 	ln := listener(t)
@@ -380,7 +369,8 @@ func TestStopCancelsWhatDoesNotEnd(t *testing.T) {
 	t.Parallel()
 	started := make(chan struct{})
 	ops := []route.Op{{
-		Method: "GET", Path: "/api/v1/stuck", ID: "stuck", Auth: route.Public, Status: 200, Timeout: time.Minute,
+		Method: "GET", Path: "/api/v1/stuck", ID: "stuck", Summary: "Wait", Tag: "tests", Auth: route.Public,
+		Tier: route.TierPublic, Status: 200, Errors: []engine.Code{}, Timeout: time.Minute,
 		Handler: route.Handle(func(c *route.Call, _ *route.None) (string, error) {
 			close(started)
 			<-c.Context.Done()
@@ -405,7 +395,7 @@ func TestNewRefusesATableThatDoesNotFit(t *testing.T) {
 		Ops: []route.Op{{Method: "GET", Path: "/api/v1/orders/{order}", ID: "getOrder", Handler: route.Handle(look)}},
 		Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(),
 	})
-	require.ErrorContains(t, err, "{id}")
+	require.ErrorContains(t, err, "the path has [order], the request binds [id]")
 }
 
 // TestBuffersAreNotReused keeps every request and looks at all of them after
@@ -427,14 +417,15 @@ func TestBuffersAreNotReused(t *testing.T) {
 	}
 	var all []kept
 	ops := []route.Op{{
-		Method: "POST", Path: "/api/v1/keep/{id}", ID: "keep", Auth: route.Organizer, Status: 204,
+		Method: "POST", Path: "/api/v1/keep/{id}", ID: "keep", Summary: "Keep", Tag: "tests", Auth: route.User,
+		Tier: route.TierStrict, Idempotency: route.ByActor, Status: 204, Errors: []engine.Code{},
 		Handler: route.Handle(func(c *route.Call, i *in) (route.None, error) {
-			all = append(all, kept{i, c.RequestID, c.IdempotencyKey, c.Principal.UserID})
+			all = append(all, kept{i, c.RequestID, c.IdempotencyKey, c.Principal.Email})
 			return route.None{}, nil
 		}),
 	}}
-	c := edgetest.NewClient(t, edge.Config{Ops: ops, Authenticate: func(_ context.Context, _ *route.Op, c edge.Credentials) (route.Principal, error) {
-		return route.Principal{Kind: route.Organizer, UserID: c.Bearer}, nil
+	c := edgetest.NewClient(t, edge.Config{Ops: ops, Authenticate: func(_ context.Context, c edge.Credentials) (route.Principal, error) {
+		return route.Principal{Kinds: route.User, User: 1, Email: c.Bearer}, nil
 	}})
 	const n = 26
 	name := func(i int) string { return strings.Repeat(string(rune('a'+i)), 20) }

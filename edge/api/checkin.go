@@ -2,10 +2,10 @@ package api
 
 // ScanTicket is one scan at a gate.
 type ScanTicket struct {
-	QRData   string   `json:"qrData" required:"true" minLength:"6" maxLength:"200" description:"QR payload or door code"`
-	EventID  string   `json:"eventId" required:"true" maxLength:"40"`
-	GateName string   `json:"gateName,omitzero" maxLength:"100"`
-	DeviceID string   `json:"deviceId,omitzero" maxLength:"100"`
+	QRData   string   `json:"qrData" required:"true" minLength:"6" maxLength:"200" example:"K7M2QX" description:"QR payload or door code"`
+	EventID  string   `json:"eventId" required:"true" maxLength:"40" example:"1024"`
+	GateName string   `json:"gateName,omitzero" maxLength:"100" example:"North"`
+	DeviceID string   `json:"deviceId,omitzero" maxLength:"100" example:"scanner-7"`
 	Method   string   `json:"method,omitzero" enum:"qr_scan,barcode,manual,nfc" default:"qr_scan"`
 	GeoLat   *float64 `json:"geoLat,omitzero" minimum:"-90" maximum:"90"`
 	GeoLng   *float64 `json:"geoLng,omitzero" minimum:"-180" maximum:"180"`

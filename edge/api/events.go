@@ -10,17 +10,17 @@ import (
 // EventFields are the optional fields of an event on create and update.
 type EventFields struct {
 	Subcategory       route.Opt[string]         `json:"subcategory,omitzero" maxLength:"100"`
-	ShortDesc         route.Opt[string]         `json:"shortDesc,omitzero" maxLength:"130"`
+	ShortDesc         route.Opt[string]         `json:"shortDesc,omitzero" maxLength:"130" example:"An evening on the water"`
 	Description       route.Opt[string]         `json:"description,omitzero" minLength:"50" maxLength:"50000"`
 	Tags              route.Opt[[]string]       `json:"tags,omitzero" maxItems:"10" minLength:"1" maxLength:"50"`
 	Visibility        route.Opt[string]         `json:"visibility,omitzero" enum:"public,unlisted,private"`
-	EndDate           route.Opt[time.Time]      `json:"endDate,omitzero"`
-	Capacity          route.Opt[int64]          `json:"capacity,omitzero" minimum:"1" description:"larger values are clamped to 1,000,000; null is unlimited"`
+	EndDate           route.Opt[time.Time]      `json:"endDate,omitzero" example:"2031-06-20T23:00:00Z"`
+	Capacity          route.Opt[int64]          `json:"capacity,omitzero" minimum:"1" example:"500" description:"larger values are clamped to 1,000,000; null is unlimited"`
 	DoorOpenTime      route.Opt[time.Time]      `json:"doorOpenTime,omitzero"`
-	VenueName         route.Opt[string]         `json:"venueName,omitzero" maxLength:"200"`
+	VenueName         route.Opt[string]         `json:"venueName,omitzero" maxLength:"200" example:"Harbour Hall"`
 	VenueAddress      route.Opt[string]         `json:"venueAddress,omitzero" maxLength:"500"`
-	VenueCity         route.Opt[string]         `json:"venueCity,omitzero" maxLength:"100"`
-	VenueCountry      route.Opt[string]         `json:"venueCountry,omitzero" format:"country"`
+	VenueCity         route.Opt[string]         `json:"venueCity,omitzero" maxLength:"100" example:"Lagos"`
+	VenueCountry      route.Opt[string]         `json:"venueCountry,omitzero" format:"country" example:"NG"`
 	VenueLat          route.Opt[float64]        `json:"venueLat,omitzero" minimum:"-90" maximum:"90"`
 	VenueLng          route.Opt[float64]        `json:"venueLng,omitzero" minimum:"-180" maximum:"180"`
 	OnlineLink        route.Opt[string]         `json:"onlineLink,omitzero" maxLength:"2048"`
@@ -30,21 +30,41 @@ type EventFields struct {
 	CoverImage        route.Opt[string]         `json:"coverImage,omitzero" format:"uri" maxLength:"2048"`
 	CoverVideo        route.Opt[string]         `json:"coverVideo,omitzero" format:"uri" maxLength:"2048"`
 	Gallery           route.Opt[[]string]       `json:"gallery,omitzero" maxItems:"20" format:"uri" maxLength:"2048"`
-	Currency          route.Opt[string]         `json:"currency,omitzero" enum:"USD,NGN,ZAR" nullable:"false"`
+	Currency          route.Opt[string]         `json:"currency,omitzero" enum:"USD,NGN,ZAR" nullable:"false" example:"NGN"`
 	AbsorbFees        route.Opt[bool]           `json:"absorbFees,omitzero" nullable:"false"`
 	Branding          route.Opt[JSON]           `json:"branding,omitzero" maxLength:"20000" format:"object" description:"an object; the public sees courseType, certificateTemplate and requireIdCheck"`
 	SEOData           route.Opt[JSON]           `json:"seoData,omitzero" maxLength:"20000" format:"object" description:"an object"`
 	Entities          route.Opt[[]event.Entity] `json:"entities,omitzero" maxItems:"80"`
 	OrderWindow       route.Opt[int64]          `json:"orderWindowMinutes,omitzero" minimum:"5" maximum:"60" nullable:"false" description:"how long a pending order holds its tickets; 15 by default"`
+	Velocity          route.Opt[Velocity]       `json:"velocity,omitzero" description:"limits of what one buyer may do; only what is sent changes, and null is the default"`
+}
+
+// Velocity are an event's own velocity limits.
+type Velocity struct {
+	OrdersPerBuyer     route.Opt[int64] `json:"ordersPerBuyer,omitzero" minimum:"1" maximum:"1000000" description:"orders of a buyer's e-mail in 10 minutes; 10 by default"`
+	OrdersPerAddress   route.Opt[int64] `json:"ordersPerAddress,omitzero" minimum:"1" maximum:"1000000" description:"orders of a client address in 10 minutes; 20 by default"`
+	OpenOrdersPerBuyer route.Opt[int64] `json:"openOrdersPerBuyer,omitzero" minimum:"1" maximum:"1000000" description:"unpaid orders of a buyer's e-mail at a time; 5 by default"`
+	PresaleTries       route.Opt[int64] `json:"presaleTries,omitzero" minimum:"1" maximum:"1000000" description:"wrong presale codes of a buyer or a client address in a minute; 3 by default"`
+	PaymentAttempts    route.Opt[int64] `json:"paymentAttempts,omitzero" minimum:"1" maximum:"1000000" description:"attempts to pay an order in 10 minutes; 3 by default"`
+}
+
+// OwnVelocity shows an event's own velocity limits to its organization: null is
+// the default.
+type OwnVelocity struct {
+	OrdersPerBuyer     *int64 `json:"ordersPerBuyer"`
+	OrdersPerAddress   *int64 `json:"ordersPerAddress"`
+	OpenOrdersPerBuyer *int64 `json:"openOrdersPerBuyer"`
+	PresaleTries       *int64 `json:"presaleTries"`
+	PaymentAttempts    *int64 `json:"paymentAttempts"`
 }
 
 // CreateEvent makes a draft.
 type CreateEvent struct {
 	QueryOrg  string    `query:"orgId" maxLength:"40"`
 	OrgID     string    `json:"orgId" maxLength:"40"`
-	Title     string    `json:"title" required:"true" minLength:"3" maxLength:"200"`
+	Title     string    `json:"title" required:"true" minLength:"3" maxLength:"200" example:"Lagos Jazz Night"`
 	Category  string    `json:"category" required:"true" minLength:"1" maxLength:"100" example:"music"`
-	StartDate time.Time `json:"startDate" required:"true"`
+	StartDate time.Time `json:"startDate" required:"true" example:"2031-06-20T19:00:00Z"`
 	Timezone  string    `json:"timezone" required:"true" format:"timezone"`
 	VenueType string    `json:"venueType" required:"true" enum:"physical,online,hybrid"`
 	EventFields
@@ -75,7 +95,7 @@ type SetStatus struct {
 // DeleteEvent removes a draft or cancels an event.
 type DeleteEvent struct {
 	ID     string `path:"id"`
-	Reason string `json:"reason" maxLength:"2000"`
+	Reason string `json:"reason" maxLength:"2000" example:"The artist is ill."`
 }
 
 // Deleted says what a delete came to.
@@ -177,6 +197,7 @@ type Event struct {
 	SEOData            JSON           `json:"seoData"`
 	Entities           []event.Entity `json:"entities,omitzero"`
 	OrderWindowMinutes int64          `json:"orderWindowMinutes,omitzero"`
+	Velocity           *OwnVelocity   `json:"velocity,omitzero" description:"for the organization only"`
 	BookingOpen        *bool          `json:"bookingOpen,omitzero" description:"reservations only"`
 	Schedule           []JSON         `json:"schedule"`
 	TicketTypes        []TicketType   `json:"ticketTypes,omitzero"`

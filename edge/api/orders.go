@@ -3,18 +3,20 @@ package api
 // PlaceOrder asks for an order. All lines belong to one event.
 type PlaceOrder struct {
 	Items       []OrderItem `json:"items" required:"true" minItems:"1" maxItems:"20"`
-	GuestEmail  string      `json:"guestEmail,omitzero" format:"email" maxLength:"254"`
-	GuestName   string      `json:"guestName,omitzero" maxLength:"200"`
+	Holder      string      `json:"holder,omitzero" minLength:"8" maxLength:"80" description:"of the seats: takes what it holds; absent: what the buyer, or the address, holds"`
+	GuestEmail  string      `json:"guestEmail,omitzero" format:"email" maxLength:"254" example:"ada@example.org"`
+	GuestName   string      `json:"guestName,omitzero" maxLength:"200" example:"Ada Obi"`
 	PromoCode   string      `json:"promoCode,omitzero" maxLength:"50"`
 	PresaleCode string      `json:"presaleCode,omitzero" maxLength:"50"`
 }
 
 // OrderItem is one line: some tickets of one type.
 type OrderItem struct {
-	TicketTypeID  string `json:"ticketTypeId" required:"true" format:"uuid"`
-	Quantity      int64  `json:"quantity" required:"true" minimum:"1" maximum:"100"`
-	AttendeeName  string `json:"attendeeName,omitzero" maxLength:"200"`
-	AttendeeEmail string `json:"attendeeEmail,omitzero" format:"email" maxLength:"254"`
+	TicketTypeID  string   `json:"ticketTypeId" required:"true" format:"uuid"`
+	Quantity      int64    `json:"quantity" required:"true" minimum:"1" maximum:"100" example:"2"`
+	AttendeeName  string   `json:"attendeeName,omitzero" maxLength:"200"`
+	AttendeeEmail string   `json:"attendeeEmail,omitzero" format:"email" maxLength:"254"`
+	VenueSeatIDs  []string `json:"venueSeatIds,omitzero" maxItems:"100" minLength:"1" maxLength:"40" description:"of a seated type: as many as the quantity"`
 }
 
 // OrderByToken names an order, with its guest token.
@@ -40,7 +42,7 @@ type CancelOrder struct {
 type PayOrder struct {
 	ID          string `path:"id"`
 	QueryToken  string `query:"token" maxLength:"100"`
-	Provider    string `json:"provider,omitzero" enum:"nowpayments,paystack,flutterwave" default:"nowpayments"`
+	Provider    string `json:"provider,omitzero" enum:"nowpayments,paystack,flutterwave" default:"nowpayments" example:"paystack"`
 	PayCurrency string `json:"payCurrency,omitzero" maxLength:"20" description:"crypto ticker; for nowpayments only"`
 	Token       string `json:"token,omitzero" maxLength:"100"`
 }
@@ -50,6 +52,31 @@ type VerifyPayment struct {
 	OrderID    string `json:"orderId" required:"true" format:"uuid"`
 	QueryToken string `query:"token" maxLength:"100"`
 	Token      string `json:"token,omitzero" maxLength:"100"`
+}
+
+// LimitOrder names the order whose token may be counted instead of the address.
+func (in *OrderByToken) LimitOrder() (id string, tokens [2]string) {
+	return in.ID, [2]string{in.Token}
+}
+
+// LimitOrder names the order whose token may be counted instead of the address.
+func (in *PaymentByToken) LimitOrder() (id string, tokens [2]string) {
+	return in.OrderID, [2]string{in.Token}
+}
+
+// LimitOrder names the order whose token may be counted instead of the address.
+func (in *CancelOrder) LimitOrder() (id string, tokens [2]string) {
+	return in.ID, [2]string{in.Token, in.QueryToken}
+}
+
+// LimitOrder names the order whose token may be counted instead of the address.
+func (in *PayOrder) LimitOrder() (id string, tokens [2]string) {
+	return in.ID, [2]string{in.Token, in.QueryToken}
+}
+
+// LimitOrder names the order whose token may be counted instead of the address.
+func (in *VerifyPayment) LimitOrder() (id string, tokens [2]string) {
+	return in.OrderID, [2]string{in.Token, in.QueryToken}
 }
 
 // Order is an order's record (decisions.md section 4). Amounts are decimals.
@@ -86,32 +113,42 @@ type Buyer struct {
 
 // OrderLine is one line of an order.
 type OrderLine struct {
-	TicketTypeID  string  `json:"ticketTypeId"`
-	Name          string  `json:"name"`
-	Quantity      int64   `json:"quantity"`
-	UnitPrice     string  `json:"unitPrice"`
-	AttendeeName  *string `json:"attendeeName"`
-	AttendeeEmail *string `json:"attendeeEmail"`
+	TicketTypeID  string   `json:"ticketTypeId"`
+	Name          string   `json:"name"`
+	Quantity      int64    `json:"quantity"`
+	VenueSeatIDs  []string `json:"venueSeatIds"`
+	UnitPrice     string   `json:"unitPrice"`
+	AttendeeName  *string  `json:"attendeeName"`
+	AttendeeEmail *string  `json:"attendeeEmail"`
 }
 
 // Ticket is a ticket's record.
 type Ticket struct {
-	ID           string  `json:"id"`
-	Code         string  `json:"code"`
-	ShortCode    string  `json:"shortCode" description:"the door code"`
-	Status       string  `json:"status" enum:"issued,checked_in,cancelled,refunded,expired"`
-	OrderID      string  `json:"orderId"`
-	EventID      string  `json:"eventId"`
-	TicketTypeID string  `json:"ticketTypeId"`
-	TierName     string  `json:"tierName"`
-	Holder       Buyer   `json:"holder"`
-	QR           string  `json:"qr" description:"rotates; ask again after qrExpiresAt"`
-	QRExpiresAt  Time    `json:"qrExpiresAt"`
-	FaceValue    string  `json:"faceValue"`
-	Currency     string  `json:"currency"`
-	CheckedInAt  Time    `json:"checkedInAt"`
-	GateName     *string `json:"gateName"`
-	IssuedAt     Time    `json:"issuedAt"`
+	ID           string      `json:"id"`
+	Code         string      `json:"code"`
+	ShortCode    string      `json:"shortCode" description:"the door code"`
+	Status       string      `json:"status" enum:"issued,checked_in,cancelled,refunded,expired"`
+	OrderID      string      `json:"orderId"`
+	EventID      string      `json:"eventId"`
+	TicketTypeID string      `json:"ticketTypeId"`
+	TierName     string      `json:"tierName"`
+	Holder       Buyer       `json:"holder"`
+	Seat         *TicketSeat `json:"seat"`
+	QR           string      `json:"qr" description:"rotates; ask again after qrExpiresAt"`
+	QRExpiresAt  Time        `json:"qrExpiresAt"`
+	FaceValue    string      `json:"faceValue"`
+	Currency     string      `json:"currency"`
+	CheckedInAt  Time        `json:"checkedInAt"`
+	GateName     *string     `json:"gateName"`
+	IssuedAt     Time        `json:"issuedAt"`
+}
+
+// TicketSeat is the seat that a ticket is for.
+type TicketSeat struct {
+	ID      string `json:"id"`
+	Label   string `json:"label"`
+	Section string `json:"section"`
+	Row     string `json:"row"`
 }
 
 // Payment is one attempt to pay.

@@ -9,9 +9,9 @@ import (
 // TicketTypeFields are the optional fields of a ticket type on create and
 // update.
 type TicketTypeFields struct {
-	Price           route.Opt[route.Money] `json:"price,omitzero" minimum:"0" maximum:"1000000" nullable:"false"`
+	Price           route.Opt[route.Money] `json:"price,omitzero" minimum:"0" maximum:"1000000" nullable:"false" example:"25.00"`
 	Currency        route.Opt[string]      `json:"currency,omitzero" format:"currency" nullable:"false"`
-	QuantityTotal   route.Opt[int64]       `json:"quantityTotal,omitzero" minimum:"-1" maximum:"100000000" nullable:"false" description:"-1 is unlimited"`
+	QuantityTotal   route.Opt[int64]       `json:"quantityTotal,omitzero" minimum:"-1" maximum:"100000000" nullable:"false" example:"500" description:"-1 is unlimited"`
 	MaxPerOrder     route.Opt[int64]       `json:"maxPerOrder,omitzero" minimum:"1" maximum:"1000" nullable:"false"`
 	MaxPerCustomer  route.Opt[int64]       `json:"maxPerCustomer,omitzero" minimum:"1" maximum:"1000" nullable:"false"`
 	Transferable    route.Opt[bool]        `json:"transferable,omitzero" nullable:"false"`
@@ -30,10 +30,10 @@ type TicketTypeFields struct {
 // CreateTicketType adds a ticket type to an event.
 type CreateTicketType struct {
 	ID        string    `path:"id"`
-	Name      string    `json:"name" required:"true" minLength:"1" maxLength:"200"`
+	Name      string    `json:"name" required:"true" minLength:"1" maxLength:"200" example:"General admission"`
 	Type      string    `json:"type" required:"true" enum:"general,reserved,vip,early_bird,group,free,multi_day,season,at_door,upgrade"`
-	SaleStart time.Time `json:"saleStart" required:"true"`
-	SaleEnd   time.Time `json:"saleEnd" required:"true"`
+	SaleStart time.Time `json:"saleStart" required:"true" example:"2030-01-01T09:00:00Z"`
+	SaleEnd   time.Time `json:"saleEnd" required:"true" example:"2031-06-20T19:00:00Z"`
 	TicketTypeFields
 }
 

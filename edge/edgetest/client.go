@@ -1,3 +1,5 @@
+// Package edgetest holds what tests of the edge share: the check that every
+// route table must pass, and a server with its client in memory. Tests only.
 package edgetest
 
 import (

@@ -1,285 +1,281 @@
 // Package openapi prints the OpenAPI 3.1 document of a route table: parameters,
-// bodies and constraints from the request types, answers from the answer types,
-// refusals from the declared codes. The node prints it once at start-up; a
-// command may print it without a node. It holds no state.
+// bodies, constraints and examples from the request types, answers from the
+// answer types, refusals from the declared codes, and credentials, scopes and
+// limits from the rows. It also brings the page on which people read the
+// document and try the API (Page). The node prints the document once at
+// start-up; a command prints it without a node. Nothing here runs on its own.
 package openapi
 
 import (
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/swaggest/jsonschema-go"
 	"github.com/swaggest/openapi-go"
 	"github.com/swaggest/openapi-go/openapi31"
 
 	"boxoffice/edge/route"
-	"boxoffice/engine"
 )
 
 // Info heads a document.
 type Info struct {
-	Title       string
-	Version     string
-	Description string
-	BaseURL     string // of the server; empty: none is named
+	Title   string
+	Version string
+	BaseURL string // of the server; empty: none is named
 }
+
+// Document is the description of an API in both of its forms.
+type Document struct{ JSON, YAML []byte }
+
+// intro is what a reader should know before the operations.
+//
+//go:embed intro.md
+var intro string
 
 // Names of the security schemes.
 const (
-	schemeOrganizer  = "organizer"
+	schemeUser       = "accessToken"
+	schemeKey        = "apiKey"
 	schemeOrderToken = "orderToken"
 )
 
-// idempotency is the header that operations which honour it add to their
-// parameters.
-type idempotency struct {
-	Key string `header:"Idempotency-Key" format:"uuid" description:"A repeat with the same key and body within 24 hours gets the first answer."`
-}
-
-// failure is the error envelope.
-type failure struct {
-	Error struct {
-		Code    string `json:"code" required:"true" example:"NOT_FOUND"`
-		Message string `json:"message" required:"true"`
-		Details any    `json:"details" required:"true" description:"null when there are none; VALIDATION_ERROR: { issues: [{ path, code, message }] }"`
-	} `json:"error" required:"true"`
-	Meta struct {
-		RequestID string `json:"request_id" required:"true" description:"also the header X-Request-Id"`
-	} `json:"meta" required:"true"`
-}
-
-// Document prints the table as JSON.
-func Document(ops []route.Op, info Info) ([]byte, error) {
-	r := openapi31.NewReflector()
-	r.InlineDefinition(jsontext.Value{})
-	r.DefaultOptions = append(r.DefaultOptions, schemaOptions(r)...)
-	spec := r.SpecEns()
-	spec.Info.WithTitle(info.Title).WithVersion(info.Version).WithDescription(info.Description)
-	if info.BaseURL != "" {
-		spec.WithServers(openapi31.Server{URL: info.BaseURL})
-	}
-	spec.SetHTTPBearerTokenSecurity(schemeOrganizer, "JWT", "An organizer's access token.")
-	spec.SetAPIKeySecurity(schemeOrderToken, "token", openapi.InQuery, "The access token of one order.")
+// Print prints the table. The same table gives the same bytes.
+func Print(ops []route.Op, info Info) (*Document, error) {
+	p := newPrinter(ops, info)
 	for i := range ops {
-		if err := add(r, &ops[i]); err != nil {
+		if err := p.add(&ops[i]); err != nil {
 			return nil, fmt.Errorf("openapi: %s: %w", ops[i].ID, err)
 		}
 	}
-	doc, err := json.MarshalIndent(spec, "", "  ")
+	p.tags(ops)
+	if err := p.describeErrors(ops); err != nil {
+		return nil, fmt.Errorf("openapi: %w", err)
+	}
+	doc, err := json.MarshalIndent(p.spec, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("openapi: %w", err)
 	}
-	return doc, nil
+	text, err := yamlOf(doc)
+	if err != nil {
+		return nil, fmt.Errorf("openapi: %w", err)
+	}
+	return &Document{JSON: doc, YAML: text}, nil
+}
+
+// printer makes one document.
+type printer struct {
+	reflector *openapi31.Reflector
+	spec      *openapi31.Spec
+	shared    map[string]bool // the refusals that several operations have
+}
+
+func newPrinter(ops []route.Op, info Info) *printer {
+	r := openapi31.NewReflector()
+	r.InlineDefinition(jsontext.Value{})
+	p := &printer{reflector: r, spec: r.SpecEns(), shared: sharedRefusals(ops)}
+	r.DefaultOptions = append(r.DefaultOptions, p.schemaOptions()...)
+	p.spec.Info.WithTitle(info.Title).WithVersion(info.Version).WithDescription(intro + limitsTable() + catalogue())
+	if info.BaseURL != "" {
+		p.spec.WithServers(openapi31.Server{URL: info.BaseURL})
+	}
+	p.spec.SetHTTPBearerTokenSecurity(schemeUser, "JWT",
+		"A user's access token, of login, registration or the exchange of a code. Roles that an operation names are scopes that the user's role in the organization must include; `manage` is an owner's or an admin's, `admin` is an administrator's of the platform.")
+	p.spec.SetHTTPBearerTokenSecurity(schemeKey, "vt_live_... or vt_test_...",
+		"An organization's API key. Roles that an operation names are scopes that the key must have.")
+	p.spec.SetAPIKeySecurity(schemeOrderToken, "token", openapi.InQuery,
+		"The access token of one order, which its creation answers. Operations with a body take it there, too, as `token`.")
+	p.components()
+	return p
 }
 
 // add describes one operation.
-func add(r *openapi31.Reflector, op *route.Op) error {
-	oc, err := r.NewOperationContext(op.Method, op.Path)
+func (p *printer) add(op *route.Op) error {
+	oc, err := p.reflector.NewOperationContext(op.Method, op.Path)
 	if err != nil {
 		return err
 	}
 	oc.SetID(op.ID)
 	oc.SetSummary(op.Summary)
+	oc.SetDescription(describe(op))
 	oc.SetTags(op.Tag)
-	oc.AddReqStructure(reflect.New(op.Handler.In).Interface(), openapi.WithCustomize(func(body openapi.ContentOrReference) {
-		if b, ok := body.(*openapi31.RequestBodyOrReference); ok {
-			b.RequestBodyEns().WithRequired(op.Handler.NeedsBody())
-		}
-	}))
-	if op.Idempotent {
-		oc.AddReqStructure(new(idempotency))
-	}
+	oc.AddReqStructure(reflect.New(op.Handler.In).Interface())
 	oc.AddRespStructure(success(op), openapi.WithHTTPStatus(op.Status))
-	for _, status := range statuses(op) {
-		oc.AddRespStructure(new(failure), openapi.WithHTTPStatus(status.http), func(cu *openapi.ContentUnit) { cu.Description = status.text })
-	}
-	exposer, ok := oc.(openapi31.OperationExposer)
-	if !ok {
-		return fmt.Errorf("%T does not show its operation", oc)
-	}
-	o := exposer.Operation()
-	o.WithMapOfAnythingItem("x-rate-tier", string(op.Tier))
-	o.Security = security(op.Auth)
-	if err := r.AddOperation(oc); err != nil {
+	if err := p.reflector.AddOperation(oc); err != nil {
 		return err
 	}
-	for _, p := range o.Parameters {
-		plainParameter(p.Parameter)
+	o, err := p.spec.PathsEns().MapOfPathItemValues[op.Path].Operation(op.Method)
+	if err != nil {
+		return err
 	}
+	if err := p.body(op, o); err != nil {
+		return err
+	}
+	parameters(op, o)
+	p.answers(op, o)
+	o.Security = security(op)
+	extend(op, o)
 	return nil
+}
+
+// kinds are the credentials, for programs and for people.
+var kinds = []struct {
+	kind       route.Auth
+	name, text string
+}{
+	{route.Public, "public", "anybody"},
+	{route.User, "user", "a signed-in user"},
+	{route.Member, "member", "a member of the organization"},
+	{route.Key, "apiKey", "the organization's API key"},
+	{route.OrderToken, "orderToken", "whoever has the order's token"},
+	{route.Admin, "admin", "an administrator of the platform"},
+}
+
+// describe says in words who may use an operation, and how often.
+func describe(op *route.Op) string {
+	var who []string
+	for _, k := range kinds {
+		if op.Auth.Has(k.kind) {
+			who = append(who, k.text)
+		}
+	}
+	text := "**For** " + strings.Join(who, ", ") + "."
+	if op.Scope != 0 {
+		text += "  \n**Scope:** `" + strings.Join(op.Scope.Names(), "`, `") + "`."
+	}
+	limit := route.Limits[op.Tier]
+	return text + fmt.Sprintf("  \n**Limit:** %d a minute, counted per %s (tier `%s`).", limit.PerMinute, limit.CountedPer, op.Tier)
 }
 
 // success is a value of the envelope's type, nil for an operation without an
 // answer.
 func success(op *route.Op) any {
-	if op.Status == 204 {
+	if op.Status == 204 || op.Streams() {
 		return nil
 	}
-	envelope := reflect.StructOf([]reflect.StructField{{Name: "Data", Type: op.Handler.Out, Tag: `json:"data" required:"true"`}})
+	out := op.Handler.Out
+	if out.Kind() == reflect.Pointer {
+		out = out.Elem() // a handler that answers nothing has refused
+	}
+	envelope := reflect.StructOf([]reflect.StructField{{Name: "Data", Type: out, Tag: `json:"data"`}})
 	return reflect.New(envelope).Interface()
 }
 
-// refusal is the document of one status: its codes and what they mean.
-type refusal struct {
-	http int
-	text string
+// body says whether the body is needed, and gives an example of it. The
+// reflector gives DELETE none.
+func (p *printer) body(op *route.Op, o *openapi31.Operation) error {
+	if !op.Handler.HasBody() {
+		return nil
+	}
+	b := o.RequestBodyEns().RequestBodyEns()
+	b.WithRequired(op.Handler.NeedsBody())
+	if b.Content == nil {
+		schema, err := p.schemaOf(op.Handler.In)
+		if err != nil {
+			return err
+		}
+		simple, err := schema.ToSchemaOrBool().ToSimpleMap()
+		if err != nil {
+			return err
+		}
+		b.WithContentItem(jsonType, openapi31.MediaType{Schema: simple})
+	}
+	example, err := exampleOf(op.Handler.In)
+	if err != nil {
+		return err
+	}
+	for name, content := range b.Content {
+		b.Content[name] = *content.WithExample(example)
+	}
+	return nil
 }
 
-func statuses(op *route.Op) []refusal {
-	byStatus := map[int][]string{}
-	for _, code := range op.AllErrors() {
-		def := engine.CodeTable[code]
-		byStatus[def.Status] = append(byStatus[def.Status], fmt.Sprintf("%s: %s", code, def.Sentence))
+// parameters mends what the parameters have of their Go types, and adds the
+// headers that the middle reads. An order's token is a credential and stands
+// there.
+func parameters(op *route.Op, o *openapi31.Operation) {
+	o.Parameters = slices.DeleteFunc(o.Parameters, func(p openapi31.ParameterOrReference) bool {
+		return op.Auth.Has(route.OrderToken) && p.Parameter.Name == "token" && p.Parameter.In == openapi31.ParameterInQuery
+	})
+	for _, p := range o.Parameters {
+		plain(p.Parameter)
 	}
-	var all []refusal
-	for status, lines := range byStatus {
-		sort.Strings(lines)
-		all = append(all, refusal{status, strings.Join(lines, "\n")})
+	add := func(name string) {
+		o.Parameters = append(o.Parameters, openapi31.ParameterOrReference{Reference: reference("parameters", name)})
 	}
-	slices.SortFunc(all, func(a, b refusal) int { return a.http - b.http })
-	return all
+	switch op.Idempotency {
+	case route.Replay:
+		add(keyReplay)
+	case route.ByActor:
+		add(keyByActor)
+	}
+	if op.Tagged() {
+		add(ifNoneMatch)
+	}
 }
 
-// security lists the alternatives; an empty one stands for no credentials.
-func security(a route.Auth) []map[string][]string {
-	var all []map[string][]string
-	if a.Has(route.Organizer) {
-		all = append(all, map[string][]string{schemeOrganizer: {}})
-	}
-	if a.Has(route.OrderToken) {
-		all = append(all, map[string][]string{schemeOrderToken: {}})
-	}
-	if a.Has(route.Public) {
-		all = append(all, map[string][]string{})
-	}
-	return all
-}
-
-// plainParameter mends what a parameter inherits from its Go type: it cannot be
-// null, and lists are comma-separated.
-func plainParameter(p *openapi31.Parameter) {
-	types, ok := p.Schema["type"].([]any)
-	if ok {
+// plain makes a parameter of what its type was reflected to: it cannot be null,
+// its words stand once, and lists are comma-separated.
+func plain(p *openapi31.Parameter) {
+	if types, ok := p.Schema["type"].([]any); ok {
 		types = slices.DeleteFunc(types, func(t any) bool { return t == "null" })
 		if len(types) == 1 {
 			p.Schema["type"] = types[0]
 		}
 	}
+	delete(p.Schema, "description")
+	delete(p.Schema, "examples")
 	if p.Schema["type"] == "array" {
 		p.WithStyle(openapi31.ParameterStyleForm).WithExplode(false)
 	}
 }
 
-var (
-	moneyType = reflect.TypeFor[route.Money]()
-	freeType  = reflect.TypeFor[jsontext.Value]()
-)
-
-// schemaOptions teach the reflector the types and rules of package route.
-func schemaOptions(r *openapi31.Reflector) []func(*jsonschema.ReflectContext) {
-	return []func(*jsonschema.ReflectContext){
-		jsonschema.InterceptDefName(func(_ reflect.Type, name string) string {
-			return strings.TrimPrefix(strings.TrimPrefix(name, "Api"), "Openapi")
-		}),
-		jsonschema.InterceptSchema(func(p jsonschema.InterceptSchemaParams) (bool, error) {
-			if p.Processed || !p.Value.IsValid() {
-				return false, nil
-			}
-			return special(r, p)
-		}),
-		jsonschema.InterceptNullability(func(p jsonschema.InterceptNullabilityParams) {
-			if p.Type.Kind() == reflect.Slice && p.NullAdded {
-				p.Schema.RemoveType(jsonschema.Null)
-			}
-		}),
-		jsonschema.InterceptProp(func(p jsonschema.InterceptPropParams) error {
-			if !p.Processed {
-				return nil
-			}
-			if p.PropertySchema.Items != nil {
-				toElements(p.PropertySchema)
-			}
-			if p.Field.Tag.Get("format") == "object" { // of free-form JSON
-				p.PropertySchema.Format = nil
-				p.PropertySchema.AddType(jsonschema.Object)
-			}
-			return nil
-		}),
-	}
-}
-
-// optional is the inner type of an Opt, else nil.
-func optional(t reflect.Type) reflect.Type {
-	if o, ok := reflect.TypeAssert[route.Optional](reflect.Zero(t)); ok {
-		return o.Inner()
-	}
-	return nil
-}
-
-// special writes the schema of Money (a number in requests, a decimal string in
-// answers), of free-form JSON, and of an Opt (its value, or null).
-func special(r *openapi31.Reflector, p jsonschema.InterceptSchemaParams) (done bool, err error) {
-	t := p.Value.Type()
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	if t == freeType {
-		return true, nil // anything
-	}
-	if t == moneyType {
-		oc, ok := openapi.OperationCtx(p.Context)
-		if ok && oc.IsProcessingResponse() {
-			p.Schema.AddType(jsonschema.String)
-			p.Schema.WithPattern(`^-?\d+\.\d\d$`)
-		} else {
-			p.Schema.AddType(jsonschema.Number)
-			p.Schema.WithMultipleOf(0.01)
+// security lists the alternatives; an empty one stands for no credentials.
+func security(op *route.Op) []map[string][]string {
+	var all []map[string][]string
+	if op.Auth.Has(route.User | route.Member | route.Admin) {
+		roles := []string{}
+		switch {
+		case op.Auth.Has(route.User): // whoever it is
+		case op.Auth.Has(route.Member):
+			roles = op.Scope.Names()
+		default:
+			roles = []string{"admin"}
 		}
-		return true, nil
+		all = append(all, map[string][]string{schemeUser: roles})
 	}
-	inner := optional(t)
-	if inner == nil {
-		return false, nil
+	if op.Auth.Has(route.Key) {
+		all = append(all, map[string][]string{schemeKey: op.Scope.Names()})
 	}
-	schema, err := r.Reflect(reflect.New(inner).Elem().Interface(), jsonschema.InlineRefs)
-	if err != nil {
-		return false, err
+	if op.Auth.Has(route.OrderToken) {
+		all = append(all, map[string][]string{schemeOrderToken: {}})
 	}
-	*p.Schema = schema
-	p.Schema.AddType(jsonschema.Null)
-	return true, nil
+	if op.Auth.Has(route.Public) {
+		all = append(all, map[string][]string{})
+	}
+	return all
 }
 
-// toElements moves the constraints that a slice's field carries for its
-// elements to them.
-func toElements(s *jsonschema.Schema) {
-	item := s.Items.SchemaOrBool
-	if item == nil || item.TypeObject == nil {
-		return
+// extend adds the row's words that OpenAPI has no place for.
+func extend(op *route.Op, o *openapi31.Operation) {
+	var names []string
+	for _, k := range kinds {
+		if op.Auth.Has(k.kind) {
+			names = append(names, k.name)
+		}
 	}
-	e := *item.TypeObject
-	if s.MinLength != 0 {
-		e.MinLength, s.MinLength = s.MinLength, 0
+	limit := route.Limits[op.Tier]
+	o.WithMapOfAnythingItem("x-credentials", names)
+	o.WithMapOfAnythingItem("x-rate-limit", map[string]any{
+		"tier": string(op.Tier), "perMinute": limit.PerMinute, "countedPer": limit.CountedPer,
+	})
+	if op.Scope != 0 {
+		o.WithMapOfAnythingItem("x-scopes", op.Scope.Names())
 	}
-	if s.MaxLength != nil {
-		e.MaxLength, s.MaxLength = s.MaxLength, nil
+	if op.Idempotency != "" {
+		o.WithMapOfAnythingItem("x-idempotency", string(op.Idempotency))
 	}
-	if s.Minimum != nil {
-		e.Minimum, s.Minimum = s.Minimum, nil
-	}
-	if s.Maximum != nil {
-		e.Maximum, s.Maximum = s.Maximum, nil
-	}
-	if s.Format != nil {
-		e.Format, s.Format = s.Format, nil
-	}
-	if len(s.Enum) > 0 {
-		e.Enum, s.Enum = s.Enum, nil
-	}
-	s.Items = (&jsonschema.Items{}).WithSchemaOrBool(e.ToSchemaOrBool())
 }

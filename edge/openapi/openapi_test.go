@@ -1,6 +1,7 @@
 package openapi_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v3"
 
 	"boxoffice/edge/openapi"
 	"boxoffice/edge/route"
@@ -31,6 +33,8 @@ type (
 		Cost  route.Opt[route.Money]    `json:"cost" maximum:"5"`
 		Free  route.Opt[jsontext.Value] `json:"free" maxLength:"100" format:"object"`
 		Any   jsontext.Value            `json:"any" maxLength:"100"`
+		Mood  route.Opt[string]         `json:"mood" enum:"glad,sad"`
+		Home  string                    `json:"home" format:"uri" maxLength:"100" example:"https://example.org/ada"`
 	}
 	list struct {
 		ID     string   `path:"id" format:"uuid"`
@@ -38,11 +42,14 @@ type (
 		Since  *int64   `query:"since"`
 		Status []string `query:"status" maxItems:"3" enum:"paid,open"`
 		Agent  string   `header:"X-Agent" maxLength:"5"`
+		Token  string   `query:"token" maxLength:"100"`
 	}
 	order struct {
 		ID    string      `json:"id"`
 		Total route.Money `json:"total"`
 		Lines []line      `json:"lines"`
+		Next  *time.Time  `json:"next"`
+		Note  *string     `json:"note,omitzero"`
 	}
 )
 
@@ -53,16 +60,16 @@ func handle[In, Out any]() route.Handler {
 func table() []route.Op {
 	return []route.Op{
 		{
-			Method: "POST", Path: "/api/v1/orders", ID: "createOrder", Summary: "Place an order", Tag: "orders", Auth: route.Public | route.Organizer,
-			Tier: route.TierStrict, Status: 201, Errors: []engine.Code{engine.TicketSoldOut, engine.EventNotFound}, Idempotent: true, Handler: handle[create, *order](),
+			Method: "POST", Path: "/api/v1/orders", ID: "createOrder", Summary: "Place an order", Tag: "orders", Auth: route.Public | route.User,
+			Tier: route.TierStrict, Idempotency: route.ByActor, Status: 201, Errors: []engine.Code{engine.TicketSoldOut, engine.EventNotFound}, Handler: handle[create, *order](),
 		},
 		{
-			Method: "GET", Path: "/api/v1/events/{id}/orders", ID: "listOrders", Summary: "List orders", Tag: "orders", Auth: route.Organizer | route.OrderToken,
-			Tier: route.TierAdmin, Status: 200, Handler: handle[list, []order](),
+			Method: "GET", Path: "/api/v1/events/{id}/orders", ID: "listOrders", Summary: "List orders", Tag: "orders", Auth: route.Member | route.Key | route.OrderToken,
+			Scope: route.OrdersRead, Tier: route.TierAdmin, Status: 200, Errors: []engine.Code{}, Handler: handle[list, []order](),
 		},
 		{
-			Method: "DELETE", Path: "/api/v1/orders/{id}", ID: "cancelOrder", Summary: "Cancel", Tag: "orders", Auth: route.Organizer,
-			Tier: route.TierAdmin, Status: 204, Handler: handle[struct {
+			Method: "DELETE", Path: "/api/v1/orders/{id}", ID: "cancelOrder", Summary: "Cancel", Tag: "orders", Auth: route.Member,
+			Scope: route.Manage, Tier: route.TierAdmin, Idempotency: route.Replay, Status: 204, Errors: []engine.Code{}, Handler: handle[struct {
 				ID string `path:"id"`
 			}, route.None](),
 		},
@@ -71,12 +78,22 @@ func table() []route.Op {
 
 func load(t *testing.T) (*openapi3.T, string) {
 	t.Helper()
-	doc, err := openapi.Document(table(), openapi.Info{Title: "Boxoffice", Version: "1.2.3", BaseURL: "http://localhost:8080"})
+	return loadTable(t, table())
+}
+
+func loadTable(t *testing.T, ops []route.Op) (*openapi3.T, string) {
+	t.Helper()
+	doc, err := openapi.Print(ops, openapi.Info{Title: "Boxoffice", Version: "1.2.3", BaseURL: "http://localhost:8080"})
 	require.NoError(t, err)
-	loaded, err := openapi3.NewLoader().LoadFromData(doc)
+	loaded, err := openapi3.NewLoader().LoadFromData(doc.JSON)
 	require.NoError(t, err)
-	require.NoError(t, loaded.Validate(t.Context()), "%s", doc)
-	return loaded, string(doc)
+	require.NoError(t, loaded.Validate(t.Context()), "%s", doc.JSON)
+	var same any
+	require.NoError(t, yaml.Unmarshal(doc.YAML, &same))
+	again, err := json.Marshal(same)
+	require.NoError(t, err)
+	require.JSONEq(t, string(doc.JSON), string(again))
+	return loaded, string(doc.JSON)
 }
 
 func TestDocumentIsValidAndStable(t *testing.T) {
@@ -103,13 +120,7 @@ func TestEveryRouteAppearsOnce(t *testing.T) {
 		o := doc.Paths.Value(op.Path).GetOperation(op.Method)
 		require.Equal(t, op.ID, o.OperationID)
 		require.Equal(t, op.Summary, o.Summary)
-		require.Equal(t, string(op.Tier), o.Extensions["x-rate-tier"])
 		require.NotNil(t, o.Responses.Status(op.Status), op.ID)
-		for _, code := range op.AllErrors() {
-			res := o.Responses.Status(engine.CodeTable[code].Status)
-			require.NotNil(t, res, "%s %s", op.ID, code)
-			require.Contains(t, *res.Value.Description, string(code))
-		}
 	}
 }
 
@@ -142,8 +153,11 @@ func TestRequestSchemas(t *testing.T) {
 	require.EqualValues(t, 5, *p("title").MaxLength)
 	require.Equal(t, []string{"integer"}, p("cap").Type.Slice())
 	require.ElementsMatch(t, []string{"number", "null"}, p("cost").Type.Slice())
-	require.ElementsMatch(t, []string{"object", "null"}, p("line").Type.Slice())
-	require.Contains(t, p("line").Properties, "quantity")
+	require.Contains(t, p("line").AnyOf[0].Value.Properties, "quantity")
+	require.Equal(t, body.Properties["items"].Value.Items.Ref, p("line").AnyOf[0].Ref, "one schema per type")
+	require.Equal(t, []string{"null"}, p("line").AnyOf[1].Value.Type.Slice())
+	require.Contains(t, p("mood").Enum, nil, "null is one of the values")
+	require.Equal(t, "^https?://", p("home").Pattern)
 	require.ElementsMatch(t, []string{"object", "null"}, p("free").Type.Slice())
 	require.Nil(t, p("any").Type)
 	require.NotContains(t, text, "Opt[")
@@ -152,20 +166,11 @@ func TestRequestSchemas(t *testing.T) {
 	require.NotContains(t, text, "RouteMoney")
 }
 
-func TestAnswersAndParameters(t *testing.T) {
+func TestParameters(t *testing.T) {
 	t.Parallel()
 	doc, _ := load(t)
-	post, get, del := doc.Paths.Value("/api/v1/orders").Post, doc.Paths.Value("/api/v1/events/{id}/orders").Get, doc.Paths.Value("/api/v1/orders/{id}").Delete
-	answer := post.Responses.Status(201).Value.Content.Get("application/json").Schema.Value
-	require.Equal(t, []string{"data"}, answer.Required)
-	require.Equal(t, []string{"string"}, answer.Properties["data"].Value.Properties["total"].Value.Type.Slice())
-	require.Empty(t, del.Responses.Status(204).Value.Content)
+	post, get, del := operations(doc)
 	require.Nil(t, del.RequestBody)
-	failure := post.Responses.Status(409).Value.Content.Get("application/json").Schema.Value
-	require.Equal(t, []string{"error", "meta"}, failure.Required)
-
-	require.NotNil(t, post.Parameters.GetByInAndName("header", "Idempotency-Key"))
-	require.Nil(t, get.Parameters.GetByInAndName("header", "Idempotency-Key"))
 	require.True(t, get.Parameters.GetByInAndName("path", "id").Required)
 	limit := get.Parameters.GetByInAndName("query", "limit").Schema.Value
 	require.EqualValues(t, 20, limit.Default)
@@ -174,10 +179,58 @@ func TestAnswersAndParameters(t *testing.T) {
 	require.False(t, *status.Explode)
 	require.Equal(t, []any{"paid", "open"}, status.Schema.Value.Items.Value.Enum)
 	require.NotNil(t, get.Parameters.GetByInAndName("header", "X-Agent"))
+	require.Nil(t, get.Parameters.GetByInAndName("query", "token"), "it is a credential")
 
-	require.Len(t, *post.Security, 2)
-	require.Contains(t, *post.Security, openapi3.SecurityRequirement{})
-	require.Len(t, *get.Security, 2)
-	require.Contains(t, doc.Components.SecuritySchemes, "organizer")
-	require.Contains(t, doc.Components.SecuritySchemes, "orderToken")
+	require.Contains(t, post.Parameters.GetByInAndName("header", "Idempotency-Key").Description, "as it stands now")
+	require.Contains(t, del.Parameters.GetByInAndName("header", "Idempotency-Key").Description, "byte for byte")
+	require.Nil(t, get.Parameters.GetByInAndName("header", "Idempotency-Key"))
+}
+
+// operations are the table's: placing, listing and cancelling orders.
+func operations(doc *openapi3.T) (post, get, del *openapi3.Operation) {
+	return doc.Paths.Value("/api/v1/orders").Post, doc.Paths.Value("/api/v1/events/{id}/orders").Get, doc.Paths.Value("/api/v1/orders/{id}").Delete
+}
+
+func TestWhoMayUseIt(t *testing.T) {
+	t.Parallel()
+	doc, _ := load(t)
+	post, get, del := operations(doc)
+	require.Len(t, doc.Components.SecuritySchemes, 3)
+	require.Equal(t, openapi3.SecurityRequirements{{"accessToken": {}}, {}}, *post.Security)
+	require.Equal(t, openapi3.SecurityRequirements{
+		{"accessToken": {"orders:read"}}, {"apiKey": {"orders:read"}}, {"orderToken": {}},
+	}, *get.Security)
+	require.Equal(t, openapi3.SecurityRequirements{{"accessToken": {"manage"}}}, *del.Security)
+	require.Equal(t, []any{"member", "apiKey", "orderToken"}, get.Extensions["x-credentials"])
+	require.Equal(t, []any{"orders:read"}, get.Extensions["x-scopes"])
+	require.NotContains(t, post.Extensions, "x-scopes")
+	require.Equal(t, map[string]any{"tier": "strict", "perMinute": 30.0, "countedPer": route.Limits[route.TierStrict].CountedPer}, post.Extensions["x-rate-limit"])
+	require.Equal(t, "actor", post.Extensions["x-idempotency"])
+	require.Contains(t, del.Description, "For** a member of the organization.")
+}
+
+func TestAnswers(t *testing.T) {
+	t.Parallel()
+	doc, _ := load(t)
+	post, get, del := operations(doc)
+	answer := post.Responses.Status(201).Value.Content.Get("application/json").Schema.Value
+	require.Equal(t, []string{"data"}, answer.Required)
+	data := answer.Properties["data"].Value
+	require.Equal(t, []string{"string"}, data.Properties["total"].Value.Type.Slice())
+	require.ElementsMatch(t, []string{"id", "total", "lines", "next"}, data.Required, "omitzero may be left out")
+	require.ElementsMatch(t, []string{"string", "null"}, data.Properties["next"].Value.Type.Slice())
+	require.Equal(t, []string{"string"}, data.Properties["note"].Value.Type.Slice(), "left out, never null")
+	require.Empty(t, del.Responses.Status(204).Value.Content)
+
+	for _, o := range []*openapi3.Operation{post, get, del} {
+		for status, r := range o.Responses.Map() {
+			require.Contains(t, r.Value.Headers, "X-Request-Id", "%s %s", o.OperationID, status)
+			require.Equal(t, status == "401", r.Value.Headers["WWW-Authenticate"] != nil, status)
+		}
+	}
+	require.Contains(t, del.Responses.Status(204).Value.Headers, "Idempotency-Replayed")
+	require.Contains(t, post.Responses.Status(429).Value.Headers, "Retry-After")
+	require.Contains(t, post.Responses.Status(503).Value.Headers, "Retry-After")
+	require.Contains(t, del.Responses.Status(409).Value.Headers, "Retry-After", "in flight")
+	require.NotContains(t, post.Responses.Status(409).Value.Headers, "Retry-After")
 }

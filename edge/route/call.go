@@ -2,19 +2,52 @@ package route
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"net/netip"
+	"strconv"
 	"sync"
 	"time"
+
+	"boxoffice/edge/sse"
 )
 
 // Principal is who sends a request, as far as its credentials prove.
 type Principal struct {
-	Kind       Auth     // the one kind of credential used; Public for none
-	UserID     string   // Organizer
-	SessionID  string   // Organizer
-	OrgIDs     []string // organizations that the user belongs to
-	OrderToken string   // OrderToken: as sent; the handler matches it with the order
+	Kinds      Auth   // what the credentials are; Public for none
+	User       int64  // of a JWT
+	Email      string // of a JWT's user
+	Session    string // of a JWT
+	Key        int64  // number of an API key
+	Strict     int    // an API key's own ceiling of strict writes in a minute; 0: the usual
+	Grants     []Grant
+	OrderToken string // as sent; the handler matches it with the order
+}
+
+// Grant is what a principal may do in one organization: one per membership of a
+// user, exactly one of an API key.
+type Grant struct {
+	Org    int64
+	Role   string // empty for an API key
+	Scopes Scopes
+}
+
+// Grant is the principal's in an organization.
+func (p *Principal) Grant(org int64) (Grant, bool) {
+	for _, g := range p.Grants {
+		if g.Org == org {
+			return g, true
+		}
+	}
+	return Grant{}, false
+}
+
+// Proven says whether the principal is a user or an API key.
+func (p *Principal) Proven() bool { return p.Kinds.Has(User | Key) }
+
+// Gate judges a request that has been read, before its handler runs.
+type Gate interface {
+	Admit(c *Call, in any) error
 }
 
 // Call is one request as its handler sees it. Everything in it but Body is a
@@ -24,18 +57,25 @@ type Call struct {
 	Context   context.Context // ends at the operation's deadline or when the handler returns
 	Now       time.Time       // the request's one timestamp
 	RequestID string
+	Env       string     // live or test
 	Client    netip.Addr // IPv4-mapped addresses are unmapped
+	UserAgent string
 	Principal Principal
+	Gate      Gate // nil: none
 	// IdempotencyKey is the header's UUID in lower case, or empty.
 	IdempotencyKey string
 	// Body is the raw body. It must not be used after the handler has returned.
 	Body []byte
 	// Headers of a success, in order.
 	Headers []Header
+	// Topic is what a stream shows, once its handler has said so.
+	Topic *sse.Topic
 
 	deadline deadline
 	hash     [sha256.Size]byte
 	hashed   bool
+	scope    [sha256.Size]byte
+	scoped   bool
 }
 
 // Header is one header of an answer.
@@ -44,14 +84,18 @@ type Header struct{ Name, Value string }
 // NewCall makes the call of one request to op that began at now. The context
 // ends with parent, at the operation's deadline, or at End.
 func NewCall(parent context.Context, op *Op, now time.Time) *Call {
-	timeout := op.Timeout
-	if timeout == 0 {
-		timeout = DefaultTimeout
-	}
 	c := &Call{Op: op, Now: now}
-	c.deadline.parent, c.deadline.at = parent, now.Add(timeout)
+	c.deadline.parent, c.deadline.at = parent, now.Add(c.Timeout())
 	c.Context = &c.deadline
 	return c
+}
+
+// Timeout bounds the call.
+func (c *Call) Timeout() time.Duration {
+	if c.Op.Timeout > 0 {
+		return c.Op.Timeout
+	}
+	return DefaultTimeout
 }
 
 // End ends the call's context. Who made the call calls it once the handler has
@@ -69,6 +113,53 @@ func (c *Call) BodyHash() [sha256.Size]byte {
 		c.hash, c.hashed = sha256.Sum256(c.Body), true
 	}
 	return c.hash
+}
+
+// Scope identifies the request by (environment, principal or guest address,
+// method, route, Idempotency-Key), within which a repeat is known (decisions.md
+// section 8). It is the same in every process; without a key it is random.
+func (c *Call) Scope() [sha256.Size]byte {
+	if c.scoped {
+		return c.scope
+	}
+	c.scoped = true
+	if c.IdempotencyKey == "" {
+		_, _ = rand.Read(c.scope[:]) // never fails
+		return c.scope
+	}
+	b := make([]byte, 0, 256)
+	for _, part := range []string{c.Env, c.who(), c.Op.Method, c.Op.Path, c.IdempotencyKey} {
+		b = append(append(b, part...), 0)
+	}
+	c.scope = sha256.Sum256(b)
+	return c.scope
+}
+
+// CommandID is an id for what the request makes, the same on every retry with
+// the same Idempotency-Key: a retry after a crash finds what was made before.
+func (c *Call) CommandID() [16]byte {
+	s := c.Scope()
+	return [16]byte(s[:16])
+}
+
+// who is the principal, or the address of a guest.
+func (c *Call) who() string {
+	switch {
+	case c.Principal.Kinds.Has(User):
+		return "user/" + strconv.FormatInt(c.Principal.User, 10)
+	case c.Principal.Kinds.Has(Key):
+		return "key/" + strconv.FormatInt(c.Principal.Key, 10)
+	}
+	return "guest/" + Network(c.Client).String()
+}
+
+// Network is what counts as one client: an IPv4 address, or an IPv6 network of
+// 64 bits, within which a client picks its addresses freely.
+func Network(a netip.Addr) netip.Addr {
+	if a.Is4() || !a.IsValid() {
+		return a
+	}
+	return netip.PrefixFrom(a, 64).Masked().Addr()
 }
 
 // deadline is a context that costs nothing until someone waits on it: most

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"boxoffice/edge/sse"
 	"boxoffice/engine"
 )
 
@@ -23,11 +24,15 @@ import (
 type Auth uint8
 
 // The kinds of credentials. Public in a row's set means that a request without
-// credentials is served too.
+// credentials is served too. A user's JWT is User, and Member and Admin as well
+// where that applies.
 const (
 	Public     Auth = 1 << iota // none
-	Organizer                   // a user's JWT
+	User                        // a user's JWT
+	Member                      // of a user who belongs to an organization
+	Key                         // an organization's API key
 	OrderToken                  // the access token of one order
+	Admin                       // of an administrator of the platform
 )
 
 // Has says whether the set holds any of the given kinds.
@@ -39,7 +44,7 @@ func (a Auth) String() string {
 	for _, k := range []struct {
 		kind Auth
 		name string
-	}{{Public, "public"}, {Organizer, "organizer"}, {OrderToken, "order token"}} {
+	}{{Public, "public"}, {User, "user"}, {Member, "member"}, {Key, "api key"}, {OrderToken, "order token"}, {Admin, "admin"}} {
 		if a.Has(k.kind) {
 			names = append(names, k.name)
 		}
@@ -60,6 +65,33 @@ const (
 	TierProvider Tier = "provider" // inbound webhooks of payment providers
 	TierAdmin    Tier = "admin"    // organizers' work
 )
+
+// Idempotency says what a repeat with the same Idempotency-Key is answered from
+// (decisions.md section 8).
+type Idempotency string
+
+// The ways to know a repeat. GET has none.
+const (
+	Replay  Idempotency = "replay" // the stored answer, byte for byte, for 24 h
+	ByActor Idempotency = "actor"  // the actor's own facts: no write to the database
+)
+
+// Limit is what a tier allows.
+type Limit struct {
+	PerMinute  int
+	CountedPer string // whom it counts, for people
+}
+
+// Limits are the tiers with their limits (service-api.md, Limits; decisions.md
+// section 7).
+var Limits = map[Tier]Limit{
+	TierPublic:   {120, "credential, else client address"},
+	TierAuth:     {20, "client address, and e-mail address"},
+	TierStrict:   {30, "credential or order token, else client address"},
+	TierCheckin:  {120, "credential and device"},
+	TierProvider: {300, "payment provider"},
+	TierAdmin:    {600, "credential"},
+}
 
 // DefaultTimeout bounds an operation whose row names no Timeout.
 const DefaultTimeout = 5 * time.Second
@@ -84,15 +116,24 @@ type Op struct {
 	Summary string // one line for the document
 	Tag     string // the document's group
 	Auth    Auth   // credentials that may use it
+	Scope   Scopes // what an API key or a member needs, all of it
 	Tier    Tier
 	Status  int           // of success; 204 answers without a body
 	Errors  []engine.Code // refusals of its own; see AllErrors
-	// Idempotent operations honour Idempotency-Key: the document shows it.
-	Idempotent bool
-	Timeout    time.Duration // of the handler, from the request's start; 0: DefaultTimeout
-	MaxBody    int           // bytes, up to 1 MiB; 0: DefaultBody
-	Handler    Handler
+	// Idempotency is how a write honours Idempotency-Key.
+	Idempotency Idempotency
+	Timeout     time.Duration // of the handler, from the request's start; 0: DefaultTimeout
+	MaxBody     int           // bytes, up to 1 MiB; 0: DefaultBody
+	Handler     Handler
 }
+
+// Tagged says whether the operation's answers to the public carry an entity tag.
+func (op *Op) Tagged() bool {
+	return !op.Writes() && op.Tier == TierPublic && op.Auth.Has(Public) && !op.Auth.Has(OrderToken) && !op.Streams()
+}
+
+// Streams says whether the operation answers with a stream of events.
+func (op *Op) Streams() bool { return op.Handler.Out == reflect.TypeFor[Events]() }
 
 // Writes says whether the operation may change something.
 func (op *Op) Writes() bool { return op.Method != "GET" }
@@ -109,6 +150,9 @@ func (op *Op) AllErrors() []engine.Code {
 	}
 	add(op.Handler.plan != nil && op.Handler.plan.refuses() || op.Writes(), engine.Validation)
 	add(op.Auth != Public, engine.Unauthorized, engine.Forbidden)
+	add(true, engine.WrongEnv)
+	add(op.Idempotency == Replay, engine.IdempotencyReused, engine.IdempotencyInFlight)
+	add(op.Idempotency == ByActor, engine.IdempotencyReused)
 	add(strings.Contains(op.Path, "{"), engine.NotFound)
 	add(op.Handler.HasBody(), engine.PayloadTooLarge, engine.UnsupportedMedia)
 	add(true, engine.RateLimited, engine.Overloaded, engine.Unavailable, engine.Internal)
@@ -144,6 +188,11 @@ func Handle[In, Out any](f func(*Call, *In) (Out, error)) Handler {
 			if issues := p.bind(reflect.ValueOf(in).Elem(), src, c.Body); len(issues) > 0 {
 				return Invalid(issues...)
 			}
+			if c.Gate != nil {
+				if err := c.Gate.Admit(c, in); err != nil {
+					return err
+				}
+			}
 			out, err := f(c, in)
 			if err != nil || c.Op.Status == 204 {
 				return err
@@ -151,6 +200,19 @@ func Handle[In, Out any](f func(*Call, *In) (Out, error)) Handler {
 			return appendData(buf, out)
 		},
 	}
+}
+
+// Events is the answer of an operation that streams Server-Sent Events.
+type Events struct{}
+
+// Stream makes a Handler of f, which says what is to be seen. The edge serves
+// it.
+func Stream[In any](f func(*Call, *In) (sse.Topic, error)) Handler {
+	return Handle(func(c *Call, in *In) (Events, error) {
+		topic, err := f(c, in)
+		c.Topic = &topic
+		return Events{}, err
+	})
 }
 
 // Serve reads the request from src and c.Body, checks it, runs the handler and

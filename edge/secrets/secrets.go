@@ -1,6 +1,6 @@
 // Package secrets derives every secret of a deployment from one master key: the
-// keys that sign access tokens, the tokens that open one order, and the codes
-// and QR payloads of tickets. Nothing of them is stored, so nothing of them can
+// keys that sign access tokens, the refresh tokens of sessions, the tokens that
+// open one order, and the codes and QR payloads of tickets. Nothing of them is stored, so nothing of them can
 // be read at rest; who has the master key has them all.
 //
 // cmd reads the master key and makes the one Master; the edge calls it from
@@ -13,8 +13,10 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"net/netip"
 	"sync"
 
 	"boxoffice/engine"
@@ -25,8 +27,12 @@ const KeySize = 32
 
 // Master derives the deployment's secrets.
 type Master struct {
-	key    [KeySize]byte
-	orders []byte
+	key     [KeySize]byte
+	orders  []byte // key of order tokens
+	clients []byte // of hashes of client addresses
+	refresh []byte // of refresh tokens
+	logins  []byte // of login codes
+	salts   []byte // of the salts that stand in for those of no account
 
 	mu     sync.Mutex
 	events map[int64]*Codes
@@ -42,6 +48,10 @@ func New(key []byte) (*Master, error) {
 	}
 	m := &Master{key: [KeySize]byte(key), events: make(map[int64]*Codes)}
 	m.orders = m.derive("order-token", sha256.Size)
+	m.clients = m.derive("client-address", sha256.Size)
+	m.refresh = m.derive("refresh-token", sha256.Size)
+	m.logins = m.derive("login-code", sha256.Size)
+	m.salts = m.derive("salt", sha256.Size)
 	return m, nil
 }
 
@@ -61,14 +71,29 @@ func (m *Master) SigningKey(n int) ed25519.PrivateKey {
 
 // OrderToken is the access token of an order: 256 bits, base64url.
 func (m *Master) OrderToken(id engine.OrderID) string {
-	mac := hmac.New(sha256.New, m.orders)
-	mac.Write(id[:])
-	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+	return base64.RawURLEncoding.EncodeToString(sign(m.orders, id[:]))
 }
 
 // OpensOrder says whether a token is the order's, in constant time.
 func (m *Master) OpensOrder(id engine.OrderID, token string) bool {
 	return hmac.Equal([]byte(m.OrderToken(id)), []byte(token))
+}
+
+// Client is a hash of a client's address that nobody without the master key can
+// make or try out; never 0. Its input is of one length, so the key may stand in
+// front.
+func (m *Master) Client(a netip.Addr) uint64 {
+	var in [sha256.Size + 16]byte
+	copy(in[:], m.clients)
+	address := a.As16()
+	copy(in[sha256.Size:], address[:])
+	sum := sha256.Sum256(in[:])
+	return max(1, binary.BigEndian.Uint64(sum[:]))
+}
+
+// Account is such a hash of a user's number.
+func (m *Master) Account(user int64) uint64 {
+	return m.Client(netip.AddrFrom16([16]byte(binary.BigEndian.AppendUint64([]byte("account/"), uint64(user))))) //nolint:gosec // numbers are positive
 }
 
 // Event returns the ticket codes of an event.

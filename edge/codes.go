@@ -1,0 +1,65 @@
+package edge
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"math/big"
+	"time"
+
+	"boxoffice/edge/api"
+	"boxoffice/edge/mail"
+	"boxoffice/edge/route"
+	"boxoffice/engine"
+	"boxoffice/persistence/accounts"
+)
+
+// codeDigits is the length of a login code.
+const codeDigits = 6
+
+// requestCode mails a login code to an address. Nothing here asks whether the
+// address has an account: the account is made by who brings the code.
+func (d *Desk) requestCode(c *route.Call, in *api.CodeRequest) (*api.CodeSent, error) {
+	email, code := normalEmail(in.Email), newCode()
+	wait, err := d.Accounts.RequestCode(c.Context, email, in.Name, d.Secrets.LoginCode(email, code))
+	if err != nil {
+		return nil, err
+	}
+	if wait > 0 {
+		return nil, &engine.Refusal{
+			Code: engine.RateLimited, Message: "A code has been sent to this address; wait before you ask for another.",
+			Retry: int((wait + time.Second - 1) / time.Second),
+		}
+	}
+	if err := d.Mail.Queue(mail.LoginCode(email, in.Name, code)); err != nil {
+		return nil, err
+	}
+	return &api.CodeSent{Sent: true, ExpiresIn: int(accounts.CodeLife / time.Second)}, nil
+}
+
+// newCode is a login code, each as likely as another.
+func newCode() string {
+	n, err := rand.Int(rand.Reader, big.NewInt(1_000_000))
+	if err != nil {
+		panic(err) // the system's randomness never fails
+	}
+	return fmt.Sprintf("%0*d", codeDigits, n)
+}
+
+func (d *Desk) exchangeCode(c *route.Call, in *api.CodeExchange) (*api.SignIn, error) {
+	email := normalEmail(in.Email)
+	u, err := d.Accounts.ExchangeCode(c.Context, email, d.Secrets.LoginCode(email, in.Code))
+	switch {
+	case errors.Is(err, accounts.ErrCodeInvalid):
+		return nil, codeInvalid
+	case errors.Is(err, accounts.ErrCodeExpired):
+		return nil, &engine.Refusal{Code: engine.Unauthorized, Message: "The code can no longer be used; ask for another.", Details: reason{"CODE_EXPIRED"}}
+	case err != nil:
+		return nil, err
+	}
+	who := signInOf(c, u.ID)
+	who.EmailProven = true
+	return d.signIn(c, u, who)
+}
+
+var codeInvalid = &engine.Refusal{Code: engine.Unauthorized, Message: "The code is wrong.", Details: reason{"CODE_INVALID"}}

@@ -1,0 +1,50 @@
+package edge
+
+import (
+	"strings"
+
+	"boxoffice/edge/openapi"
+	"boxoffice/edge/web"
+)
+
+// registerPages adds the pages that people open in a browser.
+func (s *Server) registerPages() error {
+	files, err := web.Files()
+	if err != nil {
+		return err
+	}
+	return s.registerFiles(files)
+}
+
+// registerDocument adds the OpenAPI document in both of its forms, and the page
+// on which people read it.
+func (s *Server) registerDocument() error {
+	files := []openapi.File{
+		{Path: "/api/v1/openapi.json", Type: "application/json", Body: s.cfg.Document.JSON},
+		{Path: "/api/v1/openapi.yaml", Type: "application/yaml", Body: s.cfg.Document.YAML},
+	}
+	page, err := openapi.Page()
+	if err != nil {
+		return err
+	}
+	var out []web.File
+	for _, f := range append(files, page...) {
+		w := web.File{Path: f.Path, Type: f.Type, Cache: "public, max-age=60", Body: f.Body}
+		if strings.HasPrefix(f.Type, "text/html") {
+			w.Policy = openapi.PagePolicy
+		}
+		out = append(out, w)
+	}
+	return s.registerFiles(out)
+}
+
+func (s *Server) registerFiles(files []web.File) error {
+	for _, f := range files {
+		static, err := web.NewStatic(f)
+		if err != nil {
+			return err
+		}
+		s.read(f.Path, static.Serve)
+	}
+	return nil
+}

@@ -1,0 +1,83 @@
+package edge_test
+
+import (
+	"compress/gzip"
+	"io"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"boxoffice/edge"
+	"boxoffice/edge/edgetest"
+	"boxoffice/edge/openapi"
+)
+
+func documented(t *testing.T) (*edgetest.Client, *openapi.Document) {
+	t.Helper()
+	doc, err := openapi.Print(table(), openapi.Info{Title: "Test", Version: "1"})
+	require.NoError(t, err)
+	return edgetest.NewClient(t, edge.Config{Ops: table(), Document: doc}), doc
+}
+
+func TestServesTheDocument(t *testing.T) {
+	t.Parallel()
+	c, doc := documented(t)
+	for path, want := range map[string][]byte{"/api/v1/openapi.json": doc.JSON, "/api/v1/openapi.yaml": doc.YAML} {
+		res := c.Do(t, "GET", path, nil, "Accept-Encoding", "identity")
+		require.Equal(t, 200, res.Status)
+		require.Equal(t, string(want), string(res.Body))
+		require.Equal(t, "application/"+path[len("/api/v1/openapi."):], res.Header.Get("Content-Type"))
+		same := c.Do(t, "GET", path, nil, "Accept-Encoding", "identity", "If-None-Match", res.Header.Get("ETag"))
+		require.Equal(t, 304, same.Status)
+		require.Empty(t, same.Body)
+
+		zipped := c.Do(t, "GET", path, nil, "Accept-Encoding", "gzip")
+		require.Equal(t, "gzip", zipped.Header.Get("Content-Encoding"))
+		require.Equal(t, "Accept-Encoding", zipped.Header.Get("Vary"))
+		require.NotEqual(t, res.Header.Get("ETag"), zipped.Header.Get("ETag"), "other bytes, another tag")
+		r, err := gzip.NewReader(strings.NewReader(string(zipped.Body)))
+		require.NoError(t, err)
+		plain, err := io.ReadAll(r)
+		require.NoError(t, err)
+		require.Equal(t, string(want), string(plain))
+		require.Equal(t, 304, c.Do(t, "GET", path, nil, "Accept-Encoding", "gzip", "If-None-Match", zipped.Header.Get("ETag")).Status)
+
+		require.Equal(t, 200, c.Do(t, "HEAD", path, nil).Status)
+		require.Equal(t, 405, c.Do(t, "POST", path, nil).Status)
+	}
+}
+
+// The page runs its own scripts only, and everything that it names is served
+// here.
+func TestServesThePage(t *testing.T) {
+	t.Parallel()
+	c, _ := documented(t)
+	page := c.Do(t, "GET", "/docs", nil)
+	require.Equal(t, 200, page.Status)
+	require.Equal(t, "text/html; charset=utf-8", page.Header.Get("Content-Type"))
+	policy := page.Header.Get("Content-Security-Policy")
+	require.Contains(t, policy, "default-src 'none'")
+	require.Contains(t, policy, "script-src 'self';")
+	require.NotContains(t, policy, "unsafe")
+	require.NotContains(t, string(page.Body), "<style")
+	require.NotRegexp(t, `<script>|\son[a-z]+=|//`, strings.Replace(string(page.Body), "<!doctype html>", "", 1), "nothing inline, nothing from elsewhere")
+
+	named := regexp.MustCompile(`(?:src|href)="([^"]+)"`).FindAllStringSubmatch(string(page.Body), -1)
+	require.Len(t, named, 7)
+	for _, m := range named {
+		at, err := url.Parse(m[1])
+		require.NoError(t, err)
+		require.Empty(t, at.Host)
+		res := c.Do(t, "GET", at.Path, nil)
+		require.Equal(t, 200, res.Status, at.Path)
+		require.NotEmpty(t, res.Body)
+		require.Equal(t, "nosniff", res.Header.Get("X-Content-Type-Options"))
+		require.NotContains(t, string(res.Body[:min(len(res.Body), 200)]), "\x1f\x8b", "served as what it says")
+	}
+	script := c.Do(t, "GET", "/docs/page.js", nil)
+	require.NotContains(t, string(script.Body), "://", "it talks to this server only")
+	require.Equal(t, 404, c.Do(t, "GET", "/docs/other.js", nil).Status)
+}

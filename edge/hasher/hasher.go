@@ -1,0 +1,232 @@
+// Package hasher makes keys of passwords (argon2id) in processes of their own
+// of low priority.
+//
+// A hash takes a core for tens of milliseconds and 19 MiB of memory. Within the
+// node it would stand in a sale's way however few ran at once: what waits behind
+// it on its core waits for all of it. The operating system gives a process of low
+// priority a little, and what the others leave (measured on two cores, one hash
+// at a time: orders' p99 from 3 to 31 ms with it within the node, to 15 ms so,
+// which is what any other process that never rests costs there).
+//
+// A program that uses a Hasher is its own worker: when Variable is set, its main
+// calls Serve and does nothing else. The node makes one Hasher with New; its
+// processes start when they are needed, and end with Stop or when the node is
+// gone.
+package hasher
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"sync"
+
+	"golang.org/x/crypto/argon2"
+
+	"boxoffice/engine"
+)
+
+// Argon2id as decisions.md section 1 has it: 19 MiB, two passes, one lane.
+const (
+	memory = 19 << 10 // KiB
+	passes = 2
+	lanes  = 1
+
+	// KeySize is the length of a key in bytes.
+	KeySize = 32
+)
+
+// waiting is how many may wait for their turn; the next is refused.
+const waiting = 8
+
+// Variable marks the environment of a worker process.
+const Variable = "BOXOFFICE_HASHER"
+
+// Hasher has a worker process for every other core. Its methods may be called by
+// any goroutine.
+type Hasher struct {
+	program string
+	taken   chan struct{} // running or waiting
+	idle    chan *worker  // nil: one that has not started
+
+	mu      sync.Mutex
+	stopped bool
+	running map[*worker]struct{}
+}
+
+// New makes a hasher whose workers are processes of the program.
+func New(program string) *Hasher {
+	n := max(1, runtime.GOMAXPROCS(0)/2)
+	h := &Hasher{
+		program: program, taken: make(chan struct{}, n+waiting), idle: make(chan *worker, n), running: map[*worker]struct{}{},
+	}
+	for range n {
+		h.idle <- nil
+	}
+	return h
+}
+
+// Key makes the key of a password when it is its turn, or refuses at once with
+// OVERLOADED when too many wait.
+func (h *Hasher) Key(ctx context.Context, password string, salt []byte) ([]byte, error) {
+	select {
+	case h.taken <- struct{}{}:
+		defer func() { <-h.taken }()
+	default:
+		return nil, engine.Refuse(engine.Overloaded, nil)
+	}
+	var w *worker
+	select {
+	case w = <-h.idle:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if w == nil {
+		var err error
+		if w, err = h.start(); err != nil {
+			h.idle <- nil
+			return nil, err
+		}
+	}
+	stop := context.AfterFunc(ctx, w.kill) // it would hash on for nobody
+	key, err := w.ask(password, salt)
+	if !stop() || err != nil {
+		h.end(w)
+		w = nil
+		err = errors.Join(err, ctx.Err())
+	}
+	h.idle <- w
+	return key, err
+}
+
+func (h *Hasher) start() (*worker, error) {
+	w, err := startWorker(h.program)
+	if err != nil {
+		return nil, fmt.Errorf("hasher: %w", err)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.stopped {
+		w.end()
+		return nil, engine.Refuse(engine.Unavailable, nil)
+	}
+	h.running[w] = struct{}{}
+	return w, nil
+}
+
+func (h *Hasher) end(w *worker) {
+	h.mu.Lock()
+	delete(h.running, w)
+	h.mu.Unlock()
+	w.end()
+}
+
+// Stop ends the worker processes. Keys that are being made are not.
+func (h *Hasher) Stop(context.Context) error {
+	h.mu.Lock()
+	h.stopped = true
+	running := h.running
+	h.running = map[*worker]struct{}{}
+	h.mu.Unlock()
+	for w := range running {
+		w.end()
+	}
+	return nil
+}
+
+// worker is one process.
+type worker struct {
+	cmd  *exec.Cmd
+	in   io.WriteCloser
+	out  *bufio.Reader
+	once sync.Once
+}
+
+func startWorker(program string) (*worker, error) {
+	cmd := exec.Command(program) //nolint:gosec,noctx // ourselves; it serves many contexts, and end ends it
+	cmd.Env = append(os.Environ(), Variable+"=1")
+	apart(cmd)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	return &worker{cmd: cmd, in: in, out: bufio.NewReader(out)}, nil
+}
+
+// ask has the process make one key.
+func (w *worker) ask(password string, salt []byte) ([]byte, error) {
+	if _, err := w.in.Write(request(password, salt)); err != nil {
+		return nil, fmt.Errorf("hasher: ask: %w", err)
+	}
+	key := make([]byte, KeySize)
+	if _, err := io.ReadFull(w.out, key); err != nil {
+		return nil, fmt.Errorf("hasher: answer: %w", err)
+	}
+	return key, nil
+}
+
+func (w *worker) kill() { _ = w.cmd.Process.Kill() } // it may have ended
+
+// end ends the process and waits for it.
+func (w *worker) end() {
+	w.once.Do(func() {
+		_ = w.in.Close()
+		w.kill()
+		_ = w.cmd.Wait() // killed, as it should be
+	})
+}
+
+// request is what a worker reads: two lengths, the salt, the password.
+func request(password string, salt []byte) []byte {
+	b := binary.BigEndian.AppendUint32(nil, uint32(len(salt)))  //nolint:gosec // 16
+	b = binary.BigEndian.AppendUint32(b, uint32(len(password))) //nolint:gosec // up to 128
+	return append(append(b, salt...), password...)
+}
+
+// Serve is what a worker process does: it gives itself a low priority and
+// makes the keys that it is asked for until there are no more questions.
+func Serve(in io.Reader, out io.Writer) error {
+	runtime.GOMAXPROCS(1)
+	lower()
+	if err := serve(in, out); !errors.Is(err, io.EOF) {
+		return fmt.Errorf("hasher: %w", err)
+	}
+	return nil
+}
+
+// maxRequest bounds a salt and a password, in bytes.
+const maxRequest = 4 << 10
+
+// serve answers requests until there are no more.
+func serve(in io.Reader, out io.Writer) error {
+	r := bufio.NewReader(in)
+	var sizes [8]byte
+	for {
+		if _, err := io.ReadFull(r, sizes[:]); err != nil {
+			return err
+		}
+		salt, password := binary.BigEndian.Uint32(sizes[:4]), binary.BigEndian.Uint32(sizes[4:])
+		if salt > maxRequest || password > maxRequest {
+			return errors.New("a request is too large")
+		}
+		body := make([]byte, salt+password)
+		if _, err := io.ReadFull(r, body); err != nil {
+			return err
+		}
+		if _, err := out.Write(argon2.IDKey(body[salt:], body[:salt], passes, memory, lanes, KeySize)); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,71 @@
+package edge
+
+import (
+	"slices"
+
+	"github.com/valyala/fasthttp"
+)
+
+// Headers of every answer. Browsers may call the API from any origin that the
+// node is told to allow: credentials are bearer tokens, which no browser sends
+// by itself, so there is nothing for another site to ride on.
+var (
+	headerRequestID    = []byte("X-Request-Id")
+	headerReplayed     = []byte("Idempotency-Replayed")
+	headerNoSniff      = []byte(fasthttp.HeaderXContentTypeOptions)
+	headerCacheControl = []byte(fasthttp.HeaderCacheControl)
+	headerReferrer     = []byte("Referrer-Policy")
+	headerPolicy       = []byte("Content-Security-Policy")
+	headerTransport    = []byte("Strict-Transport-Security")
+	headerFrame        = []byte("X-Frame-Options")
+	headerOrigin       = []byte("Access-Control-Allow-Origin")
+	headerExpose       = []byte("Access-Control-Expose-Headers")
+
+	noSniff    = []byte("nosniff")
+	noStore    = []byte("no-store")
+	noReferrer = []byte("no-referrer")
+	noContent  = []byte("default-src 'none'; frame-ancestors 'none'")
+	noFrame    = []byte("DENY")
+	twoYears   = []byte("max-age=63072000; includeSubDomains")
+	anyOrigin  = []byte("*")
+	exposed    = []byte("X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ETag, Idempotency-Replayed")
+	jsonType   = []byte("application/json")
+)
+
+// protect sets the headers that browsers heed. A page of our own that needs more
+// than nothing has set its policy before.
+func (s *Server) protect(ctx *fasthttp.RequestCtx) {
+	h := &ctx.Response.Header
+	h.SetCanonical(headerNoSniff, noSniff)
+	h.SetCanonical(headerReferrer, noReferrer)
+	h.SetCanonical(headerFrame, noFrame)
+	if len(h.PeekBytes(headerPolicy)) == 0 {
+		h.SetCanonical(headerPolicy, noContent)
+	}
+	if s.cfg.HTTPS {
+		h.SetCanonical(headerTransport, twoYears)
+	}
+	origin := ctx.Request.Header.Peek(fasthttp.HeaderOrigin)
+	if len(origin) == 0 {
+		return
+	}
+	switch {
+	case slices.Contains(s.cfg.Origins, "*"):
+		h.SetCanonical(headerOrigin, anyOrigin)
+	case slices.Contains(s.cfg.Origins, string(origin)):
+		h.SetCanonical(headerOrigin, origin)
+		h.Add(fasthttp.HeaderVary, fasthttp.HeaderOrigin)
+	default:
+		return
+	}
+	h.SetCanonical(headerExpose, exposed)
+}
+
+// preflight answers a browser that asks what it may send.
+func preflight(ctx *fasthttp.RequestCtx) {
+	ctx.SetStatusCode(fasthttp.StatusNoContent)
+	h := &ctx.Response.Header
+	h.Set(fasthttp.HeaderAccessControlAllowMethods, "GET, HEAD, POST, PUT, PATCH, DELETE")
+	h.Set(fasthttp.HeaderAccessControlAllowHeaders, "Authorization, Content-Type, Idempotency-Key, If-None-Match")
+	h.Set(fasthttp.HeaderAccessControlMaxAge, "86400")
+}

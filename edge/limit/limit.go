@@ -1,0 +1,130 @@
+// Package limit counts requests against rate limits in bounded memory.
+//
+// Each subject (an address, a user, a key, in one tier) has a token bucket that
+// starts full and refills evenly. A bucket is kept as one time, that at which
+// it is full again (the generic cell rate algorithm, GCRA: ITU-T I.371 annex A),
+// so a full bucket needs no memory at all. The table has a fixed number of
+// slots of 16 bytes; where a set of slots has no free one, the bucket that is
+// the nearest to full gives way: under a flood of addresses some get a fresh
+// bucket too early, and the memory stays what it is.
+//
+// Any goroutine may call a Table. It owns none, so nothing has to be stopped.
+package limit
+
+import (
+	"hash/maphash"
+	"math"
+	"sync"
+	"time"
+)
+
+const (
+	ways     = 8       // slots of a set
+	slotSize = 16      // bytes
+	setSlots = 1 << 10 // sets that share a lock
+)
+
+// Subject is who or what is counted: a hash of its name within its tier.
+type Subject uint64
+
+// Table holds the buckets.
+type Table struct {
+	seed   maphash.Seed
+	shards []shard
+	mask   uint64 // of the sets
+}
+
+type shard struct {
+	mu   sync.Mutex
+	sets [setSlots][ways]slot
+}
+
+// slot is a bucket: whose it is, and when it is full again in unix
+// nanoseconds. One that is full is free.
+type slot struct {
+	subject uint64
+	full    int64
+}
+
+// New makes a table of about the given number of megabytes, at least 1.
+func New(megabytes int) *Table {
+	shards := 1
+	for shards*2*setSlots*ways*slotSize <= megabytes<<20 {
+		shards *= 2
+	}
+	return &Table{seed: maphash.MakeSeed(), shards: make([]shard, shards), mask: uint64(shards)*setSlots - 1}
+}
+
+// Bytes is the memory of the buckets.
+func (t *Table) Bytes() int { return len(t.shards) * setSlots * ways * slotSize }
+
+// Of is the subject of a name within a tier. The hash is keyed by the process:
+// nobody outside can make two names collide.
+func (t *Table) Of(tier, name string) Subject {
+	var h maphash.Hash
+	h.SetSeed(t.seed)
+	_, _ = h.WriteString(tier) // never fails
+	_ = h.WriteByte(0)         // never fails
+	_, _ = h.WriteString(name) // never fails
+	return Subject(h.Sum64())
+}
+
+// Verdict is what a bucket says.
+type Verdict struct {
+	Allowed   bool
+	Limit     int           // requests in a minute
+	Remaining int           // that would be allowed now
+	Reset     time.Time     // when the bucket is full again
+	Retry     time.Duration // until the next request is allowed, if this one is not
+}
+
+// Take counts one request of the subject at now, against a limit of requests in
+// a minute, which is the burst as well. A limit below 1 allows everything.
+func (t *Table) Take(s Subject, perMinute int, now time.Time) Verdict {
+	return t.count(s, perMinute, now, 1)
+}
+
+// Return takes one counted request back.
+func (t *Table) Return(s Subject, perMinute int, now time.Time) Verdict {
+	return t.count(s, perMinute, now, -1)
+}
+
+func (t *Table) count(s Subject, perMinute int, now time.Time, n int64) Verdict {
+	if perMinute < 1 {
+		return Verdict{Allowed: true, Limit: math.MaxInt32, Remaining: math.MaxInt32, Reset: now}
+	}
+	at, each := now.UnixNano(), max(1, int64(time.Minute)/int64(perMinute))
+	set := uint64(s) & t.mask
+	sh := &t.shards[set/setSlots]
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	b := bucket(&sh.sets[set%setSlots], uint64(s), at)
+	full := max(b.full, at)
+	next := max(full+n*each, at)
+	v := Verdict{Allowed: next <= at+each*int64(perMinute), Limit: perMinute}
+	if v.Allowed {
+		b.subject, b.full = uint64(s), next
+		full = next
+	} else {
+		v.Retry = time.Duration(next - at - each*int64(perMinute))
+	}
+	v.Remaining = int((at + each*int64(perMinute) - full) / each)
+	v.Reset = time.Unix(0, full)
+	return v
+}
+
+// bucket is the subject's slot, or the one that gives way for it.
+func bucket(set *[ways]slot, subject uint64, at int64) *slot {
+	var free *slot
+	for i := range set {
+		b := &set[i]
+		if b.subject == subject && b.full > at {
+			return b
+		}
+		if free == nil || b.full < free.full {
+			free = b
+		}
+	}
+	*free = slot{}
+	return free
+}

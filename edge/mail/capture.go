@@ -1,0 +1,211 @@
+package mail
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"mime"
+	"mime/multipart"
+	netmail "net/mail"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// captureMax is how many mails a Capture keeps.
+const captureMax = 1_000
+
+// Capture is a Sender that puts each mail into a file of its directory instead
+// of sending it. The directory is its own: it deletes old files there.
+type Capture struct {
+	dir    string
+	origin Origin
+
+	mu   sync.Mutex
+	last time.Time // of the newest name given
+}
+
+// OpenCapture makes the directory, if it is not there, readable for us only.
+func OpenCapture(dir string, origin Origin) (*Capture, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("mail directory: %w", err)
+	}
+	left, err := filepath.Glob(filepath.Join(dir, partial))
+	if err != nil {
+		return nil, fmt.Errorf("mail directory: %w", err)
+	}
+	for _, path := range left {
+		_ = os.Remove(path) // of a process that was killed as it wrote
+	}
+	return &Capture{dir: dir, origin: origin}, nil
+}
+
+// File names sort by time. A file has its name once it is whole.
+const (
+	stampLayout = "20060102T150405.000000000Z"
+	partial     = ".partial-*"
+)
+
+var namePattern = regexp.MustCompile(`^\d{8}T\d{6}\.\d{9}Z-[0-9A-Za-z_-]{1,64}\.eml$`)
+
+// Send writes the message to a file.
+func (c *Capture) Send(_ context.Context, m Message) error {
+	msg, err := c.origin.render(m)
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f, err := os.CreateTemp(c.dir, partial) // mode 0600
+	if err != nil {
+		return &Failure{Reason: "capture", cause: err}
+	}
+	_, err = msg.WriteTo(f)
+	err = errors.Join(err, f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), filepath.Join(c.dir, c.name(m.ID)))
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+		return &Failure{Reason: "capture", cause: err}
+	}
+	return c.prune()
+}
+
+// name is a file name later than all before.
+func (c *Capture) name(id string) string {
+	now := time.Now().UTC()
+	if !now.After(c.last) {
+		now = c.last.Add(1)
+	}
+	c.last = now
+	return now.Format(stampLayout) + "-" + id + ".eml"
+}
+
+// prune deletes all but the newest mails.
+func (c *Capture) prune() error {
+	names, err := c.names()
+	if err != nil {
+		return err
+	}
+	for _, name := range names[min(captureMax, len(names)):] {
+		_ = os.Remove(filepath.Join(c.dir, name)) // or the next time
+	}
+	return nil
+}
+
+// names are the mails' file names, newest first.
+func (c *Capture) names() ([]string, error) {
+	entries, err := os.ReadDir(c.dir)
+	if err != nil {
+		return nil, &Failure{Reason: "capture", cause: err}
+	}
+	names := make([]string, 0, len(entries))
+	for _, e := range slices.Backward(entries) {
+		if namePattern.MatchString(e.Name()) {
+			names = append(names, e.Name())
+		}
+	}
+	return names, nil
+}
+
+// Captured is a mail as its reader would see it.
+type Captured struct {
+	Name    string    // of its file
+	At      time.Time // when it was captured
+	Header  netmail.Header
+	To      string // bare address
+	Kind    string
+	Subject string
+	Text    string
+	HTML    string
+}
+
+// List are the newest mails, newest first, without their bodies.
+func (c *Capture) List(limit int) ([]Captured, error) {
+	names, err := c.names()
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Captured, 0, min(limit, len(names)))
+	for _, name := range names[:min(limit, len(names))] {
+		m, err := c.read(name, false)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // deleted since
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, *m)
+	}
+	return out, nil
+}
+
+// Read is one mail. A name that no mail has, or could have, is fs.ErrNotExist.
+func (c *Capture) Read(name string) (*Captured, error) { return c.read(name, true) }
+
+func (c *Capture) read(name string, bodies bool) (*Captured, error) {
+	if !namePattern.MatchString(name) {
+		return nil, fs.ErrNotExist
+	}
+	f, err := os.Open(filepath.Join(c.dir, name)) //nolint:gosec // a name of ours: no separator is in it
+	if err != nil {
+		return nil, fmt.Errorf("captured mail: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	msg, err := netmail.ReadMessage(f)
+	if err != nil {
+		return nil, fmt.Errorf("captured mail: %w", err)
+	}
+	m := &Captured{Name: name, Header: msg.Header, Kind: msg.Header.Get(kindHeader)}
+	stamp, _, _ := strings.Cut(name, "-")
+	if m.At, err = time.Parse(stampLayout, stamp); err != nil {
+		return nil, fmt.Errorf("captured mail: %w", err)
+	}
+	if m.Subject, err = new(mime.WordDecoder).DecodeHeader(msg.Header.Get("Subject")); err != nil {
+		return nil, fmt.Errorf("captured mail: %w", err)
+	}
+	to, err := msg.Header.AddressList("To")
+	if err != nil {
+		return nil, fmt.Errorf("captured mail: %w", err)
+	}
+	m.To = to[0].Address
+	if bodies {
+		err = m.readBodies(msg)
+	}
+	return m, err
+}
+
+// readBodies takes the two alternatives apart.
+func (m *Captured) readBodies(msg *netmail.Message) error {
+	_, params, err := mime.ParseMediaType(msg.Header.Get("Content-Type"))
+	if err != nil {
+		return fmt.Errorf("captured mail: %w", err)
+	}
+	parts := multipart.NewReader(msg.Body, params["boundary"])
+	for {
+		part, err := parts.NextPart() // decodes quoted-printable
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("captured mail: %w", err)
+		}
+		body, err := io.ReadAll(part)
+		if err != nil {
+			return fmt.Errorf("captured mail: %w", err)
+		}
+		switch text := strings.ReplaceAll(string(body), "\r\n", "\n"); {
+		case strings.HasPrefix(part.Header.Get("Content-Type"), "text/html"):
+			m.HTML = text
+		case strings.HasPrefix(part.Header.Get("Content-Type"), "text/plain"):
+			m.Text = text
+		}
+	}
+}

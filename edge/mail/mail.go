@@ -1,0 +1,101 @@
+// Package mail owns the mails that the node sends: their words (one pair of
+// templates and one builder per mail), the Outbox that takes them from handlers
+// without ever making them wait, and the two ways out of it: SMTP for a real
+// server, Capture for files that a developer reads at /dev/mail.
+//
+// The node makes a Sender and an Outbox of it; handlers of the edge Queue. Stop
+// of the Outbox sends what is queued, within its deadline, and waits for the
+// workers; the Sender is closed after it. What is queued dies with the process:
+// a mail is a notice, and a person can ask for another code.
+//
+// Bodies, addresses and codes are never logged: a log line has the kind and the
+// id of its message.
+package mail
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	netmail "net/mail"
+	"regexp"
+	"strings"
+
+	gomail "github.com/wneessen/go-mail"
+)
+
+// Sender delivers a message, or says why not. It is safe for concurrent use. A
+// *Failure says whether another attempt may help; any other error says it may.
+type Sender interface {
+	Send(ctx context.Context, m Message) error
+}
+
+// Failure is a message that was not delivered. It names no address: what servers
+// say about one often does, and errors are logged.
+type Failure struct {
+	Reason    string // at which step, of a fixed set of words
+	Code      int    // the server's SMTP code; 0 if it did not answer
+	Permanent bool   // another attempt would fail too
+	cause     error
+}
+
+// Error says what failed without any word of the server's.
+func (f *Failure) Error() string {
+	if f.Code != 0 {
+		return fmt.Sprintf("mail: %s: SMTP %d", f.Reason, f.Code)
+	}
+	return "mail: " + f.Reason
+}
+
+// Unwrap is the cause, which must not be logged.
+func (f *Failure) Unwrap() error { return f.cause }
+
+// Origin is the address that mails come from.
+type Origin struct{ address netmail.Address }
+
+// ParseOrigin reads an address such as "Boxoffice <tickets@example.org>".
+func ParseOrigin(s string) (Origin, error) {
+	a, err := netmail.ParseAddress(s)
+	if err != nil {
+		return Origin{}, fmt.Errorf("sender of mail %q: %w", s, err)
+	}
+	return Origin{address: *a}, nil
+}
+
+// domain is the right half of the address.
+func (o Origin) domain() string {
+	_, domain, _ := strings.Cut(o.address.Address, "@")
+	return domain
+}
+
+var idPattern = regexp.MustCompile(`^[0-9A-Za-z_-]{1,64}$`)
+
+var errAddress = errors.New("not a bare mail address")
+
+// render makes the message that goes over the wire. A message that cannot be
+// one is a permanent *Failure.
+func (o Origin) render(m Message) (*gomail.Msg, error) {
+	to, err := netmail.ParseAddress(m.To)
+	if err == nil && (to.Address != m.To || oneLine(m.To) != m.To) {
+		err = errAddress
+	}
+	if err != nil {
+		return nil, &Failure{Reason: "bad address", Permanent: true, cause: err}
+	}
+	if !idPattern.MatchString(m.ID) {
+		return nil, &Failure{Reason: "bad id", Permanent: true}
+	}
+	msg := gomail.NewMsg(gomail.WithNoDefaultUserAgent())
+	msg.SetAddrHeaderFromMailAddress(gomail.HeaderFrom, &o.address)
+	msg.SetAddrHeaderFromMailAddress(gomail.HeaderTo, &netmail.Address{Name: oneLine(m.ToName), Address: to.Address})
+	msg.Subject(oneLine(m.Subject))
+	msg.SetDate()
+	msg.SetMessageIDWithValue(m.ID + "@" + o.domain())
+	msg.SetGenHeader("Auto-Submitted", "auto-generated") // RFC 3834: no vacation notices, please
+	msg.SetGenHeader("X-Auto-Response-Suppress", "All")
+	msg.SetGenHeader(kindHeader, oneLine(m.Kind))
+	msg.SetBodyString(gomail.TypeTextPlain, m.Text)
+	msg.AddAlternativeString(gomail.TypeTextHTML, m.HTML)
+	return msg, nil
+}
+
+const kindHeader = "X-Boxoffice-Mail"

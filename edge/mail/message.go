@@ -1,0 +1,157 @@
+package mail
+
+import (
+	"crypto/rand"
+	"embed"
+	"encoding/hex"
+	htmltemplate "html/template"
+	"io"
+	"io/fs"
+	"maps"
+	"path"
+	"regexp"
+	"strings"
+	"text/template"
+	"unicode"
+)
+
+// Message is one mail to one person, ready to be sent. A Sender adds its own
+// address, the date, and what marks a mail as a machine's.
+type Message struct {
+	ID      string // unique; the left half of Message-ID, the same in every attempt
+	Kind    string // which mail it is, for metrics and logs: the name of its templates
+	To      string // bare address
+	ToName  string // may be empty
+	Subject string
+	Text    string
+	HTML    string
+}
+
+// LoginCode brings a buyer the code that logs in.
+func LoginCode(to, name, code string) Message {
+	return compose("login_code", to, name, values{"Code": code})
+}
+
+// PasswordReset brings the link under which a new password is set.
+func PasswordReset(to, name, url string) Message {
+	return compose("password_reset", to, name, values{"URL": url})
+}
+
+// Invitation asks somebody to join an organization.
+func Invitation(to, name, organization, role string) Message {
+	return compose("invitation", to, name, values{"Organization": label(organization), "Role": label(role)})
+}
+
+// PasswordChanged warns the owner of an account.
+func PasswordChanged(to, name string) Message {
+	return compose("password_changed", to, name, nil)
+}
+
+// TwoFactorChanged warns the owner of an account that its second factor is now
+// on, or off.
+func TwoFactorChanged(to, name string, on bool) Message {
+	return compose("two_factor_changed", to, name, values{"On": on})
+}
+
+// values are what a mail's templates show beside the name. What a stranger may
+// have typed goes through label first.
+type values map[string]any
+
+// form is the pair of templates of one kind of mail. Its text file defines
+// "subject" and "body", its HTML file "body"; the layouts hold what all share.
+type form struct {
+	text *template.Template
+	html *htmltemplate.Template
+}
+
+//go:embed templates
+var files embed.FS
+
+var forms = readForms()
+
+// readForms parses every pair of templates. They are part of the program: one
+// that does not parse panics at its start.
+func readForms() map[string]form {
+	const layoutText, layoutHTML = "templates/layout.txt", "templates/layout.html"
+	names, err := fs.Glob(files, "templates/*.txt")
+	if err != nil {
+		panic(err)
+	}
+	out := map[string]form{}
+	for _, name := range names {
+		if name == layoutText {
+			continue
+		}
+		stem := strings.TrimSuffix(name, ".txt")
+		out[path.Base(stem)] = form{
+			text: template.Must(template.New("layout.txt").Option("missingkey=error").ParseFS(files, layoutText, name)),
+			html: htmltemplate.Must(htmltemplate.New("layout.html").Option("missingkey=error").ParseFS(files, layoutHTML, stem+".html")),
+		}
+	}
+	return out
+}
+
+// compose fills the templates of a kind.
+func compose(kind, to, name string, v values) Message {
+	f := forms[kind]
+	m := Message{ID: newID(), Kind: kind, To: to, ToName: label(name)}
+	data := values{"Name": m.ToName}
+	maps.Copy(data, v)
+	m.Subject = oneLine(filled(f.text.ExecuteTemplate, "subject", data))
+	m.Text = filled(f.text.ExecuteTemplate, "layout.txt", data)
+	data["Subject"] = m.Subject
+	m.HTML = filled(f.html.ExecuteTemplate, "layout.html", data)
+	return m
+}
+
+// filled executes a template. One that fails is a defect that its golden test
+// finds: it panics.
+func filled(execute func(io.Writer, string, any) error, name string, data values) string {
+	var b strings.Builder
+	if err := execute(&b, name, data); err != nil {
+		panic(err)
+	}
+	return b.String()
+}
+
+// maxLabel bounds what a stranger puts into a mail, in characters.
+const maxLabel = 100
+
+var (
+	scheme = regexp.MustCompile(`[:/\\]{2,}`)
+	domain = regexp.MustCompile(`[.。．｡]([\pL\pN])`)
+)
+
+// label makes a name that a stranger typed fit for a mail from us: one line, not
+// long, and nothing that a mail program would turn into a link. An attacker who
+// registers a victim's address under the name "Win at evil.example" must not get
+// us to deliver his advertisement.
+func label(s string) string {
+	s = domain.ReplaceAllString(scheme.ReplaceAllString(oneLine(s), " "), ". $1")
+	s = strings.ReplaceAll(s, "@", " at ")
+	if r := []rune(s); len(r) > maxLabel {
+		s = string(r[:maxLabel]) + "…"
+	}
+	return s
+}
+
+// oneLine drops what is not printable, line ends among it, and needless space:
+// neither a header nor a line can end within s.
+func oneLine(s string) string {
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case !unicode.IsPrint(r):
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, ""))
+	return strings.Join(strings.Fields(s), " ")
+}
+
+func newID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}

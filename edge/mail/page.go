@@ -1,0 +1,67 @@
+package mail
+
+import (
+	_ "embed"
+	"errors"
+	"html/template"
+	"io/fs"
+	"slices"
+
+	"github.com/valyala/fasthttp"
+)
+
+// pageMax is how many mails the list shows.
+const pageMax = 100
+
+//go:embed page.html
+var pageSource string
+
+var page = template.Must(template.New("page").Parse(pageSource))
+
+// pagePolicy lets the page do nothing but be seen. A mail's HTML is in a frame
+// that inherits it and is sandboxed besides.
+const pagePolicy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// Page shows the captured mails at /dev/mail, newest first, and one of them at
+// /dev/mail/{name}. Who may see them is for the server to decide.
+func (c *Capture) Page(ctx *fasthttp.RequestCtx) {
+	h := &ctx.Response.Header
+	h.Set(fasthttp.HeaderContentSecurityPolicy, pagePolicy)
+	h.Set(fasthttp.HeaderXContentTypeOptions, "nosniff")
+	h.Set(fasthttp.HeaderReferrerPolicy, "no-referrer")
+	h.Set(fasthttp.HeaderCacheControl, "no-store")
+	var (
+		shown any
+		err   error
+		show  = "list"
+	)
+	if name, ok := ctx.UserValue("name").(string); ok {
+		show = "mail"
+		shown, err = c.Read(name)
+	} else {
+		shown, err = c.List(pageMax)
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		ctx.Error("No such mail.", fasthttp.StatusNotFound)
+		return
+	case err == nil:
+		ctx.SetContentType("text/html; charset=utf-8")
+		err = page.ExecuteTemplate(ctx, show, shown)
+	}
+	if err != nil {
+		ctx.Error("The captured mails cannot be read.", fasthttp.StatusInternalServerError)
+	}
+}
+
+// Headers are the mail's, in alphabetical order.
+func (m *Captured) Headers() []string {
+	out := make([]string, 0, len(m.Header))
+	for name, values := range m.Header {
+		for _, value := range values {
+			out = append(out, name+": "+value)
+		}
+	}
+	slices.Sort(out)
+	return out
+}

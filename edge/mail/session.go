@@ -1,0 +1,116 @@
+package mail
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"time"
+
+	gomail "github.com/wneessen/go-mail"
+)
+
+// session is one connection to the server, for one message at a time. It owns
+// the connection and closes it: go-mail leaves it open after most errors, and
+// knows of a context only as it dials.
+type session struct {
+	mailer *gomail.Client
+	conn   net.Conn
+	since  time.Time // when it became idle
+}
+
+// dial connects, encrypts and authenticates. ctx bounds all of it.
+func (s *SMTP) dial(ctx context.Context) (*session, error) {
+	c := &session{}
+	unwatch := func() bool { return true }
+	connect := func(dialling context.Context, network, address string) (net.Conn, error) {
+		conn, err := s.connect(dialling, network, address)
+		if err != nil {
+			return nil, err
+		}
+		c.conn = conn
+		unwatch = c.watch(ctx) // dialling ends too soon
+		return conn, nil
+	}
+	var err error
+	c.mailer, err = gomail.NewClient(s.host, append(slices.Clip(s.options), gomail.WithDialContextFunc(connect))...)
+	if err != nil {
+		return nil, fmt.Errorf("mail client: %w", err)
+	}
+	err = c.mailer.DialWithContext(ctx)
+	unwatch()
+	if err != nil {
+		c.close()
+		return nil, err
+	}
+	return c, nil
+}
+
+func (s *SMTP) connect(ctx context.Context, network, address string) (net.Conn, error) {
+	if s.implicit {
+		return (&tls.Dialer{Config: s.tls}).DialContext(ctx, network, address)
+	}
+	return (&net.Dialer{}).DialContext(ctx, network, address)
+}
+
+// watch cuts the connection when ctx ends, until what it returns is called.
+func (c *session) watch(ctx context.Context) (unwatch func() bool) {
+	return context.AfterFunc(ctx, func() { _ = c.conn.Close() })
+}
+
+// condition is a session's, after a message.
+type condition int
+
+const (
+	usable condition = iota // for another message
+	broken
+	stale // broken before the server took anything of this message
+)
+
+// shuttingDown is the server's code as it closes the connection (RFC 5321, 3.8).
+const shuttingDown = 421
+
+// send hands a message over. An error is a *Failure.
+func (c *session) send(ctx context.Context, msg *gomail.Msg) (condition, error) {
+	unwatch := c.watch(ctx)
+	err := c.mailer.Send(msg)
+	cut := !unwatch()
+	switch {
+	case err == nil && cut:
+		return broken, nil
+	case err == nil:
+		return usable, nil
+	}
+	f := &Failure{Reason: "connection lost", cause: err}
+	step, ok := errors.AsType[*gomail.SendError](err)
+	if !ok {
+		return broken, f
+	}
+	if f.Code = step.ErrorCode(); f.Code != 0 {
+		f.Reason, f.Permanent = "refused", f.Code >= 500
+	}
+	first := step.Reason == gomail.ErrConnCheck || step.Reason == gomail.ErrSMTPMailFrom
+	switch gone := cut || f.Code == 0 || f.Code == shuttingDown; {
+	case gone && first:
+		return stale, f
+	case gone, !first && step.Reason != gomail.ErrSMTPRcptTo:
+		return broken, f // within DATA, where go-mail does not reset the session
+	}
+	return usable, f
+}
+
+// quit takes leave of the server and hangs up.
+func (c *session) quit() {
+	_ = c.conn.SetDeadline(time.Now().Add(time.Second))
+	_ = c.mailer.Close() // an unpolite end is an end
+	c.close()
+}
+
+// close hangs up.
+func (c *session) close() {
+	if c.conn != nil {
+		_ = c.conn.Close()
+	}
+}

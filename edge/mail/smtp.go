@@ -1,0 +1,227 @@
+package mail
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net/netip"
+	"net/textproto"
+	"net/url"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	gomail "github.com/wneessen/go-mail"
+)
+
+const (
+	smtpTimeout  = 15 * time.Second // of a dial, and of a message
+	smtpIdleTime = 20 * time.Second // an unused connection is closed after about this time
+)
+
+// SMTPConfig is what an SMTP is made of.
+type SMTPConfig struct {
+	URL     string // smtps://, smtp:// (STARTTLS; optional on loopback) or smtp+plain://, with user:password@ and a port if need be
+	Origin  Origin
+	TLS     *tls.Config   // nil: the system's authorities
+	Timeout time.Duration // of a dial, and of a message; 0: 15 s
+}
+
+// SMTP is a Sender that hands messages to a mail server. It keeps connections
+// open while there is something to send and closes them soon after.
+type SMTP struct {
+	origin   Origin
+	host     string
+	tls      *tls.Config
+	options  []gomail.Option
+	implicit bool // TLS from the first byte
+
+	mu     sync.Mutex
+	idle   []*session
+	reaper *time.Timer // nil when no connection is idle
+	closed bool
+
+	reaping sync.WaitGroup
+}
+
+// NewSMTP reads the configuration. It does not dial. Its errors leave the URL
+// out, which may hold a password.
+func NewSMTP(cfg SMTPConfig) (*SMTP, error) {
+	u, err := url.Parse(cfg.URL)
+	if err != nil || u.Hostname() == "" {
+		return nil, errors.New("the URL of the mail server is not one")
+	}
+	s := &SMTP{origin: cfg.Origin, host: u.Hostname(), implicit: u.Scheme == "smtps", tls: cfg.TLS}
+	if s.tls == nil {
+		s.tls = &tls.Config{MinVersion: tls.VersionTLS12}
+	}
+	if s.tls.ServerName == "" {
+		s.tls = s.tls.Clone()
+		s.tls.ServerName = s.host
+	}
+	security, err := security(u)
+	if err != nil {
+		return nil, err
+	}
+	port, err := port(u)
+	if err != nil {
+		return nil, err
+	}
+	s.options = []gomail.Option{
+		security, gomail.WithPort(port), gomail.WithTLSConfig(s.tls), gomail.WithTimeout(smtpTimeout),
+		gomail.WithoutNoop(), gomail.WithoutRset(), // two round trips less; Send copes with a stale connection
+	}
+	if cfg.Timeout > 0 {
+		s.options = append(s.options, gomail.WithTimeout(cfg.Timeout))
+	}
+	if u.User != nil {
+		password, _ := u.User.Password()
+		s.options = append(s.options, gomail.WithUsername(u.User.Username()), gomail.WithPassword(password),
+			// What every server has comes first; it is safe under TLS.
+			gomail.WithOpportunisticSMTPAuth(gomail.SMTPAuthPlain, gomail.SMTPAuthLogin, gomail.SMTPAuthSCRAMSHA256, gomail.SMTPAuthCramMD5))
+	}
+	return s, nil
+}
+
+// security is what the URL's scheme asks for.
+func security(u *url.URL) (gomail.Option, error) {
+	a, err := netip.ParseAddr(u.Hostname())
+	local := u.Hostname() == "localhost" || err == nil && a.IsLoopback()
+	switch {
+	case u.Scheme == "smtps":
+		return gomail.WithSSL(), nil
+	case u.Scheme == "smtp" && local:
+		return gomail.WithTLSPolicy(gomail.TLSOpportunistic), nil
+	case u.Scheme == "smtp":
+		return gomail.WithTLSPolicy(gomail.TLSMandatory), nil
+	case u.Scheme == "smtp+plain" && u.User != nil && !local:
+		return nil, errors.New("the URL of the mail server has credentials, which smtp+plain would send in the clear")
+	case u.Scheme == "smtp+plain":
+		return gomail.WithTLSPolicy(gomail.NoTLS), nil
+	}
+	return nil, errors.New("the URL of the mail server begins with none of smtps://, smtp:// and smtp+plain://")
+}
+
+// port is the URL's, or its scheme's.
+func port(u *url.URL) (int, error) {
+	switch {
+	case u.Port() != "":
+		n, err := strconv.Atoi(u.Port())
+		if err != nil || n < 1 || n > 65535 {
+			return 0, errors.New("the URL of the mail server has a port that is none")
+		}
+		return n, nil
+	case u.Scheme == "smtps":
+		return 465, nil
+	}
+	return 587, nil
+}
+
+// Send delivers a message to the server. A server that did not say whether it
+// took the message may have it twice, with one Message-ID.
+func (s *SMTP) Send(ctx context.Context, m Message) error {
+	msg, err := s.origin.render(m)
+	if err != nil {
+		return err
+	}
+	for {
+		c, err := s.take(), error(nil)
+		reused := c != nil
+		if !reused {
+			if c, err = s.dial(ctx); err != nil {
+				return undialled(err)
+			}
+		}
+		state, err := c.send(ctx, msg)
+		if state == usable {
+			s.put(c)
+			return err
+		}
+		c.close()
+		if !reused || state != stale || ctx.Err() != nil {
+			return err
+		}
+	}
+}
+
+// undialled is the failure of a session that did not come to be, which is the
+// fault of no message. What servers say is not repeated.
+func undialled(err error) *Failure {
+	if reply, ok := errors.AsType[*textproto.Error](err); ok {
+		return &Failure{Reason: "no session", Code: reply.Code, cause: err}
+	}
+	return &Failure{Reason: "no session: " + err.Error(), cause: err}
+}
+
+// take is the idle connection that was used last, or nil.
+func (s *SMTP) take() *session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := len(s.idle) - 1
+	if n < 0 {
+		return nil
+	}
+	c := s.idle[n]
+	s.idle = s.idle[:n]
+	return c
+}
+
+// put keeps a connection for the next message.
+func (s *SMTP) put(c *session) {
+	c.since = time.Now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		c.close()
+		return
+	}
+	s.idle = append(s.idle, c)
+	if s.reaper == nil {
+		s.reapLater()
+	}
+}
+
+func (s *SMTP) reapLater() {
+	s.reaping.Add(1)
+	s.reaper = time.AfterFunc(smtpIdleTime, func() {
+		defer s.reaping.Done()
+		s.reap()
+	})
+}
+
+// reap closes the connections that nobody has used for a while.
+func (s *SMTP) reap() {
+	s.mu.Lock()
+	old := 0 // the longest idle are first
+	for old < len(s.idle) && time.Since(s.idle[old].since) >= smtpIdleTime {
+		old++
+	}
+	reaped := slices.Clone(s.idle[:old])
+	s.idle = slices.Delete(s.idle, 0, old)
+	s.reaper = nil
+	if len(s.idle) > 0 {
+		s.reapLater()
+	}
+	s.mu.Unlock()
+	for _, c := range reaped {
+		c.quit()
+	}
+}
+
+// Close closes the idle connections, and lets the others be closed after their
+// message. It is called once.
+func (s *SMTP) Close() {
+	s.mu.Lock()
+	s.closed = true
+	idle := s.idle
+	s.idle = nil
+	if s.reaper != nil && s.reaper.Stop() {
+		s.reaping.Done()
+	}
+	s.mu.Unlock()
+	for _, c := range idle {
+		c.quit()
+	}
+	s.reaping.Wait()
+}

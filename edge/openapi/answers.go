@@ -1,0 +1,209 @@
+package openapi
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/swaggest/openapi-go/openapi31"
+
+	"boxoffice/edge/route"
+	"boxoffice/engine"
+)
+
+// failure is the error envelope, named Error in the document.
+type failure struct {
+	Error struct {
+		Code    string         `json:"code" required:"true" description:"stable; see the catalogue"`
+		Message string         `json:"message" required:"true" description:"for people"`
+		Details map[string]any `json:"details" required:"true" nullable:"true" description:"of the code; null when there are none"`
+	} `json:"error" required:"true"`
+	Meta struct {
+		RequestID string `json:"request_id" required:"true" description:"also the header X-Request-Id"`
+	} `json:"meta" required:"true"`
+}
+
+// refusal is what an operation may be refused with under one status.
+type refusal struct {
+	status int
+	codes  []engine.Code // sorted
+}
+
+// refusals are an operation's by status: its own and its shape's, and what the
+// transport may find wrong with any request.
+func refusals(op *route.Op) []refusal {
+	byStatus := map[int][]engine.Code{}
+	for _, code := range append(op.AllErrors(), engine.Validation, engine.PayloadTooLarge) {
+		status := engine.StatusOf(code, !op.Writes())
+		if !slices.Contains(byStatus[status], code) {
+			byStatus[status] = append(byStatus[status], code)
+		}
+	}
+	var all []refusal
+	for _, status := range slices.Sorted(maps.Keys(byStatus)) {
+		slices.Sort(byStatus[status])
+		all = append(all, refusal{status, byStatus[status]})
+	}
+	return all
+}
+
+// name is the refusal's among the components.
+func (r refusal) name() string {
+	var words []string
+	for _, code := range r.codes {
+		var word strings.Builder
+		for part := range strings.SplitSeq(strings.ToLower(string(code)), "_") {
+			word.WriteString(strings.ToUpper(part[:1]) + part[1:])
+		}
+		words = append(words, word.String())
+	}
+	return strings.Join(words, "Or")
+}
+
+// maxShared is how many codes a refusal may have whose name lists them.
+const maxShared = 2
+
+// sharedRefusals are the names of those that more than one operation has.
+func sharedRefusals(ops []route.Op) map[string]bool {
+	seen := map[string]bool{}
+	for i := range ops {
+		for _, r := range refusals(&ops[i]) {
+			if name := r.name(); len(r.codes) <= maxShared {
+				_, again := seen[name]
+				seen[name] = again
+			}
+		}
+	}
+	return seen
+}
+
+// answers completes the success and adds the refusals.
+func (p *printer) answers(op *route.Op, o *openapi31.Operation) {
+	all := o.ResponsesEns()
+	ok := all.MapOfResponseOrReferenceValues[strconv.Itoa(op.Status)].Response
+	always(ok)
+	if op.Streams() {
+		ok.Content = map[string]openapi31.MediaType{"text/event-stream": {Schema: map[string]any{"type": "string"}}}
+	}
+	if op.Idempotency == route.Replay {
+		header(ok, headerReplayed)
+	}
+	if op.Tagged() {
+		header(ok, headerETag)
+		all.WithMapOfResponseOrReferenceValuesItem("304", shared(notModified))
+	}
+	for _, r := range refusals(op) {
+		answer := openapi31.ResponseOrReference{Response: r.response()}
+		if name := r.name(); p.shared[name] {
+			p.spec.ComponentsEns().WithResponsesItem(name, answer)
+			answer = shared(name)
+		}
+		all.WithMapOfResponseOrReferenceValuesItem(strconv.Itoa(r.status), answer)
+	}
+	all.WithMapOfResponseOrReferenceValuesItem("408", shared(requestTimeout))
+	all.WithMapOfResponseOrReferenceValuesItem("431", shared(headersTooLarge))
+}
+
+func shared(name string) openapi31.ResponseOrReference {
+	return openapi31.ResponseOrReference{Reference: reference("responses", name)}
+}
+
+// response describes the refusal, with an example of each code.
+func (r refusal) response() *openapi31.Response {
+	var lines []string
+	content, waits := errorContent(), r.status == http.StatusTooManyRequests
+	for _, code := range r.codes {
+		def := engine.CodeTable[code]
+		lines = append(lines, fmt.Sprintf("- `%s`: %s", code, def.Sentence))
+		content.WithExamplesItem(string(code), openapi31.ExampleOrReference{Reference: reference("examples", string(code))})
+		waits = waits || code == engine.IdempotencyInFlight || def.Retryable && r.status == http.StatusServiceUnavailable
+	}
+	answer := (&openapi31.Response{}).WithDescription(strings.Join(lines, "\n")).WithContentItem(jsonType, content)
+	answer.WithMapOfAnythingItem("x-error-codes", r.codes)
+	always(answer)
+	if r.status == http.StatusUnauthorized {
+		header(answer, headerAuthenticate)
+	}
+	if waits {
+		header(answer, headerRetryAfter)
+	}
+	return answer
+}
+
+func errorContent() openapi31.MediaType {
+	return openapi31.MediaType{Schema: map[string]any{"$ref": "#/components/schemas/Error"}}
+}
+
+// envelope is an example of a refusal.
+func envelope(code engine.Code, message string, details any) any {
+	return map[string]any{
+		"error": map[string]any{"code": code, "message": message, "details": details},
+		"meta":  map[string]any{"request_id": "req_5f0c9a1be4d27c38-1z"},
+	}
+}
+
+// describeErrors adds the schema of the envelope, an example of each code, and
+// the catalogue.
+func (p *printer) describeErrors(ops []route.Op) error {
+	schema, err := p.reflector.Reflect(failure{})
+	if err != nil {
+		return err
+	}
+	simple, err := schema.ToSchemaOrBool().ToSimpleMap()
+	if err != nil {
+		return err
+	}
+	p.spec.ComponentsEns().WithSchemasItem("Error", simple)
+	for code := range used(ops) {
+		var details any
+		if code == engine.Validation {
+			details = route.ValidationDetails{Issues: []route.Issue{
+				{Path: "items[0].quantity", Code: route.IssueMinimum, Message: "must be at least 1"},
+			}}
+		}
+		def := engine.CodeTable[code]
+		p.spec.ComponentsEns().WithExamplesItem(string(code), openapi31.ExampleOrReference{
+			Example: (&openapi31.Example{}).WithSummary(string(code)).WithValue(envelope(code, def.Sentence, details)),
+		})
+	}
+	rows := map[string]any{}
+	for code, def := range engine.CodeTable {
+		rows[string(code)] = map[string]any{"status": def.Status, "retryable": def.Retryable, "message": def.Sentence}
+	}
+	p.spec.WithMapOfAnythingItem("x-error-codes", rows)
+	return nil
+}
+
+// used are the codes that some answer has.
+func used(ops []route.Op) map[engine.Code]bool {
+	codes := map[engine.Code]bool{}
+	for i := range ops {
+		for _, r := range refusals(&ops[i]) {
+			for _, code := range r.codes {
+				codes[code] = true
+			}
+		}
+	}
+	return codes
+}
+
+// catalogue is the table of errors, for people.
+func catalogue() string {
+	codes := slices.SortedFunc(maps.Keys(engine.CodeTable), func(a, b engine.Code) int {
+		return cmp.Or(engine.CodeTable[a].Status-engine.CodeTable[b].Status, strings.Compare(string(a), string(b)))
+	})
+	var b strings.Builder
+	b.WriteString("\n## Error codes\n\n| Code | Status | Meaning | Retry |\n|---|---|---|---|\n")
+	for _, code := range codes {
+		def, retry := engine.CodeTable[code], "no"
+		if def.Retryable {
+			retry = "yes"
+		}
+		fmt.Fprintf(&b, "| `%s` | %d | %s | %s |\n", code, def.Status, def.Sentence, retry)
+	}
+	return b.String()
+}

@@ -1,0 +1,152 @@
+package openapi
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/swaggest/openapi-go/openapi31"
+
+	"boxoffice/edge/route"
+	"boxoffice/engine"
+)
+
+const jsonType = "application/json"
+
+// Names of the components that no type gives.
+const (
+	headerRequestID    = "X-Request-Id"
+	headerLimit        = "X-RateLimit-Limit"
+	headerRemaining    = "X-RateLimit-Remaining"
+	headerReset        = "X-RateLimit-Reset"
+	headerRetryAfter   = "Retry-After"
+	headerReplayed     = "Idempotency-Replayed"
+	headerETag         = "ETag"
+	headerAuthenticate = "WWW-Authenticate"
+
+	keyReplay   = "IdempotencyKeyReplay"
+	keyByActor  = "IdempotencyKeyActor"
+	ifNoneMatch = "IfNoneMatch"
+
+	notModified     = "NotModified"
+	requestTimeout  = "RequestTimeout"
+	headersTooLarge = "RequestHeaderFieldsTooLarge"
+	methodNotKnown  = "MethodNotAllowed"
+)
+
+// reference points to a component.
+func reference(kind, name string) *openapi31.Reference {
+	return (&openapi31.Reference{}).WithRef("#/components/" + kind + "/" + name)
+}
+
+// header adds a header of the components to an answer.
+func header(r *openapi31.Response, name string) {
+	r.WithHeadersItem(name, openapi31.HeaderOrReference{Reference: reference("headers", name)})
+}
+
+// always adds the headers of every answer.
+func always(r *openapi31.Response) {
+	for _, name := range []string{headerRequestID, headerLimit, headerRemaining, headerReset} {
+		header(r, name)
+	}
+}
+
+// components adds what operations refer to and no type gives.
+func (p *printer) components() {
+	c := p.spec.ComponentsEns()
+	headerOf := func(name, schema, description string) {
+		c.WithHeadersItem(name, openapi31.HeaderOrReference{
+			Header: (&openapi31.Header{}).WithSchema(map[string]any{"type": schema}).WithDescription(description),
+		})
+	}
+	headerOf(headerRequestID, "string", "Names the request in logs; in an error also meta.request_id, which in a replayed one names the first request.")
+	headerOf(headerLimit, "integer", "Requests a minute that the tighter of the limits allows that counted this one.")
+	headerOf(headerRemaining, "integer", "Requests that are left of it now.")
+	headerOf(headerReset, "integer", "When all of it is there again, in unix seconds.")
+	headerOf(headerRetryAfter, "integer", "Seconds after which a retry makes sense.")
+	headerOf(headerReplayed, "string", "true when the answer is the stored one of an earlier request with this Idempotency-Key.")
+	headerOf(headerETag, "string", "Names these bytes, for If-None-Match; only without credentials.")
+	headerOf(headerAuthenticate, "string", "Bearer.")
+
+	key := func(name, description string) {
+		c.WithParametersItem(name, openapi31.Parameter{
+			Name: "Idempotency-Key", In: openapi31.ParameterInHeader, Description: &description,
+			Schema: map[string]any{"type": "string", "format": "uuid"},
+		}.ToParameterOrRef())
+	}
+	key(keyReplay, "Makes a retry safe: a repeat with the same key, path and body within 24 hours gets the first answer, byte for byte, with the header Idempotency-Replayed. "+
+		"The same key with another body is IDEMPOTENCY_KEY_REUSED; while the first still runs, IDEMPOTENCY_IN_FLIGHT. Answers 401, 409, 429 and 5xx are not kept.")
+	key(keyByActor, "Makes a retry safe: a repeat with the same key and body within 24 hours does nothing again and gets what the first came to, as it stands now. "+
+		"The same key with another body is IDEMPOTENCY_KEY_REUSED.")
+	tag := "The ETag of an answer that the client has; 304 if it still holds. A 304 does not count against the limit."
+	c.WithParametersItem(ifNoneMatch, openapi31.Parameter{
+		Name: "If-None-Match", In: openapi31.ParameterInHeader, Description: &tag, Schema: map[string]any{"type": "string"},
+	}.ToParameterOrRef())
+
+	same := (&openapi31.Response{}).WithDescription("The client has this answer.")
+	always(same)
+	header(same, headerETag)
+	c.WithResponsesItem(notModified, openapi31.ResponseOrReference{Response: same})
+	p.transport(requestTimeout, engine.Validation, "The request did not arrive in time.", "The request did not arrive within 5 seconds.")
+	p.transport(headersTooLarge, engine.Validation, "The request headers are too large.", "Path, query and headers have more than 8 KB.")
+	p.transport(methodNotKnown, engine.MethodNotAllowed, engine.CodeTable[engine.MethodNotAllowed].Sentence, "Any path, with a method that it does not have.")
+}
+
+// transport adds an answer that is given before an operation is found.
+func (p *printer) transport(name string, code engine.Code, message, description string) {
+	content := errorContent()
+	content.WithExamplesItem(string(code), openapi31.ExampleOrReference{
+		Example: (&openapi31.Example{}).WithSummary(string(code)).WithValue(envelope(code, message, nil)),
+	})
+	r := (&openapi31.Response{}).WithDescription(description).WithContentItem(jsonType, content)
+	r.WithMapOfAnythingItem("x-error-codes", []engine.Code{code})
+	header(r, headerRequestID)
+	p.spec.ComponentsEns().WithResponsesItem(name, openapi31.ResponseOrReference{Response: r})
+}
+
+// tagTexts describe the groups of operations, in the document's order.
+var tagTexts = []struct{ name, text string }{
+	{"Auth", "Accounts of organizers and buyers, sessions and second factors."},
+	{"Users", "The signed-in user's own account."},
+	{"Organizations", "Organizations and their members."},
+	{"API keys", "Credentials of programs, each of one organization and within scopes."},
+	{"Wallets", "An organization's money, per currency."},
+	{"Public events", "What everybody may read: events on sale and what is left of them."},
+	{"Seats", "An event's seats: the map, what is taken, a live stream of it, and what a shopper holds."},
+	{"Organizer events", "The making and the life of an organization's events."},
+	{"Ticket types", "What an event sells."},
+	{"Venue maps", "Drawings of houses, published in versions by which events seat their guests."},
+	{"Seating", "The seating of an event: its map, prices and blocks."},
+	{"Orders and payments", "Buying: an order holds tickets until it is paid, cancelled or expired."},
+	{"Check-in", "Gates: scans and counters."},
+	{"Platform", "For administrators of the platform."},
+}
+
+// tags lists the groups that the table has, those without a text at the end.
+func (p *printer) tags(ops []route.Op) {
+	missing := map[string]bool{}
+	for i := range ops {
+		missing[ops[i].Tag] = true
+	}
+	for _, t := range tagTexts {
+		if missing[t.name] {
+			p.spec.Tags = append(p.spec.Tags, *(&openapi31.Tag{}).WithName(t.name).WithDescription(t.text))
+			delete(missing, t.name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(missing)) {
+		p.spec.Tags = append(p.spec.Tags, openapi31.Tag{Name: name})
+	}
+}
+
+// limitsTable is the table of tiers, for people.
+func limitsTable() string {
+	var b strings.Builder
+	b.WriteString("\n## Rate limits\n\n| Tier | Requests a minute | Counted per |\n|---|---|---|\n")
+	for _, tier := range slices.Sorted(maps.Keys(route.Limits)) {
+		limit := route.Limits[tier]
+		fmt.Fprintf(&b, "| `%s` | %d | %s |\n", tier, limit.PerMinute, limit.CountedPer)
+	}
+	return b.String()
+}

@@ -1,0 +1,126 @@
+package openapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// exampleOf is a body that the request type may have: what it requires, and
+// what carries an example. A field's value is its example, which may be JSON,
+// else its default, its first allowed value, or something plain in its format.
+func exampleOf(t reflect.Type) (object, error) {
+	var all object
+	for f := range t.Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if f.Anonymous && name == "" {
+			inner, err := exampleOf(f.Type)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, inner...)
+			continue
+		}
+		_, shown := f.Tag.Lookup("example")
+		if name == "" || !shown && f.Tag.Get("required") != "true" {
+			continue
+		}
+		value, err := valueOf(f.Type, f.Tag)
+		if err != nil {
+			return nil, fmt.Errorf("example of %s: %w", name, err)
+		}
+		all = append(all, member{name, value})
+	}
+	return all, nil
+}
+
+// valueOf is an example of one field.
+func valueOf(t reflect.Type, tag reflect.StructTag) (any, error) {
+	if inner := optional(t); inner != nil {
+		t = inner
+	}
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	text, given := tag.Lookup("example")
+	switch {
+	case given && t.Kind() != reflect.String && t != timeType:
+		if !json.Valid([]byte(text)) {
+			return nil, fmt.Errorf("%s is not JSON", text)
+		}
+		return json.RawMessage(text), nil
+	case given:
+		return text, nil
+	case t == timeType:
+		return "2031-06-20T19:00:00Z", nil
+	case t.Kind() == reflect.Slice:
+		element, err := valueOf(t.Elem(), tag)
+		return []any{element}, err
+	case t.Kind() == reflect.Struct:
+		return exampleOf(t)
+	}
+	return plainValue(t, tag), nil
+}
+
+var timeType = reflect.TypeFor[time.Time]()
+
+// formatExamples are values in the formats of package route.
+var formatExamples = map[string]string{
+	"email": "ada@example.org", "uuid": "0197b6c1-4a00-7000-8000-000000000007", "uri": "https://example.org",
+	"date-time": "2031-06-20T19:00:00Z", "date": "2031-06-20", "timezone": "Africa/Lagos", "country": "NG", "currency": "NGN",
+}
+
+// plainValue is the least that a scalar may be.
+func plainValue(t reflect.Type, tag reflect.StructTag) any {
+	text := tag.Get("default")
+	if text == "" {
+		text, _, _ = strings.Cut(tag.Get("enum"), ",")
+	}
+	if text == "" && t.Kind() == reflect.String {
+		text = formatExamples[tag.Get("format")]
+	}
+	switch {
+	case t.Kind() == reflect.String && text == "":
+		return "text"
+	case t.Kind() == reflect.String:
+		return text
+	case text != "":
+		return json.RawMessage(text)
+	case t.Kind() == reflect.Bool:
+		return false
+	case t == moneyType:
+		return json.RawMessage("25.00")
+	}
+	if least := tag.Get("minimum"); least != "" {
+		return json.RawMessage(least)
+	}
+	return 1
+}
+
+// object is a JSON object whose members keep their order.
+type object []member
+
+type member struct {
+	name  string
+	value any
+}
+
+// MarshalJSON writes the members in order.
+func (o object) MarshalJSON() ([]byte, error) {
+	b := []byte{'{'}
+	for i, m := range o {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		value, err := json.Marshal(m.value)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", m.name, err)
+		}
+		b = append(strconv.AppendQuote(b, m.name), ':')
+		b = append(b, value...)
+	}
+	return append(b, '}'), nil
+}

@@ -1,0 +1,221 @@
+package openapi
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/swaggest/jsonschema-go"
+	"github.com/swaggest/openapi-go"
+
+	"boxoffice/edge/api"
+	"boxoffice/edge/route"
+)
+
+var (
+	moneyType = reflect.TypeFor[route.Money]()
+	freeType  = reflect.TypeFor[jsontext.Value]()
+	apiPath   = reflect.TypeFor[api.Page]().PkgPath()
+)
+
+// schemaOptions teach the reflector the types and rules of package route.
+func (p *printer) schemaOptions() []func(*jsonschema.ReflectContext) {
+	return []func(*jsonschema.ReflectContext){
+		jsonschema.InterceptDefName(nameOf),
+		jsonschema.InterceptSchema(func(s jsonschema.InterceptSchemaParams) (bool, error) {
+			if s.Processed || !s.Value.IsValid() {
+				return false, nil
+			}
+			return p.special(s)
+		}),
+		jsonschema.InterceptNullability(func(n jsonschema.InterceptNullabilityParams) {
+			if n.Type.Kind() == reflect.Slice && n.NullAdded {
+				n.Schema.RemoveType(jsonschema.Null)
+			}
+		}),
+		jsonschema.InterceptProp(func(f jsonschema.InterceptPropParams) error {
+			if f.Processed {
+				mend(f)
+			}
+			return nil
+		}),
+	}
+}
+
+// nameOf is a type's name in the document: its own, and CardList for a list of
+// cards.
+func nameOf(t reflect.Type, name string) string {
+	if t.PkgPath() != apiPath {
+		return name
+	}
+	list, element, ok := strings.Cut(t.Name(), "[")
+	if !ok {
+		return t.Name()
+	}
+	return strings.TrimSuffix(element[strings.LastIndexByte(element, '.')+1:], "]") + list
+}
+
+// optional is the inner type of an Opt, else nil.
+func optional(t reflect.Type) reflect.Type {
+	if o, ok := reflect.TypeAssert[route.Optional](reflect.Zero(t)); ok {
+		return o.Inner()
+	}
+	return nil
+}
+
+// answering says whether the schema is of an answer.
+func answering(c *jsonschema.ReflectContext) bool {
+	oc, ok := openapi.OperationCtx(c)
+	return ok && oc.IsProcessingResponse()
+}
+
+// special writes the schema of Money (a number in requests, a decimal string in
+// answers), of free-form JSON, and of an Opt (its value, or null).
+func (p *printer) special(s jsonschema.InterceptSchemaParams) (done bool, err error) {
+	t := s.Value.Type()
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	inner := optional(t)
+	if inner != nil {
+		t = inner
+	}
+	switch {
+	case t == freeType:
+		return true, nil // anything
+	case t == moneyType && answering(s.Context):
+		s.Schema.AddType(jsonschema.String)
+		s.Schema.WithPattern(`^-?\d+\.\d\d$`)
+	case t == moneyType:
+		s.Schema.AddType(jsonschema.Number)
+		s.Schema.WithMultipleOf(0.01)
+	case inner == nil:
+		return false, nil
+	default:
+		schema, err := p.schemaOf(inner)
+		if err != nil {
+			return false, err
+		}
+		*s.Schema = schema
+	}
+	if inner != nil {
+		orNull(s.Schema)
+	}
+	return true, nil
+}
+
+// schemaOf is a type's schema in a request; the named types in it become
+// components.
+func (p *printer) schemaOf(t reflect.Type) (jsonschema.Schema, error) {
+	return p.reflector.Reflect(reflect.New(t).Elem().Interface(), jsonschema.RootRef,
+		jsonschema.DefinitionsPrefix("#/components/schemas/"), jsonschema.CollectDefinitions(p.define))
+}
+
+// define adds a schema to the components.
+func (p *printer) define(name string, schema jsonschema.Schema) {
+	c := p.spec.ComponentsEns()
+	if _, ok := c.Schemas[name]; ok {
+		return
+	}
+	simple, err := schema.ToSchemaOrBool().ToSimpleMap()
+	if err != nil {
+		panic("openapi: " + err.Error()) // it has been made of a map
+	}
+	c.WithSchemasItem(name, simple)
+}
+
+// orNull allows null beside what the schema allows.
+func orNull(s *jsonschema.Schema) {
+	if s.Ref == nil {
+		s.AddType(jsonschema.Null)
+		return
+	}
+	some := *s
+	*s = jsonschema.Schema{AnyOf: []jsonschema.SchemaOrBool{some.ToSchemaOrBool(), jsonschema.Null.ToSchemaOrBool()}}
+}
+
+// patterns are those of our formats that JSON Schema does not know, or knows in
+// a wider sense.
+var patterns = map[string]string{"uri": "^https?://", "country": "^[A-Z]{2}$", "currency": "^[A-Z]{3}$"}
+
+// mend writes what the field says in the way in which package route means it.
+func mend(f jsonschema.InterceptPropParams) {
+	s, tag := f.PropertySchema, f.Field.Tag
+	_, options, _ := strings.Cut(tag.Get("json"), ",")
+	left := strings.Contains(options, "omitzero") || strings.Contains(options, "omitempty")
+	pointer := f.Field.Type.Kind() == reflect.Pointer
+	if answering(f.Context) {
+		if !left && !slices.Contains(f.ParentSchema.Required, f.Name) {
+			f.ParentSchema.Required = append(f.ParentSchema.Required, f.Name)
+		}
+		if pointer && left {
+			s.RemoveType(jsonschema.Null)
+		}
+		if pointer && !left && s.Ref != nil {
+			orNull(s)
+		}
+	}
+	if optional(f.Field.Type) != nil && tag.Get("nullable") == "false" && len(s.AnyOf) == 2 {
+		*s = *s.AnyOf[0].TypeObject
+	}
+	if s.Items != nil {
+		toElements(s)
+	} else if s.Format != nil && patterns[*s.Format] != "" && s.Pattern == nil {
+		s.WithPattern(patterns[*s.Format])
+	}
+	if f.Field.Type == freeType || optional(f.Field.Type) == freeType {
+		mendFree(s, tag, optional(f.Field.Type) != nil)
+	}
+	if len(s.Enum) > 0 && s.HasType(jsonschema.Null) {
+		s.Enum = append(s.Enum, nil)
+	}
+}
+
+// mendFree writes the schema of free-form JSON: an object or anything, within
+// so many bytes, which JSON Schema cannot say.
+func mendFree(s *jsonschema.Schema, tag reflect.StructTag, nullable bool) {
+	s.Type, s.Format = nil, nil
+	if tag.Get("format") == "object" {
+		s.AddType(jsonschema.Object)
+		if nullable {
+			s.AddType(jsonschema.Null)
+		}
+	}
+	if s.MaxLength != nil {
+		s.WithExtraPropertiesItem("x-max-bytes", *s.MaxLength)
+		s.MaxLength = nil
+	}
+}
+
+// toElements moves the constraints that a slice's field carries for its
+// elements to them.
+func toElements(s *jsonschema.Schema) {
+	item := s.Items.SchemaOrBool
+	if item == nil || item.TypeObject == nil {
+		return
+	}
+	e := *item.TypeObject
+	if s.MinLength != 0 {
+		e.MinLength, s.MinLength = s.MinLength, 0
+	}
+	if s.MaxLength != nil {
+		e.MaxLength, s.MaxLength = s.MaxLength, nil
+	}
+	if s.Minimum != nil {
+		e.Minimum, s.Minimum = s.Minimum, nil
+	}
+	if s.Maximum != nil {
+		e.Maximum, s.Maximum = s.Maximum, nil
+	}
+	if s.Format != nil {
+		e.Format, s.Format = s.Format, nil
+		if pattern := patterns[*e.Format]; pattern != "" {
+			e.WithPattern(pattern)
+		}
+	}
+	if len(s.Enum) > 0 {
+		e.Enum, s.Enum = s.Enum, nil
+	}
+	s.Items = (&jsonschema.Items{}).WithSchemaOrBool(e.ToSchemaOrBool())
+}

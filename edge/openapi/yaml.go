@@ -1,0 +1,30 @@
+package openapi
+
+import (
+	"fmt"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// yamlOf writes JSON as YAML, in the same order.
+func yamlOf(doc []byte) ([]byte, error) {
+	var n yaml.Node // JSON is YAML in its flow style
+	if err := yaml.Unmarshal(doc, &n); err != nil {
+		return nil, fmt.Errorf("yaml: %w", err)
+	}
+	block(&n)
+	text, err := yaml.Marshal(&n)
+	if err != nil {
+		return nil, fmt.Errorf("yaml: %w", err)
+	}
+	return text, nil
+}
+
+// block lets the writer choose the styles: blocks, and quotes only where text
+// could be read as something else.
+func block(n *yaml.Node) {
+	n.Style = 0
+	for _, child := range n.Content {
+		block(child)
+	}
+}

@@ -1,0 +1,165 @@
+package edge
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"boxoffice/edge/api"
+	"boxoffice/edge/hasher"
+	"boxoffice/edge/mail"
+	"boxoffice/edge/route"
+	"boxoffice/engine"
+)
+
+// argonSalt is the length of a salt in bytes.
+const argonSalt = 16
+
+// hash is the stored form of a password: $argon2id$<salt>$<key>.
+func (d *Desk) hash(ctx context.Context, password string) (string, error) {
+	var salt [argonSalt]byte
+	_, _ = rand.Read(salt[:]) // never fails
+	key, err := d.Hasher.Key(ctx, password, salt[:])
+	if err != nil {
+		return "", err
+	}
+	return stored(salt[:], key), nil
+}
+
+func stored(salt, key []byte) string {
+	return "$argon2id$" + base64.RawStdEncoding.EncodeToString(salt) + "$" + base64.RawStdEncoding.EncodeToString(key)
+}
+
+// noHash is matched, in vain, where there is no password. How long argon2 takes
+// depends a little on the salt (its memory accesses do), so each address has a
+// salt of its own, as an account would.
+func (d *Desk) noHash(email string) string {
+	return stored(d.Secrets.Salt(email), make([]byte, hasher.KeySize))
+}
+
+func (d *Desk) matches(ctx context.Context, hash, password string) (bool, error) {
+	parts := strings.Split(hash, "$")
+	if len(parts) != 4 || parts[1] != "argon2id" {
+		return false, errors.New("auth: a stored password hash is malformed")
+	}
+	salt, err1 := base64.RawStdEncoding.DecodeString(parts[2])
+	want, err2 := base64.RawStdEncoding.DecodeString(parts[3])
+	if err := errors.Join(err1, err2); err != nil {
+		return false, fmt.Errorf("auth: a stored password hash is malformed: %w", err)
+	}
+	got, err := d.Hasher.Key(ctx, password, salt)
+	return err == nil && subtle.ConstantTimeCompare(got, want) == 1, err
+}
+
+// forgotPassword takes the address down and answers: who has an account is found
+// out afterwards, so that the answer takes as long for everybody.
+func (d *Desk) forgotPassword(_ *route.Call, in *api.ForgotPassword) (*api.Sent, error) {
+	select {
+	case d.resets.wanted <- normalEmail(in.Email):
+		return &api.Sent{Sent: true}, nil
+	default:
+		return nil, engine.Refuse(engine.Overloaded, nil)
+	}
+}
+
+func (d *Desk) resetPassword(c *route.Call, in *api.ResetPassword) (*api.PasswordSet, error) {
+	hash := sha256.Sum256([]byte(in.Token))
+	over := &engine.Refusal{Code: engine.Unauthorized, Message: "The link is not valid, or no longer.", Details: reason{"TOKEN_EXPIRED"}}
+	stands, err := d.Accounts.ResetStands(c.Context, hash)
+	if err != nil {
+		return nil, err
+	}
+	if !stands {
+		return nil, over // and no hash is made for who only guesses
+	}
+	password, err := d.hash(c.Context, in.Password)
+	if err != nil {
+		return nil, err
+	}
+	u, err := d.Accounts.ResetPassword(c.Context, hash, password)
+	if err != nil {
+		return nil, err
+	}
+	if u == nil {
+		return nil, over
+	}
+	d.changed(userSubject(u.ID))
+	d.notify(c.Context, mail.PasswordChanged(u.Email, u.Name()))
+	return &api.PasswordSet{PasswordSet: true}, nil
+}
+
+// notify sends a mail that tells of what has been done: done it is, whether the
+// mail can be sent or not.
+func (d *Desk) notify(ctx context.Context, m mail.Message) {
+	if err := d.Mail.Queue(m); err != nil {
+		d.Log.WarnContext(ctx, "a notice was not sent", slog.String("kind", m.Kind), slog.Any("error", err))
+	}
+}
+
+const (
+	resetsWait = 256
+	resetTime  = 5 * time.Second
+)
+
+// resets are the password resets that people have asked for. One goroutine of
+// the desk's looks the accounts up, one after the other; close ends it, and
+// forgets who waits.
+type resets struct {
+	desk   *Desk
+	wanted chan string // addresses
+	cancel context.CancelFunc
+	done   chan struct{}
+}
+
+func startResets(d *Desk) *resets {
+	ctx, cancel := context.WithCancel(context.Background())
+	r := &resets{desk: d, wanted: make(chan string, resetsWait), cancel: cancel, done: make(chan struct{})}
+	go r.run(ctx)
+	return r
+}
+
+func (r *resets) close() {
+	r.cancel()
+	<-r.done
+}
+
+func (r *resets) run(ctx context.Context) {
+	defer close(r.done)
+	for {
+		select {
+		case email := <-r.wanted:
+			if err := r.send(ctx, email); err != nil && ctx.Err() == nil {
+				r.desk.Log.WarnContext(ctx, "a password reset was not sent", slog.Any("error", err))
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (r *resets) send(ctx context.Context, email string) error {
+	ctx, cancel := context.WithTimeout(ctx, resetTime)
+	defer cancel()
+	token, hash := newToken()
+	u, err := r.desk.Accounts.RequestReset(ctx, email, hash)
+	if err != nil || u == nil {
+		return err
+	}
+	// The part of a link behind # is sent to no server, so it is in no log.
+	return r.desk.Mail.Queue(mail.PasswordReset(u.Email, u.Name(), r.desk.BaseURL+"/password/reset#token="+token))
+}
+
+// newToken is a token of 256 bits, and what is stored of it.
+func newToken() (token string, hash [32]byte) {
+	var b [32]byte
+	_, _ = rand.Read(b[:]) // never fails
+	token = base64.RawURLEncoding.EncodeToString(b[:])
+	return token, sha256.Sum256([]byte(token))
+}

@@ -1,0 +1,214 @@
+package edge
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+
+	"boxoffice/edge/route"
+	"boxoffice/edge/secrets"
+	"boxoffice/engine"
+	"boxoffice/persistence/apikeys"
+)
+
+const (
+	proofLife = time.Minute // a proof is trusted this long at most
+	proofMax  = 100_000     // proofs kept
+	keyPrefix = "vt_"
+)
+
+// proof is what a credential has been found to be. It is trusted until its life
+// or the credential ends, or a change of what it rests on is seen (watch.go).
+type proof struct {
+	principal route.Principal
+	allow     []netip.Prefix // addresses that may use it; empty: all
+	until     time.Time
+	at        time.Time // before the tables were read
+	rests     []string  // subjects of changes
+}
+
+// Authenticate proves a user's JWT or an organization's API key, or takes an
+// order token along for the handler to match.
+func (d *Desk) Authenticate(ctx context.Context, c Credentials) (route.Principal, error) {
+	if c.Bearer == "" {
+		return route.Principal{Kinds: route.OrderToken, OrderToken: c.OrderToken}, nil
+	}
+	if len(c.Bearer) > maxToken {
+		return route.Principal{}, &engine.Refusal{Code: engine.Unauthorized}
+	}
+	sum := sha256.Sum256([]byte(c.Bearer))
+	key := string(sum[:])
+	p, ok := d.proofs.Get(key)
+	if !ok || !d.stands(p, c.Now) {
+		var err error
+		if p, err = d.prove(ctx, c, sum); err != nil {
+			return route.Principal{}, err
+		}
+		d.proofs.SetWithTTL(key, p, 1, proofLife)
+	}
+	if !p.until.IsZero() && !c.Now.Before(p.until) {
+		return route.Principal{}, &engine.Refusal{Code: engine.Unauthorized}
+	}
+	if len(p.allow) > 0 && !within(p.allow, c.Client) {
+		return route.Principal{}, engine.Refuse(engine.Forbidden, reason{"IP_NOT_ALLOWED"})
+	}
+	if p.principal.Kinds.Has(route.Key) {
+		d.used.note(p.principal.Key, c.Now)
+	}
+	principal := p.principal
+	principal.OrderToken = c.OrderToken
+	return principal, nil
+}
+
+// reason is the detail of a refusal that has several.
+type reason struct {
+	Reason string `json:"reason"`
+}
+
+func (d *Desk) prove(ctx context.Context, c Credentials, sum [sha256.Size]byte) (*proof, error) {
+	at := time.Now()
+	var p *proof
+	var err error
+	if strings.HasPrefix(c.Bearer, keyPrefix) {
+		p, err = d.proveKey(ctx, c, sum)
+	} else {
+		p, err = d.proveUser(ctx, c)
+	}
+	if err == nil {
+		p.at = at
+	}
+	return p, err
+}
+
+// proveUser checks an access token, that its session stands, and what its user
+// may do.
+func (d *Desk) proveUser(ctx context.Context, c Credentials) (*proof, error) {
+	cl, err := d.parseAccess(ctx, c.Bearer)
+	if err != nil {
+		return nil, err
+	}
+	user, err := strconv.ParseInt(cl.Subject, 10, 64)
+	if err != nil {
+		return nil, &engine.Refusal{Code: engine.Unauthorized}
+	}
+	s, err := d.Accounts.Principal(ctx, user, cl.Session)
+	if err != nil {
+		return nil, err
+	}
+	if !s.Alive {
+		return nil, &engine.Refusal{Code: engine.Unauthorized}
+	}
+	p := &proof{
+		principal: route.Principal{Kinds: route.User, User: user, Email: s.Email, Session: cl.Session},
+		until:     cl.ExpiresAt.Add(accessLeeway),
+		rests:     []string{"session/" + cl.Session, "user/" + cl.Subject, "signing"},
+	}
+	for i, org := range s.Orgs {
+		p.principal.Kinds |= route.Member
+		p.principal.Grants = append(p.principal.Grants, route.Grant{Org: org, Role: s.Roles[i], Scopes: route.RoleScopes(s.Roles[i])})
+	}
+	if s.PlatformAdmin {
+		p.principal.Kinds |= route.Admin
+	}
+	return p, nil
+}
+
+// proveKey checks an API key of this environment.
+func (d *Desk) proveKey(ctx context.Context, c Credentials, sum [sha256.Size]byte) (*proof, error) {
+	env, publicID, ok := secrets.ParseAPIKey(c.Bearer)
+	if !ok {
+		return nil, &engine.Refusal{Code: engine.Unauthorized}
+	}
+	if env != d.Env {
+		return nil, &engine.Refusal{Code: engine.WrongEnv}
+	}
+	k, err := d.APIKeys.ByPublicID(ctx, publicID)
+	if err != nil {
+		return nil, err
+	}
+	if k == nil || !k.Proves(sum) || k.Environment != env || !k.Live(c.Now) {
+		return nil, &engine.Refusal{Code: engine.Unauthorized}
+	}
+	return &proof{principal: keyPrincipal(k), allow: k.Allowlist, until: ending(k), rests: []string{fmt.Sprintf("key/%d", k.ID)}}, nil
+}
+
+func keyPrincipal(k *apikeys.Key) route.Principal {
+	scopes := route.AllScopes
+	if k.Scopes != nil {
+		scopes = route.ScopesOf(k.Scopes)
+	}
+	p := route.Principal{Kinds: route.Key, Key: k.ID, Grants: []route.Grant{{Org: k.Org, Scopes: scopes}}}
+	if k.StrictPerMinute != nil {
+		p.Strict = *k.StrictPerMinute
+	}
+	return p
+}
+
+func ending(k *apikeys.Key) time.Time {
+	if k.ExpiresAt == nil {
+		return time.Time{}
+	}
+	return *k.ExpiresAt
+}
+
+// sees says whether the caller sees more of an organization's things than the
+// public does, by the row's scope.
+func sees(c *route.Call, org int64) bool {
+	g, ok := c.Principal.Grant(org)
+	return ok && c.Op.Scope&^g.Scopes == 0
+}
+
+// grant makes sure that the caller may do the operation in an organization. One
+// that the caller does not belong to does not exist for the caller.
+func (d *Desk) grant(c *route.Call, org int64) error {
+	g, ok := c.Principal.Grant(org)
+	if !ok {
+		return &engine.Refusal{Code: engine.NotFound, Message: "No such organization."}
+	}
+	return granted(c.Op, g)
+}
+
+// granted says whether a grant has the row's scopes.
+func granted(op *route.Op, g route.Grant) error {
+	if op.Scope&^g.Scopes != 0 {
+		return engine.Refuse(engine.Forbidden, missing{op.Scope.Names(), g.Scopes.Names()})
+	}
+	return nil
+}
+
+// missing is the detail of FORBIDDEN for want of a scope (decisions.md section
+// 2).
+type missing struct {
+	Required []string `json:"required"`
+	Granted  []string `json:"granted"`
+}
+
+// actFor is the organization that the caller acts for: the one named, or the
+// only one there is, checked against the row's scope.
+func (d *Desk) actFor(c *route.Call, named ...string) (int64, error) {
+	org := ""
+	for _, n := range named {
+		if n != "" && org != "" && n != org {
+			return 0, route.Invalid(route.Issue{Path: "orgId", Code: route.IssueDuplicate, Message: "is not the same in query and body"})
+		}
+		if n != "" {
+			org = n
+		}
+	}
+	if org == "" {
+		if len(c.Principal.Grants) != 1 {
+			return 0, route.Invalid(route.Issue{Path: "orgId", Code: route.IssueRequired, Message: "is required: you belong to several organizations"})
+		}
+		g := c.Principal.Grants[0]
+		return g.Org, granted(c.Op, g)
+	}
+	id, ok := numeric(org)
+	if !ok {
+		return 0, &engine.Refusal{Code: engine.NotFound, Message: "No such organization."}
+	}
+	return id, d.grant(c, id)
+}

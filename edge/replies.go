@@ -1,0 +1,99 @@
+package edge
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"boxoffice/edge/route"
+	"boxoffice/edge/secrets"
+	"boxoffice/engine"
+	"boxoffice/persistence/idempotency"
+)
+
+// Replies repeats the answers of writes that come with an Idempotency-Key
+// (decisions.md section 8). Stored answers are sealed under a key derived from
+// the client's and the deployment's: some carry a secret that is shown once, and
+// the table alone must open nothing.
+type Replies struct {
+	Store   *idempotency.Store
+	Secrets *secrets.Master
+}
+
+const (
+	leaseMargin = 5 * time.Second // a request overruns its timeout by less
+	keepTime    = 2 * time.Second // for writing an answer down
+)
+
+// idempotent carries a write out, or repeats its answer.
+func (s *Server) idempotent(ctx *fasthttp.RequestCtx, x *exchange, o *operation, call *route.Call) error {
+	r := idempotency.Request{
+		Scope: call.Scope(), Fingerprint: fingerprint(ctx), Holder: x.id, Lease: call.Timeout() + leaseMargin,
+	}
+	label := "reply/" + call.IdempotencyKey
+	answer, err := s.cfg.Replies.Store.Begin(call.Context, r)
+	switch {
+	case errors.Is(err, idempotency.ErrReused):
+		return engine.Refuse(engine.IdempotencyReused, nil)
+	case errors.Is(err, idempotency.ErrInFlight):
+		return engine.Refuse(engine.IdempotencyInFlight, nil)
+	case err != nil:
+		return err
+	case answer != nil:
+		text, err := s.cfg.Replies.Secrets.Open(label, r.Scope[:], answer)
+		if err != nil {
+			return err
+		}
+		s.answer(ctx, int(binary.BigEndian.Uint16(text)), text[2:])
+		ctx.Response.Header.SetCanonical(headerReplayed, []byte("true"))
+		return nil
+	}
+	if err := s.perform(ctx, x, o, call); err != nil {
+		s.fail(ctx, x, err)
+	}
+	s.keep(ctx, x, r, label)
+	return nil
+}
+
+// keep stores the answer if it is one to be repeated. The write has been carried
+// out: whether this succeeds or not, the client is told so.
+func (s *Server) keep(ctx *fasthttp.RequestCtx, x *exchange, r idempotency.Request, label string) {
+	within, cancel := context.WithTimeout(s.base, keepTime)
+	defer cancel()
+	var err error
+	switch status := ctx.Response.StatusCode(); {
+	case status >= 500 || status == fasthttp.StatusConflict || status == fasthttp.StatusTooManyRequests || status == fasthttp.StatusUnauthorized:
+		err = s.cfg.Replies.Store.GiveUp(within, r)
+	default:
+		text := binary.BigEndian.AppendUint16(nil, uint16(status))
+		text = append(text, ctx.Response.Body()...)
+		err = s.cfg.Replies.Store.Keep(within, r, s.cfg.Replies.Secrets.Seal(label, r.Scope[:], text))
+	}
+	if err != nil {
+		s.log.LogAttrs(s.base, slog.LevelWarn, "an answer could not be kept for repeats", x.attrs(slog.Any("error", err))...)
+	}
+}
+
+// fingerprint is the hash of what makes two requests to one route the same.
+func fingerprint(ctx *fasthttp.RequestCtx) [sha256.Size]byte {
+	h := sha256.New()
+	for _, part := range [][]byte{ctx.RequestURI(), ctx.Request.Body()} {
+		var size [8]byte
+		binary.BigEndian.PutUint64(size[:], uint64(len(part)))
+		h.Write(size[:])
+		h.Write(part)
+	}
+	return [sha256.Size]byte(h.Sum(nil))
+}
+
+// entityTag is the tag of a public page's body.
+func entityTag(body []byte) string {
+	sum := sha256.Sum256(body)
+	return `"` + hex.EncodeToString(sum[:12]) + `"`
+}

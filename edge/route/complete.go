@@ -1,0 +1,142 @@
+package route
+
+import (
+	"fmt"
+	"net/http"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"boxoffice/engine"
+)
+
+var (
+	pathPattern = regexp.MustCompile(`^(/([a-zA-Z0-9.][a-zA-Z0-9._-]*|\{[a-zA-Z][a-zA-Z0-9]*\}))+$`)
+	idPattern   = regexp.MustCompile(`^[a-z][a-zA-Z0-9]*$`)
+	parameter   = regexp.MustCompile(`\{[^}]*\}`)
+)
+
+// Incomplete says what is missing in a table's rows or contradicts. A node does
+// not start with a table that has any of it.
+func Incomplete(ops []Op) []string {
+	var found []string
+	ids, paths := map[string]bool{}, map[string]bool{}
+	for i := range ops {
+		op := &ops[i]
+		key := op.Method + " " + parameter.ReplaceAllString(op.Path, "{}")
+		wrong := append(op.rowFaults(), op.handlerFaults()...)
+		if ids[op.ID] {
+			wrong = append(wrong, "the operation id is taken")
+		}
+		if paths[key] {
+			wrong = append(wrong, "the path is taken")
+		}
+		ids[op.ID], paths[key] = true, true
+		for _, w := range wrong {
+			found = append(found, fmt.Sprintf("%s (%s %s): %s", op.ID, op.Method, op.Path, w))
+		}
+	}
+	return found
+}
+
+// rowFaults are those of the row itself.
+func (op *Op) rowFaults() []string {
+	var found []string
+	must := func(holds bool, format string, args ...any) {
+		if !holds {
+			found = append(found, fmt.Sprintf(format, args...))
+		}
+	}
+	must(slices.Contains([]string{"GET", "POST", "PUT", "PATCH", "DELETE"}, op.Method), "Method %q", op.Method)
+	must(pathPattern.MatchString(op.Path), "Path is malformed")
+	must(idPattern.MatchString(op.ID), "ID %q", op.ID)
+	must(op.Summary != "" && op.Tag != "", "Summary and Tag are for the document")
+	must(op.Auth != 0, "Auth: who may use it")
+	must(!op.Auth.Has(Member|Key) || op.Scope != 0, "Scope: what members and API keys need")
+	must(op.Auth.Has(Member|Key) || op.Scope == 0, "Scope is for members and API keys")
+	must(!op.Auth.Has(Key) || op.Scope&Manage == 0, "no API key has the scope manage")
+	must(Limits[op.Tier].PerMinute > 0, "Tier: what limits it")
+	must(op.Status >= 200 && op.Status < 300, "Status %d is no success", op.Status)
+	must(op.Writes() == (op.Idempotency == Replay || op.Idempotency == ByActor), "Idempotency: how a write knows its repeats, and only a write")
+	must(op.Errors != nil, "Errors: its own refusals, empty if there are none")
+	must(op.Timeout <= time.Minute, "Timeout is too long")
+	must(op.MaxBody <= 1<<20, "MaxBody is beyond the limit")
+	for i, code := range op.Errors {
+		_, known := engine.CodeTable[code]
+		must(known, "Errors: %s is not in the catalogue", code)
+		must(!slices.Contains(op.Errors[:i], code), "Errors: %s stands twice", code)
+	}
+	return found
+}
+
+// handlerFaults are those of the handler's types.
+func (op *Op) handlerFaults() []string {
+	if op.Handler.In == nil {
+		return []string{"Handler: use route.Handle"}
+	}
+	var found []string
+	if op.Method == http.MethodGet && op.Handler.HasBody() {
+		found = append(found, "GET has no body")
+	}
+	if (op.Handler.Out == reflect.TypeFor[None]()) != (op.Status == http.StatusNoContent) {
+		found = append(found, "status 204 and route.None go together")
+	}
+	var names []string
+	for _, p := range parameter.FindAllString(op.Path, -1) {
+		names = append(names, strings.Trim(p, "{}"))
+	}
+	bound := op.Handler.PathParams()
+	slices.Sort(names)
+	slices.Sort(bound)
+	if !slices.Equal(names, bound) {
+		found = append(found, fmt.Sprintf("the path has %v, the request binds %v", names, bound))
+	}
+	return append(found, unbounded(op.Handler.In, op.Handler.In.Name(), nil)...)
+}
+
+// unbounded lists the fields of a request that a client could make as long as
+// the body.
+func unbounded(t reflect.Type, where string, seen []reflect.Type) []string {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct || t == reflect.TypeFor[time.Time]() || slices.Contains(seen, t) {
+		return nil
+	}
+	var found []string
+	for f := range t.Fields() {
+		at := where + "." + f.Name
+		if f.Tag.Get("path") != "" {
+			continue // the server bounds these
+		}
+		ft := f.Type
+		if o, ok := reflect.TypeAssert[Optional](reflect.Zero(ft)); ok {
+			ft = o.Inner()
+		}
+		found = append(found, unboundedField(ft, f.Tag, at)...)
+		found = append(found, unbounded(ft, at, append(seen, t))...)
+	}
+	return found
+}
+
+func unboundedField(t reflect.Type, tag reflect.StructTag, where string) []string {
+	if t == freeType {
+		t = reflect.TypeFor[string]()
+	}
+	var found []string
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+		if t.Kind() == reflect.Slice && tag.Get("maxItems") == "" {
+			found = append(found, where+" has no maxItems")
+		}
+		t = t.Elem()
+	}
+	if t.Kind() == reflect.String && tag.Get("maxLength") == "" && tag.Get("enum") == "" && !slices.Contains(shortFormats, tag.Get("format")) {
+		found = append(found, where+" has no maxLength")
+	}
+	return found
+}
+
+// shortFormats bound a text by themselves.
+var shortFormats = []string{"email", "uuid", "date", "date-time", "timezone", "country", "currency"}

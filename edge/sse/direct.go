@@ -1,0 +1,88 @@
+package sse
+
+import (
+	"errors"
+	"net"
+	"os"
+	"time"
+)
+
+// piece is the most that is written directly under one deadline, in bytes.
+const piece = 16 << 10
+
+// write writes a viewer's stream until it ends, from the viewer's own
+// goroutine. That the viewer has left is noticed at the next write.
+func (h *Hub) write(v *viewer) {
+	h.mu.Lock()
+	h.direct[v] = struct{}{}
+	h.mu.Unlock()
+	h.writeAll(v)
+	h.mu.Lock()
+	delete(h.direct, v)
+	h.mu.Unlock()
+	h.left(v)
+}
+
+func (h *Hub) writeAll(v *viewer) {
+	silence := time.NewTimer(h.cfg.KeepAlive)
+	defer silence.Stop()
+	var items []item
+	for {
+		st := v.topic.state.Load()
+		v.beat(h.now())
+		items = v.batch(st, items[:0])
+		for i := range items {
+			if !h.writeItem(v, &items[i]) {
+				return
+			}
+		}
+		if v.ended() {
+			return
+		}
+		if len(items) > 0 {
+			silence.Reset(h.cfg.KeepAlive)
+			continue
+		}
+		select {
+		case <-st.next:
+		case <-silence.C:
+		case <-h.cut:
+			return
+		}
+	}
+}
+
+// writeItem writes all of an item. It reports whether it could.
+func (h *Hub) writeItem(v *viewer, it *item) bool {
+	for b := it.bytes; len(b) > 0; {
+		err := v.conn.SetWriteDeadline(time.Now().Add(h.cfg.Stall))
+		if err != nil {
+			return false
+		}
+		n, err := v.conn.Write(b[:min(len(b), piece)])
+		h.metrics.bytes.Add(float64(n))
+		if err != nil {
+			if errors.Is(err, os.ErrDeadlineExceeded) {
+				h.metrics.cutOff.Inc()
+			}
+			return false
+		}
+		b = b[n:]
+	}
+	v.took([]item{*it}, len(it.bytes), h.now())
+	return true
+}
+
+// closeDirect closes the connections of those with a goroutine each, which may
+// be waiting in a write.
+func (h *Hub) closeDirect() {
+	h.mu.Lock()
+	var conns []net.Conn
+	for v := range h.direct {
+		conns = append(conns, v.conn)
+	}
+	h.mu.Unlock()
+	for _, c := range conns {
+		_ = c.Close() // it goes either way
+	}
+}

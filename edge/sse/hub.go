@@ -1,0 +1,292 @@
+// Package sse sends Server-Sent Events (WHATWG HTML, section 9.2) to tens of
+// thousands of viewers. It owns the viewers' connections from the moment the
+// edge has answered their request with Hub.Serve, and knows nothing of what is
+// in the events.
+//
+// A viewer watches one topic. A topic lives from its first viewer to its last;
+// one goroutine asks its Source what has changed, at most 20 times a second,
+// and makes of it a frame, which is encoded once and kept in a short ring. A
+// viewer is little more than its place in that ring. Plain connections on Linux
+// are written by GOMAXPROCS goroutines in all, with writes that never wait; all
+// others (TLS, other systems) by one goroutine each. Who falls off the ring is
+// sent a snapshot; who takes nothing for five seconds is cut off.
+//
+// The edge makes one Hub with New and ends it with Stop, which ends every
+// stream and waits for every goroutine.
+package sse
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/valyala/fasthttp"
+
+	"boxoffice/engine"
+)
+
+// sendBuffer is the kernel's send buffer of a viewer, in bytes (Linux doubles
+// it). With the default the kernel takes megabytes for a viewer that reads
+// nothing before anybody notices.
+const sendBuffer = 32 << 10
+
+// Config is what a Hub is made of. Zero values stand for those in brackets.
+type Config struct {
+	MaxViewers    int                   // of this node (20,000)
+	MaxPerAddress int                   // viewers of one address (256)
+	Pace          time.Duration         // least time between two frames of a topic (50 ms)
+	KeepAlive     time.Duration         // silence after which a viewer is sent a comment (15 s)
+	Refresh       time.Duration         // about how often a viewer is sent a new snapshot (1 min)
+	Stall         time.Duration         // a viewer that takes nothing for so long is cut off (5 s)
+	Metrics       prometheus.Registerer // required
+}
+
+// Hub has the topics and viewers of a node. Its methods may be called by any
+// goroutine.
+type Hub struct {
+	cfg      Config
+	born     time.Time
+	metrics  *metrics
+	writers  *writers
+	comment  *frame     // what keeps a silent connection alive
+	hints    [16]*frame // when to come back: viewers who leave together return apart
+	stopping chan struct{}
+	cut      chan struct{} // closed when streams must end at once
+	live     sync.WaitGroup
+	running  sync.WaitGroup // topics and writers
+
+	mu        sync.Mutex
+	stopped   bool
+	viewers   int
+	addresses map[netip.Addr]int
+	topics    map[string]*topic
+	direct    map[*viewer]struct{} // those with a goroutine each
+}
+
+// New makes a hub and starts its writers.
+func New(cfg Config) (*Hub, error) {
+	cfg.MaxViewers = cmp.Or(cfg.MaxViewers, 20_000)
+	cfg.MaxPerAddress = cmp.Or(cfg.MaxPerAddress, 256)
+	cfg.Pace = cmp.Or(cfg.Pace, 50*time.Millisecond)
+	cfg.KeepAlive = cmp.Or(cfg.KeepAlive, 15*time.Second)
+	cfg.Refresh = cmp.Or(cfg.Refresh, time.Minute)
+	cfg.Stall = cmp.Or(cfg.Stall, 5*time.Second)
+	h := &Hub{
+		cfg: cfg, born: time.Now(), metrics: newMetrics(cfg.Metrics),
+		comment:  &frame{plain: []byte(":\n\n")},
+		stopping: make(chan struct{}), cut: make(chan struct{}),
+		addresses: map[netip.Addr]int{}, topics: map[string]*topic{}, direct: map[*viewer]struct{}{},
+	}
+	for i := range h.hints {
+		h.hints[i] = &frame{plain: fmt.Appendf(nil, "retry: %d\n\n", 1000+i*250)}
+	}
+	var err error
+	if h.writers, err = startWriters(h); err != nil {
+		return nil, fmt.Errorf("start sse writers: %w", err)
+	}
+	return h, nil
+}
+
+// now is the time since the hub began, from one monotonic clock.
+func (h *Hub) now() time.Duration { return time.Since(h.born) }
+
+// Request is a request for a stream.
+type Request struct {
+	Topic  Topic
+	Client netip.Addr // whose viewers MaxPerAddress bounds
+	LastID string     // Last-Event-ID: where an earlier stream broke off; or empty
+}
+
+// Serve answers the request with a stream of the topic, or returns a refusal or
+// the error of Topic.Open. The stream begins when the server's handler has
+// returned; its head is the response's header as it is then, so whatever the
+// edge sets on every answer is in it. The server must keep hijacked
+// connections. ctx bounds the waiting for a topic to open.
+func (h *Hub) Serve(ctx context.Context, rc *fasthttp.RequestCtx, r Request) error {
+	head := &rc.Response.Header
+	packed := rc.Request.Header.HasAcceptEncoding("gzip")
+	if !rc.IsHead() {
+		v, err := h.enter(ctx, &r)
+		if err != nil {
+			return err
+		}
+		v.packed, v.conn = packed, rc.Conn()
+		rc.HijackSetNoResponse(true)
+		rc.Hijack(func(net.Conn) { h.start(v, head.AppendBytes(nil), r.LastID) })
+	}
+	rc.SetStatusCode(fasthttp.StatusOK)
+	head.SetContentType("text/event-stream")
+	head.Set(fasthttp.HeaderCacheControl, "no-store")
+	head.Set("X-Accel-Buffering", "no")
+	if packed {
+		head.SetContentEncoding("gzip")
+	}
+	// The stream has no length and no chunks: it ends with the connection. So
+	// one frame fits every version of HTTP, and clients come back either way.
+	head.SetConnectionClose()
+	return nil
+}
+
+// enter counts a viewer in, if it may, and opens its topic if it is the first.
+func (h *Hub) enter(ctx context.Context, r *Request) (_ *viewer, err error) {
+	t, first, err := h.admit(r)
+	if err != nil {
+		h.metrics.refused.Inc()
+		return nil, err
+	}
+	v := &viewer{topic: t, client: r.Client, lot: uint8(rand.IntN(len(h.hints)))} //nolint:gosec // 16 fit
+	entered := false
+	defer func() { // a panic of Open too
+		if !entered {
+			h.release(v)
+		}
+	}()
+	if first {
+		t.open(ctx, r.Topic)
+	}
+	select {
+	case <-t.ready:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if t.err != nil {
+		return nil, t.err
+	}
+	entered = true
+	return v, nil
+}
+
+// admit finds or makes the topic of a viewer that is within the limits. first
+// says that the topic is still to be opened.
+func (h *Hub) admit(r *Request) (t *topic, first bool, err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	later := 5 + rand.IntN(10) // seconds: a place is free when somebody leaves
+	switch {
+	case h.stopped:
+		return nil, false, engine.Refuse(engine.Unavailable, nil)
+	case h.viewers >= h.cfg.MaxViewers:
+		return nil, false, &engine.Refusal{Code: engine.Overloaded, Message: "Too many live streams.", Retry: later}
+	case h.addresses[r.Client] >= h.cfg.MaxPerAddress:
+		return nil, false, &engine.Refusal{Code: engine.RateLimited, Message: "Too many live streams from this address.", Retry: later}
+	}
+	t = h.topics[r.Topic.Name]
+	if t == nil {
+		t, first = newTopic(h, r.Topic.Name), true
+		h.topics[r.Topic.Name] = t
+	}
+	h.viewers++
+	h.addresses[r.Client]++
+	t.viewers++
+	return t, first, nil
+}
+
+// release counts a viewer out, and ends its topic if it was the last.
+func (h *Hub) release(v *viewer) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.viewers--
+	if h.addresses[v.client]--; h.addresses[v.client] == 0 {
+		delete(h.addresses, v.client)
+	}
+	if v.topic.viewers--; v.topic.viewers == 0 {
+		h.drop(v.topic)
+	}
+}
+
+// drop ends a topic; whoever comes next makes a new one of its name.
+func (h *Hub) drop(t *topic) {
+	if h.topics[t.name] == t {
+		delete(h.topics, t.name)
+	}
+	t.once.Do(func() { close(t.gone) })
+}
+
+// start begins the stream on the connection, which from here on is the hub's.
+func (h *Hub) start(v *viewer, head []byte, lastID string) {
+	h.mu.Lock()
+	stopped := h.stopped
+	if !stopped {
+		h.live.Add(1)
+		h.metrics.viewers.Inc()
+	}
+	h.mu.Unlock()
+	if stopped {
+		_ = v.conn.Close() // it goes either way
+		h.release(v)
+		return
+	}
+	now := h.now()
+	if v.packed {
+		head = append(head, gzipHeader...)
+		v.topic.packed.Store(true)
+	}
+	v.rest = append(head, h.hints[v.lot].form(v.packed)...)
+	v.began, v.moved, v.refresh = now, now, h.refreshAt(now)
+	v.resume(lastID)
+	inner, plain := below(v.conn)
+	if tcp, ok := inner.(*net.TCPConn); ok {
+		_ = tcp.SetWriteBuffer(sendBuffer) // the default only costs more
+	}
+	if plain && h.writers.take(v, inner) {
+		return
+	}
+	go h.write(v) // one of its own, so that the request's memory is free
+}
+
+// left closes the connection of a viewer whose stream has ended.
+func (h *Hub) left(v *viewer) {
+	_ = v.conn.Close() // it goes either way
+	h.release(v)
+	h.metrics.viewers.Dec()
+	h.live.Done()
+}
+
+// refreshAt spreads the viewers' new snapshots over time, whenever they came.
+func (h *Hub) refreshAt(now time.Duration) time.Duration {
+	return now + h.cfg.Refresh*3/4 + rand.N(h.cfg.Refresh/2)
+}
+
+// Stop ends every stream: viewers are sent what they lack and when to come
+// back. Those who have not taken it when ctx ends are cut off. It returns when
+// every goroutine of the hub has ended.
+func (h *Hub) Stop(ctx context.Context) error {
+	h.mu.Lock()
+	again := h.stopped
+	h.stopped = true
+	h.mu.Unlock()
+	if again {
+		h.running.Wait()
+		return nil
+	}
+	close(h.stopping)
+	ended := make(chan struct{})
+	go func() {
+		h.live.Wait()
+		close(ended)
+	}()
+	var err error
+	select {
+	case <-ended:
+	case <-ctx.Done():
+		err = fmt.Errorf("stop sse: %w", ctx.Err())
+		close(h.cut)
+		h.writers.wake()
+		h.closeDirect()
+		<-ended
+	}
+	h.mu.Lock()
+	for _, t := range h.topics { // of viewers whose connection broke before their stream began
+		h.drop(t)
+	}
+	h.mu.Unlock()
+	h.writers.stop()
+	h.running.Wait()
+	return err
+}

@@ -1,0 +1,152 @@
+package sse
+
+import (
+	"crypto/tls"
+	"net"
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// maxBatch bounds the frames of one write. Some thousand bytes pay for the call.
+const maxBatch = 32
+
+// viewer is one stream: its connection, and how far it has come. One goroutine
+// writes it.
+type viewer struct {
+	topic  *topic
+	client netip.Addr
+	conn   net.Conn
+	packed bool  // gzip
+	lot    uint8 // which of the hub's hints
+
+	whole bool   // a snapshot is due
+	last  bool   // the last of the stream is written, or begun
+	next  uint64 // number of the frame after the one begun last
+	rest  []byte // of what is begun; shared but for the head
+
+	began   time.Duration // when rest was
+	moved   time.Duration // when it last took something, or first did not
+	refresh time.Duration // when a new snapshot is due
+
+	fd      int // of a shard's viewer, as the next two
+	index   int // among its topic's
+	blocked bool
+}
+
+// item is something to write, and where the viewer is with it.
+type item struct {
+	bytes    []byte
+	next     uint64
+	snapshot bool
+	last     bool
+}
+
+// resume puts the viewer after the frame that it saw last, if what followed is
+// still there.
+func (v *viewer) resume(lastID string) {
+	v.whole = true
+	epoch, number, ok := strings.Cut(lastID, "-")
+	if !ok || epoch != v.topic.epoch {
+		return
+	}
+	n, err := strconv.ParseUint(number, 10, 63)
+	if st := v.topic.state.Load(); err == nil && n <= st.last && n+1 >= st.first() {
+		v.next, v.whole = n+1, false
+	}
+}
+
+// batch appends what the viewer lacks, in order.
+func (v *viewer) batch(st *state, items []item) []item {
+	if len(v.rest) > 0 {
+		items = append(items, item{bytes: v.rest, next: v.next, last: v.last})
+	}
+	if v.last {
+		return items
+	}
+	next := v.next
+	if next < st.first() && !v.whole {
+		v.whole = true
+		v.topic.hub.metrics.resyncs.Inc()
+	}
+	if v.whole {
+		if s := st.snapshot; s != nil && s.number+1 >= next { // never one that goes back
+			next = s.number + 1
+			items = append(items, item{bytes: s.form(v.packed), next: next, snapshot: true})
+		} else {
+			v.topic.ask()
+		}
+	}
+	there := next >= st.first()
+	for ; there && next <= st.last && len(items) < maxBatch; next++ {
+		items = append(items, item{bytes: st.frames[next-st.first()].form(v.packed), next: next + 1})
+	}
+	if st.final && (!there || next > st.last) {
+		hint := v.topic.hub.hints[v.lot]
+		items = append(items, item{bytes: hint.form(v.packed), next: next, last: true})
+	}
+	return items
+}
+
+// took moves the viewer on by n bytes of the items.
+func (v *viewer) took(items []item, n int, now time.Duration) {
+	if n > 0 {
+		v.moved = now
+	}
+	for i := range items {
+		if n == 0 {
+			return
+		}
+		it := &items[i]
+		if i > 0 || len(v.rest) == 0 {
+			v.began = now
+		}
+		v.next, v.last = it.next, it.last
+		if it.snapshot {
+			v.whole, v.refresh = false, v.topic.hub.refreshAt(now)
+		}
+		size := min(n, len(it.bytes))
+		v.rest = it.bytes[size:]
+		n -= size
+	}
+}
+
+// ended says whether the viewer has everything.
+func (v *viewer) ended() bool { return v.last && len(v.rest) == 0 }
+
+// beat does what time alone asks for. It reports whether there may be something
+// to write.
+func (v *viewer) beat(now time.Duration) bool {
+	h := v.topic.hub
+	if now >= v.refresh {
+		v.whole = true
+	}
+	if len(v.rest) == 0 && now-v.moved >= h.cfg.KeepAlive {
+		v.rest, v.began = h.comment.form(v.packed), now
+	}
+	return v.whole || len(v.rest) > 0
+}
+
+// stalled says whether a viewer that cannot be written has had its time. One
+// that takes a few bytes now and then keeps a whole frame in memory, so a frame
+// has its time too.
+func (v *viewer) stalled(now time.Duration) bool {
+	stall := v.topic.hub.cfg.Stall
+	return now-v.moved >= stall || len(v.rest) > 0 && now-v.began >= 6*stall
+}
+
+// below is the connection under others that wrap it, and whether what is
+// written to it reaches the viewer as it is.
+func below(c net.Conn) (inner net.Conn, plain bool) {
+	for plain = true; ; {
+		if _, ok := c.(*tls.Conn); ok {
+			plain = false
+		}
+		w, ok := c.(interface{ NetConn() net.Conn })
+		if !ok {
+			return c, plain
+		}
+		c = w.NetConn()
+	}
+}

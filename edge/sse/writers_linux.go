@@ -1,0 +1,343 @@
+package sse
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// unacknowledged is how long a viewer's machine may leave bytes without an
+// answer before the kernel gives the connection up, in milliseconds. Without
+// it, one that has lost its network is kept for a quarter of an hour.
+const unacknowledged = 30_000
+
+// writers write all plain connections, each through one of a fixed number of
+// shards.
+type writers struct {
+	shards []*shard
+	turn   atomic.Uint64
+}
+
+// shard is a goroutine and the viewers that only it writes. It waits for its
+// epoll: a viewer can be written again, a viewer has left, or work was handed
+// over.
+type shard struct {
+	hub    *Hub
+	epoll  int
+	signal int // eventfd
+	beat   time.Duration
+
+	mu      sync.Mutex // of what is handed over
+	woken   bool
+	closed  bool
+	arrived []*viewer
+	changed map[*topic]struct{}
+
+	// The goroutine's own.
+	viewers map[int]*viewer // by descriptor
+	topics  map[*topic][]*viewer
+	spare   map[*topic]struct{} // takes the place of changed
+	now     time.Duration
+	items   []item
+	vector  [][]byte
+	written int
+}
+
+func startWriters(h *Hub) (*writers, error) {
+	w := &writers{shards: make([]*shard, runtime.GOMAXPROCS(0))}
+	for i := range w.shards {
+		s, err := newShard(h)
+		if err != nil {
+			for _, s := range w.shards[:i] {
+				s.release()
+			}
+			return nil, err
+		}
+		w.shards[i] = s
+	}
+	for _, s := range w.shards {
+		h.running.Go(s.run)
+	}
+	return w, nil
+}
+
+func newShard(h *Hub) (*shard, error) {
+	s := &shard{
+		hub: h, beat: min(250*time.Millisecond, h.cfg.Stall/4, h.cfg.KeepAlive/4, h.cfg.Refresh/4),
+		changed: map[*topic]struct{}{}, spare: map[*topic]struct{}{}, viewers: map[int]*viewer{}, topics: map[*topic][]*viewer{},
+	}
+	var err error
+	if s.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
+		return nil, fmt.Errorf("epoll_create: %w", err)
+	}
+	if s.signal, err = unix.Eventfd(0, unix.EFD_NONBLOCK|unix.EFD_CLOEXEC); err != nil {
+		_ = unix.Close(s.epoll) // nothing is in it
+		return nil, fmt.Errorf("eventfd: %w", err)
+	}
+	if err := s.watch(s.signal, unix.EPOLLIN); err != nil {
+		s.release()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *shard) release() {
+	_ = unix.Close(s.epoll) // of no use to anybody else
+	_ = unix.Close(s.signal)
+}
+
+func (s *shard) watch(fd int, events uint32) error {
+	event := unix.EpollEvent{Events: events, Fd: int32(fd)} //nolint:gosec // descriptors are small
+	if err := unix.EpollCtl(s.epoll, unix.EPOLL_CTL_ADD, fd, &event); err != nil {
+		return fmt.Errorf("epoll_ctl: %w", err)
+	}
+	return nil
+}
+
+// take takes a viewer over, if its connection has a descriptor. The descriptor
+// is doubled and the connection below closed, so that nobody but the shard can
+// close the one it writes to: its number would be the next client's.
+func (w *writers) take(v *viewer, inner net.Conn) bool {
+	conn, ok := inner.(syscall.Conn)
+	if !ok {
+		return false
+	}
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return false
+	}
+	v.fd = -1
+	err = raw.Control(func(fd uintptr) { v.fd, _ = unix.FcntlInt(fd, unix.F_DUPFD_CLOEXEC, 0) })
+	if err != nil || v.fd < 0 {
+		return false
+	}
+	_ = inner.Close()                                                                     // the other descriptor keeps the connection
+	_ = unix.SetsockoptInt(v.fd, unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, unacknowledged) // other sockets have none
+	s := w.shards[w.turn.Add(1)%uint64(len(w.shards))]
+	s.hand(func() { s.arrived = append(s.arrived, v) })
+	return true
+}
+
+// notify tells the shards that a topic has another state.
+func (w *writers) notify(t *topic) {
+	for _, s := range w.shards {
+		s.hand(func() { s.changed[t] = struct{}{} })
+	}
+}
+
+// wake makes every shard look around.
+func (w *writers) wake() {
+	for _, s := range w.shards {
+		s.hand(func() {})
+	}
+}
+
+// stop ends the shards, whose viewers have left.
+func (w *writers) stop() {
+	for _, s := range w.shards {
+		s.hand(func() { s.closed = true })
+	}
+}
+
+// hand hands work over and wakes the shard, unless it has been stopped.
+func (s *shard) hand(work func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return
+	}
+	work()
+	if s.woken {
+		return
+	}
+	s.woken = true
+	_, _ = unix.Write(s.signal, binary.NativeEndian.AppendUint64(nil, 1)) // a counter of 64 bits is never full
+}
+
+func (s *shard) run() {
+	defer s.release()
+	events := make([]unix.EpollEvent, 256)
+	var next time.Duration // beat
+	for {
+		wait := -1
+		if s.now = s.hub.now(); len(s.viewers) > 0 {
+			wait = int((max(0, next-s.now) + time.Millisecond - 1) / time.Millisecond)
+		}
+		n, err := unix.EpollWait(s.epoll, events, wait)
+		if err != nil && !errors.Is(err, unix.EINTR) {
+			panic(fmt.Errorf("epoll_wait: %w", err)) // only of wrong arguments
+		}
+		s.now = s.hub.now()
+		for i := range max(n, 0) {
+			s.event(&events[i])
+		}
+		if s.serve() {
+			return
+		}
+		if s.now >= next {
+			s.tick()
+			next = s.now + s.beat
+		}
+		if s.written > 0 {
+			s.hub.metrics.bytes.Add(float64(s.written))
+			s.written = 0
+		}
+	}
+}
+
+// event hears about a viewer.
+func (s *shard) event(e *unix.EpollEvent) {
+	if int(e.Fd) == s.signal {
+		return // serve looks in any case
+	}
+	v := s.viewers[int(e.Fd)]
+	switch {
+	case v == nil: // left in this round
+	case e.Events&(unix.EPOLLRDHUP|unix.EPOLLHUP|unix.EPOLLERR) != 0:
+		s.leave(v)
+	case v.blocked:
+		v.blocked = false
+		s.write(v)
+	}
+}
+
+// serve does what was handed over. It reports whether the shard has been
+// stopped.
+func (s *shard) serve() (stopped bool) {
+	s.mu.Lock()
+	arrived, changed := s.arrived, s.changed
+	s.arrived, s.changed = nil, s.spare
+	if s.woken {
+		s.woken = false
+		var count [8]byte
+		_, _ = unix.Read(s.signal, count[:]) // it has been written once
+	}
+	stopped = s.closed
+	s.mu.Unlock()
+	for _, v := range arrived {
+		s.add(v)
+	}
+	for t := range changed {
+		for _, v := range slices.Backward(s.topics[t]) { // who leaves is replaced by one that has been served
+			if !v.blocked {
+				s.write(v)
+			}
+		}
+	}
+	clear(changed)
+	s.spare = changed
+	select {
+	case <-s.hub.cut:
+		for _, v := range s.viewers {
+			s.leave(v)
+		}
+	default:
+	}
+	return stopped
+}
+
+func (s *shard) add(v *viewer) {
+	s.viewers[v.fd] = v
+	v.index = len(s.topics[v.topic])
+	s.topics[v.topic] = append(s.topics[v.topic], v)
+	if err := s.watch(v.fd, unix.EPOLLRDHUP|unix.EPOLLOUT|unix.EPOLLET); err != nil {
+		s.leave(v)
+		return
+	}
+	s.write(v)
+}
+
+// leave ends a viewer's stream.
+func (s *shard) leave(v *viewer) {
+	delete(s.viewers, v.fd)
+	viewers := s.topics[v.topic]
+	last := len(viewers) - 1
+	viewers[v.index], viewers[last].index = viewers[last], v.index
+	viewers[last] = nil
+	if s.topics[v.topic] = viewers[:last]; last == 0 {
+		delete(s.topics, v.topic)
+	}
+	// A child process that is just being started may hold the descriptor too,
+	// and closing it here would not end the watch.
+	_ = unix.EpollCtl(s.epoll, unix.EPOLL_CTL_DEL, v.fd, nil)
+	_ = unix.Close(v.fd) // it goes either way
+	s.hub.left(v)
+}
+
+// tick does what time alone asks for.
+func (s *shard) tick() {
+	for _, v := range s.viewers {
+		switch {
+		case !v.blocked:
+			if v.beat(s.now) {
+				s.write(v)
+			}
+		case v.stalled(s.now):
+			s.hub.metrics.cutOff.Inc()
+			// The kernel must not keep what it has not sent.
+			_ = unix.SetsockoptLinger(v.fd, unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1})
+			s.leave(v)
+		}
+	}
+}
+
+// write writes what the viewer lacks, as far as it takes it.
+func (s *shard) write(v *viewer) {
+	st := v.topic.state.Load()
+	for {
+		s.items = v.batch(st, s.items[:0])
+		if len(s.items) == 0 {
+			return
+		}
+		n, all, err := s.send(v.fd)
+		if err != nil {
+			s.leave(v)
+			return
+		}
+		s.written += n
+		v.took(s.items, n, s.now)
+		if !all {
+			v.blocked, v.moved = true, s.now
+			return
+		}
+		if v.ended() {
+			s.leave(v)
+			return
+		}
+	}
+}
+
+// send writes the items at hand in one call, without waiting. It returns how
+// many bytes were taken and whether that is all of them.
+func (s *shard) send(fd int) (n int, all bool, err error) {
+	s.vector = s.vector[:0]
+	size := 0
+	for i := range s.items {
+		s.vector = append(s.vector, s.items[i].bytes)
+		size += len(s.items[i].bytes)
+	}
+	for {
+		if len(s.vector) == 1 {
+			n, err = unix.Write(fd, s.vector[0])
+		} else {
+			n, err = unix.Writev(fd, s.vector)
+		}
+		switch {
+		case err == nil:
+			return n, n == size, nil
+		case errors.Is(err, unix.EAGAIN):
+			return 0, false, nil
+		case !errors.Is(err, unix.EINTR):
+			return 0, false, err
+		}
+	}
+}

@@ -1,0 +1,14 @@
+//go:build !linux
+
+package sse
+
+import "net"
+
+// writers are none on this system: every viewer has a goroutine.
+type writers struct{}
+
+func startWriters(*Hub) (*writers, error)    { return &writers{}, nil }
+func (*writers) take(*viewer, net.Conn) bool { return false }
+func (*writers) notify(*topic)               {}
+func (*writers) wake()                       {}
+func (*writers) stop()                       {}

@@ -1,0 +1,127 @@
+package venuemap
+
+import (
+	"fmt"
+	"math"
+)
+
+// bowl is the ground plan of arenas and stadiums: two straight sides, and a half
+// circle at either end of them.
+type bowl struct {
+	x, y     int // its middle
+	straight int // length of a side
+}
+
+// Distances in the samples' tiers, in centimetres.
+const (
+	seatWidth  = 50
+	rowDepth   = 80
+	blockGap   = 120
+	spaceWidth = 100 // of a wheelchair, and of a companion beside it
+)
+
+// tier is a ring of blocks with rows one behind the other.
+type tier struct {
+	name        string
+	first       int  // number of its first block
+	radius      int  // of its first row, on the half circles
+	rows        int  // in each block
+	sides       int  // blocks on each straight side
+	ends        int  // blocks on each half circle
+	wheelchairs bool // a row for them behind each block
+}
+
+// tier makes the blocks of a tier, clockwise from the left of the upper side. All
+// are numbered clockwise too, so that whoever looks inwards finds low numbers on
+// the same hand.
+func (b bowl) tier(t tier) []Section {
+	var sections []Section
+	add := func(rows []Row) {
+		id := fmt.Sprint(t.first + len(sections))
+		sections = append(sections, Section{ID: id, Name: t.name + " " + id, Rows: rows})
+	}
+	for _, side := range []int{-1, 1} { // above, to the right; below, to the left
+		for i := range t.sides {
+			add(b.straightBlock(&t, side, i))
+		}
+		for i := range t.ends {
+			add(b.roundBlock(&t, side, i))
+		}
+	}
+	return sections
+}
+
+// straightBlock is the i-th block of a side.
+func (b bowl) straightBlock(t *tier, side, i int) []Row {
+	width := b.straight / t.sides
+	from := -b.straight/2 + i*width + blockGap/2
+	to := from + width - blockGap
+	row := func(label string, radius int) Row {
+		y := b.y + side*radius
+		return Row{Label: label, From: []int{b.x - side*from, y}, To: []int{b.x - side*to, y}}
+	}
+	seats := row("1", t.radius)
+	seats.Count = (to-from)/seatWidth + 1
+	if t.rows > 1 {
+		seats.Repeat, seats.Step = t.rows, []int{0, side * rowDepth}
+	}
+	if !t.wheelchairs {
+		return []Row{seats}
+	}
+	return []Row{seats, wheelchairs(row("W", t.spaces()), to-from)}
+}
+
+// roundBlock is the i-th block of the half circle that follows a side.
+func (b bowl) roundBlock(t *tier, side, i int) []Row {
+	angle := math.Pi / float64(t.ends)
+	gap := float64(blockGap) / float64(t.radius)
+	from := float64(side)*math.Pi/2 + float64(i)*angle + gap/2
+	degrees := []float64{hundredths(from * 180 / math.Pi), hundredths((from + angle - gap) * 180 / math.Pi)}
+	row := func(label string, radius int) Row {
+		return Row{Label: label, Center: []int{b.x - side*b.straight/2, b.y}, Radius: radius, Angles: degrees}
+	}
+	seats := row("1", t.radius)
+	seats.Count = int(float64(t.radius)*(angle-gap)/seatWidth) + 1
+	if t.rows > 1 {
+		seats.Repeat, seats.RadiusStep = t.rows, rowDepth
+		seats.CountStep = hundredths(rowDepth * (angle - gap) / seatWidth)
+	}
+	if !t.wheelchairs {
+		return []Row{seats}
+	}
+	return []Row{seats, wheelchairs(row("W", t.spaces()), int(float64(t.spaces())*(angle-gap)))}
+}
+
+// spaces is the radius of the row for wheelchairs.
+func (t *tier) spaces() int { return t.radius + t.rows*rowDepth + rowDepth/2 }
+
+// wheelchairs makes a row one of spaces for wheelchairs, each with a seat for who
+// comes with them.
+func wheelchairs(r Row, width int) Row {
+	r.Count = 2 * (width / spaceWidth / 2)
+	for i := 1; i <= r.Count; i += 2 {
+		r.Wheelchair, r.Companion = append(r.Wheelchair, i), append(r.Companion, i+1)
+	}
+	return r
+}
+
+// hundredths cuts what nobody can see, so that documents stay short.
+func hundredths(v float64) float64 { return math.Floor(v*100) / 100 }
+
+// fill takes seats out of the rows of boxes until they have so many in all.
+func fill(boxes []Section, seats int) []Section {
+	each, more := seats/len(boxes), seats%len(boxes)
+	for i := range boxes {
+		n := each
+		if i < more {
+			n++
+		}
+		if r := &boxes[i].Rows[0]; n < 1 || n > r.Count {
+			panic(fmt.Sprintf("venuemap: a box has %d seats at most, and is to have %d", r.Count, n)) // a sample is wrong
+		}
+		boxes[i].Rows[0].Count = n
+	}
+	return boxes
+}
+
+func seatsOf(sections []Section) int { return (&Document{Sections: sections}).count() }

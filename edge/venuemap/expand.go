@@ -1,0 +1,207 @@
+package venuemap
+
+import (
+	"fmt"
+	"math"
+
+	"boxoffice/edge/route"
+	"boxoffice/engine/seatmap"
+)
+
+// Kinds of seats, as Layout.SeatKind has them.
+var kinds = map[string]uint8{"": seatmap.Standard, "standard": seatmap.Standard, "wheelchair": seatmap.Wheelchair, "companion": seatmap.Companion}
+
+// Expand writes every seat out, in reading order, or says what is wrong with the
+// document. It takes the rules of the tags for granted; where the document comes
+// from elsewhere than a request, they must have been checked. Layout.Map and
+// Version are left to who publishes it.
+func (d *Document) Expand() (*seatmap.Layout, []route.Issue) {
+	x := &expansion{doc: d, layout: &seatmap.Layout{
+		Width: int32(d.Canvas.Width), Height: int32(d.Canvas.Height),
+	}}
+	n := d.count()
+	if n > seatmap.MaxSeats {
+		x.report("sections", route.IssueMaxItems, "must have at most %d seats in all, and have %d", seatmap.MaxSeats, n)
+		return nil, x.issues
+	}
+	x.reserve(n)
+	if x.inside("focus", d.Focus[0], d.Focus[1]) {
+		x.layout.Focus = [2]int32{int32(d.Focus[0]), int32(d.Focus[1])}
+	}
+	x.elements()
+	sections := map[string]bool{}
+	for i := range d.Sections {
+		s := &d.Sections[i]
+		path := fmt.Sprintf("sections[%d]", i)
+		switch {
+		case !identifier(s.ID): // nor will the ids of its seats be any
+			x.report(path+".id", route.IssueFormat, "must be made of "+idLetters)
+		case sections[s.ID]:
+			x.report(path+".id", route.IssueDuplicate, "is the id of another section")
+		default:
+			sections[s.ID] = true
+			x.section(path, s)
+		}
+	}
+	if len(x.issues) > 0 {
+		return nil, x.issues
+	}
+	return x.layout, nil
+}
+
+// count is how many seats the document comes to, whether or not it is right.
+func (d *Document) count() int {
+	n := 0
+	for i := range d.Sections {
+		for j := range d.Sections[i].Rows {
+			r := &d.Sections[i].Rows[j]
+			n += len(r.Seats)
+			for k := range r.repeat() {
+				if n > seatmap.MaxSeats {
+					return n
+				}
+				n += r.seats(k)
+			}
+		}
+	}
+	return n
+}
+
+// expansion is a document on its way to a layout.
+type expansion struct {
+	doc     *Document
+	layout  *seatmap.Layout
+	issues  []route.Issue
+	ids     map[string]struct{}
+	points  map[[2]int32]struct{}
+	printed map[[2]string]struct{} // row and seat labels of the section at hand
+}
+
+// reserve makes room for n seats.
+func (x *expansion) reserve(n int) {
+	l := x.layout
+	l.SeatIDs, l.Labels = make([]string, 0, n), make([]string, 0, n)
+	l.SeatRow, l.SeatX, l.SeatY = make([]int32, 0, n), make([]int32, 0, n), make([]int32, 0, n)
+	l.SeatKind, l.Gap = make([]uint8, 0, n), make([]bool, 0, n)
+	x.ids, x.points, x.printed = make(map[string]struct{}, n), make(map[[2]int32]struct{}, n), map[[2]string]struct{}{}
+}
+
+func (x *expansion) report(path, code, format string, args ...any) {
+	if len(x.issues) < route.MaxIssues {
+		x.issues = append(x.issues, route.Issue{Path: path, Code: code, Message: fmt.Sprintf(format, args...)})
+	}
+}
+
+// inside reports a point that is not on the canvas.
+func (x *expansion) inside(path string, px, py int) bool {
+	if px >= 0 && py >= 0 && px <= x.doc.Canvas.Width && py <= x.doc.Canvas.Height {
+		return true
+	}
+	x.report(path, route.IssueMaximum, "must be on the canvas; %d, %d is not", px, py)
+	return false
+}
+
+func (x *expansion) elements() {
+	for i := range x.doc.Elements {
+		e := &x.doc.Elements[i]
+		path := fmt.Sprintf("elements[%d]", i)
+		x.inside(path, e.X+e.Width, e.Y+e.Height)
+		if e.Type == "text" && e.Label == "" {
+			x.report(path+".label", route.IssueRequired, "is required of a text")
+		}
+	}
+}
+
+func (x *expansion) section(path string, s *Section) {
+	x.layout.Sections = append(x.layout.Sections, seatmap.Section{ID: s.ID, Name: s.Name})
+	clear(x.printed)
+	for i := range s.Rows {
+		if len(x.issues) >= route.MaxIssues {
+			return
+		}
+		r := &s.Rows[i]
+		path := fmt.Sprintf("%s.rows[%d]", path, i)
+		if !x.form(path, r) {
+			continue
+		}
+		if r.Seats != nil {
+			x.listed(path, s, r)
+			continue
+		}
+		x.drawn(path, s, r)
+	}
+}
+
+// listed adds a row whose seats the author lists.
+func (x *expansion) listed(path string, s *Section, r *Row) {
+	x.row(r.Label)
+	id := s.ID + "-" + r.name() + "-"
+	for i := range r.Seats {
+		t := &r.Seats[i]
+		seat := seat{id: t.ID, label: t.Label, x: t.X, y: t.Y, kind: kinds[t.Kind], gap: t.AisleBefore && i > 0}
+		if seat.id == "" {
+			seat.id = id + t.Label
+		}
+		x.seat(fmt.Sprintf("%s.seats[%d]", path, i), r.Label, &seat)
+	}
+}
+
+// row begins a row.
+func (x *expansion) row(label string) {
+	x.layout.Rows = append(x.layout.Rows, seatmap.Row{Section: int32(len(x.layout.Sections) - 1), Label: label})
+}
+
+// seat is one seat on its way into the columns.
+type seat struct {
+	id, label string
+	x, y      int
+	kind      uint8
+	gap       bool // an aisle before it
+}
+
+// seat adds a seat to the row that was begun last.
+func (x *expansion) seat(path, row string, s *seat) {
+	point := [2]int32{int32(s.x), int32(s.y)}
+	if len(s.id) > maxID || !identifier(s.id) {
+		x.report(path, route.IssueFormat, "has the id %q; ids are made of "+idLetters+", at most %d", s.id, maxID)
+	}
+	if !add(x.ids, s.id) {
+		x.report(path, route.IssueDuplicate, "has the id of another seat, %s", s.id)
+	}
+	if !add(x.printed, [2]string{row, s.label}) {
+		x.report(path, route.IssueDuplicate, "has the section, row and label of another seat: row %s, seat %s", row, s.label)
+	}
+	if !add(x.points, point) {
+		x.report(path, route.IssueDuplicate, "is on the point of another seat, %d, %d", s.x, s.y)
+	}
+	x.inside(path, s.x, s.y)
+	l := x.layout
+	l.SeatIDs, l.Labels = append(l.SeatIDs, s.id), append(l.Labels, s.label)
+	l.SeatRow = append(l.SeatRow, int32(len(l.Rows)-1))
+	l.SeatX, l.SeatY = append(l.SeatX, point[0]), append(l.SeatY, point[1])
+	l.SeatKind, l.Gap = append(l.SeatKind, s.kind), append(l.Gap, s.gap)
+}
+
+// add says whether k is new to the set.
+func add[K comparable](set map[K]struct{}, k K) bool {
+	n := len(set)
+	set[k] = struct{}{}
+	return len(set) > n
+}
+
+const idLetters = "letters A to Z, digits and . _ : -"
+
+// identifier says whether s is made of what ids are made of.
+func identifier(s string) bool {
+	for _, c := range []byte(s) {
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '.', c == '_', c == ':', c == '-':
+		default:
+			return false
+		}
+	}
+	return s != ""
+}
+
+// round is the nearest unit of the canvas.
+func round(v float64) int { return int(math.Round(v)) }

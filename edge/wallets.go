@@ -1,0 +1,143 @@
+package edge
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"log/slog"
+	"math"
+	"time"
+
+	"boxoffice/edge/api"
+	"boxoffice/edge/route"
+	"boxoffice/engine"
+	"boxoffice/engine/wallet"
+	"boxoffice/persistence/readmodel"
+)
+
+func (d *Desk) listWallets(c *route.Call, in *api.ListWallets) (*api.List[api.Wallet], error) {
+	return d.wallets(c, in.OrgID)
+}
+
+func (d *Desk) listWalletsOf(c *route.Call, in *api.WalletsOf) (*api.List[api.Wallet], error) {
+	return d.wallets(c, in.OrgID)
+}
+
+func (d *Desk) wallets(c *route.Call, named string) (*api.List[api.Wallet], error) {
+	org, err := d.actFor(c, named)
+	if err != nil {
+		return nil, err
+	}
+	all, err := d.walletsOf(c.Context, org)
+	if err != nil {
+		return nil, err
+	}
+	return &api.List[api.Wallet]{Items: all}, nil
+}
+
+// walletsOf is an organization's money, one wallet for each currency.
+func (d *Desk) walletsOf(ctx context.Context, org int64) ([]api.Wallet, error) {
+	all, err := d.Read.Wallets(ctx, org)
+	if err != nil {
+		return nil, err
+	}
+	views := make([]api.Wallet, len(all))
+	for i := range all {
+		views[i] = walletView(&all[i])
+	}
+	return views, nil
+}
+
+func (d *Desk) listWalletEntries(c *route.Call, in *api.ListWalletEntries) (*api.List[api.WalletEntry], error) {
+	org, err := d.actFor(c, in.OrgID)
+	if err != nil {
+		return nil, err
+	}
+	currency, ok := engine.CurrencyOf(in.Currency)
+	if !ok {
+		return nil, &engine.Refusal{Code: engine.NotFound, Message: "No such wallet."}
+	}
+	cursor, err := readCursor(in.Cursor, math.MaxInt64)
+	if err != nil {
+		return nil, err
+	}
+	var before int64
+	if cursor != nil {
+		before = cursor[0]
+	}
+	entries, err := d.Read.WalletEntries(c.Context, org, currency.Code, before, in.Limit+1)
+	if err != nil {
+		return nil, err
+	}
+	out := &api.List[api.WalletEntry]{Items: make([]api.WalletEntry, 0, in.Limit)}
+	for i := range entries[:min(len(entries), in.Limit)] {
+		out.Items = append(out.Items, entryView(currency.Code, &entries[i]))
+	}
+	if len(entries) > in.Limit {
+		out.NextCursor = cursorOf(entries[in.Limit-1].Number)
+	}
+	return out, nil
+}
+
+// creditWallet tops a wallet up, by hand of the platform's administrator.
+func (d *Desk) creditWallet(c *route.Call, in *api.CreditWallet) (*api.WalletCredit, error) {
+	org, ok := numeric(in.OrgID)
+	if !ok {
+		return nil, noOrganization
+	}
+	o, err := d.Accounts.Organization(c.Context, org)
+	if err != nil {
+		return nil, err
+	}
+	if o == nil { // asking its wallet would make it
+		return nil, noOrganization
+	}
+	r, err := ask[wallet.Reply](c, d, engine.WalletRef(org, in.Currency), wallet.Credit{
+		ID: entryID(c), Amount: int64(in.Amount), Reason: wallet.TopUp, Reference: in.Reference, Note: in.Note, By: userSubject(c.Principal.User),
+	})
+	if err != nil {
+		return nil, beyondWallet(err)
+	}
+	d.Log.LogAttrs(c.Context, slog.LevelInfo, "wallet credited", slog.Int64("organization", org), slog.String("currency", in.Currency),
+		slog.Int64("number", r.Entry.Number), slog.Int64("actor", c.Principal.User), slog.String("request_id", c.RequestID))
+	ctx, cancel := context.WithTimeout(c.Context, time.Second)
+	defer cancel()
+	_ = d.Settled(ctx) // a list that lags is better than an error for what is done
+	w := readmodel.Wallet{Currency: in.Currency, Balance: r.Wallet.Balance, Pending: r.Wallet.Pending, LifetimePayout: r.Wallet.LifetimePayout}
+	return &api.WalletCredit{Wallet: walletView(&w), Entry: entryView(in.Currency, &r.Entry)}, nil
+}
+
+// entryID is the id of the movement that a request makes: the same on every retry
+// with the same Idempotency-Key.
+func entryID(c *route.Call) wallet.EntryID {
+	id := c.CommandID()
+	return engine.NewID(int64(binary.BigEndian.Uint64(id[:8])>>16), id[6:])
+}
+
+// beyondWallet makes an issue of a wallet's refusal of an amount.
+func beyondWallet(err error) error {
+	if r, ok := errors.AsType[*engine.Refusal](err); ok {
+		if bounds, ok := r.Details.(wallet.Range); ok {
+			return route.Invalid(route.Issue{
+				Path: "amount", Code: route.IssueMaximum, Message: "must be at most " + bounds.Max + ", which is what the wallet still takes",
+			})
+		}
+	}
+	return err
+}
+
+func walletView(w *readmodel.Wallet) api.Wallet {
+	c, _ := engine.CurrencyOf(w.Currency)
+	return api.Wallet{
+		Currency: c.Code, Symbol: c.Symbol, Balance: decimal(w.Balance), PendingBalance: decimal(w.Pending),
+		LifetimePayout: decimal(w.LifetimePayout), Status: "active",
+	}
+}
+
+func entryView(currency string, e *wallet.Entry) api.WalletEntry {
+	return api.WalletEntry{
+		ID: e.ID.String(), Number: e.Number, Kind: e.Kind.String(), Amount: decimal(e.Amount), Currency: currency,
+		Balance: decimal(e.Balance), PendingBalance: decimal(e.Pending), Reason: optional(e.Reason), Reference: optional(e.Reference),
+		Note: optional(e.Note), CreatedAt: moment(e.At),
+	}
+}
