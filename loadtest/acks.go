@@ -18,6 +18,11 @@ const (
 	askCancel     = "cancelling" // the buyer is about to ask for a cancel
 	ackPaid       = "paid"       // the payment provider took the money
 	ackUnresolved = "unresolved" // nobody ever said what became of the request
+
+	askSeats   = "asking"  // the shopper is about to ask for another selection, or to order it
+	ackHeld    = "held"    // the service said what the selection is
+	ackRefused = "refused" // the service refused the order of the selection
+	leftSeats  = "left"    // the shopper has gone without giving the selection back
 )
 
 // Entry is one line of the AckLog. What the service did not say is empty.
@@ -33,7 +38,10 @@ type Entry struct {
 	Email   string    `json:"email,omitempty"`
 	Items   []item    `json:"items,omitempty"`
 	Tickets []ticket  `json:"tickets,omitempty"`
-	From    int       `json:"from"` // number of the client address
+	Seats   []string  `json:"seats,omitempty"` // of the selection, or of the order refused
+	Until   time.Time `json:"until,omitzero"`  // when the selection ends
+	Code    string    `json:"code,omitempty"`  // why the order was refused
+	From    int       `json:"from"`            // number of the client address
 }
 
 // AckLog is the append-only memory of what buyers were told. It is the

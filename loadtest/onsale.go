@@ -65,8 +65,9 @@ func Onsale(ctx context.Context, cfg OnsaleConfig, out io.Writer, log *slog.Logg
 }
 
 // startNode starts a node for one run, in a directory that goes with it. Its
-// log stays in dir. Stopping it ends with the audit of its journal.
-func startNode(ctx context.Context, dir string, out io.Writer, log *slog.Logger) (*Node, func() error, error) {
+// log stays in dir. Stopping it ends with the audit of its journal. env is of the
+// node's environment, KEY=value.
+func startNode(ctx context.Context, dir string, out io.Writer, log *slog.Logger, env ...string) (*Node, func() error, error) {
 	data, err := os.MkdirTemp("", "boxoffice-loadtest-")
 	if err != nil {
 		return nil, nil, fmt.Errorf("node: %w", err)
@@ -76,7 +77,7 @@ func startNode(ctx context.Context, dir string, out io.Writer, log *slog.Logger)
 		return nil, nil, errors.Join(fmt.Errorf("node: %w", err), os.RemoveAll(data))
 	}
 	log.InfoContext(ctx, "starting a node", slog.String("data", data), slog.String("log", file.Name()))
-	node, err := StartNode(ctx, NodeConfig{Dir: data, Log: file})
+	node, err := StartNode(ctx, NodeConfig{Dir: data, Log: file, Env: env})
 	if err != nil {
 		return nil, nil, errors.Join(err, file.Close(), os.RemoveAll(data))
 	}

@@ -24,9 +24,11 @@ const ticketPrice = 2500
 // Organizer is an account of the harness that puts events on sale, over the
 // public API.
 type Organizer struct {
-	svc    client.API
-	from   *client.Source
-	Bearer string // access token
+	svc      client.API
+	from     *client.Source
+	email    string
+	password string
+	Bearer   string // access token
 }
 
 // SaleType is one ticket type to put on sale.
@@ -51,9 +53,9 @@ func Register(ctx context.Context, svc client.API, from *client.Source) (*Organi
 	var session struct {
 		AccessToken string `json:"accessToken"`
 	}
-	o := &Organizer{svc: svc, from: from}
+	o := &Organizer{svc: svc, from: from, email: "organizer-" + uuid.NewString() + "@load.test", password: uuid.NewString()}
 	err := o.post(ctx, "/auth/register", map[string]string{
-		"email": "organizer-" + uuid.NewString() + "@load.test", "password": uuid.NewString(),
+		"email": o.email, "password": o.password,
 		"firstName": "Load", "lastName": "Test", "organizationName": "Load Test",
 	}, &session)
 	o.Bearer = session.AccessToken
@@ -98,12 +100,17 @@ func (o *Organizer) OpenSale(ctx context.Context, types []SaleType) (*Sale, erro
 
 // post sends one request of the set-up; anything but success is an error.
 func (o *Organizer) post(ctx context.Context, path string, body, out any) error {
-	c := client.Call{Method: "POST", Path: path, Bearer: o.Bearer, Key: uuid.NewString()}
+	return o.send(ctx, "POST", path, body, out)
+}
+
+// send is post with any method.
+func (o *Organizer) send(ctx context.Context, method, path string, body, out any) error {
+	c := client.Call{Method: method, Path: path, Bearer: o.Bearer, Key: uuid.NewString()}
 	if body != nil {
 		c.Body = encode(body)
 	}
 	if a := o.svc.Do(ctx, o.from, c, out); !a.OK() {
-		return fmt.Errorf("set up: POST %s: %w", path, a.Err())
+		return fmt.Errorf("set up: %s %s: %w", method, path, a.Err())
 	}
 	return nil
 }

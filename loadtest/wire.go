@@ -20,8 +20,9 @@ type (
 		} `json:"payments"`
 	}
 	item struct {
-		TicketTypeID string `json:"ticketTypeId"`
-		Quantity     int    `json:"quantity"`
+		TicketTypeID string   `json:"ticketTypeId"`
+		Quantity     int      `json:"quantity"`
+		VenueSeatIDs []string `json:"venueSeatIds,omitempty"`
 	}
 	ticket struct {
 		ID           string `json:"id"`
@@ -58,6 +59,7 @@ type placeOrder struct {
 	Items      []item `json:"items"`
 	GuestEmail string `json:"guestEmail"`
 	GuestName  string `json:"guestName"`
+	Holder     string `json:"holder,omitempty"` // of seats
 }
 
 // encode is JSON of a request's body; the harness's own structs always encode.

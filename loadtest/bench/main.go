@@ -1,7 +1,7 @@
 // Command bench measures, in one run on one machine, what an order costs: an
 // echo through the edge (the ceiling), ours, and a row-lock design behind the
-// same edge on the same Postgres (the baseline), and scans at a gate. It prints
-// its progress to standard error and ends with one line of JSON.
+// same edge on the same Postgres (the baseline), scans at a gate, and holds of
+// seats. It prints its progress to standard error and ends with one line of JSON.
 //
 //	go run ./loadtest/bench [--binary ./boxoffice] [--seconds 10]
 //
@@ -9,8 +9,8 @@
 // loopback with their data in a temporary directory, and ends them all.
 // Each design is first saturated by a closed loop of cheap clients, for its
 // peak and its CPU, then loaded with half of its peak by an open loop, for its
-// latency. What was acknowledged is compared with the stock that is gone; a
-// difference fails the run.
+// latency. What was acknowledged is compared with the stock that is gone, and
+// with the seats that are held; a difference fails the run.
 package main
 
 import (
@@ -44,6 +44,7 @@ type runCmd struct {
 	Events  int           `default:"1000" help:"Events of the many-events case."`
 	Scans   int           `default:"100000" help:"Tickets to scan."`
 	Keep    bool          `help:"Keep the data directory."`
+	Only    []string      `help:"Measure only these cases: echo, orders, many, million, scans, holds, rowlock."`
 }
 
 func main() {

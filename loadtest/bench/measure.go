@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"net/url"
+	"slices"
 	"time"
 
 	"boxoffice/loadtest"
@@ -39,6 +40,11 @@ type result struct {
 	ScanServer float64 `json:"scans_cpu_us_server"`
 	ScanPg     float64 `json:"scans_cpu_us_postgres"`
 
+	HoldsRPS   float64 `json:"holds_rps"`
+	HoldCPU    float64 `json:"holds_cpu_us"` // both of those below
+	HoldServer float64 `json:"holds_cpu_us_server"`
+	HoldPg     float64 `json:"holds_cpu_us_postgres"`
+
 	ManyEvents int      `json:"events_at_once"`
 	Many       ordersAt `json:"orders_many_events"`
 	Million    ordersAt `json:"orders_million_tickets"`
@@ -62,12 +68,24 @@ const mostOthers = 0.2
 // plenty is a stock that no run sells out.
 const plenty = 50_000_000
 
-// measure runs every case, one after the other.
+// measure runs every case that is wanted, one after the other.
 func (b *bench) measure(ctx context.Context) error {
-	for _, step := range []func(context.Context) error{
-		b.measureEcho, b.measureOrders, b.measureMany, b.measureMillion, b.measureScans, b.measureRowlock,
+	for _, one := range []struct {
+		name string
+		run  func(context.Context) error
+	}{
+		{"echo", b.measureEcho},
+		{"orders", b.measureOrders},
+		{"many", b.measureMany},
+		{"million", b.measureMillion},
+		{"scans", b.measureScans},
+		{"holds", b.measureHolds},
+		{"rowlock", b.measureRowlock},
 	} {
-		if err := step(ctx); err != nil {
+		if len(b.cmd.Only) > 0 && !slices.Contains(b.cmd.Only, one.name) {
+			continue
+		}
+		if err := one.run(ctx); err != nil {
 			return err
 		}
 		if err := b.settle(ctx); err != nil {

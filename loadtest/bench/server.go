@@ -13,6 +13,7 @@ import (
 	"boxoffice/edge"
 	"boxoffice/edge/api"
 	"boxoffice/edge/route"
+	"boxoffice/engine"
 )
 
 const (
@@ -33,7 +34,7 @@ type serverCmd struct {
 func (c *serverCmd) Run(ctx context.Context) error {
 	ops := []route.Op{{
 		Method: "POST", Path: echoPath, ID: "echo", Summary: "Answer at once", Tag: "Bench", Auth: route.Public,
-		Tier: route.TierStrict, Status: 201, Idempotent: true, Handler: route.Handle(echo),
+		Tier: route.TierStrict, Idempotency: route.ByActor, Status: 201, Errors: []engine.Code{}, Handler: route.Handle(echo),
 	}}
 	if c.Database != "" {
 		r, err := openRowlock(ctx, c.Database, c.Variant, c.Pool)
@@ -43,11 +44,12 @@ func (c *serverCmd) Run(ctx context.Context) error {
 		defer r.pool.Close()
 		ops = append(ops, route.Op{
 			Method: "POST", Path: rowlockPath, ID: "rowlockOrder", Summary: "Place an order", Tag: "Bench", Auth: route.Public,
-			Tier: route.TierStrict, Status: 201, Idempotent: true, Timeout: time.Minute, Handler: route.Handle(r.place),
+			Tier: route.TierStrict, Idempotency: route.ByActor, Status: 201, Errors: []engine.Code{}, Timeout: time.Minute, Handler: route.Handle(r.place),
 		})
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	server, err := edge.New(edge.Config{Ops: ops, Log: log, Metrics: prometheus.NewRegistry()})
+	//nolint:contextcheck // requests end with the server, not with this
+	server, err := edge.New(edge.Config{Ops: ops, Limits: edge.NewLimits(1_000_000, nil), Log: log, Metrics: prometheus.NewRegistry()})
 	if err != nil {
 		return err
 	}
