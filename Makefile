@@ -5,13 +5,15 @@ SHELL := /bin/bash -o pipefail
 SEEDS        ?= 1000
 ONSALE_FLAGS ?= --tickets=20000 --types=3 --buyers=60000 --shape=ramp --ramp=10s --rate=800 --duration=85s
 CRASH_FLAGS  ?= --tickets=20000 --buyers=15000 --rate=150 --duration=100s
+SEATS_FLAGS  ?=
+VIEWERS_FLAGS ?=
 LINT         := bin/golangci-lint
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test race sim bench onsale crash lint verify
+.PHONY: help build run test race page-test security timing sim bench onsale crash logins seats viewers api-fuzz lint verify
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## build bin/boxoffice
 	CGO_ENABLED=0 go build -trimpath -o bin/boxoffice ./cmd/boxoffice
@@ -25,10 +27,20 @@ test: ## all tests, on a real Postgres
 race: ## all tests under the race detector
 	CGO_ENABLED=1 go test -race -timeout 20m ./...
 
+page-test: ## the page of seats in a headless Chromium, which it installs if it may; pictures in out/seats
+	@command -v chromium >/dev/null || { apt-get update -q && apt-get install -y -q --no-install-recommends chromium fonts-dejavu-core; }
+	go test ./cmd/boxoffice -run '^TestPage$$' -v -count=1 -args -quiet | grep -v '^ *==='
+
+security: ## the security suite, with its cases counted by route
+	go test ./cmd/boxoffice -run 'TestSecurity|TestPublicSecrets|TestTiers|TestCanaries' -v -count=1 | grep -v '^ *\(===\|--- PASS\)'
+
+timing: ## whether answers tell by their time who has an account (minutes)
+	go test ./cmd/boxoffice -run TestTiming -v -count=1 -timeout 20m -args -timing=1000
+
 sim: ## the simulator over SEEDS=1000 seeds
 	go test ./engine/enginetest -run TestSim -count=1 -timeout 60m -args -seeds=$(SEEDS)
 
-bench: build ## orders/s and CPU per order: ceiling, ours, row locks
+bench: build ## orders/s and CPU per order: ceiling, ours, row locks; scans, holds
 	go run ./loadtest/bench
 
 onsale: build ## a rush on a node of its own, with an audit; ONSALE_FLAGS
@@ -36,6 +48,18 @@ onsale: build ## a rush on a node of its own, with an audit; ONSALE_FLAGS
 
 crash: build ## the same under kill -9 of node and Postgres; CRASH_FLAGS
 	./bin/boxoffice loadtest crash --out=out/crash $(CRASH_FLAGS)
+
+logins: build ## what 200 parallel logins cost the orders of an on-sale
+	./bin/boxoffice loadtest logins --out=out/logins
+
+seats: build ## 2,000 shoppers after the seats of an arena, 10,000 viewers, with an audit; SEATS_FLAGS
+	./bin/boxoffice loadtest seats --out=out/seats $(SEATS_FLAGS)
+
+viewers: build ## 20,000 viewers of one map, with and without slow ones among them; VIEWERS_FLAGS
+	./bin/boxoffice loadtest viewers --out=out/viewers $(VIEWERS_FLAGS)
+
+api-fuzz: build ## schemathesis over the OpenAPI document, on a node of its own (network: PyPI); FUZZ_FLAGS
+	.ci/api-fuzz $(FUZZ_FLAGS)
 
 lint: $(LINT) ## golangci-lint with .golangci.yml
 	$(LINT) run ./...

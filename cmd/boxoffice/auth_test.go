@@ -3,6 +3,8 @@ package main
 import (
 	"crypto/ed25519"
 	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"sync"
@@ -97,11 +99,20 @@ func TestRegister(t *testing.T) {
 	require.ElementsMatch(t, []int{201, 409, 409}, statuses)
 }
 
+// claimsOf reads an access token without checking it.
+func claimsOf(t testing.TB, token string) jwt.MapClaims {
+	t.Helper()
+	c := jwt.MapClaims{}
+	_, _, err := jwt.NewParser().ParseUnverified(token, c)
+	require.NoError(t, err)
+	return c
+}
+
 // TestTokens sends every sort of access token that is none of ours, or no longer.
 func TestTokens(t *testing.T) {
 	t.Parallel()
 	s := open(t)
-	event, ids := s.onSale(typeBody(0, 10))
+	_, ids := s.onSale(typeBody(0, 10))
 	slug := s.own("GET", "/organizer/events", nil).str("items.0.slug")
 	key := s.desk.Secrets.SigningKey(1)
 	_, stranger, err := ed25519.GenerateKey(nil)
@@ -109,24 +120,35 @@ func TestTokens(t *testing.T) {
 	public, err := x509.MarshalPKIXPublicKey(key.Public())
 	require.NoError(t, err)
 	now := time.Now()
+	own, other := claimsOf(t, s.token), claimsOf(t, s.register("other@example.org").token)
 	claims := func(changes object) jwt.MapClaims {
-		return jwt.MapClaims(with(object{"iss": "boxoffice", "aud": "test", "sub": "1", "sid": "x", "exp": now.Add(time.Minute).Unix()}, changes))
+		return jwt.MapClaims(with(object{"iss": "boxoffice", "aud": "test", "sub": own["sub"], "sid": own["sid"], "exp": now.Add(time.Minute).Unix()}, changes))
 	}
-	sign := func(method jwt.SigningMethod, key any, c jwt.MapClaims) string {
-		token, err := jwt.NewWithClaims(method, c).SignedString(key)
+	signWith := func(header object, method jwt.SigningMethod, key any, c jwt.MapClaims) string {
+		token := jwt.NewWithClaims(method, c)
+		token.Header = with(object{"alg": method.Alg(), "typ": "at+jwt", "kid": "k1"}, header)
+		text, err := token.SignedString(key)
 		require.NoError(t, err)
-		return token
+		return text
 	}
+	sign := func(method jwt.SigningMethod, key any, c jwt.MapClaims) string { return signWith(nil, method, key, c) }
 	ours := func(changes object) string { return sign(jwt.SigningMethodEdDSA, key, claims(changes)) }
+	headed := func(header object) string { return signWith(header, jwt.SigningMethodEdDSA, key, claims(nil)) }
 	parts := strings.Split(ours(nil), ".")
+	login := s.call("POST", "/auth/login", object{"email": "owner@example.org", "password": "correct horse"}).is(200, "")
 	bad := map[string]string{
 		"none": sign(jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, claims(nil)), "HS256 by the public key": sign(jwt.SigningMethodHS256, []byte(key.Public().(ed25519.PublicKey)), claims(nil)),
 		"HS256 by its DER": sign(jwt.SigningMethodHS256, public, claims(nil)), "another's key": sign(jwt.SigningMethodEdDSA, stranger, claims(nil)),
-		"our next key": sign(jwt.SigningMethodEdDSA, s.desk.Secrets.SigningKey(2), claims(nil)),
-		"expired":      ours(object{"exp": now.Add(-31 * time.Second).Unix()}), "no end": ours(object{"exp": absent}), "other environment": ours(object{"aud": "live"}), "no audience": ours(object{"aud": absent}),
+		"our next key":            sign(jwt.SigningMethodEdDSA, s.desk.Secrets.SigningKey(2), claims(nil)),
+		"our next key by its kid": signWith(object{"kid": "k2"}, jwt.SigningMethodEdDSA, s.desk.Secrets.SigningKey(2), claims(nil)),
+		"expired":                 ours(object{"exp": now.Add(-31 * time.Second).Unix()}), "no end": ours(object{"exp": absent}), "other environment": ours(object{"aud": "live"}), "no audience": ours(object{"aud": absent}),
 		"other issuer": ours(object{"iss": "evil"}), "no session": ours(object{"sid": absent}), "no subject": ours(object{"sub": absent}), "subject": ours(object{"sub": "' OR 1=1"}), "not yet": ours(object{"nbf": now.Add(time.Hour).Unix()}),
+		"session of none": ours(object{"sid": "x"}), "another's session": ours(object{"sid": other["sid"]}), "session of another": ours(object{"sub": other["sub"]}),
 		"no signature": parts[0] + "." + parts[1] + ".", "cut": parts[0] + "." + parts[1] + "." + parts[2][:80], "moved": parts[0] + "." + strings.Split(ours(object{"sub": "2"}), ".")[1] + "." + parts[2],
-		"garbage": "x", "dots": "..", "long": strings.Repeat("a", 5000), "order token": s.desk.Secrets.OrderToken([16]byte{}),
+		"typ of any JWT": headed(object{"typ": "JWT"}), "no typ": headed(object{"typ": absent}), "no kid": headed(object{"kid": absent}), "kid": headed(object{"kid": "k01"}), "kid of none": headed(object{"kid": "k0"}),
+		"kid as number": headed(object{"kid": 1}), "kid as path": headed(object{"kid": "../k1"}), "huge kid": headed(object{"kid": "k99999999999999999999"}),
+		"a key of its own": signWith(object{"jwk": object{"kty": "OKP", "crv": "Ed25519", "x": base64.RawURLEncoding.EncodeToString(stranger.Public().(ed25519.PublicKey))}}, jwt.SigningMethodEdDSA, stranger, claims(nil)),
+		"garbage":          "x", "dots": "..", "long": strings.Repeat("a", 5000), "order token": s.desk.Secrets.OrderToken([16]byte{}), "refresh token": login.str("refreshToken"),
 	}
 	headers := map[string]string{"no scheme": ours(nil), "basic": "Basic YTpi", "no token": "Bearer", "empty": "Bearer  ", "two": "Bearer " + ours(nil) + " x"}
 	for name, token := range bad {
@@ -147,11 +169,123 @@ func TestTokens(t *testing.T) {
 	for name, token := range map[string]string{"plain": ours(nil), "leeway": ours(object{"exp": now.Add(-10 * time.Second).Unix()})} {
 		require.Equal(t, 200, s.raw("GET", "/organizer/events", "", "", "Authorization", "Bearer "+token).status, name)
 	}
-	t.Log("a stranger with a token of no organization owns nothing")
-	nobody := *s
-	nobody.token = ours(object{"sub": "999"})
-	nobody.own("PUT", "/organizer/events/"+event, object{}).is(404, "EVENT_NOT_FOUND")
-	require.GreaterOrEqual(t, nobody.own("POST", "/organizer/events", eventBody()).status, 400)
+}
+
+// Keys rotate while the node runs: its tokens are signed with the new key, those
+// of the one before stay good, and of older ones do not.
+func TestKeyRotation(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	s.own("GET", "/organizer/events", nil).is(200, "")
+	root := strings.TrimSuffix(s.url, "/api/v1")
+	keys := func() map[string]ed25519.PublicKey {
+		at := *s
+		at.url = root
+		r := at.raw("GET", "/.well-known/jwks.json", "", "")
+		require.Equal(t, 200, r.status)
+		require.Equal(t, "application/json", r.header.Get("Content-Type"))
+		var set struct {
+			Keys []struct{ Kty, Crv, Use, Alg, Kid, X string }
+		}
+		require.NoError(t, json.Unmarshal([]byte(r.body), &set))
+		out := map[string]ed25519.PublicKey{}
+		for _, k := range set.Keys {
+			require.Equal(t, []string{"OKP", "Ed25519", "sig", "EdDSA"}, []string{k.Kty, k.Crv, k.Use, k.Alg})
+			x, err := base64.RawURLEncoding.DecodeString(k.X)
+			require.NoError(t, err)
+			out[k.Kid] = x
+		}
+		return out
+	}
+	login := func() string {
+		return s.call("POST", "/auth/login", object{"email": "owner@example.org", "password": "correct horse"}).is(200, "").str("accessToken")
+	}
+	status := func(token string) int {
+		return s.call("GET", "/organizer/events", nil, "Authorization", "Bearer "+token).status
+	}
+	// signer finds the key of the set that a token verifies with.
+	signer := func(token string) string {
+		parsed, err := jwt.Parse(token, func(t *jwt.Token) (any, error) { return keys()[t.Header["kid"].(string)], nil }, jwt.WithValidMethods([]string{"EdDSA"}))
+		require.NoError(t, err)
+		require.Equal(t, "at+jwt", parsed.Header["typ"])
+		return parsed.Header["kid"].(string)
+	}
+	first := login()
+	require.Equal(t, "k1", signer(first))
+	require.Len(t, keys(), 1)
+
+	n, err := s.desk.Accounts.RotateSigningKey(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 2, n)
+	var second string
+	s.becomes("k2", func() string {
+		second = login()
+		return signer(second)
+	})
+	require.Len(t, keys(), 2)
+	require.Equal(t, 200, status(first))
+	require.Equal(t, 200, status(second))
+
+	t.Log("a token of a key that another node knew of first is good at once")
+	_, err = s.desk.Accounts.RotateSigningKey(t.Context())
+	require.NoError(t, err)
+	newest := jwt.NewWithClaims(jwt.SigningMethodEdDSA, claimsOf(t, second))
+	newest.Header["typ"], newest.Header["kid"] = "at+jwt", "k3"
+	third, err := newest.SignedString(s.desk.Secrets.SigningKey(3))
+	require.NoError(t, err)
+	s.becomes("200", func() string { return fmt.Sprint(status(third)) })
+	s.becomes("401", func() string { return fmt.Sprint(status(first)) })
+	require.Equal(t, 200, status(second))
+	require.Contains(t, keys(), "k3")
+	require.NotContains(t, keys(), "k1")
+}
+
+// However many log in at once, hashing has its share of the machine and no more:
+// who is beyond it is told so at once.
+func TestLoginFlood(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	s.own("GET", "/organizer/events", nil).is(200, "")
+	const clients = 60
+	replies := make([]reply, clients)
+	var wg sync.WaitGroup
+	for i := range replies {
+		wg.Go(func() {
+			replies[i] = s.raw("POST", "/auth/login", "application/json", encode(t, object{"email": "owner@example.org", "password": "correct horse"}))
+		})
+	}
+	wg.Wait()
+	count := map[int]int{}
+	for _, r := range replies {
+		count[r.status]++
+		if r.status == 503 {
+			require.Contains(t, r.body, `"OVERLOADED"`)
+			require.NotEmpty(t, r.header.Get("Retry-After"))
+		}
+	}
+	require.Equal(t, clients, count[200]+count[503], "%v", count)
+	require.NotZero(t, count[200])
+	require.NotZero(t, count[503])
+}
+
+// The configured administrator is there from the start, and has taken the
+// account of whoever had the address before.
+func TestPlatformAdmin(t *testing.T) {
+	t.Parallel()
+	s := open(t, func(c *config) { c.AdminEmail, c.AdminPassword = "Root@Example.org", "correct horse battery" })
+	login := func(email, password string) answer {
+		return s.call("POST", "/auth/login", object{"email": email, "password": password})
+	}
+	login("root@example.org", "correct horse battery").is(200, "")
+	squatter := s.register("next@example.org")
+	squatter.own("GET", "/organizer/events", nil).is(200, "")
+	require.NoError(t, s.desk.EnsureAdmin(t.Context(), "next@example.org", "configured since"))
+	login("next@example.org", "correct horse").is(401, "UNAUTHORIZED")
+	login("next@example.org", "configured since").is(200, "")
+	s.becomes("401", func() string { return fmt.Sprint(squatter.own("GET", "/organizer/events", nil).status) })
+	var admins int
+	require.NoError(t, s.pool.QueryRow(t.Context(), `SELECT count(*) FROM users WHERE platform_admin`).Scan(&admins))
+	require.Equal(t, 2, admins)
 }
 
 // TestEnvelopes checks what is no operation at all.

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"net/http"
 	"time"
+
+	"boxoffice/edge/venuemap"
 )
 
 // demoEmail is the account of the demo organization.
@@ -20,7 +22,8 @@ type demo struct {
 	url      string // of the API
 	token    string
 	password string
-	page     string // the event's address
+	event    string // address of an event's record
+	seats    string // and of the seats of another, as a path of the node
 }
 
 // makeDemo makes the demo organization on a database without accounts, and
@@ -28,7 +31,7 @@ type demo struct {
 func makeDemo(ctx context.Context, url string) (*demo, error) {
 	d := &demo{url: url, password: rand.Text()[:12]}
 	var session struct{ AccessToken string }
-	err := d.post(ctx, "/auth/register", map[string]any{
+	err := d.send(ctx, http.MethodPost, "/auth/register", fields{
 		"email": demoEmail, "password": d.password, "organizationName": "Demo Hall",
 	}, &session)
 	var refused *demoRefusal
@@ -39,25 +42,72 @@ func makeDemo(ctx context.Context, url string) (*demo, error) {
 		return nil, err
 	}
 	d.token = session.AccessToken
-	day := func(n int) string { return time.Now().AddDate(0, 0, n).UTC().Format(time.RFC3339) }
-	var event struct{ ID, Slug string }
-	if err := d.post(ctx, "/organizer/events", map[string]any{
-		"title": "Opening Night", "category": "concerts", "timezone": "UTC", "venueType": "physical", "venueName": "Demo Hall",
-		"startDate": day(30), "endDate": day(31), "capacity": 2000,
-	}, &event); err != nil {
+	slug, err := d.sell(ctx, "Opening Night", nil,
+		fields{"name": "Floor", "type": "general", "price": 35, "quantityTotal": 1500},
+		fields{"name": "Students", "type": "free", "price": 0, "quantityTotal": 500, "maxPerCustomer": 1},
+	)
+	if err != nil {
 		return nil, err
 	}
-	for _, t := range []map[string]any{
-		{"name": "Stalls", "type": "general", "price": 35, "quantityTotal": 1500},
-		{"name": "Students", "type": "free", "price": 0, "quantityTotal": 500, "maxPerCustomer": 1},
-	} {
+	d.event = url + "/events/" + slug
+	slug, err = d.sell(ctx, "The Tempest", d.seat,
+		fields{"name": "Stalls", "type": "reserved", "price": 50, "quantityTotal": 1}, // the seats say how many
+		fields{"name": "Circle", "type": "reserved", "price": 25, "quantityTotal": 1},
+	)
+	d.seats = "/e/" + slug + "/seats"
+	return d, err
+}
+
+// sell puts an event on sale. seat, if there is one, seats it by its ticket types.
+func (d *demo) sell(ctx context.Context, title string, seat func(ctx context.Context, event string, types []string) error, types ...fields) (slug string, err error) {
+	day := func(n int) string { return time.Now().AddDate(0, 0, n).UTC().Format(time.RFC3339) }
+	var event struct{ ID, Slug string }
+	if err := d.send(ctx, http.MethodPost, "/organizer/events", fields{
+		"title": title, "category": "concerts", "timezone": "UTC", "venueType": "physical", "venueName": "Demo Hall",
+		"startDate": day(30), "endDate": day(31), "capacity": 2000,
+	}, &event); err != nil {
+		return "", err
+	}
+	path := "/organizer/events/" + event.ID
+	ids := make([]string, len(types))
+	for i, t := range types {
 		t["saleStart"], t["saleEnd"] = day(-1), day(30)
-		if err := d.post(ctx, "/organizer/events/"+event.ID+"/tickets", t, nil); err != nil {
-			return nil, err
+		var ticketType struct{ ID string }
+		if err := d.send(ctx, http.MethodPost, path+"/tickets", t, &ticketType); err != nil {
+			return "", err
+		}
+		ids[i] = ticketType.ID
+	}
+	if seat != nil {
+		if err := seat(ctx, path, ids); err != nil {
+			return "", err
 		}
 	}
-	d.page = url + "/events/" + event.Slug
-	return d, d.post(ctx, "/organizer/events/"+event.ID+"/publish", nil, nil)
+	return event.Slug, d.send(ctx, http.MethodPost, path+"/publish", nil, nil)
+}
+
+// seat seats an event in a theatre, of which the circle is the second ticket type.
+func (d *demo) seat(ctx context.Context, event string, types []string) error {
+	theatre := venuemap.Theatre()
+	var venue struct{ ID string }
+	if err := d.send(ctx, http.MethodPost, "/organizer/venues", theatre, &venue); err != nil {
+		return err
+	}
+	if err := d.send(ctx, http.MethodPost, "/organizer/venues/"+venue.ID+"/publish", nil, nil); err != nil {
+		return err
+	}
+	if err := d.send(ctx, http.MethodPut, event+"/seating", fields{"venueMapId": venue.ID}, nil); err != nil {
+		return err
+	}
+	mappings := make([]fields, len(theatre.Sections))
+	for i, s := range theatre.Sections {
+		as := types[0]
+		if s.ID == "circle" {
+			as = types[1]
+		}
+		mappings[i] = fields{"venueSectionId": s.ID, "ticketTypeId": as}
+	}
+	return d.send(ctx, http.MethodPut, event+"/seating/pricing", fields{"mappings": mappings}, nil)
 }
 
 // demoRefusal is an answer other than success.
@@ -69,15 +119,18 @@ type demoRefusal struct {
 // Error names the request that was refused.
 func (r *demoRefusal) Error() string { return fmt.Sprintf("demo: %s answered %d", r.path, r.status) }
 
-// post sends a request and reads what stands under data.
-func (d *demo) post(ctx context.Context, path string, body, data any) error {
+// fields are a request's body.
+type fields = map[string]any
+
+// send sends a request and reads what stands under data.
+func (d *demo) send(ctx context.Context, method, path string, body, data any) error {
 	var b bytes.Buffer
 	if body != nil {
 		if err := json.NewEncoder(&b).Encode(body); err != nil {
 			return fmt.Errorf("demo: %w", err)
 		}
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, d.url+path, &b)
+	req, err := http.NewRequestWithContext(ctx, method, d.url+path, &b)
 	if err != nil {
 		return fmt.Errorf("demo: %w", err)
 	}
@@ -94,7 +147,7 @@ func (d *demo) post(ctx context.Context, path string, body, data any) error {
 	}
 	defer func() { _ = res.Body.Close() }() // it has been read
 	if res.StatusCode >= http.StatusMultipleChoices {
-		return &demoRefusal{res.StatusCode, path}
+		return &demoRefusal{res.StatusCode, method + " " + path}
 	}
 	if data == nil {
 		return nil

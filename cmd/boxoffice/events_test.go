@@ -51,7 +51,7 @@ func TestEventDefaults(t *testing.T) {
 var eventKeys = words(`id numericId organizationId slug title category productType subcategory shortDesc description tags status visibility
 	startDate endDate timezone venueType capacity doorOpenTime venueName venueAddress venueCity venueCountry venueLat venueLng
 	onlineLink onlineLinkNote returnPolicy highlightVideoUrl coverImage coverVideo gallery currency absorbFees branding seoData entities
-	orderWindowMinutes schedule createdAt updatedAt`)
+	orderWindowMinutes velocity schedule createdAt updatedAt`)
 
 func TestProductTypes(t *testing.T) {
 	t.Parallel()
@@ -158,7 +158,9 @@ func TestAudiences(t *testing.T) {
 	slug := own.str("slug")
 
 	page := s.call("GET", "/events/"+slug, nil).is(200, "")
-	public := slices.DeleteFunc(slices.Clone(eventKeys), func(k string) bool { return strings.HasPrefix(k, "onlineLink") || k == "organizationId" })
+	public := slices.DeleteFunc(slices.Clone(eventKeys), func(k string) bool {
+		return strings.HasPrefix(k, "onlineLink") || k == "organizationId" || k == "velocity"
+	})
 	public = words(strings.Join(public, " ") + " organizer ticketTypes")
 	require.Equal(t, public, page.keys(""))
 	echoed(t, object{"courseType": "unified", "certificateTemplate": "cert-1", "requireIdCheck": true}, page.data("branding"), "branding")
@@ -189,7 +191,7 @@ func TestAudiences(t *testing.T) {
 	orderKeys := words(`id orderNumber eventId status currency subtotal discount fees total promoCode buyer items tickets payments refunds
 		expiresAt createdAt updatedAt completedAt cancelledAt reference`)
 	require.Equal(t, words(strings.Join(orderKeys, " ")+" accessToken"), order.keys(""))
-	require.Equal(t, words("ticketTypeId name quantity unitPrice attendeeName attendeeEmail"), order.keys("items.0"))
+	require.Equal(t, words("ticketTypeId name quantity venueSeatIds unitPrice attendeeName attendeeEmail"), order.keys("items.0"))
 	require.Equal(t, orderKeys, s.order(order.str("id"), order.str("accessToken")).keys(""))
 	require.Equal(t, orderKeys, s.own("GET", "/orders/"+order.str("id"), nil).is(200, "").keys(""))
 	for _, a := range []answer{page, list, cards, plainPage, order} {

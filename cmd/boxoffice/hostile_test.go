@@ -28,54 +28,39 @@ import (
 type target struct {
 	op      route.Op
 	path    string // without /api/v1
+	params  map[string]string
 	body    object // nil: it reads none
 	headers []string
 }
 
-// targets are all operations of the route table that write.
-func targets(s *shop) []target {
-	s.t.Helper()
-	paid := with(typeBody(5, -1), object{"maxPerOrder": 1000, "maxPerCustomer": 1000})
-	event, types := s.onSale(paid, with(paid, object{"price": 0}))
-	draft, removed := s.draft(nil), s.draft(nil)
-	order, token := s.place("ada@example.org", types[0], 1)
-	given, givenToken := s.place("ada@example.org", types[0], 1)
-	ticket := s.call("POST", "/orders", orderBody("ada@example.org", types[1], 1)).is(201, "").str("tickets.0.qr")
-	fill := with(eventBody(), object{
-		"subcategory": "a", "shortDesc": "b", "description": text(50), "tags": []string{"x"}, "capacity": 500, "venueName": "a", "venueCity": "c", "venueCountry": "DE",
-		"venueLat": 1.5, "venueLng": 2.5, "onlineLink": uri(30), "gallery": []string{uri(30)}, "branding": object{"a": object{"b": []any{1, nil}}}, "entities": entity(nil),
-	})
-	requests := map[string]struct {
-		id   string
-		body object
-	}{
-		"register":         {"", object{"email": "bob@example.org", "password": "correct horse", "firstName": "Bob", "organizationName": "Bob's"}},
-		"login":            {"", object{"email": "owner@example.org", "password": "correct horse"}},
-		"createEvent":      {"", fill},
-		"updateEvent":      {draft, fill},
-		"publishEvent":     {event, nil},
-		"unpublishEvent":   {draft, nil},
-		"setEventStatus":   {draft, object{"status": "review"}},
-		"deleteEvent":      {removed, object{"reason": "rain"}},
-		"createTicketType": {draft, with(typeBody(25, 100), object{"refundable": true, "refundDeadline": stamp(time.Hour), "presaleCode": "abc", "accessUrl": "/media/1"})},
-		"updateTicketType": {event, with(typeBody(5, 5000), object{"name": "Balcony"})},
-		"placeOrder":       {"", with(orderBody("ada@example.org", types[1], 1), object{"guestName": "Ada", "presaleCode": "x"})},
-		"payOrder":         {order, object{"provider": "paystack", "token": token}},
-		"cancelOrder":      {given, object{"token": givenToken}},
-		"verifyPayment":    {"", object{"orderId": order, "token": token}},
-		"scanTicket":       {"", object{"eventId": event, "qrData": ticket, "gateName": "North", "deviceId": "d", "method": "nfc", "geoLat": 1.5, "geoLng": 2}},
+// at is the path with another value of one parameter.
+func (tg *target) at(param, value string) string {
+	path := strings.TrimPrefix(tg.op.Path, "/api/v1")
+	for name, id := range tg.params {
+		if name == param {
+			id = value
+		}
+		path = strings.ReplaceAll(path, "{"+name+"}", id)
 	}
+	return path
+}
+
+// targets are all operations of the route table that write.
+func targets(w *world) []target {
+	w.t.Helper()
 	var all []target
-	for _, op := range s.desk.Routes() {
+	for _, op := range w.desk.Routes() {
 		if !op.Writes() {
 			continue
 		}
-		r, ok := requests[op.ID]
-		require.True(s.t, ok, "%s writes: give it a request here", op.ID)
-		path := strings.NewReplacer("/api/v1", "", "{id}", r.id, "{ticketTypeId}", types[0]).Replace(op.Path)
-		tg := target{op: op, path: path, body: r.body}
-		if op.Auth.Has(route.Organizer) && !op.Auth.Has(route.Public) {
-			tg.headers = s.bearer()
+		r := w.request(&op)
+		tg := target{op: op, params: r.params, body: r.body}
+		tg.path = tg.at("", "")
+		if r.token != "" {
+			tg.body = with(r.body, object{"token": r.token})
+		}
+		if by := w.entitled(&op, r)[0].auth; by != "" {
+			tg.headers = []string{"Authorization", by}
 		}
 		all = append(all, tg)
 	}
@@ -126,7 +111,7 @@ func sane(t testing.TB, r reply, what string) {
 // TestHostileBodies sends every operation that reads a body what is not one.
 func TestHostileBodies(t *testing.T) {
 	t.Parallel()
-	s := open(t)
+	s := openWorld(t)
 	deep := strings.Repeat("[", 40) + strings.Repeat("]", 40)
 	for _, tg := range targets(s) {
 		send := func(body, contentType string, headers ...string) reply {
@@ -134,7 +119,7 @@ func TestHostileBodies(t *testing.T) {
 			sane(t, r, tg.op.ID+" "+body[:min(len(body), 80)])
 			return r
 		}
-		require.Equal(t, 413, send(strings.Repeat(" ", 200_000), "application/json").status, tg.op.ID)
+		require.Equal(t, 413, send(strings.Repeat(" ", tg.op.BodyLimit()+1), "application/json").status, tg.op.ID)
 		require.Equal(t, 413, send(strings.Repeat("[", 3<<20), "application/json").status, tg.op.ID)
 		if tg.body == nil {
 			continue
@@ -148,7 +133,7 @@ func TestHostileBodies(t *testing.T) {
 		}
 		for _, name := range members(tg.op.Handler.In) {
 			for i, v := range []string{`[[]]`, `"\u0000"`, `{"a":[1]}`, `1e999`, `99999999999999999999999`, `-1e308`} {
-				if i == 2 && (name == "branding" || name == "seoData") {
+				if i == 2 && slices.Contains([]string{"branding", "seoData", "velocity"}, name) {
 					continue // they take it
 				}
 				raw := maps.Clone(tg.body)
@@ -189,19 +174,17 @@ func encodeRaw(t testing.TB, body object) string {
 // TestHostilePaths asks for what cannot exist, by every operation with an id.
 func TestHostilePaths(t *testing.T) {
 	t.Parallel()
-	s := open(t)
+	s := openWorld(t)
 	for _, tg := range targets(s) {
-		if !strings.Contains(tg.op.Path, "{id}") {
-			continue
-		}
-		for _, id := range []string{
-			"0", "-1", "1e3", "99999999999999999999999", "x", "%00", "%ff", "..", "%2e%2e", "%2F", "a%2Fb", "' OR 1=1", "00000000-0000-8000-8000-000000000000", "ffffffff-ffff-8fff-bfff-ffffffffffff",
-			strings.Repeat("a", 129), strings.Repeat("9", 128), "{id}", "null", "%F0%9F%92%A5",
-		} {
-			path := strings.NewReplacer("/api/v1", "", "{id}", strings.ReplaceAll(id, " ", "%20"), "{ticketTypeId}", "x", "{", "%7B", "}", "%7D").Replace(tg.op.Path)
-			r := s.raw(tg.op.Method, path, "application/json", encode(t, tg.body), append([]string{"X-A", "b"}, tg.headers...)...)
-			sane(t, r, tg.op.ID+" "+id)
-			require.Contains(t, []int{401, 404}, r.status, "%s %s: %s", tg.op.ID, id, r.body)
+		for param := range tg.params {
+			for _, id := range []string{
+				"0", "-1", "1e3", "99999999999999999999999", "x", "%00", "%ff", "..", "%2e%2e", "%2F", "a%2Fb", "'%20OR%201=1", "00000000-0000-8000-8000-000000000000", "ffffffff-ffff-8fff-bfff-ffffffffffff",
+				strings.Repeat("a", 129), strings.Repeat("9", 128), "%7Bid%7D", "null", "%F0%9F%92%A5",
+			} {
+				r := s.raw(tg.op.Method, tg.at(param, id), "application/json", encode(t, tg.body), append([]string{"X-A", "b"}, tg.headers...)...)
+				sane(t, r, tg.op.ID+" "+id)
+				require.Contains(t, []int{401, 404}, r.status, "%s %s: %s", tg.op.ID, id, r.body)
+			}
 		}
 	}
 }
@@ -290,7 +273,7 @@ func change(r *rand.Rand, v any) any {
 func TestMutations(t *testing.T) {
 	t.Parallel()
 	const workers = 8
-	s := open(t)
+	s := openWorld(t)
 	transport := &http.Transport{MaxIdleConnsPerHost: workers}
 	defer transport.CloseIdleConnections()
 	client := &http.Client{Transport: transport}
@@ -392,7 +375,7 @@ func TestSlowClients(t *testing.T) {
 	}
 	used := memory() - before
 	t.Logf("%d slow connections: %d KB each, slowest order %s", clients, used/clients>>10, slowest)
-	require.Less(t, slowest, time.Second)
+	require.Less(t, slowest, 5*time.Second)
 	require.Less(t, used, clients*bound)
 	statuses := map[string]int{}
 	for _, c := range slow {

@@ -10,6 +10,10 @@ import (
 type loadtestCmd struct {
 	Onsale onsaleCmd `cmd:"" help:"An open-loop rush of buyers, and its audit."`
 	Crash  crashCmd  `cmd:"" help:"The same while the node and Postgres are killed."`
+	Logins loginsCmd `cmd:"" help:"Orders with and without a crowd that logs in."`
+	Seats  seatsCmd  `cmd:"" help:"Shoppers after the seats of one house, watched by a crowd, and their audit."`
+
+	Viewers viewersCmd `cmd:"" help:"A crowd that watches one map, with and without members who stop reading."`
 }
 
 type onsaleCmd struct{ loadtest.OnsaleConfig }
@@ -25,5 +29,29 @@ type crashCmd struct{ loadtest.CrashConfig }
 // Run rushes a node of its own that is killed again and again.
 func (c *crashCmd) Run(ctx context.Context) error {
 	_, err := loadtest.Crash(ctx, c.CrashConfig, os.Stdout, logger(0))
+	return err
+}
+
+type loginsCmd struct{ loadtest.LoginsConfig }
+
+// Run measures what a crowd that logs in costs those who buy.
+func (c *loginsCmd) Run(ctx context.Context) error {
+	_, err := loadtest.Logins(ctx, c.LoginsConfig, os.Stdout, logger(0))
+	return err
+}
+
+type seatsCmd struct{ loadtest.SeatsConfig }
+
+// Run lets shoppers and viewers at a house on a node of its own.
+func (c *seatsCmd) Run(ctx context.Context) error {
+	_, err := loadtest.Seats(ctx, c.SeatsConfig, os.Stdout, logger(0))
+	return err
+}
+
+type viewersCmd struct{ loadtest.ViewersConfig }
+
+// Run measures what viewers cost, and what slow ones cost the others.
+func (c *viewersCmd) Run(ctx context.Context) error {
+	_, err := loadtest.Viewers(ctx, c.ViewersConfig, os.Stdout, logger(0))
 	return err
 }

@@ -13,6 +13,8 @@ import (
 	"syscall"
 
 	"github.com/alecthomas/kong"
+
+	"boxoffice/edge/hasher"
 )
 
 // version is what the document and the log call this build.
@@ -21,13 +23,29 @@ const version = "0.1.0"
 type cli struct {
 	Serve    serveCmd    `cmd:"" default:"withargs" help:"Run a node (the default)."`
 	Migrate  migrateCmd  `cmd:"" help:"Bring the database's schema up to date."`
+	Keys     keysCmd     `cmd:"" help:"The keys that sign access tokens."`
 	Audit    auditCmd    `cmd:"" help:"Replay every stream and check every invariant."`
 	OpenAPI  openapiCmd  `cmd:"" name:"openapi" help:"Print the OpenAPI document."`
+	Venue    venueCmd    `cmd:"" name:"venue-sample" help:"Print a sample of a venue map, or share it with all organizations."`
 	Paysim   paysimCmd   `cmd:"" help:"Run the simulator of the payment provider."`
 	Loadtest loadtestCmd `cmd:"" help:"Rush a node and audit what it sold."`
 }
 
+// hashForNode makes password hashes for a node and nothing else, if the process was
+// started for that.
+func hashForNode() {
+	if os.Getenv(hasher.Variable) == "" {
+		return
+	}
+	if err := hasher.Serve(os.Stdin, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "boxoffice:", err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
 func main() {
+	hashForNode()
 	if os.Getenv("GOGC") == "" {
 		// Most of a node's heap is the state of its actors, which lives
 		// long: collecting half as often costs memory and saves a rush.

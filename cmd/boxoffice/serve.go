@@ -11,32 +11,48 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/valyala/fasthttp"
 
 	"boxoffice/cluster"
 	"boxoffice/edge"
+	"boxoffice/edge/hasher"
+	"boxoffice/edge/mail"
 	"boxoffice/edge/openapi"
 	"boxoffice/edge/payments"
 	"boxoffice/edge/payments/paysim"
+	"boxoffice/edge/sse"
 	"boxoffice/persistence/accounts"
+	"boxoffice/persistence/apikeys"
 	"boxoffice/persistence/embedded"
 	"boxoffice/persistence/follower"
+	"boxoffice/persistence/idempotency"
 	"boxoffice/persistence/journal"
 	"boxoffice/persistence/migrate"
 	"boxoffice/persistence/readmodel"
 	"boxoffice/persistence/snapshot"
+	"boxoffice/persistence/venues"
 	"boxoffice/persistence/wakes"
 )
 
 // stopTime bounds an orderly stop.
 const stopTime = 20 * time.Second
 
+// mailStopTime of it is for mail: a server that is away must not keep the
+// journal from its orderly stop.
+const mailStopTime = 5 * time.Second
+
 // maxStock is how many ticket types' stock is kept in memory for readers.
 const maxStock = 1_000_000
+
+// maxMaps is how many seat maps are kept in memory for readers; a stadium takes
+// about 10 MB.
+const maxMaps = 100
 
 // simKey is the key of the private simulator, which guards no money.
 const simKey = "sk_test_boxoffice_simulator"
@@ -73,6 +89,7 @@ type node struct {
 	journal  *journal.Postgres
 	cluster  *cluster.Node
 	sim      *paysim.Sim
+	mailbox  *mail.Capture // nil: mail is sent
 	desk     *edge.Desk
 	sweep    *edge.Sweep
 	server   *edge.Server
@@ -84,7 +101,7 @@ func (n *node) started(stop func(context.Context) error) { n.stops = append(n.st
 
 func (n *node) start(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{
-		n.startProfiles, n.startPostgres, n.startJournal, n.startCluster, n.startPayments, n.startEdge,
+		n.startProfiles, n.startPostgres, n.startJournal, n.startCluster, n.startPayments, n.startMail, n.startDesk, n.startEdge,
 	} {
 		if err := step(ctx); err != nil {
 			return err
@@ -195,7 +212,7 @@ func migrated(ctx context.Context, pool *pgxpool.Pool) error {
 // startJournal opens the journal, and the read model that follows it.
 func (n *node) startJournal(ctx context.Context) error {
 	n.model = readmodel.New(n.pool)
-	stock := readmodel.NewStock(maxStock)
+	stock, seats := readmodel.NewStock(maxStock), readmodel.NewSeats(maxMaps)
 	n.follower = follower.New(follower.Config{
 		Name: readmodel.Follower, Pool: n.pool, Apply: readmodel.NewWriter().Apply, Log: n.log,
 	})
@@ -204,13 +221,14 @@ func (n *node) startJournal(ctx context.Context) error {
 		Pool: n.pool, Node: n.cfg.Node, Log: n.log, Lanes: n.cfg.Lanes, AllowUnsafe: n.cfg.AllowUnsafe,
 		Sink: func(b *journal.Batch) {
 			stock.Observe(b)
+			seats.Observe(b)
 			n.follower.Offer(b)
 		},
 	})
 	if err != nil {
 		return err
 	}
-	n.desk = &edge.Desk{Stock: stock}
+	n.desk = &edge.Desk{Stock: stock, Seats: seats}
 	n.follower.Start(n.journal)
 	n.started(n.follower.Stop)
 	n.started(n.journal.Stop)
@@ -254,12 +272,82 @@ func (n *node) startPayments(ctx context.Context) error {
 	return nil
 }
 
-// startEdge opens the desk and the server, and lets requests in.
-func (n *node) startEdge(ctx context.Context) error {
+// startMail opens the way out for mail: a server, or a directory where a
+// developer reads it.
+func (n *node) startMail(context.Context) error {
+	origin, err := n.cfg.origin()
+	if err != nil {
+		return err
+	}
+	var sender mail.Sender
+	if n.cfg.SMTPURL != "" {
+		smtp, err := mail.NewSMTP(mail.SMTPConfig{URL: n.cfg.SMTPURL, Origin: origin})
+		if err != nil {
+			return fmt.Errorf("BOXOFFICE_SMTP_URL: %w", err)
+		}
+		sender = smtp
+		n.started(func(context.Context) error {
+			smtp.Close()
+			return nil
+		})
+	} else {
+		dir := n.cfg.MailDir
+		if dir == "" {
+			dir = filepath.Join(n.cfg.DataDir, "mail")
+		}
+		if n.mailbox, err = mail.OpenCapture(dir, origin); err != nil {
+			return err
+		}
+		sender = n.mailbox
+	}
+	n.desk.Mail = mail.NewOutbox(sender, n.log)
+	n.started(func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, mailStopTime)
+		defer cancel()
+		return n.desk.Mail.Stop(ctx)
+	})
+	return nil
+}
+
+// startDesk opens what the handlers work with, and lets it do its own work.
+func (n *node) startDesk(ctx context.Context) error {
 	master, err := n.cfg.master()
 	if err != nil {
 		return err
 	}
+	program, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("our own program: %w", err)
+	}
+	d := n.desk
+	d.Hasher = hasher.New(program)
+	n.started(d.Hasher.Stop)
+	d.Node, d.Read, d.Settled = n.cluster, n.model, n.follower.Passed
+	d.Accounts, d.APIKeys, d.Replies = accounts.New(n.pool), apikeys.New(n.pool), idempotency.New(n.pool)
+	d.Venues = venues.New(n.pool)
+	d.Events, d.Types = accounts.NewLease(n.pool, "event_numbers"), accounts.NewLease(n.pool, "ticket_type_numbers")
+	d.Secrets, d.Env, d.LimitsScale, d.Log = master, n.cfg.Env, n.cfg.LimitsScale, n.log
+	if err := d.Open(); err != nil {
+		return err
+	}
+	n.started(func(context.Context) error {
+		d.Close()
+		return nil
+	})
+	n.started(edge.StartWatch(d).Stop)
+	n.sweep = edge.StartSweep(d)
+	n.started(n.sweep.Stop)
+	if n.cfg.AdminEmail == "" {
+		return nil
+	}
+	if err := n.cfg.admin(); err != nil {
+		return err
+	}
+	return d.EnsureAdmin(ctx, n.cfg.AdminEmail, n.cfg.AdminPassword)
+}
+
+// startEdge opens the server, and lets requests in.
+func (n *node) startEdge(ctx context.Context) error {
 	proxies, err := n.cfg.proxies()
 	if err != nil {
 		return err
@@ -268,27 +356,29 @@ func (n *node) startEdge(ctx context.Context) error {
 		n.cfg.BaseURL = "http://" + n.cfg.Listen
 	}
 	d := n.desk
-	d.Node, d.Read, d.Accounts, d.Settled = n.cluster, n.model, accounts.New(n.pool), n.follower.Passed
-	d.Events, d.Types = accounts.NewLease(n.pool, "event_numbers"), accounts.NewLease(n.pool, "ticket_type_numbers")
-	d.Secrets, d.Env, d.Log = master, n.cfg.Env, n.log
-	if err := d.Open(); err != nil {
-		return err
-	}
-	n.started(func(context.Context) error {
-		d.Close()
-		return nil
-	})
-	n.sweep = edge.StartSweep(d)
-	n.started(n.sweep.Stop)
-
+	d.BaseURL = n.cfg.BaseURL
 	doc, err := document(d, n.cfg.BaseURL)
 	if err != nil {
 		return err
 	}
+	var mailbox fasthttp.RequestHandler
+	if n.mailbox != nil {
+		mailbox = n.mailbox.Page
+	}
+	metrics := n.metrics()
+	hub, err := sse.New(sse.Config{MaxViewers: n.cfg.MaxViewers, MaxPerAddress: n.cfg.ViewersPerAddress, Metrics: metrics})
+	if err != nil {
+		return err
+	}
+	n.started(hub.Stop)
 	n.server, err = edge.New(edge.Config{
-		Ops: d.Routes(), Authenticate: d.Authenticate, Ready: n.ready, TrustedProxies: proxies,
-		MaxPerAddress: n.cfg.MaxPerAddress, MaxConnections: n.cfg.MaxConnections, Document: doc,
-		Log: n.log, Metrics: n.metrics(),
+		Ops: d.Routes(), Env: n.cfg.Env, Authenticate: d.Authenticate, Ready: n.ready, TrustedProxies: proxies,
+		Hub:     hub,
+		Limits:  edge.NewLimits(n.cfg.LimitsScale, d.OpensOrder),
+		Replies: &edge.Replies{Store: d.Replies, Secrets: d.Secrets},
+		Origins: n.cfg.Origins, HTTPS: strings.HasPrefix(n.cfg.BaseURL, "https://"),
+		MaxPerAddress: n.cfg.MaxPerAddress, MaxConnections: n.cfg.MaxConnections, Document: doc, Mailbox: mailbox, KeySet: d.KeySet,
+		Log: n.log, Metrics: metrics,
 	})
 	if err != nil {
 		return err
@@ -302,11 +392,8 @@ func (n *node) startEdge(ctx context.Context) error {
 	return nil
 }
 
-func document(d *edge.Desk, baseURL string) ([]byte, error) {
-	return openapi.Document(d.Routes(), openapi.Info{
-		Title: "Boxoffice", Version: version, BaseURL: baseURL,
-		Description: "A ticketing engine for on-sale rushes.",
-	})
+func document(d *edge.Desk, baseURL string) (*openapi.Document, error) {
+	return openapi.Print(d.Routes(), openapi.Info{Title: "Boxoffice", Version: version, BaseURL: baseURL})
 }
 
 // ready says whether requests should come here: the journal must be writing.
@@ -320,7 +407,7 @@ func (n *node) ready() error {
 // metrics are the process's and the engine's.
 func (n *node) metrics() *prometheus.Registry {
 	r := prometheus.NewRegistry()
-	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), n.desk.Mail)
 	gauge := func(name, help string, f func() float64) {
 		r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "boxoffice", Name: name, Help: help}, f))
 	}
@@ -351,14 +438,18 @@ func (n *node) welcome(ctx context.Context) error {
 	base := n.cfg.BaseURL
 	fmt.Fprintf(os.Stdout, "\nBoxoffice %s is ready.\n\n", version)
 	fmt.Fprintf(os.Stdout, "  API        %s/api/v1    (README.md has a walk with curl)\n", base)
-	fmt.Fprintf(os.Stdout, "  OpenAPI    %s/api/v1/openapi.json\n", base)
+	fmt.Fprintf(os.Stdout, "  Docs       %s/docs    (read it and try it; %s/api/v1/openapi.json)\n", base, base)
 	fmt.Fprintf(os.Stdout, "  On sale    %s/api/v1/events\n", base)
 	fmt.Fprintf(os.Stdout, "  Health     %s/readyz   %s/metrics\n", base, base)
 	if n.sim != nil {
 		fmt.Fprintf(os.Stdout, "  Payments   %s    (a simulator: no money moves)\n", n.sim.URL())
 	}
+	if n.mailbox != nil {
+		fmt.Fprintf(os.Stdout, "  Mail       %s/dev/mail    (captured: none is sent)\n", base)
+	}
 	if shown != nil {
-		fmt.Fprintf(os.Stdout, "\n  A demo organization sells %s\n  Its account is %s, password %s\n", shown.page, demoEmail, shown.password)
+		fmt.Fprintf(os.Stdout, "\n  A demo organization sells %s\n  and seats at %s%s\n", shown.event, base, shown.seats)
+		fmt.Fprintf(os.Stdout, "  Its account is %s, password %s\n", demoEmail, shown.password)
 	}
 	fmt.Fprintln(os.Stdout)
 	return nil

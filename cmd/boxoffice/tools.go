@@ -6,14 +6,18 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"boxoffice/edge"
 	"boxoffice/edge/payments/paysim"
+	"boxoffice/edge/venuemap"
+	"boxoffice/persistence/accounts"
 	"boxoffice/persistence/audit"
 	"boxoffice/persistence/embedded"
 	"boxoffice/persistence/journal"
+	"boxoffice/persistence/venues"
 )
 
 // database is how the tools reach Postgres: a node's own, running or not, or
@@ -59,8 +63,30 @@ func (c *migrateCmd) Run(ctx context.Context) error {
 	return migrated(ctx, pool)
 }
 
+type keysCmd struct {
+	Rotate rotateCmd `cmd:"" help:"Sign with a new key from now on. Tokens of the one before stay good; those of older keys do not."`
+}
+
+type rotateCmd struct{ database }
+
+// Run rotates the key. Running nodes take it up within a second.
+func (c *rotateCmd) Run(ctx context.Context) error {
+	pool, done, err := c.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	n, err := accounts.New(pool).RotateSigningKey(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(os.Stdout, "access tokens are signed with key k%d\n", n)
+	return err
+}
+
 type openapiCmd struct {
 	BaseURL string `env:"BOXOFFICE_BASE_URL" default:"http://127.0.0.1:8080" help:"Address that the document names."`
+	YAML    bool   `name:"yaml" help:"Print YAML instead of JSON."`
 }
 
 // Run prints the document of the route table. It needs no node.
@@ -69,7 +95,45 @@ func (c *openapiCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(os.Stdout, string(doc))
+	text := doc.JSON
+	if c.YAML {
+		text = doc.YAML
+	}
+	_, err = fmt.Fprintln(os.Stdout, strings.TrimSuffix(string(text), "\n"))
+	return err
+}
+
+type venueCmd struct {
+	database
+	Sample string `arg:"" enum:"theatre,arena,stadium" help:"theatre (400 seats), arena (20,000) or stadium (70,000)."`
+	Share  bool   `help:"Publish it in the database, for all organizations, instead of printing it."`
+}
+
+// Run prints the sample, as it is sent to POST /organizer/venues, or shares it.
+func (c *venueCmd) Run(ctx context.Context) error {
+	doc := venuemap.Samples[c.Sample]()
+	text, err := doc.Text()
+	if err != nil {
+		return err
+	}
+	if !c.Share {
+		_, err = fmt.Fprintln(os.Stdout, string(text))
+		return err
+	}
+	pool, done, err := c.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	layout, _, err := venuemap.Publishable(text)
+	if err != nil {
+		return err
+	}
+	m, err := venues.New(pool).Share(ctx, venues.Draft{Name: doc.Name, Seats: layout.Len(), Document: text}, venuemap.Publishable)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(os.Stdout, "%s is shared: venue map %s, version %d\n", m.Name, m.PublicID, m.Versions[0].Number)
 	return err
 }
 

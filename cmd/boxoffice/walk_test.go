@@ -24,6 +24,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	hashForNode()
 	_ = flag.Set("test.parallel", "6") // the flag is there: scenarios mostly wait
 	persisttest.Main(m,
 		// fasthttp's clock of the Date header never ends, and its pools of
@@ -45,14 +46,21 @@ type shop struct {
 // audit of its journal ends the test.
 func open(t testing.TB, changes ...func(*config)) *shop {
 	t.Helper()
+	return openLogged(t, slog.New(slog.DiscardHandler), changes...)
+}
+
+// openLogged is open with the node's log.
+func openLogged(t testing.TB, log *slog.Logger, changes ...func(*config)) *shop {
+	t.Helper()
 	cfg := &config{
 		Listen: address(t), PaysimListen: address(t), Env: "test", Node: "node-1", Lanes: 1,
 		DatabaseURL: persisttest.DB(t), MasterKey: strings.Repeat("ab", 32), MaxPerAddress: 100, MaxConnections: 1000,
+		MailDir: t.TempDir(), LimitsScale: 1000, Origins: []string{"*"},
 	}
 	for _, change := range changes {
 		change(cfg)
 	}
-	s := &shop{node: &node{cfg: cfg, log: slog.New(slog.DiscardHandler)}, t: t, url: "http://" + cfg.Listen + "/api/v1"}
+	s := &shop{node: &node{cfg: cfg, log: log}, t: t, url: "http://" + cfg.Listen + "/api/v1"}
 	t.Cleanup(func() {
 		http.DefaultClient.CloseIdleConnections()
 		ctx, cancel := context.WithTimeout(context.Background(), stopTime)
@@ -150,6 +158,7 @@ func (s *shop) call(method, path string, body any, headers ...string) answer {
 	defer func() { require.NoError(s.t, res.Body.Close()) }()
 	a := answer{t: s.t, status: res.StatusCode}
 	require.NoError(s.t, json.NewDecoder(res.Body).Decode(&a.body))
+	conforms(s.t, req, res.StatusCode, a.body)
 	return a
 }
 
