@@ -2,16 +2,23 @@
 // reply, or Tell it. Commands go to the actor by kind and id; where it lives,
 // and that it is loaded and put away, is the cluster's business.
 //
-// One node hosts all actors for now. Node is started by cmd, used by the edge
-// and by the actors themselves, and stopped before the journal is: Stop refuses
-// commands, puts every activation away and waits for all of its goroutines.
+// Node is started by cmd, told by it which nodes there are (Members), used by the
+// edge and by the actors themselves, and stopped before the journal is: Stop
+// refuses commands, puts every activation away and waits for all of its
+// goroutines. A node that is told of no others owns all actors.
+//
+// Nothing that is safe rests on who is where: two nodes that both believe to own
+// an actor are told apart by the journal's claim. Placement makes that rare, and
+// the hand-over of an actor that moves makes it painless.
 package cluster
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,6 +29,7 @@ import (
 	"boxoffice/cluster/host"
 	"boxoffice/engine"
 	"boxoffice/persistence/journal"
+	"boxoffice/persistence/members"
 )
 
 // Config is what a node needs. Zero limits take the defaults.
@@ -32,6 +40,18 @@ type Config struct {
 	Log       *slog.Logger
 	// Backlog is how many entries wait in the journal.
 	Backlog func() int
+
+	Self   string       // this node's id among the members; "" when alone
+	Listen net.Listener // for links from other members; nil when alone
+	// TLS is for links, in both directions: each side shows a certificate and
+	// checks the other's. Nil: in the clear.
+	TLS *tls.Config
+	// Observe sees facts as they are committed: this node's, and those of
+	// events that are followed, without writer and number. It must not block.
+	Observe func(*journal.Batch)
+	// Unfollowed says that facts of an event may be missed from now on.
+	Unfollowed func(event int64)
+
 	// Now is the time of commands; nil: the wall clock at the start and what
 	// has passed since, so that no jump of it makes an order expire.
 	Now func() time.Time
@@ -45,7 +65,7 @@ type Config struct {
 // Wakes notes when actors that are not loaded want to be.
 type Wakes interface {
 	// Park notes when the actor wants a Wake; the zero time means never.
-	Park(ctx context.Context, ref engine.Ref, at time.Time) error
+	Park(ctx context.Context, ref engine.Ref, claim journal.Claim, at time.Time) error
 	// Due returns the actors to wake whose time lies in (after, until].
 	Due(ctx context.Context, after, until time.Time) ([]engine.Ref, error)
 }
@@ -58,6 +78,15 @@ type Node struct {
 	props  []actor.PropsOption
 	slots  *xsync.Map[engine.Ref, *slot]
 	timers *timers
+
+	placement  atomic.Pointer[placement]
+	joining    sync.Mutex // one list of members at a time
+	peers      *xsync.Map[string, *peer]
+	ceded      *xsync.Map[engine.Ref, time.Time] // asked for by other nodes a moment ago
+	feeds      *feeds
+	own, heard committed // batches of this node, and of others as far as replies rest on them
+	reshuffled chan struct{}
+	adrift     atomic.Int64 // tells whose actors are moving
 
 	closing atomic.Bool
 	ctx     context.Context //nolint:containedctx // the life of the node's goroutines
@@ -76,7 +105,12 @@ type slot struct {
 
 // Start makes a node and its goroutines.
 func Start(cfg Config) *Node {
-	n := &Node{cfg: cfg.withDefaults(), slots: xsync.NewMap[engine.Ref, *slot]()}
+	n := &Node{
+		cfg: cfg.withDefaults(), slots: xsync.NewMap[engine.Ref, *slot](), peers: xsync.NewMap[string, *peer](),
+		ceded: xsync.NewMap[engine.Ref, time.Time](), reshuffled: make(chan struct{}, 1),
+	}
+	n.feeds = newFeeds(n)
+	n.placement.Store(newPlacement([]members.Member{{ID: cfg.Self}}, cfg.Self))
 	n.ctx, n.cancel = context.WithCancel(context.Background())
 	n.system = actor.NewActorSystem(
 		actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return slog.New(slog.DiscardHandler) }),
@@ -88,11 +122,14 @@ func Start(cfg Config) *Node {
 	n.timers = newTimers(n.Now, func(ref engine.Ref) { n.Tell(ref, engine.Wake{}) })
 	n.env = host.Env{
 		Journal: cfg.Journal, Snapshots: cfg.Snapshots, Log: n.cfg.Log, Now: n.Now, Send: n.Tell, Arm: n.timers.arm,
-		Go: n.run, Freeze: n.freeze, Gone: n.gone, Parked: n.parked, SnapshotEvery: n.cfg.SnapshotEvery,
+		Go: n.run, Freeze: n.freeze, Gone: n.gone, Parked: n.parked, Before: n.before, SnapshotEvery: n.cfg.SnapshotEvery,
 	}
 	n.run(n.timers.run)
 	n.run(n.runFreezer)
 	n.run(n.sweep)
+	if cfg.Listen != nil {
+		n.wg.Go(func() { n.listen(cfg.Listen) })
+	}
 	return n
 }
 
@@ -116,6 +153,12 @@ func (c Config) withDefaults() Config {
 	if c.Backlog == nil {
 		c.Backlog = func() int { return 0 }
 	}
+	if c.Observe == nil {
+		c.Observe = func(*journal.Batch) {}
+	}
+	if c.Unfollowed == nil {
+		c.Unfollowed = func(int64) {}
+	}
 	return c
 }
 
@@ -126,7 +169,43 @@ func (n *Node) Now() time.Time { return n.cfg.Now() }
 // the error; so are the context's errors, and UNAVAILABLE and OVERLOADED, after
 // which the command may be sent again under its id.
 func (n *Node) Ask(ctx context.Context, to engine.Ref, cmd engine.Command) (engine.Reply, error) {
-	for range 3 {
+	var since time.Time
+	for {
+		p := n.placement.Load()
+		var reply engine.Reply
+		var err error
+		if p.owns(to.Event) {
+			reply, err = n.askHere(ctx, to, cmd)
+		} else {
+			reply, err = n.askThere(ctx, p, p.ownerOf(to.Event), to, cmd)
+		}
+		if err == nil {
+			if r, ok := reply.(*engine.Refusal); ok {
+				return nil, r
+			}
+			return reply, nil
+		}
+		if !errors.Is(err, host.ErrMoved) {
+			return nil, outcome(to, err)
+		}
+		if since.IsZero() {
+			since = time.Now()
+		} else if time.Since(since) > maxPatience {
+			return nil, &engine.Refusal{Code: engine.Unavailable}
+		}
+		select {
+		case <-p.changed:
+		case <-time.After(lookAgain):
+		case <-ctx.Done():
+			return nil, outcome(to, ctx.Err())
+		}
+	}
+}
+
+// askHere has this node's activation carry a command out. One that is stopping
+// makes way for the next at once.
+func (n *Node) askHere(ctx context.Context, to engine.Ref, cmd engine.Command) (engine.Reply, error) {
+	for tries := 0; ; tries++ {
 		s, err := n.find(to)
 		if err != nil {
 			return nil, err
@@ -137,31 +216,59 @@ func (n *Node) Ask(ctx context.Context, to engine.Ref, cmd engine.Command) (engi
 		call := host.NewCall(cmd, &s.act.Load)
 		n.system.Root.Send(s.pid, call)
 		reply, err := call.Wait(ctx)
-		switch {
-		case errors.Is(err, host.ErrMoved):
-			continue
-		case errors.Is(err, host.ErrUnavailable):
-			return nil, &engine.Refusal{Code: engine.Unavailable}
-		case err != nil:
-			return nil, fmt.Errorf("ask %s: %w", to.Name(), err)
+		if !errors.Is(err, host.ErrMoved) || tries == 2 {
+			return reply, err
 		}
-		if r, ok := reply.(*engine.Refusal); ok {
-			return nil, r
-		}
-		return reply, nil
 	}
-	return nil, &engine.Refusal{Code: engine.Unavailable}
+}
+
+// outcome is what a caller is told of a command that had no reply.
+func outcome(to engine.Ref, err error) error {
+	if _, refused := errors.AsType[*engine.Refusal](err); refused {
+		return err
+	}
+	if errors.Is(err, host.ErrUnavailable) || errors.Is(err, host.ErrMoved) || errors.Is(err, errDown) {
+		return &engine.Refusal{Code: engine.Unavailable}
+	}
+	return fmt.Errorf("ask %s: %w", to.Name(), err)
 }
 
 // Tell sends a command without waiting. It may be lost when the actor is
 // overloaded or the node stops: what matters is sent again by its sender.
-func (n *Node) Tell(to engine.Ref, cmd engine.Command) {
-	s, err := n.find(to)
-	if err != nil || s.act.Load.Load() >= 4*n.cfg.MaxInFlight {
+func (n *Node) Tell(to engine.Ref, cmd engine.Command) { n.tell(to, cmd, time.Time{}) }
+
+// tell sends a command that was first sent at a time. One whose actor is moving is
+// sent again in a moment, for as long as a caller would wait: what it is part of
+// would wait for its sender's patience otherwise.
+func (n *Node) tell(to engine.Ref, cmd engine.Command, since time.Time) {
+	p := n.placement.Load()
+	var err error
+	if p.owns(to.Event) {
+		var s *slot
+		if s, err = n.find(to); err == nil {
+			if s.act.Load.Load() < 4*n.cfg.MaxInFlight {
+				s.act.Load.Add(1)
+				n.system.Root.Send(s.pid, cmd)
+			}
+			return
+		}
+	} else {
+		err = n.tellThere(p, p.ownerOf(to.Event), to, cmd)
+	}
+	if !errors.Is(err, host.ErrMoved) || n.adrift.Load() >= maxAdrift {
 		return
 	}
-	s.act.Load.Add(1)
-	n.system.Root.Send(s.pid, cmd)
+	now := time.Now()
+	if since.IsZero() {
+		since = now
+	} else if now.Sub(since) > maxPatience {
+		return
+	}
+	n.adrift.Add(1)
+	n.timers.later(lookAgain, func() {
+		n.adrift.Add(-1)
+		n.tell(to, cmd, since)
+	})
 }
 
 // find returns the actor's activation, and makes one if there is none.
@@ -171,6 +278,9 @@ func (n *Node) find(ref engine.Ref) (*slot, error) {
 	}
 	if n.closing.Load() {
 		return nil, &engine.Refusal{Code: engine.Unavailable}
+	}
+	if at, ceded := n.ceded.Load(ref); ceded && n.Now().Sub(at) < maxPatience {
+		return nil, host.ErrMoved
 	}
 	act, err := host.New(ref, &n.env)
 	if err != nil {
@@ -195,8 +305,8 @@ func (n *Node) gone(a *host.Activation) {
 	})
 }
 
-func (n *Node) parked(ref engine.Ref, at time.Time) error {
-	return n.cfg.Wakes.Park(n.ctx, ref, at)
+func (n *Node) parked(ref engine.Ref, claim journal.Claim, at time.Time) error {
+	return n.cfg.Wakes.Park(n.ctx, ref, claim, at)
 }
 
 // run starts a goroutine that Stop waits for.
@@ -253,7 +363,12 @@ func (n *Node) Stop(ctx context.Context) error {
 	if err == nil {
 		n.frozen.Wait() // each is bounded by the database's own time limits
 	}
+	n.joining.Lock()
 	n.cancel()
+	n.joining.Unlock()
+	if n.cfg.Listen != nil {
+		_ = n.cfg.Listen.Close() // again, perhaps
+	}
 	n.wg.Wait()
 	n.system.Shutdown()
 	n.workers.stop()

@@ -15,6 +15,7 @@ import (
 	"boxoffice/engine"
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
+	"boxoffice/persistence/journal"
 	"boxoffice/persistence/persisttest"
 )
 
@@ -47,7 +48,7 @@ func (s *shelf) Save(_ context.Context, stream, seq int64, _ int32, state []byte
 	return nil
 }
 
-func (s *shelf) Park(_ context.Context, ref engine.Ref, at time.Time) error {
+func (s *shelf) Park(_ context.Context, ref engine.Ref, _ journal.Claim, at time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.parked[ref] = at

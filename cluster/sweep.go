@@ -27,6 +27,8 @@ func (n *Node) sweep(ctx context.Context) {
 		select {
 		case <-wake.C:
 			last = n.wakeParked(ctx, last)
+		case <-n.reshuffled: // what lived on a node that is gone is ours to wake
+			last = n.wakeParked(ctx, time.Time{})
 		case <-idle.C:
 			n.putAway(ctx)
 		case <-ctx.Done():
@@ -46,7 +48,11 @@ func (n *Node) wakeParked(ctx context.Context, last time.Time) time.Time {
 		}
 		return last
 	}
+	p := n.placement.Load()
 	for _, ref := range refs {
+		if !p.owns(ref.Event) {
+			continue
+		}
 		if _, alive := n.slots.Load(ref); !alive {
 			n.Tell(ref, engine.Wake{})
 		}

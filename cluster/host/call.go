@@ -27,6 +27,24 @@ type Call struct {
 	done  chan struct{}
 	state atomic.Uint32 // 0 waiting, 1 finished, 2 abandoned
 	load  *atomic.Int64 // the activation's calls in flight
+
+	// Of a call from another node; nobody waits for it here.
+	to      Responder
+	number  int64
+	expires int64 // unix milliseconds, after which it need not be carried out; 0: never
+}
+
+// Responder takes the outcome of a call to the node that it came from. It must
+// not block.
+type Responder interface {
+	Answer(number int64, reply engine.Reply, err error)
+}
+
+// NewRemoteCall is a call that another node numbered. It counts in load until it
+// is finished.
+func NewRemoteCall(cmd engine.Command, load *atomic.Int64, to Responder, number, expires int64) *Call {
+	load.Add(1)
+	return &Call{Cmd: cmd, load: load, to: to, number: number, expires: expires}
 }
 
 var calls = sync.Pool{New: func() any { return &Call{done: make(chan struct{}, 1)} }}
@@ -76,9 +94,13 @@ func (c *Call) Wait(ctx context.Context) (engine.Reply, error) {
 	return reply, err
 }
 
-// finish releases the caller. It is called once.
-func (c *Call) finish(reply engine.Reply, err error) {
+// Finish releases the caller. It is called once.
+func (c *Call) Finish(reply engine.Reply, err error) {
 	c.load.Add(-1)
+	if c.to != nil {
+		c.to.Answer(c.number, reply, err)
+		return
+	}
 	c.reply, c.err = reply, err
 	if c.state.CompareAndSwap(0, 1) {
 		c.done <- struct{}{}

@@ -157,7 +157,10 @@ func (a *Activation) provenAt(at int64) {
 // An answer without facts that was long behind others' needs a new proof.
 func (w *work) Settled(err error) {
 	if err == nil {
-		w.act.pending.Add(-1)
+		last := w.act.pending.Add(-1) == 0
+		if last && w.act.leaving.Load() {
+			defer w.act.root.Send(w.act.self, idle{}) // behind what this one brings
+		}
 		switch {
 		case len(w.entry.Facts) > 0:
 			w.act.provenAt(w.at)
@@ -178,10 +181,10 @@ func (w *work) Settled(err error) {
 // fail tells the callers that the outcome is not known.
 func (w *work) fail() {
 	if w.call != nil {
-		w.call.finish(nil, ErrUnavailable)
+		w.call.Finish(nil, ErrUnavailable)
 	}
 	for _, r := range w.answers {
-		r.call.finish(nil, ErrUnavailable)
+		r.call.Finish(nil, ErrUnavailable)
 	}
 }
 
@@ -213,14 +216,15 @@ func (a *Activation) releaseProven(at time.Time) {
 		w.release()
 	}
 	a.unproven = nil
+	a.depart()
 }
 
 func (w *work) release() {
 	if w.call != nil {
-		w.call.finish(w.reply, nil)
+		w.call.Finish(w.reply, nil)
 	}
 	for _, r := range w.answers {
-		r.call.finish(r.reply, nil)
+		r.call.Finish(r.reply, nil)
 	}
 	for _, s := range w.sends {
 		w.act.env.Send(s.To, s.Cmd)
@@ -274,25 +278,37 @@ func (a *Activation) keep(frozen any, seq int64) {
 	}
 }
 
-// retire ends an idle activation: its state is kept and its next timer is noted.
-// One with facts or answers on their way, or callers waiting, stays.
+// retire ends an activation: its state is kept and its next timer is noted. One
+// with facts or answers on their way, or callers waiting, stays; with force it
+// takes no more commands and goes when they have left.
 func (a *Activation) retire(m retire) {
-	defer close(m.done)
-	if a.stopped || a.state == nil || a.pending.Load() > 0 || a.lost.Load() || len(a.unproven) > 0 || len(a.held) > 0 && !m.force {
+	busy := a.state == nil || a.pending.Load() > 0 || len(a.unproven) > 0
+	if a.stopped || a.lost.Load() || !m.force && (busy || len(a.held) > 0) {
+		close(m.done)
+		return
+	}
+	a.leavers = append(a.leavers, m.done)
+	a.leaving.Store(true)
+	a.depart()
+}
+
+// depart goes if it is time to.
+func (a *Activation) depart() {
+	if !a.leaving.Load() || a.stopped || a.state == nil || a.pending.Load() > 0 || len(a.unproven) > 0 || a.lost.Load() {
 		return
 	}
 	if a.seq > a.saved {
 		a.freeze()
 	}
-	if err := a.env.Parked(a.Ref, a.state.Next()); err != nil {
+	if err := a.env.Parked(a.Ref, a.claim, a.state.Next()); err != nil { // it is still noted as alive
 		a.env.Log.Warn("timer not noted", slog.String("actor", a.Ref.Name()), slog.Any("error", err))
-		return
 	}
 	a.stop(ErrMoved)
 }
 
-// Retire asks an activation to end if it is idle, or, with force, even if
-// callers wait. The channel is closed when it has decided; Gone tells if it went.
+// Retire asks an activation to end if it is idle, or, with force, as soon as its
+// facts are durable, even if callers wait. The channel is closed when it has ended
+// or stays; Gone tells which.
 func Retire(force bool) (msg any, done <-chan struct{}) {
 	ch := make(chan struct{})
 	return retire{force, ch}, ch

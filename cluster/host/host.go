@@ -38,13 +38,18 @@ type Env struct {
 	Journal   journal.Journal
 	Snapshots Snapshots
 	Log       *slog.Logger
-	Now       func() time.Time                  // not set back by the wall clock
-	Send      func(engine.Ref, engine.Command)  // to any actor, without waiting
-	Arm       func(engine.Ref, time.Time)       // ask for a Wake at a time
-	Go        func(func(context.Context))       // run beside the actor; the node waits for it
-	Freeze    func(func(context.Context)) bool  // run in the node's one snapshot writer; false when it is full
-	Gone      func(*Activation)                 // forget the activation: the next command makes a new one
-	Parked    func(engine.Ref, time.Time) error // note when a passivated actor wants to wake
+	Now       func() time.Time                 // not set back by the wall clock
+	Send      func(engine.Ref, engine.Command) // to any actor, without waiting
+	Arm       func(engine.Ref, time.Time)      // ask for a Wake at a time
+	Go        func(func(context.Context))      // run beside the actor; the node waits for it
+	Freeze    func(func(context.Context)) bool // run in the node's one snapshot writer; false when it is full
+	Gone      func(*Activation)                // forget the activation: the next command makes a new one
+	// Parked notes when an actor that is put away wants to wake.
+	Parked func(engine.Ref, journal.Claim, time.Time) error
+	// Before is called before a stream is claimed: whoever may have had it
+	// lets go of it in order, if he is there to be asked. Nothing rests on it
+	// but that nobody's last facts are fenced.
+	Before func(context.Context, engine.Ref)
 	// SnapshotEvery is how many facts may follow a snapshot before the next,
 	// while there are few. With many, as many as the snapshot holds: a fact
 	// is written twice in all on average, however long a rush.
@@ -69,6 +74,7 @@ type (
 		done  chan<- struct{}
 	}
 	dropped struct{}
+	idle    struct{} // nothing is pending
 )
 
 // Activation is the actor of the library that hosts one of ours.
@@ -97,6 +103,8 @@ type Activation struct {
 	current  *Call     // being decided on
 	scratch  codec.Scratch
 	stopped  bool
+	leaving  atomic.Bool       // takes no commands and ends when nothing is pending
+	leavers  []chan<- struct{} // closed when it has ended
 }
 
 // New is an activation that is loaded when the library starts it.
@@ -116,7 +124,7 @@ func (a *Activation) Receive(ctx actor.Context) {
 		if p := recover(); p != nil {
 			a.env.Log.Error("actor panicked", slog.String("actor", a.Ref.Name()), slog.Any("panic", p), stack())
 			if a.current != nil {
-				a.current.finish(engine.Refuse(engine.Internal, nil), nil)
+				a.current.Finish(engine.Refuse(engine.Internal, nil), nil)
 			}
 			a.stop(ErrUnavailable)
 		}
@@ -147,6 +155,8 @@ func (a *Activation) Receive(ctx actor.Context) {
 		a.fenced()
 	case retire:
 		a.retire(m)
+	case idle:
+		a.depart()
 	case dropped:
 		ctx.Stop(ctx.Self())
 	}
@@ -157,7 +167,9 @@ func (a *Activation) take(c *Call, cmd engine.Command) {
 	switch {
 	case a.stopped:
 		a.bounce(c, cmd)
-	case a.state == nil:
+	case c != nil && c.expires > 0 && c.expires < a.env.Now().UnixMilli():
+		c.Finish(nil, ErrUnavailable) // its caller has gone
+	case a.state == nil || a.leaving.Load():
 		if c != nil {
 			a.stash = append(a.stash, c)
 		} else {
@@ -171,7 +183,7 @@ func (a *Activation) take(c *Call, cmd engine.Command) {
 // bounce sends a command that reached a stopped activation on its way again.
 func (a *Activation) bounce(c *Call, cmd engine.Command) {
 	if c != nil {
-		c.finish(nil, ErrMoved)
+		c.Finish(nil, ErrMoved)
 		return
 	}
 	a.Load.Add(-1)
@@ -191,6 +203,7 @@ func (a *Activation) load(ctx context.Context) {
 }
 
 func (a *Activation) read(ctx context.Context) (l loaded, err error) {
+	a.env.Before(ctx, a.Ref)
 	l.at = a.env.Now()
 	if l.claim, err = a.env.Journal.Claim(ctx, a.Ref); err != nil {
 		return l, fmt.Errorf("claim: %w", err)
@@ -237,6 +250,10 @@ func (a *Activation) start(l loaded) {
 	}
 	a.state, a.claim, a.seq, a.saved = l.state, l.claim, l.seq, l.saved
 	a.proven.Store(l.at.UnixMilli())
+	if a.leaving.Load() { // before it began: its claim has noted that it wants to wake
+		a.stop(ErrMoved)
+		return
+	}
 	a.Load.Add(1)
 	a.decide(nil, engine.Wake{Epoch: l.claim.Epoch})
 	stash := a.stash
@@ -260,19 +277,25 @@ func (a *Activation) stop(err error) {
 	a.stopped, a.state = true, nil
 	a.env.Gone(a)
 	for _, m := range a.stash {
-		if c, ok := m.(*Call); ok {
-			c.finish(nil, err)
+		switch m := m.(type) {
+		case *Call:
+			m.Finish(nil, err)
+		case engine.Command:
+			a.bounce(nil, m)
 		}
+	}
+	for _, done := range a.leavers {
+		close(done)
 	}
 	for _, cs := range a.held {
 		for _, c := range cs {
-			c.finish(nil, err)
+			c.Finish(nil, err)
 		}
 	}
 	for _, w := range a.unproven {
 		w.fail()
 	}
-	a.stash, a.held, a.unproven = nil, nil, nil
+	a.stash, a.held, a.unproven, a.leavers = nil, nil, nil, nil
 }
 
 // fenced ends an activation that has lost its stream. Whoever has it now is sent

@@ -13,17 +13,24 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"boxoffice/engine"
+	"boxoffice/persistence/journal"
 )
 
 // Table is the table of wakes.
 type Table struct{ Pool *pgxpool.Pool }
 
 // Park notes when an actor that is put away wants a Wake; the zero time means
-// never.
-func (t Table) Park(ctx context.Context, ref engine.Ref, at time.Time) error {
-	query, args := `DELETE FROM wakes WHERE name = $1`, []any{ref.Name()}
+// never. One that has lost its stream meanwhile notes nothing: the next activation
+// has noted its own.
+func (t Table) Park(ctx context.Context, ref engine.Ref, claim journal.Claim, at time.Time) error {
+	const (
+		mine  = `WITH mine AS (SELECT FROM streams WHERE stream_id = $2 AND epoch = $3 FOR SHARE) `
+		never = mine + `DELETE FROM wakes WHERE name = $1 AND EXISTS (SELECT FROM mine)`
+		later = mine + `INSERT INTO wakes (name, at) SELECT $1, $4 FROM mine ON CONFLICT (name) DO UPDATE SET at = excluded.at`
+	)
+	query, args := never, []any{ref.Name(), claim.Stream, claim.Epoch}
 	if !at.IsZero() {
-		query, args = `INSERT INTO wakes (name, at) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET at = excluded.at`, append(args, at)
+		query, args = later, append(args, at)
 	}
 	if _, err := t.Pool.Exec(ctx, query, args...); err != nil {
 		return fmt.Errorf("park %s: %w", ref.Name(), err)

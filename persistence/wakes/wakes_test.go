@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
 	"boxoffice/engine"
@@ -18,12 +19,22 @@ func TestMain(m *testing.M) { persisttest.Main(m) }
 
 func TestTable(t *testing.T) {
 	t.Parallel()
-	table := wakes.Table{Pool: persisttest.Migrated(t)}
+	pool := persisttest.Migrated(t)
+	table := wakes.Table{Pool: pool}
+	j := opened(t, pool)
 	noon := time.Date(2030, 6, 1, 12, 0, 0, 0, time.UTC)
 	first, second, third := engine.EventRef(1), engine.InventoryRef(1, 11), engine.EventRef(2)
+	claims := make(map[engine.Ref]journal.Claim)
+	for _, ref := range []engine.Ref{first, second, third} {
+		var err error
+		claims[ref], err = j.Claim(t.Context(), ref)
+		require.NoError(t, err)
+	}
+	_, err := pool.Exec(t.Context(), `TRUNCATE wakes`)
+	require.NoError(t, err)
 	park := func(ref engine.Ref, at time.Time) {
 		t.Helper()
-		require.NoError(t, table.Park(t.Context(), ref, at))
+		require.NoError(t, table.Park(t.Context(), ref, claims[ref], at))
 	}
 	requireDue := func(after, until time.Duration, want ...engine.Ref) {
 		t.Helper()
@@ -47,6 +58,27 @@ func TestTable(t *testing.T) {
 	park(first, time.Time{})
 	park(first, time.Time{}) // nothing left to forget
 	requireDue(-time.Hour, time.Hour, second, third)
+
+	_, err = j.Claim(t.Context(), second) // another activation has it now, and has noted that it is alive
+	require.NoError(t, err)
+	_, err = pool.Exec(t.Context(), `UPDATE wakes SET at = $1 WHERE name = $2`, noon, second.Name())
+	require.NoError(t, err)
+	park(second, time.Time{})
+	park(second, noon.Add(time.Hour))
+	requireDue(-time.Hour, 0, second)
+}
+
+// opened is the journal of a node, stopped when the test ends.
+func opened(t *testing.T, pool *pgxpool.Pool) *journal.Postgres {
+	t.Helper()
+	j, err := journal.Open(t.Context(), journal.Config{Pool: pool, Node: "node", Log: slog.New(slog.DiscardHandler)})
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		defer cancel()
+		require.NoError(t, j.Stop(ctx))
+	})
+	return j
 }
 
 // TestClaimNotes requires that an actor which a node has claimed and not parked
@@ -55,21 +87,19 @@ func TestClaimNotes(t *testing.T) {
 	t.Parallel()
 	pool := persisttest.Migrated(t)
 	table := wakes.Table{Pool: pool}
-	j, err := journal.Open(t.Context(), journal.Config{Pool: pool, Node: "node", Log: slog.New(slog.DiscardHandler)})
-	require.NoError(t, err)
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-		defer cancel()
-		require.NoError(t, j.Stop(ctx))
-	})
+	j := opened(t, pool)
 	fresh, parked, away := engine.EventRef(1), engine.InventoryRef(1, 11), engine.EventRef(2)
 	later := time.Now().Add(time.Hour)
-	require.NoError(t, table.Park(t.Context(), parked, later))
+	claims := make(map[engine.Ref]journal.Claim)
 	for _, ref := range []engine.Ref{fresh, parked, away} {
-		_, err := j.Claim(t.Context(), ref)
+		var err error
+		claims[ref], err = j.Claim(t.Context(), ref)
 		require.NoError(t, err)
 	}
-	require.NoError(t, table.Park(t.Context(), away, time.Time{}))
+	require.NoError(t, table.Park(t.Context(), parked, claims[parked], later))
+	_, err := j.Claim(t.Context(), parked)
+	require.NoError(t, err)
+	require.NoError(t, table.Park(t.Context(), away, claims[away], time.Time{}))
 	due, err := table.Due(t.Context(), time.Unix(0, 0), later.Add(-time.Minute))
 	require.NoError(t, err)
 	require.ElementsMatch(t, []engine.Ref{fresh, parked}, due)

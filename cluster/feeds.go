@@ -1,0 +1,145 @@
+package cluster
+
+import (
+	"context"
+	"slices"
+
+	"github.com/puzpuzpuz/xsync/v4"
+
+	"boxoffice/engine"
+	"boxoffice/persistence/journal"
+)
+
+// maxFollowed is how many events a node follows at most. With more it lets one go.
+const maxFollowed = 100_000
+
+// followed are the kinds whose facts go to nodes that follow an event: what live
+// stock and seats are made of.
+func followed(k engine.Kind) bool { return k == engine.KindInventory || k == engine.KindSeatmap }
+
+// feeds carry committed facts to the nodes that show them, one subscription per
+// node and event.
+type feeds struct {
+	n       *Node
+	readers *xsync.Map[int64, []*inbound] // of our events; a list is never changed, only replaced
+	sources *xsync.Map[int64, string]     // the member whose facts of the event we get
+}
+
+func newFeeds(n *Node) *feeds {
+	return &feeds{n: n, readers: xsync.NewMap[int64, []*inbound](), sources: xsync.NewMap[int64, string]()}
+}
+
+// Follow makes Config.Observe see an event's facts as they are committed, on
+// whatever node that is. Facts before the call may be missing: ask the actor after
+// it. When the feed breaks, Config.Unfollowed is told, and it is to be followed
+// again.
+func (n *Node) Follow(ctx context.Context, event int64) error {
+	p := n.placement.Load()
+	owner := p.ownerOf(event)
+	if owner == none {
+		return &engine.Refusal{Code: engine.Unavailable}
+	}
+	id := p.members[owner].ID
+	if source, known := n.feeds.sources.Load(event); known && source == id {
+		return nil
+	}
+	if n.feeds.sources.Size() >= maxFollowed {
+		n.feeds.dropOne()
+	}
+	n.feeds.sources.Store(event, id) // first: a link that breaks from here on is noticed
+	if owner == p.self {
+		return nil
+	}
+	peer, ok := n.peers.Load(id)
+	err := errDown
+	if ok {
+		err = peer.follow(ctx, event)
+	}
+	if err != nil {
+		n.feeds.sources.Delete(event)
+		return outcome(engine.EventRef(event), err)
+	}
+	return nil
+}
+
+// Observe takes a batch that this node has committed: it goes to all who show it.
+// It never blocks.
+func (n *Node) Observe(b *journal.Batch) {
+	n.own.note(b.Writer, b.Seq)
+	n.cfg.Observe(b)
+	if n.feeds.readers.Size() == 0 {
+		return
+	}
+	for i := range b.Records {
+		r := &b.Records[i]
+		if !followed(r.Ref.Kind) {
+			continue
+		}
+		readers, _ := n.feeds.readers.Load(r.Ref.Event)
+		for _, in := range readers {
+			in.send(func(w *writer) {
+				w.begin(frameFacts)
+				w.ref(r.Ref)
+				w.number(r.Stream)
+				w.number(r.First)
+				w.number(r.Last)
+				w.bytes(r.Bytes)
+				w.end()
+			})
+		}
+	}
+}
+
+// joined notes that another node follows an event of ours.
+func (f *feeds) joined(in *inbound, event int64) {
+	f.readers.Compute(event, func(old []*inbound, _ bool) ([]*inbound, xsync.ComputeOp) {
+		if slices.Contains(old, in) {
+			return old, xsync.CancelOp
+		}
+		return append(slices.Clone(old), in), xsync.UpdateOp
+	})
+}
+
+// left forgets a link.
+func (f *feeds) left(in *inbound) {
+	for event := range f.readers.All() {
+		f.readers.Compute(event, func(old []*inbound, _ bool) ([]*inbound, xsync.ComputeOp) {
+			rest := slices.DeleteFunc(slices.Clone(old), func(o *inbound) bool { return o == in })
+			if len(rest) == 0 {
+				return nil, xsync.DeleteOp
+			}
+			return rest, xsync.UpdateOp
+		})
+	}
+}
+
+// broken ends the feeds from a member.
+func (f *feeds) broken(member string) {
+	f.end(func(_ int64, source string) bool { return source == member })
+}
+
+// moved ends the feeds of events that have another owner now.
+func (f *feeds) moved(p *placement) {
+	f.end(func(event int64, source string) bool {
+		owner := p.ownerOf(event)
+		return owner == none || p.members[owner].ID != source
+	})
+}
+
+func (f *feeds) end(which func(event int64, source string) bool) {
+	for event, source := range f.sources.All() {
+		if which(event, source) {
+			f.sources.Delete(event)
+			f.n.cfg.Unfollowed(event)
+		}
+	}
+}
+
+// dropOne makes room.
+func (f *feeds) dropOne() {
+	for event := range f.sources.All() {
+		f.sources.Delete(event)
+		f.n.cfg.Unfollowed(event)
+		return
+	}
+}

@@ -1,0 +1,197 @@
+package cluster
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"errors"
+	"log/slog"
+	"net"
+	"sync"
+	"time"
+
+	"boxoffice/cluster/host"
+	"boxoffice/engine"
+)
+
+// maxInbound bounds the links that other nodes have opened.
+const maxInbound = 1_000
+
+// listen takes links from other members in until the listener closes.
+func (n *Node) listen(ln net.Listener) {
+	var open sync.WaitGroup
+	defer open.Wait()
+	slots := make(chan struct{}, maxInbound)
+	for {
+		conn, err := ln.Accept()
+		if err != nil {
+			if n.ctx.Err() != nil || errors.Is(err, net.ErrClosed) {
+				return
+			}
+			n.cfg.Log.Warn("link not accepted", slog.Any("error", err))
+			continue
+		}
+		select {
+		case slots <- struct{}{}:
+		default:
+			_ = conn.Close()
+			continue
+		}
+		open.Go(func() {
+			defer func() { <-slots }()
+			if err := n.serveLink(conn); err != nil {
+				n.cfg.Log.Debug("link from another node ended", slog.String("from", conn.RemoteAddr().String()), slog.Any("error", err))
+			}
+		})
+	}
+}
+
+// inbound is a link that another member has opened: its commands come in, their
+// replies and the facts that it follows go out.
+type inbound struct {
+	*link
+	n    *Node
+	from string // member id
+	told int64  // of n.own: what the other has been told, by the writing goroutine alone
+}
+
+func (n *Node) serveLink(conn net.Conn) error {
+	stop := context.AfterFunc(n.ctx, func() { _ = conn.Close() })
+	defer stop()
+	if n.cfg.TLS != nil {
+		c := tls.Server(conn, n.cfg.TLS)
+		ctx, cancel := context.WithTimeout(n.ctx, dialTime)
+		err := c.HandshakeContext(ctx)
+		cancel()
+		if err != nil {
+			return errors.Join(err, conn.Close())
+		}
+		conn = c
+	}
+	in := &inbound{link: newLink(conn), n: n}
+	r := bufio.NewReaderSize(conn, linkBuffer)
+	from, err := in.hello(r, n.cfg.Self, "")
+	if err != nil {
+		in.fail(err)
+		return err
+	}
+	in.from = from
+	var wg sync.WaitGroup
+	wg.Go(func() { in.write(in.committed) })
+	in.read(r, in.handle)
+	wg.Wait()
+	n.feeds.left(in)
+	return in.err
+}
+
+// committed tells the other node what the replies after it rest on.
+func (in *inbound) committed(w *writer) {
+	own := &in.n.own
+	if own.any.Load() == in.told {
+		return
+	}
+	own.mu.Lock()
+	defer own.mu.Unlock()
+	in.told = own.any.Load()
+	for id, batch := range own.last {
+		w.begin(frameCommitted)
+		w.number(int64(id))
+		w.number(batch)
+		w.end()
+	}
+}
+
+// handle takes a frame from the other node in.
+func (in *inbound) handle(kind byte, r *reader) error {
+	switch kind {
+	case frameAsk:
+		number, left, to := r.number(), r.number(), r.ref()
+		cmd, err := r.command()
+		if r.err != nil {
+			return r.err
+		}
+		if err != nil {
+			in.n.cfg.Log.Warn("command not understood", slog.String("from", in.from), slog.Any("error", err))
+			in.Answer(number, nil, host.ErrUnavailable)
+			return nil
+		}
+		in.carryOut(number, left, to, cmd)
+	case frameTell:
+		to := r.ref()
+		cmd, err := r.command()
+		if r.err != nil {
+			return r.err
+		}
+		if err == nil {
+			in.n.Tell(to, cmd) // on, if the sender's list is older than ours
+		}
+	case frameYield:
+		number, ref := r.number(), r.ref()
+		if r.err == nil {
+			in.n.run(func(ctx context.Context) {
+				in.n.cede(ctx, ref)
+				in.Answer(number, nil, nil)
+			})
+		}
+	case frameFollow:
+		number, event := r.number(), r.number()
+		if r.err == nil {
+			in.n.feeds.joined(in, event)
+			in.Answer(number, nil, nil)
+		}
+	}
+	return nil // a newer node's frame may be unknown
+}
+
+// carryOut hands a command to its actor, if it is ours.
+func (in *inbound) carryOut(number, left int64, to engine.Ref, cmd engine.Command) {
+	n := in.n
+	if !n.placement.Load().owns(to.Event) {
+		in.Answer(number, nil, host.ErrMoved)
+		return
+	}
+	s, err := n.find(to)
+	if err == nil && (s.act.Load.Load() >= n.cfg.MaxInFlight || n.cfg.Backlog() >= n.cfg.MaxBacklog) {
+		err = &engine.Refusal{Code: engine.Overloaded}
+	}
+	if err != nil {
+		in.Answer(number, nil, err)
+		return
+	}
+	expires := n.Now().Add(time.Duration(left) * time.Millisecond).UnixMilli()
+	n.system.Root.Send(s.pid, host.NewRemoteCall(cmd, &s.act.Load, in, number, expires))
+}
+
+// Answer sends the outcome of a call back.
+func (in *inbound) Answer(number int64, reply engine.Reply, err error) {
+	in.send(func(w *writer) {
+		w.begin(frameReply)
+		w.number(number)
+		if r, refused := errors.AsType[*engine.Refusal](err); refused {
+			reply, err = r, nil
+		}
+		var bad error
+		switch r, refused := reply.(*engine.Refusal); {
+		case errors.Is(err, host.ErrMoved):
+			w.WriteByte(outcomeMoved)
+		case err != nil:
+			w.WriteByte(outcomeUnavailable)
+		case reply == nil:
+			w.WriteByte(outcomeDone)
+		case refused:
+			w.WriteByte(outcomeRefusal)
+			bad = w.refusal(r)
+		default:
+			w.WriteByte(outcomeReply)
+			bad = w.message(reply)
+		}
+		if bad != nil {
+			in.n.cfg.Log.Error("reply not sent", slog.Any("error", bad))
+			w.undo()
+			w.begin(frameReply)
+			w.number(number)
+			w.WriteByte(outcomeUnavailable)
+		}
+		w.end()
+	})
+}

@@ -1,0 +1,256 @@
+package cluster
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	linkQueue   = 16_384          // frames that wait to be written; with more the link is broken
+	linkBuffer  = 256 << 10       // bytes written at once, at most a frame more
+	pingEvery   = time.Second     // of silence
+	silenceMax  = 3 * time.Second // without a frame, or to write one: the link is broken
+	dialTime    = 2 * time.Second // for connecting, and for the first frames
+	redialFirst = 50 * time.Millisecond
+	redialLast  = time.Second
+)
+
+// errLink says why a link ended.
+var errLink = errors.New("cluster: link broken")
+
+// link is one connection to another node. Frames are queued by anybody and
+// written by one goroutine, all that wait in one write; another reads.
+type link struct {
+	conn net.Conn
+	out  chan func(*writer)
+	done chan struct{} // closed when the link is broken
+	once sync.Once
+	err  error // after done
+}
+
+func newLink(conn net.Conn) *link {
+	return &link{conn: conn, out: make(chan func(*writer), linkQueue), done: make(chan struct{})}
+}
+
+// fail breaks the link. The first reason counts.
+func (l *link) fail(err error) {
+	l.once.Do(func() {
+		l.err = err
+		close(l.done)
+		_ = l.conn.Close()
+	})
+}
+
+// send queues a frame, which is built when it is its turn. It never blocks: a node
+// that does not read as fast as we write is cut off, and false returned.
+func (l *link) send(frame func(*writer)) bool {
+	select {
+	case <-l.done:
+		return false
+	default:
+	}
+	select {
+	case l.out <- frame:
+		return true
+	default:
+		l.fail(fmt.Errorf("%w: %d frames wait", errLink, linkQueue))
+		return false
+	}
+}
+
+// write writes what is queued until the link breaks. Before is called in front of
+// the frames that are written together, after all of them were queued.
+func (l *link) write(before func(*writer)) {
+	var w writer
+	var frames []func(*writer)
+	ping := time.NewTicker(pingEvery)
+	defer ping.Stop()
+	for {
+		select {
+		case frame := <-l.out:
+			frames = l.gather(append(frames[:0], frame))
+			before(&w)
+		case <-ping.C:
+			w.begin(framePing)
+			w.end()
+		case <-l.done:
+			return
+		}
+		for i, frame := range frames {
+			frames[i] = nil
+			frame(&w)
+			if i < len(frames)-1 && w.Len() < linkBuffer {
+				continue
+			}
+			if err := l.flush(&w); err != nil {
+				l.fail(err)
+				return
+			}
+			if w.Cap() > 4*linkBuffer {
+				w = writer{} // a seat map went out
+			}
+		}
+		frames = frames[:0]
+		if err := l.flush(&w); err != nil {
+			l.fail(err)
+			return
+		}
+	}
+}
+
+// gather takes what else is queued.
+func (l *link) gather(frames []func(*writer)) []func(*writer) {
+	for len(frames) < linkQueue {
+		select {
+		case frame := <-l.out:
+			frames = append(frames, frame)
+		default:
+			return frames
+		}
+	}
+	return frames
+}
+
+// flush writes what has been built.
+func (l *link) flush(w *writer) error {
+	if w.Len() == 0 {
+		return nil
+	}
+	if err := l.conn.SetWriteDeadline(time.Now().Add(silenceMax)); err != nil {
+		return err
+	}
+	_, err := l.conn.Write(w.Bytes())
+	w.Reset()
+	return err
+}
+
+// read hands each frame over until the link breaks. The body is the next frame's
+// when handle returns.
+func (l *link) read(in *bufio.Reader, handle func(kind byte, body *reader) error) {
+	var buf []byte
+	for {
+		kind, body, err := l.frame(in, &buf)
+		if err == nil {
+			r := &reader{b: body}
+			if err = handle(kind, r); err == nil {
+				err = r.err
+			}
+		}
+		if err != nil {
+			l.fail(err)
+			return
+		}
+	}
+}
+
+func (l *link) frame(in *bufio.Reader, buf *[]byte) (kind byte, body []byte, err error) {
+	if in.Buffered() < 5 {
+		if err := l.conn.SetReadDeadline(time.Now().Add(silenceMax)); err != nil {
+			return 0, nil, err
+		}
+	}
+	var head [5]byte
+	if _, err := io.ReadFull(in, head[:]); err != nil {
+		return 0, nil, err
+	}
+	size := int(binary.BigEndian.Uint32(head[:])) - 1
+	if size < 0 || size > maxFrame {
+		return 0, nil, fmt.Errorf("%w: of %d bytes", errFrame, size)
+	}
+	if cap(*buf) < size || cap(*buf) > 1<<20 && size < 1<<16 {
+		*buf = make([]byte, size)
+	}
+	*buf = (*buf)[:size]
+	if size > in.Buffered() {
+		if err := l.conn.SetReadDeadline(time.Now().Add(silenceMax)); err != nil {
+			return 0, nil, err
+		}
+	}
+	_, err = io.ReadFull(in, *buf)
+	return head[4], *buf, err
+}
+
+// hello says who is there; each side does, and hears the other.
+func (l *link) hello(in *bufio.Reader, self, want string) (other string, err error) {
+	var w writer
+	w.begin(frameHello)
+	w.number(protocol)
+	w.text(self)
+	w.text(want)
+	w.end()
+	if err := l.flush(&w); err != nil {
+		return "", err
+	}
+	var buf []byte
+	kind, body, err := l.frame(in, &buf)
+	if err != nil {
+		return "", err
+	}
+	r := &reader{b: body}
+	version, other, me := r.number(), r.text(), r.text()
+	switch {
+	case kind != frameHello || r.err != nil:
+		return "", errFrame
+	case version != protocol:
+		return "", fmt.Errorf("cluster: %s speaks protocol %d, we %d", other, version, protocol)
+	case want != "" && other != want, me != "" && me != self:
+		return "", fmt.Errorf("cluster: %s answers in the place of %s", other, want)
+	}
+	return other, nil
+}
+
+// dial connects to a member, over TLS if the node was given any.
+func (n *Node) dial(ctx context.Context, to, id string) (*link, *bufio.Reader, error) {
+	ctx, cancel := context.WithTimeout(ctx, dialTime)
+	defer cancel()
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", to)
+	if err != nil {
+		return nil, nil, err
+	}
+	if n.cfg.TLS != nil {
+		cfg := n.cfg.TLS.Clone()
+		if cfg.ServerName == "" {
+			cfg.ServerName, _, _ = net.SplitHostPort(to)
+		}
+		c := tls.Client(conn, cfg)
+		if err := c.HandshakeContext(ctx); err != nil {
+			return nil, nil, errors.Join(err, conn.Close())
+		}
+		conn = c
+	}
+	l := newLink(conn)
+	in := bufio.NewReaderSize(conn, linkBuffer)
+	if _, err := l.hello(in, n.cfg.Self, id); err != nil {
+		l.fail(err)
+		return nil, nil, err
+	}
+	return l, in, nil
+}
+
+// committed is the last batch of each writer that somebody has heard of.
+type committed struct {
+	mu   sync.Mutex
+	last map[int32]int64
+	any  atomic.Int64 // counts changes
+}
+
+func (c *committed) note(writer int32, batch int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.last == nil {
+		c.last = make(map[int32]int64)
+	}
+	if c.last[writer] < batch {
+		c.last[writer] = batch
+		c.any.Add(1)
+	}
+}

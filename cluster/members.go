@@ -1,0 +1,218 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"boxoffice/cluster/host"
+	"boxoffice/engine"
+	"boxoffice/persistence/members"
+)
+
+const (
+	// maxPatience is how long a command waits for its actor to be somewhere.
+	maxPatience = time.Second
+	// lookAgain is the pause before a command is sent again, unless the list of
+	// members changes first.
+	lookAgain = 20 * time.Millisecond
+	// cedeTime bounds how long an activation that moves is waited for; what it
+	// has not made durable by then is fenced.
+	cedeTime = 500 * time.Millisecond
+	cedeLook = 2 * time.Millisecond
+	// maxAdrift bounds the tells that wait for their actors to be somewhere.
+	maxAdrift = 32_768
+	// handingOver is how many actors are put away at once when they move.
+	handingOver = 16
+)
+
+// Members tells the node which nodes there are, itself among them, sorted by id.
+// Actors that it does not own by the new list are put away.
+func (n *Node) Members(list []members.Member) {
+	n.joining.Lock()
+	defer n.joining.Unlock()
+	if n.ctx.Err() != nil {
+		return
+	}
+	there := make(map[string]bool, len(list))
+	for _, m := range list {
+		there[m.ID] = true
+		if _, known := n.peers.Load(m.ID); !known && m.ID != n.cfg.Self {
+			n.peers.Store(m.ID, n.connectTo(m))
+		}
+	}
+	for id, p := range n.peers.All() {
+		if !there[id] {
+			n.peers.Delete(id)
+			p.cancel() // who waits for its replies is told
+		}
+	}
+	p := newPlacement(list, n.cfg.Self)
+	old := n.placement.Swap(p)
+	close(old.changed)
+	n.ceded.Clear() // the new list knows
+	n.feeds.moved(p)
+	n.run(n.handOver)
+	select {
+	case n.reshuffled <- struct{}{}:
+	default:
+	}
+}
+
+// handOver puts the actors away that live elsewhere now.
+func (n *Node) handOver(ctx context.Context) {
+	p := n.placement.Load()
+	slots := make(chan struct{}, handingOver)
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	for ref := range n.slots.All() {
+		if p.owns(ref.Event) {
+			continue
+		}
+		slots <- struct{}{}
+		wg.Go(func() {
+			n.letGo(ctx, ref)
+			<-slots
+		})
+	}
+}
+
+// cede lets an actor go that another node is about to claim. For a moment it is
+// not made here again: the list of members may come later than the question.
+func (n *Node) cede(ctx context.Context, ref engine.Ref) {
+	n.ceded.Store(ref, n.Now())
+	n.letGo(ctx, ref)
+	n.timers.later(maxPatience, func() { n.ceded.Delete(ref) })
+}
+
+// letGo puts an actor away, once what it has decided is durable.
+func (n *Node) letGo(ctx context.Context, ref engine.Ref) {
+	ctx, cancel := context.WithTimeout(ctx, cedeTime)
+	defer cancel()
+	for ctx.Err() == nil {
+		s, there := n.slots.Load(ref)
+		if !there {
+			return
+		}
+		msg, done := host.Retire(true)
+		n.system.Root.Send(s.pid, msg)
+		select {
+		case <-done:
+		case <-ctx.Done():
+			return
+		}
+		if now, still := n.slots.Load(ref); !still || now != s {
+			return
+		}
+		select {
+		case <-time.After(cedeLook): // its facts are on their way
+		case <-ctx.Done():
+		}
+	}
+}
+
+// before asks whoever may have had an actor until now to let it go.
+func (n *Node) before(ctx context.Context, ref engine.Ref) {
+	p := n.placement.Load()
+	prior := p.prior[bucketOf(ref.Event)]
+	if prior == none {
+		return
+	}
+	peer, ok := n.peers.Load(p.members[prior].ID)
+	if !ok {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, cedeTime)
+	defer cancel()
+	_ = peer.yield(ctx, ref) // the fence of the claim is what counts
+}
+
+// askThere has another member carry a command out.
+func (n *Node) askThere(ctx context.Context, p *placement, owner int, to engine.Ref, cmd engine.Command) (engine.Reply, error) {
+	if owner == none {
+		return nil, host.ErrMoved
+	}
+	peer, ok := n.peers.Load(p.members[owner].ID)
+	if !ok {
+		return nil, host.ErrMoved
+	}
+	reply, err := peer.ask(ctx, to, cmd)
+	if errors.Is(err, errDown) {
+		return nil, host.ErrMoved // not sent: may be again
+	}
+	return reply, err
+}
+
+// tellThere sends a tell to another member.
+func (n *Node) tellThere(p *placement, owner int, to engine.Ref, cmd engine.Command) error {
+	if owner == none {
+		return host.ErrMoved
+	}
+	peer, ok := n.peers.Load(p.members[owner].ID)
+	if !ok || !peer.tell(to, cmd) {
+		return host.ErrMoved
+	}
+	return nil
+}
+
+// Drained waits until this node owns no actors and has none, or the context ends.
+func (n *Node) Drained(ctx context.Context) error {
+	for {
+		p := n.placement.Load()
+		owns := p.self != none && !p.members[p.self].Leaving
+		if !owns && n.slots.Size() == 0 {
+			return nil
+		}
+		if !owns {
+			n.handOver(ctx)
+		}
+		select {
+		case <-p.changed:
+		case <-time.After(lookAgain):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// Once runs f on one node of the cluster: on this one whenever the list of members
+// says so. f must return when its context ends; two nodes whose lists differ may
+// both run it for a moment. Stop ends it, and waits.
+func (n *Node) Once(task string, f func(context.Context)) {
+	n.run(func(ctx context.Context) {
+		for ctx.Err() == nil {
+			p := n.placement.Load()
+			if p.self == none || p.task(task) != p.self {
+				select {
+				case <-p.changed:
+				case <-ctx.Done():
+				}
+				continue
+			}
+			n.during(ctx, p, task, f)
+		}
+	})
+}
+
+// during runs f as long as the task is this node's.
+func (n *Node) during(ctx context.Context, p *placement, task string, f func(context.Context)) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		f(ctx)
+	}()
+	for p.self != none && p.task(task) == p.self {
+		select {
+		case <-p.changed:
+			p = n.placement.Load()
+		case <-ctx.Done():
+			<-ended
+			return
+		}
+	}
+	cancel()
+	<-ended
+}

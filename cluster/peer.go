@@ -1,0 +1,221 @@
+package cluster
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"boxoffice/cluster/host"
+	"boxoffice/engine"
+	"boxoffice/persistence/follower"
+	"boxoffice/persistence/journal"
+	"boxoffice/persistence/members"
+)
+
+// peer is the way to another member: one link, made as soon as the member is on
+// the list, that carries our commands there, and their replies and the facts that
+// we follow back. When the link breaks, all who wait for a reply are told at once.
+type peer struct {
+	n      *Node
+	member members.Member
+	cancel context.CancelFunc
+	load   atomic.Int64 // calls without an answer
+
+	mu      sync.Mutex
+	link    *link // nil: down
+	last    int64 // number of a call
+	pending map[int64]*host.Call
+}
+
+// errDown says that a command was not sent: there is no link.
+var errDown = errors.New("cluster: no link to the member")
+
+func (n *Node) connectTo(m members.Member) *peer {
+	ctx, cancel := context.WithCancel(n.ctx)
+	p := &peer{n: n, member: m, cancel: cancel, pending: make(map[int64]*host.Call)}
+	n.wg.Go(func() { p.run(ctx) })
+	return p
+}
+
+// run keeps the link up until the member is gone.
+func (p *peer) run(ctx context.Context) {
+	pause := redialFirst
+	for ctx.Err() == nil {
+		l, in, err := p.n.dial(ctx, p.member.Link, p.member.ID)
+		if err == nil {
+			pause = redialFirst
+			p.serve(ctx, l, in)
+			p.n.feeds.broken(p.member.ID)
+			err = l.err
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		p.n.cfg.Log.Debug("link down", slog.String("member", p.member.ID), slog.Any("error", err))
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+		}
+		pause = min(2*pause, redialLast)
+	}
+}
+
+// serve uses a link until it breaks.
+func (p *peer) serve(ctx context.Context, l *link, in *bufio.Reader) {
+	p.mu.Lock()
+	p.link = l
+	p.mu.Unlock()
+	stop := context.AfterFunc(ctx, func() { l.fail(ctx.Err()) })
+	defer stop()
+	var wg sync.WaitGroup
+	wg.Go(func() { l.write(func(*writer) {}) })
+	l.read(in, p.handle)
+	wg.Wait()
+	p.mu.Lock()
+	p.link = nil
+	waiting := p.pending
+	p.pending = make(map[int64]*host.Call)
+	p.mu.Unlock()
+	for _, c := range waiting {
+		c.Finish(nil, host.ErrUnavailable) // carried out or not
+	}
+}
+
+// call sends a frame that is answered. The frame gets the call's number.
+func (p *peer) call(ctx context.Context, cmd engine.Command, frame func(w *writer, number int64)) (engine.Reply, error) {
+	if p.load.Load() >= p.n.cfg.MaxInFlight {
+		return nil, &engine.Refusal{Code: engine.Overloaded}
+	}
+	p.mu.Lock()
+	l := p.link
+	if l == nil {
+		p.mu.Unlock()
+		return nil, errDown
+	}
+	c := host.NewCall(cmd, &p.load)
+	p.last++
+	number := p.last
+	p.pending[number] = c
+	p.mu.Unlock()
+	l.send(func(w *writer) { frame(w, number) }) // a link that refuses ends, and the call with it
+	return c.Wait(ctx)
+}
+
+// ask has the member's actor carry a command out.
+func (p *peer) ask(ctx context.Context, to engine.Ref, cmd engine.Command) (engine.Reply, error) {
+	left := maxPatience
+	if at, ok := ctx.Deadline(); ok {
+		left = time.Until(at)
+	}
+	return p.call(ctx, cmd, func(w *writer, number int64) {
+		w.begin(frameAsk)
+		w.number(number)
+		w.number(left.Milliseconds())
+		w.ref(to)
+		if err := w.message(cmd); err != nil {
+			w.undo()
+			p.answer(number, engine.Refuse(engine.Internal, nil), nil)
+			p.n.cfg.Log.Error("command not sent", slog.Any("error", err))
+			return
+		}
+		w.end()
+	})
+}
+
+// tell sends a command that nobody waits for, and says whether there was a link.
+func (p *peer) tell(to engine.Ref, cmd engine.Command) bool {
+	p.mu.Lock()
+	l := p.link
+	p.mu.Unlock()
+	return l != nil && l.send(func(w *writer) {
+		w.begin(frameTell)
+		w.ref(to)
+		if err := w.message(cmd); err != nil {
+			w.undo()
+			p.n.cfg.Log.Error("command not sent", slog.Any("error", err))
+			return
+		}
+		w.end()
+	})
+}
+
+// yield has the member let an actor go whose stream we are about to claim.
+func (p *peer) yield(ctx context.Context, ref engine.Ref) error {
+	_, err := p.call(ctx, nil, func(w *writer, number int64) {
+		w.begin(frameYield)
+		w.number(number)
+		w.ref(ref)
+		w.end()
+	})
+	return err
+}
+
+// follow has the member send an event's facts from now on.
+func (p *peer) follow(ctx context.Context, event int64) error {
+	_, err := p.call(ctx, nil, func(w *writer, number int64) {
+		w.begin(frameFollow)
+		w.number(number)
+		w.number(event)
+		w.end()
+	})
+	return err
+}
+
+// handle takes a frame from the member in.
+func (p *peer) handle(kind byte, r *reader) error {
+	switch kind {
+	case frameReply:
+		return p.reply(r)
+	case frameCommitted:
+		p.n.heard.note(int32(r.number()), r.number()) //nolint:gosec // as it was sent
+	case frameFacts:
+		record := journal.Record{Ref: r.ref(), Stream: r.number(), First: r.number(), Last: r.number()}
+		record.Bytes = r.bytes()
+		if r.err != nil {
+			return r.err
+		}
+		var err error
+		if record.Facts, err = follower.Facts(&record); err != nil {
+			return err
+		}
+		record.Bytes = nil // the frame's
+		p.n.cfg.Observe(&journal.Batch{Records: []journal.Record{record}})
+	}
+	return nil // a newer node's frame may be unknown
+}
+
+func (p *peer) reply(r *reader) error {
+	number, outcome := r.number(), r.byte()
+	if r.err != nil {
+		return r.err
+	}
+	var reply engine.Reply
+	var err error
+	switch outcome {
+	case outcomeReply:
+		reply, err = r.message()
+	case outcomeRefusal:
+		reply, err = r.refusal()
+	case outcomeMoved:
+		err = host.ErrMoved
+	case outcomeDone:
+	default:
+		err = host.ErrUnavailable
+	}
+	p.answer(number, reply, err)
+	return nil
+}
+
+func (p *peer) answer(number int64, reply engine.Reply, err error) {
+	p.mu.Lock()
+	c := p.pending[number]
+	delete(p.pending, number)
+	p.mu.Unlock()
+	if c != nil {
+		c.Finish(reply, err)
+	}
+}

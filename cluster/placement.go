@@ -1,0 +1,87 @@
+package cluster
+
+import (
+	"hash/fnv"
+	"slices"
+
+	"boxoffice/persistence/members"
+)
+
+// buckets is into how many shares the events are divided. A share has one owner.
+const buckets = 1024
+
+// none owns a bucket when there is no member.
+const none = -1
+
+// placement says which member owns which actors, by one list of members. It is
+// made anew for every list, and never changed.
+//
+// Each bucket goes to the member with the highest mix of the two (rendezvous
+// hashing): when a member comes or goes, only its own buckets move. Actors of one
+// event are in one bucket.
+type placement struct {
+	members []members.Member
+	self    int // index of this node, or none
+	owner   [buckets]int16
+	// prior is who owned a bucket if this node has just got it: the owner if
+	// this node were not there and those that leave still stayed.
+	prior   [buckets]int16
+	changed chan struct{} // closed when there is another placement
+}
+
+func newPlacement(list []members.Member, self string) *placement {
+	p := &placement{
+		members: list, changed: make(chan struct{}),
+		self: slices.IndexFunc(list, func(m members.Member) bool { return m.ID == self }),
+	}
+	seeds := make([]uint64, len(list))
+	for i, m := range list {
+		h := fnv.New64a()
+		_, _ = h.Write([]byte(m.ID)) // never fails
+		seeds[i] = h.Sum64()
+	}
+	for b := range buckets {
+		owner, prior := none, none
+		var most, mostPrior uint64
+		for i, m := range list {
+			weight := mix(seeds[i] ^ mix(uint64(b)+1))
+			if !m.Leaving && (owner == none || weight > most) {
+				owner, most = i, weight
+			}
+			if i != p.self && (prior == none || weight > mostPrior) {
+				prior, mostPrior = i, weight
+			}
+		}
+		p.owner[b], p.prior[b] = int16(owner), int16(prior) //nolint:gosec // at most 30,000 members
+	}
+	return p
+}
+
+// mix spreads a number over 64 bits (the finalizer of splitmix64).
+func mix(x uint64) uint64 {
+	x ^= x >> 30
+	x *= 0xbf58476d1ce4e5b9
+	x ^= x >> 27
+	x *= 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// bucketOf is the share that an event, or an organization's wallets, are in.
+func bucketOf(event int64) int {
+	return int(mix(uint64(event)) % buckets) //nolint:gosec // spreads negative ones as well
+}
+
+// ownerOf is the index of the member that owns an event's actors, or none.
+func (p *placement) ownerOf(event int64) int { return int(p.owner[bucketOf(event)]) }
+
+// owns says whether this node owns an event's actors.
+func (p *placement) owns(event int64) bool {
+	return p.self != none && p.ownerOf(event) == p.self
+}
+
+// task is the member that does a task which is done once in the cluster.
+func (p *placement) task(name string) int {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(name)) // never fails
+	return int(p.owner[mix(h.Sum64())%buckets])
+}

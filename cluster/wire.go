@@ -1,0 +1,257 @@
+package cluster
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"reflect"
+
+	"github.com/fxamacker/cbor/v2"
+
+	"boxoffice/engine"
+	"boxoffice/engine/all"
+)
+
+// What nodes say to each other, in frames:
+//
+//	uint32 length of the rest | byte kind | body
+//
+// Numbers in a body are varints, names and bytes have their length before them.
+// Commands and replies are CBOR maps by field name: a field is added, never given
+// another meaning, so that two releases understand each other (golden frames are
+// tests).
+const (
+	frameHello     byte = 1 // protocol version, sender's and receiver's member id: the first frame each way
+	frameAsk       byte = 2 // call, milliseconds left, ref, name, command
+	frameTell      byte = 3 // ref, name, command
+	frameReply     byte = 4 // call, outcome, and name and reply or refusal
+	frameYield     byte = 5 // call, ref: let the actor go, I am about to claim its stream
+	frameFollow    byte = 6 // call, event: send me its facts as they are committed
+	frameFacts     byte = 7 // ref, stream, first, last, facts as in the journal
+	frameCommitted byte = 8 // writer, batch: what the replies that follow rest on
+	framePing      byte = 9 // nothing: the link is alive
+)
+
+const protocol = 1
+
+// maxFrame bounds a frame: the seat map of a stadium takes about 5 MB.
+const maxFrame = 64 << 20
+
+// Outcomes of a call.
+const (
+	outcomeReply       byte = 0
+	outcomeRefusal     byte = 1
+	outcomeMoved       byte = 2 // not carried out: not the owner
+	outcomeUnavailable byte = 3 // carried out or not
+	outcomeDone        byte = 4 // of Yield and Follow
+)
+
+var errFrame = errors.New("cluster: not a frame of ours")
+
+// byName are the messages' types: commands and details are structs, replies
+// pointers.
+var byName = func() map[string]reflect.Type {
+	m := make(map[string]reflect.Type)
+	for _, c := range all.Commands {
+		m[messageName(c)] = reflect.TypeOf(c)
+	}
+	for _, r := range all.Replies {
+		m[messageName(r)] = reflect.TypeOf(r)
+	}
+	for _, d := range all.Details {
+		m[messageName(d)] = reflect.TypeOf(d)
+	}
+	return m
+}()
+
+// messageName is what a command, a reply or a detail is called between nodes: its
+// type's name, such as "event.Place".
+func messageName(m any) string {
+	t := reflect.TypeOf(m)
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return t.String()
+}
+
+// writer builds frames.
+type writer struct {
+	bytes.Buffer
+	start int
+}
+
+func (w *writer) begin(kind byte) {
+	w.start = w.Len()
+	w.Write([]byte{0, 0, 0, 0, kind})
+}
+
+func (w *writer) end() {
+	binary.BigEndian.PutUint32(w.Bytes()[w.start:], uint32(w.Len()-w.start-4)) //nolint:gosec // checked where it is sent
+}
+
+// undo takes back the frame begun last.
+func (w *writer) undo() { w.Truncate(w.start) }
+
+func (w *writer) number(n int64) {
+	w.Write(binary.AppendVarint(w.AvailableBuffer(), n))
+}
+
+func (w *writer) bytes(b []byte) {
+	w.number(int64(len(b)))
+	w.Write(b)
+}
+
+func (w *writer) text(s string) {
+	w.number(int64(len(s)))
+	w.WriteString(s)
+}
+
+func (w *writer) ref(r engine.Ref) {
+	w.number(int64(r.Kind))
+	w.number(r.Event)
+	w.number(r.ID)
+}
+
+// message appends a command or reply, to the frame's end.
+func (w *writer) message(m any) error {
+	name := messageName(m)
+	if _, known := byName[name]; !known {
+		return fmt.Errorf("cluster: %s is not on the list of messages", name)
+	}
+	w.text(name)
+	return cbor.MarshalToBuffer(m, &w.Buffer)
+}
+
+// refusal is an engine.Refusal between nodes.
+type refusal struct {
+	Code    engine.Code     `cbor:"1,keyasint"`
+	Message string          `cbor:"2,keyasint,omitempty"`
+	Name    string          `cbor:"3,keyasint,omitempty"` // of the details
+	Details cbor.RawMessage `cbor:"4,keyasint,omitempty"`
+	Retry   int             `cbor:"5,keyasint,omitempty"`
+}
+
+func (w *writer) refusal(r *engine.Refusal) error {
+	out := refusal{Code: r.Code, Message: r.Message, Retry: r.Retry}
+	if r.Details != nil {
+		var err error
+		if out.Details, err = cbor.Marshal(r.Details); err != nil {
+			return fmt.Errorf("cluster: details of %s: %w", r.Code, err)
+		}
+		out.Name = messageName(r.Details)
+	}
+	return cbor.MarshalToBuffer(out, &w.Buffer)
+}
+
+// reader takes a frame's body apart. After a failure everything is zero.
+type reader struct {
+	b   []byte
+	err error
+}
+
+func (r *reader) number() int64 {
+	n, size := binary.Varint(r.b)
+	if size <= 0 {
+		r.err, r.b = errFrame, nil
+		return 0
+	}
+	r.b = r.b[size:]
+	return n
+}
+
+func (r *reader) byte() byte {
+	if len(r.b) == 0 {
+		r.err = errFrame
+		return 0
+	}
+	b := r.b[0]
+	r.b = r.b[1:]
+	return b
+}
+
+func (r *reader) bytes() []byte {
+	n := r.number()
+	if n < 0 || n > int64(len(r.b)) {
+		r.err, r.b = errFrame, nil
+		return nil
+	}
+	b := r.b[:n]
+	r.b = r.b[n:]
+	return b
+}
+
+func (r *reader) text() string { return string(r.bytes()) }
+
+func (r *reader) ref() engine.Ref {
+	return engine.Ref{Kind: engine.Kind(r.number()), Event: r.number(), ID: r.number()} //nolint:gosec // an unknown kind is refused later
+}
+
+// message reads what is left as a command or reply. A name that this release does
+// not know is an error of the message alone, not of the link.
+func (r *reader) message() (any, error) {
+	name := r.text()
+	if r.err != nil {
+		return nil, r.err
+	}
+	t, known := byName[name]
+	if !known {
+		return nil, fmt.Errorf("cluster: no message %q", name)
+	}
+	pointer := t.Kind() == reflect.Pointer
+	if pointer {
+		t = t.Elem()
+	}
+	v := reflect.New(t)
+	if err := wireDecoding.Unmarshal(r.b, v.Interface()); err != nil {
+		return nil, fmt.Errorf("cluster: %s: %w", name, err)
+	}
+	if pointer {
+		return v.Interface(), nil
+	}
+	return v.Elem().Interface(), nil
+}
+
+// command reads what is left as a command.
+func (r *reader) command() (engine.Command, error) {
+	m, err := r.message()
+	if err != nil {
+		return nil, err
+	}
+	c, ok := m.(engine.Command)
+	if !ok {
+		return nil, fmt.Errorf("cluster: %T is no command", m)
+	}
+	return c, nil
+}
+
+func (r *reader) refusal() (*engine.Refusal, error) {
+	var in refusal
+	if err := wireDecoding.Unmarshal(r.b, &in); err != nil {
+		return nil, fmt.Errorf("cluster: refusal: %w", err)
+	}
+	out := &engine.Refusal{Code: in.Code, Message: in.Message, Retry: in.Retry}
+	if in.Details == nil {
+		return out, nil
+	}
+	t, known := byName[in.Name]
+	if !known { // a newer node's: its fields reach the client by their names
+		t = reflect.TypeFor[map[string]any]()
+	}
+	v := reflect.New(t)
+	if err := wireDecoding.Unmarshal(in.Details, v.Interface()); err != nil {
+		return nil, fmt.Errorf("cluster: details of %s: %w", in.Code, err)
+	}
+	out.Details = v.Elem().Interface()
+	return out, nil
+}
+
+var wireDecoding = func() cbor.DecMode {
+	m, err := cbor.DecOptions{
+		MaxArrayElements: 1 << 24, MaxMapPairs: 1 << 20, DefaultMapType: reflect.TypeFor[map[string]any](),
+	}.DecMode()
+	if err != nil {
+		panic(err) // the options are constants
+	}
+	return m
+}()

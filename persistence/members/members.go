@@ -1,0 +1,345 @@
+// Package members keeps the list of a cluster's nodes in Postgres, the default
+// of several: no further component to run (DESIGN section 5).
+//
+// A node that lives raises its beat. Each node watches the others' beats with its
+// own monotonic clock, and deletes the row of one that has stood still for a
+// lease while its own beats went through; it also closes the dead node's writers,
+// which fences all that it may still send. No two clocks are compared, so a jump
+// of one kills nobody, and an outage of the database kills nobody either: after
+// it, everybody's watch begins anew. A node whose row is gone has been taken for
+// dead and must end: Lost speaks.
+//
+// Join starts one goroutine with a connection of its own; Stop ends it, and
+// deletes the row.
+package members
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Member is one lifetime of a node.
+type Member struct {
+	ID      string // never used again
+	Name    string // the same after a restart
+	Link    string // host:port where other nodes reach it
+	HTTP    string // host:port where it serves the API
+	Leaving bool   // it hands its actors over and takes none
+}
+
+// NewID names a lifetime of a node.
+func NewID(node string) string { return node + "#" + strings.ToLower(rand.Text()[:8]) }
+
+// ErrLost says that the others have taken this node for dead.
+var ErrLost = errors.New("members: taken for dead by another node")
+
+// Config says how a node keeps its lease. Zero times stand for the defaults named.
+type Config struct {
+	Conn *pgx.ConnConfig
+	Self Member
+	Log  *slog.Logger
+	// Changed is told every new list, sorted by ID, this node in it. It must
+	// not block.
+	Changed func([]Member)
+	// Info is what the node says of itself with each beat, as JSON.
+	Info func() []byte
+
+	Beat  time.Duration // 400 ms between beats
+	Lease time.Duration // 1.5 s without a beat that was seen: dead
+}
+
+// Lease is a node's membership.
+type Lease struct {
+	cfg    Config
+	cancel context.CancelFunc
+	done   chan struct{}
+	leave  chan struct{} // asks for leaving to be noted
+	lost   chan error
+
+	watched map[string]pulse
+	last    time.Time // of the last beat that went through
+	told    []Member
+	leaving bool
+}
+
+// pulse is a member's beat and since when it has not changed.
+type pulse struct {
+	beat  int64
+	since time.Time
+}
+
+// channel is what members tell each other on; each schema has its own.
+const channel = `SELECT 'boxoffice_members_' || md5(current_schema())`
+
+// Join makes the node a member, in the place of earlier lifetimes of the same
+// name, and keeps it one. When it returns the node is on the list.
+func Join(ctx context.Context, cfg Config) (*Lease, error) {
+	if cfg.Beat == 0 {
+		cfg.Beat = 400 * time.Millisecond
+	}
+	if cfg.Lease == 0 {
+		cfg.Lease = 1500 * time.Millisecond
+	}
+	if cfg.Info == nil {
+		cfg.Info = func() []byte { return []byte("{}") }
+	}
+	l := &Lease{
+		cfg: cfg, done: make(chan struct{}), leave: make(chan struct{}, 1), lost: make(chan error, 1),
+		watched: make(map[string]pulse),
+	}
+	conn, err := l.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.join(ctx, conn); err != nil {
+		return nil, errors.Join(err, conn.Close(ctx))
+	}
+	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	l.cancel = cancel
+	go l.run(life, conn)
+	return l, nil
+}
+
+// Lost speaks once, with ErrLost, when the node's row is gone.
+func (l *Lease) Lost() <-chan error { return l.lost }
+
+// Leave tells the others that the node hands its actors over.
+func (l *Lease) Leave() {
+	select {
+	case l.leave <- struct{}{}:
+	default:
+	}
+}
+
+// Stop ends the membership.
+func (l *Lease) Stop(ctx context.Context) error {
+	l.cancel()
+	<-l.done
+	conn, err := pgx.ConnectConfig(ctx, l.cfg.Conn.Copy())
+	if err != nil {
+		return fmt.Errorf("members: leave: %w", err)
+	}
+	const remove = `DELETE FROM nodes WHERE id = $1`
+	_, err = conn.Exec(ctx, remove, l.cfg.Self.ID)
+	return errors.Join(err, l.tell(ctx, conn), conn.Close(ctx))
+}
+
+func (l *Lease) connect(ctx context.Context) (*pgx.Conn, error) {
+	conn, err := pgx.ConnectConfig(ctx, l.cfg.Conn.Copy())
+	if err != nil {
+		return nil, fmt.Errorf("members: connect: %w", err)
+	}
+	var name string
+	err = conn.QueryRow(ctx, channel).Scan(&name)
+	if err == nil {
+		_, err = conn.Exec(ctx, "LISTEN "+pgx.Identifier{name}.Sanitize())
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("members: listen: %w", err), conn.Close(ctx))
+	}
+	return conn, nil
+}
+
+func (l *Lease) tell(ctx context.Context, conn *pgx.Conn) error {
+	_, err := conn.Exec(ctx, `SELECT pg_notify('boxoffice_members_' || md5(current_schema()), '')`)
+	return err
+}
+
+// join notes the node, and ends its earlier lifetimes.
+func (l *Lease) join(ctx context.Context, conn *pgx.Conn) error {
+	const earlier = `SELECT id FROM nodes WHERE name = $1`
+	rows, err := conn.Query(ctx, earlier, l.cfg.Self.Name)
+	if err != nil {
+		return fmt.Errorf("members: join: %w", err)
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return fmt.Errorf("members: join: %w", err)
+	}
+	for _, id := range ids {
+		if err := l.bury(ctx, conn, id, -1); err != nil {
+			return err
+		}
+	}
+	const insert = `INSERT INTO nodes (id, name, link, http) VALUES ($1, $2, $3, $4)`
+	s := l.cfg.Self
+	if _, err := conn.Exec(ctx, insert, s.ID, s.Name, s.Link, s.HTTP); err != nil {
+		return fmt.Errorf("members: join: %w", err)
+	}
+	if err := l.beat(ctx, conn); err != nil {
+		return err
+	}
+	return l.tell(ctx, conn)
+}
+
+// bury deletes a member whose beat still is the one given (-1: any), and closes
+// its writers: what it may still send is fenced.
+func (l *Lease) bury(ctx context.Context, conn *pgx.Conn, id string, beat int64) error {
+	const bury = `
+WITH dead AS (DELETE FROM nodes WHERE id = $1 AND $2 IN (beat, -1) RETURNING id)
+UPDATE writers SET closed_at = now() FROM dead WHERE node = dead.id AND closed_at IS NULL`
+	if _, err := conn.Exec(ctx, bury, id, beat); err != nil {
+		return fmt.Errorf("members: bury %s: %w", id, err)
+	}
+	l.cfg.Log.InfoContext(ctx, "member taken for dead", slog.String("member", id))
+	return nil
+}
+
+// run beats until the end. A connection that fails is made again.
+func (l *Lease) run(ctx context.Context, conn *pgx.Conn) {
+	defer close(l.done)
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	for {
+		err := l.rest(ctx, conn)
+		if err == nil {
+			err = l.turn(ctx, conn)
+		}
+		switch {
+		case ctx.Err() != nil:
+			return
+		case errors.Is(err, ErrLost):
+			l.lost <- err
+			return
+		case err != nil:
+			l.cfg.Log.WarnContext(ctx, "no beat", slog.Any("error", err))
+			_ = conn.Close(ctx)
+			next, err := l.reconnect(ctx)
+			if err != nil {
+				return // the context has ended
+			}
+			conn = next
+		}
+	}
+}
+
+func (l *Lease) reconnect(ctx context.Context) (*pgx.Conn, error) {
+	for {
+		attempt, cancel := context.WithTimeout(ctx, 5*l.cfg.Beat)
+		conn, err := l.connect(attempt)
+		cancel()
+		if err == nil || ctx.Err() != nil {
+			return conn, err
+		}
+		select {
+		case <-time.After(l.cfg.Beat / 2):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// rest waits for the next beat, for another's word, or for Leave.
+func (l *Lease) rest(ctx context.Context, conn *pgx.Conn) error {
+	wait, cancel := context.WithTimeout(ctx, time.Until(l.last.Add(l.cfg.Beat)))
+	defer cancel()
+	stop := make(chan struct{})
+	ended := make(chan struct{})
+	go func() { // Leave does not wait for the beat
+		defer close(ended)
+		select {
+		case <-l.leave:
+			l.leaving = true
+			cancel()
+		case <-stop:
+		}
+	}()
+	_, err := conn.WaitForNotification(wait)
+	close(stop)
+	<-ended
+	if ctx.Err() == nil && wait.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// turn beats, tells what has changed, and buries the dead.
+func (l *Lease) turn(ctx context.Context, conn *pgx.Conn) error {
+	ctx, cancel := context.WithTimeout(ctx, l.cfg.Lease)
+	defer cancel()
+	if err := l.beat(ctx, conn); err != nil {
+		return err
+	}
+	now := time.Now()
+	buried := false
+	for id, p := range l.watched {
+		if id != l.cfg.Self.ID && now.Sub(p.since) >= l.cfg.Lease {
+			if err := l.bury(ctx, conn, id, p.beat); err != nil {
+				return err
+			}
+			buried = true
+		}
+	}
+	if !buried {
+		return nil
+	}
+	return errors.Join(l.beat(ctx, conn), l.tell(ctx, conn))
+}
+
+// beat raises the node's beat and reads the list.
+func (l *Lease) beat(ctx context.Context, conn *pgx.Conn) error {
+	const (
+		beat = `UPDATE nodes SET beat = beat + 1, seen = now(), info = $2, leaving = $3 WHERE id = $1`
+		list = `SELECT id, name, link, http, leaving, beat FROM nodes ORDER BY id COLLATE "C"`
+	)
+	var b pgx.Batch
+	b.Queue(beat, l.cfg.Self.ID, l.cfg.Info(), l.leaving)
+	b.Queue(list)
+	results := conn.SendBatch(ctx, &b)
+	tag, err := results.Exec()
+	if err != nil {
+		return errors.Join(fmt.Errorf("members: beat: %w", err), results.Close())
+	}
+	rows, err := results.Query()
+	if err != nil {
+		return errors.Join(fmt.Errorf("members: list: %w", err), results.Close())
+	}
+	beats := make(map[string]int64)
+	alive, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (m Member, err error) {
+		var n int64
+		err = row.Scan(&m.ID, &m.Name, &m.Link, &m.HTTP, &m.Leaving, &n)
+		beats[m.ID] = n
+		return m, err
+	})
+	if err := errors.Join(err, results.Close()); err != nil {
+		return fmt.Errorf("members: list: %w", err)
+	}
+	if tag.RowsAffected() == 0 {
+		return ErrLost
+	}
+	return l.saw(ctx, conn, alive, beats)
+}
+
+// saw takes a list in.
+func (l *Lease) saw(ctx context.Context, conn *pgx.Conn, list []Member, beats map[string]int64) error {
+	now := time.Now()
+	awake := now.Sub(l.last) < l.cfg.Lease // else nothing was watched meanwhile
+	l.last = now
+	for id := range l.watched {
+		if _, there := beats[id]; !there {
+			delete(l.watched, id)
+		}
+	}
+	for id, n := range beats {
+		if p, known := l.watched[id]; !known || p.beat != n || !awake {
+			l.watched[id] = pulse{n, now}
+		}
+	}
+	if slices.Equal(list, l.told) {
+		return nil
+	}
+	hurry := l.leaving && !slices.ContainsFunc(l.told, func(m Member) bool { return m.ID == l.cfg.Self.ID && m.Leaving })
+	l.told = list
+	l.cfg.Changed(list)
+	if hurry {
+		return l.tell(ctx, conn)
+	}
+	return nil
+}
