@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -119,9 +120,15 @@ func (w *story) tell(c *character, cmd engine.Command) error {
 		w.printf("~ %s waits", w.nick(*d.Hold))
 	}
 	if d.Reply != nil {
+		if err := listed(d.Reply); err != nil {
+			return err
+		}
 		w.printf("= %s", w.show(d.Reply))
 	}
 	for _, a := range d.Answers {
+		if err := listed(a.Reply); err != nil {
+			return err
+		}
 		w.printf("= to %s: %s", w.nick(a.Key), w.show(a.Reply))
 	}
 	for _, s := range d.Sends {
@@ -236,6 +243,20 @@ func (c *character) load(from int, frozen []byte) (err error) {
 		for _, f := range facts {
 			c.state.Apply(f)
 		}
+	}
+	return nil
+}
+
+// listed says whether a reply could go to another node.
+func listed(r engine.Reply) error {
+	refusal, refused := r.(*engine.Refusal)
+	ok := slices.ContainsFunc(all.Replies, func(known engine.Reply) bool { return reflect.TypeOf(known) == reflect.TypeOf(r) })
+	if refused {
+		r = refusal.Details
+		ok = r == nil || slices.ContainsFunc(all.Details, func(known any) bool { return reflect.TypeOf(known) == reflect.TypeOf(r) })
+	}
+	if !ok {
+		return fmt.Errorf("%T is not on the list of messages in engine/all", r)
 	}
 	return nil
 }
