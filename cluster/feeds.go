@@ -31,10 +31,13 @@ func newFeeds(n *Node) *feeds {
 
 // Follow makes Config.Observe see an event's facts as they are committed, on
 // whatever node that is. Facts before the call may be missing: ask the actor after
-// it. When the feed breaks, Config.Unfollowed is told, and it is to be followed
-// again.
+// it. When facts may be missed again, Config.Missed is told, and the event is to be
+// followed again.
 func (n *Node) Follow(ctx context.Context, event int64) error {
 	p := n.placement.Load()
+	if p.owns(event) {
+		return nil
+	}
 	owner := p.ownerOf(event)
 	if owner == none {
 		return &engine.Refusal{Code: engine.Unavailable}
@@ -47,9 +50,6 @@ func (n *Node) Follow(ctx context.Context, event int64) error {
 		n.feeds.dropOne()
 	}
 	n.feeds.sources.Store(event, id) // first: a link that breaks from here on is noticed
-	if owner == p.self {
-		return nil
-	}
 	peer, ok := n.peers.Load(id)
 	err := errDown
 	if ok {
@@ -115,31 +115,42 @@ func (f *feeds) left(in *inbound) {
 
 // broken ends the feeds from a member.
 func (f *feeds) broken(member string) {
-	f.end(func(_ int64, source string) bool { return source == member })
+	for event, source := range f.sources.All() {
+		if source == member {
+			f.sources.Delete(event)
+		}
+	}
+	p := f.n.placement.Load()
+	f.missed(p, p)
 }
 
 // moved ends the feeds of events that have another owner now.
-func (f *feeds) moved(p *placement) {
-	f.end(func(event int64, source string) bool {
-		owner := p.ownerOf(event)
-		return owner == none || p.members[owner].ID != source
-	})
-}
-
-func (f *feeds) end(which func(event int64, source string) bool) {
+func (f *feeds) moved(old, now *placement) {
 	for event, source := range f.sources.All() {
-		if which(event, source) {
+		if owner := now.ownerOf(event); owner == none || owner == now.self || now.members[owner].ID != source {
 			f.sources.Delete(event)
-			f.n.cfg.Unfollowed(event)
 		}
 	}
+	f.missed(old, now)
+}
+
+// missed says of which events the facts have been seen without a gap.
+func (f *feeds) missed(old, now *placement) {
+	f.n.cfg.Missed(func(event int64) bool {
+		if old.owns(event) && now.owns(event) {
+			return true
+		}
+		_, followed := f.sources.Load(event)
+		return followed
+	})
 }
 
 // dropOne makes room.
 func (f *feeds) dropOne() {
 	for event := range f.sources.All() {
 		f.sources.Delete(event)
-		f.n.cfg.Unfollowed(event)
-		return
+		break
 	}
+	p := f.n.placement.Load()
+	f.missed(p, p)
 }

@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"errors"
+	"maps"
 	"sync"
 	"time"
 
@@ -52,7 +53,7 @@ func (n *Node) Members(list []members.Member) {
 	old := n.placement.Swap(p)
 	close(old.changed)
 	n.ceded.Clear() // the new list knows
-	n.feeds.moved(p)
+	n.feeds.moved(old, p)
 	n.run(n.handOver)
 	select {
 	case n.reshuffled <- struct{}{}:
@@ -178,41 +179,68 @@ func (n *Node) Drained(ctx context.Context) error {
 
 // Once runs f on one node of the cluster: on this one whenever the list of members
 // says so. f must return when its context ends; two nodes whose lists differ may
-// both run it for a moment. Stop ends it, and waits.
-func (n *Node) Once(task string, f func(context.Context)) {
-	n.run(func(ctx context.Context) {
-		for ctx.Err() == nil {
-			p := n.placement.Load()
-			if p.self == none || p.task(task) != p.self {
-				select {
-				case <-p.changed:
-				case <-ctx.Done():
-				}
+// both run it for a moment. Stop ends it here, and waits.
+func (n *Node) Once(task string, f func(context.Context)) (stop func(context.Context) error) {
+	life, cancel := context.WithCancel(n.ctx)
+	ended := make(chan struct{})
+	n.wg.Go(func() {
+		defer close(ended)
+		for p := n.placement.Load(); life.Err() == nil; p = n.placement.Load() {
+			if p.self != none && p.task(task) == p.self {
+				n.during(life, task, f)
 				continue
 			}
-			n.during(ctx, p, task, f)
+			select {
+			case <-p.changed:
+			case <-life.Done():
+			}
 		}
 	})
+	return func(ctx context.Context) error {
+		cancel()
+		select {
+		case <-ended:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 // during runs f as long as the task is this node's.
-func (n *Node) during(ctx context.Context, p *placement, task string, f func(context.Context)) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+func (n *Node) during(life context.Context, task string, f func(context.Context)) {
+	ctx, cancel := context.WithCancel(life)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		f(ctx)
 	}()
-	for p.self != none && p.task(task) == p.self {
+	for p := n.placement.Load(); p.self != none && p.task(task) == p.self && life.Err() == nil; p = n.placement.Load() {
 		select {
 		case <-p.changed:
-			p = n.placement.Load()
-		case <-ctx.Done():
-			<-ended
-			return
+		case <-life.Done():
 		}
 	}
 	cancel()
 	<-ended
+}
+
+// Positions are the last batches, by writer, that this node has committed, and
+// those of other nodes that replies it was given rest on. Who waits until a reader
+// of the journal has passed them reads his own writes.
+func (n *Node) Positions() map[int32]int64 {
+	all := make(map[int32]int64)
+	for _, c := range []*committed{&n.heard, &n.own} {
+		c.mu.Lock()
+		maps.Copy(all, c.last)
+		c.mu.Unlock()
+	}
+	return all
+}
+
+// Placed is how many members there are, and whether this node is one that takes
+// actors.
+func (n *Node) Placed() (members int, member bool) {
+	p := n.placement.Load()
+	return len(p.members), p.self != none && !p.members[p.self].Leaving
 }

@@ -49,8 +49,9 @@ type Config struct {
 	// Observe sees facts as they are committed: this node's, and those of
 	// events that are followed, without writer and number. It must not block.
 	Observe func(*journal.Batch)
-	// Unfollowed says that facts of an event may be missed from now on.
-	Unfollowed func(event int64)
+	// Missed says that facts may have been missed, of all events but those that
+	// kept names. It must not block.
+	Missed func(kept func(event int64) bool)
 
 	// Now is the time of commands; nil: the wall clock at the start and what
 	// has passed since, so that no jump of it makes an order expire.
@@ -156,8 +157,8 @@ func (c Config) withDefaults() Config {
 	if c.Observe == nil {
 		c.Observe = func(*journal.Batch) {}
 	}
-	if c.Unfollowed == nil {
-		c.Unfollowed = func(int64) {}
+	if c.Missed == nil {
+		c.Missed = func(func(int64) bool) {}
 	}
 	return c
 }

@@ -3,6 +3,7 @@ package edge
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/dgraph-io/ristretto/v2"
@@ -42,12 +43,16 @@ type Desk struct {
 	Mail     *mail.Outbox
 	Hasher   *hasher.Hasher
 	Settled  func(context.Context) error // waits until the read model has what is committed
+	Drain    func(context.Context) error // hands this node's actors over to others
 	BaseURL  string                      // how people reach the service
 	Env      string                      // live or test
 	// LimitsScale multiplies every velocity rule.
 	LimitsScale float64
 	Log         *slog.Logger
 
+	life    context.Context //nolint:containedctx // of what the desk does by itself
+	end     context.CancelFunc
+	reloads sync.WaitGroup
 	signing signing
 	resets  *resets
 	proofs  *ristretto.Cache[string, *proof]
@@ -71,6 +76,7 @@ const (
 
 // Open makes the desk ready. Close ends its caches.
 func (d *Desk) Open() error {
+	d.life, d.end = context.WithCancel(context.Background())
 	d.known = xsync.NewMap[int64, *knownEvent]()
 	d.begins = xsync.NewMap[string, chan struct{}]()
 	var err error
@@ -91,6 +97,8 @@ func (d *Desk) Open() error {
 
 // Close ends the desk's goroutines.
 func (d *Desk) Close() {
+	d.end()
+	d.reloads.Wait()
 	d.resets.close()
 	d.proofs.Close()
 	d.pages.Close()

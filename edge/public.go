@@ -276,6 +276,9 @@ func (d *Desk) left(ctx context.Context, ref engine.Ref) (int64, error) {
 	if left, ok := d.Stock.Get(ref); ok {
 		return left, nil
 	}
+	if err := d.Node.Follow(ctx, ref.Event); err != nil {
+		return 0, err
+	}
 	r, err := askIn[inventory.Record](ctx, d, ref, inventory.Get{})
 	if err != nil {
 		return 0, err

@@ -11,6 +11,9 @@ import (
 // providerTime bounds the operations that ask a payment provider.
 const providerTime = 15 * time.Second
 
+// handOverTime bounds the hand-over of a node's actors.
+const handOverTime = 30 * time.Second
+
 // mapBody bounds a venue map in JSON, in bytes. A stadium of 70,000 seats that is
 // drawn by rows takes 32 KB; seats that are listed take about 50 bytes each.
 const mapBody = 1 << 20
@@ -74,6 +77,8 @@ func (d *Desk) accountRoutes() []route.Op {
 		{Method: "GET", Path: "/api/v1/organizer/wallets/org/{orgId}", ID: "listWalletsOfOrganization", Tag: "Wallets", Summary: "Read the balances of the organization in the path", Auth: own, Scope: route.PayoutsRead, Tier: route.TierAdmin, Status: 200, Errors: codes{engine.NotFound}, Handler: route.Handle(d.listWalletsOf)},
 		{Method: "GET", Path: "/api/v1/organizer/wallets/{currency}/entries", ID: "listWalletEntries", Tag: "Wallets", Summary: "List a wallet's ledger", Auth: own, Scope: route.PayoutsRead, Tier: route.TierAdmin, Status: 200, Errors: codes{engine.NotFound}, Handler: route.Handle(d.listWalletEntries)},
 		{Method: "POST", Path: "/api/v1/admin/wallets/{orgId}/credit", ID: "creditWallet", Tag: "Wallets", Summary: "Top a wallet up", Auth: route.Admin, Tier: route.TierAdmin, Idempotency: route.Replay, Status: 201, Errors: codes{engine.NotFound}, Handler: route.Handle(d.creditWallet)},
+
+		{Method: "POST", Path: "/api/v1/admin/drain", ID: "drainNode", Tag: "Operations", Summary: "Hand this node's actors over to the other nodes", Auth: route.Admin, Tier: route.TierAdmin, Idempotency: route.ByActor, Status: 200, Errors: codes{}, Timeout: handOverTime, Handler: route.Handle(d.drainNode)},
 	}
 }
 

@@ -3,6 +3,7 @@ package edge
 import (
 	"context"
 	"strconv"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -27,9 +28,45 @@ func (d *Desk) seatsOf(ctx context.Context, number int64) (*readmodel.SeatMap, e
 		return m, nil
 	}
 	return d.Seats.Load(number, func() (*seatmap.Map, error) {
+		if err := d.Node.Follow(ctx, number); err != nil {
+			return nil, err
+		}
 		return askIn[seatmap.Map](ctx, d, engine.SeatmapRef(number), seatmap.View{})
 	})
 }
+
+// Missed forgets what is shown of all events but those that kept names, and loads
+// the seat maps again that somebody watches.
+func (d *Desk) Missed(kept func(event int64) bool) {
+	d.Stock.Retain(kept)
+	for _, event := range d.Seats.Retain(kept) {
+		d.reloads.Go(func() { d.reload(event) })
+	}
+}
+
+// reload makes a watched seat map known again, once its actor is to be had.
+func (d *Desk) reload(event int64) {
+	for d.life.Err() == nil {
+		if _, known := d.Seats.Get(event); known {
+			return
+		}
+		ctx, cancel := context.WithTimeout(d.life, reloadCall)
+		_, err := d.seatsOf(ctx, event)
+		cancel()
+		if err == nil {
+			return
+		}
+		select {
+		case <-time.After(reloadPause):
+		case <-d.life.Done():
+		}
+	}
+}
+
+const (
+	reloadCall  = 5 * time.Second
+	reloadPause = 200 * time.Millisecond
+)
 
 // publicSeats is the seat map of an event that the caller may see.
 func (d *Desk) publicSeats(c *route.Call, id string) (int64, *readmodel.SeatMap, error) {

@@ -27,36 +27,13 @@ const (
 	refundRetry = time.Minute
 )
 
-// Sweep asks providers about payments that nobody verifies and sends money back
-// that is due, so that money which comes late is never silently lost. Start it
-// when the desk is open; Stop ends it and waits.
-type Sweep struct {
-	desk   *Desk
-	cancel context.CancelFunc
-	done   chan struct{}
-}
+// sweep asks providers about payments that nobody verifies and sends money back
+// that is due, so that money which comes late is never silently lost.
+type sweep struct{ desk *Desk }
 
-// StartSweep starts sweeping.
-func StartSweep(d *Desk) *Sweep {
-	ctx, cancel := context.WithCancel(context.Background())
-	w := &Sweep{desk: d, cancel: cancel, done: make(chan struct{})}
-	go w.run(ctx)
-	return w
-}
-
-// Stop ends the sweep.
-func (w *Sweep) Stop(ctx context.Context) error {
-	w.cancel()
-	select {
-	case <-w.done:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-func (w *Sweep) run(ctx context.Context) {
-	defer close(w.done)
+// SweepPayments sweeps until the context ends. One node of a cluster does.
+func (d *Desk) SweepPayments(ctx context.Context) {
+	w := sweep{d}
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
 	for {
@@ -74,7 +51,7 @@ func (w *Sweep) run(ctx context.Context) {
 }
 
 // checkPayments asks about the attempts that are due.
-func (w *Sweep) checkPayments(ctx context.Context, now time.Time) error {
+func (w sweep) checkPayments(ctx context.Context, now time.Time) error {
 	due, err := w.desk.Read.PaymentsDue(ctx, now, sweepBatch)
 	if err != nil {
 		return err
@@ -94,7 +71,7 @@ func (w *Sweep) checkPayments(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-func (w *Sweep) checkPayment(ctx context.Context, p readmodel.Payment, now time.Time) error {
+func (w sweep) checkPayment(ctx context.Context, p readmodel.Payment, now time.Time) error {
 	ctx, cancel := context.WithTimeout(ctx, sweepCall)
 	defer cancel()
 	age := now.Sub(time.UnixMilli(p.At))
@@ -121,7 +98,7 @@ func (d *Desk) ledgerOrder(ctx context.Context, id engine.OrderID) (*event.Order
 }
 
 // checkRefunds sends back what is due, one refund of a charge at a time.
-func (w *Sweep) checkRefunds(ctx context.Context, now time.Time) error {
+func (w sweep) checkRefunds(ctx context.Context, now time.Time) error {
 	due, err := w.desk.Read.RefundsDue(ctx, now, sweepBatch)
 	if err != nil {
 		return err
@@ -146,7 +123,7 @@ var refundStatus = map[payments.RefundStatus]string{
 	payments.RefundNeedsAttention: event.RefundProcessing,
 }
 
-func (w *Sweep) refund(ctx context.Context, r readmodel.Refund) error {
+func (w sweep) refund(ctx context.Context, r readmodel.Refund) error {
 	ctx, cancel := context.WithTimeout(ctx, sweepCall)
 	defer cancel()
 	o, err := w.desk.ledgerOrder(ctx, r.Order)

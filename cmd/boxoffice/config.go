@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"boxoffice/edge/mail"
@@ -21,34 +22,43 @@ import (
 // config is the table of knobs: each has one row, with its flag, its variable,
 // its default and its help.
 type config struct {
-	Listen            string     `env:"BOXOFFICE_LISTEN" default:"127.0.0.1:8080" help:"Address of the API."`
-	DataDir           string     `env:"BOXOFFICE_DATA_DIR" default:"./data" help:"Where the private Postgres and the master key live."`
-	BaseURL           string     `env:"BOXOFFICE_BASE_URL" help:"How buyers reach the API; http://<listen> if empty."`
-	Env               string     `env:"BOXOFFICE_ENV" enum:"live,test" default:"test" help:"What this deployment is pinned to."`
-	DatabaseURL       string     `env:"BOXOFFICE_DATABASE_URL" secret:"" help:"Postgres to use instead of a private one."`
-	MasterKey         string     `env:"BOXOFFICE_MASTER_KEY" secret:"" help:"64 hex digits from which all secrets are derived; required with a database URL, else kept in the data directory."`
-	Node              string     `env:"BOXOFFICE_NODE" default:"node-1" help:"This node's name; one process at a time may bear it."`
-	TrustedProxies    []string   `env:"BOXOFFICE_TRUSTED_PROXIES" help:"Addresses or CIDRs whose X-Forwarded-For is believed."`
-	LimitsScale       float64    `env:"BOXOFFICE_LIMITS_SCALE" default:"1" help:"Multiplies every rate limit and velocity rule; for load tests."`
-	Origins           []string   `env:"BOXOFFICE_CORS_ORIGINS" default:"*" help:"Origins whose browser pages may call the API; * for all."`
-	MaxPerAddress     int        `env:"BOXOFFICE_MAX_CONNS_PER_ADDRESS" default:"4096" help:"Open connections of one client address."`
-	MaxConnections    int        `env:"BOXOFFICE_MAX_CONNS" default:"18000" help:"Open connections in all; keep it below the limit of open files."`
-	MaxViewers        int        `env:"BOXOFFICE_MAX_VIEWERS" default:"20000" help:"Live streams of this node; keep it below the connections."`
-	ViewersPerAddress int        `env:"BOXOFFICE_MAX_VIEWERS_PER_ADDRESS" default:"256" help:"Live streams of one client address."`
-	PaystackURL       string     `env:"BOXOFFICE_PAYSTACK_URL" help:"Address of Paystack; the private simulator's in test without a key."`
-	PaystackKey       string     `env:"BOXOFFICE_PAYSTACK_KEY" secret:"" help:"Paystack's secret key."`
-	PaysimListen      string     `env:"BOXOFFICE_PAYSIM_LISTEN" default:"127.0.0.1:8081" help:"Address of the private payment simulator, in test without a Paystack key."`
-	SMTPURL           string     `env:"BOXOFFICE_SMTP_URL" secret:"" help:"Mail server: smtps://user:password@host:465, or smtp://host:587 with STARTTLS; smtp+plain:// never encrypts. Mail is captured in test if empty."`
-	MailDir           string     `env:"BOXOFFICE_MAIL_DIR" help:"Where mail is captured, without a mail server; <data dir>/mail if empty."`
-	MailFrom          string     `env:"BOXOFFICE_MAIL_FROM" help:"Sender of mail, such as Boxoffice <tickets@example.org>; required with a mail server."`
-	AdminEmail        string     `env:"BOXOFFICE_ADMIN_EMAIL" help:"The platform's first administrator, made or promoted at start; none if empty."`
-	AdminPassword     string     `env:"BOXOFFICE_ADMIN_PASSWORD" secret:"" help:"The administrator's first password, of 8 to 128 characters."`
-	Demo              bool       `env:"BOXOFFICE_DEMO" default:"true" negatable:"" help:"Put a demo event on sale on a new private node."`
-	AllowUnsafe       bool       `env:"BOXOFFICE_ALLOW_UNSAFE_POSTGRES" help:"Run on a Postgres that may forget commits."`
-	AllowInstall      bool       `env:"BOXOFFICE_ALLOW_INSTALL" default:"true" negatable:"" help:"Install Debian's Postgres when there is none and we may."`
-	Lanes             int        `env:"BOXOFFICE_LANES" default:"1" help:"Journal lanes of the node."`
-	Pprof             string     `env:"BOXOFFICE_PPROF_LISTEN" help:"Loopback address for profiles; none if empty."`
-	LogLevel          slog.Level `env:"BOXOFFICE_LOG_LEVEL" default:"INFO" help:"DEBUG, INFO, WARN or ERROR."`
+	Listen            string        `env:"BOXOFFICE_LISTEN" default:"127.0.0.1:8080" help:"Address of the API."`
+	DataDir           string        `env:"BOXOFFICE_DATA_DIR" default:"./data" help:"Where the private Postgres and the master key live."`
+	BaseURL           string        `env:"BOXOFFICE_BASE_URL" help:"How buyers reach the API; http://<listen> if empty."`
+	Env               string        `env:"BOXOFFICE_ENV" enum:"live,test" default:"test" help:"What this deployment is pinned to."`
+	DatabaseURL       string        `env:"BOXOFFICE_DATABASE_URL" secret:"" help:"Postgres to use instead of a private one."`
+	MasterKey         string        `env:"BOXOFFICE_MASTER_KEY" secret:"" help:"64 hex digits from which all secrets are derived; required with a database URL, else kept in the data directory."`
+	Node              string        `env:"BOXOFFICE_NODE" default:"node-1" help:"This node's name; one process at a time may bear it."`
+	Cluster           string        `env:"BOXOFFICE_CLUSTER" enum:",postgres,static" default:"" help:"How nodes find each other: postgres (leases in the database), or static (BOXOFFICE_MEMBERS); alone if empty."`
+	LinkListen        string        `env:"BOXOFFICE_LINK_LISTEN" default:"127.0.0.1:0" help:"Address for the other nodes' links."`
+	LinkAddress       string        `env:"BOXOFFICE_LINK_ADDRESS" help:"Where the other nodes reach that address; as it is if empty."`
+	LinkCert          string        `env:"BOXOFFICE_LINK_CERT" help:"Certificate file of this node, for links over mutual TLS; in the clear if empty."`
+	LinkKey           string        `env:"BOXOFFICE_LINK_KEY" help:"Key file of the certificate."`
+	LinkCA            string        `env:"BOXOFFICE_LINK_CA" help:"File of the authority whose certificates nodes show each other."`
+	Members           []string      `env:"BOXOFFICE_MEMBERS" help:"With static: all nodes, as name=host:port."`
+	Beat              time.Duration `env:"BOXOFFICE_BEAT" default:"400ms" help:"Between two signs of life of a node."`
+	Lease             time.Duration `env:"BOXOFFICE_LEASE" default:"1500ms" help:"Without a sign of life, until a node is taken for dead."`
+	TrustedProxies    []string      `env:"BOXOFFICE_TRUSTED_PROXIES" help:"Addresses or CIDRs whose X-Forwarded-For is believed."`
+	LimitsScale       float64       `env:"BOXOFFICE_LIMITS_SCALE" default:"1" help:"Multiplies every rate limit and velocity rule; for load tests."`
+	Origins           []string      `env:"BOXOFFICE_CORS_ORIGINS" default:"*" help:"Origins whose browser pages may call the API; * for all."`
+	MaxPerAddress     int           `env:"BOXOFFICE_MAX_CONNS_PER_ADDRESS" default:"4096" help:"Open connections of one client address."`
+	MaxConnections    int           `env:"BOXOFFICE_MAX_CONNS" default:"18000" help:"Open connections in all; keep it below the limit of open files."`
+	MaxViewers        int           `env:"BOXOFFICE_MAX_VIEWERS" default:"20000" help:"Live streams of this node; keep it below the connections."`
+	ViewersPerAddress int           `env:"BOXOFFICE_MAX_VIEWERS_PER_ADDRESS" default:"256" help:"Live streams of one client address."`
+	PaystackURL       string        `env:"BOXOFFICE_PAYSTACK_URL" help:"Address of Paystack; the private simulator's in test without a key."`
+	PaystackKey       string        `env:"BOXOFFICE_PAYSTACK_KEY" secret:"" help:"Paystack's secret key."`
+	PaysimListen      string        `env:"BOXOFFICE_PAYSIM_LISTEN" default:"127.0.0.1:8081" help:"Address of the private payment simulator, in test without a Paystack key."`
+	SMTPURL           string        `env:"BOXOFFICE_SMTP_URL" secret:"" help:"Mail server: smtps://user:password@host:465, or smtp://host:587 with STARTTLS; smtp+plain:// never encrypts. Mail is captured in test if empty."`
+	MailDir           string        `env:"BOXOFFICE_MAIL_DIR" help:"Where mail is captured, without a mail server; <data dir>/mail if empty."`
+	MailFrom          string        `env:"BOXOFFICE_MAIL_FROM" help:"Sender of mail, such as Boxoffice <tickets@example.org>; required with a mail server."`
+	AdminEmail        string        `env:"BOXOFFICE_ADMIN_EMAIL" help:"The platform's first administrator, made or promoted at start; none if empty."`
+	AdminPassword     string        `env:"BOXOFFICE_ADMIN_PASSWORD" secret:"" help:"The administrator's first password, of 8 to 128 characters."`
+	Demo              bool          `env:"BOXOFFICE_DEMO" default:"true" negatable:"" help:"Put a demo event on sale on a new private node."`
+	AllowUnsafe       bool          `env:"BOXOFFICE_ALLOW_UNSAFE_POSTGRES" help:"Run on a Postgres that may forget commits."`
+	AllowInstall      bool          `env:"BOXOFFICE_ALLOW_INSTALL" default:"true" negatable:"" help:"Install Debian's Postgres when there is none and we may."`
+	Lanes             int           `env:"BOXOFFICE_LANES" default:"1" help:"Journal lanes of the node."`
+	Pprof             string        `env:"BOXOFFICE_PPROF_LISTEN" help:"Loopback address for profiles; none if empty."`
+	LogLevel          slog.Level    `env:"BOXOFFICE_LOG_LEVEL" default:"INFO" help:"DEBUG, INFO, WARN or ERROR."`
 }
 
 // print logs every knob, secrets masked.

@@ -125,7 +125,7 @@ func (w *world) hostile(in reflect.Type) object {
 	for _, op := range w.desk.Routes() {
 		wanted(op.Handler.Out, all, nil)
 	}
-	for _, name := range members(in) {
+	for _, name := range memberNames(in) {
 		delete(all, name)
 	}
 	return all

@@ -67,8 +67,8 @@ func targets(w *world) []target {
 	return all
 }
 
-// members are the names of a request's JSON members.
-func members(t reflect.Type) []string {
+// memberNames are the names of a request's JSON members.
+func memberNames(t reflect.Type) []string {
 	var names []string
 	for f := range t.Fields() {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -76,7 +76,7 @@ func members(t reflect.Type) []string {
 		case name != "":
 			names = append(names, name)
 		case f.Anonymous:
-			names = append(names, members(f.Type)...)
+			names = append(names, memberNames(f.Type)...)
 		}
 	}
 	return names
@@ -131,7 +131,7 @@ func TestHostileBodies(t *testing.T) {
 			"UTF-8": `{"x":"` + "\xff" + `"}`, "UTF-8 name": `{"` + "\xc3\x28" + `":1}`, "surrogate": `{"x":"\ud800"}`, "control": "{\"x\":\"\x01\"}", "NUL": valid + "\x00",
 			"twice": `{"x":1,"x":2}`, "twice escaped": `{"x":1,"\u0078":2}`, "twice inside": `{"x":{"y":1,"y":2}}`, "deep": `{"x":` + deep + `}`, "deepest": strings.Repeat("[", 100_000), "deep names": strings.Repeat(`{"a":`, 20_000),
 		}
-		for _, name := range members(tg.op.Handler.In) {
+		for _, name := range memberNames(tg.op.Handler.In) {
 			for i, v := range []string{`[[]]`, `"\u0000"`, `{"a":[1]}`, `1e999`, `99999999999999999999999`, `-1e308`} {
 				if i == 2 && slices.Contains([]string{"branding", "seoData", "velocity"}, name) {
 					continue // they take it

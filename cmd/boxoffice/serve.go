@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -12,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -33,6 +35,7 @@ import (
 	"boxoffice/persistence/follower"
 	"boxoffice/persistence/idempotency"
 	"boxoffice/persistence/journal"
+	"boxoffice/persistence/members"
 	"boxoffice/persistence/migrate"
 	"boxoffice/persistence/readmodel"
 	"boxoffice/persistence/snapshot"
@@ -49,6 +52,9 @@ const mailStopTime = 5 * time.Second
 
 // maxStock is how many ticket types' stock is kept in memory for readers.
 const maxStock = 1_000_000
+
+// pollOthers is how often the followers look at what other nodes have committed.
+const pollOthers = 100 * time.Millisecond
 
 // maxMaps is how many seat maps are kept in memory for readers; a stadium takes
 // about 10 MB.
@@ -71,6 +77,9 @@ func (c *serveCmd) Run(ctx context.Context) error {
 	if err == nil {
 		err = n.wait(ctx)
 	}
+	if err == nil {
+		n.handOver(ctx)
+	}
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 	defer cancel()
 	return errors.Join(err, n.stop(stop))
@@ -85,15 +94,20 @@ type node struct {
 	postgres *embedded.Server
 	pool     *pgxpool.Pool
 	model    *readmodel.Model
-	follower *follower.Follower
+	reading  *following // the read model
 	journal  *journal.Postgres
 	cluster  *cluster.Node
 	sim      *paysim.Sim
 	mailbox  *mail.Capture // nil: mail is sent
 	desk     *edge.Desk
-	sweep    *edge.Sweep
 	server   *edge.Server
 	stops    []func(context.Context) error
+
+	self       members.Member
+	links      net.Listener // nil: alone
+	linkTLS    *tls.Config
+	membership membership // nil: alone
+	draining   atomic.Bool
 }
 
 // started notes how to stop a part.
@@ -101,7 +115,8 @@ func (n *node) started(stop func(context.Context) error) { n.stops = append(n.st
 
 func (n *node) start(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{
-		n.startProfiles, n.startPostgres, n.startJournal, n.startCluster, n.startPayments, n.startMail, n.startDesk, n.startEdge,
+		n.startProfiles, n.listenForLinks, n.startPostgres, n.startJournal, n.startCluster, n.startPayments, n.startMail, n.startDesk,
+		n.startEdge, n.join,
 	} {
 		if err := step(ctx); err != nil {
 			return err
@@ -121,16 +136,31 @@ func (n *node) stop(ctx context.Context) error {
 
 // wait blocks until a signal, or until a part that nothing works without fails.
 func (n *node) wait(ctx context.Context) error {
+	var lost <-chan error
+	if n.membership != nil {
+		lost = n.membership.Lost()
+	}
 	select {
 	case <-ctx.Done():
 		n.log.InfoContext(ctx, "stopping")
 		return nil
 	case err := <-n.journal.Failed():
 		return fmt.Errorf("journal: %w", err)
-	case err := <-n.follower.Failed():
+	case err := <-lost:
+		return err
+	case err := <-n.reading.failed:
 		return fmt.Errorf("read model: %w", err)
 	case err := <-n.server.Failed():
 		return err
+	}
+}
+
+// handOver has other nodes take the actors before this one stops.
+func (n *node) handOver(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
+	defer cancel()
+	if err := n.drain(ctx); err != nil {
+		n.log.WarnContext(ctx, "not all actors were handed over", slog.Any("error", err))
 	}
 }
 
@@ -209,38 +239,45 @@ func migrated(ctx context.Context, pool *pgxpool.Pool) error {
 	return migrate.Up(ctx, conn.Conn())
 }
 
-// startJournal opens the journal, and the read model that follows it.
+// startJournal opens the journal, and what is shown from memory.
 func (n *node) startJournal(ctx context.Context) error {
 	n.model = readmodel.New(n.pool)
-	stock, seats := readmodel.NewStock(maxStock), readmodel.NewSeats(maxMaps)
-	n.follower = follower.New(follower.Config{
-		Name: readmodel.Follower, Pool: n.pool, Apply: readmodel.NewWriter().Apply, Log: n.log,
-	})
+	cfg := follower.Config{Name: readmodel.Follower, Pool: n.pool, Apply: readmodel.NewWriter().Apply, Log: n.log}
+	if n.cfg.clustered() {
+		cfg.Poll = pollOthers
+	}
+	n.reading = newFollowing(cfg)
+	n.desk = &edge.Desk{Stock: readmodel.NewStock(maxStock), Seats: readmodel.NewSeats(maxMaps)}
 	var err error
 	n.journal, err = journal.Open(ctx, journal.Config{
-		Pool: n.pool, Node: n.cfg.Node, Log: n.log, Lanes: n.cfg.Lanes, AllowUnsafe: n.cfg.AllowUnsafe,
-		Sink: func(b *journal.Batch) {
-			stock.Observe(b)
-			seats.Observe(b)
-			n.follower.Offer(b)
+		Pool: n.pool, Node: n.self.ID, Log: n.log, Lanes: n.cfg.Lanes, AllowUnsafe: n.cfg.AllowUnsafe,
+		Sink: func(b *journal.Batch) { // of the cluster's actors, so there is one
+			n.cluster.Observe(b)
+			n.reading.offer(b)
 		},
 	})
 	if err != nil {
 		return err
 	}
-	n.desk = &edge.Desk{Stock: stock, Seats: seats}
-	n.follower.Start(n.journal)
-	n.started(n.follower.Stop)
 	n.started(n.journal.Stop)
 	return nil
 }
 
+// startCluster opens the house of the actors, and has the read model follow on one
+// node.
 func (n *node) startCluster(context.Context) error {
 	n.cluster = cluster.Start(cluster.Config{
 		Journal: n.journal, Snapshots: snapshot.New(n.pool), Wakes: wakes.Table{Pool: n.pool},
 		Log: n.log, Backlog: n.journal.Backlog,
+		Self: n.self.ID, Listen: n.links, TLS: n.linkTLS,
+		Observe: func(b *journal.Batch) {
+			n.desk.Stock.Observe(b)
+			n.desk.Seats.Observe(b)
+		},
+		Missed: n.desk.Missed,
 	})
 	n.started(n.cluster.Stop)
+	n.cluster.Once("read model", func(ctx context.Context) { n.reading.run(ctx, n.journal) }) // until the cluster stops
 	return nil
 }
 
@@ -322,7 +359,7 @@ func (n *node) startDesk(ctx context.Context) error {
 	d := n.desk
 	d.Hasher = hasher.New(program)
 	n.started(d.Hasher.Stop)
-	d.Node, d.Read, d.Settled = n.cluster, n.model, n.follower.Passed
+	d.Node, d.Read, d.Settled, d.Drain = n.cluster, n.model, n.settled, n.drain
 	d.Accounts, d.APIKeys, d.Replies = accounts.New(n.pool), apikeys.New(n.pool), idempotency.New(n.pool)
 	d.Venues = venues.New(n.pool)
 	d.Events, d.Types = accounts.NewLease(n.pool, "event_numbers"), accounts.NewLease(n.pool, "ticket_type_numbers")
@@ -335,8 +372,7 @@ func (n *node) startDesk(ctx context.Context) error {
 		return nil
 	})
 	n.started(edge.StartWatch(d).Stop)
-	n.sweep = edge.StartSweep(d)
-	n.started(n.sweep.Stop)
+	n.started(n.cluster.Once("payments", d.SweepPayments))
 	if n.cfg.AdminEmail == "" {
 		return nil
 	}
@@ -398,6 +434,17 @@ func document(d *edge.Desk, baseURL string) (*openapi.Document, error) {
 
 // ready says whether requests should come here: the journal must be writing.
 func (n *node) ready() error {
+	if n.draining.Load() {
+		return errors.New("draining")
+	}
+	if n.membership != nil {
+		if err := n.membership.Fresh(); err != nil {
+			return err
+		}
+		if _, member := n.cluster.Placed(); !member {
+			return errors.New("not a member of the cluster")
+		}
+	}
 	if w := n.journal.Waiting(); w > 2*time.Second {
 		return fmt.Errorf("the journal has waited %s for a commit", w.Round(time.Second))
 	}
@@ -417,7 +464,7 @@ func (n *node) metrics() *prometheus.Registry {
 	}
 	gauge("actors", "Activations on this node.", func() float64 { return float64(n.cluster.Actors()) })
 	gauge("journal_backlog", "Entries that wait for a commit.", func() float64 { return float64(n.journal.Backlog()) })
-	gauge("readmodel_lag", "Batches that the read model has not applied.", func() float64 { return float64(n.follower.Lag().Batches) })
+	gauge("readmodel_lag", "Batches that the read model has not applied.", n.reading.lag)
 	counter("journal_batches_total", "Batches committed.", func(s journal.Stats) int64 { return s.Batches })
 	counter("journal_facts_total", "Facts committed.", func(s journal.Stats) int64 { return s.Facts })
 	counter("journal_retries_total", "Batches sent again after an unknown outcome.", func(s journal.Stats) int64 { return s.Retries })

@@ -154,6 +154,7 @@ func (w *world) orgRequests() map[string]func() request {
 			return r
 		},
 		"creditWallet": func() request { return credit },
+		"drainNode":    func() request { return request{} },
 		"listMembers":  func() request { return naming("id", w.orgID) },
 		"addMember": func() request {
 			return naming("id", w.orgID).with(object{"email": w.email(), "role": "member", "name": "Kim"})

@@ -193,7 +193,7 @@ func (w *world) still() map[string]string {
 	since := time.Now()
 	require.Eventually(w.t, func() bool {
 		state := w.state()
-		if !maps.Equal(state, last) || w.follower.Lag().Batches > 0 || !strings.Contains(w.metric(), "boxoffice_mail_queued 0\n") {
+		if !maps.Equal(state, last) || w.reading.lag() > 0 || !strings.Contains(w.metric(), "boxoffice_mail_queued 0\n") {
 			last, since = state, time.Now()
 		}
 		return time.Since(since) > moment

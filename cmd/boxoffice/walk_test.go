@@ -65,7 +65,7 @@ func openLogged(t testing.TB, log *slog.Logger, changes ...func(*config)) *shop 
 		http.DefaultClient.CloseIdleConnections()
 		ctx, cancel := context.WithTimeout(context.Background(), stopTime)
 		defer cancel()
-		if s.follower != nil {
+		if s.journal != nil {
 			r, err := audit.Run(ctx, s.journal)
 			require.NoError(t, err)
 			require.Empty(t, r.Findings)

@@ -121,6 +121,7 @@ var tagTexts = []struct{ name, text string }{
 	{"Orders and payments", "Buying: an order holds tickets until it is paid, cancelled or expired."},
 	{"Check-in", "Gates: scans and counters."},
 	{"Platform", "For administrators of the platform."},
+	{"Operations", "The running of the service, for the platform's administrators."},
 }
 
 // tags lists the groups that the table has, those without a text at the end.

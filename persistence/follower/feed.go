@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"boxoffice/persistence/journal"
 )
 
@@ -101,6 +103,37 @@ func (f *Follower) Passed(ctx context.Context) error {
 		return ErrStopped
 	}
 }
+
+// Await waits until the follower of that name, on whatever node it runs, has
+// applied the batches given by writer. It looks at the saved positions.
+func Await(ctx context.Context, pool *pgxpool.Pool, name string, until map[int32]int64) error {
+	writers, batches := make([]int32, 0, len(until)), make([]int64, 0, len(until))
+	for w, b := range until {
+		writers, batches = append(writers, w), append(batches, b)
+	}
+	const behind = `
+SELECT EXISTS (SELECT FROM unnest($2::int[], $3::bigint[]) AS u(writer, batch)
+LEFT JOIN followers f ON f.name = $1 AND f.writer = u.writer WHERE coalesce(f.batch, 0) < u.batch)`
+	look := time.NewTicker(awaitEvery)
+	defer look.Stop()
+	for {
+		var wait bool
+		if err := pool.QueryRow(ctx, behind, name, writers, batches).Scan(&wait); err != nil {
+			return fmt.Errorf("follower %s: %w", name, err)
+		}
+		if !wait {
+			return nil
+		}
+		select {
+		case <-look.C:
+		case <-ctx.Done():
+			return fmt.Errorf("follower %s: %w", name, ctx.Err())
+		}
+	}
+}
+
+// awaitEvery is the pause between two looks at saved positions.
+const awaitEvery = 20 * time.Millisecond
 
 // await notes a waiter for all that was offered so far, or returns nil if it has
 // been applied.

@@ -21,6 +21,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -63,6 +64,8 @@ type Lease struct {
 	done   chan struct{}
 	leave  chan struct{} // asks for leaving to be noted
 	lost   chan error
+
+	beaten atomic.Int64 // when the last beat went through, unix nanoseconds
 
 	watched map[string]pulse
 	last    time.Time // of the last beat that went through
@@ -110,6 +113,15 @@ func Join(ctx context.Context, cfg Config) (*Lease, error) {
 
 // Lost speaks once, with ErrLost, when the node's row is gone.
 func (l *Lease) Lost() <-chan error { return l.lost }
+
+// Fresh is an error when no beat has gone through for a lease: others may take this
+// node for dead, or will as soon as they can.
+func (l *Lease) Fresh() error {
+	if ago := time.Since(time.Unix(0, l.beaten.Load())); ago > l.cfg.Lease {
+		return fmt.Errorf("members: no beat for %s", ago.Round(time.Second))
+	}
+	return nil
+}
 
 // Leave tells the others that the node hands its actors over.
 func (l *Lease) Leave() {
@@ -322,6 +334,7 @@ func (l *Lease) saw(ctx context.Context, conn *pgx.Conn, list []Member, beats ma
 	now := time.Now()
 	awake := now.Sub(l.last) < l.cfg.Lease // else nothing was watched meanwhile
 	l.last = now
+	l.beaten.Store(now.UnixNano())
 	for id := range l.watched {
 		if _, there := beats[id]; !there {
 			delete(l.watched, id)

@@ -55,7 +55,7 @@ func jobs(ctx context.Context, conn *pgx.Conn) error {
 	}
 	for more := true; more; {
 		err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
-			done, err := m.MigrateTx(ctx, tx, rivermigrate.DirectionUp, &rivermigrate.MigrateOpts{MaxSteps: 1})
+			done, err := m.MigrateTx(ctx, tx, rivermigrate.DirectionUp, &rivermigrate.MigrateOpts{MaxSteps: 1}) //nolint:staticcheck // one version in a transaction
 			more = err == nil && len(done.Versions) > 0
 			return err
 		})

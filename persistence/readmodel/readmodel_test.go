@@ -426,7 +426,11 @@ func TestStockForgets(t *testing.T) {
 	left, ok := s.Get(ref)
 	require.True(t, ok)
 	require.EqualValues(t, 50, left, "a later fact is known")
-	s.Forget(ref)
+	other := engine.InventoryRef(2, 24)
+	s.Set(other, 5, 50)
+	s.Retain(func(event int64) bool { return event == 2 })
 	_, ok = s.Get(ref)
 	require.False(t, ok)
+	_, ok = s.Get(other)
+	require.True(t, ok)
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // Seats are the seat maps that somebody looks at on this node, as last
-// committed: the journal's sink observes, edge reads and watches. A map begins
+// committed: the cluster's feed observes, edge reads and watches. A map begins
 // with what its actor says (Load) and goes on with the facts. Its methods may be
 // called by any goroutine.
 type Seats struct {
@@ -67,6 +67,22 @@ func (s *Seats) Load(event int64, ask func() (*seatmap.Map, error)) (*SeatMap, e
 		s.forget(event)
 	}
 	return m, nil
+}
+
+// Retain forgets the maps of all events but those that keep names, and returns the
+// events of those that are watched: they are to be loaded again.
+func (s *Seats) Retain(keep func(event int64) bool) (watched []int64) {
+	for event, m := range s.maps.All() {
+		switch {
+		case keep(event):
+		case m.idle():
+			s.maps.Delete(event)
+		default:
+			m.lose()
+			watched = append(watched, event)
+		}
+	}
+	return watched
 }
 
 // forget drops a map that nobody watches, other than the one of an event.
@@ -129,6 +145,13 @@ func (m *SeatMap) begin(v *seatmap.Map) {
 		m.take(o.first, o.facts)
 	}
 	m.tell()
+}
+
+// lose waits for the actor's answer again: facts may have been missed.
+func (m *SeatMap) lose() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.known = false
 }
 
 func (m *SeatMap) replace(v *seatmap.Map) {

@@ -11,8 +11,8 @@ import (
 	"boxoffice/persistence/journal"
 )
 
-// Stock is what is left of the ticket types that this node sells, as last
-// committed: the journal's sink observes, edge reads. Its methods may be called
+// Stock is what is left of the ticket types that this node sells or shows, as last
+// committed: the cluster's feed observes, edge reads. Its methods may be called
 // by any goroutine.
 type Stock struct {
 	limit int
@@ -84,5 +84,11 @@ func (s *Stock) Set(ref engine.Ref, seq, left int64) {
 	})
 }
 
-// Forget drops a ticket type: its actor lives on another node now.
-func (s *Stock) Forget(ref engine.Ref) { s.left.Delete(ref) }
+// Retain forgets the ticket types of all events but those that keep names.
+func (s *Stock) Retain(keep func(event int64) bool) {
+	for ref := range s.left.All() {
+		if !keep(ref.Event) {
+			s.left.Delete(ref)
+		}
+	}
+}

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"strings"
+	"time"
+
+	"boxoffice/persistence/members"
+)
+
+// drainTime bounds how long an orderly stop waits for other nodes to take this
+// one's actors over. Those that are left are stopped: the journal has them.
+const drainTime = 8 * time.Second
+
+// membership is a node's place among others.
+type membership interface {
+	Leave()                         // tells the others to take its actors over
+	Fresh() error                   // whether the others know that it lives
+	Lost() <-chan error             // speaks when they have taken it for dead
+	Stop(ctx context.Context) error // ends it
+}
+
+// clustered says whether there may be other nodes.
+func (c *config) clustered() bool { return c.Cluster != "" }
+
+// listenForLinks opens the address for other nodes, and says who this one is.
+func (n *node) listenForLinks(ctx context.Context) error {
+	n.self = members.Member{ID: n.cfg.Node, Name: n.cfg.Node}
+	if !n.cfg.clustered() {
+		return nil
+	}
+	if n.cfg.private() {
+		return errors.New("BOXOFFICE_CLUSTER needs BOXOFFICE_DATABASE_URL: the nodes share one database")
+	}
+	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", n.cfg.LinkListen)
+	if err != nil {
+		return fmt.Errorf("BOXOFFICE_LINK_LISTEN: %w", err)
+	}
+	n.links = ln
+	n.started(func(context.Context) error {
+		_ = ln.Close() // the cluster has, if it was started
+		return nil
+	})
+	n.self.Link, n.self.HTTP = n.cfg.LinkAddress, n.cfg.Listen
+	if n.self.Link == "" {
+		n.self.Link = ln.Addr().String()
+	}
+	if n.cfg.Cluster != "static" {
+		n.self.ID = members.NewID(n.cfg.Node)
+	}
+	n.linkTLS, err = n.cfg.linkTLS()
+	return err
+}
+
+// join makes the node a member: from now on it is given actors.
+func (n *node) join(ctx context.Context) error {
+	var err error
+	switch n.cfg.Cluster {
+	case "":
+		return nil
+	case "postgres":
+		n.membership, err = members.Join(ctx, members.Config{
+			Conn: n.pool.Config().ConnConfig, Self: n.self, Log: n.log, Changed: n.cluster.Members, Info: n.info,
+			Beat: n.cfg.Beat, Lease: n.cfg.Lease,
+		})
+	case "static":
+		n.membership, err = n.cfg.fixed(n.self, n.cluster.Members)
+	}
+	if err != nil {
+		return err
+	}
+	n.started(n.membership.Stop)
+	return nil
+}
+
+// info is what the node says of itself to those who look at the list of nodes.
+func (n *node) info() []byte {
+	b, err := json.Marshal(map[string]any{
+		"version": version, "actors": n.cluster.Actors(), "backlog": n.journal.Backlog(), "waiting": n.journal.Waiting().Milliseconds(),
+	})
+	if err != nil {
+		n.log.Error("no word of this node", slog.Any("error", err))
+		return []byte("{}")
+	}
+	return b
+}
+
+// drain takes the node out of service: it is not ready any more, and hands its
+// actors over to the others, if there are any. It goes on serving requests, which
+// it passes on.
+func (n *node) drain(ctx context.Context) error {
+	n.draining.Store(true)
+	if all, _ := n.cluster.Placed(); n.membership == nil || all < 2 {
+		return nil
+	}
+	n.membership.Leave()
+	return n.cluster.Drained(ctx)
+}
+
+// linkTLS is how links are encrypted, and who may make them: whoever shows a
+// certificate of the authority.
+func (c *config) linkTLS() (*tls.Config, error) {
+	if c.LinkCert == "" && c.LinkKey == "" && c.LinkCA == "" {
+		return nil, nil //nolint:nilnil // in the clear
+	}
+	cert, err := tls.LoadX509KeyPair(c.LinkCert, c.LinkKey)
+	if err != nil {
+		return nil, fmt.Errorf("BOXOFFICE_LINK_CERT, BOXOFFICE_LINK_KEY: %w", err)
+	}
+	pem, err := os.ReadFile(c.LinkCA)
+	if err != nil {
+		return nil, fmt.Errorf("BOXOFFICE_LINK_CA: %w", err)
+	}
+	authority := x509.NewCertPool()
+	if !authority.AppendCertsFromPEM(pem) {
+		return nil, errors.New("BOXOFFICE_LINK_CA: no certificate in it")
+	}
+	return &tls.Config{
+		MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{cert},
+		RootCAs: authority, ClientCAs: authority, ClientAuth: tls.RequireAndVerifyClientCert,
+	}, nil
+}
+
+// fixed is the membership of a list that never changes, for development: a node of
+// it that is away is waited for, and its actors with it.
+type fixed struct {
+	list []members.Member
+	self string
+	tell func([]members.Member)
+}
+
+func (c *config) fixed(self members.Member, tell func([]members.Member)) (*fixed, error) {
+	f := &fixed{self: self.ID, tell: tell}
+	there := false
+	for _, s := range c.Members {
+		name, link, ok := strings.Cut(s, "=")
+		if !ok {
+			return nil, fmt.Errorf("BOXOFFICE_MEMBERS: %q is not name=host:port", s)
+		}
+		there = there || name == self.ID
+		f.list = append(f.list, members.Member{ID: name, Name: name, Link: link})
+	}
+	if !there {
+		return nil, fmt.Errorf("BOXOFFICE_MEMBERS does not name %s", self.ID)
+	}
+	tell(f.list)
+	return f, nil
+}
+
+// Leave keeps actors away from this node, as far as it knows itself.
+func (f *fixed) Leave() {
+	list := make([]members.Member, len(f.list))
+	for i, m := range f.list {
+		m.Leaving = m.ID == f.self
+		list[i] = m
+	}
+	f.tell(list)
+}
+
+func (f *fixed) Fresh() error               { return nil }
+func (f *fixed) Lost() <-chan error         { return nil }
+func (f *fixed) Stop(context.Context) error { return nil }
