@@ -25,7 +25,7 @@ import (
 
 // party is several nodes on one store.
 type party struct {
-	t *testing.T
+	t testing.TB
 	*world
 	nodes map[string]*guest
 }
@@ -41,7 +41,7 @@ type guest struct {
 	kept     func(int64) bool // as last told
 }
 
-func newParty(t *testing.T, names ...string) *party {
+func newParty(t testing.TB, names ...string) *party {
 	p := &party{t: t, world: newWorld(), nodes: make(map[string]*guest)}
 	for _, name := range names {
 		p.open(name)

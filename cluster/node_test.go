@@ -88,7 +88,12 @@ func (w *world) node(t *testing.T, change func(*cluster.Config)) (*cluster.Node,
 	return n, j
 }
 
-func stop(t *testing.T, n *cluster.Node, j *persisttest.Memory) {
+// nodeOn is a node on a journal.
+func (w *world) nodeOn(j *persisttest.Memory) *cluster.Node {
+	return cluster.Start(cluster.Config{Journal: j, Snapshots: w.shelf, Wakes: w.shelf, Log: slog.New(slog.DiscardHandler)})
+}
+
+func stop(t testing.TB, n *cluster.Node, j *persisttest.Memory) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
