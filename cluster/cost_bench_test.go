@@ -82,16 +82,9 @@ func BenchmarkIdle(b *testing.B) {
 	for range b.N {
 		w := newWorld()
 		j := w.store.Open(nil)
-		states := make([]engine.State, events)
-		before := heap()
-		for i := range states {
-			states[i] = event.New(engine.EventRef(int64(i + 1)))
-		}
-		state := heap() - before
-		runtime.KeepAlive(states)
-		states = nil
+		state := statesOf(events, heap)
 		n := w.nodeOn(j)
-		before = heap()
+		before := heap()
 		var loading sync.WaitGroup
 		slots := make(chan struct{}, 64)
 		for i := range events {
@@ -117,6 +110,17 @@ func BenchmarkIdle(b *testing.B) {
 		cancel()
 		require.NoError(b, j.Stop(context.Background()))
 	}
+}
+
+// statesOf is the heap of as many states of new events.
+func statesOf(events int, heap func() uint64) uint64 {
+	states := make([]engine.State, events)
+	before := heap()
+	for i := range states {
+		states[i] = event.New(engine.EventRef(int64(i + 1)))
+	}
+	defer runtime.KeepAlive(states)
+	return heap() - before
 }
 
 // BenchmarkReactivation is the first answer of a small event (a few orders) that
