@@ -34,32 +34,44 @@ func newFeeds(n *Node) *feeds {
 // it. When facts may be missed again, Config.Missed is told, and the event is to be
 // followed again.
 func (n *Node) Follow(ctx context.Context, event int64) error {
-	p := n.placement.Load()
-	if p.owns(event) {
-		return nil
+	for {
+		p := n.placement.Load()
+		if p.owns(event) {
+			return nil
+		}
+		owner := p.ownerOf(event)
+		if owner == none {
+			return &engine.Refusal{Code: engine.Unavailable}
+		}
+		err := n.followFrom(ctx, event, p.members[owner].ID)
+		switch {
+		case n.placement.Load() != p: // too late for it to notice what we follow
+			n.feeds.sources.Delete(event)
+		case err != nil:
+			return outcome(engine.EventRef(event), err)
+		default:
+			return nil
+		}
 	}
-	owner := p.ownerOf(event)
-	if owner == none {
-		return &engine.Refusal{Code: engine.Unavailable}
-	}
-	id := p.members[owner].ID
-	if source, known := n.feeds.sources.Load(event); known && source == id {
+}
+
+func (n *Node) followFrom(ctx context.Context, event int64, member string) error {
+	if source, known := n.feeds.sources.Load(event); known && source == member {
 		return nil
 	}
 	if n.feeds.sources.Size() >= maxFollowed {
 		n.feeds.dropOne()
 	}
-	n.feeds.sources.Store(event, id) // first: a link that breaks from here on is noticed
-	peer, ok := n.peers.Load(id)
+	n.feeds.sources.Store(event, member) // first: a link that breaks from here on is noticed
+	peer, ok := n.peers.Load(member)
 	err := errDown
 	if ok {
 		err = peer.follow(ctx, event)
 	}
 	if err != nil {
 		n.feeds.sources.Delete(event)
-		return outcome(engine.EventRef(event), err)
 	}
-	return nil
+	return err
 }
 
 // Observe takes a batch that this node has committed: it goes to all who show it.

@@ -276,15 +276,16 @@ func (d *Desk) left(ctx context.Context, ref engine.Ref) (int64, error) {
 	if left, ok := d.Stock.Get(ref); ok {
 		return left, nil
 	}
-	if err := d.Node.Follow(ctx, ref.Event); err != nil {
-		return 0, err
-	}
-	r, err := askIn[inventory.Record](ctx, d, ref, inventory.Get{})
-	if err != nil {
-		return 0, err
-	}
-	d.Stock.Set(ref, 0, r.Available)
-	return r.Available, nil
+	return d.Stock.Load(ref, func() (int64, error) {
+		if err := d.Node.Follow(ctx, ref.Event); err != nil {
+			return 0, err
+		}
+		r, err := askIn[inventory.Record](ctx, d, ref, inventory.Get{})
+		if err != nil {
+			return 0, err
+		}
+		return r.Available, nil
+	})
 }
 
 // A cursor is the sort key of the last row seen, base64url. It holds nothing

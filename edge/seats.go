@@ -280,11 +280,14 @@ type seatSource struct{ *readmodel.Watcher }
 func (s *seatSource) Close() { s.Watcher.Close() }
 
 // Take makes events of what has changed: seat_update, one for each sort of
-// change, and snapshot.
+// change, and snapshot, also of a map in the place of the one that was watched.
 func (s *seatSource) Take(whole bool) (update, snapshot []sse.Event) {
-	changes, layout, view := s.Watcher.Take(whole)
+	changes, layout, view, another := s.Watcher.Take(whole)
 	if view != nil {
 		snapshot = []sse.Event{{Name: "snapshot", Data: appendStates(nil, view)}}
+	}
+	if another {
+		return snapshot, snapshot // those who watch see the other map as well
 	}
 	kinds := [...]string{"sold", "held", "released", "blocked", "unblocked"}
 	var lists [len(kinds)][]byte

@@ -40,7 +40,11 @@ type house struct {
 
 func seated(t *testing.T) *house {
 	t.Helper()
-	s := open(t)
+	return seatedIn(open(t))
+}
+
+func seatedIn(s *shop) *house {
+	s.t.Helper()
 	h := &house{shop: s}
 	venue := s.own("POST", "/organizer/venues", hall()).is(201, "").str("id")
 	s.own("POST", "/organizer/venues/"+venue+"/publish", nil).is(200, "")

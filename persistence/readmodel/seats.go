@@ -3,6 +3,7 @@ package readmodel
 import (
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/puzpuzpuz/xsync/v4"
 
@@ -52,21 +53,32 @@ func (s *Seats) Get(event int64) (*SeatMap, bool) {
 
 // Load makes an event's map known: ask is called while facts are collected, so
 // that none is missed between its answer and them. Of several at once, each
-// asks; the latest answer stands.
+// asks; the latest answer stands. An answer that was overtaken by Retain is asked
+// for again.
 func (s *Seats) Load(event int64, ask func() (*seatmap.Map, error)) (*SeatMap, error) {
-	m, _ := s.maps.LoadOrCompute(event, func() (*SeatMap, bool) { return new(SeatMap), false })
-	v, err := ask()
-	if err != nil {
-		if !m.loaded() {
-			s.maps.Delete(event)
+	for {
+		m, _ := s.maps.LoadOrCompute(event, func() (*SeatMap, bool) { return new(SeatMap), false })
+		lost := m.lost.Load()
+		v, err := ask()
+		if err != nil {
+			if !m.loaded() && !m.lose() { // who loads it too begins again
+				s.maps.Compute(event, func(now *SeatMap, _ bool) (*SeatMap, xsync.ComputeOp) {
+					if now != m {
+						return now, xsync.CancelOp
+					}
+					return nil, xsync.DeleteOp
+				})
+			}
+			return nil, err
 		}
-		return nil, err
+		if !m.begin(v, lost) {
+			continue
+		}
+		if s.maps.Size() > s.limit {
+			s.forget(event)
+		}
+		return m, nil
 	}
-	m.begin(v)
-	if s.maps.Size() > s.limit {
-		s.forget(event)
-	}
-	return m, nil
 }
 
 // Retain forgets the maps of all events but those that keep names, and returns the
@@ -75,11 +87,12 @@ func (s *Seats) Retain(keep func(event int64) bool) (watched []int64) {
 	for event, m := range s.maps.All() {
 		switch {
 		case keep(event):
-		case m.idle():
-			s.maps.Delete(event)
 		default:
-			m.lose()
-			watched = append(watched, event)
+			if m.lose() {
+				watched = append(watched, event)
+			} else {
+				s.maps.Delete(event)
+			}
 		}
 	}
 	return watched
@@ -97,6 +110,8 @@ func (s *Seats) forget(keep int64) {
 
 // SeatMap is one map as last committed.
 type SeatMap struct {
+	lost atomic.Int64 // counts how often facts may have been missed
+
 	mu       sync.Mutex
 	known    bool
 	position int64 // of the last fact taken in
@@ -131,10 +146,14 @@ func (m *SeatMap) idle() bool {
 	return len(m.watchers) == 0
 }
 
-// begin takes the actor's answer in, unless later facts are in already.
-func (m *SeatMap) begin(v *seatmap.Map) {
+// begin takes the actor's answer in, unless later facts are in already. It is not
+// ok when facts may have been missed since it was asked for.
+func (m *SeatMap) begin(v *seatmap.Map, lost int64) (ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.lost.Load() != lost {
+		return false
+	}
 	if at := int64(v.Position); !m.known || at > m.position {
 		m.replace(v)
 		m.known, m.position = true, at
@@ -145,25 +164,40 @@ func (m *SeatMap) begin(v *seatmap.Map) {
 		m.take(o.first, o.facts)
 	}
 	m.tell()
+	return true
 }
 
-// lose waits for the actor's answer again: facts may have been missed.
-func (m *SeatMap) lose() {
+// lose waits for the actor's answer again, and says whether somebody watches.
+func (m *SeatMap) lose() (watched bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.known = false
+	m.lost.Add(1)
+	m.known, m.early = false, nil
+	return len(m.watchers) > 0
 }
 
+// replace takes all from the actor's answer. Watchers of the same map see what has
+// changed, those of another see it as a whole.
 func (m *SeatMap) replace(v *seatmap.Map) {
-	m.version++
-	m.layout, m.states, m.types = v.Layout, nil, nil
-	m.index()
+	if m.layout == nil || v.Layout == nil || m.layout.Map != v.Layout.Map || m.layout.Version != v.Layout.Version {
+		m.version++
+		m.layout, m.states = v.Layout, nil
+		if v.Layout != nil {
+			m.states = make([]seatmap.Status, v.Layout.Len())
+		}
+		m.index()
+	}
+	for i, was := range m.states {
+		if now := v.State(i); now != was {
+			m.states[i] = now
+			for _, w := range m.watchers {
+				w.changed = append(w.changed, int32(i)) //nolint:gosec // at most seatmap.MaxSeats
+			}
+		}
+	}
+	m.types = nil
 	if v.Layout == nil {
 		return
-	}
-	m.states = make([]seatmap.Status, v.Layout.Len())
-	for i := range m.states {
-		m.states[i] = v.State(i)
 	}
 	m.types = make([]int64, len(v.Layout.Sections))
 	for i, section := range v.Layout.Sections {
@@ -324,13 +358,12 @@ type SeatChange struct {
 
 // Take returns what has changed since the last Take, a seat once and with its
 // last state, and the layout that the seats are of; and the whole map of the
-// same moment, if it is asked for or is another.
-func (w *Watcher) Take(whole bool) ([]SeatChange, *seatmap.Layout, *SeatView) {
+// same moment, if it is asked for or, in the place of changes, is another.
+func (w *Watcher) Take(whole bool) (changes []SeatChange, layout *seatmap.Layout, view *SeatView, another bool) {
 	m := w.m
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	var changes []SeatChange
-	if w.version == m.version {
+	if another = w.version != m.version; !another {
 		for _, seat := range w.changed {
 			if from, to := w.told[seat], m.states[seat]; from != to {
 				changes = append(changes, SeatChange{seat, from, to})
@@ -343,7 +376,7 @@ func (w *Watcher) Take(whole bool) ([]SeatChange, *seatmap.Layout, *SeatView) {
 	}
 	w.changed = w.changed[:0]
 	if !whole {
-		return changes, m.layout, nil
+		return changes, m.layout, nil, false
 	}
-	return changes, m.layout, &SeatView{Layout: m.layout, States: slices.Clone(m.states), Types: slices.Clone(m.types)}
+	return changes, m.layout, &SeatView{Layout: m.layout, States: slices.Clone(m.states), Types: slices.Clone(m.types)}, another
 }

@@ -2,6 +2,7 @@ package readmodel
 
 import (
 	"slices"
+	"sync/atomic"
 
 	"github.com/puzpuzpuz/xsync/v4"
 
@@ -15,8 +16,9 @@ import (
 // committed: the cluster's feed observes, edge reads. Its methods may be called
 // by any goroutine.
 type Stock struct {
-	limit int
-	left  *xsync.Map[engine.Ref, level]
+	limit  int
+	left   *xsync.Map[engine.Ref, level]
+	missed atomic.Int64 // counts how often facts may have been missed
 }
 
 // level is the stock after the fact with that seq in the type's stream.
@@ -37,7 +39,7 @@ func (s *Stock) Observe(b *journal.Batch) {
 		}
 		for at, f := range slices.Backward(r.Facts) {
 			if left, ok := leftAfter(f); ok {
-				s.Set(r.Ref, r.First+int64(at), left)
+				s.set(r.Ref, r.First+int64(at), left)
 				break
 			}
 		}
@@ -62,20 +64,34 @@ func leftAfter(f engine.Fact) (left int64, ok bool) {
 }
 
 // Get is what is left of a ticket type, negative for unlimited; not ok when the
-// actor has to be asked (and Set told its answer).
+// actor has to be asked, within Load.
 func (s *Stock) Get(ref engine.Ref) (left int64, ok bool) {
 	l, ok := s.left.Load(ref)
 	return l.left, ok
 }
 
-// Set notes what is left after the fact with that seq, unless a later one is
-// known already. An answer of the actor, which names no seq, is seq 0.
-func (s *Stock) Set(ref engine.Ref, seq, left int64) {
-	if s.left.Size() >= s.limit {
-		if _, known := s.left.Load(ref); !known {
-			s.left.Clear()
-		}
+// Load has the actor asked for what is left of a ticket type, and notes it unless
+// facts may have been missed meanwhile, or say more.
+func (s *Stock) Load(ref engine.Ref, ask func() (int64, error)) (int64, error) {
+	missed := s.missed.Load()
+	left, err := ask()
+	if err != nil {
+		return 0, err
 	}
+	s.room(ref)
+	s.left.Compute(ref, func(old level, known bool) (level, xsync.ComputeOp) {
+		if known || s.missed.Load() != missed {
+			return old, xsync.CancelOp
+		}
+		return level{0, left}, xsync.UpdateOp
+	})
+	return left, nil
+}
+
+// set notes what is left after the fact with that seq, unless a later one is
+// known already.
+func (s *Stock) set(ref engine.Ref, seq, left int64) {
+	s.room(ref)
 	s.left.Compute(ref, func(old level, known bool) (level, xsync.ComputeOp) {
 		if known && old.seq > seq {
 			return old, xsync.CancelOp
@@ -84,8 +100,18 @@ func (s *Stock) Set(ref engine.Ref, seq, left int64) {
 	})
 }
 
+// room makes room for a ticket type.
+func (s *Stock) room(ref engine.Ref) {
+	if s.left.Size() >= s.limit {
+		if _, known := s.left.Load(ref); !known {
+			s.left.Clear()
+		}
+	}
+}
+
 // Retain forgets the ticket types of all events but those that keep names.
 func (s *Stock) Retain(keep func(event int64) bool) {
+	s.missed.Add(1)
 	for ref := range s.left.All() {
 		if !keep(ref.Event) {
 			s.left.Delete(ref)
