@@ -16,6 +16,7 @@ type feed struct {
 
 	wake  chan struct{} // something was offered
 	hurry chan struct{} // a full transaction's worth, or somebody waits: no pace
+	asked chan struct{} // somebody waits: no rest
 
 	mu       sync.Mutex
 	queue    []*journal.Batch
@@ -42,7 +43,7 @@ type position struct {
 func newFeed(maxQueue, maxBatch int) feed {
 	return feed{
 		maxQueue: maxQueue, maxBatch: maxBatch,
-		wake: make(chan struct{}, 1), hurry: make(chan struct{}, 1),
+		wake: make(chan struct{}, 1), hurry: make(chan struct{}, 1), asked: make(chan struct{}, 1),
 		offered: make(map[int32]int64), applied: make(map[int32]int64),
 	}
 }
@@ -92,6 +93,7 @@ func (f *Follower) Passed(ctx context.Context) error {
 		return nil
 	}
 	signal(f.hurry)
+	signal(f.asked)
 	select {
 	case <-w.done:
 		return nil
@@ -136,6 +138,13 @@ func (f *feed) Lag() Lag {
 		lag.Batches += max(0, batch-f.applied[writer])
 	}
 	return lag
+}
+
+// awaited says whether somebody waits.
+func (f *feed) awaited() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.waiters) > 0
 }
 
 // take empties the queue. It says since when its first batch waited, and whether

@@ -172,9 +172,7 @@ func ticketOf(f engine.Fact) uint32 {
 
 // want asks for what a fact is about.
 func want(l *readmodel.Lookup, s *Source) {
-	if s.Ref.Kind == engine.KindEvent || s.Ref.Kind == engine.KindInventory {
-		l.Events[s.Ref.Event] = nil
-	}
+	l.Events[s.Ref.Event] = nil
 	if s.Ref.Kind == engine.KindInventory {
 		l.Types[s.Ref.ID] = nil
 	}

@@ -1,0 +1,177 @@
+package told
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Cursor is a place between facts in the order of the feed. The zero value is
+// before all.
+type Cursor struct {
+	XID      int64 // of the transaction that told
+	Position int64
+}
+
+func (c Cursor) before(o Cursor) bool {
+	return c.XID < o.XID || c.XID == o.XID && c.Position < o.Position
+}
+
+// Query asks for a page of an organization's facts.
+type Query struct {
+	Org   int64
+	After Cursor
+	Types []string // empty: all
+	Limit int
+}
+
+// Page is a page of the feed.
+type Page struct {
+	Facts []Fact
+	End   Cursor // where the next page begins, now or later
+	More  bool   // there may be more after End already
+}
+
+var (
+	// ErrCursor says that a cursor is not one that this feed has given.
+	ErrCursor = errors.New("told: no such cursor")
+	// ErrPruned says that facts after the cursor have been deleted unread.
+	ErrPruned = errors.New("told: the facts after the cursor have been deleted")
+)
+
+// span is how many facts a page looks through for those of its types. One that
+// finds few ends early, with More.
+const span = 10_000
+
+// Feed reads the facts after a cursor, in the order in which they became visible:
+// none that becomes visible later comes before one that was read. It returns
+// ErrCursor and ErrPruned.
+//
+// While a transaction that writes is open anywhere in the database's server, the
+// feed waits at it.
+func (s *Store) Feed(ctx context.Context, q Query) (*Page, error) {
+	horizon, err := s.horizon(ctx, q.After)
+	if err != nil {
+		return nil, err
+	}
+	const after = `
+SELECT position, xid::text::bigint, cardinality($4::text[]) = 0 OR type = ANY($4) FROM facts
+WHERE org = $1 AND (xid, position) > ($2::text::xid8, $3) AND xid < $5::text::xid8
+ORDER BY facts.xid, position LIMIT $6`
+	limit := span
+	if len(q.Types) == 0 {
+		limit = q.Limit + 1
+	}
+	rows, err := s.pool.Query(ctx, after, q.Org, xid(q.After.XID), q.After.Position, slices.Concat([]string{}, q.Types), xid(horizon), limit)
+	if err != nil {
+		return nil, fmt.Errorf("told: feed: %w", err)
+	}
+	page := &Page{End: Cursor{XID: horizon}} // all below it has been seen
+	var found []int64
+	var at, last Cursor
+	var wanted bool
+	seen := 0
+	if _, err = pgx.ForEachRow(rows, []any{&at.Position, &at.XID, &wanted}, func() error {
+		seen++
+		switch {
+		case page.More || !wanted:
+		case len(found) == q.Limit:
+			page.More = true
+		default:
+			found = append(found, at.Position)
+		}
+		if !page.More {
+			last = at
+		}
+		return nil
+	}); err != nil {
+		return nil, fmt.Errorf("told: feed: %w", err)
+	}
+	if page.More = page.More || seen == limit; page.More {
+		page.End = last
+	}
+	page.Facts, err = s.Load(ctx, found)
+	return page, err
+}
+
+func xid(n int64) string { return strconv.FormatInt(n, 10) }
+
+// horizon is the transaction before which all have ended. It judges the cursor.
+func (s *Store) horizon(ctx context.Context, c Cursor) (int64, error) {
+	const read = `
+SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint, xid::text::bigint, position FROM facts_pruned`
+	var now int64
+	var pruned Cursor
+	if err := s.pool.QueryRow(ctx, read).Scan(&now, &pruned.XID, &pruned.Position); err != nil {
+		return 0, fmt.Errorf("told: feed: %w", err)
+	}
+	switch {
+	case c.XID > now: // of a database that this one is no copy of
+		return 0, ErrCursor
+	case c != Cursor{} && c.before(pruned):
+		return 0, ErrPruned
+	default:
+		return now, nil
+	}
+}
+
+// Load reads facts by their positions, in the feed's order. One that has been
+// deleted is left out.
+func (s *Store) Load(ctx context.Context, positions []int64) ([]Fact, error) {
+	if len(positions) == 0 {
+		return nil, nil
+	}
+	const read = `
+SELECT id, position, org, type, stream, aggregate, seq, at, data FROM facts WHERE position = ANY($1) ORDER BY xid, position`
+	rows, _ := s.pool.Query(ctx, read, positions) // CollectRows returns its error
+	facts, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (f Fact, err error) {
+		var sealed []byte
+		if err = row.Scan(&f.ID, &f.Position, &f.Org, &f.Type, &f.Stream, &f.Aggregate, &f.Seq, &f.At, &sealed); err != nil {
+			return f, err
+		}
+		f.Data, err = s.open(f.ID, sealed)
+		return f, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("told: read facts: %w", err)
+	}
+	return facts, nil
+}
+
+// pruneBatch bounds a statement of Prune.
+const pruneBatch = 5_000
+
+// Prune deletes the facts that were told longer than Kept ago, in batches.
+func (s *Store) Prune(ctx context.Context) error {
+	for {
+		var deleted int
+		err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
+			deleted, err = pruneSome(ctx, tx)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("told: prune: %w", err)
+		}
+		if deleted < pruneBatch {
+			return nil
+		}
+	}
+}
+
+// pruneSome deletes the oldest, if they are old enough, and notes how far.
+func pruneSome(ctx context.Context, tx pgx.Tx) (deleted int, err error) {
+	const prune = `
+WITH gone AS (
+  DELETE FROM facts WHERE told_at < now() - $1::interval
+  AND position IN (SELECT position FROM facts ORDER BY position LIMIT $2) RETURNING xid, position),
+last AS (SELECT xid, position FROM gone ORDER BY xid DESC, position DESC LIMIT 1),
+noted AS (
+  UPDATE facts_pruned p SET xid = l.xid, position = l.position FROM last l WHERE (l.xid, l.position) > (p.xid, p.position))
+SELECT count(*) FROM gone`
+	err = tx.QueryRow(ctx, prune, Kept, pruneBatch).Scan(&deleted)
+	return deleted, err
+}
