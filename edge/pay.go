@@ -9,8 +9,8 @@ import (
 	"boxoffice/edge/api"
 	"boxoffice/edge/payments"
 	"boxoffice/edge/route"
-	"boxoffice/edge/view"
 	"boxoffice/edge/secrets"
+	"boxoffice/edge/view"
 	"boxoffice/engine"
 	"boxoffice/engine/event"
 )

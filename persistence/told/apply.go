@@ -159,7 +159,8 @@ func orderOf(f engine.Fact) (id engine.OrderID, ok bool) {
 	return id, false
 }
 
-// ticketOf is the serial of the ticket that a scan was of, 0 if of none.
+// ticketOf is the serial of the ticket that a scan was of, 0 if of none. A scan
+// that was denied may name a ticket that does not exist.
 func ticketOf(f engine.Fact) uint32 {
 	switch f := f.(type) {
 	case *event.CheckedIn:
@@ -189,7 +190,9 @@ func take(l *readmodel.Lookup, s *Source) error {
 	missing := func(what any) error {
 		return fmt.Errorf("told: the read model lacks %v, of which fact %d of %s tells", what, s.Seq, s.Ref.Name())
 	}
-	s.Event = l.Events[s.Ref.Event]
+	if s.Event = l.Events[s.Ref.Event]; s.Event == nil {
+		return missing("the event")
+	}
 	if id, ok := orderOf(s.Fact); ok {
 		o := l.Orders[id]
 		if o == nil {
@@ -199,10 +202,9 @@ func take(l *readmodel.Lookup, s *Source) error {
 	} else if f, ok := s.Fact.(*event.OrderCreated); ok {
 		s.Order = f.Order
 	}
-	if serial := ticketOf(s.Fact); serial != 0 {
-		if s.Ticket = l.Tickets[readmodel.TicketKey{Event: s.Ref.ID, Serial: serial}]; s.Ticket == nil {
-			return missing(serial)
-		}
+	s.Ticket = l.Tickets[readmodel.TicketKey{Event: s.Ref.ID, Serial: ticketOf(s.Fact)}]
+	if _, ok := s.Fact.(*event.CheckedIn); ok && s.Ticket == nil {
+		return missing("the ticket")
 	}
 	if s.Ref.Kind == engine.KindInventory {
 		if s.Type = l.Types[s.Ref.ID]; s.Type == nil {
@@ -276,7 +278,7 @@ func (s *Store) insert(ctx context.Context, tx pgx.Tx, facts []Fact) error {
 	_, err = tx.CopyFrom(ctx, pgx.Identifier{"facts"}, columns, pgx.CopyFromSlice(len(facts), func(i int) ([]any, error) {
 		f := &facts[i]
 		f.Position = positions[i]
-		return []any{f.Position, f.Org, f.Stream, f.Seq, f.At, f.ID, f.Type, f.Aggregate, s.seal(f.ID, f.Data)}, nil
+		return []any{f.Position, f.Org, f.Stream, f.Seq, f.At, f.ID, f.Type, f.Aggregate, s.vault.Seal(label, []byte(f.ID), f.Data)}, nil
 	}))
 	if err != nil {
 		return fmt.Errorf("told: insert: %w", err)

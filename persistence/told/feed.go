@@ -133,7 +133,7 @@ SELECT id, position, org, type, stream, aggregate, seq, at, data FROM facts WHER
 		if err = row.Scan(&f.ID, &f.Position, &f.Org, &f.Type, &f.Stream, &f.Aggregate, &f.Seq, &f.At, &sealed); err != nil {
 			return f, err
 		}
-		f.Data, err = s.open(f.ID, sealed)
+		f.Data, err = Unseal(s.vault, f.ID, sealed)
 		return f, err
 	})
 	if err != nil {

@@ -20,6 +20,7 @@ import (
 	"encoding/base32"
 	"encoding/binary"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -73,7 +74,7 @@ type Source struct {
 
 	Event  *event.Record         // as the read model has it, or as it was when it was removed; without Types and Sold
 	Order  *event.Order          // of an order's fact, as the fact left it
-	Ticket *readmodel.Scanned    // of a scan; nil when the code was no ticket's
+	Ticket *readmodel.Scanned    // of a scan; nil when the code was that of no ticket
 	Type   *readmodel.TicketType // of a fact of a ticket type
 }
 
@@ -120,9 +121,11 @@ func ID(stream, seq int64, typ string, n int) string {
 // label separates what is sealed here from what is elsewhere.
 const label = "fact"
 
-func (s *Store) seal(id string, data []byte) []byte { return s.vault.Seal(label, []byte(id), data) }
-
-func (s *Store) open(id string, sealed []byte) (json.RawMessage, error) {
-	return s.vault.Open(label, []byte(id), sealed)
+// Unseal is the payload of the fact with an id, as the column data has it.
+func Unseal(v Vault, id string, sealed []byte) (json.RawMessage, error) {
+	data, err := v.Open(label, []byte(id), sealed)
+	if err != nil {
+		return nil, fmt.Errorf("told: fact %s: %w", id, err)
+	}
+	return data, nil
 }
-
