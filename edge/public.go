@@ -301,11 +301,19 @@ func cursorOf(keys ...int64) *string {
 var lastMoment = time.Date(9999, 12, 31, 23, 59, 59, 999_999_999, time.UTC).UnixMilli()
 
 // readCursor reads a cursor of keys from 0 to the given limits; nil for none.
-func readCursor(s string, limits ...int64) ([]int64, error) {
+func readCursor(s string, limits ...int64) ([]int64, error) { return readCursorAt("cursor", s, limits...) }
+
+// notACursor is wrong with a parameter that is to be a cursor.
+func notACursor(parameter string) route.Issue {
+	return route.Issue{Path: parameter, Code: route.IssueFormat, Message: "is not a cursor of this list"}
+}
+
+// readCursorAt is readCursor for another parameter.
+func readCursorAt(parameter, s string, limits ...int64) ([]int64, error) {
 	if s == "" {
 		return nil, nil
 	}
-	invalid := route.Invalid(route.Issue{Path: "cursor", Code: route.IssueFormat, Message: "is not a cursor of this list"})
+	invalid := route.Invalid(notACursor(parameter))
 	b, err := base64.RawURLEncoding.Strict().DecodeString(s) // which skips line breaks
 	if err != nil || len(b) != 8*len(limits) || len(s) != base64.RawURLEncoding.EncodedLen(len(b)) {
 		return nil, invalid

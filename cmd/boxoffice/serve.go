@@ -27,6 +27,7 @@ import (
 	"boxoffice/edge/payments"
 	"boxoffice/edge/payments/paysim"
 	"boxoffice/edge/sse"
+	"boxoffice/edge/webhook"
 	"boxoffice/persistence/accounts"
 	"boxoffice/persistence/apikeys"
 	"boxoffice/persistence/embedded"
@@ -36,12 +37,17 @@ import (
 	"boxoffice/persistence/migrate"
 	"boxoffice/persistence/readmodel"
 	"boxoffice/persistence/snapshot"
+	"boxoffice/persistence/told"
 	"boxoffice/persistence/venues"
 	"boxoffice/persistence/wakes"
 )
 
 // stopTime bounds an orderly stop.
 const stopTime = 20 * time.Second
+
+// factsStopTime of it is for telling what was sold last. What is left is told after
+// the next start.
+const factsStopTime = 2 * time.Second
 
 // mailStopTime of it is for mail: a server that is away must not keep the
 // journal from its orderly stop.
@@ -86,6 +92,8 @@ type node struct {
 	pool     *pgxpool.Pool
 	model    *readmodel.Model
 	follower *follower.Follower
+	facts    *follower.Follower
+	told     *told.Store
 	journal  *journal.Postgres
 	cluster  *cluster.Node
 	sim      *paysim.Sim
@@ -101,7 +109,7 @@ func (n *node) started(stop func(context.Context) error) { n.stops = append(n.st
 
 func (n *node) start(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{
-		n.startProfiles, n.startPostgres, n.startJournal, n.startCluster, n.startPayments, n.startMail, n.startDesk, n.startEdge,
+		n.startProfiles, n.startPostgres, n.startJournal, n.startCluster, n.startPayments, n.startMail, n.startDesk, n.startFacts, n.startEdge,
 	} {
 		if err := step(ctx); err != nil {
 			return err
@@ -209,13 +217,15 @@ func migrated(ctx context.Context, pool *pgxpool.Pool) error {
 	return migrate.Up(ctx, conn.Conn())
 }
 
-// startJournal opens the journal, and the read model that follows it.
+// startJournal opens the journal, and the read model that follows it. What else
+// follows is fed from here on, too.
 func (n *node) startJournal(ctx context.Context) error {
 	n.model = readmodel.New(n.pool)
 	stock, seats := readmodel.NewStock(maxStock), readmodel.NewSeats(maxMaps)
 	n.follower = follower.New(follower.Config{
 		Name: readmodel.Follower, Pool: n.pool, Apply: readmodel.NewWriter().Apply, Log: n.log,
 	})
+	n.facts = n.newFacts()
 	var err error
 	n.journal, err = journal.Open(ctx, journal.Config{
 		Pool: n.pool, Node: n.cfg.Node, Log: n.log, Lanes: n.cfg.Lanes, AllowUnsafe: n.cfg.AllowUnsafe,
@@ -223,6 +233,7 @@ func (n *node) startJournal(ctx context.Context) error {
 			stock.Observe(b)
 			seats.Observe(b)
 			n.follower.Offer(b)
+			n.facts.Offer(b)
 		},
 	})
 	if err != nil {
@@ -393,7 +404,9 @@ func (n *node) startEdge(ctx context.Context) error {
 }
 
 func document(d *edge.Desk, baseURL string) (*openapi.Document, error) {
-	return openapi.Print(d.Routes(), openapi.Info{Title: "Boxoffice", Version: version, BaseURL: baseURL})
+	return openapi.Print(d.Routes(), openapi.Info{
+		Title: "Boxoffice", Version: version, BaseURL: baseURL, Webhooks: webhook.Catalogue,
+	})
 }
 
 // ready says whether requests should come here: the journal must be writing.
@@ -417,6 +430,8 @@ func (n *node) metrics() *prometheus.Registry {
 	}
 	gauge("actors", "Activations on this node.", func() float64 { return float64(n.cluster.Actors()) })
 	gauge("journal_backlog", "Entries that wait for a commit.", func() float64 { return float64(n.journal.Backlog()) })
+	gauge("facts_lag", "Batches of which the world has not been told.", func() float64 { return float64(n.facts.Lag().Batches) })
+	gauge("facts_delay_seconds", "Age of the oldest fact told last, from commit to told.", func() float64 { return n.facts.Lag().Delay.Seconds() })
 	gauge("readmodel_lag", "Batches that the read model has not applied.", func() float64 { return float64(n.follower.Lag().Batches) })
 	counter("journal_batches_total", "Batches committed.", func(s journal.Stats) int64 { return s.Batches })
 	counter("journal_facts_total", "Facts committed.", func(s journal.Stats) int64 { return s.Facts })

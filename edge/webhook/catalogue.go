@@ -69,10 +69,10 @@ var Catalogue = []Type{
 	{Name: "agent.action", Description: "An MCP tool performs a write with an API key.", Keys: []string{"tool", "method", "path", "statusCode", "at"}},
 }
 
-// internal are the facts of which the world is told nothing, and why. Of those
+// Internal are the facts of which the world is told nothing, and why. Of those
 // above, statuses that have no type of their own are not told either: an event's
 // other moves, and an order that expired.
-var internal = map[string]string{
+var Internal = map[string]string{
 	"event.removed":        "a draft that nobody bought of; no type says so",
 	"event.offered":        "what a ticket type tells its event",
 	"order.closed":         "the keepers' acknowledgement",

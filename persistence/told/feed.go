@@ -141,37 +141,3 @@ SELECT id, position, org, type, stream, aggregate, seq, at, data FROM facts WHER
 	}
 	return facts, nil
 }
-
-// pruneBatch bounds a statement of Prune.
-const pruneBatch = 5_000
-
-// Prune deletes the facts that were told longer than Kept ago, in batches.
-func (s *Store) Prune(ctx context.Context) error {
-	for {
-		var deleted int
-		err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
-			deleted, err = pruneSome(ctx, tx)
-			return err
-		})
-		if err != nil {
-			return fmt.Errorf("told: prune: %w", err)
-		}
-		if deleted < pruneBatch {
-			return nil
-		}
-	}
-}
-
-// pruneSome deletes the oldest, if they are old enough, and notes how far.
-func pruneSome(ctx context.Context, tx pgx.Tx) (deleted int, err error) {
-	const prune = `
-WITH gone AS (
-  DELETE FROM facts WHERE told_at < now() - $1::interval
-  AND position IN (SELECT position FROM facts ORDER BY position LIMIT $2) RETURNING xid, position),
-last AS (SELECT xid, position FROM gone ORDER BY xid DESC, position DESC LIMIT 1),
-noted AS (
-  UPDATE facts_pruned p SET xid = l.xid, position = l.position FROM last l WHERE (l.xid, l.position) > (p.xid, p.position))
-SELECT count(*) FROM gone`
-	err = tx.QueryRow(ctx, prune, Kept, pruneBatch).Scan(&deleted)
-	return deleted, err
-}

@@ -11,7 +11,7 @@
 // A payload is made of the read model's records. The read model is another
 // follower: Apply waits until it has passed the batches at hand. Records may then
 // be of a later moment than the fact; what the fact itself says is laid over them
-// (Source). A fact stays for Kept, then Prune deletes it.
+// (Source). A fact stays for Kept, then a Pruner deletes it.
 package told
 
 import (
