@@ -301,7 +301,9 @@ func cursorOf(keys ...int64) *string {
 var lastMoment = time.Date(9999, 12, 31, 23, 59, 59, 999_999_999, time.UTC).UnixMilli()
 
 // readCursor reads a cursor of keys from 0 to the given limits; nil for none.
-func readCursor(s string, limits ...int64) ([]int64, error) { return readCursorAt("cursor", s, limits...) }
+func readCursor(s string, limits ...int64) ([]int64, error) {
+	return readCursorAt("cursor", s, limits...)
+}
 
 // notACursor is wrong with a parameter that is to be a cursor.
 func notACursor(parameter string) route.Issue {

@@ -267,8 +267,13 @@ func (s *Store) tell(ctx context.Context, sources []Source) ([]Fact, error) {
 	return facts, nil
 }
 
-// insert writes the facts, and gives them their positions.
+// insert writes the facts, and gives them their positions. Unlike what else
+// followers write, they wait for the disk: a server that lost facts which somebody
+// has read would give their places in the feed to others.
 func (s *Store) insert(ctx context.Context, tx pgx.Tx, facts []Fact) error {
+	if _, err := tx.Exec(ctx, `SET LOCAL synchronous_commit = on`); err != nil {
+		return fmt.Errorf("told: %w", err)
+	}
 	rows, _ := tx.Query(ctx, `SELECT nextval('facts_position_seq') FROM generate_series(1, $1)`, len(facts)) // CollectRows returns its error
 	positions, err := pgx.CollectRows(rows, pgx.RowTo[int64])
 	if err != nil {

@@ -4,14 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 
 	"github.com/jackc/pgx/v5"
 )
 
-// Cursor is a place between facts in the order of the feed. The zero value is
+// Cursor is a place in the feed: after a fact, whoever's it is. The zero value is
 // before all.
+//
+// It is never a place after a transaction that told nothing: a server that crashes
+// may give the numbers of its last ones again.
 type Cursor struct {
 	XID      int64 // of the transaction that told
 	Position int64
@@ -39,7 +41,7 @@ type Page struct {
 var (
 	// ErrCursor says that a cursor is not one that this feed has given.
 	ErrCursor = errors.New("told: no such cursor")
-	// ErrPruned says that facts after the cursor have been deleted unread.
+	// ErrPruned says that facts after the cursor may have been deleted unread.
 	ErrPruned = errors.New("told: the facts after the cursor have been deleted")
 )
 
@@ -51,48 +53,47 @@ const span = 10_000
 // none that becomes visible later comes before one that was read. It returns
 // ErrCursor and ErrPruned.
 //
-// While a transaction that writes is open anywhere in the database's server, the
-// feed waits at it.
+// While a transaction that writes is open anywhere in the server, the feed waits
+// at it.
 func (s *Store) Feed(ctx context.Context, q Query) (*Page, error) {
-	horizon, err := s.horizon(ctx, q.After)
+	horizon, last, err := s.horizon(ctx, q.After)
 	if err != nil {
 		return nil, err
 	}
 	const after = `
-SELECT position, xid::text::bigint, cardinality($4::text[]) = 0 OR type = ANY($4) FROM facts
-WHERE org = $1 AND (xid, position) > ($2::text::xid8, $3) AND xid < $5::text::xid8
+SELECT position, xid::text::bigint, coalesce(cardinality($5::text[]), 0) = 0 OR type = ANY($5) FROM facts
+WHERE org = $1 AND (xid, position) > ($2::text::xid8, $3) AND xid < $4::text::xid8
 ORDER BY facts.xid, position LIMIT $6`
 	limit := span
 	if len(q.Types) == 0 {
 		limit = q.Limit + 1
 	}
-	rows, err := s.pool.Query(ctx, after, q.Org, xid(q.After.XID), q.After.Position, slices.Concat([]string{}, q.Types), xid(horizon), limit)
+	rows, err := s.pool.Query(ctx, after, q.Org, xid(q.After.XID), q.After.Position, xid(horizon), q.Types, limit)
 	if err != nil {
 		return nil, fmt.Errorf("told: feed: %w", err)
 	}
-	page := &Page{End: Cursor{XID: horizon}} // all below it has been seen
+	page := &Page{End: q.After}
 	var found []int64
-	var at, last Cursor
+	var at Cursor
 	var wanted bool
 	seen := 0
 	if _, err = pgx.ForEachRow(rows, []any{&at.Position, &at.XID, &wanted}, func() error {
 		seen++
-		switch {
-		case page.More || !wanted:
-		case len(found) == q.Limit:
-			page.More = true
-		default:
-			found = append(found, at.Position)
+		page.More = page.More || wanted && len(found) == q.Limit
+		if page.More {
+			return nil
 		}
-		if !page.More {
-			last = at
+		page.End = at
+		if wanted {
+			found = append(found, at.Position)
 		}
 		return nil
 	}); err != nil {
 		return nil, fmt.Errorf("told: feed: %w", err)
 	}
-	if page.More = page.More || seen == limit; page.More {
-		page.End = last
+	page.More = page.More || seen == limit
+	if !page.More && page.End.before(last) {
+		page.End = last // there is nothing of this organization before it
 	}
 	page.Facts, err = s.Load(ctx, found)
 	return page, err
@@ -100,22 +101,29 @@ ORDER BY facts.xid, position LIMIT $6`
 
 func xid(n int64) string { return strconv.FormatInt(n, 10) }
 
-// horizon is the transaction before which all have ended. It judges the cursor.
-func (s *Store) horizon(ctx context.Context, c Cursor) (int64, error) {
+// horizon is the transaction before which all have ended, and the place after a
+// late fact that is before it. It judges the cursor.
+func (s *Store) horizon(ctx context.Context, c Cursor) (horizon int64, last Cursor, err error) {
 	const read = `
-SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint, xid::text::bigint, position FROM facts_pruned`
-	var now int64
+WITH h AS MATERIALIZED (SELECT pg_snapshot_xmin(pg_current_snapshot()) AS xid),
+late AS (SELECT xid, position FROM facts ORDER BY position DESC LIMIT 1000),
+last AS (SELECT xid, position FROM late WHERE xid < (SELECT xid FROM h) ORDER BY xid DESC, position DESC LIMIT 1)
+SELECT h.xid::text::bigint, p.xid::text::bigint, p.position, coalesce(l.xid, '0')::text::bigint, coalesce(l.position, 0)
+FROM h CROSS JOIN facts_pruned p LEFT JOIN last l ON true`
 	var pruned Cursor
-	if err := s.pool.QueryRow(ctx, read).Scan(&now, &pruned.XID, &pruned.Position); err != nil {
-		return 0, fmt.Errorf("told: feed: %w", err)
+	if err = s.pool.QueryRow(ctx, read).Scan(&horizon, &pruned.XID, &pruned.Position, &last.XID, &last.Position); err != nil {
+		return 0, last, fmt.Errorf("told: feed: %w", err)
+	}
+	if last.before(pruned) {
+		last = pruned
 	}
 	switch {
-	case c.XID > now: // of a database that this one is no copy of
-		return 0, ErrCursor
+	case c.XID >= horizon: // of a database that this one is no copy of
+		return 0, last, ErrCursor
 	case c != Cursor{} && c.before(pruned):
-		return 0, ErrPruned
+		return 0, last, ErrPruned
 	default:
-		return now, nil
+		return horizon, last, nil
 	}
 }
 
