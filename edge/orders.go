@@ -314,9 +314,12 @@ func (d *Desk) ticketsView(ctx context.Context, o *event.Order, used map[uint32]
 	records := view.Tickets(o, d.publicID(o.ID.Event()), codes, where)
 	out := make([]api.Ticket, len(records))
 	for i := range records {
-		t, serial := &out[i], o.FirstTicket+uint32(i) //nolint:gosec // an order has few
+		t, serial := &out[i], o.FirstTicket+uint32(i)
 		qr, expires := codes.QR(serial, secrets.Version, now)
-		*t = api.Ticket{TicketRecord: records[i], ShortCode: codes.Short(serial), QR: qr, QRExpiresAt: api.At(expires.UnixMilli())}
+		*t = api.Ticket{
+			TicketRecord: records[i], Code: codes.Code(serial, secrets.Version), ShortCode: codes.Short(serial),
+			QR: qr, QRExpiresAt: api.At(expires.UnixMilli()),
+		}
 		if a, ok := used[serial]; ok {
 			t.Status, t.CheckedInAt, t.GateName = a.status, api.At(a.at), optional(a.gate)
 		}

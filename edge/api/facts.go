@@ -63,10 +63,11 @@ type (
 		Order   OrderRecord    `json:"order"`
 		Tickets []IssuedTicket `json:"tickets"`
 	}
-	// IssuedTicket is a ticket with the QR payload of the moment at which its
-	// issue was told. It has no door code.
+	// IssuedTicket is a ticket with its code, and with the QR payload of the
+	// moment at which its issue was told.
 	IssuedTicket struct {
 		TicketRecord
+		Code        string `json:"code"`
 		QR          string `json:"qr" description:"as it was when this was told; rotates"`
 		QRExpiresAt Time   `json:"qrExpiresAt"`
 	}

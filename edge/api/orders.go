@@ -130,15 +130,15 @@ type OrderLine struct {
 // Ticket is a ticket's record, with what admits its holder.
 type Ticket struct {
 	TicketRecord
+	Code        string `json:"code"`
 	ShortCode   string `json:"shortCode" description:"the door code"`
 	QR          string `json:"qr" description:"rotates; ask again after qrExpiresAt"`
 	QRExpiresAt Time   `json:"qrExpiresAt"`
 }
 
-// TicketRecord is a ticket's record.
+// TicketRecord is a ticket's record without what admits its holder.
 type TicketRecord struct {
 	ID           string      `json:"id"`
-	Code         string      `json:"code"`
 	Status       string      `json:"status" enum:"issued,checked_in,cancelled,refunded,expired"`
 	OrderID      string      `json:"orderId"`
 	EventID      string      `json:"eventId"`

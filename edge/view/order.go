@@ -71,8 +71,7 @@ func Tickets(o *event.Order, eventID string, codes *secrets.Codes, where Where) 
 		name, email := o.Holder(i)
 		for k := range l.Quantity {
 			t := api.TicketRecord{
-				ID: codes.TicketID(serial).String(), Code: codes.Code(serial, secrets.Version),
-				Status: "issued", OrderID: o.ID.String(), EventID: eventID,
+				ID: codes.TicketID(serial).String(), Status: "issued", OrderID: o.ID.String(), EventID: eventID,
 				TicketTypeID: engine.NumberedID(o.ID.Event(), l.Type).String(), TierName: l.Name,
 				Holder:    api.Buyer{Email: email, Name: Optional(name)},
 				FaceValue: Decimal(l.UnitPrice), Currency: o.Currency, IssuedAt: api.At(o.EndedAt),

@@ -192,8 +192,11 @@ func (t *Teller) issued(ctx context.Context, s *told.Source) ([]api.IssuedTicket
 	codes, now := t.Secrets.Event(s.Ref.ID), time.Now()
 	tickets := make([]api.IssuedTicket, len(records))
 	for i := range records {
-		qr, expires := codes.QR(s.Order.FirstTicket+uint32(i), secrets.Version, now) //nolint:gosec // an order has few
-		tickets[i] = api.IssuedTicket{TicketRecord: records[i], QR: qr, QRExpiresAt: api.At(expires.UnixMilli())}
+		serial := s.Order.FirstTicket + uint32(i)
+		qr, expires := codes.QR(serial, secrets.Version, now)
+		tickets[i] = api.IssuedTicket{
+			TicketRecord: records[i], Code: codes.Code(serial, secrets.Version), QR: qr, QRExpiresAt: api.At(expires.UnixMilli()),
+		}
 	}
 	return tickets, nil
 }
