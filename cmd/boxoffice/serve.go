@@ -431,6 +431,12 @@ func (n *node) metrics() *prometheus.Registry {
 	gauge("actors", "Activations on this node.", func() float64 { return float64(n.cluster.Actors()) })
 	gauge("journal_backlog", "Entries that wait for a commit.", func() float64 { return float64(n.journal.Backlog()) })
 	gauge("facts_lag", "Batches of which the world has not been told.", func() float64 { return float64(n.facts.Lag().Batches) })
+	gauge("facts_stopped", "1 when telling has failed for good; the log says why.", func() float64 {
+		if n.facts.Lag().Stopped {
+			return 1
+		}
+		return 0
+	})
 	gauge("facts_delay_seconds", "Age of the oldest fact told last, from commit to told.", func() float64 { return n.facts.Lag().Delay.Seconds() })
 	gauge("readmodel_lag", "Batches that the read model has not applied.", func() float64 { return float64(n.follower.Lag().Batches) })
 	counter("journal_batches_total", "Batches committed.", func(s journal.Stats) int64 { return s.Batches })

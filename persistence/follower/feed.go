@@ -127,13 +127,14 @@ func (f *feed) await() *waiter {
 type Lag struct {
 	Batches int64         // committed and not applied
 	Delay   time.Duration // of the last transaction's oldest batch, from commit to applied
+	Stopped bool          // it follows no more: it was stopped, or gave up
 }
 
 // Lag reads the lag, for metrics.
 func (f *feed) Lag() Lag {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	lag := Lag{Delay: f.delay}
+	lag := Lag{Delay: f.delay, Stopped: f.closed}
 	for writer, batch := range f.offered {
 		lag.Batches += max(0, batch-f.applied[writer])
 	}

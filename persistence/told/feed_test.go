@@ -1,6 +1,7 @@
 package told_test
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -57,6 +58,7 @@ func (f *feeding) begin(number, seq int64, n int) pgx.Tx {
 	f.t.Helper()
 	tx, err := f.pool.Begin(f.t.Context())
 	require.NoError(f.t, err)
+	f.t.Cleanup(func() { _ = tx.Rollback(context.WithoutCancel(f.t.Context())) }) // of a test that failed
 	r := journal.Record{Ref: engine.EventRef(number), Stream: number, First: seq, Last: seq + int64(n) - 1}
 	for i := range n {
 		var fact engine.Fact = &event.Moved{At: 1}
