@@ -21,6 +21,7 @@ import (
 	"boxoffice/persistence/apikeys"
 	"boxoffice/persistence/idempotency"
 	"boxoffice/persistence/readmodel"
+	"boxoffice/persistence/told"
 	"boxoffice/persistence/venues"
 )
 
@@ -36,6 +37,7 @@ type Desk struct {
 	APIKeys  *apikeys.Store
 	Venues   *venues.Store
 	Replies  *idempotency.Store
+	Facts    *told.Store
 	Events   *accounts.Lease // numbers for new events
 	Types    *accounts.Lease // numbers for new ticket types
 	Gateways *payments.Gateways

@@ -12,6 +12,7 @@ import (
 
 	"boxoffice/edge/api"
 	"boxoffice/edge/route"
+	"boxoffice/edge/view"
 	"boxoffice/engine"
 	"boxoffice/engine/event"
 )
@@ -54,7 +55,7 @@ func (d *Desk) createEvent(c *route.Call, in *api.CreateEvent) (*api.Event, erro
 	}
 	d.remember(number, r.Details)
 	d.published(c, number)
-	return d.eventView(r), nil
+	return view.Event(r), nil
 }
 
 func (d *Desk) updateEvent(c *route.Call, in *api.UpdateEvent) (*api.Event, error) {
@@ -85,7 +86,7 @@ func (d *Desk) updateEvent(c *route.Call, in *api.UpdateEvent) (*api.Event, erro
 		r, err = ask[event.Record](c, d, ref, event.Update{Details: t, Revision: r.Revision})
 		if err == nil {
 			d.published(c, number)
-			return d.eventView(r), nil
+			return view.Event(r), nil
 		}
 		if !conflict(err) {
 			return nil, err
@@ -148,7 +149,7 @@ func edit(t *event.Details, f *api.EventFields) []route.Issue {
 	var branding struct {
 		RequireIDCheck bool `json:"requireIdCheck"`
 	}
-	t.IDCheck = json.Unmarshal(orObject(t.Branding), &branding) == nil && branding.RequireIDCheck
+	t.IDCheck = json.Unmarshal(view.Object(t.Branding), &branding) == nil && branding.RequireIDCheck
 	return issues
 }
 
@@ -162,20 +163,6 @@ func editVelocity(v *event.Velocity, f route.Opt[api.Velocity]) {
 	f.Value.OpenOrdersPerBuyer.Into(&v.OpenOrdersPerBuyer)
 	f.Value.PresaleTries.Into(&v.PresaleTries)
 	f.Value.PaymentAttempts.Into(&v.PaymentAttempts)
-}
-
-// velocityView shows an event's own limits.
-func velocityView(v *event.Velocity) *api.OwnVelocity {
-	own := func(n int64) *int64 {
-		if n == 0 {
-			return nil
-		}
-		return &n
-	}
-	return &api.OwnVelocity{
-		OrdersPerBuyer: own(v.OrdersPerBuyer), OrdersPerAddress: own(v.OrdersPerAddress),
-		OpenOrdersPerBuyer: own(v.OpenOrdersPerBuyer), PresaleTries: own(v.PresaleTries), PaymentAttempts: own(v.PaymentAttempts),
-	}
 }
 
 func millis(f route.Opt[time.Time], dst *int64) {
@@ -209,13 +196,6 @@ func object(path string, f route.Opt[api.JSON], dst *[]byte) []route.Issue {
 	}
 	*dst = f.Value.Clone()
 	return nil
-}
-
-func orObject(b []byte) []byte {
-	if len(b) == 0 {
-		return []byte("{}")
-	}
-	return b
 }
 
 // delivery judges a delivery link: an address, or a hosted file's root-relative
@@ -305,7 +285,7 @@ func (d *Desk) move(c *route.Call, id, to string) (*api.Event, error) {
 		return nil, err
 	}
 	d.published(c, number)
-	return d.eventView(r), nil
+	return view.Event(r), nil
 }
 
 func (d *Desk) deleteEvent(c *route.Call, in *api.DeleteEvent) (*api.Deleted, error) {
@@ -319,44 +299,9 @@ func (d *Desk) deleteEvent(c *route.Call, in *api.DeleteEvent) (*api.Deleted, er
 	}
 	d.published(c, number)
 	if r.Status == event.StatusCancelled {
-		return &api.Deleted{Cancelled: true, Event: d.eventView(r)}, nil
+		return &api.Deleted{Cancelled: true, Event: view.Event(r)}, nil
 	}
 	return &api.Deleted{Deleted: true}, nil
-}
-
-// eventView is an event as its organization sees it.
-func (d *Desk) eventView(r *event.Record) *api.Event {
-	t := r.Details
-	v := &api.Event{
-		ID: t.PublicID.String(), NumericID: strconv.FormatInt(r.Number, 10), OrganizationID: strconv.FormatInt(t.Org, 10),
-		Slug: t.Slug, Title: t.Title, Category: t.Category, ProductType: event.ProductType(t.Category),
-		Subcategory: optional(t.Subcategory), ShortDesc: optional(t.ShortDesc), Description: optional(t.Description),
-		Tags: list(t.Tags), Status: r.Status, Visibility: t.Visibility,
-		StartDate: api.At(t.StartAt), EndDate: api.At(t.EndAt), Timezone: t.Timezone, VenueType: t.VenueType,
-		DoorOpenTime: api.At(t.DoorsAt), VenueName: optional(t.VenueName), VenueAddress: optional(t.VenueAddress),
-		VenueCity: optional(t.VenueCity), VenueCountry: optional(t.VenueCountry), VenueLat: t.VenueLat, VenueLng: t.VenueLng,
-		OnlineLink: api.Shown(t.OnlineLink), OnlineLinkNote: api.Shown(t.OnlineNote), ReturnPolicy: optional(t.ReturnPolicy),
-		HighlightVideoURL: optional(t.Highlight), CoverImage: optional(t.CoverImage), CoverVideo: optional(t.CoverVideo),
-		Gallery: list(t.Gallery), Currency: t.Currency, AbsorbFees: t.AbsorbFees,
-		Branding: orObject(t.Branding), SEOData: orObject(t.SEO), Entities: list(t.Entities), Schedule: []api.JSON{},
-		OrderWindowMinutes: t.OrderWindow / time.Minute.Milliseconds(), Velocity: velocityView(&t.Velocity),
-		CreatedAt: api.At(r.CreatedAt), UpdatedAt: api.At(r.UpdatedAt),
-	}
-	if t.Capacity != event.NoCapacity {
-		v.Capacity = &t.Capacity
-	}
-	if v.ProductType == event.ProductReservation {
-		v.Entities = nil // it never has any
-	}
-	return v
-}
-
-// list is never null in an answer.
-func list[T any](s []T) []T {
-	if s == nil {
-		return []T{}
-	}
-	return s
 }
 
 // published makes what an organizer has written visible to whoever reads next:

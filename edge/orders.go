@@ -12,6 +12,7 @@ import (
 	"boxoffice/edge/api"
 	"boxoffice/edge/route"
 	"boxoffice/edge/secrets"
+	"boxoffice/edge/view"
 	"boxoffice/engine"
 	"boxoffice/engine/event"
 	"boxoffice/persistence/readmodel"
@@ -288,41 +289,13 @@ type admission struct {
 
 // orderView is an order as answers show it.
 func (d *Desk) orderView(ctx context.Context, o *event.Order, used map[uint32]admission, now time.Time) (*api.Order, error) {
-	v := &api.Order{
-		ID: o.ID.String(), OrderNumber: secrets.OrderNumber(o.ID), EventID: d.publicID(o.ID.Event()),
-		Status: o.Status, Currency: o.Currency,
-		Subtotal: decimal(o.Subtotal), Discount: decimal(0), Fees: decimal(o.Fees), Total: decimal(o.Total),
-		Buyer: api.Buyer{Email: o.Email, Name: optional(o.Name)},
-		Items: make([]api.OrderLine, len(o.Lines)), Tickets: []api.Ticket{}, Refunds: []api.Refund{},
-		Payments:  paymentsView(o),
-		CreatedAt: api.At(o.CreatedAt), UpdatedAt: api.At(o.UpdatedAt),
-	}
-	for i := range o.Lines {
-		l := &o.Lines[i]
-		v.Items[i] = api.OrderLine{
-			TicketTypeID: engine.NumberedID(o.ID.Event(), l.Type).String(), Name: l.Name, Quantity: l.Quantity,
-			VenueSeatIDs: orEmpty(l.Seats), UnitPrice: decimal(l.UnitPrice), AttendeeName: optional(l.AttendeeName), AttendeeEmail: optional(l.AttendeeEmail),
-		}
+	v := &api.Order{OrderRecord: view.Order(o, d.publicID(o.ID.Event())), Tickets: []api.Ticket{}}
+	if o.Status != event.Completed {
+		return v, nil
 	}
 	var err error
-	switch o.Status {
-	case event.Completed:
-		v.CompletedAt = api.At(o.EndedAt)
-		if v.Tickets, err = d.ticketsView(ctx, o, used, now); err != nil {
-			return nil, err
-		}
-	case event.Cancelled:
-		v.CancelledAt = api.At(o.EndedAt)
-	case event.Pending, event.Processing:
-		v.ExpiresAt = api.At(o.ExpiresAt)
-	}
-	for _, r := range o.Refunds {
-		v.Refunds = append(v.Refunds, api.Refund{
-			Reference: r.Reference, Amount: decimal(r.Amount), Reason: r.Reason, Status: r.Status,
-			RequestedAt: api.At(r.At), ProcessedAt: api.At(r.ProcessedAt),
-		})
-	}
-	return v, nil
+	v.Tickets, err = d.ticketsView(ctx, o, used, now)
+	return v, err
 }
 
 func (d *Desk) publicID(number int64) string {
@@ -333,56 +306,36 @@ func (d *Desk) publicID(number int64) string {
 }
 
 func (d *Desk) ticketsView(ctx context.Context, o *event.Order, used map[uint32]admission, now time.Time) ([]api.Ticket, error) {
-	seats, err := d.ticketSeats(ctx, o)
+	where, err := d.whereOf(ctx, o)
 	if err != nil {
 		return nil, err
 	}
 	codes := d.Secrets.Event(o.ID.Event())
-	out := make([]api.Ticket, 0, o.Tickets())
-	serial := o.FirstTicket
-	for i := range o.Lines {
-		l := &o.Lines[i]
-		name, email := o.Holder(i)
-		for k := range l.Quantity {
-			qr, expires := codes.QR(serial, secrets.Version, now)
-			t := api.Ticket{
-				ID: codes.TicketID(serial).String(), Code: codes.Code(serial, secrets.Version), ShortCode: codes.Short(serial),
-				Status: "issued", OrderID: o.ID.String(), EventID: d.publicID(o.ID.Event()),
-				TicketTypeID: engine.NumberedID(o.ID.Event(), l.Type).String(), TierName: l.Name,
-				Holder: api.Buyer{Email: email, Name: optional(name)}, QR: qr, QRExpiresAt: api.At(expires.UnixMilli()),
-				FaceValue: decimal(l.UnitPrice), Currency: o.Currency, IssuedAt: api.At(o.EndedAt),
-			}
-			if l.Seats != nil {
-				t.Seat = seats[l.Seats[k]]
-			}
-			if a, ok := used[serial]; ok {
-				t.Status, t.CheckedInAt, t.GateName = a.status, api.At(a.at), optional(a.gate)
-			}
-			out = append(out, t)
-			serial++
+	records := view.Tickets(o, d.publicID(o.ID.Event()), codes, where)
+	out := make([]api.Ticket, len(records))
+	for i := range records {
+		t, serial := &out[i], o.FirstTicket+uint32(i)
+		qr, expires := codes.QR(serial, secrets.Version, now)
+		*t = api.Ticket{
+			TicketRecord: records[i], Code: codes.Code(serial, secrets.Version), ShortCode: codes.Short(serial),
+			QR: qr, QRExpiresAt: api.At(expires.UnixMilli()),
+		}
+		if a, ok := used[serial]; ok {
+			t.Status, t.CheckedInAt, t.GateName = a.status, api.At(a.at), optional(a.gate)
 		}
 	}
 	return out, nil
 }
 
-// ticketSeats are the seats of an order's tickets, by id. The map of an event
-// stands still while a seat of it is sold.
-func (d *Desk) ticketSeats(ctx context.Context, o *event.Order) (map[string]*api.TicketSeat, error) {
-	seats := make(map[string]*api.TicketSeat)
-	for i := range o.Lines {
-		for _, id := range o.Lines[i].Seats {
-			seats[id] = &api.TicketSeat{ID: id}
-		}
-	}
-	if len(seats) == 0 {
-		return seats, nil
+// whereOf says where the seats of an order's tickets are; nil when it has none.
+// The map of an event stands still while a seat of it is sold.
+func (d *Desk) whereOf(ctx context.Context, o *event.Order) (view.Where, error) {
+	if !o.Seated() {
+		return nil, nil
 	}
 	m, err := d.seatsOf(ctx, o.ID.Event())
 	if err != nil {
 		return nil, err
 	}
-	for id, seat := range seats {
-		seat.Label, seat.Section, seat.Row = m.Where(id)
-	}
-	return seats, nil
+	return m.Where, nil
 }

@@ -10,6 +10,7 @@ import (
 	"boxoffice/edge/payments"
 	"boxoffice/edge/route"
 	"boxoffice/edge/secrets"
+	"boxoffice/edge/view"
 	"boxoffice/engine"
 	"boxoffice/engine/event"
 )
@@ -181,17 +182,6 @@ func (d *Desk) getPayment(c *route.Call, in *api.PaymentByToken) (*api.PaymentSt
 		return nil, err
 	}
 	return &api.PaymentStatus{
-		OrderID: o.ID.String(), Status: o.Status, Total: decimal(o.Total), Currency: o.Currency, Payments: paymentsView(o),
+		OrderID: o.ID.String(), Status: o.Status, Total: decimal(o.Total), Currency: o.Currency, Payments: view.Payments(o),
 	}, nil
-}
-
-func paymentsView(o *event.Order) []api.Payment {
-	out := make([]api.Payment, len(o.Attempts))
-	for i, a := range o.Attempts {
-		out[i] = api.Payment{
-			Reference: a.Reference, Provider: a.Provider, Status: a.Status,
-			Amount: decimal(a.Amount), Received: decimal(a.Received), CreatedAt: api.At(a.At),
-		}
-	}
-	return out
 }

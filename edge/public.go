@@ -14,6 +14,7 @@ import (
 
 	"boxoffice/edge/api"
 	"boxoffice/edge/route"
+	"boxoffice/edge/view"
 	"boxoffice/engine"
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
@@ -107,7 +108,7 @@ func (d *Desk) eventPage(c *route.Call, in *api.BySlug) (*api.Event, error) {
 	if !visible(c, &p.event.Record) {
 		return nil, &engine.Refusal{Code: engine.EventNotFound}
 	}
-	v := d.eventView(&p.event.Record)
+	v := view.Event(&p.event.Record)
 	v.OrganizationID, v.Organizer, v.Velocity = "", &p.org, nil
 	v.OnlineLinkNote = api.Hidden{}
 	if v.ProductType == event.ProductDigital {
@@ -132,7 +133,7 @@ func publicBranding(b []byte) api.JSON {
 		CertificateTemplate api.JSON `json:"certificateTemplate,omitzero"`
 		RequireIDCheck      api.JSON `json:"requireIdCheck,omitzero"`
 	}
-	if json.Unmarshal(orObject(b), &seen) != nil {
+	if json.Unmarshal(view.Object(b), &seen) != nil {
 		return api.JSON("{}")
 	}
 	out, err := json.Marshal(seen)
@@ -191,7 +192,7 @@ func (d *Desk) listOwnEvents(c *route.Call, in *api.ListOwn) (*api.List[*api.Eve
 	}
 	out := &api.List[*api.Event]{Items: make([]*api.Event, 0, in.Limit)}
 	for i := range events[:min(len(events), in.Limit)] {
-		out.Items = append(out.Items, d.eventView(&events[i].Record))
+		out.Items = append(out.Items, view.Event(&events[i].Record))
 	}
 	if len(events) > in.Limit {
 		out.NextCursor = cursorOf(events[in.Limit-1].Number)
@@ -261,7 +262,7 @@ func (d *Desk) typesView(c *route.Call, p *page, own bool) ([]api.TicketType, er
 		if r.Details.Quantity != inventory.Unlimited {
 			r.Sold = r.Details.Quantity - left
 		}
-		v := typeView(&r, own)
+		v := view.TicketType(&r, own)
 		if r.Details.Quantity == inventory.Unlimited {
 			v.Sold = nil // the feed does not count what has no end
 		}
@@ -305,10 +306,20 @@ var lastMoment = time.Date(9999, 12, 31, 23, 59, 59, 999_999_999, time.UTC).Unix
 
 // readCursor reads a cursor of keys from 0 to the given limits; nil for none.
 func readCursor(s string, limits ...int64) ([]int64, error) {
+	return readCursorAt("cursor", s, limits...)
+}
+
+// notACursor is wrong with a parameter that is to be a cursor.
+func notACursor(parameter string) route.Issue {
+	return route.Issue{Path: parameter, Code: route.IssueFormat, Message: "is not a cursor of this list"}
+}
+
+// readCursorAt is readCursor for another parameter.
+func readCursorAt(parameter, s string, limits ...int64) ([]int64, error) {
 	if s == "" {
 		return nil, nil
 	}
-	invalid := route.Invalid(route.Issue{Path: "cursor", Code: route.IssueFormat, Message: "is not a cursor of this list"})
+	invalid := route.Invalid(notACursor(parameter))
 	b, err := base64.RawURLEncoding.Strict().DecodeString(s) // which skips line breaks
 	if err != nil || len(b) != 8*len(limits) || len(s) != base64.RawURLEncoding.EncodedLen(len(b)) {
 		return nil, invalid

@@ -37,7 +37,7 @@ var (
 // Routes is the route table: every operation, once. Registration, validation,
 // the document and the suites are derived from it.
 func (d *Desk) Routes() []route.Op {
-	return slices.Concat(d.accountRoutes(), d.publicRoutes(), d.organizerRoutes(), d.saleRoutes())
+	return slices.Concat(d.accountRoutes(), d.publicRoutes(), d.organizerRoutes(), d.saleRoutes(), d.webhookRoutes())
 }
 
 // accountRoutes are people, their organizations, keys and money.
@@ -138,5 +138,13 @@ func (d *Desk) saleRoutes() []route.Op {
 
 		{Method: "POST", Path: "/api/v1/checkin/scan", ID: "scanTicket", Tag: "Check-in", Summary: "Scan a ticket at a gate", Auth: own, Scope: route.CheckinWrite, Tier: route.TierCheckin, Idempotency: route.ByActor, Status: 200, Errors: codes{engine.EventNotFound}, Handler: route.Handle(d.scanTicket)},
 		{Method: "GET", Path: "/api/v1/checkin/event/{id}/stats", ID: "getGateStats", Tag: "Check-in", Summary: "Read the gates' counters", Auth: own, Scope: route.CheckinWrite, Tier: route.TierCheckin, Status: 200, Errors: codes{engine.EventNotFound}, Handler: route.Handle(d.gateStats)},
+	}
+}
+
+// webhookRoutes are what the world is told.
+func (d *Desk) webhookRoutes() []route.Op {
+	return []route.Op{
+		{Method: "GET", Path: "/api/v1/organizer/facts", ID: "listFacts", Tag: "Webhooks", Summary: "Read the facts after a place in the feed", Auth: own, Scope: route.WebhooksManage, Tier: route.TierAdmin, Status: 200, Errors: codes{engine.NotFound}, Handler: route.Handle(d.listFacts)},
+		{Method: "GET", Path: "/api/v1/webhooks/catalog", ID: "listFactTypes", Tag: "Webhooks", Summary: "List the types of facts", Auth: route.Public, Tier: route.TierPublic, Status: 200, Errors: codes{}, Handler: route.Handle(d.listFactTypes)},
 	}
 }

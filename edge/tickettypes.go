@@ -6,6 +6,7 @@ import (
 
 	"boxoffice/edge/api"
 	"boxoffice/edge/route"
+	"boxoffice/edge/view"
 	"boxoffice/engine"
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
@@ -49,7 +50,7 @@ func (d *Desk) createTicketType(c *route.Call, in *api.CreateTicketType) (*api.T
 		return nil, err
 	}
 	d.published(c, number)
-	return typeView(r, true), nil
+	return view.TicketType(r, true), nil
 }
 
 func (d *Desk) updateTicketType(c *route.Call, in *api.UpdateTicketType) (*api.TicketType, error) {
@@ -81,7 +82,7 @@ func (d *Desk) updateTicketType(c *route.Call, in *api.UpdateTicketType) (*api.T
 		r, err = ask[inventory.Record](c, d, ref, inventory.Update{Details: t, Revision: r.Revision})
 		if err == nil {
 			d.published(c, number)
-			return typeView(r, true), nil
+			return view.TicketType(r, true), nil
 		}
 		if !conflict(err) {
 			return nil, belowSold(err)
@@ -170,28 +171,4 @@ func editType(t *inventory.Details, f *api.TicketTypeFields, e *event.Details) e
 		return route.Invalid(issues...)
 	}
 	return nil
-}
-
-// typeView is a ticket type, whole for its organization.
-func typeView(r *inventory.Record, own bool) *api.TicketType {
-	t := &r.Details
-	v := &api.TicketType{
-		ID: inventory.TypeID(r.Ref).String(), Name: t.Name, Type: t.Type,
-		SaleStart: moment(t.SaleStart), SaleEnd: moment(t.SaleEnd), Price: decimal(t.Price), Currency: t.Currency,
-		QuantityTotal: t.Quantity, MaxPerOrder: t.MaxPerOrder, MaxPerCustomer: t.MaxPerCustomer,
-		Transferable: t.Transferable, Refundable: t.Refundable, RefundDeadline: api.At(t.RefundDeadline),
-		PresaleRequired: t.PresaleCode != "", WaitlistEnabled: t.WaitlistEnabled, Description: optional(t.Description),
-		DigitalAccess: t.AccessURL != "", SectionID: optional(t.SectionID), SortOrder: t.SortOrder, Status: "active",
-	}
-	if t.Hidden {
-		v.Status = "hidden"
-	}
-	if r.Available >= 0 {
-		v.Available = &r.Available
-	}
-	if own {
-		v.PresaleCode, v.AccessURL, v.AccessNote = api.Shown(t.PresaleCode), api.Shown(t.AccessURL), api.Shown(t.AccessNote)
-		v.Sold = &r.Sold
-	}
-	return v
 }

@@ -2,30 +2,16 @@ package edge
 
 import (
 	"strconv"
-	"time"
 
-	"boxoffice/edge/api"
-	"boxoffice/edge/route"
+	"boxoffice/edge/view"
 )
 
-// What several resources show in the same way.
-
-// optional is null for an empty string.
-func optional(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
-}
-
-// moment is a time that is always there: also 1970 begins one.
-func moment(ms int64) api.Time {
-	t := time.UnixMilli(ms).UTC()
-	return &t
-}
-
-// decimal is an amount of minor units as answers show it.
-func decimal(minor int64) string { return route.Money(minor).String() }
+// What several resources show in the same way; see package view.
+var (
+	optional = view.Optional
+	moment   = view.Moment
+	decimal  = view.Decimal
+)
 
 // numeric reads a number in decimal digits.
 func numeric(s string) (int64, bool) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/base32"
 	"encoding/base64"
@@ -113,6 +114,7 @@ func TestCanaries(t *testing.T) {
 	c.secondFactor()
 	c.keysAndSales()
 	c.failures()
+	require.NoError(t, c.passed(t.Context(), c.telling))
 	c.restart() // the snapshots of a node that stops
 	c.own("GET", "/organizer/events", nil).is(200, "")
 	c.compare(c.places())
@@ -132,8 +134,8 @@ func (c *canaries) signIns() {
 	wrong := c.guessable("wrong password", "canary-wrong-5e1f")
 	c.call("POST", "/auth/login", object{"email": canaryOwner, "password": wrong}).is(401, "")
 
-	c.hide("buyer's address", canaryBuyer, "journal.facts", "orders.email", "orders.record", "users.email", "login_codes.email", "mail to "+canaryBuyer)
-	c.hide("buyer's name", "Canary Quill", "login_codes.name", "mail to "+canaryBuyer, "journal.facts", "orders.record", "users.first_name")
+	c.hide("buyer's address", canaryBuyer, "journal.facts", "orders.email", "orders.record", "users.email", "login_codes.email", "mail to "+canaryBuyer, "told")
+	c.hide("buyer's name", "Canary Quill", "login_codes.name", "mail to "+canaryBuyer, "journal.facts", "orders.record", "users.first_name", "told")
 	code := c.guessable("login code", c.loginCode(canaryBuyer, "Canary Quill"), "mail to "+canaryBuyer)
 	c.exchange(canaryBuyer, other(code)).is(401, "")
 	exchange := object{"email": canaryBuyer, "code": code}
@@ -279,11 +281,37 @@ func (c *canaries) places() map[string][]byte {
 			found[column] = append(found[column], held...)
 		}
 	}
+	found["told"] = c.payloads()
 	var data string
 	require.NoError(c.t, c.pool.QueryRow(c.t.Context(), `SHOW data_directory`).Scan(&data))
 	found["Postgres's log"], err = os.ReadFile(filepath.Join(filepath.Dir(data), "postgres.log"))
 	require.NoError(c.t, err)
 	return found
+}
+
+// issued is what a ticket is told with when it is issued: the code, which the door
+// code begins, and a QR payload of that moment.
+var issued = regexp.MustCompile(`"(code|qr)":"[^"]*"`)
+
+// payloads are what the world was told, which the table has sealed.
+func (c *canaries) payloads() []byte {
+	c.t.Helper()
+	ctx, cancel := context.WithTimeout(c.t.Context(), stopTime)
+	defer cancel()
+	require.NoError(c.t, c.passed(ctx, c.telling))
+	rows, err := c.pool.Query(ctx, `SELECT position FROM facts`)
+	require.NoError(c.t, err)
+	positions, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	require.NoError(c.t, err)
+	facts, err := c.told.Load(ctx, positions)
+	require.NoError(c.t, err)
+	var all []byte
+	for _, f := range facts {
+		all = append(append(all, f.Data...), '\n')
+	}
+	require.Contains(c.t, string(all), `"denied_`)
+	require.Regexp(c.t, issued, string(all))
+	return issued.ReplaceAll(all, nil)
 }
 
 // columns are what a table's columns of text and bytes hold.

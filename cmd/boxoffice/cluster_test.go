@@ -67,7 +67,7 @@ func (h *house) watch(ctx context.Context, t *testing.T) *viewer {
 	t.Helper()
 	req, err := http.NewRequestWithContext(ctx, "GET", h.url+h.path+"seats/live", nil)
 	require.NoError(t, err)
-	res, err := http.DefaultClient.Do(req)
+	res, err := http.DefaultClient.Do(req) //nolint:bodyclose // the goroutine below does
 	require.NoError(t, err)
 	require.Equal(t, 200, res.StatusCode)
 	v := &viewer{states: map[string]string{}}

@@ -13,13 +13,21 @@ import (
 // whichever node's turn it is.
 type following struct {
 	cfg    follower.Config
+	from   func() follower.Journal
 	active atomic.Pointer[follower.Follower] // nil: on another node
 	failed chan error
 }
 
-func newFollowing(cfg follower.Config) *following {
-	return &following{cfg: cfg, failed: make(chan error, 1)}
+func (n *node) newFollowing(cfg follower.Config) *following {
+	cfg.Pool, cfg.Log = n.pool, n.log
+	if n.cfg.clustered() {
+		cfg.Poll = pollOthers
+	}
+	return &following{cfg: cfg, from: func() follower.Journal { return n.journal }, failed: make(chan error, 1)}
 }
+
+// pollOthers is how often followers look at what other nodes have committed.
+const pollOthers = 100 * time.Millisecond
 
 // offer hands a batch of this node over.
 func (f *following) offer(b *journal.Batch) {
@@ -29,10 +37,10 @@ func (f *following) offer(b *journal.Batch) {
 }
 
 // run follows until the context ends; what was offered by then is applied.
-func (f *following) run(ctx context.Context, from follower.Journal) {
+func (f *following) run(ctx context.Context) {
 	a := follower.New(f.cfg)
 	f.active.Store(a)
-	a.Start(from)
+	a.Start(f.from())
 	select {
 	case <-ctx.Done():
 	case err := <-a.Failed():
@@ -58,10 +66,29 @@ func (f *following) lag() float64 {
 	return 0
 }
 
-// settled waits until the follower has all that this node knows to be committed.
-func (n *node) settled(ctx context.Context) error {
-	if a := n.reading.active.Load(); a != nil && !n.cfg.clustered() {
+// stopped is 1 when the follower has failed for good.
+func (f *following) stopped() float64 {
+	if a := f.active.Load(); a != nil && a.Lag().Stopped {
+		return 1
+	}
+	return 0
+}
+
+// delay is how many seconds the last facts were old when they were applied.
+func (f *following) delay() float64 {
+	if a := f.active.Load(); a != nil {
+		return a.Lag().Delay.Seconds()
+	}
+	return 0
+}
+
+// settled waits until the read model has all that this node knows to be committed.
+func (n *node) settled(ctx context.Context) error { return n.passed(ctx, n.reading) }
+
+// passed waits until a follower has all that this node knows to be committed.
+func (n *node) passed(ctx context.Context, f *following) error {
+	if a := f.active.Load(); a != nil && !n.cfg.clustered() {
 		return a.Passed(ctx)
 	}
-	return follower.Await(ctx, n.pool, n.reading.cfg.Name, n.cluster.Positions())
+	return follower.Await(ctx, n.pool, f.cfg.Name, n.cluster.Positions())
 }

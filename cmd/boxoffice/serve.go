@@ -29,6 +29,7 @@ import (
 	"boxoffice/edge/payments"
 	"boxoffice/edge/payments/paysim"
 	"boxoffice/edge/sse"
+	"boxoffice/edge/webhook"
 	"boxoffice/persistence/accounts"
 	"boxoffice/persistence/apikeys"
 	"boxoffice/persistence/embedded"
@@ -39,6 +40,7 @@ import (
 	"boxoffice/persistence/migrate"
 	"boxoffice/persistence/readmodel"
 	"boxoffice/persistence/snapshot"
+	"boxoffice/persistence/told"
 	"boxoffice/persistence/venues"
 	"boxoffice/persistence/wakes"
 )
@@ -52,9 +54,6 @@ const mailStopTime = 5 * time.Second
 
 // maxStock is how many ticket types' stock is kept in memory for readers.
 const maxStock = 1_000_000
-
-// pollOthers is how often the followers look at what other nodes have committed.
-const pollOthers = 100 * time.Millisecond
 
 // maxMaps is how many seat maps are kept in memory for readers; a stadium takes
 // about 10 MB.
@@ -95,6 +94,8 @@ type node struct {
 	pool     *pgxpool.Pool
 	model    *readmodel.Model
 	reading  *following // the read model
+	telling  *following // what the world is told
+	told     *told.Store
 	journal  *journal.Postgres
 	cluster  *cluster.Node
 	sim      *paysim.Sim
@@ -116,7 +117,7 @@ func (n *node) started(stop func(context.Context) error) { n.stops = append(n.st
 func (n *node) start(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{
 		n.startProfiles, n.listenForLinks, n.startPostgres, n.startJournal, n.startCluster, n.startPayments, n.startMail, n.startDesk,
-		n.startEdge, n.join,
+		n.startFacts, n.startEdge, n.join,
 	} {
 		if err := step(ctx); err != nil {
 			return err
@@ -239,14 +240,12 @@ func migrated(ctx context.Context, pool *pgxpool.Pool) error {
 	return migrate.Up(ctx, conn.Conn())
 }
 
-// startJournal opens the journal, and what is shown from memory.
+// startJournal opens the journal, and what is shown from memory. What follows it is
+// fed from here on.
 func (n *node) startJournal(ctx context.Context) error {
 	n.model = readmodel.New(n.pool)
-	cfg := follower.Config{Name: readmodel.Follower, Pool: n.pool, Apply: readmodel.NewWriter().Apply, Log: n.log}
-	if n.cfg.clustered() {
-		cfg.Poll = pollOthers
-	}
-	n.reading = newFollowing(cfg)
+	n.reading = n.newFollowing(follower.Config{Name: readmodel.Follower, Apply: readmodel.NewWriter().Apply})
+	n.telling = n.newFacts()
 	n.desk = &edge.Desk{Stock: readmodel.NewStock(maxStock), Seats: readmodel.NewSeats(maxMaps)}
 	var err error
 	n.journal, err = journal.Open(ctx, journal.Config{
@@ -254,6 +253,7 @@ func (n *node) startJournal(ctx context.Context) error {
 		Sink: func(b *journal.Batch) { // of the cluster's actors, so there is one
 			n.cluster.Observe(b)
 			n.reading.offer(b)
+			n.telling.offer(b)
 		},
 	})
 	if err != nil {
@@ -277,7 +277,7 @@ func (n *node) startCluster(context.Context) error {
 		Missed: n.desk.Missed,
 	})
 	n.started(n.cluster.Stop)
-	n.cluster.Once("read model", func(ctx context.Context) { n.reading.run(ctx, n.journal) }) // until the cluster stops
+	n.cluster.Once("read model", n.reading.run) // until the cluster stops
 	return nil
 }
 
@@ -429,7 +429,9 @@ func (n *node) startEdge(ctx context.Context) error {
 }
 
 func document(d *edge.Desk, baseURL string) (*openapi.Document, error) {
-	return openapi.Print(d.Routes(), openapi.Info{Title: "Boxoffice", Version: version, BaseURL: baseURL})
+	return openapi.Print(d.Routes(), openapi.Info{
+		Title: "Boxoffice", Version: version, BaseURL: baseURL, Webhooks: webhook.Catalogue,
+	})
 }
 
 // ready says whether requests should come here: the journal must be writing.
@@ -464,7 +466,10 @@ func (n *node) metrics() *prometheus.Registry {
 	}
 	gauge("actors", "Activations on this node.", func() float64 { return float64(n.cluster.Actors()) })
 	gauge("journal_backlog", "Entries that wait for a commit.", func() float64 { return float64(n.journal.Backlog()) })
-	gauge("readmodel_lag", "Batches that the read model has not applied.", n.reading.lag)
+	gauge("readmodel_lag", "Batches that the read model has not applied; 0 on nodes where it does not run.", n.reading.lag)
+	gauge("facts_lag", "Batches of which the world has not been told; 0 on nodes that do not tell.", n.telling.lag)
+	gauge("facts_stopped", "1 when telling has failed for good; the log says why.", n.telling.stopped)
+	gauge("facts_delay_seconds", "Age of the oldest fact told last, from commit to told.", n.telling.delay)
 	counter("journal_batches_total", "Batches committed.", func(s journal.Stats) int64 { return s.Batches })
 	counter("journal_facts_total", "Facts committed.", func(s journal.Stats) int64 { return s.Facts })
 	counter("journal_retries_total", "Batches sent again after an unknown outcome.", func(s journal.Stats) int64 { return s.Retries })

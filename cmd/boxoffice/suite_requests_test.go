@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/base32"
+	"fmt"
 	"maps"
 	"strings"
 	"testing"
@@ -30,7 +31,7 @@ type request struct {
 // fails the suite.
 func (w *world) requests() map[string]func() request {
 	all := map[string]func() request{}
-	for _, some := range []map[string]func() request{w.authRequests(), w.orgRequests(), w.eventRequests(), w.venueRequests(), w.seatRequests(), w.orderRequests()} {
+	for _, some := range []map[string]func() request{w.authRequests(), w.orgRequests(), w.eventRequests(), w.venueRequests(), w.seatRequests(), w.orderRequests(), w.factRequests()} {
 		maps.Copy(all, some)
 	}
 	return all
@@ -389,4 +390,19 @@ func kindOf(t testing.TB, op *route.Op, param string) string {
 	}
 	require.Fail(t, "what does the parameter name? say so in kindOf", "{%s} of %s", param, op.ID)
 	return ""
+}
+
+// factRequests are those about what the world is told.
+func (w *world) factRequests() map[string]func() request {
+	return map[string]func() request{
+		"listFacts": func() request {
+			r := w.ours()
+			r.query += "&types=event.created&limit=1"
+			w.becomes("true", func() string {
+				return fmt.Sprint(len(w.own("GET", factsPath+"?"+r.query, nil).is(200, "").data("items").([]any)) == 1)
+			})
+			return r
+		},
+		"listFactTypes": func() request { return request{} },
+	}
 }

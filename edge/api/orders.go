@@ -81,6 +81,13 @@ func (in *VerifyPayment) LimitOrder() (id string, tokens [2]string) {
 
 // Order is an order's record (decisions.md section 4). Amounts are decimals.
 type Order struct {
+	OrderRecord
+	Tickets     []Ticket `json:"tickets"`
+	AccessToken string   `json:"accessToken,omitzero" description:"on create only"`
+}
+
+// OrderRecord is an order's record without its tickets.
+type OrderRecord struct {
 	ID          string      `json:"id"`
 	OrderNumber string      `json:"orderNumber"`
 	EventID     string      `json:"eventId"`
@@ -93,7 +100,6 @@ type Order struct {
 	PromoCode   *string     `json:"promoCode"`
 	Buyer       Buyer       `json:"buyer"`
 	Items       []OrderLine `json:"items"`
-	Tickets     []Ticket    `json:"tickets"`
 	Payments    []Payment   `json:"payments"`
 	Refunds     []Refund    `json:"refunds"`
 	ExpiresAt   Time        `json:"expiresAt"`
@@ -102,7 +108,6 @@ type Order struct {
 	CompletedAt Time        `json:"completedAt"`
 	CancelledAt Time        `json:"cancelledAt"`
 	Reference   *string     `json:"reference"`
-	AccessToken string      `json:"accessToken,omitzero" description:"on create only"`
 }
 
 // Buyer is who buys.
@@ -122,11 +127,18 @@ type OrderLine struct {
 	AttendeeEmail *string  `json:"attendeeEmail"`
 }
 
-// Ticket is a ticket's record.
+// Ticket is a ticket's record, with what admits its holder.
 type Ticket struct {
+	TicketRecord
+	Code        string `json:"code"`
+	ShortCode   string `json:"shortCode" description:"the door code"`
+	QR          string `json:"qr" description:"rotates; ask again after qrExpiresAt"`
+	QRExpiresAt Time   `json:"qrExpiresAt"`
+}
+
+// TicketRecord is a ticket's record without what admits its holder.
+type TicketRecord struct {
 	ID           string      `json:"id"`
-	Code         string      `json:"code"`
-	ShortCode    string      `json:"shortCode" description:"the door code"`
 	Status       string      `json:"status" enum:"issued,checked_in,cancelled,refunded,expired"`
 	OrderID      string      `json:"orderId"`
 	EventID      string      `json:"eventId"`
@@ -134,8 +146,6 @@ type Ticket struct {
 	TierName     string      `json:"tierName"`
 	Holder       Buyer       `json:"holder"`
 	Seat         *TicketSeat `json:"seat"`
-	QR           string      `json:"qr" description:"rotates; ask again after qrExpiresAt"`
-	QRExpiresAt  Time        `json:"qrExpiresAt"`
 	FaceValue    string      `json:"faceValue"`
 	Currency     string      `json:"currency"`
 	CheckedInAt  Time        `json:"checkedInAt"`

@@ -120,6 +120,7 @@ var tagTexts = []struct{ name, text string }{
 	{"Seating", "The seating of an event: its map, prices and blocks."},
 	{"Orders and payments", "Buying: an order holds tickets until it is paid, cancelled or expired."},
 	{"Check-in", "Gates: scans and counters."},
+	{"Webhooks", "What the world is told: sent to endpoints, or pulled from the feed."},
 	{"Platform", "For administrators of the platform."},
 	{"Operations", "The running of the service, for the platform's administrators."},
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/swaggest/openapi-go/openapi31"
 
 	"boxoffice/edge/route"
+	"boxoffice/edge/webhook"
 )
 
 // Info heads a document.
@@ -26,6 +27,8 @@ type Info struct {
 	Title   string
 	Version string
 	BaseURL string // of the server; empty: none is named
+	// Webhooks is what the service sends by itself.
+	Webhooks []webhook.Type
 }
 
 // Document is the description of an API in both of its forms.
@@ -50,6 +53,9 @@ func Print(ops []route.Op, info Info) (*Document, error) {
 		if err := p.add(&ops[i]); err != nil {
 			return nil, fmt.Errorf("openapi: %s: %w", ops[i].ID, err)
 		}
+	}
+	if err := p.webhooks(info.Webhooks); err != nil {
+		return nil, fmt.Errorf("openapi: %w", err)
 	}
 	p.tags(ops)
 	if err := p.describeErrors(ops); err != nil {

@@ -126,7 +126,7 @@ func (w *story) fields(v reflect.Value) string {
 var (
 	amounts = []string{"Price", "UnitPrice", "Subtotal", "Fees", "Absorbed", "Total", "Amount", "Received"}
 	spans   = []string{"OrderWindow", "WindowMillis", "HoldTime"}
-	times   = []string{"At", "CreatedAt", "UpdatedAt", "EndedAt", "ExpiresAt", "ProcessedAt", "StartAt", "EndAt", "SaleStart", "SaleEnd", "Since", "Until"}
+	times   = []string{"At", "CreatedAt", "UpdatedAt", "EndedAt", "ExpiresAt", "ProcessedAt", "StartAt", "EndAt", "SaleStart", "SaleEnd", "SoldOutAt", "Since", "Until"}
 )
 
 // value writes a value as the field of its name has it.

@@ -1,6 +1,8 @@
 package event
 
 import (
+	"slices"
+
 	"boxoffice/engine"
 	"boxoffice/engine/keeper"
 )
@@ -173,6 +175,11 @@ func (o *Order) Holder(i int) (name, email string) {
 		email = o.Email
 	}
 	return name, email
+}
+
+// Seated says whether some of the order's tickets are for seats.
+func (o *Order) Seated() bool {
+	return slices.ContainsFunc(o.Lines, func(l OrderLine) bool { return len(l.Seats) > 0 })
 }
 
 // Seat is the id of the seat of one of the order's tickets, or "" without one.

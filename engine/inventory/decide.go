@@ -15,7 +15,7 @@ func (s *State) Decide(c engine.Command, now time.Time) engine.Decision {
 	case keeper.Reserve:
 		return s.decideReserve(c, at)
 	case keeper.Commit:
-		return s.decideCommit(c)
+		return s.decideCommit(c, at)
 	case keeper.Release:
 		return s.decideRelease(c, at)
 	case keeper.Confirmed:
@@ -204,11 +204,15 @@ func (t *Details) closed(at int64) string {
 	}
 }
 
-func (s *State) decideCommit(c keeper.Commit) engine.Decision {
+func (s *State) decideCommit(c keeper.Commit, at int64) engine.Decision {
 	d := s.acknowledge(c.Claim)
-	switch standing, _ := s.book.Standing(c.Claim); standing {
+	switch standing, h := s.book.Standing(c.Claim); standing {
 	case keeper.Open:
-		d.Facts = []engine.Fact{&keeper.CommittedFact{Claim: c.Claim, Floor: c.Floor}}
+		f := &keeper.CommittedFact{Claim: c.Claim, Floor: c.Floor}
+		if s.sold+h.Quantity == s.details.Quantity {
+			f.SoldOutAt = at
+		}
+		d.Facts = []engine.Fact{f}
 	case keeper.Ended:
 	case keeper.Unknown, keeper.Replaces, keeper.Barred:
 		// A ledger commits only what was granted: this activation has been

@@ -29,6 +29,9 @@ type (
 	CommittedFact struct {
 		Claim Claim  `cbor:"1,keyasint"`
 		Floor Serial `cbor:"2,keyasint"`
+		// SoldOutAt is when this sold the last unit of a ticket type, in unix
+		// milliseconds; 0: it did not.
+		SoldOutAt int64 `cbor:"3,keyasint,omitempty"`
 	}
 	// ReleasedFact gives a reservation back.
 	ReleasedFact struct {

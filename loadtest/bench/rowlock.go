@@ -120,15 +120,18 @@ const cents = 250_000
 // orderRecord is the answer that all designs give, at the size of the real one.
 func orderRecord(id, status string, created time.Time, in *api.PlaceOrder, total int64) *api.Order {
 	expires := created.Add(15 * time.Minute)
-	return &api.Order{
+	record := api.OrderRecord{
 		ID: id, OrderNumber: "BX-" + id, EventID: "00000000-0000-4000-8000-000000000001", Status: status, Currency: "NGN",
 		Subtotal: "2500.00", Discount: "0.00", Fees: "125.00", Total: fmt.Sprintf("%d.%02d", total/100, total%100),
 		Buyer: api.Buyer{Email: in.GuestEmail, Name: &in.GuestName},
 		Items: []api.OrderLine{{
 			TicketTypeID: in.Items[0].TicketTypeID, Name: "General", Quantity: in.Items[0].Quantity, UnitPrice: "2500.00",
 		}},
-		Tickets: []api.Ticket{}, Payments: []api.Payment{}, Refunds: []api.Refund{},
+		Payments: []api.Payment{}, Refunds: []api.Refund{},
 		ExpiresAt: &expires, CreatedAt: &created, UpdatedAt: &created,
+	}
+	return &api.Order{
+		OrderRecord: record, Tickets: []api.Ticket{},
 		AccessToken: "ot_00000000000000000000000000000000000000000000",
 	}
 }

@@ -18,6 +18,7 @@ type feed struct {
 
 	wake  chan struct{} // something was offered
 	hurry chan struct{} // a full transaction's worth, or somebody waits: no pace
+	asked chan struct{} // somebody waits: no rest
 
 	mu       sync.Mutex
 	queue    []*journal.Batch
@@ -44,7 +45,7 @@ type position struct {
 func newFeed(maxQueue, maxBatch int) feed {
 	return feed{
 		maxQueue: maxQueue, maxBatch: maxBatch,
-		wake: make(chan struct{}, 1), hurry: make(chan struct{}, 1),
+		wake: make(chan struct{}, 1), hurry: make(chan struct{}, 1), asked: make(chan struct{}, 1),
 		offered: make(map[int32]int64), applied: make(map[int32]int64),
 	}
 }
@@ -94,6 +95,7 @@ func (f *Follower) Passed(ctx context.Context) error {
 		return nil
 	}
 	signal(f.hurry)
+	signal(f.asked)
 	select {
 	case <-w.done:
 		return nil
@@ -158,17 +160,25 @@ func (f *feed) await() *waiter {
 type Lag struct {
 	Batches int64         // committed and not applied
 	Delay   time.Duration // of the last transaction's oldest batch, from commit to applied
+	Stopped bool          // it follows no more: it was stopped, or gave up
 }
 
 // Lag reads the lag, for metrics.
 func (f *feed) Lag() Lag {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	lag := Lag{Delay: f.delay}
+	lag := Lag{Delay: f.delay, Stopped: f.closed}
 	for writer, batch := range f.offered {
 		lag.Batches += max(0, batch-f.applied[writer])
 	}
 	return lag
+}
+
+// awaited says whether somebody waits.
+func (f *feed) awaited() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.waiters) > 0
 }
 
 // take empties the queue. It says since when its first batch waited, and whether

@@ -48,6 +48,13 @@ type Config struct {
 	MaxBatch int           // 10,000 facts in one transaction
 	Pace     time.Duration // 50 ms from one transaction to the next, unless MaxBatch or somebody waits
 	Poll     time.Duration // 1 s between looks at writers that are not fed in memory
+
+	// Yield has the follower rest after each transaction while Busy says so,
+	// for Yield times as long as the transaction took: under a rush what it
+	// writes can wait, and the sale cannot. Who waits for it (Passed, Stop)
+	// ends the rest. 0: it never rests.
+	Yield int
+	Busy  func() bool
 }
 
 // Journal is what a follower reads where its feed in memory does not reach.

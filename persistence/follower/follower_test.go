@@ -440,6 +440,7 @@ func TestApplyFails(t *testing.T) {
 	defer cancel()
 	require.ErrorIs(t, f.Passed(ctx), follower.ErrStopped)
 	require.ErrorIs(t, <-f.Failed(), bad)
+	require.True(t, f.Lag().Stopped)
 	require.NoError(t, f.Stop(ctx))
 	require.Empty(t, s.effects())
 }

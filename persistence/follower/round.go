@@ -90,7 +90,11 @@ func (r *round) step(ctx context.Context) (idle bool, err error) {
 	}
 	group, moves := r.tails.gather()
 	if len(group) > 0 {
-		return false, r.apply(ctx, group, moves)
+		if err := r.apply(ctx, group, moves); err != nil {
+			return false, err
+		}
+		r.yield(ctx, time.Since(r.began))
+		return false, nil
 	}
 	if r.tails.facts > 0 {
 		return false, r.unblock(ctx)
@@ -277,6 +281,27 @@ JOIN journal j USING (stream_id, last_seq)`
 		return fmt.Errorf("follower: look for facts: %w", err)
 	}
 	return r.tails.resolve(missing, found)
+}
+
+// lookUp is how long a rest goes on before its reason is looked at again.
+const lookUp = 100 * time.Millisecond
+
+// yield rests after a transaction that took so long, while there is more
+// important work on the machine.
+func (r *round) yield(ctx context.Context, took time.Duration) {
+	until := time.Now().Add(time.Duration(r.f.cfg.Yield) * took)
+	for wait := time.Until(until); wait > 0 && r.f.cfg.Busy() && !r.f.awaited(); wait = time.Until(until) {
+		timer := time.NewTimer(min(wait, lookUp))
+		select {
+		case <-timer.C:
+		case <-r.f.asked:
+		case <-ctx.Done():
+		}
+		timer.Stop()
+		if ctx.Err() != nil {
+			return
+		}
+	}
 }
 
 // rest waits for something to do.

@@ -1,0 +1,75 @@
+package view
+
+import (
+	"strconv"
+	"time"
+
+	"boxoffice/edge/api"
+	"boxoffice/engine/event"
+	"boxoffice/engine/inventory"
+)
+
+// Event is an event as its organization sees it.
+func Event(r *event.Record) *api.Event {
+	t := r.Details
+	v := &api.Event{
+		ID: t.PublicID.String(), NumericID: strconv.FormatInt(r.Number, 10), OrganizationID: strconv.FormatInt(t.Org, 10),
+		Slug: t.Slug, Title: t.Title, Category: t.Category, ProductType: event.ProductType(t.Category),
+		Subcategory: Optional(t.Subcategory), ShortDesc: Optional(t.ShortDesc), Description: Optional(t.Description),
+		Tags: List(t.Tags), Status: r.Status, Visibility: t.Visibility,
+		StartDate: api.At(t.StartAt), EndDate: api.At(t.EndAt), Timezone: t.Timezone, VenueType: t.VenueType,
+		DoorOpenTime: api.At(t.DoorsAt), VenueName: Optional(t.VenueName), VenueAddress: Optional(t.VenueAddress),
+		VenueCity: Optional(t.VenueCity), VenueCountry: Optional(t.VenueCountry), VenueLat: t.VenueLat, VenueLng: t.VenueLng,
+		OnlineLink: api.Shown(t.OnlineLink), OnlineLinkNote: api.Shown(t.OnlineNote), ReturnPolicy: Optional(t.ReturnPolicy),
+		HighlightVideoURL: Optional(t.Highlight), CoverImage: Optional(t.CoverImage), CoverVideo: Optional(t.CoverVideo),
+		Gallery: List(t.Gallery), Currency: t.Currency, AbsorbFees: t.AbsorbFees,
+		Branding: Object(t.Branding), SEOData: Object(t.SEO), Entities: List(t.Entities), Schedule: []api.JSON{},
+		OrderWindowMinutes: t.OrderWindow / time.Minute.Milliseconds(), Velocity: velocity(&t.Velocity),
+		CreatedAt: api.At(r.CreatedAt), UpdatedAt: api.At(r.UpdatedAt),
+	}
+	if t.Capacity != event.NoCapacity {
+		v.Capacity = &t.Capacity
+	}
+	if v.ProductType == event.ProductReservation {
+		v.Entities = nil // it never has any
+	}
+	return v
+}
+
+// TicketType is a ticket type, whole for its organization.
+func TicketType(r *inventory.Record, own bool) *api.TicketType {
+	t := &r.Details
+	v := &api.TicketType{
+		ID: inventory.TypeID(r.Ref).String(), Name: t.Name, Type: t.Type,
+		SaleStart: Moment(t.SaleStart), SaleEnd: Moment(t.SaleEnd), Price: Decimal(t.Price), Currency: t.Currency,
+		QuantityTotal: t.Quantity, MaxPerOrder: t.MaxPerOrder, MaxPerCustomer: t.MaxPerCustomer,
+		Transferable: t.Transferable, Refundable: t.Refundable, RefundDeadline: api.At(t.RefundDeadline),
+		PresaleRequired: t.PresaleCode != "", WaitlistEnabled: t.WaitlistEnabled, Description: Optional(t.Description),
+		DigitalAccess: t.AccessURL != "", SectionID: Optional(t.SectionID), SortOrder: t.SortOrder, Status: "active",
+	}
+	if t.Hidden {
+		v.Status = "hidden"
+	}
+	if r.Available >= 0 {
+		v.Available = &r.Available
+	}
+	if own {
+		v.PresaleCode, v.AccessURL, v.AccessNote = api.Shown(t.PresaleCode), api.Shown(t.AccessURL), api.Shown(t.AccessNote)
+		v.Sold = &r.Sold
+	}
+	return v
+}
+
+// velocity shows an event's own limits.
+func velocity(v *event.Velocity) *api.OwnVelocity {
+	own := func(n int64) *int64 {
+		if n == 0 {
+			return nil
+		}
+		return &n
+	}
+	return &api.OwnVelocity{
+		OrdersPerBuyer: own(v.OrdersPerBuyer), OrdersPerAddress: own(v.OrdersPerAddress),
+		OpenOrdersPerBuyer: own(v.OpenOrdersPerBuyer), PresaleTries: own(v.PresaleTries), PaymentAttempts: own(v.PaymentAttempts),
+	}
+}

@@ -1,0 +1,44 @@
+// Package view makes the records that answers show, and webhooks tell, of what
+// the engine and the read model know (decisions.md section 4). It is pure: what a
+// record needs besides comes as an argument.
+package view
+
+import (
+	"time"
+
+	"boxoffice/edge/api"
+	"boxoffice/edge/route"
+)
+
+// Optional is null for an empty string.
+func Optional(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// Moment is a time that is always there: also 1970 begins one.
+func Moment(ms int64) api.Time {
+	t := time.UnixMilli(ms).UTC()
+	return &t
+}
+
+// Decimal is an amount of minor units as answers show it.
+func Decimal(minor int64) string { return route.Money(minor).String() }
+
+// List is never null in an answer.
+func List[T any](s []T) []T {
+	if s == nil {
+		return []T{}
+	}
+	return s
+}
+
+// Object is stored JSON, which is an object.
+func Object(b []byte) api.JSON {
+	if len(b) == 0 {
+		return api.JSON("{}")
+	}
+	return b
+}

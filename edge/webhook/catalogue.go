@@ -1,0 +1,133 @@
+// Package webhook is the outward edge of facts. Its catalogue says what the world
+// is told of which fact of the engine, and makes the payloads; persistence/told
+// keeps them.
+package webhook
+
+import (
+	"boxoffice/edge/api"
+	"boxoffice/engine"
+	"boxoffice/engine/all"
+	"boxoffice/engine/event"
+)
+
+// Type is one row of the catalogue (service-api.md, Catalog).
+type Type struct {
+	Name        string
+	Description string   // when it fires
+	Keys        []string // the members of its data
+	From        []string // the facts that it is told from, by their names; none: nothing fires it yet
+	Data        any      // a zero value of its data; nil: nothing fires it yet
+	tell        builder  // makes its data
+}
+
+// Active says whether anything fires the type yet.
+func (t *Type) Active() bool { return len(t.From) > 0 }
+
+// What several rows have.
+var (
+	eventKey  = []string{"event"}
+	orderKey  = []string{"order"}
+	ticketKey = []string{"ticket"}
+	refundKey = []string{"refund"}
+	payoutKey = []string{"payout"}
+)
+
+// Catalogue lists the 27 types, in the order in which they are told of one fact.
+//
+// event.published is a draft that goes live, not one whose sale windows have
+// opened or closed. ticket_type.sold_out is told from the commit that sells the
+// last unit: a reservation that takes it may come back. order.failed is an order
+// whose window closed after all attempts to pay it had failed. ticket.checkin_denied
+// has no ticket when the code is not one of the event's.
+var Catalogue = []Type{
+	{Name: "event.created", Description: "A draft event is created.", Keys: eventKey, From: []string{"event.created"}, Data: api.EventData{}, tell: ofEvent},
+	{Name: "event.updated", Description: "Event details change.", Keys: eventKey, From: []string{"event.updated"}, Data: api.EventData{}, tell: ofEvent},
+	{Name: "event.published", Description: "A draft goes live.", Keys: eventKey, From: []string{"event.moved"}, Data: api.EventData{}, tell: moved(event.StatusPublished, event.StatusDraft, event.StatusReview)},
+	{Name: "event.cancelled", Description: "The organizer cancels an event.", Keys: eventKey, From: []string{"event.moved"}, Data: api.EventData{}, tell: moved(event.StatusCancelled)},
+	{Name: "event.completed", Description: "An event ends.", Keys: eventKey, From: []string{"event.moved"}, Data: api.EventData{}, tell: moved(event.StatusCompleted)},
+	{Name: "ticket_type.created", Description: "A ticket type is added.", Keys: []string{"ticketType"}, From: []string{"ticket_type.created"}, Data: api.TicketTypeData{}, tell: newType},
+	{Name: "ticket_type.sold_out", Description: "The last unit of a ticket type sells.", Keys: []string{"ticketType"}, From: []string{"ticket_type.committed"}, Data: api.TicketTypeData{}, tell: soldOut},
+	{Name: "order.created", Description: "Checkout begins; the order is pending.", Keys: orderKey, From: []string{"order.created"}, Data: api.OrderData{}, tell: ofOrder},
+	{Name: "order.completed", Description: "Payment settles and tickets are minted.", Keys: []string{"order", "tickets"}, From: []string{"order.completed"}, Data: api.CompletedOrderData{}, tell: completed},
+	{Name: "order.failed", Description: "Payment of an order fails.", Keys: orderKey, From: []string{"order.ended"}, Data: api.OrderData{}, tell: ended(event.Failed)},
+	{Name: "order.cancelled", Description: "An unpaid order is cancelled.", Keys: orderKey, From: []string{"order.ended"}, Data: api.OrderData{}, tell: ended(event.Cancelled)},
+	{Name: "ticket.created", Description: "A ticket is issued.", Keys: ticketKey, From: []string{"order.completed"}, Data: api.IssuedTicketData{}, tell: issued},
+	{Name: "ticket.transferred", Description: "A ticket's holder changes.", Keys: ticketKey},
+	{Name: "ticket.checked_in", Description: "A scan at a gate admits a ticket.", Keys: []string{"ticket", "checkin"}, From: []string{"ticket.checked_in"}, Data: api.CheckinData{}, tell: checkedIn},
+	{Name: "ticket.checkin_denied", Description: "A scan at a gate is denied: a duplicate, another event's, cancelled or expired.", Keys: []string{"ticket", "checkin"}, From: []string{"ticket.checkin_denied"}, Data: api.DeniedCheckinData{}, tell: denied},
+	{Name: "refund.requested", Description: "A buyer asks for money back.", Keys: refundKey},
+	{Name: "refund.approved", Description: "The organizer approves a refund.", Keys: refundKey},
+	{Name: "refund.processed", Description: "Refunded money moves.", Keys: refundKey, From: []string{"refund.reported"}, Data: api.RefundData{}, tell: refunded},
+	{Name: "refund.denied", Description: "The organizer declines a refund.", Keys: refundKey},
+	{Name: "report.submitted", Description: "A buyer files a report.", Keys: []string{"report"}},
+	{Name: "report.resolved", Description: "A report is closed.", Keys: []string{"report"}},
+	{Name: "message.received", Description: "A buyer messages the organizer.", Keys: []string{"message"}},
+	{Name: "payout.scheduled", Description: "A payout is queued.", Keys: payoutKey},
+	{Name: "payout.paid", Description: "A payout's funds land.", Keys: payoutKey},
+	{Name: "payout.failed", Description: "A payout's transfer bounces.", Keys: payoutKey},
+	{Name: "attendee.tagged", Description: "A tag is applied to an attendee.", Keys: []string{"attendee"}},
+	{Name: "agent.action", Description: "An MCP tool performs a write with an API key.", Keys: []string{"tool", "method", "path", "statusCode", "at"}},
+}
+
+// Internal are the facts of which the world is told nothing, and why. Of those
+// above, statuses that have no type of their own are not told either: an event's
+// other moves, and an order that expired.
+var Internal = map[string]string{
+	"event.removed":        "a draft that nobody bought of; no type says so",
+	"event.offered":        "what a ticket type tells its event",
+	"order.closed":         "the keepers' acknowledgement",
+	"payment.begun":        "the order's next fact says what came of it",
+	"payment.opened":       "where the buyer pays",
+	"payment.reported":     "the order's next fact says what came of it",
+	"refund.due":           "money that goes back by itself; told when it has",
+	"ticket_type.updated":  "no type says so",
+	"ticket_type.reserved": "the order's own facts say so",
+	"ticket_type.released": "the order's own facts say so",
+	"wallet.entered":       "the ledger is read, not told",
+	"seatmap.attached":     "seats are watched live",
+	"seatmap.configured":   "seats are watched live",
+	"seatmap.detached":     "seats are watched live",
+	"seatmap.priced":       "seats are watched live",
+	"seats.held":           "seats are watched live",
+	"seats.dropped":        "seats are watched live",
+	"seats.expired":        "seats are watched live",
+	"seats.blocked":        "seats are watched live",
+	"seats.returned":       "seats are watched live",
+	"seats.reserved":       "seats are watched live",
+	"seats.committed":      "seats are watched live",
+	"seats.released":       "seats are watched live",
+}
+
+// Find is the type of a name.
+func Find(name string) (*Type, bool) {
+	for i := range Catalogue {
+		if Catalogue[i].Name == name {
+			return &Catalogue[i], true
+		}
+	}
+	return nil, false
+}
+
+// factKey names a type of facts.
+type factKey struct {
+	kind engine.Kind
+	fact engine.FactType
+}
+
+// byFact are the types that are told from each type of facts.
+var byFact = func() map[factKey][]*Type {
+	rows := make(map[factKey][]*Type)
+	for _, kind := range all.Kinds {
+		for _, def := range kind.Facts {
+			for i := range Catalogue {
+				for _, from := range Catalogue[i].From {
+					if from == def.Name {
+						key := factKey{kind.Kind, def.Type}
+						rows[key] = append(rows[key], &Catalogue[i])
+					}
+				}
+			}
+		}
+	}
+	return rows
+}()

@@ -1,0 +1,287 @@
+package webhook
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"boxoffice/edge/api"
+	"boxoffice/edge/route"
+	"boxoffice/edge/secrets"
+	"boxoffice/edge/view"
+	"boxoffice/engine"
+	"boxoffice/engine/event"
+	"boxoffice/engine/inventory"
+	"boxoffice/engine/keeper"
+	"boxoffice/persistence/readmodel"
+	"boxoffice/persistence/told"
+)
+
+// Teller makes the payloads that the catalogue names. It may be used by several
+// goroutines.
+type Teller struct {
+	Secrets *secrets.Master
+	// Seats is an event's seat map. An error is taken for one that passes.
+	Seats func(ctx context.Context, event int64) (*readmodel.SeatMap, error)
+}
+
+// Tells says whether anything is told of facts of a type.
+func (t *Teller) Tells(kind engine.Kind, fact engine.FactType) bool {
+	return len(byFact[factKey{kind, fact}]) > 0
+}
+
+// Tell is what is told of a fact.
+func (t *Teller) Tell(ctx context.Context, s *told.Source) ([]told.Telling, error) {
+	var tellings []told.Telling
+	for _, row := range byFact[factKey{s.Ref.Kind, s.Fact.FactType()}] {
+		list, err := row.tell(ctx, t, s)
+		if err != nil {
+			return nil, err
+		}
+		for _, data := range list {
+			b, err := json.Marshal(data, route.Encoding)
+			if err != nil {
+				return nil, err
+			}
+			tellings = append(tellings, told.Telling{Type: row.Name, At: happened(s.Fact), Data: b})
+		}
+	}
+	return tellings, nil
+}
+
+// Body is a fact as it is sent and listed.
+func Body(f *told.Fact) api.Fact {
+	return api.Fact{ID: f.ID, Type: f.Type, Created: f.At.UTC(), Seq: f.Seq, Data: api.JSON(f.Data)}
+}
+
+// happened is when a fact that is told of happened.
+func happened(f engine.Fact) time.Time {
+	var at int64
+	switch f := f.(type) {
+	case *event.Created:
+		at = f.At
+	case *event.Updated:
+		at = f.At
+	case *event.Moved:
+		at = f.At
+	case *event.OrderCreated:
+		at = f.Order.CreatedAt
+	case *event.OrderCompleted:
+		at = f.At
+	case *event.OrderEnded:
+		at = f.At
+	case *event.RefundReported:
+		at = f.At
+	case *event.CheckedIn:
+		at = f.At
+	case *event.CheckInDenied:
+		at = f.At
+	case *inventory.Created:
+		at = f.At
+	case *keeper.CommittedFact:
+		at = f.SoldOutAt
+	}
+	return time.UnixMilli(at).UTC()
+}
+
+// A builder makes the data of a type that is told of a fact: nothing when this
+// fact is not one, and several when it is told several times.
+type builder func(ctx context.Context, t *Teller, s *told.Source) ([]any, error)
+
+func one(data any) ([]any, error) { return []any{data}, nil }
+
+// ofEvent is an event as a fact left it.
+func ofEvent(_ context.Context, _ *Teller, s *told.Source) ([]any, error) {
+	r := *s.Event
+	switch f := s.Fact.(type) {
+	case *event.Created:
+		r.Details, r.Status, r.CreatedAt, r.UpdatedAt = f.Details, event.StatusDraft, f.At, f.At
+	case *event.Updated:
+		r.Details, r.UpdatedAt = f.Details, f.At
+	case *event.Moved:
+		r.Status, r.UpdatedAt = f.To, f.At
+	}
+	v := view.Event(&r)
+	v.OnlineLink, v.OnlineLinkNote = api.Hidden{}, api.Hidden{} // which buyers pay for
+	return one(api.EventData{Event: *v})
+}
+
+// moved is an event that comes into a status, from one of some statuses or from
+// any.
+func moved(to string, from ...string) builder {
+	return func(ctx context.Context, t *Teller, s *told.Source) ([]any, error) {
+		f, ok := s.Fact.(*event.Moved)
+		if !ok || f.To != to || len(from) > 0 && !slices.Contains(from, f.From) {
+			return nil, nil
+		}
+		return ofEvent(ctx, t, s)
+	}
+}
+
+func newType(_ context.Context, _ *Teller, s *told.Source) ([]any, error) {
+	f, ok := s.Fact.(*inventory.Created)
+	if !ok {
+		return nil, nil
+	}
+	return ofType(s, f.Details, 0)
+}
+
+func soldOut(_ context.Context, _ *Teller, s *told.Source) ([]any, error) {
+	f, ok := s.Fact.(*keeper.CommittedFact)
+	if !ok || f.SoldOutAt == 0 {
+		return nil, nil
+	}
+	return ofType(s, &s.Type.Details, s.Type.Details.Quantity)
+}
+
+// ofType is a ticket type of which so many are sold.
+func ofType(s *told.Source, details *inventory.Details, sold int64) ([]any, error) {
+	r := inventory.Record{Ref: s.Ref, Details: *details, Sold: sold, Available: inventory.Unlimited}
+	if details.Quantity != inventory.Unlimited {
+		r.Available = details.Quantity - sold
+	}
+	v := view.TicketType(&r, false)
+	v.Sold = &r.Sold
+	return one(api.TicketTypeData{TicketType: api.EventTicketType{EventID: eventID(s), TicketType: *v}})
+}
+
+func eventID(s *told.Source) string { return s.Event.Details.PublicID.String() }
+
+func ofOrder(_ context.Context, _ *Teller, s *told.Source) ([]any, error) {
+	return one(api.OrderData{Order: view.Order(s.Order, eventID(s))})
+}
+
+func completed(ctx context.Context, t *Teller, s *told.Source) ([]any, error) {
+	tickets, err := t.issued(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	return one(api.CompletedOrderData{Order: view.Order(s.Order, eventID(s)), Tickets: tickets})
+}
+
+// ended is an order that ends unpaid in a status.
+func ended(status string) builder {
+	return func(ctx context.Context, t *Teller, s *told.Source) ([]any, error) {
+		if f, ok := s.Fact.(*event.OrderEnded); !ok || f.Status != status {
+			return nil, nil
+		}
+		return ofOrder(ctx, t, s)
+	}
+}
+
+func issued(ctx context.Context, t *Teller, s *told.Source) ([]any, error) {
+	tickets, err := t.issued(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]any, len(tickets))
+	for i := range tickets {
+		list[i] = api.IssuedTicketData{Ticket: tickets[i]}
+	}
+	return list, nil
+}
+
+// issued are the tickets of an order, with QR payloads of now.
+func (t *Teller) issued(ctx context.Context, s *told.Source) ([]api.IssuedTicket, error) {
+	records, err := t.tickets(ctx, s, s.Order)
+	if err != nil {
+		return nil, err
+	}
+	codes, now := t.Secrets.Event(s.Ref.ID), time.Now()
+	tickets := make([]api.IssuedTicket, len(records))
+	for i := range records {
+		serial := s.Order.FirstTicket + uint32(i)
+		qr, expires := codes.QR(serial, secrets.Version, now)
+		tickets[i] = api.IssuedTicket{
+			TicketRecord: records[i], Code: codes.Code(serial, secrets.Version), QR: qr, QRExpiresAt: api.At(expires.UnixMilli()),
+		}
+	}
+	return tickets, nil
+}
+
+func (t *Teller) tickets(ctx context.Context, s *told.Source, o *event.Order) ([]api.TicketRecord, error) {
+	where, err := t.where(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return view.Tickets(o, eventID(s), t.Secrets.Event(s.Ref.ID), where), nil
+}
+
+// seatsAgain is the pause after which a seat map is asked for again.
+const seatsAgain = 100 * time.Millisecond
+
+// where says where the seats of an order's tickets are. It asks until it knows.
+func (t *Teller) where(ctx context.Context, o *event.Order) (view.Where, error) {
+	if !o.Seated() {
+		return nil, nil
+	}
+	for {
+		m, err := t.Seats(ctx, o.ID.Event())
+		if err == nil {
+			return m.Where, nil
+		}
+		timer := time.NewTimer(seatsAgain)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return nil, err
+		}
+	}
+}
+
+// scanned is the ticket of a scan as the gates have left it.
+func (t *Teller) scanned(ctx context.Context, s *told.Source) (*api.TicketRecord, error) {
+	records, err := t.tickets(ctx, s, s.Ticket.Order)
+	if err != nil {
+		return nil, err
+	}
+	v := &records[s.Ticket.Serial-s.Ticket.Order.FirstTicket]
+	v.Status, v.CheckedInAt, v.GateName = s.Ticket.Status, api.At(s.Ticket.CheckedInAt), view.Optional(s.Ticket.Gate)
+	return v, nil
+}
+
+func checkedIn(ctx context.Context, t *Teller, s *told.Source) ([]any, error) {
+	f, ok := s.Fact.(*event.CheckedIn)
+	if !ok {
+		return nil, nil
+	}
+	v, err := t.scanned(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	return one(api.CheckinData{Ticket: *v, Checkin: api.Checkin{
+		EventID: eventID(s), Status: event.ScanSuccess, At: api.At(f.At),
+		GateName: view.Optional(f.Gate), DeviceID: view.Optional(f.Device), Method: view.Optional(f.Method),
+	}})
+}
+
+func denied(ctx context.Context, t *Teller, s *told.Source) ([]any, error) {
+	f, ok := s.Fact.(*event.CheckInDenied)
+	if !ok {
+		return nil, nil
+	}
+	data := api.DeniedCheckinData{Checkin: api.Checkin{
+		EventID: eventID(s), Status: f.Status, At: api.At(f.At), GateName: view.Optional(f.Gate), DeviceID: view.Optional(f.Device),
+	}}
+	if s.Ticket != nil {
+		v, err := t.scanned(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		data.Ticket = v
+	}
+	return one(data)
+}
+
+func refunded(_ context.Context, _ *Teller, s *told.Source) ([]any, error) {
+	f, ok := s.Fact.(*event.RefundReported)
+	if !ok || f.Status != event.RefundProcessed {
+		return nil, nil
+	}
+	return one(api.RefundData{Refund: api.OrderRefund{
+		OrderID: s.Order.ID.String(), Currency: s.Order.Currency, Refund: view.Refund(&s.Order.Refunds[f.Position]),
+	}})
+}
