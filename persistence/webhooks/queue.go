@@ -53,7 +53,7 @@ type Result struct {
 
 // Claim leases up to limit endpoints that have something due, those first that
 // were served least lately, and returns their ids. Nobody else may Load them until
-// Record, Free, or the lease's end.
+// Record, or the lease's end.
 func (s *Store) Claim(ctx context.Context, holder string, now time.Time, limit int) ([]int64, error) {
 	// The recursion steps from endpoint to endpoint: its cost does not depend
 	// on how much waits for each.
@@ -112,14 +112,6 @@ func (s *Store) Load(ctx context.Context, endpoints []int64, now time.Time) ([]*
 		return nil, fmt.Errorf("load webhooks: %w", err)
 	}
 	return pages, nil
-}
-
-// Free gives claims back, with nothing to record.
-func (s *Store) Free(ctx context.Context, holder string, endpoints []int64) error {
-	if err := free(ctx, s.pool, holder, endpoints); err != nil {
-		return fmt.Errorf("free webhooks: %w", err)
-	}
-	return nil
 }
 
 // FreeAll gives back whatever a node claimed before it was last started.

@@ -78,9 +78,10 @@ func TestClaimAndLoad(t *testing.T) {
 	require.True(t, first.At.Equal(w.fact("x", 1, 1).At))
 	require.Equal(t, int64(4), p.Attempts[1].Seq)
 
-	require.NoError(t, w.Free(t.Context(), "two", []int64{a.ID}))
+	none := map[int64][]webhooks.Result{a.ID: nil}
+	require.NoError(t, w.Record(t.Context(), "two", none))
 	require.Empty(t, w.claim("two", now), "only the holder gives it back")
-	require.NoError(t, w.Free(t.Context(), "one", []int64{a.ID}))
+	require.NoError(t, w.Record(t.Context(), "one", none))
 	require.Equal(t, []int64{a.ID}, w.claim("two", now))
 	t.Log("a node that comes back has nothing in hand")
 	require.NoError(t, w.FreeAll(t.Context(), "one"))

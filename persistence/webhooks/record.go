@@ -12,7 +12,8 @@ import (
 // Record keeps what came of attempts, by endpoint and in the order in which they
 // ended, and gives the claims on those endpoints back. An endpoint that is gone,
 // or has exhausted too many deliveries in a row, is disabled, and a job tells its
-// owners. What Record cannot write has not happened: it is sent again.
+// owners. Of an endpoint without results the claim is given back. What Record
+// cannot write has not happened: it is sent again.
 func (s *Store) Record(ctx context.Context, holder string, results map[int64][]Result) error {
 	// Whether a crash forgets it or comes before it is the same: not to wait
 	// for the disk costs nothing.
@@ -26,23 +27,28 @@ func (s *Store) Record(ctx context.Context, holder string, results map[int64][]R
 }
 
 func (s *Store) record(ctx context.Context, tx pgx.Tx, holder string, results map[int64][]Result) error {
-	ids := make([]int64, 0, len(results))
+	var claimed, sent []int64
 	var all []Result
 	for id, some := range results {
-		ids, all = append(ids, id), append(all, some...)
+		claimed = append(claimed, id)
+		if len(some) > 0 {
+			sent, all = append(sent, id), append(all, some...)
+		}
 	}
-	// Endpoints are locked before their deliveries, here as in Update.
-	ends, err := lock(ctx, tx, ids)
-	if err != nil {
-		return err
+	if len(sent) > 0 {
+		// Endpoints are locked before their deliveries, here as in Update.
+		ends, err := lock(ctx, tx, sent)
+		if err != nil {
+			return err
+		}
+		if err := write(ctx, tx, all); err != nil {
+			return err
+		}
+		if err := s.judge(ctx, tx, ends, results); err != nil {
+			return err
+		}
 	}
-	if err := write(ctx, tx, all); err != nil {
-		return err
-	}
-	if err := s.judge(ctx, tx, ends, results); err != nil {
-		return err
-	}
-	return free(ctx, tx, holder, ids)
+	return free(ctx, tx, holder, claimed)
 }
 
 // end is what of an endpoint decides about its end.
