@@ -1,21 +1,3 @@
-// Package webhook delivers facts to the endpoints of organizations
-// (service-api.md, Webhook delivery).
-//
-// A Deliverer is one node's. It is one loop, which records what came of attempts,
-// claims endpoints that have something due and loads a page for each
-// (persistence/webhooks), and one goroutine for each endpoint that is being served,
-// with a few attempts at once. So an endpoint that hangs occupies its own few
-// connections and nothing else, and what is in memory is a page for each endpoint
-// that is being served, however much waits. Nodes share the endpoints by leases.
-//
-// First attempts of one aggregate's facts are made one after another in their
-// order, whatever comes of them. Everything that fails is due again after a pause
-// (ladder.go). An attempt whose outcome was not recorded, because the process was
-// killed, is made again: at least once. Wake comes from a River job that is part of
-// the transaction that put something into a queue; without it the loop looks once
-// a second.
-//
-// cmd makes the one Deliverer; Stop waits for its goroutines.
 package webhook
 
 import (
@@ -53,7 +35,22 @@ type Config struct {
 	Resolver *net.Resolver    // nil: the system's
 }
 
-// Deliverer sends what waits in the queues of endpoints.
+// Deliverer sends what waits in the queues of endpoints (service-api.md, Webhook
+// delivery). It is one node's; cmd makes it, and Stop waits for its goroutines.
+//
+// It is one loop, which records what came of attempts, claims endpoints that have
+// something due and loads a page for each (persistence/webhooks), and one goroutine
+// for each endpoint that is being served, with a few attempts at once. So an
+// endpoint that hangs occupies its own few connections and nothing else, and what
+// is in memory is a page for each endpoint that is being served, however much
+// waits. Nodes share the endpoints by leases.
+//
+// First attempts of one aggregate's facts are made one after another in their
+// order, whatever comes of them. Everything that fails is due again after a pause
+// (ladder.go). An attempt whose outcome was not recorded, because the process was
+// killed, is made again: at least once. Wake comes from a River job that is part of
+// the transaction that put something into a queue; without it the loop looks once
+// a second.
 type Deliverer struct {
 	cfg     Config
 	http    *http.Transport

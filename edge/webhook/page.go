@@ -97,22 +97,29 @@ func (s *sending) lane(attempts []*webhooks.Attempt) {
 
 // attempt sends one delivery.
 func (s *sending) attempt(a *webhooks.Attempt) answer {
-	data := testData(s.page.Endpoint)
-	if a.Payload != nil {
-		var err error
-		if data, err = told.Unseal(s.d.cfg.Secrets, a.EventID, a.Payload); err != nil {
-			s.d.cfg.Log.LogAttrs(s.d.ctx, slog.LevelError, "a fact cannot be read", slog.String("event", a.EventID), slog.Any("error", err))
-			return answer{outcome: outcomeConnection, err: "the event cannot be read"}
-		}
-	}
 	switch {
 	case a.Missing:
 		return answer{outcome: outcomeConnection, err: "the event is not kept any more"}
 	case s.secret == "":
 		return answer{outcome: outcomeConnection, err: "the signing secret cannot be read: rotate it"}
 	}
-	body := bodyOf(a, data)
+	body, err := s.body(a)
+	if err != nil { // of another master key, too
+		s.d.cfg.Log.LogAttrs(s.d.ctx, slog.LevelError, "a fact cannot be read", slog.String("event", a.EventID), slog.Any("error", err))
+		return answer{outcome: outcomeConnection, err: "the event cannot be read"}
+	}
 	return post(s.d.ctx, s.d.http, s.page.URL, headersOf(a, s.secret, s.d.cfg.Now(), body), body)
+}
+
+func (s *sending) body(a *webhooks.Attempt) ([]byte, error) {
+	if a.Payload == nil {
+		return bodyOf(a, testData(s.page.Endpoint))
+	}
+	data, err := told.Unseal(s.d.cfg.Secrets, a.EventID, a.Payload)
+	if err != nil {
+		return nil, err
+	}
+	return bodyOf(a, data)
 }
 
 // judge is what an answer means for the delivery.

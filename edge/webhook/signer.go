@@ -4,12 +4,14 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"net/http"
 	"strconv"
 	"time"
 
+	"github.com/go-json-experiment/json"
+
 	"boxoffice/edge/secrets"
+	"boxoffice/persistence/told"
 	"boxoffice/persistence/webhooks"
 )
 
@@ -51,10 +53,8 @@ func openSecret(m *secrets.Master, org int64, sealed []byte) (string, error) {
 func sealContext(org int64) []byte { return strconv.AppendInt([]byte("org/"), org, 10) }
 
 // bodyOf is what is POSTed: the same bytes in every attempt.
-func bodyOf(a *webhooks.Attempt, data []byte) []byte {
-	b := make([]byte, 0, len(data)+256)
-	b = fmt.Appendf(b, `{"id":%q,"type":%q,"created":%q,"seq":%d,"data":`, a.EventID, a.Type, a.At.UTC().Format(time.RFC3339Nano), a.Seq)
-	return append(append(b, data...), '}')
+func bodyOf(a *webhooks.Attempt, data []byte) ([]byte, error) {
+	return json.Marshal(Body(&told.Fact{ID: a.EventID, Type: a.Type, Seq: a.Seq, At: a.At, Data: data}))
 }
 
 // testData is the payload of a test.
