@@ -34,6 +34,9 @@ func (wakeArgs) Kind() string { return "webhook_wake" }
 // Kind names the job.
 func (disabledArgs) Kind() string { return "webhook_disabled" }
 
+// InsertOpts of telling owners: for about a day.
+func (disabledArgs) InsertOpts() river.InsertOpts { return river.InsertOpts{MaxAttempts: 10} }
+
 // Kind names the job.
 func (pruneArgs) Kind() string { return "webhook_prune" }
 
