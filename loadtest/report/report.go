@@ -98,6 +98,17 @@ type Check struct {
 	Note     string   `json:"note,omitempty"`
 }
 
+// findingsShown is how many findings of a check are told.
+const findingsShown = 20
+
+// Found notes a finding.
+func (c *Check) Found(format string, args ...any) {
+	c.Failed++
+	if len(c.Findings) < findingsShown {
+		c.Findings = append(c.Findings, fmt.Sprintf(format, args...))
+	}
+}
+
 // Failed is the number of findings over all checks.
 func (a *Audit) Failed() int64 {
 	var n int64
