@@ -29,6 +29,7 @@ type RushConfig struct {
 	SLO       time.Duration `name:"slo" default:"100ms" help:"The p99 that the run is judged by."`
 	MaxLag    float64       `default:"0.05" help:"Send-lag p99, as a share of the SLO, above which the run is invalid."`
 	Out       string        `default:"loadtest-report" type:"path" help:"Directory of the report."`
+	Webhooks  bool          `help:"Have everything that is told of the sale delivered to an endpoint of the harness's own, and audit what arrives. A target must allow private webhooks."`
 	Plain     bool          `env:"CI" help:"Plain lines instead of a progress bar."`
 }
 
@@ -49,6 +50,14 @@ type CrashConfig struct {
 	PostgresKills int           `default:"5" help:"How many times all of Postgres is killed with -9."`
 	Within        time.Duration `default:"5s" help:"By when the node must be ready, and writes work, again."`
 	Calm          time.Duration `default:"2s" help:"Mean time from one recovery to the next kill."`
+}
+
+// nodeEnv is what a node for the run needs in its environment.
+func (c *RushConfig) nodeEnv() []string {
+	if !c.Webhooks {
+		return nil
+	}
+	return []string{privateWebhooks}
 }
 
 // schedule is when the buyers arrive.

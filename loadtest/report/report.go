@@ -48,8 +48,9 @@ type Report struct {
 	Steal     float64           `json:"steal"`  // share of the machine's time
 	Others    float64           `json:"others"` // cores that other processes kept busy
 
-	Outages []Outage `json:"outages,omitempty"`
-	Audit   Audit    `json:"audit"`
+	Outages    []Outage    `json:"outages,omitempty"`
+	Deliveries *Deliveries `json:"deliveries,omitempty"` // nil: no webhooks
+	Audit      Audit       `json:"audit"`
 }
 
 // Count is a named number.
@@ -82,6 +83,14 @@ type Outage struct {
 	Ready       time.Duration `json:"ready"`       // of a node: from its start to /readyz
 	WritesAgain time.Duration `json:"writesAgain"` // from the kill to the first order acknowledged after it
 	Trouble     string        `json:"trouble,omitempty"`
+}
+
+// Deliveries is what became of the webhooks.
+type Deliveries struct {
+	Events int64                `json:"events"`
+	Again  int64                `json:"again"`  // deliveries that repeated an event
+	Delay  openloop.Percentiles `json:"delay"`  // from the fact to its first arrival
+	Behind time.Duration        `json:"behind"` // when the last one came, since the end of the rush
 }
 
 // Audit is the verdict on what was acknowledged.
