@@ -51,7 +51,7 @@ func Crash(ctx context.Context, cfg CrashConfig, out io.Writer, log *slog.Logger
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, s.close()) }()
+	defer func() { err = errors.Join(err, s.close(ctx)) }()
 
 	r := s.newReport("On-sale rush with crashes", node.URL, cfg)
 	k := &killer{cfg: &cfg, node: node, rush: s.rush, log: log, began: time.Now(), finished: make(chan struct{})}

@@ -56,7 +56,7 @@ func Onsale(ctx context.Context, cfg OnsaleConfig, out io.Writer, log *slog.Logg
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, s.close()) }()
+	defer func() { err = errors.Join(err, s.close(ctx)) }()
 	r := s.newReport("On-sale rush", cfg.Target, cfg)
 	if err := s.measure(ctx, r, targets, out, nil); err != nil {
 		return nil, err
@@ -120,7 +120,7 @@ func openSession(
 	}
 	if err != nil {
 		network.Close()
-		return nil, errors.Join(err, s.closeRoom())
+		return nil, errors.Join(err, s.closeRoom(ctx))
 	}
 	s.rush = newRush(cfg, svc, network, event, acks)
 	return s, nil
@@ -145,16 +145,16 @@ func (s *session) putOnSale(
 	return s.organizer.OpenSale(ctx, types)
 }
 
-func (s *session) close() error {
+func (s *session) close(ctx context.Context) error {
 	s.net.Close()
-	return errors.Join(s.acks.Close(), s.closeRoom())
+	return errors.Join(s.acks.Close(), s.closeRoom(ctx))
 }
 
-func (s *session) closeRoom() error {
+func (s *session) closeRoom(ctx context.Context) error {
 	if s.room == nil {
 		return nil
 	}
-	return s.room.close()
+	return s.room.close(ctx)
 }
 
 // measure lets the buyers in and fills the report with what was measured. stop,
@@ -218,7 +218,7 @@ func (s *session) auditWebhooks(ctx context.Context, r *report.Report) error {
 			placed[e.Order] = true
 		}
 	}
-	checks, err := s.room.audit(ctx, map[*Organizer]map[string]bool{s.organizer: placed})
+	checks, err := s.room.audit(ctx, map[*Organizer]map[string]bool{s.organizer: placed}, s.cfg.HookPatience)
 	if err != nil {
 		return err
 	}

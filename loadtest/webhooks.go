@@ -32,6 +32,7 @@ type WebhooksConfig struct {
 	Facts       float64       `default:"500" help:"Facts told per second, over all organizations."`
 	Duration    time.Duration `default:"60s" help:"How long."`
 	Goal        time.Duration `default:"2s" help:"The p99 from commit to receipt, of healthy endpoints, that the run is judged by."`
+	Patience    time.Duration `default:"30s" help:"How long, in the audit, nothing more must arrive before what is missing counts as lost."`
 	Out         string        `default:"loadtest-report" type:"path" help:"Directory of the result and of the node's log."`
 }
 
@@ -58,7 +59,7 @@ func Webhooks(ctx context.Context, cfg WebhooksConfig, out io.Writer, log *slog.
 	}
 	defer func() { err = errors.Join(err, stop()) }()
 	h := &hooking{cfg: cfg, node: node, room: openMailroom(), placed: map[*Organizer]map[string]bool{}}
-	defer func() { err = errors.Join(err, h.room.close()) }()
+	defer func() { err = errors.Join(err, h.room.close(ctx)) }()
 	defer func() {
 		if h.net != nil {
 			h.net.Close()
@@ -70,7 +71,7 @@ func Webhooks(ctx context.Context, cfg WebhooksConfig, out io.Writer, log *slog.
 	if err := h.run(ctx); err != nil {
 		return err
 	}
-	checks, err := h.room.audit(ctx, h.placed)
+	checks, err := h.room.audit(ctx, h.placed, cfg.Patience)
 	if err != nil {
 		return err
 	}

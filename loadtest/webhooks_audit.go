@@ -9,9 +9,6 @@ import (
 	"boxoffice/loadtest/report"
 )
 
-// hookPatience is how long the audit waits for something more to arrive.
-const hookPatience = 30 * time.Second
-
 // feed is what an organization was told, as far as it has been read.
 type feed struct {
 	org    *Organizer
@@ -66,8 +63,8 @@ type hookAudit struct {
 }
 
 // audit waits until healthy endpoints have all that their organizations were told,
-// and nothing more comes, and compares.
-func (m *mailroom) audit(ctx context.Context, placed map[*Organizer]map[string]bool) ([]report.Check, error) {
+// or nothing more has come for as long as its patience, and compares.
+func (m *mailroom) audit(ctx context.Context, placed map[*Organizer]map[string]bool, patience time.Duration) ([]report.Check, error) {
 	a := &hookAudit{room: m, feeds: map[*Organizer]*feed{}, placed: placed}
 	for o := range placed {
 		if err := o.login(ctx); err != nil {
@@ -86,7 +83,7 @@ func (m *mailroom) audit(ctx context.Context, placed map[*Organizer]map[string]b
 		if known != last {
 			last, progress = known, time.Now()
 		}
-		if complete && time.Since(progress) > time.Second || time.Since(progress) > hookPatience {
+		if complete && time.Since(progress) > time.Second || time.Since(progress) > patience {
 			return a.checks(), nil
 		}
 		select {

@@ -101,9 +101,10 @@ func (m *mailroom) open(ctx context.Context, o *Organizer, how manner) error {
 	return nil
 }
 
-func (m *mailroom) close() error {
+// close ends it, also when ctx has ended.
+func (m *mailroom) close(ctx context.Context) error {
 	close(m.done)
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	err := m.server.ShutdownWithContext(ctx)
 	m.serving.Wait()
