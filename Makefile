@@ -7,10 +7,11 @@ ONSALE_FLAGS ?= --tickets=20000 --types=3 --buyers=60000 --shape=ramp --ramp=10s
 CRASH_FLAGS  ?= --tickets=20000 --buyers=15000 --rate=150 --duration=100s
 SEATS_FLAGS  ?=
 VIEWERS_FLAGS ?=
+WEBHOOKS_FLAGS ?=
 LINT         := bin/golangci-lint
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test race page-test security timing sim bench onsale crash logins seats viewers api-fuzz lint verify
+.PHONY: help build run test race page-test security timing sim bench onsale crash logins seats viewers webhooks api-fuzz lint verify
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -57,6 +58,9 @@ seats: build ## 2,000 shoppers after the seats of an arena, 10,000 viewers, with
 
 viewers: build ## 20,000 viewers of one map, with and without slow ones among them; VIEWERS_FLAGS
 	./bin/boxoffice loadtest viewers --out=out/viewers $(VIEWERS_FLAGS)
+
+webhooks: build ## 500 facts/s to 200 endpoints, 80 of which hang, fail, redirect or drip, with an audit; WEBHOOKS_FLAGS
+	./bin/boxoffice loadtest webhooks --out=out/webhooks $(WEBHOOKS_FLAGS)
 
 api-fuzz: build ## schemathesis over the OpenAPI document, on a node of its own (network: PyPI); FUZZ_FLAGS
 	.ci/api-fuzz $(FUZZ_FLAGS)

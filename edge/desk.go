@@ -15,6 +15,7 @@ import (
 	"boxoffice/edge/payments"
 	"boxoffice/edge/route"
 	"boxoffice/edge/secrets"
+	"boxoffice/edge/webhook"
 	"boxoffice/engine"
 	"boxoffice/engine/event"
 	"boxoffice/persistence/accounts"
@@ -23,6 +24,7 @@ import (
 	"boxoffice/persistence/readmodel"
 	"boxoffice/persistence/told"
 	"boxoffice/persistence/venues"
+	"boxoffice/persistence/webhooks"
 )
 
 // Desk is what the handlers have in hand: the door to the actors, the tables,
@@ -38,6 +40,8 @@ type Desk struct {
 	Venues   *venues.Store
 	Replies  *idempotency.Store
 	Facts    *told.Store
+	Webhooks *webhooks.Store
+	Targets  *webhook.Targets
 	Events   *accounts.Lease // numbers for new events
 	Types    *accounts.Lease // numbers for new ticket types
 	Gateways *payments.Gateways

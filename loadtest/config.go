@@ -9,27 +9,29 @@ import (
 
 // RushConfig says what rush of buyers is made. The tags are kong's.
 type RushConfig struct {
-	Buyers    int           `default:"20000" help:"Most buyers; 0: as many as the rate brings."`
-	Tickets   int           `default:"10000" help:"Tickets on sale, over all types."`
-	Types     int           `default:"3" help:"Ticket types; every second one is free."`
-	Rate      float64       `default:"300" help:"Buyers arriving per second, at the peak."`
-	Shape     string        `default:"spike" enum:"spike,constant,poisson,ramp" help:"How they arrive: ${enum}."`
-	Ramp      time.Duration `default:"5s" help:"Time from the first buyer to the peak (spike, ramp)."`
-	Duration  time.Duration `default:"60s" help:"How long buyers arrive."`
-	Think     time.Duration `default:"500ms" help:"Mean pause between two steps of a buyer."`
-	Abandon   float64       `default:"0.1" help:"Share of orders that are never paid."`
-	Cancel    float64       `default:"0.05" help:"Share of orders that the buyer cancels."`
-	Duplicate float64       `default:"0.05" help:"Share of buyers who send the same order twice at once."`
-	Returning float64       `default:"0.05" help:"Share of buyers who come back under an e-mail address already used."`
-	Clients   int           `default:"1000" help:"Client addresses."`
-	Timeout   time.Duration `default:"10s" help:"Of one request."`
-	Patience  time.Duration `default:"30s" help:"How long a buyer repeats one request."`
-	Agree     time.Duration `default:"15s" help:"How long, in the audit, stock and money may take to agree with the orders."`
-	Seed      uint64        `default:"1" help:"Of everything random."`
-	SLO       time.Duration `name:"slo" default:"100ms" help:"The p99 that the run is judged by."`
-	MaxLag    float64       `default:"0.05" help:"Send-lag p99, as a share of the SLO, above which the run is invalid."`
-	Out       string        `default:"loadtest-report" type:"path" help:"Directory of the report."`
-	Plain     bool          `env:"CI" help:"Plain lines instead of a progress bar."`
+	Buyers       int           `default:"20000" help:"Most buyers; 0: as many as the rate brings."`
+	Tickets      int           `default:"10000" help:"Tickets on sale, over all types."`
+	Types        int           `default:"3" help:"Ticket types; every second one is free."`
+	Rate         float64       `default:"300" help:"Buyers arriving per second, at the peak."`
+	Shape        string        `default:"spike" enum:"spike,constant,poisson,ramp" help:"How they arrive: ${enum}."`
+	Ramp         time.Duration `default:"5s" help:"Time from the first buyer to the peak (spike, ramp)."`
+	Duration     time.Duration `default:"60s" help:"How long buyers arrive."`
+	Think        time.Duration `default:"500ms" help:"Mean pause between two steps of a buyer."`
+	Abandon      float64       `default:"0.1" help:"Share of orders that are never paid."`
+	Cancel       float64       `default:"0.05" help:"Share of orders that the buyer cancels."`
+	Duplicate    float64       `default:"0.05" help:"Share of buyers who send the same order twice at once."`
+	Returning    float64       `default:"0.05" help:"Share of buyers who come back under an e-mail address already used."`
+	Clients      int           `default:"1000" help:"Client addresses."`
+	Timeout      time.Duration `default:"10s" help:"Of one request."`
+	Patience     time.Duration `default:"30s" help:"How long a buyer repeats one request."`
+	Agree        time.Duration `default:"15s" help:"How long, in the audit, stock and money may take to agree with the orders."`
+	Seed         uint64        `default:"1" help:"Of everything random."`
+	SLO          time.Duration `name:"slo" default:"100ms" help:"The p99 that the run is judged by."`
+	MaxLag       float64       `default:"0.05" help:"Send-lag p99, as a share of the SLO, above which the run is invalid."`
+	Out          string        `default:"loadtest-report" type:"path" help:"Directory of the report."`
+	Webhooks     bool          `help:"Have everything that is told of the sale delivered to an endpoint of the harness's own, and audit what arrives. A target must allow private webhooks."`
+	HookPatience time.Duration `default:"30s" help:"How long, in the audit, nothing more must arrive before what is missing counts as lost."`
+	Plain        bool          `env:"CI" help:"Plain lines instead of a progress bar."`
 }
 
 // OnsaleConfig is `boxoffice loadtest onsale`.
@@ -49,6 +51,14 @@ type CrashConfig struct {
 	PostgresKills int           `default:"5" help:"How many times all of Postgres is killed with -9."`
 	Within        time.Duration `default:"5s" help:"By when the node must be ready, and writes work, again."`
 	Calm          time.Duration `default:"2s" help:"Mean time from one recovery to the next kill."`
+}
+
+// nodeEnv is what a node for the run needs in its environment.
+func (c *RushConfig) nodeEnv() []string {
+	if !c.Webhooks {
+		return nil
+	}
+	return []string{privateWebhooks}
 }
 
 // schedule is when the buyers arrive.

@@ -42,7 +42,7 @@ func Crash(ctx context.Context, cfg CrashConfig, out io.Writer, log *slog.Logger
 	}
 	cfg.Buyers = 0
 	cfg.Duration = max(cfg.Duration, time.Duration(cfg.NodeKills+cfg.PostgresKills)*(2*cfg.Calm+3*cfg.Within))
-	node, stopNode, err := startNode(ctx, cfg.Out, out, log)
+	node, stopNode, err := startNode(ctx, cfg.Out, out, log, cfg.nodeEnv()...)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func Crash(ctx context.Context, cfg CrashConfig, out io.Writer, log *slog.Logger
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, s.close()) }()
+	defer func() { err = errors.Join(err, s.close(ctx)) }()
 
 	r := s.newReport("On-sale rush with crashes", node.URL, cfg)
 	k := &killer{cfg: &cfg, node: node, rush: s.rush, log: log, began: time.Now(), finished: make(chan struct{})}

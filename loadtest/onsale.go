@@ -44,7 +44,7 @@ func Onsale(ctx context.Context, cfg OnsaleConfig, out io.Writer, log *slog.Logg
 		{Name: "postgres", PID: procstat.Fixed(cfg.PostgresPID), Tree: true},
 	}
 	if cfg.Target == "" {
-		node, stop, err := startNode(ctx, cfg.Out, out, log)
+		node, stop, err := startNode(ctx, cfg.Out, out, log, cfg.nodeEnv()...)
 		if err != nil {
 			return nil, err
 		}
@@ -56,7 +56,7 @@ func Onsale(ctx context.Context, cfg OnsaleConfig, out io.Writer, log *slog.Logg
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, s.close()) }()
+	defer func() { err = errors.Join(err, s.close(ctx)) }()
 	r := s.newReport("On-sale rush", cfg.Target, cfg)
 	if err := s.measure(ctx, r, targets, out, nil); err != nil {
 		return nil, err
@@ -89,7 +89,10 @@ func startNode(ctx context.Context, dir string, out io.Writer, log *slog.Logger,
 // session is a rush with what it stands on.
 type session struct {
 	*rush
-	started time.Time
+	started   time.Time
+	organizer *Organizer
+	room      *mailroom // nil: no webhooks
+	arrivals  time.Time // when the last buyer was in
 }
 
 // openSession checks the target, makes the client addresses, puts an event on
@@ -109,35 +112,49 @@ func openSession(
 	if err := network.Check(ctx, svc.Host); err != nil {
 		return nil, err
 	}
-	event, err := putOnSale(ctx, svc, network.Source(0), &cfg, reserve)
+	s := &session{started: time.Now()}
+	event, err := s.putOnSale(ctx, svc, network.Source(0), &cfg, reserve)
 	var acks *AckLog
 	if err == nil {
 		acks, err = CreateAckLog(filepath.Join(cfg.Out, "acknowledged.jsonl"))
 	}
 	if err != nil {
 		network.Close()
-		return nil, err
+		return nil, errors.Join(err, s.closeRoom(ctx))
 	}
-	return &session{rush: newRush(cfg, svc, network, event, acks), started: time.Now()}, nil
+	s.rush = newRush(cfg, svc, network, event, acks)
+	return s, nil
 }
 
-func putOnSale(
+func (s *session) putOnSale(
 	ctx context.Context, svc client.API, from *client.Source, cfg *RushConfig, reserve int,
-) (*Sale, error) {
-	organizer, err := Register(ctx, svc, from)
-	if err != nil {
+) (_ *Sale, err error) {
+	if s.organizer, err = Register(ctx, svc, from); err != nil {
 		return nil, err
+	}
+	if cfg.Webhooks {
+		s.room = openMailroom()
+		if err := s.room.open(ctx, s.organizer, healthy); err != nil {
+			return nil, err
+		}
 	}
 	types := planTypes(cfg)
 	if reserve > 0 {
 		types = append(types, SaleType{Name: "Reserve", Quantity: reserve, Free: true, MaxPerOrder: 1, MaxPerCustomer: 1})
 	}
-	return organizer.OpenSale(ctx, types)
+	return s.organizer.OpenSale(ctx, types)
 }
 
-func (s *session) close() error {
+func (s *session) close(ctx context.Context) error {
 	s.net.Close()
-	return s.acks.Close()
+	return errors.Join(s.acks.Close(), s.closeRoom(ctx))
+}
+
+func (s *session) closeRoom(ctx context.Context) error {
+	if s.room == nil {
+		return nil
+	}
+	return s.room.close(ctx)
 }
 
 // measure lets the buyers in and fills the report with what was measured. stop,
@@ -152,6 +169,7 @@ func (s *session) measure(
 	st, err := s.run(ctx, engine)
 	usage := sampler.Stop()
 	shown.end()
+	s.arrivals = time.Now()
 	if err != nil {
 		return err
 	}
@@ -173,6 +191,11 @@ func (s *session) conclude(
 		return err
 	}
 	r.Audit.Checks = append(r.Audit.Checks, neverInternal(r))
+	if s.room != nil {
+		if err := s.auditWebhooks(ctx, r); err != nil {
+			return err
+		}
+	}
 	r.Orders = s.outcome()
 	fmt.Fprint(out, "\n", r.Text())
 	page, err := r.Save(dir)
@@ -182,6 +205,28 @@ func (s *session) conclude(
 	fmt.Fprintf(out, "\nreport: %s\n", page)
 	if n := r.Audit.Failed(); n > 0 {
 		return fmt.Errorf("%w: %d findings", ErrFindings, n)
+	}
+	return nil
+}
+
+// auditWebhooks waits for what is still to be delivered, and adds to the report
+// what was.
+func (s *session) auditWebhooks(ctx context.Context, r *report.Report) error {
+	placed := map[string]bool{}
+	for _, e := range s.acks.Entries() {
+		if e.What == ackPlaced {
+			placed[e.Order] = true
+		}
+	}
+	checks, err := s.room.audit(ctx, map[*Organizer]map[string]bool{s.organizer: placed}, s.cfg.HookPatience)
+	if err != nil {
+		return err
+	}
+	r.Audit.Checks = append(r.Audit.Checks, checks...)
+	h := s.room.hooks[0]
+	events, again := h.arrived()
+	r.Deliveries = &report.Deliveries{
+		Events: events, Again: again, Delay: delays(s.room.hooks), Behind: max(0, h.latest.Sub(s.arrivals)),
 	}
 	return nil
 }

@@ -30,6 +30,7 @@ type service struct {
 	places   int
 	complete int
 	journal  io.Writer // of what changes something; nil: none
+	told     telling
 	down     atomic.Bool
 }
 
@@ -48,6 +49,7 @@ type bugs struct {
 	refuse       int  // answers 503 without carrying out
 	break500     int  // answers 500 without carrying out
 	gate         func()
+	telling      tellingBugs
 }
 
 type svcType struct {
@@ -118,7 +120,7 @@ func (s *service) serve(ctx *fasthttp.RequestCtx) {
 	defer s.mu.Unlock()
 	s.requests++
 	path := strings.TrimPrefix(string(ctx.Path()), "/api/v1")
-	setUp := strings.HasPrefix(path, "/organizer") || strings.HasPrefix(path, "/auth") || strings.HasPrefix(path, "/_sim")
+	setUp := strings.HasPrefix(path, "/organizer") || strings.HasPrefix(path, "/auth") || strings.HasPrefix(path, "/webhooks") || strings.HasPrefix(path, "/_sim")
 	if s.down.Load() || !setUp && nth(s.requests, s.bugs.refuse) {
 		fail(ctx, 503, "OVERLOADED")
 		return
@@ -140,6 +142,12 @@ func (s *service) route(ctx *fasthttp.RequestCtx, method, path string) {
 	part := strings.Split(strings.Trim(path, "/"), "/")
 	switch {
 	case path == "/readyz":
+	case path == "/webhooks":
+		s.told.subscribe(ctx)
+	case path == "/organizer/facts":
+		s.told.list(ctx)
+	case path == "/auth/login":
+		data(ctx, 200, map[string]string{"accessToken": "organizer"})
 	case path == "/auth/register":
 		data(ctx, 201, map[string]string{"accessToken": "organizer"})
 	case path == "/organizer/events":
@@ -230,6 +238,7 @@ func (s *service) place(ctx *fasthttp.RequestCtx) {
 	s.places++
 	o.ID, o.OrderNumber, o.AccessToken = fmt.Sprintf("order-%d", s.places), fmt.Sprintf("BX-%d", s.places), "token"
 	o.Total = fmt.Sprintf("%d.%02d", o.cents/100, o.cents%100)
+	s.tell("order.created", o)
 	if o.cents == 0 {
 		s.finish(o)
 	}
@@ -264,6 +273,7 @@ func (s *service) finish(o *svcOrder) {
 			o.Tickets = append(o.Tickets, svcTicket{"id-" + name, "code-" + name, i.TicketTypeID})
 		}
 	}
+	s.tell("order.completed", o)
 	if nth(s.complete, s.bugs.doubleTicket) {
 		o.Tickets[0].Code = "code-of-another"
 	}

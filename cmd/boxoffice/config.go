@@ -17,6 +17,7 @@ import (
 
 	"boxoffice/edge/mail"
 	"boxoffice/edge/secrets"
+	"boxoffice/edge/webhook"
 )
 
 // config is the table of knobs: each has one row, with its flag, its variable,
@@ -51,6 +52,7 @@ type config struct {
 	SMTPURL           string        `env:"BOXOFFICE_SMTP_URL" secret:"" help:"Mail server: smtps://user:password@host:465, or smtp://host:587 with STARTTLS; smtp+plain:// never encrypts. Mail is captured in test if empty."`
 	MailDir           string        `env:"BOXOFFICE_MAIL_DIR" help:"Where mail is captured, without a mail server; <data dir>/mail if empty."`
 	MailFrom          string        `env:"BOXOFFICE_MAIL_FROM" help:"Sender of mail, such as Boxoffice <tickets@example.org>; required with a mail server."`
+	WebhooksPrivate   bool          `env:"BOXOFFICE_WEBHOOK_ALLOW_PRIVATE" help:"Let webhooks go to private addresses, over plain HTTP and to any port; for tests, refused in live."`
 	AdminEmail        string        `env:"BOXOFFICE_ADMIN_EMAIL" help:"The platform's first administrator, made or promoted at start; none if empty."`
 	AdminPassword     string        `env:"BOXOFFICE_ADMIN_PASSWORD" secret:"" help:"The administrator's first password, of 8 to 128 characters."`
 	Demo              bool          `env:"BOXOFFICE_DEMO" default:"true" negatable:"" help:"Put a demo event on sale on a new private node."`
@@ -98,6 +100,14 @@ func (c *config) origin() (mail.Origin, error) {
 		return mail.Origin{}, fmt.Errorf("BOXOFFICE_MAIL_FROM: %w", err)
 	}
 	return origin, nil
+}
+
+// webhookTargets says where webhooks may go.
+func (c *config) webhookTargets() (*webhook.Targets, error) {
+	if c.WebhooksPrivate && c.Env == "live" {
+		return nil, errors.New("BOXOFFICE_WEBHOOK_ALLOW_PRIVATE is refused in live: a webhook could reach what is behind the firewall")
+	}
+	return webhook.NewTargets(c.WebhooksPrivate), nil
 }
 
 // admin makes sure that the first administrator could log in.

@@ -46,7 +46,7 @@ func (n *node) tell(ctx context.Context, tx pgx.Tx, batches []journal.Batch) err
 // startFacts has the world told of what is committed from here on, and of what
 // was before and is not told yet. Its failure is not the node's: sales go on.
 func (n *node) startFacts(context.Context) error {
-	n.told = told.New(n.pool, n.desk.Secrets, n.desk.Teller())
+	n.told = told.New(n.pool, n.desk.Secrets, n.desk.Teller(), n.desk.Webhooks.FanOut)
 	n.desk.Facts = n.told
 	n.started(told.StartPruner(n.told, n.log).Stop)
 	n.cluster.Once("facts", n.telling.run) // until the cluster stops

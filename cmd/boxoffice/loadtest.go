@@ -13,6 +13,8 @@ type loadtestCmd struct {
 	Logins loginsCmd `cmd:"" help:"Orders with and without a crowd that logs in."`
 	Seats  seatsCmd  `cmd:"" help:"Shoppers after the seats of one house, watched by a crowd, and their audit."`
 
+	Webhooks webhooksCmd `cmd:"" help:"Facts delivered to endpoints of which some hang, fail, redirect or drip, and their audit."`
+
 	Viewers viewersCmd `cmd:"" help:"A crowd that watches one map, with and without members who stop reading."`
 }
 
@@ -54,4 +56,11 @@ type viewersCmd struct{ loadtest.ViewersConfig }
 func (c *viewersCmd) Run(ctx context.Context) error {
 	_, err := loadtest.Viewers(ctx, c.ViewersConfig, os.Stdout, logger(0))
 	return err
+}
+
+type webhooksCmd struct{ loadtest.WebhooksConfig }
+
+// Run has a node of its own deliver, and fails when the audit finds anything.
+func (c *webhooksCmd) Run(ctx context.Context) error {
+	return loadtest.Webhooks(ctx, c.WebhooksConfig, os.Stdout, logger(0))
 }

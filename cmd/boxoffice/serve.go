@@ -43,6 +43,7 @@ import (
 	"boxoffice/persistence/told"
 	"boxoffice/persistence/venues"
 	"boxoffice/persistence/wakes"
+	"boxoffice/persistence/webhooks"
 )
 
 // stopTime bounds an orderly stop.
@@ -96,6 +97,7 @@ type node struct {
 	reading  *following // the read model
 	telling  *following // what the world is told
 	told     *told.Store
+	webhooks *webhook.Deliverer
 	journal  *journal.Postgres
 	cluster  *cluster.Node
 	sim      *paysim.Sim
@@ -117,7 +119,7 @@ func (n *node) started(stop func(context.Context) error) { n.stops = append(n.st
 func (n *node) start(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{
 		n.startProfiles, n.listenForLinks, n.startPostgres, n.startJournal, n.startCluster, n.startPayments, n.startMail, n.startDesk,
-		n.startFacts, n.startEdge, n.join,
+		n.startJobs, n.startFacts, n.startEdge, n.join,
 	} {
 		if err := step(ctx); err != nil {
 			return err
@@ -362,6 +364,12 @@ func (n *node) startDesk(ctx context.Context) error {
 	d.Node, d.Read, d.Settled, d.Drain = n.cluster, n.model, n.settled, n.drain
 	d.Accounts, d.APIKeys, d.Replies = accounts.New(n.pool), apikeys.New(n.pool), idempotency.New(n.pool)
 	d.Venues = venues.New(n.pool)
+	if d.Webhooks, err = webhooks.New(n.pool); err != nil {
+		return err
+	}
+	if d.Targets, err = n.cfg.webhookTargets(); err != nil {
+		return err
+	}
 	d.Events, d.Types = accounts.NewLease(n.pool, "event_numbers"), accounts.NewLease(n.pool, "ticket_type_numbers")
 	d.Secrets, d.Env, d.LimitsScale, d.Log = master, n.cfg.Env, n.cfg.LimitsScale, n.log
 	if err := d.Open(); err != nil {
@@ -456,7 +464,7 @@ func (n *node) ready() error {
 // metrics are the process's and the engine's.
 func (n *node) metrics() *prometheus.Registry {
 	r := prometheus.NewRegistry()
-	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), n.desk.Mail)
+	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), n.desk.Mail, n.webhooks)
 	gauge := func(name, help string, f func() float64) {
 		r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "boxoffice", Name: name, Help: help}, f))
 	}

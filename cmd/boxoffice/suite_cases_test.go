@@ -263,6 +263,10 @@ func (w *world) another(kind string, open bool) map[string]string {
 		return map[string]string{"another's": o.ownerID}
 	case kind == kindVenue:
 		return map[string]string{"another's": o.venueID}
+	case kind == kindWebhook:
+		return map[string]string{"another's": o.webhookID}
+	case kind == kindDelivery:
+		return map[string]string{"another's": o.deliveryID}
 	case kind == kindCurrency: // it is everybody's
 		return nil
 	}
@@ -285,7 +289,7 @@ func (w *world) nowhere(kind string) map[string]string {
 	case kindType:
 		ids["guessed"] = engine.NumberedID(event, 999_999_999).String()
 		ids["guessed event"] = engine.NumberedID(event+1_000_000, 1).String()
-	case kindOrg, kindKey:
+	case kindOrg, kindKey, kindWebhook, kindDelivery:
 		ids["guessed"] = "999999999"
 	case kindSlug:
 		ids["guessed"] = "friday-night-zzzz"

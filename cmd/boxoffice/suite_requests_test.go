@@ -31,7 +31,7 @@ type request struct {
 // fails the suite.
 func (w *world) requests() map[string]func() request {
 	all := map[string]func() request{}
-	for _, some := range []map[string]func() request{w.authRequests(), w.orgRequests(), w.eventRequests(), w.venueRequests(), w.seatRequests(), w.orderRequests(), w.factRequests()} {
+	for _, some := range []map[string]func() request{w.authRequests(), w.orgRequests(), w.eventRequests(), w.venueRequests(), w.seatRequests(), w.orderRequests(), w.factRequests(), w.webhookRequests()} {
 		maps.Copy(all, some)
 	}
 	return all
@@ -364,6 +364,29 @@ func (w *world) orderRequests() map[string]func() request {
 	}
 }
 
+// webhookRequests are those that manage what the world is told.
+func (w *world) webhookRequests() map[string]func() request {
+	endpoint := func() request { return naming("id", w.webhook()) }
+	fields := object{"url": silent, "events": []string{"order.failed", "event.completed"}, "name": "Books"}
+	return map[string]func() request{
+		"createWebhook": func() request {
+			w.roomForWebhooks()
+			return request{body: with(fields, object{"orgId": w.orgID}), ids: map[string]string{"orgId": kindOrg}}
+		},
+		"listWebhooks":        w.ours,
+		"updateWebhook":       func() request { return endpoint().with(with(fields, object{"status": "active"})) },
+		"deleteWebhook":       endpoint,
+		"testWebhook":         endpoint,
+		"rotateWebhookSecret": endpoint,
+		"listWebhookDeliveries": func() request {
+			r := endpoint()
+			w.sent(r.params["id"])
+			return r
+		},
+		"replayWebhookDelivery": func() request { return naming("id", w.sent(w.webhook())) },
+	}
+}
+
 // The kinds of things that requests name.
 const (
 	kindOrg      = "organization"
@@ -375,6 +398,8 @@ const (
 	kindUser     = "user"
 	kindCurrency = "currency"
 	kindVenue    = "venue map"
+	kindWebhook  = "webhook endpoint"
+	kindDelivery = "webhook delivery"
 )
 
 // kindOf is what a path parameter names.
@@ -383,7 +408,7 @@ func kindOf(t testing.TB, op *route.Op, param string) string {
 	if kind, ok := map[string]string{"orgId": kindOrg, "keyId": kindKey, "userId": kindUser, "ticketTypeId": kindType, "orderId": kindOrder, "slug": kindSlug, "currency": kindCurrency}[param]; ok {
 		return kind
 	}
-	for part, kind := range map[string]string{"/organizations/": kindOrg, "/orders/": kindOrder, "/events/": kindEvent, "/event/": kindEvent, "/venues/": kindVenue} {
+	for part, kind := range map[string]string{"/organizations/": kindOrg, "/orders/": kindOrder, "/events/": kindEvent, "/event/": kindEvent, "/venues/": kindVenue, "/webhooks/": kindWebhook, "/deliveries/": kindDelivery} {
 		if strings.Contains(op.Path, part+"{"+param+"}") {
 			return kind
 		}

@@ -114,11 +114,15 @@ func report(t *testing.T, rows []*row) {
 // What background work changes by itself, and is not compared: where followers
 // have read to, when actors want to be woken, snapshots and claims of actors
 // that were looked at, when keys were last used, when the sweep asks a provider
-// next, and that the ledger puts an order away some time after it has ended.
+// next, that the ledger puts an order away some time after it has ended, who leads
+// River's clients and how far its jobs are, and who delivers webhooks.
 var (
-	background = []string{"followers", "wakes", "writers", "snapshots"}
-	restless   = map[string][]string{"streams": {"epoch"}, "api_keys": {"last_used_at"}, "payments": {"next_check"}, "refunds": {"next_check"}}
-	putAway    = reflect.TypeFor[*event.OrderClosed]()
+	background = []string{"followers", "wakes", "writers", "snapshots", "river_leader", "river_queue", "webhook_leases"}
+	restless   = map[string][]string{
+		"streams": {"epoch"}, "api_keys": {"last_used_at"}, "payments": {"next_check"}, "refunds": {"next_check"},
+		"river_job": {"state", "attempt", "attempted_at", "attempted_by", "finalized_at", "metadata"},
+	}
+	putAway = reflect.TypeFor[*event.OrderClosed]()
 )
 
 // tables are the schema's, partitions among them.

@@ -32,6 +32,8 @@ type tenant struct {
 	venueID    string // a map that is published
 	keyID      string // an API key that may do everything
 	secret     string // the same key
+	webhookID  string // an endpoint that nobody listens at
+	deliveryID string // a test that was sent there
 }
 
 // newTenant makes an organization of its owner, who is registered.
@@ -53,6 +55,8 @@ func newTenant(s *shop) *tenant {
 	s.own("POST", venuesPath+"/"+o.venueID+"/publish", nil).is(200, "")
 	key := s.key(nil)
 	o.keyID, o.secret = key.str("id"), key.str("secret")
+	o.webhookID = s.webhook()
+	o.deliveryID = s.sent(o.webhookID)
 	return o
 }
 

@@ -55,7 +55,7 @@ func openLogged(t testing.TB, log *slog.Logger, changes ...func(*config)) *shop 
 	cfg := &config{
 		Listen: address(t), PaysimListen: address(t), Env: "test", Node: "node-1", Lanes: 1,
 		DatabaseURL: persisttest.DB(t), MasterKey: strings.Repeat("ab", 32), MaxPerAddress: 100, MaxConnections: 1000,
-		MailDir: t.TempDir(), LimitsScale: 1000, Origins: []string{"*"},
+		MailDir: t.TempDir(), LimitsScale: 1000, Origins: []string{"*"}, WebhooksPrivate: true,
 	}
 	for _, change := range changes {
 		change(cfg)

@@ -53,6 +53,12 @@ func TwoFactorChanged(to, name string, on bool) Message {
 	return compose("two_factor_changed", to, name, values{"On": on})
 }
 
+// WebhookDisabled tells an owner that the service sends nothing more to a webhook
+// endpoint: it said that it is gone, or deliveries failed for good.
+func WebhookDisabled(to, name, organization, endpoint, id string, gone bool) Message {
+	return compose("webhook_disabled", to, name, values{"Organization": label(organization), "Endpoint": label(endpoint), "ID": id, "Gone": gone})
+}
+
 // values are what a mail's templates show beside the name. What a stranger may
 // have typed goes through label first.
 type values map[string]any

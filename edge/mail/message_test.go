@@ -23,6 +23,9 @@ func samples() map[string]Message {
 		"password_changed":       PasswordChanged(to, name),
 		"two_factor_changed.on":  TwoFactorChanged(to, name, true),
 		"two_factor_changed.off": TwoFactorChanged(to, name, false),
+
+		"webhook_disabled.gone":      WebhookDisabled(to, name, "Friday & Friends", "Book<i>keeping", "42", true),
+		"webhook_disabled.exhausted": WebhookDisabled(to, name, "Friday & Friends", "hooks.example.org", "42", false),
 	}
 }
 

@@ -48,8 +48,9 @@ type Report struct {
 	Steal     float64           `json:"steal"`  // share of the machine's time
 	Others    float64           `json:"others"` // cores that other processes kept busy
 
-	Outages []Outage `json:"outages,omitempty"`
-	Audit   Audit    `json:"audit"`
+	Outages    []Outage    `json:"outages,omitempty"`
+	Deliveries *Deliveries `json:"deliveries,omitempty"` // nil: no webhooks
+	Audit      Audit       `json:"audit"`
 }
 
 // Count is a named number.
@@ -84,6 +85,14 @@ type Outage struct {
 	Trouble     string        `json:"trouble,omitempty"`
 }
 
+// Deliveries is what became of the webhooks.
+type Deliveries struct {
+	Events int64                `json:"events"`
+	Again  int64                `json:"again"`  // deliveries that repeated an event
+	Delay  openloop.Percentiles `json:"delay"`  // from the fact to its first arrival
+	Behind time.Duration        `json:"behind"` // when the last one came, since the end of the rush
+}
+
 // Audit is the verdict on what was acknowledged.
 type Audit struct {
 	Checks []Check `json:"checks"`
@@ -96,6 +105,17 @@ type Check struct {
 	Failed   int64    `json:"failed"`
 	Findings []string `json:"findings,omitempty"` // the first of them
 	Note     string   `json:"note,omitempty"`
+}
+
+// findingsShown is how many findings of a check are told.
+const findingsShown = 20
+
+// Found notes a finding.
+func (c *Check) Found(format string, args ...any) {
+	c.Failed++
+	if len(c.Findings) < findingsShown {
+		c.Findings = append(c.Findings, fmt.Sprintf(format, args...))
+	}
 }
 
 // Failed is the number of findings over all checks.

@@ -23,7 +23,7 @@ func (r *Report) Text() string {
 	}
 	b.WriteByte('\n')
 	for _, section := range []func() [][]string{
-		r.latencyRows, r.errorRows, r.orderRows, r.cpuRows, r.outageRows, r.auditRows,
+		r.latencyRows, r.errorRows, r.orderRows, r.cpuRows, r.outageRows, r.deliveryRows, r.auditRows,
 	} {
 		if rows := section(); len(rows) > 1 {
 			writeTable(&b, rows)
@@ -127,6 +127,17 @@ func (r *Report) outageRows() [][]string {
 		})
 	}
 	return rows
+}
+
+func (r *Report) deliveryRows() [][]string {
+	d := r.Deliveries
+	if d == nil {
+		return nil
+	}
+	return [][]string{
+		{"webhooks, ms from fact to receipt", "events", "again", "p50", "p90", "p95", "p99", "p99.9", "max", "last after the rush"},
+		slices.Concat([]string{"first arrivals", fmt.Sprint(d.Events), fmt.Sprint(d.Again)}, cells(d.Delay), []string{d.Behind.Round(time.Millisecond).String()}),
+	}
 }
 
 func (r *Report) auditRows() [][]string {

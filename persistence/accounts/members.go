@@ -47,6 +47,17 @@ func (s *Store) Members(ctx context.Context, org, after int64, limit int) ([]Mem
 	return out, nil
 }
 
+// Owners returns an organization's owners, in the order of their accounts.
+func (s *Store) Owners(ctx context.Context, org int64) ([]Member, error) {
+	rows, _ := s.pool.Query(ctx, `SELECT `+memberColumns+` FROM members m JOIN users u ON u.id = m.usr
+		WHERE m.org = $1 AND m.role = 'owner' ORDER BY m.usr`, org) // CollectRows returns its error
+	out, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Member])
+	if err != nil {
+		return nil, fmt.Errorf("owners: %w", err)
+	}
+	return out, nil
+}
+
 // NewMember is who is to be a member.
 type NewMember struct {
 	Command [16]byte // the same again finds the member it has made

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+
+	"boxoffice/edge/webhook"
+	"boxoffice/persistence/webhooks"
+)
+
+const (
+	// jobWorkers work at jobs that may take some seconds.
+	jobWorkers = 8
+	// wakeCooldown is how soon one wake-up of webhooks follows another.
+	wakeCooldown = 20 * time.Millisecond
+	// jobsKept is how long jobs that are done are kept. What they did is in
+	// tables of its own.
+	jobsKept = 10 * time.Minute
+	// jobsStopTime is for jobs that run when the node stops. What is cut off
+	// is done by another node, or after the next start.
+	jobsStopTime = 3 * time.Second
+)
+
+// startJobs starts the deliverer of webhooks, and the node's one River client with
+// a worker for every kind of job.
+func (n *node) startJobs(ctx context.Context) error {
+	n.webhooks = webhook.Start(webhook.Config{
+		Store: n.desk.Webhooks, Secrets: n.desk.Secrets, Targets: n.desk.Targets, Node: n.cfg.Node, Log: n.log,
+	})
+	n.started(n.webhooks.Stop)
+	workers := river.NewWorkers()
+	n.desk.Webhooks.AddWorkers(workers, n.webhooks.Wake, n.desk.WebhookDisabled)
+	client, err := river.NewClient(riverpgxv5.New(n.pool), &river.Config{
+		ID: n.cfg.Node, Workers: workers, PeriodicJobs: webhooks.Periodic(),
+		Queues: map[string]river.QueueConfig{
+			river.QueueDefault: {MaxWorkers: jobWorkers},
+			webhooks.Queue:     {MaxWorkers: 1, FetchCooldown: wakeCooldown},
+		},
+		CompletedJobRetentionPeriod: jobsKept, SoftStopTimeout: jobsStopTime,
+		Logger: slog.New(warnings{n.log.Handler()}),
+	})
+	if err != nil {
+		return fmt.Errorf("jobs: %w", err)
+	}
+	if err := client.Start(context.WithoutCancel(ctx)); err != nil {
+		return fmt.Errorf("jobs: %w", err)
+	}
+	n.started(client.Stop)
+	return nil
+}
+
+// warnings is a log without what is less: River tells of every few jobs.
+type warnings struct{ slog.Handler }
+
+// Enabled is false below warnings.
+func (w warnings) Enabled(ctx context.Context, level slog.Level) bool {
+	return level >= slog.LevelWarn && w.Handler.Enabled(ctx, level)
+}
+
+// WithAttrs is a log with attributes.
+func (w warnings) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return warnings{w.Handler.WithAttrs(attrs)}
+}
+
+// WithGroup is a log of a group.
+func (w warnings) WithGroup(name string) slog.Handler { return warnings{w.Handler.WithGroup(name)} }

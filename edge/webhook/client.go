@@ -1,0 +1,134 @@
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"syscall"
+	"time"
+	"unicode"
+
+	"code.dny.dev/ssrf"
+)
+
+const (
+	attemptTime = 10 * time.Second // from the look-up of the host to the answer's headers
+	answerTime  = time.Second      // for the body of the answer after them
+	headerMax   = 16 << 10         // bytes of the answer's headers
+	answerMax   = 64 << 10         // bytes of its body that are read
+	errorMax    = 1 << 10          // bytes of it that are kept
+)
+
+// The outcomes of an attempt, for metrics.
+const (
+	outcomeSucceeded  = "succeeded"
+	outcomeStatus     = "status"     // an answer, not 2xx
+	outcomeTimeout    = "timeout"    // none in time
+	outcomeConnection = "connection" // none
+	outcomeProhibited = "prohibited" // the target is no public address
+)
+
+var outcomes = []string{outcomeSucceeded, outcomeStatus, outcomeTimeout, outcomeConnection, outcomeProhibited}
+
+// answer is what came of one POST.
+type answer struct {
+	outcome string
+	status  int // 0: no answer
+	err     string
+	latency time.Duration
+}
+
+// transport sends to targets: through no proxy, HTTP/1.1 only, so that an attempt
+// has its connection for itself, and without following redirects, which a
+// transport never does.
+func transport(t *Targets, roots *x509.CertPool, resolver *net.Resolver) *http.Transport {
+	dialer := &net.Dialer{Timeout: attemptTime, Control: t.control, Resolver: resolver}
+	return &http.Transport{
+		DialContext:            dialer.DialContext,
+		TLSClientConfig:        &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
+		TLSHandshakeTimeout:    attemptTime,
+		DisableCompression:     true,
+		MaxResponseHeaderBytes: headerMax,
+		MaxIdleConns:           512,
+		MaxIdleConnsPerHost:    16,
+		IdleConnTimeout:        30 * time.Second,
+	}
+}
+
+// post makes one attempt. It is to be ignored when ctx has ended.
+func post(ctx context.Context, rt http.RoundTripper, url string, headers http.Header, body []byte) answer {
+	ctx, cancel := context.WithTimeout(ctx, attemptTime)
+	defer cancel()
+	began := time.Now()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+	if err != nil {
+		return answer{outcome: outcomeConnection, err: "the address is not valid"}
+	}
+	req.Header = headers
+	resp, err := rt.RoundTrip(req)
+	a := answer{latency: time.Since(began)}
+	if err != nil {
+		a.outcome, a.err = failure(err)
+		return a
+	}
+	defer func() { _ = resp.Body.Close() }()
+	a.outcome, a.status = outcomeStatus, resp.StatusCode
+	late := time.AfterFunc(answerTime, cancel)
+	defer late.Stop()
+	text, _ := io.ReadAll(io.LimitReader(resp.Body, answerMax)) // to its end, if it has one soon: the connection can be kept
+	switch {
+	case a.status >= 200 && a.status < 300:
+		a.outcome = outcomeSucceeded
+	case a.status >= 300 && a.status < 400:
+		a.err = fmt.Sprintf("HTTP %d: redirects are not followed", a.status)
+	default:
+		a.err = fmt.Sprintf("HTTP %d", a.status)
+		if text := printable(text); text != "" {
+			a.err += ": " + text
+		}
+	}
+	return a
+}
+
+// failure is an error in words that tell the endpoint's owner what to do and
+// nothing about our own network.
+func failure(err error) (outcome, text string) {
+	var dns *net.DNSError
+	var certificate *tls.CertificateVerificationError
+	var network net.Error
+	switch {
+	case errors.Is(err, ssrf.ErrProhibitedIP), errors.Is(err, ssrf.ErrProhibitedPort), errors.Is(err, ssrf.ErrProhibitedNetwork), errors.Is(err, ssrf.ErrInvalidHostPort):
+		return outcomeProhibited, "the host has no public address"
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &network) && network.Timeout():
+		return outcomeTimeout, fmt.Sprintf("no answer within %d seconds", int(attemptTime.Seconds()))
+	case errors.As(err, &dns):
+		return outcomeConnection, "the host name cannot be resolved"
+	case errors.As(err, &certificate):
+		return outcomeConnection, "TLS: " + printable([]byte(certificate.Err.Error()))
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return outcomeConnection, "the connection was refused"
+	}
+	return outcomeConnection, "the connection failed before there was an answer"
+}
+
+// printable is the beginning of a text that somebody else wrote, on one line and
+// fit to be stored and shown.
+func printable(text []byte) string {
+	s := strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case !unicode.IsPrint(r):
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(string(text[:min(len(text), errorMax)]), ""))
+	return strings.Join(strings.Fields(s), " ")
+}

@@ -1,0 +1,247 @@
+package webhook
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"boxoffice/edge/secrets"
+	"boxoffice/persistence/webhooks"
+)
+
+const (
+	maxEndpoints = 512                   // served at once by one node
+	claimMax     = 128                   // of one look
+	lookEvery    = time.Second           // without being woken
+	pace         = 20 * time.Millisecond // from one look to the next: what comes in between costs one statement together
+	tableTime    = 10 * time.Second      // for one statement
+	stopGrace    = 2 * time.Second       // for attempts under way when the node stops
+)
+
+// Config says what a Deliverer works with.
+type Config struct {
+	Store   *webhooks.Store
+	Secrets *secrets.Master
+	Targets *Targets
+	Node    string // holds the leases; one process at a time bears the name
+	Log     *slog.Logger
+
+	Now      func() time.Time // nil: time.Now; when attempts are due and made
+	Roots    *x509.CertPool   // nil: the system's
+	Resolver *net.Resolver    // nil: the system's
+}
+
+// Deliverer sends what waits in the queues of endpoints (service-api.md, Webhook
+// delivery). It is one node's; cmd makes it, and Stop waits for its goroutines.
+//
+// It is one loop, which records what came of attempts, claims endpoints that have
+// something due and loads a page for each (persistence/webhooks), and one goroutine
+// for each endpoint that is being served, with a few attempts at once. So an
+// endpoint that hangs occupies its own few connections and nothing else, and what
+// is in memory is a page for each endpoint that is being served, however much
+// waits. Nodes share the endpoints by leases.
+//
+// First attempts of one aggregate's facts are made one after another in their
+// order, whatever comes of them. Everything that fails is due again after a pause
+// (ladder.go). An attempt whose outcome was not recorded, because the process was
+// killed, is made again: at least once. Wake comes from a River job that is part of
+// the transaction that put something into a queue; without it the loop looks once
+// a second.
+type Deliverer struct {
+	cfg     Config
+	http    *http.Transport
+	metrics *metrics
+	woken   chan struct{} // of one
+	sent    chan sent     // has room for every endpoint: sending to it never blocks
+	ctx     context.Context
+	cancel  context.CancelFunc // ends attempts under way
+	stop    chan struct{}      // closed: begin no attempt
+	done    chan struct{}      // closed when the loop has ended
+
+	// Of the loop alone.
+	serving int                         // endpoints claimed
+	results map[int64][]webhooks.Result // to be recorded, by endpoint
+	counted time.Time
+}
+
+// sent is a page whose attempts have ended.
+type sent struct {
+	endpoint int64
+	results  []webhooks.Result
+}
+
+// Start begins to deliver.
+func Start(cfg Config) *Deliverer {
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	d := &Deliverer{
+		cfg: cfg, http: transport(cfg.Targets, cfg.Roots, cfg.Resolver), metrics: newMetrics(),
+		woken: make(chan struct{}, 1), sent: make(chan sent, maxEndpoints), stop: make(chan struct{}), done: make(chan struct{}),
+		results: map[int64][]webhooks.Result{},
+	}
+	d.ctx, d.cancel = context.WithCancel(context.Background())
+	go d.run()
+	return d
+}
+
+// Wake has the queues looked at soon. It never blocks.
+func (d *Deliverer) Wake() {
+	select {
+	case d.woken <- struct{}{}:
+	default:
+	}
+}
+
+// Stop begins no more attempts, gives those under way two seconds, records what
+// came of them and returns when all goroutines have ended; at ctx's end at once.
+// What was cut off is sent again by whoever claims its endpoint next. It is called
+// once.
+func (d *Deliverer) Stop(ctx context.Context) error {
+	close(d.stop)
+	grace := time.AfterFunc(stopGrace, d.cancel)
+	defer grace.Stop()
+	defer context.AfterFunc(ctx, d.cancel)()
+	<-d.done
+	d.cancel()
+	d.http.CloseIdleConnections()
+	return nil
+}
+
+// run looks at the queues until Stop.
+func (d *Deliverer) run() {
+	defer close(d.done)
+	mine := false // what this node had claimed before it was started is free
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	for {
+		began := time.Now()
+		if !mine {
+			mine = d.try("free what was claimed", func(ctx context.Context) error { return d.cfg.Store.FreeAll(ctx, d.cfg.Node) })
+		}
+		if mine && d.record() {
+			d.serve()
+			d.count()
+		}
+		if !d.rest(began, look.C) {
+			break
+		}
+	}
+	for d.serving > len(d.results) {
+		d.take(<-d.sent)
+	}
+	d.record()
+}
+
+// rest waits for something to do, and for the pace. It is false once the deliverer
+// stops.
+func (d *Deliverer) rest(began time.Time, look <-chan time.Time) bool {
+	select {
+	case <-d.woken:
+	case s := <-d.sent:
+		d.take(s)
+	case <-look:
+	case <-d.stop:
+		return false
+	}
+	wait := time.NewTimer(time.Until(began.Add(pace)))
+	defer wait.Stop()
+	for {
+		select {
+		case s := <-d.sent:
+			d.take(s)
+		case <-wait.C:
+			return true
+		case <-d.stop:
+			return false
+		}
+	}
+}
+
+// take keeps the results of a page until they are recorded.
+func (d *Deliverer) take(s sent) { d.results[s.endpoint] = s.results }
+
+// record writes what there is and gives the endpoints back. It is false when the
+// tables cannot be reached: then nothing more is claimed.
+func (d *Deliverer) record() bool {
+	if len(d.results) == 0 {
+		return true
+	}
+	ok := d.try("record what was sent", func(ctx context.Context) error { return d.cfg.Store.Record(ctx, d.cfg.Node, d.results) })
+	if ok {
+		d.serving -= len(d.results)
+		clear(d.results)
+	}
+	return ok
+}
+
+// serve claims endpoints and begins to send them what is due.
+func (d *Deliverer) serve() {
+	now := d.cfg.Now()
+	for d.serving < maxEndpoints {
+		limit := min(claimMax, maxEndpoints-d.serving)
+		var claimed []int64
+		var pages []*webhooks.Page
+		if !d.try("claim endpoints", func(ctx context.Context) (err error) {
+			if claimed, err = d.cfg.Store.Claim(ctx, d.cfg.Node, now, limit); err != nil || len(claimed) == 0 {
+				return err
+			}
+			pages, err = d.cfg.Store.Load(ctx, claimed, now)
+			return err
+		}) {
+			return // what was claimed is free again at its lease's end
+		}
+		d.serving += len(claimed)
+		for _, p := range pages {
+			go func() { d.sent <- sent{p.Endpoint, d.send(p)} }()
+		}
+		d.giveBack(claimed, pages)
+		if len(claimed) < limit {
+			return
+		}
+	}
+}
+
+// giveBack notes the endpoints that have no page after all.
+func (d *Deliverer) giveBack(claimed []int64, pages []*webhooks.Page) {
+	loaded := make(map[int64]bool, len(pages))
+	for _, p := range pages {
+		loaded[p.Endpoint] = true
+	}
+	for _, id := range claimed {
+		if !loaded[id] {
+			d.results[id] = nil
+		}
+	}
+}
+
+// count notes how much waits.
+func (d *Deliverer) count() {
+	if time.Since(d.counted) < countEvery {
+		return
+	}
+	d.counted = time.Now()
+	d.try("count what waits", func(ctx context.Context) error {
+		n, err := d.cfg.Store.Waiting(ctx)
+		if err == nil {
+			d.metrics.waiting.Store(n)
+		}
+		return err
+	})
+}
+
+// try does something to the tables and says whether it was done. What failed is
+// tried again with the next look.
+func (d *Deliverer) try(what string, do func(context.Context) error) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), tableTime)
+	defer cancel()
+	err := do(ctx)
+	if err != nil && !errors.Is(err, context.Canceled) {
+		d.cfg.Log.LogAttrs(ctx, slog.LevelWarn, "webhooks wait", slog.String("to", what), slog.Any("error", err))
+	}
+	return err == nil
+}

@@ -1,0 +1,22 @@
+package webhook
+
+import "time"
+
+// MaxAttempts is how often a delivery is sent before it is exhausted
+// (service-api.md, Webhook delivery).
+const MaxAttempts = 12
+
+// ladder are the pauses after the first attempts; then comes one a day.
+var ladder = []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 12 * time.Hour}
+
+// pause is the time from the n-th attempt, which failed, to the next; false says
+// that it was the last.
+func pause(n int) (time.Duration, bool) {
+	switch {
+	case n >= MaxAttempts:
+		return 0, false
+	case n <= len(ladder):
+		return ladder[n-1], true
+	}
+	return 24 * time.Hour, true
+}

@@ -1,0 +1,144 @@
+package webhook
+
+import (
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"boxoffice/persistence/told"
+	"boxoffice/persistence/webhooks"
+)
+
+const (
+	perEndpoint = 4           // attempts at once
+	startTime   = time.Second // for attempts to begin after their page was loaded: an endpoint's change is effective within it
+)
+
+// send makes the attempts of a page, as far as they can begin in time, and returns
+// what came of them in the order in which they ended.
+func (d *Deliverer) send(p *webhooks.Page) []webhooks.Result {
+	secret, err := openSecret(d.cfg.Secrets, p.Org, p.Secret)
+	if err != nil { // of another master key: an operator has to see to it
+		d.cfg.Log.LogAttrs(d.ctx, slog.LevelError, "the secret of a webhook endpoint cannot be read", slog.Int64("endpoint", p.Endpoint), slog.Any("error", err))
+	}
+	s := &sending{d: d, page: p, secret: secret, began: time.Now()}
+	lanes := lanesOf(p.Attempts)
+	waiting := make(chan []*webhooks.Attempt, len(lanes))
+	for _, l := range lanes {
+		waiting <- l
+	}
+	close(waiting)
+	var workers sync.WaitGroup
+	for range min(perEndpoint, len(lanes)) {
+		workers.Go(func() {
+			for l := range waiting {
+				s.lane(l)
+			}
+		})
+	}
+	workers.Wait()
+	return s.results
+}
+
+// lanesOf parts attempts into those that are made one after another.
+func lanesOf(attempts []*webhooks.Attempt) [][]*webhooks.Attempt {
+	var lanes [][]*webhooks.Attempt
+	of := map[int64]int{}
+	for _, a := range attempts {
+		at, known := of[a.Stream]
+		if !known || a.Stream == 0 {
+			at = len(lanes)
+			of[a.Stream] = at
+			lanes = append(lanes, nil)
+		}
+		lanes[at] = append(lanes[at], a)
+	}
+	return lanes
+}
+
+// sending is a page on its way.
+type sending struct {
+	d      *Deliverer
+	page   *webhooks.Page
+	secret string
+	began  time.Time
+	gone   atomic.Bool // the endpoint wants nothing more
+
+	mu      sync.Mutex
+	results []webhooks.Result
+}
+
+// lane makes attempts one after another.
+func (s *sending) lane(attempts []*webhooks.Attempt) {
+	for _, a := range attempts {
+		select {
+		case <-s.d.stop:
+			return
+		default:
+		}
+		if s.gone.Load() || time.Since(s.began) >= startTime {
+			return
+		}
+		what := s.attempt(a)
+		if s.d.ctx.Err() != nil {
+			return // it was cut off: nothing is known about it
+		}
+		r := s.d.judge(a, what)
+		s.d.metrics.attempted(a, what, &r)
+		if r.Gone {
+			s.gone.Store(true)
+		}
+		s.mu.Lock()
+		s.results = append(s.results, r)
+		s.mu.Unlock()
+	}
+}
+
+// attempt sends one delivery.
+func (s *sending) attempt(a *webhooks.Attempt) answer {
+	switch {
+	case a.Missing:
+		return answer{outcome: outcomeConnection, err: "the event is not kept any more"}
+	case s.secret == "":
+		return answer{outcome: outcomeConnection, err: "the signing secret cannot be read: rotate it"}
+	}
+	body, err := s.body(a)
+	if err != nil { // of another master key, too
+		s.d.cfg.Log.LogAttrs(s.d.ctx, slog.LevelError, "a fact cannot be read", slog.String("event", a.EventID), slog.Any("error", err))
+		return answer{outcome: outcomeConnection, err: "the event cannot be read"}
+	}
+	return post(s.d.ctx, s.d.http, s.page.URL, headersOf(a, s.secret, s.d.cfg.Now(), body), body)
+}
+
+func (s *sending) body(a *webhooks.Attempt) ([]byte, error) {
+	if a.Payload == nil {
+		return bodyOf(a, testData(s.page.Endpoint))
+	}
+	data, err := told.Unseal(s.d.cfg.Secrets, a.EventID, a.Payload)
+	if err != nil {
+		return nil, err
+	}
+	return bodyOf(a, data)
+}
+
+// judge is what an answer means for the delivery.
+func (d *Deliverer) judge(a *webhooks.Attempt, what answer) webhooks.Result {
+	r := webhooks.Result{
+		Delivery: a.Delivery, Number: a.Number, At: d.cfg.Now(), Latency: what.latency,
+		ResponseStatus: what.status, Error: what.err, Status: webhooks.Exhausted,
+	}
+	wait, more := pause(a.Number)
+	switch {
+	case what.outcome == outcomeSucceeded:
+		r.Status = webhooks.Succeeded
+	case what.status == 410:
+		r.Status, r.Gone = webhooks.Cancelled, true
+	case a.Missing:
+		r.Status = webhooks.Cancelled
+	case more:
+		due := r.At.Add(wait)
+		r.Status, r.Due = webhooks.Failed, &due
+	}
+	return r
+}

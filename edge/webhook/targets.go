@@ -1,0 +1,93 @@
+package webhook
+
+import (
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"syscall"
+
+	"code.dny.dev/ssrf"
+)
+
+// httpsPort is the only port that deliveries go to.
+const httpsPort = 443
+
+// metadataV4 is public by its number and Azure's metadata service by its use.
+var metadataV4 = netip.MustParsePrefix("168.63.129.16/32")
+
+// Targets says where deliveries may go: HTTPS on port 443 of a public address, or
+// anywhere (decisions.md section 9). What counts is the address that is dialled,
+// each time (control); Refuses only spares people the wait for that.
+type Targets struct {
+	guard *ssrf.Guardian // nil: anywhere
+}
+
+// NewTargets is the rule of a deployment. Private targets are for tests.
+func NewTargets(private bool) *Targets {
+	if private {
+		return &Targets{}
+	}
+	return &Targets{guard: ssrf.New(ssrf.WithPorts(httpsPort), ssrf.WithDeniedV4Prefixes(metadataV4))}
+}
+
+// control judges every address before a connection to it is begun. It is what
+// net.Dialer calls with an address that has been looked up already, so that no
+// second look-up can give another.
+func (t *Targets) control(network, address string, c syscall.RawConn) error {
+	if t.guard == nil {
+		return nil
+	}
+	return t.guard.Safe(network, address, c)
+}
+
+// Refuses says what is wrong with an endpoint's address, or nothing: completes
+// "url ...".
+func (t *Targets) Refuses(text string) string {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || u.Opaque != "" || u.Hostname() == "" || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }):
+		return "must be an https address in ASCII"
+	case u.User != nil:
+		return "must not carry a user name or password"
+	case u.Fragment != "" || strings.HasSuffix(text, "#"):
+		return "must not have a fragment"
+	case t.guard == nil && (u.Scheme == "https" || u.Scheme == "http"):
+		return ""
+	case u.Scheme != "https":
+		return "must be an https address"
+	case u.Port() != "" && u.Port() != "443":
+		return "must use port 443"
+	}
+	host := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
+	if a, err := netip.ParseAddr(host); err == nil {
+		if t.guard.SafeAddr(a) != nil {
+			return "must have a public address"
+		}
+		return ""
+	}
+	if !publicName(host) {
+		return "must have a public host name"
+	}
+	return ""
+}
+
+// privateNames end names that mean something within a network only.
+var privateNames = []string{"localhost", "local", "localdomain", "internal", "intranet", "lan", "home.arpa"}
+
+// publicName says whether a host may be a name of the public DNS. What ends in a
+// number is an address in some reader's eyes: decimal, octal, hexadecimal, or with
+// fewer than four parts.
+func publicName(host string) bool {
+	labels := strings.Split(host, ".")
+	for _, l := range labels {
+		if l == "" || len(l) > 63 || strings.Trim(l, "abcdefghijklmnopqrstuvwxyz0123456789-_") != "" {
+			return false
+		}
+	}
+	last := labels[len(labels)-1]
+	if len(labels) < 2 || len(host) > 253 || strings.Trim(last, "0123456789") == "" || strings.HasPrefix(last, "0x") {
+		return false
+	}
+	return !slices.ContainsFunc(privateNames, func(p string) bool { return strings.HasSuffix(host, "."+p) })
+}

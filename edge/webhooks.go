@@ -1,0 +1,297 @@
+package edge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"boxoffice/edge/api"
+	"boxoffice/edge/mail"
+	"boxoffice/edge/route"
+	"boxoffice/edge/secrets"
+	"boxoffice/edge/webhook"
+	"boxoffice/engine"
+	"boxoffice/persistence/webhooks"
+)
+
+var (
+	noWebhook  = &engine.Refusal{Code: engine.NotFound, Message: "No such webhook endpoint."}
+	noDelivery = &engine.Refusal{Code: engine.NotFound, Message: "No such webhook delivery."}
+)
+
+func (d *Desk) createWebhook(c *route.Call, in *api.CreateWebhook) (*api.WebhookSecret, error) {
+	org, err := d.actFor(c, in.OrgID, in.QueryOrg)
+	if err != nil {
+		return nil, err
+	}
+	events, issues := subscriptions(in.Events)
+	if issues = append(issues, d.target(in.URL)...); len(issues) > 0 {
+		return nil, route.Invalid(issues...)
+	}
+	secret, hint := secrets.NewWebhookSecret()
+	e, err := d.Webhooks.Create(c.Context, c.CommandID(), &webhooks.Endpoint{
+		Org: org, URL: in.URL, Events: events, Name: in.Name, Secret: webhook.SealSecret(d.Secrets, org, secret), Hint: hint,
+	})
+	if err != nil {
+		return nil, beyondWebhooks(err)
+	}
+	return &api.WebhookSecret{Webhook: *webhookView(e), Secret: secret}, nil
+}
+
+func (d *Desk) listWebhooks(c *route.Call, in *api.ListWebhooks) (*api.List[*api.Webhook], error) {
+	org, err := d.actFor(c, in.OrgID)
+	if err != nil {
+		return nil, err
+	}
+	all, err := d.Webhooks.List(c.Context, org) // at most webhooks.MaxPerOrg
+	if err != nil {
+		return nil, err
+	}
+	out := &api.List[*api.Webhook]{Items: make([]*api.Webhook, len(all))}
+	for i, e := range all {
+		out.Items[i] = webhookView(e)
+	}
+	return out, nil
+}
+
+func (d *Desk) updateWebhook(c *route.Call, in *api.UpdateWebhook) (*api.Webhook, error) {
+	e, err := d.ownWebhook(c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	var events []string
+	var issues []route.Issue
+	if in.Events.Set {
+		events, issues = subscriptions(in.Events.Value)
+	}
+	if in.URL.Set {
+		issues = append(issues, d.target(in.URL.Value)...)
+	}
+	if len(issues) > 0 {
+		return nil, route.Invalid(issues...)
+	}
+	return webhookChanged(d.Webhooks.Update(c.Context, e.ID, func(e *webhooks.Endpoint) {
+		in.URL.Into(&e.URL)
+		in.Name.Into(&e.Name)
+		in.Status.Into(&e.Status)
+		if in.Events.Set {
+			e.Events = events
+		}
+	}))
+}
+
+func (d *Desk) deleteWebhook(c *route.Call, in *api.ByID) (*api.Webhook, error) {
+	e, err := d.ownWebhook(c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return webhookChanged(d.Webhooks.Delete(c.Context, e.ID))
+}
+
+func (d *Desk) rotateWebhookSecret(c *route.Call, in *api.ByID) (*api.WebhookSecret, error) {
+	e, err := d.ownWebhook(c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	secret, hint := secrets.NewWebhookSecret()
+	v, err := webhookChanged(d.Webhooks.Rotate(c.Context, e.ID, webhook.SealSecret(d.Secrets, e.Org, secret), hint))
+	if err != nil {
+		return nil, err
+	}
+	return &api.WebhookSecret{Webhook: *v, Secret: secret}, nil
+}
+
+func (d *Desk) testWebhook(c *route.Call, in *api.ByID) (*api.WebhookDelivery, error) {
+	e, err := d.ownWebhook(c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return deliveryAdded(d.Webhooks.Test(c.Context, e.ID))
+}
+
+func (d *Desk) listWebhookDeliveries(c *route.Call, in *api.ListWebhookDeliveries) (*api.List[*api.WebhookDelivery], error) {
+	e, err := d.ownWebhook(c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	cursor, err := readCursor(in.Cursor, math.MaxInt64)
+	if err != nil {
+		return nil, err
+	}
+	var before int64
+	if cursor != nil {
+		before = cursor[0]
+	}
+	all, err := d.Webhooks.Deliveries(c.Context, e.ID, before, in.Limit+1)
+	if err != nil {
+		return nil, err
+	}
+	out := &api.List[*api.WebhookDelivery]{Items: make([]*api.WebhookDelivery, 0, in.Limit)}
+	for _, v := range all[:min(len(all), in.Limit)] {
+		out.Items = append(out.Items, deliveryView(v))
+	}
+	if len(all) > in.Limit {
+		out.NextCursor = cursorOf(all[in.Limit-1].ID)
+	}
+	return out, nil
+}
+
+func (d *Desk) replayWebhookDelivery(c *route.Call, in *api.ByID) (*api.WebhookDelivery, error) {
+	id, ok := numeric(in.ID)
+	if !ok {
+		return nil, noDelivery
+	}
+	v, err := d.Webhooks.Delivery(c.Context, id)
+	if err != nil {
+		return nil, err
+	}
+	if v == nil {
+		return nil, noDelivery
+	}
+	if _, err := d.ownWebhook(c, strconv.FormatInt(v.Endpoint, 10)); err != nil {
+		if errors.Is(err, noWebhook) {
+			err = noDelivery
+		}
+		return nil, err
+	}
+	return deliveryAdded(d.Webhooks.Replay(c.Context, v))
+}
+
+// ownWebhook reads a path that names an endpoint, and makes sure that it is the
+// caller's organization's, and that the caller may do the operation there.
+// Another's does not exist for the caller.
+func (d *Desk) ownWebhook(c *route.Call, text string) (*webhooks.Endpoint, error) {
+	id, ok := numeric(text)
+	if !ok {
+		return nil, noWebhook
+	}
+	e, err := d.Webhooks.Get(c.Context, id)
+	if err != nil {
+		return nil, err
+	}
+	if e == nil {
+		return nil, noWebhook
+	}
+	g, ok := c.Principal.Grant(e.Org)
+	if !ok {
+		return nil, noWebhook
+	}
+	return e, granted(c.Op, g)
+}
+
+// target says what is wrong with an endpoint's address.
+func (d *Desk) target(text string) []route.Issue {
+	if why := d.Targets.Refuses(text); why != "" {
+		return []route.Issue{{Path: "url", Code: route.IssueFormat, Message: why}}
+	}
+	return nil
+}
+
+// subscriptions are the types of a request, each once, with an issue for every one
+// that is none.
+func subscriptions(names []string) (events []string, issues []route.Issue) {
+	for i, name := range names {
+		_, known := webhook.Find(name)
+		switch {
+		case !known && (name != webhooks.All || len(names) > 1):
+			issues = append(issues, route.Issue{
+				Path: fmt.Sprintf("events[%d]", i), Code: route.IssueEnum, Message: "is not a type of the catalogue, nor * alone",
+			})
+		case !slices.Contains(events, name):
+			events = append(events, name)
+		}
+	}
+	return events, issues
+}
+
+// webhookChanged is the answer to a change of an endpoint: nil is one that is not
+// there.
+func webhookChanged(e *webhooks.Endpoint, err error) (*api.Webhook, error) {
+	if err != nil {
+		return nil, err
+	}
+	if e == nil {
+		return nil, noWebhook
+	}
+	return webhookView(e), nil
+}
+
+// deliveryAdded is the answer to what is to be sent: nil is of an endpoint that is
+// not there any more.
+func deliveryAdded(v *webhooks.Delivery, err error) (*api.WebhookDelivery, error) {
+	if err != nil {
+		return nil, beyondWebhooks(err)
+	}
+	if v == nil {
+		return nil, noWebhook
+	}
+	return deliveryView(v), nil
+}
+
+// beyondWebhooks makes refusals of what the store refuses.
+func beyondWebhooks(err error) error {
+	for refused, message := range map[error]string{
+		webhooks.ErrTooMany:  fmt.Sprintf("An organization has at most %d webhook endpoints; delete one that you do not need.", webhooks.MaxPerOrg),
+		webhooks.ErrGone:     "The webhook endpoint that this request made has been deleted.",
+		webhooks.ErrDisabled: "The webhook endpoint is disabled; set its status to active first.",
+		webhooks.ErrPending:  "The delivery is about to be sent for the first time.",
+		webhooks.ErrTooOld:   "The event is too old: it is not kept any more.",
+	} {
+		if errors.Is(err, refused) {
+			return &engine.Refusal{Code: engine.Conflict, Message: message}
+		}
+	}
+	return err
+}
+
+// WebhookDisabled tells the owners of an endpoint by mail that the service has
+// disabled it. One that is active again, or gone, is nobody's trouble any more.
+func (d *Desk) WebhookDisabled(ctx context.Context, endpoint int64) error {
+	e, err := d.Webhooks.Get(ctx, endpoint)
+	if err != nil || e == nil || e.Reason == "" {
+		return err
+	}
+	o, err := d.Accounts.Organization(ctx, e.Org)
+	if err != nil || o == nil {
+		return err
+	}
+	owners, err := d.Accounts.Owners(ctx, e.Org)
+	if err != nil {
+		return err
+	}
+	name := e.Name
+	if u, err := url.Parse(e.URL); name == "" && err == nil {
+		name = u.Hostname()
+	}
+	for i := range owners {
+		m := mail.WebhookDisabled(owners[i].Email, owners[i].Name, o.Name, name, strconv.FormatInt(e.ID, 10), e.Reason == webhooks.ReasonGone)
+		if err := d.Mail.Queue(m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func webhookView(e *webhooks.Endpoint) *api.Webhook {
+	return &api.Webhook{
+		ID: strconv.FormatInt(e.ID, 10), OrganizationID: strconv.FormatInt(e.Org, 10), URL: e.URL, Events: e.Events, Name: optional(e.Name),
+		Status: e.Status, DisabledReason: optional(e.Reason), SecretHint: e.Hint + "…", CreatedAt: e.CreatedAt.UTC(), UpdatedAt: e.UpdatedAt.UTC(),
+	}
+}
+
+func deliveryView(v *webhooks.Delivery) *api.WebhookDelivery {
+	out := &api.WebhookDelivery{
+		ID: strconv.FormatInt(v.ID, 10), WebhookID: strconv.FormatInt(v.Endpoint, 10), EventID: v.EventID, EventType: v.Type, Status: v.Status,
+		Attempts: v.Attempts, RetryCount: max(0, v.Attempts-1), ResponseStatus: v.ResponseStatus, LatencyMS: v.LatencyMS, Error: optional(v.Error),
+		AttemptedAt: utc(v.AttemptedAt), NextAttemptAt: utc(v.Due), CreatedAt: v.CreatedAt.UTC(),
+	}
+	if v.ReplayOf != nil {
+		of := strconv.FormatInt(*v.ReplayOf, 10)
+		out.ReplayOf = &of
+	}
+	return out
+}
