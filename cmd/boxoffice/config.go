@@ -2,6 +2,7 @@ package main
 
 import (
 	"crypto/rand"
+	"crypto/tls"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -12,43 +13,53 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"boxoffice/edge/mail"
 	"boxoffice/edge/secrets"
+	"boxoffice/persistence/follower/kafka"
 )
 
 // config is the table of knobs: each has one row, with its flag, its variable,
 // its default and its help.
 type config struct {
-	Listen            string     `env:"BOXOFFICE_LISTEN" default:"127.0.0.1:8080" help:"Address of the API."`
-	DataDir           string     `env:"BOXOFFICE_DATA_DIR" default:"./data" help:"Where the private Postgres and the master key live."`
-	BaseURL           string     `env:"BOXOFFICE_BASE_URL" help:"How buyers reach the API; http://<listen> if empty."`
-	Env               string     `env:"BOXOFFICE_ENV" enum:"live,test" default:"test" help:"What this deployment is pinned to."`
-	DatabaseURL       string     `env:"BOXOFFICE_DATABASE_URL" secret:"" help:"Postgres to use instead of a private one."`
-	MasterKey         string     `env:"BOXOFFICE_MASTER_KEY" secret:"" help:"64 hex digits from which all secrets are derived; required with a database URL, else kept in the data directory."`
-	Node              string     `env:"BOXOFFICE_NODE" default:"node-1" help:"This node's name; one process at a time may bear it."`
-	TrustedProxies    []string   `env:"BOXOFFICE_TRUSTED_PROXIES" help:"Addresses or CIDRs whose X-Forwarded-For is believed."`
-	LimitsScale       float64    `env:"BOXOFFICE_LIMITS_SCALE" default:"1" help:"Multiplies every rate limit and velocity rule; for load tests."`
-	Origins           []string   `env:"BOXOFFICE_CORS_ORIGINS" default:"*" help:"Origins whose browser pages may call the API; * for all."`
-	MaxPerAddress     int        `env:"BOXOFFICE_MAX_CONNS_PER_ADDRESS" default:"4096" help:"Open connections of one client address."`
-	MaxConnections    int        `env:"BOXOFFICE_MAX_CONNS" default:"18000" help:"Open connections in all; keep it below the limit of open files."`
-	MaxViewers        int        `env:"BOXOFFICE_MAX_VIEWERS" default:"20000" help:"Live streams of this node; keep it below the connections."`
-	ViewersPerAddress int        `env:"BOXOFFICE_MAX_VIEWERS_PER_ADDRESS" default:"256" help:"Live streams of one client address."`
-	PaystackURL       string     `env:"BOXOFFICE_PAYSTACK_URL" help:"Address of Paystack; the private simulator's in test without a key."`
-	PaystackKey       string     `env:"BOXOFFICE_PAYSTACK_KEY" secret:"" help:"Paystack's secret key."`
-	PaysimListen      string     `env:"BOXOFFICE_PAYSIM_LISTEN" default:"127.0.0.1:8081" help:"Address of the private payment simulator, in test without a Paystack key."`
-	SMTPURL           string     `env:"BOXOFFICE_SMTP_URL" secret:"" help:"Mail server: smtps://user:password@host:465, or smtp://host:587 with STARTTLS; smtp+plain:// never encrypts. Mail is captured in test if empty."`
-	MailDir           string     `env:"BOXOFFICE_MAIL_DIR" help:"Where mail is captured, without a mail server; <data dir>/mail if empty."`
-	MailFrom          string     `env:"BOXOFFICE_MAIL_FROM" help:"Sender of mail, such as Boxoffice <tickets@example.org>; required with a mail server."`
-	AdminEmail        string     `env:"BOXOFFICE_ADMIN_EMAIL" help:"The platform's first administrator, made or promoted at start; none if empty."`
-	AdminPassword     string     `env:"BOXOFFICE_ADMIN_PASSWORD" secret:"" help:"The administrator's first password, of 8 to 128 characters."`
-	Demo              bool       `env:"BOXOFFICE_DEMO" default:"true" negatable:"" help:"Put a demo event on sale on a new private node."`
-	AllowUnsafe       bool       `env:"BOXOFFICE_ALLOW_UNSAFE_POSTGRES" help:"Run on a Postgres that may forget commits."`
-	AllowInstall      bool       `env:"BOXOFFICE_ALLOW_INSTALL" default:"true" negatable:"" help:"Install Debian's Postgres when there is none and we may."`
-	Lanes             int        `env:"BOXOFFICE_LANES" default:"1" help:"Journal lanes of the node."`
-	Pprof             string     `env:"BOXOFFICE_PPROF_LISTEN" help:"Loopback address for profiles; none if empty."`
-	LogLevel          slog.Level `env:"BOXOFFICE_LOG_LEVEL" default:"INFO" help:"DEBUG, INFO, WARN or ERROR."`
+	Listen            string        `env:"BOXOFFICE_LISTEN" default:"127.0.0.1:8080" help:"Address of the API."`
+	DataDir           string        `env:"BOXOFFICE_DATA_DIR" default:"./data" help:"Where the private Postgres and the master key live."`
+	BaseURL           string        `env:"BOXOFFICE_BASE_URL" help:"How buyers reach the API; http://<listen> if empty."`
+	Env               string        `env:"BOXOFFICE_ENV" enum:"live,test" default:"test" help:"What this deployment is pinned to."`
+	DatabaseURL       string        `env:"BOXOFFICE_DATABASE_URL" secret:"" help:"Postgres to use instead of a private one."`
+	MasterKey         string        `env:"BOXOFFICE_MASTER_KEY" secret:"" help:"64 hex digits from which all secrets are derived; required with a database URL, else kept in the data directory."`
+	Node              string        `env:"BOXOFFICE_NODE" default:"node-1" help:"This node's name; one process at a time may bear it."`
+	TrustedProxies    []string      `env:"BOXOFFICE_TRUSTED_PROXIES" help:"Addresses or CIDRs whose X-Forwarded-For is believed."`
+	LimitsScale       float64       `env:"BOXOFFICE_LIMITS_SCALE" default:"1" help:"Multiplies every rate limit and velocity rule; for load tests."`
+	Origins           []string      `env:"BOXOFFICE_CORS_ORIGINS" default:"*" help:"Origins whose browser pages may call the API; * for all."`
+	MaxPerAddress     int           `env:"BOXOFFICE_MAX_CONNS_PER_ADDRESS" default:"4096" help:"Open connections of one client address."`
+	MaxConnections    int           `env:"BOXOFFICE_MAX_CONNS" default:"18000" help:"Open connections in all; keep it below the limit of open files."`
+	MaxViewers        int           `env:"BOXOFFICE_MAX_VIEWERS" default:"20000" help:"Live streams of this node; keep it below the connections."`
+	ViewersPerAddress int           `env:"BOXOFFICE_MAX_VIEWERS_PER_ADDRESS" default:"256" help:"Live streams of one client address."`
+	PaystackURL       string        `env:"BOXOFFICE_PAYSTACK_URL" help:"Address of Paystack; the private simulator's in test without a key."`
+	PaystackKey       string        `env:"BOXOFFICE_PAYSTACK_KEY" secret:"" help:"Paystack's secret key."`
+	PaysimListen      string        `env:"BOXOFFICE_PAYSIM_LISTEN" default:"127.0.0.1:8081" help:"Address of the private payment simulator, in test without a Paystack key."`
+	SMTPURL           string        `env:"BOXOFFICE_SMTP_URL" secret:"" help:"Mail server: smtps://user:password@host:465, or smtp://host:587 with STARTTLS; smtp+plain:// never encrypts. Mail is captured in test if empty."`
+	MailDir           string        `env:"BOXOFFICE_MAIL_DIR" help:"Where mail is captured, without a mail server; <data dir>/mail if empty."`
+	MailFrom          string        `env:"BOXOFFICE_MAIL_FROM" help:"Sender of mail, such as Boxoffice <tickets@example.org>; required with a mail server."`
+	AdminEmail        string        `env:"BOXOFFICE_ADMIN_EMAIL" help:"The platform's first administrator, made or promoted at start; none if empty."`
+	AdminPassword     string        `env:"BOXOFFICE_ADMIN_PASSWORD" secret:"" help:"The administrator's first password, of 8 to 128 characters."`
+	KafkaBrokers      []string      `env:"BOXOFFICE_KAFKA_BROKERS" help:"Brokers, host:port, of the Kafka that facts go through (docs/kafka.md); without it they are followed in the journal."`
+	KafkaTopic        string        `env:"BOXOFFICE_KAFKA_TOPIC" default:"boxoffice.facts" help:"Topic of the facts; made if it is missing. A new one gets all facts from the first on."`
+	KafkaPartitions   int           `env:"BOXOFFICE_KAFKA_PARTITIONS" default:"12" help:"Partitions of a topic that is made."`
+	KafkaReplication  int           `env:"BOXOFFICE_KAFKA_REPLICATION" default:"3" help:"Replicas of a topic that is made, at most one on each broker."`
+	KafkaRetention    time.Duration `env:"BOXOFFICE_KAFKA_RETENTION" default:"168h" help:"How long a topic that is made keeps facts."`
+	KafkaTLS          bool          `env:"BOXOFFICE_KAFKA_TLS" help:"Speak TLS to the brokers."`
+	KafkaUser         string        `env:"BOXOFFICE_KAFKA_USER" help:"User at the brokers (SASL PLAIN); none if empty."`
+	KafkaPassword     string        `env:"BOXOFFICE_KAFKA_PASSWORD" secret:"" help:"The user's password."`
+	Demo              bool          `env:"BOXOFFICE_DEMO" default:"true" negatable:"" help:"Put a demo event on sale on a new private node."`
+	AllowUnsafe       bool          `env:"BOXOFFICE_ALLOW_UNSAFE_POSTGRES" help:"Run on a Postgres that may forget commits."`
+	AllowInstall      bool          `env:"BOXOFFICE_ALLOW_INSTALL" default:"true" negatable:"" help:"Install Debian's Postgres when there is none and we may."`
+	Lanes             int           `env:"BOXOFFICE_LANES" default:"1" help:"Journal lanes of the node."`
+	Pprof             string        `env:"BOXOFFICE_PPROF_LISTEN" help:"Loopback address for profiles; none if empty."`
+	LogLevel          slog.Level    `env:"BOXOFFICE_LOG_LEVEL" default:"INFO" help:"DEBUG, INFO, WARN or ERROR."`
 }
 
 // print logs every knob, secrets masked.
@@ -88,6 +99,24 @@ func (c *config) origin() (mail.Origin, error) {
 		return mail.Origin{}, fmt.Errorf("BOXOFFICE_MAIL_FROM: %w", err)
 	}
 	return origin, nil
+}
+
+// kafka is how the facts go through Kafka, if they do.
+func (c *config) kafka() (cfg kafka.Config, through bool, err error) {
+	if len(c.KafkaBrokers) == 0 {
+		return kafka.Config{}, false, nil
+	}
+	cfg = kafka.Config{
+		Brokers: c.KafkaBrokers, User: c.KafkaUser, Password: c.KafkaPassword,
+		Topic: c.KafkaTopic, Partitions: c.KafkaPartitions, Replication: c.KafkaReplication, Retention: c.KafkaRetention,
+	}
+	if c.KafkaTLS {
+		cfg.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
+	}
+	if c.KafkaUser != "" && !c.KafkaTLS && c.Env == "live" {
+		return cfg, true, errors.New("BOXOFFICE_KAFKA_USER needs BOXOFFICE_KAFKA_TLS in live: the password would be sent in the clear")
+	}
+	return cfg, true, nil
 }
 
 // admin makes sure that the first administrator could log in.

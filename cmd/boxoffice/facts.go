@@ -7,8 +7,10 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"boxoffice/persistence/follower"
+	"boxoffice/persistence/follower/kafka"
 	"boxoffice/persistence/journal"
 	"boxoffice/persistence/told"
 )
@@ -29,13 +31,28 @@ const (
 	busyRate = 2_000
 )
 
-// newFacts makes the follower that tells the world. startFacts starts it.
-func (n *node) newFacts() *follower.Follower {
+// openFacts makes what leads the facts to tell: a follower of the journal, or a
+// relay to Kafka and a consumer behind it. startFacts starts it.
+func (n *node) openFacts() error {
 	busy := meter{count: func() int64 { return n.journal.Stats().Facts }, limit: busyRate}
-	return follower.New(follower.Config{
-		Name: told.Follower, Pool: n.pool, Apply: n.tell, Log: n.log,
+	follow := follower.Config{
+		Name: told.Follower, Pool: n.pool, Apply: follower.Once(told.Follower, n.tell), Log: n.log,
 		Pace: factsPace, MaxQueue: factsQueue, MaxBatch: factsBatch, Yield: factsYield, Busy: busy.exceeded,
-	})
+	}
+	cfg, through, err := n.cfg.kafka()
+	switch {
+	case err != nil:
+		return err
+	case through:
+		n.relay = kafka.NewRelay(cfg, follow)
+		n.consumer = kafka.NewConsumer(cfg, kafka.ConsumerConfig{
+			Name: follow.Name, Pool: n.pool, Log: n.log, Apply: follow.Apply, Yield: follow.Yield, Busy: follow.Busy,
+		})
+		n.facts = n.relay.Follower
+	default:
+		n.facts = follower.New(follow)
+	}
+	return nil
 }
 
 // tell is everything that is done about facts outside the sale. It is one
@@ -51,6 +68,12 @@ func (n *node) startFacts(context.Context) error {
 	n.desk.Facts = n.told
 	n.started(told.StartPruner(n.told, n.log).Stop)
 	n.facts.Start(n.journal)
+	if n.relay != nil {
+		n.started(n.relay.Stop)
+		n.consumer.Start()
+		n.started(n.consumer.Stop)
+		return nil
+	}
 	n.started(func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, factsStopTime)
 		defer cancel()
@@ -60,6 +83,28 @@ func (n *node) startFacts(context.Context) error {
 		return nil
 	})
 	return nil
+}
+
+// factsMetrics say how far behind the facts are. Of what was committed before this
+// process started, only the consumer's know.
+func (n *node) factsMetrics(r *prometheus.Registry) {
+	gauge := func(name, help string, f func() float64) {
+		r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "boxoffice", Name: name, Help: help}, f))
+	}
+	counter := func(name, help string, f func() int64) {
+		r.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Namespace: "boxoffice", Name: name, Help: help},
+			func() float64 { return float64(f()) }))
+	}
+	if n.relay == nil {
+		gauge("facts_lag", "Batches of which the world has not been told.", func() float64 { return float64(n.facts.Lag().Batches) })
+		gauge("facts_delay_seconds", "Age of the oldest fact told last, from commit to told.", func() float64 { return n.facts.Lag().Delay.Seconds() })
+		return
+	}
+	gauge("kafka_relay_lag_batches", "Batches that are not in Kafka.", func() float64 { return float64(n.relay.Lag().Batches) })
+	gauge("kafka_relay_delay_seconds", "Age of the oldest fact written last, from commit to acknowledged.", func() float64 { return n.relay.Lag().Delay.Seconds() })
+	counter("kafka_relay_errors_total", "Attempts to write to Kafka that failed.", n.relay.Failures)
+	gauge("kafka_consumer_lag_messages", "Messages that wait in the partitions of this node.", func() float64 { return float64(n.consumer.Lag()) })
+	counter("kafka_consumer_errors_total", "Attempts to join, read or apply that failed.", n.consumer.Failures)
 }
 
 // meter says whether something that is counted goes faster than a limit.

@@ -32,6 +32,7 @@ import (
 	"boxoffice/persistence/apikeys"
 	"boxoffice/persistence/embedded"
 	"boxoffice/persistence/follower"
+	"boxoffice/persistence/follower/kafka"
 	"boxoffice/persistence/idempotency"
 	"boxoffice/persistence/journal"
 	"boxoffice/persistence/migrate"
@@ -93,6 +94,8 @@ type node struct {
 	model    *readmodel.Model
 	follower *follower.Follower
 	facts    *follower.Follower
+	relay    *kafka.Relay    // facts is its follower; nil without Kafka
+	consumer *kafka.Consumer // nil without Kafka
 	told     *told.Store
 	journal  *journal.Postgres
 	cluster  *cluster.Node
@@ -225,8 +228,10 @@ func (n *node) startJournal(ctx context.Context) error {
 	n.follower = follower.New(follower.Config{
 		Name: readmodel.Follower, Pool: n.pool, Apply: readmodel.NewWriter().Apply, Log: n.log,
 	})
-	n.facts = n.newFacts()
-	var err error
+	err := n.openFacts()
+	if err != nil {
+		return err
+	}
 	n.journal, err = journal.Open(ctx, journal.Config{
 		Pool: n.pool, Node: n.cfg.Node, Log: n.log, Lanes: n.cfg.Lanes, AllowUnsafe: n.cfg.AllowUnsafe,
 		Sink: func(b *journal.Batch) {
@@ -430,8 +435,7 @@ func (n *node) metrics() *prometheus.Registry {
 	}
 	gauge("actors", "Activations on this node.", func() float64 { return float64(n.cluster.Actors()) })
 	gauge("journal_backlog", "Entries that wait for a commit.", func() float64 { return float64(n.journal.Backlog()) })
-	gauge("facts_lag", "Batches of which the world has not been told.", func() float64 { return float64(n.facts.Lag().Batches) })
-	gauge("facts_delay_seconds", "Age of the oldest fact told last, from commit to told.", func() float64 { return n.facts.Lag().Delay.Seconds() })
+	n.factsMetrics(r)
 	gauge("readmodel_lag", "Batches that the read model has not applied.", func() float64 { return float64(n.follower.Lag().Batches) })
 	counter("journal_batches_total", "Batches committed.", func(s journal.Stats) int64 { return s.Batches })
 	counter("journal_facts_total", "Facts committed.", func(s journal.Stats) int64 { return s.Facts })

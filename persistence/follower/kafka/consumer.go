@@ -20,9 +20,6 @@ const (
 	sessionTimeout = 10 * time.Second
 	heartbeat      = time.Second
 	joinPause      = time.Second
-	// applyAtOnce bounds the transactions of one consumer, each on a connection of
-	// the pool that requests need too.
-	applyAtOnce = 2
 )
 
 // ConsumerConfig says what is done with the facts.
@@ -34,13 +31,18 @@ type ConsumerConfig struct {
 	// has made it. Its error, any error, stops the partition at the first fact
 	// that it is about: that one is tried again, for as long as it takes.
 	Apply follower.Apply
+
+	// As of a follower: after each transaction it rests for Yield times as long
+	// as that took, while Busy says so. 0: it never rests.
+	Yield int
+	Busy  func() bool
 }
 
 // Consumer reads the topic as one member of a group, and applies what it reads.
 type Consumer struct {
 	cfg    ConsumerConfig
 	link   *link
-	slots  chan struct{} // applyAtOnce
+	turn   chan struct{} // one transaction at a time: requests need the database too
 	ctx    context.Context
 	cancel context.CancelFunc
 	start  sync.Once
@@ -54,7 +56,7 @@ type Consumer struct {
 // NewConsumer makes a consumer.
 func NewConsumer(cfg Config, consume ConsumerConfig) *Consumer {
 	c := &Consumer{
-		cfg: consume, link: newLink(cfg), slots: make(chan struct{}, applyAtOnce),
+		cfg: consume, link: newLink(cfg), turn: make(chan struct{}, 1),
 		done: make(chan struct{}), behind: make(map[int]int64),
 	}
 	c.ctx, c.cancel = context.WithCancel(context.Background())

@@ -53,7 +53,7 @@ type Config struct {
 	// How the topic is made when it is missing. One that is there is taken as
 	// it is.
 	Partitions  int
-	Replication int
+	Replication int // at most as many as there are brokers
 	Retention   time.Duration
 }
 
@@ -120,10 +120,10 @@ func (l *link) close() {
 func (l *link) partitions(ctx context.Context) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
-	n, err := l.count(ctx)
+	n, brokers, err := l.look(ctx)
 	if errors.Is(err, kafkago.UnknownTopicOrPartition) {
-		if err = l.create(ctx); err == nil {
-			n, err = l.count(ctx)
+		if err = l.create(ctx, min(l.cfg.Replication, brokers)); err == nil {
+			n, _, err = l.look(ctx)
 		}
 	}
 	if err != nil {
@@ -132,28 +132,28 @@ func (l *link) partitions(ctx context.Context) (int, error) {
 	return n, nil
 }
 
-func (l *link) count(ctx context.Context) (int, error) {
+func (l *link) look(ctx context.Context) (partitions, brokers int, err error) {
 	m, err := l.client.Metadata(ctx, &kafkago.MetadataRequest{Topics: []string{l.cfg.Topic}})
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	for _, t := range m.Topics {
 		if t.Name == l.cfg.Topic {
-			return len(t.Partitions), t.Error
+			return len(t.Partitions), len(m.Brokers), t.Error
 		}
 	}
-	return 0, kafkago.UnknownTopicOrPartition
+	return 0, len(m.Brokers), kafkago.UnknownTopicOrPartition
 }
 
-func (l *link) create(ctx context.Context) error {
+func (l *link) create(ctx context.Context, replication int) error {
 	r, err := l.client.CreateTopics(ctx, &kafkago.CreateTopicsRequest{Topics: []kafkago.TopicConfig{{
-		Topic: l.cfg.Topic, NumPartitions: l.cfg.Partitions, ReplicationFactor: l.cfg.Replication,
+		Topic: l.cfg.Topic, NumPartitions: l.cfg.Partitions, ReplicationFactor: replication,
 		ConfigEntries: []kafkago.ConfigEntry{
 			{ConfigName: "cleanup.policy", ConfigValue: "delete"},
 			{ConfigName: "retention.ms", ConfigValue: strconv.FormatInt(l.cfg.Retention.Milliseconds(), 10)},
 			{ConfigName: "max.message.bytes", ConfigValue: strconv.Itoa(maxMessage)},
 			// One replica may be away, if there is one to spare.
-			{ConfigName: "min.insync.replicas", ConfigValue: strconv.Itoa(max(1, l.cfg.Replication-1))},
+			{ConfigName: "min.insync.replicas", ConfigValue: strconv.Itoa(max(1, replication-1))},
 		},
 	}}})
 	if err != nil {

@@ -3,8 +3,11 @@ package kafka_test
 import (
 	"context"
 	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
+	"net/http/httptest"
 	"strconv"
 	"strings"
 	"sync"
@@ -409,5 +412,30 @@ func TestApplyFails(t *testing.T) {
 	require.Eventually(t, func() bool { return count("stream = $1") == 4 }, within, 10*time.Millisecond)
 	require.Positive(t, c.Lag())
 	healed.Store(true)
+	s.applied()
+}
+
+// TestSecured reaches a broker that wants TLS and a password.
+func TestSecured(t *testing.T) {
+	t.Parallel()
+	certified := httptest.NewUnstartedServer(nil)
+	certified.StartTLS()
+	defer certified.Close()
+	c := fake(t, kfake.EnableSASL(), kfake.Superuser("PLAIN", "boxoffice", "secret"), kfake.TLS(certified.TLS))
+	s := stageAt(t, c.ListenAddrs())
+	roots := x509.NewCertPool()
+	roots.AddCert(certified.Certificate())
+	s.cfg.TLS = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
+	s.cfg.User, s.cfg.Password = "boxoffice", "wrong"
+	wrong := s.relay()
+	j := s.journal(wrong.Offer)
+	wrong.Start(j)
+	s.write(s.streams(j, 3), 2)
+	require.Eventually(t, func() bool { return wrong.Failures() > 0 }, within, 10*time.Millisecond)
+	require.NoError(t, wrong.Stop(t.Context()))
+
+	s.cfg.Password = "secret"
+	s.relay().Start(j)
+	s.consumer(note).Start()
 	s.applied()
 }

@@ -17,7 +17,8 @@ const (
 	fetchWait   = 500 * time.Millisecond
 	fetchWithin = 10 * time.Second
 	applyWithin = 30 * time.Second
-	maxApply    = 5_000 // facts in one transaction
+	maxApply    = 4_000                  // facts in one transaction
+	lookUp      = 100 * time.Millisecond // how long a rest goes on before its reason is looked at again
 )
 
 // errMoved says that the saved position is not where this member left it.
@@ -144,28 +145,37 @@ func (p *partition) lag(end int64) {
 // read again.
 var begin = pgx.TxOptions{BeginQuery: "BEGIN; SET LOCAL synchronous_commit = off"}
 
-// apply applies the facts and moves the position past them.
+// apply applies the facts and moves the position past them, when it is this
+// partition's turn.
 func (p *partition) apply(ctx context.Context, facts []incoming) error {
 	select {
-	case p.c.slots <- struct{}{}:
-		defer func() { <-p.c.slots }()
+	case p.c.turn <- struct{}{}:
+		defer func() { <-p.c.turn }()
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+	began := time.Now()
+	upto := facts[len(facts)-1].offset + 1
+	if err := p.commit(ctx, facts, upto); err != nil {
+		return fmt.Errorf("kafka: apply offsets %d to %d: %w", p.next, upto-1, err)
+	}
+	p.next = upto
+	rest := time.Duration(p.c.cfg.Yield) * time.Since(began)
+	for until := time.Now().Add(rest); rest > 0 && ctx.Err() == nil && p.c.cfg.Busy(); rest = time.Until(until) {
+		pause(ctx, min(rest, lookUp))
+	}
+	return nil
+}
+
+func (p *partition) commit(ctx context.Context, facts []incoming, upto int64) error {
 	ctx, cancel := context.WithTimeout(ctx, applyWithin)
 	defer cancel()
-	upto := facts[len(facts)-1].offset + 1
-	err := pgx.BeginTxFunc(ctx, p.c.cfg.Pool, begin, func(tx pgx.Tx) error {
+	return pgx.BeginTxFunc(ctx, p.c.cfg.Pool, begin, func(tx pgx.Tx) error {
 		if err := p.move(ctx, tx, upto); err != nil {
 			return err
 		}
 		return p.c.cfg.Apply(ctx, tx, batches(facts))
 	})
-	if err != nil {
-		return fmt.Errorf("kafka: apply offsets %d to %d: %w", p.next, upto-1, err)
-	}
-	p.next = upto
-	return nil
 }
 
 // move saves the position, if it stands where this member left it.

@@ -62,7 +62,7 @@ func fake(t *testing.T, options ...kfake.Opt) *kfake.Cluster {
 func stageAt(t *testing.T, brokers []string) *stage {
 	t.Helper()
 	s := &stage{t: t, pool: persisttest.Migrated(t), cfg: kafka.Config{
-		Brokers: brokers, Topic: "facts-" + rand.Text(), Partitions: partitions, Replication: 1, Retention: time.Hour,
+		Brokers: brokers, Topic: "facts-" + rand.Text(), Partitions: partitions, Replication: 3, Retention: time.Hour,
 	}}
 	// No key: a fact that is applied twice has two rows.
 	_, err := s.pool.Exec(t.Context(), `CREATE TABLE effects (n bigint GENERATED ALWAYS AS IDENTITY, stream bigint, seq bigint, facts bytea)`)
