@@ -12,6 +12,7 @@ type loadtestCmd struct {
 	Crash  crashCmd  `cmd:"" help:"The same while the node and Postgres are killed."`
 	Logins loginsCmd `cmd:"" help:"Orders with and without a crowd that logs in."`
 	Seats  seatsCmd  `cmd:"" help:"Shoppers after the seats of one house, watched by a crowd, and their audit."`
+	Facts  factsCmd  `cmd:"" help:"The way of the facts, by Kafka or without, while what is on it is killed."`
 
 	Viewers viewersCmd `cmd:"" help:"A crowd that watches one map, with and without members who stop reading."`
 }
@@ -53,5 +54,13 @@ type viewersCmd struct{ loadtest.ViewersConfig }
 // Run measures what viewers cost, and what slow ones cost the others.
 func (c *viewersCmd) Run(ctx context.Context) error {
 	_, err := loadtest.Viewers(ctx, c.ViewersConfig, os.Stdout, logger(0))
+	return err
+}
+
+type factsCmd struct{ loadtest.FactsConfig }
+
+// Run rushes a node of its own and follows every fact to its effect.
+func (c *factsCmd) Run(ctx context.Context) error {
+	_, err := loadtest.Facts(ctx, c.FactsConfig, os.Stdout, logger(0))
 	return err
 }

@@ -20,6 +20,7 @@ const (
 	sessionTimeout = 10 * time.Second
 	heartbeat      = time.Second
 	joinPause      = time.Second
+	warnEvery      = 10 * time.Second
 )
 
 // ConsumerConfig says what is done with the facts.
@@ -49,6 +50,7 @@ type Consumer struct {
 	done   chan struct{} // closed when the goroutine has ended
 
 	failures atomic.Int64
+	warned   atomic.Int64 // when, in nanoseconds
 	mu       sync.Mutex
 	behind   map[int]int64 // messages, by partition that is ours
 }
@@ -142,15 +144,21 @@ func (c *Consumer) consume(g *kafkago.Generation) {
 	}
 }
 
-// failed counts and logs what went wrong, unless the consumer is being stopped.
+// failed counts and logs what went wrong, unless the consumer is being stopped. What
+// somebody has to look at is logged each time. An outage, which every partition
+// meets again and again, is logged now and then.
 func (c *Consumer) failed(doing string, err error, attrs ...slog.Attr) {
 	if c.ctx.Err() != nil {
 		return
 	}
 	c.failures.Add(1)
-	level := slog.LevelWarn
-	if errors.Is(err, follower.ErrGap) || errors.Is(err, errForeign) {
-		level = slog.LevelError // somebody has to look
+	level := slog.LevelDebug
+	switch now := time.Now().UnixNano(); {
+	case errors.Is(err, follower.ErrGap) || errors.Is(err, errForeign):
+		level = slog.LevelError
+	case now-c.warned.Load() > int64(warnEvery):
+		c.warned.Store(now)
+		level = slog.LevelWarn
 	}
 	c.cfg.Log.LogAttrs(c.ctx, level, "kafka consumer tries again",
 		append(attrs, slog.String("consumer", c.cfg.Name), slog.String("to", doing), slog.Any("error", err))...)
