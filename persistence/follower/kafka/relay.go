@@ -22,10 +22,9 @@ const (
 	// sendWithin bounds a round of requests, and with it how long Kafka's absence
 	// keeps a transaction open.
 	sendWithin = 5 * time.Second
-	// maxRound is the bytes of a round before compression, and maxFacts the
-	// messages: what is acknowledged at once, and repeated after a failure.
+	// maxRound is the bytes of a round before compression: what is acknowledged
+	// at once.
 	maxRound = 1 << 20
-	maxFacts = 5_000
 	// maxEvents bounds the events whose organization is remembered. All are
 	// forgotten at once, and looked up when they come again.
 	maxEvents = 1 << 18
@@ -49,7 +48,7 @@ type Relay struct {
 // a new topic gets all facts from the first on.
 func NewRelay(cfg Config, follow follower.Config) *Relay {
 	r := &Relay{link: newLink(cfg), orgs: make(map[int64]int64)}
-	follow.Name, follow.Apply, follow.MaxBatch = "kafka:"+cfg.Topic, r.apply, maxFacts
+	follow.Name, follow.Apply = "kafka:"+cfg.Topic, r.apply
 	r.Follower = follower.New(follow)
 	return r
 }
@@ -121,7 +120,8 @@ func (r *Relay) send(ctx context.Context, tx pgx.Tx, batches []journal.Batch) er
 
 // flush sends each partition its messages in one batch, which gets there as a whole
 // or not at all, and waits for all of them. That nothing is sent before
-// everything before it is acknowledged keeps the order of each stream.
+// everything before it is acknowledged keeps the order of each stream; kafka-go's
+// Writer would go on to the next batch after one that failed.
 func (r *Relay) flush(ctx context.Context, round [][]kafkago.Message) error {
 	ctx, cancel := context.WithTimeout(ctx, sendWithin)
 	defer cancel()

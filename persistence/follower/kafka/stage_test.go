@@ -3,6 +3,7 @@ package kafka_test
 import (
 	"context"
 	"crypto/rand"
+	"flag"
 	"log/slog"
 	"maps"
 	"os"
@@ -26,7 +27,11 @@ import (
 	"boxoffice/persistence/persisttest"
 )
 
-func TestMain(m *testing.M) { persisttest.Main(m) }
+func TestMain(m *testing.M) {
+	flag.Parse()
+	_ = flag.Set("test.parallel", "8") // they wait more than they work; it is a flag that there is
+	persisttest.Main(m)
+}
 
 const (
 	within     = 60 * time.Second
