@@ -23,6 +23,9 @@ const (
 	factsQueue = 50_000
 	// factsBatch facts are told in one transaction.
 	factsBatch = 4_000
+	// relayBatch facts are written to Kafka in one transaction, which mostly
+	// waits for Kafka.
+	relayBatch = 5_000
 	// factsYield is how many times as long as it worked the follower rests
 	// while the node is busy.
 	factsYield = 4
@@ -44,10 +47,12 @@ func (n *node) openFacts() error {
 	case err != nil:
 		return err
 	case through:
-		n.relay = kafka.NewRelay(cfg, follow)
 		n.consumer = kafka.NewConsumer(cfg, kafka.ConsumerConfig{
-			Name: follow.Name, Pool: n.pool, Log: n.log, Apply: follow.Apply, Yield: follow.Yield, Busy: follow.Busy,
+			Name: follow.Name, Pool: n.pool, Log: n.log, Apply: follow.Apply,
+			MaxBatch: follow.MaxBatch, Yield: follow.Yield, Busy: follow.Busy,
 		})
+		follow.MaxBatch = relayBatch
+		n.relay = kafka.NewRelay(cfg, follow)
 		n.facts = n.relay.Follower
 	default:
 		n.facts = follower.New(follow)

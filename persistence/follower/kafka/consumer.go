@@ -1,6 +1,7 @@
 package kafka
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -33,6 +34,8 @@ type ConsumerConfig struct {
 	// that it is about: that one is tried again, for as long as it takes.
 	Apply follower.Apply
 
+	MaxBatch int // 4,000 facts in one transaction
+
 	// As of a follower: after each transaction it rests for Yield times as long
 	// as that took, while Busy says so. 0: it never rests.
 	Yield int
@@ -57,6 +60,7 @@ type Consumer struct {
 
 // NewConsumer makes a consumer.
 func NewConsumer(cfg Config, consume ConsumerConfig) *Consumer {
+	consume.MaxBatch = cmp.Or(consume.MaxBatch, maxApply)
 	c := &Consumer{
 		cfg: consume, link: newLink(cfg), turn: make(chan struct{}, 1),
 		done: make(chan struct{}), behind: make(map[int]int64),
@@ -105,6 +109,9 @@ func (c *Consumer) run() {
 		}
 		c.failed("reach kafka", err)
 		pause(c.ctx, longPause)
+	}
+	if c.ctx.Err() != nil {
+		return
 	}
 	group, err := kafkago.NewConsumerGroup(kafkago.ConsumerGroupConfig{
 		ID: c.link.cfg.Topic + "." + c.cfg.Name, Brokers: c.link.cfg.Brokers, Dialer: c.link.dialer, Topics: []string{c.link.cfg.Topic},

@@ -36,7 +36,7 @@ type partition struct {
 // from the saved position, one fact at a time until that goes well: everything
 // before a fact that does not go is applied, and nothing after it.
 func (p *partition) run(ctx context.Context) {
-	p.atOnce = maxApply
+	p.atOnce = p.c.cfg.MaxBatch
 	wait := firstPause
 	for ctx.Err() == nil {
 		began := time.Now()
@@ -71,7 +71,7 @@ func (p *partition) follow(ctx context.Context) error {
 			if err := p.apply(ctx, facts[:n]); err != nil {
 				return err
 			}
-			facts, p.atOnce = facts[n:], min(2*p.atOnce, maxApply)
+			facts, p.atOnce = facts[n:], min(2*p.atOnce, p.c.cfg.MaxBatch)
 		}
 	}
 	return ctx.Err()
