@@ -126,6 +126,9 @@ func (l *link) partitions(ctx context.Context) (int, error) {
 			n, _, err = l.look(ctx)
 		}
 	}
+	if err == nil && n == 0 {
+		err = kafkago.LeaderNotAvailable // it is being made
+	}
 	if err != nil {
 		return 0, fmt.Errorf("kafka: topic %s: %w", l.cfg.Topic, err)
 	}
