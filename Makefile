@@ -8,10 +8,11 @@ CRASH_FLAGS  ?= --tickets=20000 --buyers=15000 --rate=150 --duration=100s
 SEATS_FLAGS  ?=
 VIEWERS_FLAGS ?=
 WEBHOOKS_FLAGS ?=
+FACTS_FLAGS  ?= --buyers=20000 --rate=80
 LINT         := bin/golangci-lint
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test race page-test security timing sim bench onsale crash logins seats viewers webhooks api-fuzz lint verify
+.PHONY: help build run test race page-test security timing sim bench onsale crash logins seats viewers webhooks kafka kafka-test facts api-fuzz lint verify
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -61,6 +62,18 @@ viewers: build ## 20,000 viewers of one map, with and without slow ones among th
 
 webhooks: build ## 500 facts/s to 200 endpoints, 80 of which hang, fail, redirect or drip, with an audit; WEBHOOKS_FLAGS
 	./bin/boxoffice loadtest webhooks --out=out/webhooks $(WEBHOOKS_FLAGS)
+
+kafka: ## a real Kafka (Java 17; Maven Central the first time); .ci/kafka stop ends it
+	@.ci/kafka start
+
+kafka-test: ## the tests of Kafka against a real one
+	.ci/kafka start --port 29092 --dir out/kafka-test
+	BOXOFFICE_TEST_KAFKA=127.0.0.1:29092 go test ./persistence/follower/kafka -count=1; status=$$?; \
+	.ci/kafka stop --dir out/kafka-test; exit $$status
+
+facts: build ## every fact of 20,000 orders to its effect: consumers killed, Kafka away for 2 minutes; then without Kafka; FACTS_FLAGS
+	./bin/boxoffice loadtest facts --out=out/facts $(FACTS_FLAGS)
+	./bin/boxoffice loadtest facts --out=out/facts-off --kafka=off $(FACTS_FLAGS)
 
 api-fuzz: build ## schemathesis over the OpenAPI document, on a node of its own (network: PyPI); FUZZ_FLAGS
 	.ci/api-fuzz $(FUZZ_FLAGS)

@@ -97,7 +97,12 @@ func (b *buyer) Step(ctx context.Context) openloop.Result {
 	if b.since.IsZero() {
 		b.since = time.Now()
 	}
-	return b.next(b, ctx)
+	placing := openloop.Op(b.rush.placeAs.Load())
+	r := b.next(b, ctx)
+	if r.Op == opPlace {
+		r.Op = placing
+	}
+	return r
 }
 
 func (b *buyer) lookAtEvent(ctx context.Context) openloop.Result {

@@ -61,6 +61,18 @@ func (c *RushConfig) nodeEnv() []string {
 	return []string{privateWebhooks}
 }
 
+// FactsConfig is `boxoffice loadtest facts`.
+type FactsConfig struct {
+	RushConfig `embed:""`
+	Kafka      string        `default:".ci/kafka" help:"The program that starts, kills and stops a broker; off: the facts go without Kafka."`
+	KafkaPort  int           `default:"19092" help:"The broker's port; the one above it is taken too."`
+	Consumers  int           `default:"3" help:"Processes that take the facts in through Kafka; without it there is one."`
+	Kills      int           `default:"20" help:"How many times one of them is killed with -9, without Kafka together with the node."`
+	Freezes    int           `default:"2" help:"How many times one of them is stopped for so long that the group gives its partitions away."`
+	Outage     time.Duration `default:"2m" help:"How long the broker is away, in the midst of the rush."`
+	Drain      time.Duration `default:"2m" help:"By when what came together in the meantime must have arrived."`
+}
+
 // schedule is when the buyers arrive.
 func (c *RushConfig) schedule() openloop.Schedule {
 	var s openloop.Schedule

@@ -163,6 +163,7 @@ func (s *session) measure(
 	ctx context.Context, r *report.Report, targets []procstat.Target, out io.Writer, stop <-chan struct{},
 ) error {
 	engine := s.cfg.engine()
+	engine.Ops = s.ops
 	shown := newProgress(out, s.cfg.Plain, s.cfg.Duration, &s.count)
 	engine.OnSecond, engine.Stop = shown.tell, stop
 	sampler := procstat.Start(append(targets, procstat.Target{Name: "generator", PID: procstat.Fixed(os.Getpid())})...)

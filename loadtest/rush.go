@@ -35,6 +35,9 @@ type rush struct {
 	probing  sync.WaitGroup // tries of probe still under way
 	settling atomic.Bool    // the run is over: buyers go no further
 
+	ops     []string      // names of the operations in the report
+	placeAs atomic.Uint32 // the operation that placing an order counts as; opPlace but in a run with phases
+
 	mu     sync.Mutex
 	doubts map[*buyer]struct{} // those waiting for a definite answer
 	paysim string              // http://host:port where buyers are sent to pay
@@ -46,7 +49,9 @@ type counters struct {
 }
 
 func newRush(cfg RushConfig, svc client.API, net *client.Network, s *Sale, acks *AckLog) *rush {
-	return &rush{cfg: cfg, svc: svc, net: net, sale: s, acks: acks, doubts: make(map[*buyer]struct{})}
+	r := &rush{cfg: cfg, svc: svc, net: net, sale: s, acks: acks, ops: opNames, doubts: make(map[*buyer]struct{})}
+	r.placeAs.Store(uint32(opPlace))
+	return r
 }
 
 // run lets the buyers in, as scheduled.

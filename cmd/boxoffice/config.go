@@ -2,6 +2,7 @@ package main
 
 import (
 	"crypto/rand"
+	"crypto/tls"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 	"boxoffice/edge/mail"
 	"boxoffice/edge/secrets"
 	"boxoffice/edge/webhook"
+	"boxoffice/persistence/follower/kafka"
 )
 
 // config is the table of knobs: each has one row, with its flag, its variable,
@@ -55,6 +57,14 @@ type config struct {
 	WebhooksPrivate   bool          `env:"BOXOFFICE_WEBHOOK_ALLOW_PRIVATE" help:"Let webhooks go to private addresses, over plain HTTP and to any port; for tests, refused in live."`
 	AdminEmail        string        `env:"BOXOFFICE_ADMIN_EMAIL" help:"The platform's first administrator, made or promoted at start; none if empty."`
 	AdminPassword     string        `env:"BOXOFFICE_ADMIN_PASSWORD" secret:"" help:"The administrator's first password, of 8 to 128 characters."`
+	KafkaBrokers      []string      `env:"BOXOFFICE_KAFKA_BROKERS" help:"Brokers, host:port, of the Kafka that facts go through (docs/kafka.md); without it they are followed in the journal."`
+	KafkaTopic        string        `env:"BOXOFFICE_KAFKA_TOPIC" default:"boxoffice.facts" help:"Topic of the facts; made if it is missing. A new one gets all facts from the first on."`
+	KafkaPartitions   int           `env:"BOXOFFICE_KAFKA_PARTITIONS" default:"12" help:"Partitions of a topic that is made."`
+	KafkaReplication  int           `env:"BOXOFFICE_KAFKA_REPLICATION" default:"3" help:"Replicas of a topic that is made, at most one on each broker."`
+	KafkaRetention    time.Duration `env:"BOXOFFICE_KAFKA_RETENTION" default:"168h" help:"How long a topic that is made keeps facts."`
+	KafkaTLS          bool          `env:"BOXOFFICE_KAFKA_TLS" help:"Speak TLS to the brokers."`
+	KafkaUser         string        `env:"BOXOFFICE_KAFKA_USER" help:"User at the brokers (SASL PLAIN); none if empty."`
+	KafkaPassword     string        `env:"BOXOFFICE_KAFKA_PASSWORD" secret:"" help:"The user's password."`
 	Demo              bool          `env:"BOXOFFICE_DEMO" default:"true" negatable:"" help:"Put a demo event on sale on a new private node."`
 	AllowUnsafe       bool          `env:"BOXOFFICE_ALLOW_UNSAFE_POSTGRES" help:"Run on a Postgres that may forget commits."`
 	AllowInstall      bool          `env:"BOXOFFICE_ALLOW_INSTALL" default:"true" negatable:"" help:"Install Debian's Postgres when there is none and we may."`
@@ -108,6 +118,24 @@ func (c *config) webhookTargets() (*webhook.Targets, error) {
 		return nil, errors.New("BOXOFFICE_WEBHOOK_ALLOW_PRIVATE is refused in live: a webhook could reach what is behind the firewall")
 	}
 	return webhook.NewTargets(c.WebhooksPrivate), nil
+}
+
+// kafka is how the facts go through Kafka, if they do.
+func (c *config) kafka() (cfg kafka.Config, through bool, err error) {
+	if len(c.KafkaBrokers) == 0 {
+		return kafka.Config{}, false, nil
+	}
+	cfg = kafka.Config{
+		Brokers: c.KafkaBrokers, User: c.KafkaUser, Password: c.KafkaPassword,
+		Topic: c.KafkaTopic, Partitions: c.KafkaPartitions, Replication: c.KafkaReplication, Retention: c.KafkaRetention,
+	}
+	if c.KafkaTLS {
+		cfg.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
+	}
+	if c.KafkaUser != "" && !c.KafkaTLS && c.Env == "live" {
+		return cfg, true, errors.New("BOXOFFICE_KAFKA_USER needs BOXOFFICE_KAFKA_TLS in live: the password would be sent in the clear")
+	}
+	return cfg, true, nil
 }
 
 // admin makes sure that the first administrator could log in.

@@ -6,8 +6,10 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"boxoffice/persistence/follower"
+	"boxoffice/persistence/follower/kafka"
 	"boxoffice/persistence/journal"
 	"boxoffice/persistence/told"
 )
@@ -20,6 +22,9 @@ const (
 	factsQueue = 50_000
 	// factsBatch facts are told in one transaction.
 	factsBatch = 4_000
+	// relayBatch facts are written to Kafka in one transaction, which mostly
+	// waits for Kafka.
+	relayBatch = 5_000
 	// factsYield is how many times as long as it worked the follower rests
 	// while the node is busy.
 	factsYield = 4
@@ -28,13 +33,28 @@ const (
 	busyRate = 2_000
 )
 
-// newFacts is what tells the world. startFacts starts it.
-func (n *node) newFacts() *following {
+// openFacts makes what leads the facts to tell: a follower of the journal, or a
+// relay to Kafka and a consumer behind it. startFacts starts it.
+func (n *node) openFacts() error {
 	busy := meter{count: func() int64 { return n.journal.Stats().Facts }, limit: busyRate}
-	return n.newFollowing(follower.Config{
-		Name: told.Follower, Apply: n.tell,
+	follow := follower.Config{
+		Name: told.Follower, Apply: follower.Once(told.Follower, n.tell),
 		Pace: factsPace, MaxQueue: factsQueue, MaxBatch: factsBatch, Yield: factsYield, Busy: busy.exceeded,
-	})
+	}
+	cfg, through, err := n.cfg.kafka()
+	if err != nil {
+		return err
+	}
+	if through {
+		n.consumer = kafka.NewConsumer(cfg, kafka.ConsumerConfig{
+			Name: follow.Name, Pool: n.pool, Log: n.log, Apply: follow.Apply,
+			MaxBatch: follow.MaxBatch, Yield: follow.Yield, Busy: follow.Busy,
+		})
+		n.relay = kafka.NewRelay(cfg)
+		follow.Name, follow.Apply, follow.MaxBatch = n.relay.Name(), n.relay.Apply, relayBatch
+	}
+	n.telling = n.newFollowing(follow)
+	return nil
 }
 
 // tell is everything that is done about facts outside the sale. It is one
@@ -44,13 +64,48 @@ func (n *node) tell(ctx context.Context, tx pgx.Tx, batches []journal.Batch) err
 }
 
 // startFacts has the world told of what is committed from here on, and of what
-// was before and is not told yet. Its failure is not the node's: sales go on.
+// was before and is not told yet. Its failure is not the node's: sales go on. One
+// node of the cluster follows the journal; with Kafka each consumes.
 func (n *node) startFacts(context.Context) error {
 	n.told = told.New(n.pool, n.desk.Secrets, n.desk.Teller(), n.desk.Webhooks.FanOut)
 	n.desk.Facts = n.told
 	n.started(told.StartPruner(n.told, n.log).Stop)
-	n.cluster.Once("facts", n.telling.run) // until the cluster stops
+	if n.relay != nil {
+		n.started(func(context.Context) error {
+			n.relay.Close()
+			return nil
+		})
+		n.consumer.Start()
+		n.started(n.consumer.Stop)
+	}
+	stop := n.cluster.Once("facts", n.telling.run)
+	if n.relay != nil {
+		n.started(stop) // before its connections close; else until the cluster stops
+	}
 	return nil
+}
+
+// factsMetrics say how far behind the facts are. Of what was committed before this
+// process started, only the consumer's know.
+func (n *node) factsMetrics(r *prometheus.Registry) {
+	gauge := func(name, help string, f func() float64) {
+		r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "boxoffice", Name: name, Help: help}, f))
+	}
+	counter := func(name, help string, f func() int64) {
+		r.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Namespace: "boxoffice", Name: name, Help: help},
+			func() float64 { return float64(f()) }))
+	}
+	gauge("facts_stopped", "1 when telling has failed for good; the log says why.", n.telling.stopped)
+	if n.relay == nil {
+		gauge("facts_lag", "Batches of which the world has not been told; 0 on nodes that do not tell.", n.telling.lag)
+		gauge("facts_delay_seconds", "Age of the oldest fact told last, from commit to told.", n.telling.delay)
+		return
+	}
+	gauge("kafka_relay_lag_batches", "Batches that are not in Kafka; 0 on nodes that do not relay.", n.telling.lag)
+	gauge("kafka_relay_delay_seconds", "Age of the oldest fact written last, from commit to acknowledged.", n.telling.delay)
+	counter("kafka_relay_errors_total", "Attempts to write to Kafka that failed.", n.relay.Failures)
+	gauge("kafka_consumer_lag_messages", "Messages that wait in the partitions of this node.", func() float64 { return float64(n.consumer.Lag()) })
+	counter("kafka_consumer_errors_total", "Attempts to join, read or apply that failed.", n.consumer.Failures)
 }
 
 // meter says whether something that is counted goes faster than a limit.

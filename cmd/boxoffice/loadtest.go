@@ -12,6 +12,7 @@ type loadtestCmd struct {
 	Crash  crashCmd  `cmd:"" help:"The same while the node and Postgres are killed."`
 	Logins loginsCmd `cmd:"" help:"Orders with and without a crowd that logs in."`
 	Seats  seatsCmd  `cmd:"" help:"Shoppers after the seats of one house, watched by a crowd, and their audit."`
+	Facts  factsCmd  `cmd:"" help:"The way of the facts, by Kafka or without, while what is on it is killed."`
 
 	Webhooks webhooksCmd `cmd:"" help:"Facts delivered to endpoints of which some hang, fail, redirect or drip, and their audit."`
 
@@ -63,4 +64,12 @@ type webhooksCmd struct{ loadtest.WebhooksConfig }
 // Run has a node of its own deliver, and fails when the audit finds anything.
 func (c *webhooksCmd) Run(ctx context.Context) error {
 	return loadtest.Webhooks(ctx, c.WebhooksConfig, os.Stdout, logger(0))
+}
+
+type factsCmd struct{ loadtest.FactsConfig }
+
+// Run rushes a node of its own and follows every fact to its effect.
+func (c *factsCmd) Run(ctx context.Context) error {
+	_, err := loadtest.Facts(ctx, c.FactsConfig, os.Stdout, logger(0))
+	return err
 }

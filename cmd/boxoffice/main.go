@@ -29,6 +29,7 @@ type cli struct {
 	Venue    venueCmd    `cmd:"" name:"venue-sample" help:"Print a sample of a venue map, or share it with all organizations."`
 	Paysim   paysimCmd   `cmd:"" help:"Run the simulator of the payment provider."`
 	Loadtest loadtestCmd `cmd:"" help:"Rush a node and audit what it sold."`
+	Consume  consumeCmd  `cmd:"" hidden:"" help:"Take facts in, for loadtest facts."`
 }
 
 // hashForNode makes password hashes for a node and nothing else, if the process was

@@ -34,6 +34,7 @@ import (
 	"boxoffice/persistence/apikeys"
 	"boxoffice/persistence/embedded"
 	"boxoffice/persistence/follower"
+	"boxoffice/persistence/follower/kafka"
 	"boxoffice/persistence/idempotency"
 	"boxoffice/persistence/journal"
 	"boxoffice/persistence/members"
@@ -94,8 +95,10 @@ type node struct {
 	postgres *embedded.Server
 	pool     *pgxpool.Pool
 	model    *readmodel.Model
-	reading  *following // the read model
-	telling  *following // what the world is told
+	reading  *following      // the read model
+	telling  *following      // what the world is told, or what Kafka is
+	relay    *kafka.Relay    // nil without Kafka
+	consumer *kafka.Consumer // nil without Kafka
 	told     *told.Store
 	webhooks *webhook.Deliverer
 	journal  *journal.Postgres
@@ -247,9 +250,11 @@ func migrated(ctx context.Context, pool *pgxpool.Pool) error {
 func (n *node) startJournal(ctx context.Context) error {
 	n.model = readmodel.New(n.pool)
 	n.reading = n.newFollowing(follower.Config{Name: readmodel.Follower, Apply: readmodel.NewWriter().Apply})
-	n.telling = n.newFacts()
 	n.desk = &edge.Desk{Stock: readmodel.NewStock(maxStock), Seats: readmodel.NewSeats(maxMaps)}
-	var err error
+	err := n.openFacts()
+	if err != nil {
+		return err
+	}
 	n.journal, err = journal.Open(ctx, journal.Config{
 		Pool: n.pool, Node: n.self.ID, Log: n.log, Lanes: n.cfg.Lanes, AllowUnsafe: n.cfg.AllowUnsafe,
 		Sink: func(b *journal.Batch) { // of the cluster's actors, so there is one
@@ -475,9 +480,7 @@ func (n *node) metrics() *prometheus.Registry {
 	gauge("actors", "Activations on this node.", func() float64 { return float64(n.cluster.Actors()) })
 	gauge("journal_backlog", "Entries that wait for a commit.", func() float64 { return float64(n.journal.Backlog()) })
 	gauge("readmodel_lag", "Batches that the read model has not applied; 0 on nodes where it does not run.", n.reading.lag)
-	gauge("facts_lag", "Batches of which the world has not been told; 0 on nodes that do not tell.", n.telling.lag)
-	gauge("facts_stopped", "1 when telling has failed for good; the log says why.", n.telling.stopped)
-	gauge("facts_delay_seconds", "Age of the oldest fact told last, from commit to told.", n.telling.delay)
+	n.factsMetrics(r)
 	counter("journal_batches_total", "Batches committed.", func(s journal.Stats) int64 { return s.Batches })
 	counter("journal_facts_total", "Facts committed.", func(s journal.Stats) int64 { return s.Facts })
 	counter("journal_retries_total", "Batches sent again after an unknown outcome.", func(s journal.Stats) int64 { return s.Retries })

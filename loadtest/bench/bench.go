@@ -56,28 +56,37 @@ func (b *bench) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	b.node, b.organizer, err = b.startNode(ctx, b.dir, b.postgres.URL())
+	if err != nil {
+		return err
+	}
+	b.result.Machine = procstat.ReadMachine(runtime.NumCPU())
+	b.result.Seconds, b.result.Invalid = b.cmd.Measure.Seconds(), []string{}
+	return nil
+}
+
+// startNode starts a node on a database, and opens an organizer's account there.
+func (b *bench) startNode(ctx context.Context, dir, database string, env ...string) (*loadtest.Node, *loadtest.Organizer, error) {
 	var master [32]byte
 	_, _ = rand.Read(master[:]) // never fails
-	b.node, err = loadtest.StartNode(ctx, loadtest.NodeConfig{
-		Binary: b.cmd.Binary, Dir: b.dir, Log: b.nodeLog,
-		Env: []string{
-			"BOXOFFICE_DATABASE_URL=" + b.postgres.URL(),
+	node, err := loadtest.StartNode(ctx, loadtest.NodeConfig{
+		Binary: b.cmd.Binary, Dir: dir, Log: b.nodeLog,
+		Env: append([]string{
+			"BOXOFFICE_DATABASE_URL=" + database,
 			"BOXOFFICE_MASTER_KEY=" + hex.EncodeToString(master[:]),
 			"BOXOFFICE_LIMITS_SCALE=1000000",
 			"BOXOFFICE_LOG_LEVEL=WARN",
-		},
+		}, env...),
 	})
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	svc, err := client.ParseTarget(b.node.URL)
+	svc, err := client.ParseTarget(node.URL)
 	if err != nil {
-		return err
+		return node, nil, err
 	}
-	b.organizer, err = loadtest.Register(ctx, svc, b.net.Source(0))
-	b.result.Machine = procstat.ReadMachine(runtime.NumCPU())
-	b.result.Seconds, b.result.Invalid = b.cmd.Measure.Seconds(), []string{}
-	return err
+	organizer, err := loadtest.Register(ctx, svc, b.net.Source(0))
+	return node, organizer, err
 }
 
 // stop ends what start began.
@@ -132,26 +141,36 @@ func (b *bench) settle(ctx context.Context) error {
 // caughtUp waits until the node's read model has followed all that was sold,
 // which it puts off under load.
 func (b *bench) caughtUp(ctx context.Context) error {
-	svc, err := client.ParseTarget(b.node.URL)
+	return b.idle(ctx, b.node, catchUpTime, "readmodel_lag")
+}
+
+// idle waits until the gauges of a node are all 0.
+func (b *bench) idle(ctx context.Context, node *loadtest.Node, within time.Duration, gauges ...string) error {
+	svc, err := client.ParseTarget(node.URL)
 	if err != nil {
 		return err
 	}
-	const gauge = "\nboxoffice_readmodel_lag "
 	for began := time.Now(); ; wait(ctx, 100*time.Millisecond) {
 		var resp fasthttp.Response
 		req := client.Request{Method: "GET", Host: svc.Host, Path: "/metrics"}
 		if err := b.net.Source(0).Do(ctx, &req, &resp); err != nil {
-			return fmt.Errorf("read model: %w", err)
+			return fmt.Errorf("metrics: %w", err)
 		}
-		_, value, found := bytes.Cut(resp.Body(), []byte(gauge))
-		if !found {
-			return errors.New("read model: the node's metrics do not name boxoffice_readmodel_lag")
+		behind := ""
+		for _, gauge := range gauges {
+			_, value, found := bytes.Cut(resp.Body(), []byte("\nboxoffice_"+gauge+" "))
+			if !found {
+				return fmt.Errorf("the node's metrics do not name boxoffice_%s", gauge)
+			}
+			if !bytes.HasPrefix(value, []byte("0\n")) {
+				behind = gauge
+			}
 		}
-		if bytes.HasPrefix(value, []byte("0\n")) {
+		if behind == "" {
 			return nil
 		}
-		if time.Since(began) > catchUpTime {
-			return fmt.Errorf("read model: still behind after %v", catchUpTime)
+		if time.Since(began) > within {
+			return fmt.Errorf("%s is still not 0 after %v", behind, within)
 		}
 	}
 }

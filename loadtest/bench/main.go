@@ -33,6 +33,7 @@ import (
 type cli struct {
 	Run    runCmd    `cmd:"" default:"withargs" help:"Run the benchmark (the default)."`
 	Server serverCmd `cmd:"" hidden:"" help:"Serve the echo and the row-lock design."`
+	Kafka  kafkaCmd  `cmd:"" hidden:"" help:"Serve a fake Kafka."`
 }
 
 // runCmd are the benchmark's knobs.
@@ -44,6 +45,8 @@ type runCmd struct {
 	Events  int           `default:"1000" help:"Events of the many-events case."`
 	Scans   int           `default:"100000" help:"Tickets to scan."`
 	Keep    bool          `help:"Keep the data directory."`
+	Relay   string        `enum:",fake,real" default:"" help:"Measure only what the facts' way through Kafka costs orders: with a fake broker in a process of its own, or a real one (.ci/kafka)."`
+	Rounds  int           `default:"3" help:"How often orders are measured without and with Kafka, in turn."`
 	Only    []string      `help:"Measure only these cases: echo, orders, many, million, scans, holds, rowlock."`
 }
 

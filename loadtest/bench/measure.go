@@ -49,6 +49,8 @@ type result struct {
 	Many       ordersAt `json:"orders_many_events"`
 	Million    ordersAt `json:"orders_million_tickets"`
 
+	Relay *relayResult `json:"relay,omitempty"`
+
 	Others  float64  `json:"others_cores"` // kept busy by other processes, in the worst case
 	Invalid []string `json:"invalid"`      // which numbers must not be believed, and why
 }
@@ -70,6 +72,9 @@ const plenty = 50_000_000
 
 // measure runs every case that is wanted, one after the other.
 func (b *bench) measure(ctx context.Context) error {
+	if b.cmd.Relay != "" {
+		return b.measureRelay(ctx)
+	}
 	for _, one := range []struct {
 		name string
 		run  func(context.Context) error

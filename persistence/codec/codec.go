@@ -8,7 +8,6 @@ package codec
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"reflect"
@@ -52,11 +51,7 @@ func AppendFact(dst []byte, f engine.Fact, scratch *Scratch) ([]byte, error) {
 	if err := encoding.MarshalToBuffer(f, &scratch.buf); err != nil {
 		return dst, fmt.Errorf("codec: encode %T: %w", f, err)
 	}
-	var head [binary.MaxVarintLen16]byte
-	n := binary.PutUvarint(head[:], uint64(f.FactType()))
-	dst = binary.AppendUvarint(dst, uint64(n+scratch.buf.Len()))
-	dst = append(dst, head[:n]...)
-	return append(dst, scratch.buf.Bytes()...), nil
+	return AppendBody(dst, f.FactType(), scratch.buf.Bytes()), nil
 }
 
 // Facts decodes a record's facts in order.

@@ -21,3 +21,12 @@ func Split(b []byte) (typ engine.FactType, body, rest []byte, err error) {
 	}
 	return engine.FactType(t), one[n:], rest, nil
 }
+
+// AppendBody appends a fact that Split took apart.
+func AppendBody(dst []byte, typ engine.FactType, body []byte) []byte {
+	var head [binary.MaxVarintLen16]byte
+	n := binary.PutUvarint(head[:], uint64(typ))
+	dst = binary.AppendUvarint(dst, uint64(n+len(body)))
+	dst = append(dst, head[:n]...)
+	return append(dst, body...)
+}

@@ -40,8 +40,9 @@ type Config struct {
 	Log  *slog.Logger
 
 	// Apply takes the batches in, in order, within tx. Its error undoes the
-	// transaction; unless the server or the connection is to blame, it also
-	// ends the follower, for the same facts would fail again.
+	// transaction; unless the server or the connection is to blame, or the
+	// error is ErrAgain, it also ends the follower, for the same facts would
+	// fail again.
 	Apply func(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error
 
 	MaxQueue int           // 200,000 facts wait in memory; with more the journal is read instead
@@ -65,9 +66,12 @@ type Journal interface {
 }
 
 var (
-	// ErrGap says that the journal lacks facts that later ones build on, or
-	// repeats some.
-	ErrGap = errors.New("follower: gap in the journal")
+	// ErrGap says that facts are missing that later ones build on, or that
+	// the journal repeats some.
+	ErrGap = errors.New("follower: gap in a stream")
+	// ErrAgain is Apply's for facts that cannot be applied now. They are tried
+	// again, from the saved position, for as long as it takes.
+	ErrAgain = errors.New("follower: try again")
 	// ErrStopped says that the follower runs no more.
 	ErrStopped = errors.New("follower: stopped")
 )

@@ -249,7 +249,7 @@ SELECT (SELECT count(*) FROM fresh) + (SELECT count(*) FROM moved)`
 	}
 	if err := r.f.cfg.Apply(ctx, tx, group); err != nil {
 		err = fmt.Errorf("follower: apply: %w", err)
-		if ctx.Err() == nil && !tx.Conn().IsClosed() && !persistence.Outage(err) {
+		if ctx.Err() == nil && !tx.Conn().IsClosed() && !persistence.Outage(err) && !errors.Is(err, ErrAgain) {
 			return permanent{err}
 		}
 		return err

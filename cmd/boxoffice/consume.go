@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"boxoffice/loadtest"
+	"boxoffice/persistence/follower"
+	"boxoffice/persistence/follower/kafka"
+	"boxoffice/persistence/journal"
+	"boxoffice/persistence/told"
+)
+
+// consumeCmd is what `loadtest facts` kills: a process that takes the facts in as a
+// node does, whose effect is a row for each of them. It is no part of a service.
+type consumeCmd struct {
+	config
+	Mark  bool `help:"Only note how far the journal is."`
+	Tally bool `help:"Only compare the journal with its effects."`
+}
+
+// effects is the name under which facts are taken in, and the table of rows.
+const effects = "effects"
+
+// Run takes facts in until a signal.
+func (c *consumeCmd) Run(ctx context.Context) error {
+	pool, done, err := (&database{DataDir: c.DataDir, DatabaseURL: c.DatabaseURL}).open(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if err := prepareEffects(ctx, pool); err != nil {
+		return err
+	}
+	switch {
+	case c.Mark:
+		return markJournal(ctx, pool)
+	case c.Tally:
+		t, err := tally(ctx, pool)
+		if err != nil {
+			return err
+		}
+		return json.NewEncoder(os.Stdout).Encode(t)
+	}
+	log, apply := logger(c.LogLevel), follower.Once(effects, noteEffects)
+	cfg, through, err := c.kafka()
+	if err != nil {
+		return err
+	}
+	if through {
+		consumer := kafka.NewConsumer(cfg, kafka.ConsumerConfig{Name: effects, Pool: pool, Log: log, Apply: apply})
+		consumer.Start()
+		<-ctx.Done()
+		return consumer.Stop(context.WithoutCancel(ctx))
+	}
+	f := follower.New(follower.Config{Name: effects, Pool: pool, Log: log, Apply: apply, Poll: 50 * time.Millisecond})
+	f.Start(journal.NewReader(pool))
+	select {
+	case err = <-f.Failed():
+	case <-ctx.Done():
+	}
+	return errors.Join(err, f.Stop(context.WithoutCancel(ctx)))
+}
+
+// prepareEffects makes the tables. Nothing keeps a fact from having two rows.
+func prepareEffects(ctx context.Context, pool *pgxpool.Pool) error {
+	return pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, `
+SELECT pg_advisory_xact_lock(hashtext('effects'));
+CREATE TABLE IF NOT EXISTS effects (n bigint GENERATED ALWAYS AS IDENTITY, stream_id bigint, seq bigint);
+CREATE TABLE IF NOT EXISTS effects_mark (stream_id bigint, seq bigint)`)
+		return err
+	})
+}
+
+func noteEffects(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
+	var rows [][]any
+	for _, b := range batches {
+		for _, r := range b.Records {
+			facts, err := follower.Facts(&r)
+			if err != nil {
+				return err
+			}
+			for i := range facts {
+				rows = append(rows, []any{r.Stream, r.First + int64(i)})
+			}
+		}
+	}
+	_, err := tx.CopyFrom(ctx, pgx.Identifier{effects}, []string{"stream_id", "seq"}, pgx.CopyFromRows(rows))
+	return err
+}
+
+const heads = `heads AS (SELECT stream_id, max(last_seq) AS seq FROM journal GROUP BY stream_id)`
+
+func markJournal(ctx context.Context, pool *pgxpool.Pool) error {
+	const mark = `WITH gone AS (DELETE FROM effects_mark), ` + heads + ` INSERT INTO effects_mark SELECT * FROM heads`
+	_, err := pool.Exec(ctx, mark)
+	return err
+}
+
+// tally compares the journal with the effects of the processes, and with what the
+// node has told.
+func tally(ctx context.Context, pool *pgxpool.Pool) (t loadtest.FactsTally, err error) {
+	const compare = `
+WITH ` + heads + `,
+had AS (
+  SELECT stream_id, count(*) AS n, count(DISTINCT seq) AS different, count(*) FILTER (WHERE seq <> nth) AS misplaced
+  FROM (SELECT stream_id, seq, row_number() OVER (PARTITION BY stream_id ORDER BY n) AS nth FROM effects) e GROUP BY stream_id),
+behind AS (
+  SELECT a.name, sum(h.seq - coalesce(d.seq, 0)) AS facts, sum(greatest(0, m.seq - coalesce(d.seq, 0))) AS marked
+  FROM (VALUES ($1), ($2)) AS a(name) CROSS JOIN heads h
+  LEFT JOIN applied d ON d.name = a.name AND d.stream_id = h.stream_id
+  LEFT JOIN effects_mark m ON m.stream_id = h.stream_id GROUP BY a.name)
+SELECT coalesce(sum(h.seq), 0), coalesce(sum(d.n), 0), coalesce(sum(h.seq - coalesce(d.different, 0)), 0),
+  coalesce(sum(d.n - d.different), 0), coalesce(sum(d.misplaced), 0),
+  coalesce((SELECT max(marked) FROM behind), 0), coalesce((SELECT facts FROM behind WHERE name = $2), 0),
+  (SELECT count(*) FROM facts), (SELECT count(*) - count(DISTINCT id) FROM facts)
+FROM heads h LEFT JOIN had d USING (stream_id)`
+	err = pool.QueryRow(ctx, compare, effects, told.Follower).Scan(
+		&t.Facts, &t.Effects, &t.Lost, &t.Duplicates, &t.Misplaced, &t.Backlog, &t.Untold, &t.Told, &t.ToldTwice)
+	if err != nil {
+		return t, fmt.Errorf("tally: %w", err)
+	}
+	return t, nil
+}

@@ -1,0 +1,172 @@
+package kafka
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	kafkago "github.com/segmentio/kafka-go"
+
+	"boxoffice/persistence/follower"
+)
+
+const (
+	// A member that is silent for sessionTimeout has its partitions given to
+	// others. It tells that it lives every heartbeat.
+	sessionTimeout = 10 * time.Second
+	heartbeat      = time.Second
+	joinPause      = time.Second
+	warnEvery      = 10 * time.Second
+)
+
+// ConsumerConfig says what is done with the facts.
+type ConsumerConfig struct {
+	Name string // of its positions, and with the topic of its group
+	Pool *pgxpool.Pool
+	Log  *slog.Logger
+	// Apply takes facts in within the transaction of the position; follower.Once
+	// has made it. Its error, any error, stops the partition at the first fact
+	// that it is about: that one is tried again, for as long as it takes.
+	Apply follower.Apply
+
+	MaxBatch int // 4,000 facts in one transaction
+
+	// As of a follower: after each transaction it rests for Yield times as long
+	// as that took, while Busy says so. 0: it never rests.
+	Yield int
+	Busy  func() bool
+}
+
+// Consumer reads the topic as one member of a group, and applies what it reads.
+type Consumer struct {
+	cfg    ConsumerConfig
+	link   *link
+	turn   chan struct{} // one transaction at a time: requests need the database too
+	ctx    context.Context
+	cancel context.CancelFunc
+	start  sync.Once
+	done   chan struct{} // closed when the goroutine has ended
+
+	failures atomic.Int64
+	warned   atomic.Int64 // when, in nanoseconds
+	mu       sync.Mutex
+	behind   map[int]int64 // messages, by partition that is ours
+}
+
+// NewConsumer makes a consumer.
+func NewConsumer(cfg Config, consume ConsumerConfig) *Consumer {
+	consume.MaxBatch = cmp.Or(consume.MaxBatch, maxApply)
+	c := &Consumer{
+		cfg: consume, link: newLink(cfg), turn: make(chan struct{}, 1),
+		done: make(chan struct{}), behind: make(map[int]int64),
+	}
+	c.ctx, c.cancel = context.WithCancel(context.Background())
+	return c
+}
+
+// Start begins to consume, from the saved positions on.
+func (c *Consumer) Start() {
+	c.start.Do(func() { go c.run() })
+}
+
+// Stop leaves the group, ends the consumer and waits for it. A transaction that is
+// under way is undone, and done again by whoever comes next.
+func (c *Consumer) Stop(context.Context) error {
+	c.start.Do(func() { close(c.done) }) // never started
+	c.cancel()
+	<-c.done
+	c.link.close()
+	return nil
+}
+
+// Failures counts the attempts to join, read or apply that failed.
+func (c *Consumer) Failures() int64 { return c.failures.Load() }
+
+// Lag is how many messages wait in the partitions that are this member's, as of
+// the last time that Kafka answered.
+func (c *Consumer) Lag() int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var n int64
+	for _, behind := range c.behind {
+		n += behind
+	}
+	return n
+}
+
+// run is a member of the group for as long as the consumer runs.
+func (c *Consumer) run() {
+	defer close(c.done)
+	for c.ctx.Err() == nil {
+		_, err := c.link.partitions(c.ctx)
+		if err == nil {
+			break
+		}
+		c.failed("reach kafka", err)
+		pause(c.ctx, longPause)
+	}
+	if c.ctx.Err() != nil {
+		return
+	}
+	group, err := kafkago.NewConsumerGroup(kafkago.ConsumerGroupConfig{
+		ID: c.link.cfg.Topic + "." + c.cfg.Name, Brokers: c.link.cfg.Brokers, Dialer: c.link.dialer, Topics: []string{c.link.cfg.Topic},
+		HeartbeatInterval: heartbeat, SessionTimeout: sessionTimeout, RebalanceTimeout: sessionTimeout, JoinGroupBackoff: joinPause,
+		WatchPartitionChanges: true,
+		StartOffset:           kafkago.FirstOffset,
+	})
+	if err != nil {
+		panic(err) // it is nothing but a check of the constants here
+	}
+	for c.ctx.Err() == nil {
+		generation, err := group.Next(c.ctx)
+		if err != nil {
+			c.failed("join", err)
+			continue
+		}
+		c.consume(generation)
+	}
+	// A group that is being joined, or a broker that is away, would keep a stop
+	// for longer than it is worth.
+	cut := time.AfterFunc(leaveWithin, c.link.cut)
+	defer cut.Stop()
+	_ = group.Close() // always nil
+}
+
+// consume starts the partitions of a generation. They end with it, and none
+// before: that would end the others.
+func (c *Consumer) consume(g *kafkago.Generation) {
+	assigned := g.Assignments[c.link.cfg.Topic]
+	c.mu.Lock()
+	clear(c.behind)
+	c.mu.Unlock()
+	c.cfg.Log.Info("kafka partitions assigned", slog.String("consumer", c.cfg.Name), slog.Int("generation", int(g.ID)), slog.Int("partitions", len(assigned)))
+	for _, a := range assigned {
+		p := &partition{c: c, number: a.ID}
+		g.Start(p.run)
+	}
+}
+
+// failed counts and logs what went wrong, unless the consumer is being stopped. What
+// somebody has to look at is logged each time. An outage, which every partition
+// meets again and again, is logged now and then.
+func (c *Consumer) failed(doing string, err error, attrs ...slog.Attr) {
+	if c.ctx.Err() != nil {
+		return
+	}
+	c.failures.Add(1)
+	level := slog.LevelDebug
+	switch now := time.Now().UnixNano(); {
+	case errors.Is(err, follower.ErrGap) || errors.Is(err, errForeign):
+		level = slog.LevelError
+	case now-c.warned.Load() > int64(warnEvery):
+		c.warned.Store(now)
+		level = slog.LevelWarn
+	}
+	c.cfg.Log.LogAttrs(c.ctx, level, "kafka consumer tries again",
+		append(attrs, slog.String("consumer", c.cfg.Name), slog.String("to", doing), slog.Any("error", err))...)
+}

@@ -1,0 +1,197 @@
+package kafka
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	kafkago "github.com/segmentio/kafka-go"
+
+	"boxoffice/engine"
+	"boxoffice/engine/all"
+	"boxoffice/persistence/codec"
+	"boxoffice/persistence/journal"
+)
+
+// The headers of a message (docs/kafka.md). Its key is the stream's name, its
+// value the fact's CBOR map, as in the journal. Numbers are decimal.
+const (
+	headerType         = "type"         // of the fact, e.g. order.created
+	headerID           = "id"           // stream:seq; the same whenever the fact is written
+	headerSeq          = "seq"          // of the fact within its stream: 1, 2, 3 ...
+	headerOrganization = "organization" // whose fact it is
+	headerEpoch        = "epoch"        // of the activation that decided it
+	headerWriter       = "writer"       // of the journal, and
+	headerBatch        = "batch"        // the batch in which it was committed
+)
+
+// errForeign says that a message is none of the relay's.
+var errForeign = errors.New("kafka: not a message of the relay")
+
+// names and numbers are the fact types.
+var names, numbers = factTypes()
+
+type factType struct {
+	kind engine.Kind
+	typ  engine.FactType
+}
+
+func factTypes() (map[factType][]byte, map[string]factType) {
+	names, numbers := make(map[factType][]byte), make(map[string]factType)
+	for _, kind := range all.Kinds {
+		for _, def := range kind.Facts {
+			t := factType{kind.Kind, def.Type}
+			names[t], numbers[def.Name] = []byte(def.Name), t
+		}
+	}
+	return names, numbers
+}
+
+// messages appends the facts of a record of batch b, one message each, with an
+// estimate of how many bytes they take. key is the stream's name; org is 0 if
+// nobody knows it.
+func messages(to []kafkago.Message, key []byte, b *journal.Batch, r *journal.Record, org int64) ([]kafkago.Message, int, error) {
+	shared := []kafkago.Header{
+		{Key: headerEpoch, Value: strconv.AppendInt(nil, int64(r.Epoch), 10)},
+		{Key: headerWriter, Value: strconv.AppendInt(nil, int64(b.Writer), 10)},
+		{Key: headerBatch, Value: strconv.AppendInt(nil, b.Seq, 10)},
+	}
+	if org != 0 {
+		shared = append(shared, kafkago.Header{Key: headerOrganization, Value: strconv.AppendInt(nil, org, 10)})
+	}
+	size, seq := 0, r.First
+	for rest := r.Bytes; len(rest) > 0; seq++ {
+		typ, body, after, err := codec.Split(rest)
+		if err != nil {
+			return nil, 0, fmt.Errorf("kafka: %s, fact %d: %w", key, seq, err)
+		}
+		rest = after
+		name := names[factType{r.Ref.Kind, typ}]
+		if name == nil {
+			return nil, 0, fmt.Errorf("kafka: %s, fact %d: no fact type %d: is there a newer node?", key, seq, typ)
+		}
+		id := append(strconv.AppendInt(make([]byte, 0, 32), r.Stream, 10), ':')
+		n := len(id)
+		id = strconv.AppendInt(id, seq, 10)
+		to = append(to, kafkago.Message{Key: key, Value: body, Headers: append([]kafkago.Header{
+			{Key: headerType, Value: name}, {Key: headerID, Value: id}, {Key: headerSeq, Value: id[n:]},
+		}, shared...)})
+		size += len(key) + len(body) + overhead
+	}
+	if seq != r.Last+1 {
+		return nil, 0, fmt.Errorf("kafka: %s has %d facts from %d on, not up to %d", key, seq-r.First, r.First, r.Last)
+	}
+	return to, size, nil
+}
+
+// overhead is about what the headers of a message take.
+const overhead = 120
+
+// outgoing are the messages of one request, as kafka-go reads them.
+type outgoing struct {
+	messages []kafkago.Message
+	next     int
+	record   kafkago.Record
+	key      content
+	value    content
+}
+
+// content is bytes as kafka-go wants them.
+type content struct{ bytes.Reader }
+
+// Close has nothing to give back.
+func (*content) Close() error { return nil }
+
+// ReadRecord returns the next message, good until the one after it.
+func (o *outgoing) ReadRecord() (*kafkago.Record, error) {
+	if o.next == len(o.messages) {
+		return nil, io.EOF
+	}
+	m := &o.messages[o.next]
+	o.next++
+	o.key.Reset(m.Key)
+	o.value.Reset(m.Value)
+	o.record = kafkago.Record{Key: &o.key, Value: &o.value, Headers: m.Headers}
+	return &o.record, nil
+}
+
+// incoming is a fact that came back out of the topic.
+type incoming struct {
+	offset int64
+	ref    engine.Ref
+	stream int64
+	seq    int64
+	epoch  int32
+	writer int32
+	batch  int64
+	typ    engine.FactType
+	body   []byte
+}
+
+// parse reads a message. A message that the relay did not write is errForeign.
+func parse(r *kafkago.Record) (incoming, error) {
+	f := incoming{offset: r.Offset}
+	key, err := kafkago.ReadAll(r.Key)
+	if err != nil {
+		return f, fmt.Errorf("kafka: offset %d: %w", r.Offset, err)
+	}
+	if f.body, err = kafkago.ReadAll(r.Value); err != nil {
+		return f, fmt.Errorf("kafka: offset %d: %w", r.Offset, err)
+	}
+	if f.ref, err = engine.ParseRef(string(key)); err != nil {
+		return f, fmt.Errorf("%w: offset %d, key %.40q", errForeign, r.Offset, key)
+	}
+	for _, h := range r.Headers {
+		switch h.Key {
+		case headerType:
+			if t := numbers[string(h.Value)]; t.kind == f.ref.Kind {
+				f.typ = t.typ
+			}
+		case headerID:
+			stream, _, _ := bytes.Cut(h.Value, []byte(":"))
+			f.stream = number(stream)
+		case headerSeq:
+			f.seq = number(h.Value)
+		case headerEpoch:
+			f.epoch = int32(number(h.Value))
+		case headerWriter:
+			f.writer = int32(number(h.Value))
+		case headerBatch:
+			f.batch = number(h.Value)
+		}
+	}
+	if f.typ == 0 || f.stream <= 0 || f.seq <= 0 || f.epoch <= 0 || f.writer <= 0 || f.batch <= 0 {
+		return f, fmt.Errorf("%w, or of a newer one: offset %d, %s, headers %s", errForeign, r.Offset, key, r.Headers)
+	}
+	return f, nil
+}
+
+// number reads a positive number; anything else is 0.
+func number(text []byte) int64 {
+	n, err := strconv.ParseInt(string(text), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return max(0, n)
+}
+
+// batches puts together again what stood together in the journal, as far as it
+// comes one after another.
+func batches(facts []incoming) []journal.Batch {
+	var all []journal.Batch
+	for i := range facts {
+		f := &facts[i]
+		if n := len(all); n == 0 || all[n-1].Writer != f.writer || all[n-1].Seq != f.batch {
+			all = append(all, journal.Batch{Writer: f.writer, Seq: f.batch})
+		}
+		b := &all[len(all)-1]
+		if n := len(b.Records); n == 0 || b.Records[n-1].Stream != f.stream || b.Records[n-1].Last+1 != f.seq {
+			b.Records = append(b.Records, journal.Record{Ref: f.ref, Stream: f.stream, First: f.seq, Epoch: f.epoch})
+		}
+		r := &b.Records[len(b.Records)-1]
+		r.Last, r.Bytes = f.seq, codec.AppendBody(r.Bytes, f.typ, f.body)
+	}
+	return all
+}

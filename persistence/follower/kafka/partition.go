@@ -1,0 +1,219 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	kafkago "github.com/segmentio/kafka-go"
+)
+
+const (
+	fetchBytes  = 256 << 10 // of compressed batches, or one batch
+	fetchWait   = 500 * time.Millisecond
+	fetchWithin = 10 * time.Second
+	applyWithin = 30 * time.Second
+	maxApply    = 4_000                  // facts in one transaction
+	lookUp      = 100 * time.Millisecond // how long a rest goes on before its reason is looked at again
+)
+
+// errMoved says that the saved position is not where this member left it.
+var errMoved = errors.New("kafka: position moved by another member")
+
+// partition is one partition of a generation.
+type partition struct {
+	c      *Consumer
+	number int
+	next   int64 // the offset to read from
+	atOnce int   // facts in the next transaction
+}
+
+// run reads and applies until the generation ends. After any error it starts over
+// from the saved position, one fact at a time until that goes well: everything
+// before a fact that does not go is applied, and nothing after it.
+func (p *partition) run(ctx context.Context) {
+	p.atOnce = p.c.cfg.MaxBatch
+	wait := firstPause
+	for ctx.Err() == nil {
+		began := time.Now()
+		err := p.follow(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		if time.Since(began) > longPause {
+			wait = firstPause
+		}
+		p.c.failed("follow", err, slog.Int("partition", p.number), slog.Duration("pause", wait))
+		p.atOnce = 1
+		pause(ctx, wait)
+		wait = min(2*wait, longPause)
+	}
+}
+
+func (p *partition) follow(ctx context.Context) error {
+	if err := p.resume(ctx); err != nil {
+		return err
+	}
+	for ctx.Err() == nil {
+		facts, err := p.fetch(ctx)
+		if errors.Is(err, kafkago.OffsetOutOfRange) {
+			err = p.rewind(ctx)
+		}
+		if err != nil {
+			return err
+		}
+		for len(facts) > 0 {
+			n := min(len(facts), p.atOnce)
+			if err := p.apply(ctx, facts[:n]); err != nil {
+				return err
+			}
+			facts, p.atOnce = facts[n:], min(2*p.atOnce, p.c.cfg.MaxBatch)
+		}
+	}
+	return ctx.Err()
+}
+
+// resume reads where the partition stands.
+func (p *partition) resume(ctx context.Context) error {
+	const start = `INSERT INTO kafka_positions (consumer, topic, part, next) VALUES ($1, $2, $3, 0) ON CONFLICT DO NOTHING`
+	const saved = `SELECT next FROM kafka_positions WHERE consumer = $1 AND topic = $2 AND part = $3`
+	ctx, cancel := context.WithTimeout(ctx, applyWithin)
+	defer cancel()
+	err := p.c.cfg.Pool.QueryRow(ctx, saved, p.c.cfg.Name, p.c.link.cfg.Topic, p.number).Scan(&p.next)
+	if errors.Is(err, pgx.ErrNoRows) {
+		p.next = 0
+		_, err = p.c.cfg.Pool.Exec(ctx, start, p.c.cfg.Name, p.c.link.cfg.Topic, p.number)
+	}
+	if err != nil {
+		return fmt.Errorf("kafka: read position: %w", err)
+	}
+	return nil
+}
+
+// fetch waits for messages and reads them.
+func (p *partition) fetch(ctx context.Context) ([]incoming, error) {
+	ctx, cancel := context.WithTimeout(ctx, fetchWithin)
+	defer cancel()
+	answer, err := p.c.link.client.Fetch(ctx, &kafkago.FetchRequest{
+		Topic: p.c.link.cfg.Topic, Partition: p.number, Offset: p.next, MinBytes: 1, MaxBytes: fetchBytes, MaxWait: fetchWait,
+	})
+	if err == nil {
+		err = answer.Error
+	}
+	if err != nil {
+		return nil, fmt.Errorf("kafka: read: %w", err)
+	}
+	p.lag(answer.HighWatermark)
+	var facts []incoming
+	for {
+		r, err := answer.Records.ReadRecord()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		var f incoming
+		if err == nil {
+			f, err = parse(r)
+		}
+		if err != nil && len(facts) > 0 {
+			break // first what comes before it
+		}
+		if err != nil {
+			return nil, fmt.Errorf("kafka: read: %w", err)
+		}
+		if f.offset >= p.next { // else it stands in the same batch
+			facts = append(facts, f)
+		}
+	}
+	if len(facts) == 0 && p.next < answer.HighWatermark {
+		return nil, fmt.Errorf("kafka: nothing readable from offset %d on, of %d", p.next, answer.HighWatermark)
+	}
+	return facts, nil
+}
+
+// lag notes how many messages are left.
+func (p *partition) lag(end int64) {
+	p.c.mu.Lock()
+	defer p.c.mu.Unlock()
+	p.c.behind[p.number] = max(0, end-p.next)
+}
+
+// begin opens a transaction that does not wait for the disk: what a crash takes is
+// read again.
+var begin = pgx.TxOptions{BeginQuery: "BEGIN; SET LOCAL synchronous_commit = off"}
+
+// apply applies the facts and moves the position past them, when it is this
+// partition's turn.
+func (p *partition) apply(ctx context.Context, facts []incoming) error {
+	select {
+	case p.c.turn <- struct{}{}:
+		defer func() { <-p.c.turn }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	began := time.Now()
+	upto := facts[len(facts)-1].offset + 1
+	if err := p.commit(ctx, facts, upto); err != nil {
+		return fmt.Errorf("kafka: apply offsets %d to %d: %w", p.next, upto-1, err)
+	}
+	p.next = upto
+	rest := time.Duration(p.c.cfg.Yield) * time.Since(began)
+	for until := time.Now().Add(rest); rest > 0 && ctx.Err() == nil && p.c.cfg.Busy(); rest = time.Until(until) {
+		pause(ctx, min(rest, lookUp))
+	}
+	return nil
+}
+
+func (p *partition) commit(ctx context.Context, facts []incoming, upto int64) error {
+	ctx, cancel := context.WithTimeout(ctx, applyWithin)
+	defer cancel()
+	return pgx.BeginTxFunc(ctx, p.c.cfg.Pool, begin, func(tx pgx.Tx) error {
+		if err := p.move(ctx, tx, upto); err != nil {
+			return err
+		}
+		return p.c.cfg.Apply(ctx, tx, batches(facts))
+	})
+}
+
+// move saves the position, if it stands where this member left it.
+func (p *partition) move(ctx context.Context, tx pgx.Tx, to int64) error {
+	const save = `UPDATE kafka_positions SET next = $5 WHERE consumer = $1 AND topic = $2 AND part = $3 AND next = $4`
+	tag, err := tx.Exec(ctx, save, p.c.cfg.Name, p.c.link.cfg.Topic, p.number, p.next, to)
+	if err != nil {
+		return fmt.Errorf("kafka: save position: %w", err)
+	}
+	if tag.RowsAffected() != 1 {
+		return errMoved
+	}
+	return nil
+}
+
+// rewind goes to the first message that there is: those before it were deleted
+// before they were read, or the topic is another. Whether facts are missing now,
+// follower.Once finds out.
+func (p *partition) rewind(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, applyWithin)
+	defer cancel()
+	topic := p.c.link.cfg.Topic
+	answer, err := p.c.link.client.ListOffsets(ctx, &kafkago.ListOffsetsRequest{
+		Topics: map[string][]kafkago.OffsetRequest{topic: {kafkago.FirstOffsetOf(p.number)}},
+	})
+	if err != nil {
+		return fmt.Errorf("kafka: first offset: %w", err)
+	}
+	for _, o := range answer.Topics[topic] {
+		if o.Error != nil {
+			return fmt.Errorf("kafka: first offset: %w", o.Error)
+		}
+		p.c.cfg.Log.Error("kafka has deleted what was not read", slog.Int("partition", p.number),
+			slog.Int64("position", p.next), slog.Int64("first", o.FirstOffset))
+		if err := pgx.BeginFunc(ctx, p.c.cfg.Pool, func(tx pgx.Tx) error { return p.move(ctx, tx, o.FirstOffset) }); err != nil {
+			return err
+		}
+		p.next = o.FirstOffset
+	}
+	return nil
+}

@@ -1,0 +1,189 @@
+package kafka
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	kafkago "github.com/segmentio/kafka-go"
+	"golang.org/x/sync/errgroup"
+
+	"boxoffice/engine"
+	"boxoffice/engine/event"
+	"boxoffice/persistence/codec"
+	"boxoffice/persistence/follower"
+	"boxoffice/persistence/journal"
+)
+
+const (
+	// sendWithin bounds a round of requests, and with it how long Kafka's absence
+	// keeps a transaction open.
+	sendWithin = 5 * time.Second
+	// maxRound is the bytes of a round before compression: what is acknowledged
+	// at once.
+	maxRound = 1 << 20
+	// maxEvents bounds the events whose organization is remembered. All are
+	// forgotten at once, and looked up when they come again.
+	maxEvents = 1 << 18
+)
+
+// Relay writes the facts of the journal to the topic, once they are committed. It
+// is the effect of a follower: Name and Apply. Close it when that has stopped.
+type Relay struct {
+	link       *link
+	hash       kafkago.Hash
+	partitions []int           // 0, 1, 2 ...; nil when they must be looked up
+	orgs       map[int64]int64 // organization by event
+	failures   atomic.Int64
+}
+
+// NewRelay makes a relay.
+func NewRelay(cfg Config) *Relay { return &Relay{link: newLink(cfg), orgs: make(map[int64]int64)} }
+
+// Name is the follower's. It holds the topic: a new topic gets all facts from the
+// first on.
+func (r *Relay) Name() string { return "kafka:" + r.link.cfg.Topic }
+
+// Close ends the connections to the brokers.
+func (r *Relay) Close() { r.link.close() }
+
+// Failures counts the attempts to send that failed.
+func (r *Relay) Failures() int64 { return r.failures.Load() }
+
+// Apply sends the batches, one call at a time. Whatever goes wrong may pass: Kafka comes back, a topic
+// is made, a newer node brings new fact types.
+func (r *Relay) Apply(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
+	if err := r.send(ctx, tx, batches); err != nil {
+		r.failures.Add(1)
+		r.partitions = nil
+		return fmt.Errorf("%w: %w", follower.ErrAgain, err)
+	}
+	return nil
+}
+
+func (r *Relay) send(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
+	if r.partitions == nil {
+		n, err := r.link.partitions(ctx)
+		if err != nil {
+			return err
+		}
+		for i := range n {
+			r.partitions = append(r.partitions, i)
+		}
+	}
+	if err := r.learn(ctx, tx, batches); err != nil {
+		return err
+	}
+	round, size := make([][]kafkago.Message, len(r.partitions)), 0
+	for i := range batches {
+		b := &batches[i]
+		for j := range b.Records {
+			rec := &b.Records[j]
+			key := []byte(rec.Ref.Name())
+			to := &round[r.hash.Balance(kafkago.Message{Key: key}, r.partitions...)]
+			more, n, err := messages(*to, key, b, rec, r.org(rec.Ref))
+			if err != nil {
+				return err
+			}
+			*to = more
+			if size += n; size < maxRound {
+				continue
+			}
+			if err := r.flush(ctx, round); err != nil {
+				return err
+			}
+			clear(round)
+			size = 0
+		}
+	}
+	return r.flush(ctx, round)
+}
+
+// flush sends each partition its messages in one batch, which gets there as a whole
+// or not at all, and waits for all of them. That nothing is sent before
+// everything before it is acknowledged keeps the order of each stream; kafka-go's
+// Writer would go on to the next batch after one that failed.
+func (r *Relay) flush(ctx context.Context, round [][]kafkago.Message) error {
+	ctx, cancel := context.WithTimeout(ctx, sendWithin)
+	defer cancel()
+	sending, ctx := errgroup.WithContext(ctx)
+	for partition, messages := range round {
+		if len(messages) == 0 {
+			continue
+		}
+		sending.Go(func() error {
+			answer, err := r.link.client.Produce(ctx, &kafkago.ProduceRequest{
+				Topic: r.link.cfg.Topic, Partition: partition, RequiredAcks: kafkago.RequireAll, Compression: kafkago.Lz4,
+				Records: &outgoing{messages: messages},
+			})
+			if err == nil {
+				err = answer.Error
+			}
+			if err != nil {
+				return fmt.Errorf("kafka: write to partition %d: %w", partition, err)
+			}
+			return nil
+		})
+	}
+	return sending.Wait()
+}
+
+// org is the organization of an actor's facts, 0 if nobody knows it.
+func (r *Relay) org(ref engine.Ref) int64 {
+	if ref.Kind == engine.KindWallet {
+		return ref.Event
+	}
+	return r.orgs[ref.Event]
+}
+
+// learn finds the organizations of the events in the batches: an event's first fact
+// tells.
+func (r *Relay) learn(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
+	const first = `
+SELECT s.name, j.facts FROM streams s
+CROSS JOIN LATERAL (SELECT facts FROM journal j WHERE j.stream_id = s.stream_id ORDER BY j.last_seq LIMIT 1) j
+WHERE s.name = ANY($1)`
+	if len(r.orgs) > maxEvents {
+		clear(r.orgs)
+	}
+	var unknown []string
+	for i := range batches {
+		for j := range batches[i].Records {
+			ref := batches[i].Records[j].Ref
+			if _, known := r.orgs[ref.Event]; !known && ref.Kind != engine.KindWallet {
+				r.orgs[ref.Event] = 0
+				unknown = append(unknown, engine.EventRef(ref.Event).Name())
+			}
+		}
+	}
+	if len(unknown) == 0 {
+		return nil
+	}
+	rows, err := tx.Query(ctx, first, unknown)
+	if err != nil {
+		return fmt.Errorf("kafka: organizations: %w", err)
+	}
+	var name string
+	var bytes []byte
+	_, err = pgx.ForEachRow(rows, []any{&name, &bytes}, func() error {
+		ref, err := engine.ParseRef(name)
+		if err != nil {
+			return err
+		}
+		facts, err := codec.Facts(ref.Kind, bytes)
+		if err != nil {
+			return err
+		}
+		if made, ok := facts[0].(*event.Created); ok {
+			r.orgs[ref.Event] = made.Details.Org
+		}
+		return nil
+	})
+	if err != nil {
+		clear(r.orgs)
+		return fmt.Errorf("kafka: organizations: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,141 @@
+package follower
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"boxoffice/persistence/codec"
+	"boxoffice/persistence/journal"
+)
+
+// Apply takes batches in within tx. A batch may lack records of the one in the
+// journal, and have others in parts.
+type Apply = func(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error
+
+// Once lets each fact through to apply once for all who use the name, whether they
+// follow the journal or get it through Kafka, in the order of its stream. Facts
+// that were let through before are dropped; one that comes before its
+// predecessor is ErrGap, and nothing is applied. How far each stream has come is
+// a row of the table applied, which moves in the same transaction, and only from
+// where this call found it.
+func Once(name string, apply Apply) Apply {
+	return func(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
+		o := once{name: name, was: make(map[int64]int64), now: make(map[int64]int64)}
+		if err := o.read(ctx, tx, batches); err != nil {
+			return err
+		}
+		fresh, err := o.sift(batches)
+		if err != nil || len(fresh) == 0 {
+			return err
+		}
+		if err := o.save(ctx, tx); err != nil {
+			return err
+		}
+		return apply(ctx, tx, fresh)
+	}
+}
+
+// once is one call: the last seq of its streams, before and after.
+type once struct {
+	name     string
+	was, now map[int64]int64
+}
+
+func (o *once) read(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
+	const applied = `SELECT stream_id, seq FROM applied WHERE name = $1 AND stream_id = ANY($2)`
+	for i := range batches {
+		for j := range batches[i].Records {
+			o.was[batches[i].Records[j].Stream] = 0
+		}
+	}
+	streams := make([]int64, 0, len(o.was))
+	for stream := range o.was {
+		streams = append(streams, stream)
+	}
+	rows, err := tx.Query(ctx, applied, o.name, streams)
+	if err != nil {
+		return fmt.Errorf("follower: read applied: %w", err)
+	}
+	var stream, seq int64
+	if _, err := pgx.ForEachRow(rows, []any{&stream, &seq}, func() error {
+		o.was[stream] = seq
+		return nil
+	}); err != nil {
+		return fmt.Errorf("follower: read applied: %w", err)
+	}
+	return nil
+}
+
+// sift leaves out what was applied before.
+func (o *once) sift(batches []journal.Batch) (fresh []journal.Batch, err error) {
+	for _, b := range batches {
+		var records []journal.Record
+		for _, r := range b.Records {
+			last, ok := o.now[r.Stream]
+			if !ok {
+				last = o.was[r.Stream]
+			}
+			if r.Last <= last {
+				continue
+			}
+			if r.First > last+1 {
+				return nil, fmt.Errorf("%w: %s, stream %d: fact %d came after %d", ErrGap, r.Ref.Name(), r.Stream, r.First, last)
+			}
+			o.now[r.Stream] = r.Last
+			if r, err = after(r, last); err != nil {
+				return nil, err
+			}
+			records = append(records, r)
+		}
+		if len(records) > 0 {
+			b.Records = records
+			fresh = append(fresh, b)
+		}
+	}
+	return fresh, nil
+}
+
+// after is the record without its facts up to last.
+func after(r journal.Record, last int64) (journal.Record, error) {
+	for ; r.First <= last; r.First++ {
+		_, _, rest, err := codec.Split(r.Bytes)
+		if err != nil {
+			return r, fmt.Errorf("follower: stream %d: fact %d: %w", r.Stream, r.First, err)
+		}
+		r.Bytes = rest
+		if r.Facts != nil {
+			r.Facts = r.Facts[1:]
+		}
+	}
+	return r, nil
+}
+
+func (o *once) save(ctx context.Context, tx pgx.Tx) error {
+	const save = `
+WITH m AS (SELECT * FROM unnest($2::bigint[], $3::bigint[], $4::bigint[]) AS m(stream_id, was, seq)),
+fresh AS (
+  INSERT INTO applied (name, stream_id, seq) SELECT $1, stream_id, seq FROM m WHERE was = 0
+  ON CONFLICT DO NOTHING RETURNING stream_id),
+moved AS (
+  UPDATE applied a SET seq = m.seq FROM m
+  WHERE a.name = $1 AND a.stream_id = m.stream_id AND a.seq = m.was AND m.was > 0 RETURNING a.stream_id)
+SELECT (SELECT count(*) FROM fresh) + (SELECT count(*) FROM moved)`
+	streams := make([]int64, 0, len(o.now))
+	for stream := range o.now {
+		streams = append(streams, stream)
+	}
+	was, now := make([]int64, len(streams)), make([]int64, len(streams))
+	for i, stream := range streams {
+		was[i], now[i] = o.was[stream], o.now[stream]
+	}
+	var saved int
+	if err := tx.QueryRow(ctx, save, o.name, streams, was, now).Scan(&saved); err != nil {
+		return fmt.Errorf("follower: save applied: %w", err)
+	}
+	if saved != len(streams) {
+		return fmt.Errorf("%w: another copy has applied the same", ErrAgain)
+	}
+	return nil
+}
