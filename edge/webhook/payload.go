@@ -35,8 +35,9 @@ func (t *Teller) Tells(kind engine.Kind, fact engine.FactType) bool {
 // Tell is what is told of a fact.
 func (t *Teller) Tell(ctx context.Context, s *told.Source) ([]told.Telling, error) {
 	var tellings []told.Telling
+	m := making{Source: s, teller: t}
 	for _, row := range byFact[factKey{s.Ref.Kind, s.Fact.FactType()}] {
-		list, err := row.tell(ctx, t, s)
+		list, err := row.tell(ctx, &m)
 		if err != nil {
 			return nil, err
 		}
@@ -86,16 +87,23 @@ func happened(f engine.Fact) time.Time {
 	return time.UnixMilli(at).UTC()
 }
 
+// making is what is being told of one fact.
+type making struct {
+	*told.Source
+	teller  *Teller
+	tickets []api.IssuedTicket // of an order that was completed, once they are known
+}
+
 // A builder makes the data of a type that is told of a fact: nothing when this
 // fact is not one, and several when it is told several times.
-type builder func(ctx context.Context, t *Teller, s *told.Source) ([]any, error)
+type builder func(ctx context.Context, m *making) ([]any, error)
 
 func one(data any) ([]any, error) { return []any{data}, nil }
 
 // ofEvent is an event as a fact left it.
-func ofEvent(_ context.Context, _ *Teller, s *told.Source) ([]any, error) {
-	r := *s.Event
-	switch f := s.Fact.(type) {
+func ofEvent(_ context.Context, m *making) ([]any, error) {
+	r := *m.Event
+	switch f := m.Fact.(type) {
 	case *event.Created:
 		r.Details, r.Status, r.CreatedAt, r.UpdatedAt = f.Details, event.StatusDraft, f.At, f.At
 	case *event.Updated:
@@ -111,68 +119,68 @@ func ofEvent(_ context.Context, _ *Teller, s *told.Source) ([]any, error) {
 // moved is an event that comes into a status, from one of some statuses or from
 // any.
 func moved(to string, from ...string) builder {
-	return func(ctx context.Context, t *Teller, s *told.Source) ([]any, error) {
-		f, ok := s.Fact.(*event.Moved)
+	return func(ctx context.Context, m *making) ([]any, error) {
+		f, ok := m.Fact.(*event.Moved)
 		if !ok || f.To != to || len(from) > 0 && !slices.Contains(from, f.From) {
 			return nil, nil
 		}
-		return ofEvent(ctx, t, s)
+		return ofEvent(ctx, m)
 	}
 }
 
-func newType(_ context.Context, _ *Teller, s *told.Source) ([]any, error) {
-	f, ok := s.Fact.(*inventory.Created)
+func newType(_ context.Context, m *making) ([]any, error) {
+	f, ok := m.Fact.(*inventory.Created)
 	if !ok {
 		return nil, nil
 	}
-	return ofType(s, f.Details, 0)
+	return ofType(m, f.Details, 0)
 }
 
-func soldOut(_ context.Context, _ *Teller, s *told.Source) ([]any, error) {
-	f, ok := s.Fact.(*keeper.CommittedFact)
+func soldOut(_ context.Context, m *making) ([]any, error) {
+	f, ok := m.Fact.(*keeper.CommittedFact)
 	if !ok || f.SoldOutAt == 0 {
 		return nil, nil
 	}
-	return ofType(s, &s.Type.Details, s.Type.Details.Quantity)
+	return ofType(m, &m.Type.Details, m.Type.Details.Quantity)
 }
 
 // ofType is a ticket type of which so many are sold.
-func ofType(s *told.Source, details *inventory.Details, sold int64) ([]any, error) {
-	r := inventory.Record{Ref: s.Ref, Details: *details, Sold: sold, Available: inventory.Unlimited}
+func ofType(m *making, details *inventory.Details, sold int64) ([]any, error) {
+	r := inventory.Record{Ref: m.Ref, Details: *details, Sold: sold, Available: inventory.Unlimited}
 	if details.Quantity != inventory.Unlimited {
 		r.Available = details.Quantity - sold
 	}
 	v := view.TicketType(&r, false)
 	v.Sold = &r.Sold
-	return one(api.TicketTypeData{TicketType: api.EventTicketType{EventID: eventID(s), TicketType: *v}})
+	return one(api.TicketTypeData{TicketType: api.EventTicketType{EventID: m.eventID(), TicketType: *v}})
 }
 
-func eventID(s *told.Source) string { return s.Event.Details.PublicID.String() }
+func (m *making) eventID() string { return m.Event.Details.PublicID.String() }
 
-func ofOrder(_ context.Context, _ *Teller, s *told.Source) ([]any, error) {
-	return one(api.OrderData{Order: view.Order(s.Order, eventID(s))})
+func ofOrder(_ context.Context, m *making) ([]any, error) {
+	return one(api.OrderData{Order: view.Order(m.Order, m.eventID())})
 }
 
-func completed(ctx context.Context, t *Teller, s *told.Source) ([]any, error) {
-	tickets, err := t.issued(ctx, s)
+func completed(ctx context.Context, m *making) ([]any, error) {
+	tickets, err := m.issued(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return one(api.CompletedOrderData{Order: view.Order(s.Order, eventID(s)), Tickets: tickets})
+	return one(api.CompletedOrderData{Order: view.Order(m.Order, m.eventID()), Tickets: tickets})
 }
 
 // ended is an order that ends unpaid in a status.
 func ended(status string) builder {
-	return func(ctx context.Context, t *Teller, s *told.Source) ([]any, error) {
-		if f, ok := s.Fact.(*event.OrderEnded); !ok || f.Status != status {
+	return func(ctx context.Context, m *making) ([]any, error) {
+		if f, ok := m.Fact.(*event.OrderEnded); !ok || f.Status != status {
 			return nil, nil
 		}
-		return ofOrder(ctx, t, s)
+		return ofOrder(ctx, m)
 	}
 }
 
-func issued(ctx context.Context, t *Teller, s *told.Source) ([]any, error) {
-	tickets, err := t.issued(ctx, s)
+func issued(ctx context.Context, m *making) ([]any, error) {
+	tickets, err := m.issued(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -184,29 +192,33 @@ func issued(ctx context.Context, t *Teller, s *told.Source) ([]any, error) {
 }
 
 // issued are the tickets of an order, with QR payloads of now.
-func (t *Teller) issued(ctx context.Context, s *told.Source) ([]api.IssuedTicket, error) {
-	records, err := t.tickets(ctx, s, s.Order)
+func (m *making) issued(ctx context.Context) ([]api.IssuedTicket, error) {
+	if m.tickets != nil {
+		return m.tickets, nil
+	}
+	records, err := m.records(ctx, m.Order)
 	if err != nil {
 		return nil, err
 	}
-	codes, now := t.Secrets.Event(s.Ref.ID), time.Now()
-	tickets := make([]api.IssuedTicket, len(records))
+	codes, now := m.teller.Secrets.Event(m.Ref.ID), time.Now()
+	m.tickets = make([]api.IssuedTicket, len(records))
 	for i := range records {
-		serial := s.Order.FirstTicket + uint32(i)
+		serial := m.Order.FirstTicket + uint32(i)
 		qr, expires := codes.QR(serial, secrets.Version, now)
-		tickets[i] = api.IssuedTicket{
+		m.tickets[i] = api.IssuedTicket{
 			TicketRecord: records[i], Code: codes.Code(serial, secrets.Version), QR: qr, QRExpiresAt: api.At(expires.UnixMilli()),
 		}
 	}
-	return tickets, nil
+	return m.tickets, nil
 }
 
-func (t *Teller) tickets(ctx context.Context, s *told.Source, o *event.Order) ([]api.TicketRecord, error) {
-	where, err := t.where(ctx, o)
+// records are those of an order's tickets.
+func (m *making) records(ctx context.Context, o *event.Order) ([]api.TicketRecord, error) {
+	where, err := m.teller.where(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	return view.Tickets(o, eventID(s), t.Secrets.Event(s.Ref.ID), where), nil
+	return view.Tickets(o, m.eventID(), m.teller.Secrets.Event(m.Ref.ID), where), nil
 }
 
 // seatsAgain is the pause after which a seat map is asked for again.
@@ -233,41 +245,41 @@ func (t *Teller) where(ctx context.Context, o *event.Order) (view.Where, error) 
 }
 
 // scanned is the ticket of a scan as the gates have left it.
-func (t *Teller) scanned(ctx context.Context, s *told.Source) (*api.TicketRecord, error) {
-	records, err := t.tickets(ctx, s, s.Ticket.Order)
+func (m *making) scanned(ctx context.Context) (*api.TicketRecord, error) {
+	records, err := m.records(ctx, m.Ticket.Order)
 	if err != nil {
 		return nil, err
 	}
-	v := &records[s.Ticket.Serial-s.Ticket.Order.FirstTicket]
-	v.Status, v.CheckedInAt, v.GateName = s.Ticket.Status, api.At(s.Ticket.CheckedInAt), view.Optional(s.Ticket.Gate)
+	v := &records[m.Ticket.Serial-m.Ticket.Order.FirstTicket]
+	v.Status, v.CheckedInAt, v.GateName = m.Ticket.Status, api.At(m.Ticket.CheckedInAt), view.Optional(m.Ticket.Gate)
 	return v, nil
 }
 
-func checkedIn(ctx context.Context, t *Teller, s *told.Source) ([]any, error) {
-	f, ok := s.Fact.(*event.CheckedIn)
+func checkedIn(ctx context.Context, m *making) ([]any, error) {
+	f, ok := m.Fact.(*event.CheckedIn)
 	if !ok {
 		return nil, nil
 	}
-	v, err := t.scanned(ctx, s)
+	v, err := m.scanned(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return one(api.CheckinData{Ticket: *v, Checkin: api.Checkin{
-		EventID: eventID(s), Status: event.ScanSuccess, At: api.At(f.At),
+		EventID: m.eventID(), Status: event.ScanSuccess, At: api.At(f.At),
 		GateName: view.Optional(f.Gate), DeviceID: view.Optional(f.Device), Method: view.Optional(f.Method),
 	}})
 }
 
-func denied(ctx context.Context, t *Teller, s *told.Source) ([]any, error) {
-	f, ok := s.Fact.(*event.CheckInDenied)
+func denied(ctx context.Context, m *making) ([]any, error) {
+	f, ok := m.Fact.(*event.CheckInDenied)
 	if !ok {
 		return nil, nil
 	}
 	data := api.DeniedCheckinData{Checkin: api.Checkin{
-		EventID: eventID(s), Status: f.Status, At: api.At(f.At), GateName: view.Optional(f.Gate), DeviceID: view.Optional(f.Device),
+		EventID: m.eventID(), Status: f.Status, At: api.At(f.At), GateName: view.Optional(f.Gate), DeviceID: view.Optional(f.Device),
 	}}
-	if s.Ticket != nil {
-		v, err := t.scanned(ctx, s)
+	if m.Ticket != nil {
+		v, err := m.scanned(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -276,12 +288,12 @@ func denied(ctx context.Context, t *Teller, s *told.Source) ([]any, error) {
 	return one(data)
 }
 
-func refunded(_ context.Context, _ *Teller, s *told.Source) ([]any, error) {
-	f, ok := s.Fact.(*event.RefundReported)
+func refunded(_ context.Context, m *making) ([]any, error) {
+	f, ok := m.Fact.(*event.RefundReported)
 	if !ok || f.Status != event.RefundProcessed {
 		return nil, nil
 	}
 	return one(api.RefundData{Refund: api.OrderRefund{
-		OrderID: s.Order.ID.String(), Currency: s.Order.Currency, Refund: view.Refund(&s.Order.Refunds[f.Position]),
+		OrderID: m.Order.ID.String(), Currency: m.Order.Currency, Refund: view.Refund(&m.Order.Refunds[f.Position]),
 	}})
 }

@@ -51,8 +51,8 @@ type Config struct {
 	Poll     time.Duration // 1 s between looks at writers that are not fed in memory
 
 	// Yield has the follower rest after each transaction while Busy says so,
-	// for Yield times as long as the transaction took: under a rush what it
-	// writes can wait, and the sale cannot. Who waits for it (Passed, Stop)
+	// for Yield times as long as reading and applying took: under a rush what
+	// it writes can wait, and the sale cannot. Who waits for it (Passed, Stop)
 	// ends the rest. 0: it never rests.
 	Yield int
 	Busy  func() bool

@@ -79,6 +79,7 @@ func (r *round) resume(ctx context.Context) error {
 // step takes in what there is and applies what it can. It is idle when nothing
 // is left to do.
 func (r *round) step(ctx context.Context) (idle bool, err error) {
+	began := time.Now()
 	if time.Since(r.polled) >= r.f.cfg.Poll {
 		if err := r.poll(ctx); err != nil {
 			return false, err
@@ -93,7 +94,7 @@ func (r *round) step(ctx context.Context) (idle bool, err error) {
 		if err := r.apply(ctx, group, moves); err != nil {
 			return false, err
 		}
-		r.yield(ctx, time.Since(r.began))
+		r.yield(ctx, time.Since(began))
 		return false, nil
 	}
 	if r.tails.facts > 0 {
@@ -286,8 +287,8 @@ JOIN journal j USING (stream_id, last_seq)`
 // lookUp is how long a rest goes on before its reason is looked at again.
 const lookUp = 100 * time.Millisecond
 
-// yield rests after a transaction that took so long, while there is more
-// important work on the machine.
+// yield rests after a transaction that took so long, with the reading for it, while
+// there is more important work on the machine.
 func (r *round) yield(ctx context.Context, took time.Duration) {
 	until := time.Now().Add(time.Duration(r.f.cfg.Yield) * took)
 	for wait := time.Until(until); wait > 0 && r.f.cfg.Busy() && !r.f.awaited(); wait = time.Until(until) {
