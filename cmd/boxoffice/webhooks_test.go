@@ -113,6 +113,19 @@ func (p *post) signedBy(t testing.TB, secret string) bool {
 	return p.signature == webhook.Sign(secret, time.Unix(at, 0), []byte(p.body))
 }
 
+// metricsPage is what /metrics says.
+func (s *shop) metricsPage(t testing.TB) string {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+s.cfg.Listen+"/metrics", nil)
+	require.NoError(t, err)
+	res, err := http.DefaultClient.Do(req)
+	require.NoError(t, err)
+	body, err := io.ReadAll(res.Body)
+	require.NoError(t, err)
+	require.NoError(t, res.Body.Close())
+	return string(body)
+}
+
 var webhookFields = words(`id organizationId url events name status disabledReason secretHint createdAt updatedAt`)
 
 func TestCreateWebhook(t *testing.T) {
@@ -287,6 +300,14 @@ func TestWebhooksTellOfAnOrder(t *testing.T) {
 	require.Equal(t, sent.str("eventId"), r.ID)
 	require.True(t, r.signedBy(t, fresh))
 	require.False(t, r.signedBy(t, secret))
+
+	t.Log("the numbers")
+	for _, name := range []string{
+		`boxoffice_webhook_attempts_total{outcome="succeeded"} `, "boxoffice_webhook_attempt_seconds_count ", "boxoffice_webhook_lag_seconds_count ",
+		"boxoffice_webhook_exhausted_total 0", "boxoffice_webhook_pending ",
+	} {
+		require.Contains(t, s.metricsPage(t), name)
+	}
 
 	t.Log("another organization's deliveries are not there")
 	other := s.register("bob@example.org")

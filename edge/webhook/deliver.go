@@ -127,7 +127,8 @@ func (d *Deliverer) run() {
 			d.serve()
 			d.count()
 		}
-		if !d.rest(began, look.C) {
+		// The tables are left alone for as long as they took, at least.
+		if !d.rest(began.Add(max(pace, 2*time.Since(began))), look.C) {
 			break
 		}
 	}
@@ -137,9 +138,9 @@ func (d *Deliverer) run() {
 	d.record()
 }
 
-// rest waits for something to do, and for the pace. It is false once the deliverer
-// stops.
-func (d *Deliverer) rest(began time.Time, look <-chan time.Time) bool {
+// rest waits for something to do, and until the time. It is false once the
+// deliverer stops.
+func (d *Deliverer) rest(until time.Time, look <-chan time.Time) bool {
 	select {
 	case <-d.woken:
 	case s := <-d.sent:
@@ -148,7 +149,7 @@ func (d *Deliverer) rest(began time.Time, look <-chan time.Time) bool {
 	case <-d.stop:
 		return false
 	}
-	wait := time.NewTimer(time.Until(began.Add(pace)))
+	wait := time.NewTimer(time.Until(until))
 	defer wait.Stop()
 	for {
 		select {
