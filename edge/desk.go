@@ -20,6 +20,7 @@ import (
 	"boxoffice/persistence/accounts"
 	"boxoffice/persistence/apikeys"
 	"boxoffice/persistence/idempotency"
+	"boxoffice/persistence/outbox"
 	"boxoffice/persistence/readmodel"
 	"boxoffice/persistence/told"
 	"boxoffice/persistence/venues"
@@ -45,7 +46,8 @@ type Desk struct {
 	Types    *accounts.Lease // numbers for new ticket types
 	Gateways *payments.Gateways
 	Secrets  *secrets.Master
-	Mail     *mail.Outbox
+	Mail     *outbox.Outbox
+	Sender   mail.Sender // of what the outbox has
 	Hasher   *hasher.Hasher
 	Settled  func(context.Context) error // waits until the read model has what is committed
 	BaseURL  string                      // how people reach the service
@@ -55,7 +57,6 @@ type Desk struct {
 	Log         *slog.Logger
 
 	signing signing
-	resets  *resets
 	proofs  *ristretto.Cache[string, *proof]
 	changes changes
 	used    uses
@@ -91,13 +92,11 @@ func (d *Desk) Open() error {
 	}); err != nil {
 		return err
 	}
-	d.resets = startResets(d)
 	return nil
 }
 
-// Close ends the desk's goroutines.
+// Close ends the desk's caches.
 func (d *Desk) Close() {
-	d.resets.close()
 	d.proofs.Close()
 	d.pages.Close()
 }

@@ -41,7 +41,10 @@ func (n *node) newFacts() *follower.Follower {
 // tell is everything that is done about facts outside the sale. It is one
 // transaction with the position of whoever calls it.
 func (n *node) tell(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
-	return n.told.Apply(ctx, tx, batches)
+	if err := n.told.Apply(ctx, tx, batches); err != nil {
+		return err
+	}
+	return n.outbox.Apply(ctx, tx, batches)
 }
 
 // startFacts has the world told of what is committed from here on, and of what

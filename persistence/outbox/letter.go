@@ -30,6 +30,7 @@ const (
 	RefundProcessed   Mail = "refund_processed"
 	EventChanged      Mail = "event_changed"
 	EventCancelled    Mail = "event_cancelled"
+	WebhookDisabled   Mail = "webhook_disabled"
 )
 
 // The queues of the jobs. Somebody waits for a mail in the first; those that
@@ -62,6 +63,7 @@ var table = map[Mail]terms{
 	PasswordChanged:   {promptQueue, moneyNext, 24 * time.Hour},
 	TwoFactorChanged:  {promptQueue, moneyNext, 24 * time.Hour},
 	Invitation:        {promptQueue, moneyNext, 24 * time.Hour},
+	WebhookDisabled:   {promptQueue, moneyNext, 24 * time.Hour},
 	OrderConfirmation: {bulkQueue, ticketsFirst, 24 * time.Hour},
 	OrderCancelled:    {bulkQueue, moneyNext, 24 * time.Hour},
 	RefundDue:         {bulkQueue, moneyNext, 24 * time.Hour},
@@ -92,7 +94,10 @@ type Letter struct {
 	Refund       int    `json:"refund,omitzero"` // which of the order's refunds has been processed
 	Organization string `json:"organization,omitzero"`
 	Role         string `json:"role,omitzero"`
-	On           bool   `json:"on,omitzero"` // a second factor
+	On           bool   `json:"on,omitzero"`       // a second factor
+	Webhook      int64  `json:"webhook,omitzero"`  // the endpoint
+	Endpoint     string `json:"endpoint,omitzero"` // as people call it
+	Gone         bool   `json:"gone,omitzero"`     // it said so
 }
 
 // NewID is the ID of a letter that is about nothing in particular.
