@@ -36,6 +36,9 @@ func (n *node) startJobs(ctx context.Context) error {
 		Store: n.desk.Webhooks, Secrets: n.desk.Secrets, Targets: n.desk.Targets, Node: n.cfg.Node, Log: n.log,
 	})
 	n.started(n.webhooks.Stop)
+	if err := n.outbox.Reclaim(ctx, n.cfg.Node); err != nil {
+		return err
+	}
 	workers, queues := river.NewWorkers(), map[string]river.QueueConfig{
 		river.QueueDefault: {MaxWorkers: jobWorkers},
 		webhooks.Queue:     {MaxWorkers: 1, FetchCooldown: wakeCooldown},

@@ -3,6 +3,7 @@ package outbox
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"math"
 	"math/rand/v2"
@@ -45,6 +46,18 @@ func (o *Outbox) Register(workers *river.Workers, queues map[string]river.QueueC
 	river.AddWorker(workers, &pager{Outbox: o})
 	queues[promptQueue] = river.QueueConfig{MaxWorkers: promptWorkers}
 	queues[bulkQueue] = river.QueueConfig{MaxWorkers: bulkWorkers, FetchCooldown: bulkPause}
+}
+
+// Reclaim gives back the jobs of a client that was killed, so that they are not
+// taken for running until River's rescue. The client must not run.
+func (o *Outbox) Reclaim(ctx context.Context, client string) error {
+	const reclaim = `
+UPDATE river_job SET state = 'available', scheduled_at = now()
+WHERE state = 'running' AND queue IN ($1, $2) AND attempted_by[cardinality(attempted_by)] = $3`
+	if _, err := o.pool.Exec(ctx, reclaim, promptQueue, bulkQueue, client); err != nil {
+		return fmt.Errorf("outbox: reclaim jobs: %w", err)
+	}
+	return nil
 }
 
 type carrier struct {
