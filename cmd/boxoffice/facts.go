@@ -31,11 +31,16 @@ const (
 
 // newFacts makes the follower that tells the world. startFacts starts it.
 func (n *node) newFacts() *follower.Follower {
-	busy := meter{count: func() int64 { return n.journal.Stats().Facts }, limit: busyRate}
 	return follower.New(follower.Config{
 		Name: told.Follower, Pool: n.pool, Apply: n.tell, Log: n.log,
-		Pace: factsPace, MaxQueue: factsQueue, MaxBatch: factsBatch, Yield: factsYield, Busy: busy.exceeded,
+		Pace: factsPace, MaxQueue: factsQueue, MaxBatch: factsBatch, Yield: factsYield, Busy: n.busy(),
 	})
+}
+
+// busy says whether more is being sold than goes without notice.
+func (n *node) busy() func() bool {
+	m := &meter{count: func() int64 { return n.journal.Stats().Facts }, limit: busyRate}
+	return m.exceeded
 }
 
 // tell is everything that is done about facts outside the sale. It is one

@@ -326,7 +326,7 @@ func (n *node) startDesk(ctx context.Context) error {
 	if n.cfg.BaseURL == "" {
 		n.cfg.BaseURL = "http://" + n.cfg.Listen
 	}
-	if n.outbox, err = outbox.New(outbox.Config{Pool: n.pool, Log: n.log}); err != nil {
+	if n.outbox, err = outbox.New(outbox.Config{Pool: n.pool, Log: n.log, Busy: n.busy()}); err != nil {
 		return err
 	}
 	d := n.desk

@@ -29,8 +29,9 @@ type Capture struct {
 	origin Origin
 
 	mu   sync.Mutex
-	kept []string  // names, oldest first
-	last time.Time // of the newest name given
+	kept []string        // names, oldest first
+	ids  map[string]bool // of the same messages
+	last time.Time       // of the newest name given
 }
 
 // OpenCapture makes the directory, if it is not there, readable for us only.
@@ -45,12 +46,21 @@ func OpenCapture(dir string, origin Origin) (*Capture, error) {
 	for _, path := range left {
 		_ = os.Remove(path) // of a process that was killed as it wrote
 	}
-	c := &Capture{dir: dir, origin: origin}
+	c := &Capture{dir: dir, origin: origin, ids: make(map[string]bool)}
 	if c.kept, err = c.names(); err != nil {
 		return nil, fmt.Errorf("mail directory: %w", err)
 	}
 	slices.Reverse(c.kept)
+	for _, name := range c.kept {
+		c.ids[idIn(name)] = true
+	}
 	return c, nil
+}
+
+// idIn is the id of a message whose file has a name.
+func idIn(name string) string {
+	_, id, _ := strings.Cut(strings.TrimSuffix(name, ".eml"), "-")
+	return id
 }
 
 // File names sort by time. A file has its name once it is whole.
@@ -70,7 +80,7 @@ func (c *Capture) Send(_ context.Context, m Message) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if slices.ContainsFunc(c.kept, func(name string) bool { return strings.HasSuffix(name, "-"+m.ID+".eml") }) {
+	if c.ids[m.ID] {
 		return nil
 	}
 	f, err := os.CreateTemp(c.dir, partial) // mode 0600
@@ -87,9 +97,10 @@ func (c *Capture) Send(_ context.Context, m Message) error {
 		_ = os.Remove(f.Name())
 		return &Failure{Reason: "capture", cause: err}
 	}
-	c.kept = append(c.kept, name)
+	c.kept, c.ids[m.ID] = append(c.kept, name), true
 	for len(c.kept) > captureMax {
 		_ = os.Remove(filepath.Join(c.dir, c.kept[0])) // somebody may have done it
+		delete(c.ids, idIn(c.kept[0]))
 		c.kept = c.kept[1:]
 	}
 	return nil

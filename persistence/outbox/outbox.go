@@ -49,6 +49,9 @@ type Config struct {
 	// Settle is how long an event must be left alone before its holders hear
 	// of a change: who corrects a mistake writes to nobody. 0: 10 minutes.
 	Settle time.Duration
+	// Busy says whether the node has more to do than write letters that can
+	// wait. nil: it never has.
+	Busy func() bool
 }
 
 // Outbox takes letters. Its methods may be called by any goroutine.
@@ -58,6 +61,7 @@ type Outbox struct {
 	model  *readmodel.Model
 	log    *slog.Logger
 	settle time.Duration
+	busy   func() bool
 
 	mu      sync.Mutex
 	counted time.Time
@@ -77,9 +81,12 @@ func New(cfg Config) (*Outbox, error) {
 	if err != nil {
 		return nil, fmt.Errorf("outbox: %w", err)
 	}
-	o := &Outbox{pool: cfg.Pool, jobs: jobs, model: readmodel.New(cfg.Pool), log: cfg.Log, settle: cfg.Settle}
+	o := &Outbox{pool: cfg.Pool, jobs: jobs, model: readmodel.New(cfg.Pool), log: cfg.Log, settle: cfg.Settle, busy: cfg.Busy}
 	if o.settle == 0 {
 		o.settle = 10 * time.Minute
+	}
+	if o.busy == nil {
+		o.busy = func() bool { return false }
 	}
 	o.measure()
 	return o, nil

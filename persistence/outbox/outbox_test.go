@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -192,4 +194,29 @@ func TestFailures(t *testing.T) {
 	} {
 		require.InDelta(t, 1, want, 0, counter)
 	}
+}
+
+// TestBusy: while the node is busy, letters that can wait go slowly, and those
+// that somebody waits for as ever.
+func TestBusy(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var sent []Mail
+		o := &Outbox{log: slog.New(slog.DiscardHandler), busy: func() bool { return true }}
+		o.measure()
+		c := &carrier{Outbox: o, carry: func(_ context.Context, l *Letter) (bool, error) {
+			sent = append(sent, l.Mail)
+			return true, nil
+		}}
+		for mail, want := range map[Mail]time.Duration{OrderConfirmation: busyPause, LoginCode: 0} {
+			begun := time.Now()
+			require.NoError(t, c.Work(t.Context(), &river.Job[Letter]{JobRow: &rivertype.JobRow{CreatedAt: begun, Attempt: 1}, Args: Letter{Mail: mail}}))
+			require.Equal(t, want, time.Since(begun), mail)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		err := c.Work(ctx, &river.Job[Letter]{JobRow: &rivertype.JobRow{CreatedAt: time.Now(), Attempt: 1}, Args: Letter{Mail: OrderConfirmation}})
+		require.ErrorIs(t, err, context.Canceled)
+		require.Len(t, sent, 2)
+	})
 }

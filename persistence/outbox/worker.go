@@ -14,12 +14,13 @@ import (
 )
 
 // A rush makes mails by the thousand. They are sent beside the sale, by a few
-// workers at a rate of at most bulkWorkers per bulkPause, and wait in Postgres
-// until then.
+// workers at a rate of at most bulkWorkers in bulkPause, or in busyPause while the
+// node is busy, and wait in Postgres until then.
 const (
 	promptWorkers = 4
 	bulkWorkers   = 8
 	bulkPause     = 100 * time.Millisecond
+	busyPause     = time.Second
 	attemptTime   = 30 * time.Second
 )
 
@@ -84,6 +85,13 @@ func (c *carrier) Work(ctx context.Context, job *river.Job[Letter]) error {
 	end := job.CreatedAt.Add(table[l.Mail].life)
 	if time.Now().After(end) { // the process before this one died, or nobody worked
 		return c.drop(ctx, job, errors.New("too late"))
+	}
+	if table[l.Mail].queue == bulkQueue && c.busy() {
+		select {
+		case <-time.After(busyPause):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
 	sent, err := c.carry(ctx, l)
 	switch {
