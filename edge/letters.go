@@ -51,7 +51,7 @@ func (d *Desk) write(ctx context.Context, l *outbox.Letter) (*mail.Message, erro
 		}
 		return written(mail.LoginCode(to, string(code)), nil)
 	case outbox.PasswordReset:
-		return d.writeReset(ctx, to)
+		return d.writeReset(ctx, to, l.Queued)
 	case outbox.PasswordChanged:
 		return written(mail.PasswordChanged(to), nil)
 	case outbox.TwoFactorChanged:
@@ -72,9 +72,9 @@ func written(m mail.Message, err error) (*mail.Message, error) { return &m, err 
 
 // writeReset makes the mail for who has an account and has not asked too often.
 // The token is the letter's, so that another attempt brings the same link.
-func (d *Desk) writeReset(ctx context.Context, to mail.Envelope) (*mail.Message, error) {
+func (d *Desk) writeReset(ctx context.Context, to mail.Envelope, asked time.Time) (*mail.Message, error) {
 	token := d.Secrets.ResetToken(to.ID)
-	u, err := d.Accounts.RequestReset(ctx, to.To, sha256.Sum256([]byte(token)))
+	u, err := d.Accounts.RequestReset(ctx, to.To, sha256.Sum256([]byte(token)), asked)
 	if err != nil || u == nil {
 		return nil, err
 	}

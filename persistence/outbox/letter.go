@@ -81,6 +81,8 @@ type Letter struct {
 	// Subject is what no two letters of a Mail may be about, such as a fact; ""
 	// lets the letter be sent in any case.
 	Subject string `json:"-"`
+	// Queued is when the letter was put out. A Carry has it.
+	Queued time.Time `json:"-"`
 
 	To     string `json:"to,omitzero"` // bare address; "": the order's buyer
 	Name   string `json:"name,omitzero"`

@@ -46,7 +46,8 @@ func TestQueue(t *testing.T) {
 	w.done()
 	require.Len(t, w.sent.all(), 2)
 	for _, l := range w.sent.all() {
-		if l.Mail == LoginCode {
+		require.WithinDuration(t, time.Now(), l.Queued, time.Minute)
+		if l.Queued = (time.Time{}); l.Mail == LoginCode {
 			require.Equal(t, want, l)
 			continue
 		}

@@ -82,6 +82,7 @@ func pause(job *river.Job[Letter]) time.Duration { return pauses[min(job.Attempt
 // Work makes one attempt.
 func (c *carrier) Work(ctx context.Context, job *river.Job[Letter]) error {
 	l := &job.Args
+	l.Queued = job.CreatedAt
 	end := job.CreatedAt.Add(table[l.Mail].life)
 	if time.Now().After(end) { // the process before this one died, or nobody worked
 		return c.drop(ctx, job, errors.New("too late"))
