@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"boxoffice/edge/api"
-	"boxoffice/edge/mail"
 	"boxoffice/edge/route"
 	"boxoffice/engine"
 	"boxoffice/persistence/accounts"
+	"boxoffice/persistence/outbox"
 )
 
 // codeDigits is the length of a login code.
@@ -31,7 +31,9 @@ func (d *Desk) requestCode(c *route.Call, in *api.CodeRequest) (*api.CodeSent, e
 			Retry: int((wait + time.Second - 1) / time.Second),
 		}
 	}
-	if err := d.Mail.Queue(mail.LoginCode(email, in.Name, code)); err != nil {
+	l := outbox.Letter{ID: outbox.NewID(), Mail: outbox.LoginCode, To: email, Name: in.Name}
+	l.Secret = d.Secrets.Seal(letterSecret, []byte(l.ID), []byte(code))
+	if err := d.Mail.Queue(c.Context, l); err != nil {
 		return nil, err
 	}
 	return &api.CodeSent{Sent: true, ExpiresIn: int(accounts.CodeLife / time.Second)}, nil

@@ -21,6 +21,7 @@ import (
 	"boxoffice/persistence/accounts"
 	"boxoffice/persistence/apikeys"
 	"boxoffice/persistence/idempotency"
+	"boxoffice/persistence/outbox"
 	"boxoffice/persistence/readmodel"
 	"boxoffice/persistence/told"
 	"boxoffice/persistence/venues"
@@ -46,7 +47,8 @@ type Desk struct {
 	Types    *accounts.Lease // numbers for new ticket types
 	Gateways *payments.Gateways
 	Secrets  *secrets.Master
-	Mail     *mail.Outbox
+	Mail     *outbox.Outbox
+	Sender   mail.Sender // of what the outbox has
 	Hasher   *hasher.Hasher
 	Settled  func(context.Context) error // waits until the read model has what is committed
 	Drain    func(context.Context) error // hands this node's actors over to others
@@ -60,7 +62,6 @@ type Desk struct {
 	end     context.CancelFunc
 	reloads sync.WaitGroup
 	signing signing
-	resets  *resets
 	proofs  *ristretto.Cache[string, *proof]
 	changes changes
 	used    uses
@@ -97,15 +98,13 @@ func (d *Desk) Open() error {
 	}); err != nil {
 		return err
 	}
-	d.resets = startResets(d)
 	return nil
 }
 
-// Close ends the desk's goroutines.
+// Close ends the desk's caches.
 func (d *Desk) Close() {
 	d.end()
 	d.reloads.Wait()
-	d.resets.close()
 	d.proofs.Close()
 	d.pages.Close()
 }

@@ -2,15 +2,16 @@ package edge
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"math"
 	"strconv"
 
 	"boxoffice/edge/api"
-	"boxoffice/edge/mail"
 	"boxoffice/edge/route"
 	"boxoffice/engine"
 	"boxoffice/persistence/accounts"
+	"boxoffice/persistence/outbox"
 )
 
 var (
@@ -93,7 +94,9 @@ func (d *Desk) addMember(c *route.Call, in *api.AddMember) (*api.Member, error) 
 	if err != nil {
 		return nil, err
 	}
-	if err := d.Mail.Queue(mail.Invitation(m.Email, m.Name, o.Name, m.Role)); err != nil {
+	l := outbox.Letter{Mail: outbox.Invitation, To: m.Email, Name: m.Name, Organization: o.Name, Role: m.Role}
+	l.Subject = fmt.Sprintf("%d/%d/%d", org, m.User, m.JoinedAt.UnixMicro()) // of the membership: a repeat finds the same
+	if err := d.Mail.Queue(c.Context, l); err != nil {
 		return nil, err // a retry finds the member and queues it again
 	}
 	return v, nil

@@ -10,13 +10,12 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
-	"time"
 
 	"boxoffice/edge/api"
 	"boxoffice/edge/hasher"
-	"boxoffice/edge/mail"
 	"boxoffice/edge/route"
 	"boxoffice/engine"
+	"boxoffice/persistence/outbox"
 )
 
 // argonSalt is the length of a salt in bytes.
@@ -59,14 +58,12 @@ func (d *Desk) matches(ctx context.Context, hash, password string) (bool, error)
 }
 
 // forgotPassword takes the address down and answers: who has an account is found
-// out afterwards, so that the answer takes as long for everybody.
-func (d *Desk) forgotPassword(_ *route.Call, in *api.ForgotPassword) (*api.Sent, error) {
-	select {
-	case d.resets.wanted <- normalEmail(in.Email):
-		return &api.Sent{Sent: true}, nil
-	default:
-		return nil, engine.Refuse(engine.Overloaded, nil)
+// out when the mail is written, so that the answer takes as long for everybody.
+func (d *Desk) forgotPassword(c *route.Call, in *api.ForgotPassword) (*api.Sent, error) {
+	if err := d.Mail.Queue(c.Context, outbox.Letter{Mail: outbox.PasswordReset, To: normalEmail(in.Email)}); err != nil {
+		return nil, err
 	}
+	return &api.Sent{Sent: true}, nil
 }
 
 func (d *Desk) resetPassword(c *route.Call, in *api.ResetPassword) (*api.PasswordSet, error) {
@@ -91,69 +88,16 @@ func (d *Desk) resetPassword(c *route.Call, in *api.ResetPassword) (*api.Passwor
 		return nil, over
 	}
 	d.changed(userSubject(u.ID))
-	d.notify(c.Context, mail.PasswordChanged(u.Email, u.Name()))
+	d.notify(c.Context, outbox.Letter{Mail: outbox.PasswordChanged, To: u.Email, Name: u.Name()})
 	return &api.PasswordSet{PasswordSet: true}, nil
 }
 
-// notify sends a mail that tells of what has been done: done it is, whether the
-// mail can be sent or not.
-func (d *Desk) notify(ctx context.Context, m mail.Message) {
-	if err := d.Mail.Queue(m); err != nil {
-		d.Log.WarnContext(ctx, "a notice was not sent", slog.String("kind", m.Kind), slog.Any("error", err))
+// notify puts a letter out that tells of what has been done: done it is, whether
+// the letter can be put out or not.
+func (d *Desk) notify(ctx context.Context, l outbox.Letter) {
+	if err := d.Mail.Queue(ctx, l); err != nil {
+		d.Log.WarnContext(ctx, "a notice was not sent", slog.String("mail", string(l.Mail)), slog.Any("error", err))
 	}
-}
-
-const (
-	resetsWait = 256
-	resetTime  = 5 * time.Second
-)
-
-// resets are the password resets that people have asked for. One goroutine of
-// the desk's looks the accounts up, one after the other; close ends it, and
-// forgets who waits.
-type resets struct {
-	desk   *Desk
-	wanted chan string // addresses
-	cancel context.CancelFunc
-	done   chan struct{}
-}
-
-func startResets(d *Desk) *resets {
-	ctx, cancel := context.WithCancel(context.Background())
-	r := &resets{desk: d, wanted: make(chan string, resetsWait), cancel: cancel, done: make(chan struct{})}
-	go r.run(ctx)
-	return r
-}
-
-func (r *resets) close() {
-	r.cancel()
-	<-r.done
-}
-
-func (r *resets) run(ctx context.Context) {
-	defer close(r.done)
-	for {
-		select {
-		case email := <-r.wanted:
-			if err := r.send(ctx, email); err != nil && ctx.Err() == nil {
-				r.desk.Log.WarnContext(ctx, "a password reset was not sent", slog.Any("error", err))
-			}
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-func (r *resets) send(ctx context.Context, email string) error {
-	ctx, cancel := context.WithTimeout(ctx, resetTime)
-	defer cancel()
-	token, hash := newToken()
-	u, err := r.desk.Accounts.RequestReset(ctx, email, hash)
-	if err != nil || u == nil {
-		return err
-	}
-	// The part of a link behind # is sent to no server, so it is in no log.
-	return r.desk.Mail.Queue(mail.PasswordReset(u.Email, u.Name(), r.desk.BaseURL+"/password/reset#token="+token))
 }
 
 // newToken is a token of 256 bits, and what is stored of it.

@@ -16,10 +16,10 @@ import (
 	"github.com/pquerna/otp/totp"
 
 	"boxoffice/edge/api"
-	"boxoffice/edge/mail"
 	"boxoffice/edge/route"
 	"boxoffice/engine"
 	"boxoffice/persistence/accounts"
+	"boxoffice/persistence/outbox"
 )
 
 // One-time codes (RFC 6238) and recovery codes, as decisions.md section 1 has
@@ -178,7 +178,7 @@ func (d *Desk) disableTwoFactor(c *route.Call, in *api.TwoFactorCode) (*api.TwoF
 
 func (d *Desk) factorChanged(c *route.Call, on bool) {
 	d.changed(userSubject(c.Principal.User))
-	d.notify(c.Context, mail.TwoFactorChanged(c.Principal.Email, "", on))
+	d.notify(c.Context, outbox.Letter{Mail: outbox.TwoFactorChanged, To: c.Principal.Email, On: on})
 }
 
 // newRecoveryCodes are codes as people write them down, and what is stored of

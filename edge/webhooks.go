@@ -10,11 +10,11 @@ import (
 	"strconv"
 
 	"boxoffice/edge/api"
-	"boxoffice/edge/mail"
 	"boxoffice/edge/route"
 	"boxoffice/edge/secrets"
 	"boxoffice/edge/webhook"
 	"boxoffice/engine"
+	"boxoffice/persistence/outbox"
 	"boxoffice/persistence/webhooks"
 )
 
@@ -268,8 +268,12 @@ func (d *Desk) WebhookDisabled(ctx context.Context, endpoint int64) error {
 		name = u.Hostname()
 	}
 	for i := range owners {
-		m := mail.WebhookDisabled(owners[i].Email, owners[i].Name, o.Name, name, strconv.FormatInt(e.ID, 10), e.Reason == webhooks.ReasonGone)
-		if err := d.Mail.Queue(m); err != nil {
+		l := outbox.Letter{
+			Mail: outbox.WebhookDisabled, To: owners[i].Email, Name: owners[i].Name,
+			Organization: o.Name, Webhook: e.ID, Endpoint: name, Gone: e.Reason == webhooks.ReasonGone,
+		}
+		l.Subject = fmt.Sprintf("%d/%d/%s", e.ID, e.UpdatedAt.UnixMicro(), l.To) // once, though this job may be repeated
+		if err := d.Mail.Queue(ctx, l); err != nil {
 			return err
 		}
 	}

@@ -38,10 +38,9 @@ const (
 // openFacts makes what leads the facts to tell: a follower of the journal, or a
 // relay to Kafka and a consumer behind it. startFacts starts it.
 func (n *node) openFacts() error {
-	busy := meter{count: func() int64 { return n.journal.Stats().Facts }, limit: busyRate * float64(runtime.GOMAXPROCS(0))}
 	follow := follower.Config{
 		Name: told.Follower, Apply: follower.Once(told.Follower, n.tell),
-		Pace: factsPace, MaxQueue: factsQueue, MaxBatch: factsBatch, Yield: factsYield, Busy: busy.exceeded,
+		Pace: factsPace, MaxQueue: factsQueue, MaxBatch: factsBatch, Yield: factsYield, Busy: n.busy(),
 	}
 	cfg, through, err := n.cfg.kafka()
 	if err != nil {
@@ -59,10 +58,19 @@ func (n *node) openFacts() error {
 	return nil
 }
 
+// busy says whether more is being sold than goes without notice.
+func (n *node) busy() func() bool {
+	m := &meter{count: func() int64 { return n.journal.Stats().Facts }, limit: busyRate * float64(runtime.GOMAXPROCS(0))}
+	return m.exceeded
+}
+
 // tell is everything that is done about facts outside the sale. It is one
 // transaction with the position of whoever calls it.
 func (n *node) tell(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
-	return n.told.Apply(ctx, tx, batches)
+	if err := n.told.Apply(ctx, tx, batches); err != nil {
+		return err
+	}
+	return n.outbox.Apply(ctx, tx, batches)
 }
 
 // startFacts has the world told of what is committed from here on, and of what

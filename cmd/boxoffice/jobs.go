@@ -21,6 +21,9 @@ const (
 	// jobsKept is how long jobs that are done are kept. What they did is in
 	// tables of its own.
 	jobsKept = 10 * time.Minute
+	// jobsLost is how long a job may run until its process is taken for dead;
+	// none takes more than half of that.
+	jobsLost = 2 * time.Minute
 	// jobsStopTime is for jobs that run when the node stops. What is cut off
 	// is done by another node, or after the next start.
 	jobsStopTime = 3 * time.Second
@@ -33,15 +36,18 @@ func (n *node) startJobs(ctx context.Context) error {
 		Store: n.desk.Webhooks, Secrets: n.desk.Secrets, Targets: n.desk.Targets, Node: n.cfg.Node, Log: n.log,
 	})
 	n.started(n.webhooks.Stop)
-	workers := river.NewWorkers()
+	if err := n.outbox.Reclaim(ctx, n.cfg.Node); err != nil {
+		return err
+	}
+	workers, queues := river.NewWorkers(), map[string]river.QueueConfig{
+		river.QueueDefault: {MaxWorkers: jobWorkers},
+		webhooks.Queue:     {MaxWorkers: 1, FetchCooldown: wakeCooldown},
+	}
 	n.desk.Webhooks.AddWorkers(workers, n.webhooks.Wake, n.desk.WebhookDisabled)
+	n.outbox.Register(workers, queues, n.desk.Carry)
 	client, err := river.NewClient(riverpgxv5.New(n.pool), &river.Config{
-		ID: n.cfg.Node, Workers: workers, PeriodicJobs: webhooks.Periodic(),
-		Queues: map[string]river.QueueConfig{
-			river.QueueDefault: {MaxWorkers: jobWorkers},
-			webhooks.Queue:     {MaxWorkers: 1, FetchCooldown: wakeCooldown},
-		},
-		CompletedJobRetentionPeriod: jobsKept, SoftStopTimeout: jobsStopTime,
+		ID: n.cfg.Node, Workers: workers, Queues: queues, PeriodicJobs: webhooks.Periodic(),
+		CompletedJobRetentionPeriod: jobsKept, SoftStopTimeout: jobsStopTime, RescueStuckJobsAfter: jobsLost,
 		Logger: slog.New(warnings{n.log.Handler()}),
 	})
 	if err != nil {

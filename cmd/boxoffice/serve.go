@@ -39,6 +39,7 @@ import (
 	"boxoffice/persistence/journal"
 	"boxoffice/persistence/members"
 	"boxoffice/persistence/migrate"
+	"boxoffice/persistence/outbox"
 	"boxoffice/persistence/readmodel"
 	"boxoffice/persistence/snapshot"
 	"boxoffice/persistence/told"
@@ -49,10 +50,6 @@ import (
 
 // stopTime bounds an orderly stop.
 const stopTime = 20 * time.Second
-
-// mailStopTime of it is for mail: a server that is away must not keep the
-// journal from its orderly stop.
-const mailStopTime = 5 * time.Second
 
 // maxStock is how many ticket types' stock is kept in memory for readers.
 const maxStock = 1_000_000
@@ -105,6 +102,7 @@ type node struct {
 	cluster  *cluster.Node
 	sim      *paysim.Sim
 	mailbox  *mail.Capture // nil: mail is sent
+	outbox   *outbox.Outbox
 	desk     *edge.Desk
 	server   *edge.Server
 	stops    []func(context.Context) error
@@ -323,13 +321,12 @@ func (n *node) startMail(context.Context) error {
 	if err != nil {
 		return err
 	}
-	var sender mail.Sender
 	if n.cfg.SMTPURL != "" {
 		smtp, err := mail.NewSMTP(mail.SMTPConfig{URL: n.cfg.SMTPURL, Origin: origin})
 		if err != nil {
 			return fmt.Errorf("BOXOFFICE_SMTP_URL: %w", err)
 		}
-		sender = smtp
+		n.desk.Sender = smtp
 		n.started(func(context.Context) error {
 			smtp.Close()
 			return nil
@@ -342,14 +339,8 @@ func (n *node) startMail(context.Context) error {
 		if n.mailbox, err = mail.OpenCapture(dir, origin); err != nil {
 			return err
 		}
-		sender = n.mailbox
+		n.desk.Sender = n.mailbox
 	}
-	n.desk.Mail = mail.NewOutbox(sender, n.log)
-	n.started(func(ctx context.Context) error {
-		ctx, cancel := context.WithTimeout(ctx, mailStopTime)
-		defer cancel()
-		return n.desk.Mail.Stop(ctx)
-	})
 	return nil
 }
 
@@ -363,7 +354,14 @@ func (n *node) startDesk(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("our own program: %w", err)
 	}
+	if n.cfg.BaseURL == "" {
+		n.cfg.BaseURL = "http://" + n.cfg.Listen
+	}
+	if n.outbox, err = outbox.New(outbox.Config{Pool: n.pool, Log: n.log, Busy: n.busy()}); err != nil {
+		return err
+	}
 	d := n.desk
+	d.BaseURL, d.Mail = n.cfg.BaseURL, n.outbox
 	d.Hasher = hasher.New(program)
 	n.started(d.Hasher.Stop)
 	d.Node, d.Read, d.Settled, d.Drain = n.cluster, n.model, n.settled, n.drain
@@ -401,11 +399,7 @@ func (n *node) startEdge(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if n.cfg.BaseURL == "" {
-		n.cfg.BaseURL = "http://" + n.cfg.Listen
-	}
 	d := n.desk
-	d.BaseURL = n.cfg.BaseURL
 	doc, err := document(d, n.cfg.BaseURL)
 	if err != nil {
 		return err
@@ -469,7 +463,7 @@ func (n *node) ready() error {
 // metrics are the process's and the engine's.
 func (n *node) metrics() *prometheus.Registry {
 	r := prometheus.NewRegistry()
-	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), n.desk.Mail, n.webhooks)
+	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), n.outbox, n.webhooks)
 	gauge := func(name, help string, f func() float64) {
 		r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "boxoffice", Name: name, Help: help}, f))
 	}

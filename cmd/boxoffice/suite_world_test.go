@@ -122,7 +122,7 @@ func (w *world) guest() *shop { return w.as(w.person(w.email()).str("accessToken
 func (w *world) resetToken(email string) string {
 	w.t.Helper()
 	token := "reset-" + w.name()
-	u, err := w.desk.Accounts.RequestReset(w.t.Context(), email, sha256.Sum256([]byte(token)))
+	u, err := w.desk.Accounts.RequestReset(w.t.Context(), email, sha256.Sum256([]byte(token)), time.Now())
 	require.NoError(w.t, err)
 	require.NotNil(w.t, u)
 	return token

@@ -25,6 +25,7 @@ import (
 
 func TestMain(m *testing.M) {
 	hashForNode()
+	nodeForTest()
 	_ = flag.Set("test.parallel", "6") // the flag is there: scenarios mostly wait
 	persisttest.Main(m,
 		// fasthttp's clock of the Date header never ends, and its pools of

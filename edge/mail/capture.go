@@ -2,6 +2,7 @@ package mail
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -28,7 +29,9 @@ type Capture struct {
 	origin Origin
 
 	mu   sync.Mutex
-	last time.Time // of the newest name given
+	kept []string        // names, oldest first
+	ids  map[string]bool // of the same messages
+	last time.Time       // of the newest name given
 }
 
 // OpenCapture makes the directory, if it is not there, readable for us only.
@@ -43,7 +46,21 @@ func OpenCapture(dir string, origin Origin) (*Capture, error) {
 	for _, path := range left {
 		_ = os.Remove(path) // of a process that was killed as it wrote
 	}
-	return &Capture{dir: dir, origin: origin}, nil
+	c := &Capture{dir: dir, origin: origin, ids: make(map[string]bool)}
+	if c.kept, err = c.names(); err != nil {
+		return nil, fmt.Errorf("mail directory: %w", err)
+	}
+	slices.Reverse(c.kept)
+	for _, name := range c.kept {
+		c.ids[idIn(name)] = true
+	}
+	return c, nil
+}
+
+// idIn is the id of a message whose file has a name.
+func idIn(name string) string {
+	_, id, _ := strings.Cut(strings.TrimSuffix(name, ".eml"), "-")
+	return id
 }
 
 // File names sort by time. A file has its name once it is whole.
@@ -54,7 +71,8 @@ const (
 
 var namePattern = regexp.MustCompile(`^\d{8}T\d{6}\.\d{9}Z-[0-9A-Za-z_-]{1,64}\.eml$`)
 
-// Send writes the message to a file.
+// Send writes the message to a file. A message that is kept already, of an attempt
+// that nobody lived to tell of, is not written again.
 func (c *Capture) Send(_ context.Context, m Message) error {
 	msg, err := c.origin.render(m)
 	if err != nil {
@@ -62,20 +80,30 @@ func (c *Capture) Send(_ context.Context, m Message) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.ids[m.ID] {
+		return nil
+	}
 	f, err := os.CreateTemp(c.dir, partial) // mode 0600
 	if err != nil {
 		return &Failure{Reason: "capture", cause: err}
 	}
+	name := c.name(m.ID)
 	_, err = msg.WriteTo(f)
 	err = errors.Join(err, f.Close())
 	if err == nil {
-		err = os.Rename(f.Name(), filepath.Join(c.dir, c.name(m.ID)))
+		err = os.Rename(f.Name(), filepath.Join(c.dir, name))
 	}
 	if err != nil {
 		_ = os.Remove(f.Name())
 		return &Failure{Reason: "capture", cause: err}
 	}
-	return c.prune()
+	c.kept, c.ids[m.ID] = append(c.kept, name), true
+	for len(c.kept) > captureMax {
+		_ = os.Remove(filepath.Join(c.dir, c.kept[0])) // somebody may have done it
+		delete(c.ids, idIn(c.kept[0]))
+		c.kept = c.kept[1:]
+	}
+	return nil
 }
 
 // name is a file name later than all before.
@@ -86,18 +114,6 @@ func (c *Capture) name(id string) string {
 	}
 	c.last = now
 	return now.Format(stampLayout) + "-" + id + ".eml"
-}
-
-// prune deletes all but the newest mails.
-func (c *Capture) prune() error {
-	names, err := c.names()
-	if err != nil {
-		return err
-	}
-	for _, name := range names[min(captureMax, len(names)):] {
-		_ = os.Remove(filepath.Join(c.dir, name)) // or the next time
-	}
-	return nil
 }
 
 // names are the mails' file names, newest first.
@@ -125,6 +141,9 @@ type Captured struct {
 	Subject string
 	Text    string
 	HTML    string
+	// Pictures are what the HTML shows, by their cid.
+	Pictures map[string][]byte
+	Calendar string // the calendar file; "" without
 }
 
 // List are the newest mails, newest first, without their bodies.
@@ -182,30 +201,59 @@ func (c *Capture) read(name string, bodies bool) (*Captured, error) {
 	return m, err
 }
 
-// readBodies takes the two alternatives apart.
+// readBodies takes the message apart.
 func (m *Captured) readBodies(msg *netmail.Message) error {
-	_, params, err := mime.ParseMediaType(msg.Header.Get("Content-Type"))
-	if err != nil {
+	m.Pictures = make(map[string][]byte)
+	if err := m.readParts(msg.Header.Get("Content-Type"), msg.Body); err != nil {
 		return fmt.Errorf("captured mail: %w", err)
 	}
-	parts := multipart.NewReader(msg.Body, params["boundary"])
+	return nil
+}
+
+// readParts reads a multipart body of a type.
+func (m *Captured) readParts(contentType string, body io.Reader) error {
+	_, params, err := mime.ParseMediaType(contentType)
+	if err != nil {
+		return err
+	}
+	parts := multipart.NewReader(body, params["boundary"])
 	for {
 		part, err := parts.NextPart() // decodes quoted-printable
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("captured mail: %w", err)
+			return err
 		}
-		body, err := io.ReadAll(part)
-		if err != nil {
-			return fmt.Errorf("captured mail: %w", err)
-		}
-		switch text := strings.ReplaceAll(string(body), "\r\n", "\n"); {
-		case strings.HasPrefix(part.Header.Get("Content-Type"), "text/html"):
-			m.HTML = text
-		case strings.HasPrefix(part.Header.Get("Content-Type"), "text/plain"):
-			m.Text = text
+		if err := m.readPart(part); err != nil {
+			return err
 		}
 	}
+}
+
+func (m *Captured) readPart(part *multipart.Part) error {
+	contentType := part.Header.Get("Content-Type")
+	media, _, _ := strings.Cut(contentType, ";")
+	if strings.HasPrefix(media, "multipart/") {
+		return m.readParts(contentType, part)
+	}
+	var r io.Reader = part
+	if part.Header.Get("Content-Transfer-Encoding") == "base64" {
+		r = base64.NewDecoder(base64.StdEncoding, part)
+	}
+	body, err := io.ReadAll(r)
+	if err != nil {
+		return err
+	}
+	switch text := strings.ReplaceAll(string(body), "\r\n", "\n"); media {
+	case "text/html":
+		m.HTML = text
+	case "text/plain":
+		m.Text = text
+	case "text/calendar":
+		m.Calendar = text
+	case "image/png":
+		m.Pictures[strings.Trim(part.Header.Get("Content-ID"), "<>")] = body
+	}
+	return nil
 }

@@ -38,7 +38,7 @@ func sole(t testing.TB, c *Capture) *Captured {
 // TestCaptureRoundTrip: what is read back is what was sent, of every mail.
 func TestCaptureRoundTrip(t *testing.T) {
 	t.Parallel()
-	for name, m := range samples() {
+	for name, m := range samples(t, "Ada") {
 		c, dir := capture(t)
 		require.NoError(t, c.Send(t.Context(), m))
 		got := sole(t, c)
@@ -63,7 +63,7 @@ func TestCaptureOrderAndLimit(t *testing.T) {
 	t.Parallel()
 	c, dir := capture(t)
 	for i := range 5 {
-		require.NoError(t, c.Send(t.Context(), LoginCode(fmt.Sprintf("ada%d@example.org", i), "", "123456")))
+		require.NoError(t, c.Send(t.Context(), LoginCode(envelope(fmt.Sprintf("ada%d@example.org", i), ""), "123456")))
 	}
 	list, err := c.List(3)
 	require.NoError(t, err)
@@ -77,7 +77,9 @@ func TestCaptureOrderAndLimit(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("To: <a@example.org>\r\n\r\n"), 0o600))
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "notes.txt"), nil, 0o600)) // not a mail: stays
-	require.NoError(t, c.Send(t.Context(), LoginCode("eve@example.org", "", "123456")))
+	c, err = OpenCapture(dir, origin(t))                                          // by the next process
+	require.NoError(t, err)
+	require.NoError(t, c.Send(t.Context(), LoginCode(envelope("eve@example.org", ""), "123456")))
 	names, err := c.names()
 	require.NoError(t, err)
 	require.Len(t, names, captureMax)
@@ -113,7 +115,7 @@ func TestCaptureReaders(t *testing.T) {
 	for range 2 {
 		senders.Go(func() {
 			for range 100 {
-				if err := c.Send(ctx, LoginCode("ada@example.org", "", "123456")); err != nil {
+				if err := c.Send(ctx, LoginCode(envelope("ada@example.org", ""), "123456")); err != nil {
 					t.Error(err)
 				}
 			}
@@ -125,6 +127,22 @@ func TestCaptureReaders(t *testing.T) {
 	names, err := c.names()
 	require.NoError(t, err)
 	require.Len(t, names, 200)
+}
+
+// TestCaptureOnce: a mail that comes again, to this process or the next, is kept
+// once.
+func TestCaptureOnce(t *testing.T) {
+	t.Parallel()
+	c, dir := capture(t)
+	m := PasswordChanged(envelope("ada@example.org", ""))
+	for range 2 {
+		require.NoError(t, c.Send(t.Context(), m))
+		require.NoError(t, c.Send(t.Context(), m))
+		require.Equal(t, "<"+m.ID+"@example.org>", sole(t, c).Header.Get("Message-ID"))
+		var err error
+		c, err = OpenCapture(dir, origin(t))
+		require.NoError(t, err)
+	}
 }
 
 func TestCaptureForgetsPartials(t *testing.T) {
@@ -163,7 +181,7 @@ func TestNoHeaderInjection(t *testing.T) {
 	}
 	for _, text := range evil {
 		c, _ := capture(t)
-		m := PasswordChanged("ada@example.org", "")
+		m := PasswordChanged(envelope("ada@example.org", ""))
 		m.ToName, m.Subject, m.Kind = text, text, text
 		require.NoError(t, c.Send(t.Context(), m), "%q", text)
 		got := sole(t, c)
@@ -180,7 +198,7 @@ func TestNoHeaderInjection(t *testing.T) {
 	for _, address := range append(evil, "", "ada", "Ada <ada@example.org>", "ada@example.org, eve@evil.example", "ada@example.org>", "<ada@example.org>",
 		" ada@example.org", "ada@example.org\r\nRCPT TO:<eve@evil.example>", "ada@example.org SIZE=1", "\"a\r\nb\"@example.org") {
 		c, _ := capture(t)
-		m := PasswordChanged(address, "")
+		m := PasswordChanged(envelope(address, ""))
 		var f *Failure
 		require.ErrorAs(t, c.Send(t.Context(), m), &f, "%q", address)
 		require.True(t, f.Permanent)
@@ -201,7 +219,7 @@ func FuzzRender(f *testing.F) {
 	f.Add("Ada", "Subject", "text")
 	f.Add("A\r\nB", "=?utf-8?q?=0D?=", ".\r\n.\r\nQUIT")
 	f.Fuzz(func(t *testing.T, name, subject, text string) {
-		m := PasswordChanged("ada@example.org", name)
+		m := PasswordChanged(envelope("ada@example.org", name))
 		m.Subject, m.Text = subject, text
 		msg, err := origin(t).render(m)
 		require.NoError(t, err)

@@ -1,18 +1,15 @@
-// Package mail owns the mails that the node sends: their words (one pair of
-// templates and one builder per mail), the Outbox that takes them from handlers
-// without ever making them wait, and the two ways out of it: SMTP for a real
-// server, Capture for files that a developer reads at /dev/mail.
+// Package mail owns what mails say and how they leave: their words (one pair of
+// templates and one builder per mail), the tickets' QR codes and calendar files
+// that go with them, and two Senders: SMTP for a real server, Capture for files
+// that a developer reads at /dev/mail. Which mails are due, and that each is sent,
+// is the business of persistence/outbox.
 //
-// The node makes a Sender and an Outbox of it; handlers of the edge Queue. Stop
-// of the Outbox sends what is queued, within its deadline, and waits for the
-// workers; the Sender is closed after it. What is queued dies with the process:
-// a mail is a notice, and a person can ask for another code.
-//
-// Bodies, addresses and codes are never logged: a log line has the kind and the
-// id of its message.
+// What a stranger typed goes through label first, so that no mail of ours is an
+// advertisement of his. Bodies, addresses and codes are never logged.
 package mail
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -95,7 +92,24 @@ func (o Origin) render(m Message) (*gomail.Msg, error) {
 	msg.SetGenHeader(kindHeader, oneLine(m.Kind))
 	msg.SetBodyString(gomail.TypeTextPlain, m.Text)
 	msg.AddAlternativeString(gomail.TypeTextHTML, m.HTML)
-	return msg, nil
+	return msg, enclose(msg, &m)
+}
+
+// enclose adds a message's pictures and its calendar file.
+func enclose(msg *gomail.Msg, m *Message) error {
+	var errs []error
+	for _, p := range m.Pictures {
+		errs = append(errs, msg.EmbedReader(p.Name+".png", bytes.NewReader(p.PNG),
+			gomail.WithFileContentID("<"+p.cid()+">"), gomail.WithFileContentType("image/png")))
+	}
+	if m.Calendar != nil {
+		errs = append(errs, msg.AttachReader("event.ics", bytes.NewReader(m.Calendar.Body),
+			gomail.WithFileContentType(gomail.ContentType("text/calendar; charset=utf-8; method="+m.Calendar.Method))))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return &Failure{Reason: "bad enclosure", Permanent: true, cause: err}
+	}
+	return nil
 }
 
 const kindHeader = "X-Boxoffice-Mail"

@@ -1,9 +1,7 @@
 package mail
 
 import (
-	"crypto/rand"
 	"embed"
-	"encoding/hex"
 	htmltemplate "html/template"
 	"io"
 	"io/fs"
@@ -18,45 +16,61 @@ import (
 // Message is one mail to one person, ready to be sent. A Sender adds its own
 // address, the date, and what marks a mail as a machine's.
 type Message struct {
-	ID      string // unique; the left half of Message-ID, the same in every attempt
-	Kind    string // which mail it is, for metrics and logs: the name of its templates
-	To      string // bare address
-	ToName  string // may be empty
-	Subject string
-	Text    string
-	HTML    string
+	ID       string // unique; the left half of Message-ID, the same in every attempt
+	Kind     string // which mail it is: the name of its templates
+	To       string // bare address
+	ToName   string // may be empty
+	Subject  string
+	Text     string
+	HTML     string
+	Pictures []Picture // that the HTML shows
+	Calendar *Calendar // nil: none
+}
+
+// Picture is a PNG within a mail.
+type Picture struct {
+	Name string // a word, unique in the mail
+	PNG  []byte
+}
+
+// cid is the picture's address within its mail (RFC 2392).
+func (p *Picture) cid() string { return p.Name + "@boxoffice" }
+
+// Envelope is whom a mail goes to.
+type Envelope struct {
+	ID   string // of the Message
+	To   string // bare address
+	Name string // may be empty
 }
 
 // LoginCode brings a buyer the code that logs in.
-func LoginCode(to, name, code string) Message {
-	return compose("login_code", to, name, values{"Code": code})
+func LoginCode(to Envelope, code string) Message {
+	return compose("login_code", to, values{"Code": code})
 }
 
 // PasswordReset brings the link under which a new password is set.
-func PasswordReset(to, name, url string) Message {
-	return compose("password_reset", to, name, values{"URL": url})
+func PasswordReset(to Envelope, url string) Message {
+	return compose("password_reset", to, values{"URL": url})
 }
 
 // Invitation asks somebody to join an organization.
-func Invitation(to, name, organization, role string) Message {
-	return compose("invitation", to, name, values{"Organization": label(organization), "Role": label(role)})
+func Invitation(to Envelope, organization, role string) Message {
+	return compose("invitation", to, values{"Organization": label(organization), "Role": label(role)})
 }
 
 // PasswordChanged warns the owner of an account.
-func PasswordChanged(to, name string) Message {
-	return compose("password_changed", to, name, nil)
-}
+func PasswordChanged(to Envelope) Message { return compose("password_changed", to, nil) }
 
 // TwoFactorChanged warns the owner of an account that its second factor is now
 // on, or off.
-func TwoFactorChanged(to, name string, on bool) Message {
-	return compose("two_factor_changed", to, name, values{"On": on})
+func TwoFactorChanged(to Envelope, on bool) Message {
+	return compose("two_factor_changed", to, values{"On": on})
 }
 
 // WebhookDisabled tells an owner that the service sends nothing more to a webhook
 // endpoint: it said that it is gone, or deliveries failed for good.
-func WebhookDisabled(to, name, organization, endpoint, id string, gone bool) Message {
-	return compose("webhook_disabled", to, name, values{"Organization": label(organization), "Endpoint": label(endpoint), "ID": id, "Gone": gone})
+func WebhookDisabled(to Envelope, organization, endpoint, id string, gone bool) Message {
+	return compose("webhook_disabled", to, values{"Organization": label(organization), "Endpoint": label(endpoint), "ID": id, "Gone": gone})
 }
 
 // values are what a mail's templates show beside the name. What a stranger may
@@ -98,9 +112,9 @@ func readForms() map[string]form {
 }
 
 // compose fills the templates of a kind.
-func compose(kind, to, name string, v values) Message {
+func compose(kind string, to Envelope, v values) Message {
 	f := forms[kind]
-	m := Message{ID: newID(), Kind: kind, To: to, ToName: label(name)}
+	m := Message{ID: to.ID, Kind: kind, To: to.To, ToName: label(to.Name)}
 	data := values{"Name": m.ToName}
 	maps.Copy(data, v)
 	m.Subject = oneLine(filled(f.text.ExecuteTemplate, "subject", data))
@@ -141,8 +155,9 @@ func label(s string) string {
 	return s
 }
 
-// oneLine drops what is not printable, line ends among it, and needless space:
-// neither a header nor a line can end within s.
+// oneLine drops what is not printable, line ends and the marks that turn writing
+// around among it, and needless space: neither a header nor a line can end within
+// s. Nor is there an encoded word in it, which mail programs decode (RFC 2047).
 func oneLine(s string) string {
 	s = strings.Map(func(r rune) rune {
 		switch {
@@ -153,11 +168,5 @@ func oneLine(s string) string {
 		}
 		return r
 	}, strings.ToValidUTF8(s, ""))
-	return strings.Join(strings.Fields(s), " ")
-}
-
-func newID() string {
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // never fails
-	return hex.EncodeToString(b[:])
+	return strings.ReplaceAll(strings.Join(strings.Fields(s), " "), "=?", "= ?")
 }

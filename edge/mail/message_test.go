@@ -2,42 +2,124 @@ package mail
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write what the templates come to into testdata, instead of comparing it")
 
-// samples has every mail there is.
-func samples() map[string]Message {
-	const to, name = "ada@example.org", "Ada <b>Lovelace</b>"
-	return map[string]Message{
-		"login_code":             LoginCode(to, name, "123456"),
-		"login_code.nameless":    LoginCode(to, "", "123456"),
-		"password_reset":         PasswordReset(to, name, "https://tickets.example.org/reset?token=a-b_c&x=1"),
-		"invitation":             Invitation(to, name, "Friday & Friends", "admin"),
-		"password_changed":       PasswordChanged(to, name),
-		"two_factor_changed.on":  TwoFactorChanged(to, name, true),
-		"two_factor_changed.off": TwoFactorChanged(to, name, false),
+// envelope is one with an id that no other has.
+func envelope(to, name string) Envelope {
+	return Envelope{ID: fmt.Sprintf("letter-%d", letters.Add(1)), To: to, Name: name}
+}
 
-		"webhook_disabled.gone":      WebhookDisabled(to, name, "Friday & Friends", "Book<i>keeping", "42", true),
-		"webhook_disabled.exhausted": WebhookDisabled(to, name, "Friday & Friends", "hooks.example.org", "42", false),
+var letters atomic.Int64
+
+// berlin is a time on the clocks of Berlin.
+func berlin(t testing.TB, text string) time.Time {
+	t.Helper()
+	zone, err := time.LoadLocation("Europe/Berlin")
+	require.NoError(t, err)
+	at, err := time.ParseInLocation("2006-01-02 15:04", text, zone)
+	require.NoError(t, err)
+	return at
+}
+
+// concert is an event in a hall.
+func concert(t testing.TB) *Event {
+	t.Helper()
+	return &Event{
+		ID: "00000000-002a-8123-9123-456789abcdef", Revision: 7, Changed: time.Date(2026, 2, 1, 12, 0, 0, 0, time.UTC),
+		Title: "Friday & Friends", Organizer: "My Club", Start: berlin(t, "2026-03-06 20:00"), End: berlin(t, "2026-03-06 23:30"),
+		Doors: berlin(t, "2026-03-06 19:00"), Venue: "Arena", Address: "Street 1", City: "Berlin", Country: "DE", Hall: true,
+	}
+}
+
+// course is a product that is not attended.
+func course() *Event {
+	return &Event{
+		ID: "00000000-002b-8123-9123-456789abcdef", Title: "Knots", Digital: true, Link: "https://learn.example.org/knots?x=1&y=2",
+		Note: "PIN: 12.34\r\nAsk <Eve>",
+	}
+}
+
+// order is one of n tickets.
+func order(n int) *Order {
+	o := &Order{
+		Number: "16-ABCDEFGHJKM", URL: "https://tickets.example.org/api/v1/orders/1?token=a-b_c", Count: n,
+		Lines: []Line{{Name: "Floor", Quantity: int64(n), Price: "25.00 USD"}}, Fees: "2.50 USD", Total: "52.50 USD",
+	}
+	for i := range min(n, MaxTickets) {
+		o.Tickets = append(o.Tickets, Ticket{Type: "Floor", Holder: "Ada <b>", Code: fmt.Sprintf("ABCDE%015d", i), Short: fmt.Sprintf("ABCDE%d", i)})
+	}
+	return o
+}
+
+// samples has every mail there is, to somebody of a name.
+func samples(t testing.TB, name string) map[string]Message {
+	t.Helper()
+	to := func() Envelope { return envelope("ada@example.org", name) }
+	confirmed := func(o *Order, e *Event) Message {
+		m, err := OrderConfirmation(to(), o, e)
+		require.NoError(t, err)
+		return m
+	}
+	free := &Order{
+		Number: "16-ABCDEFGHJKM", URL: "https://tickets.example.org/api/v1/orders/1?token=a-b_c", Count: 1,
+		Lines:   []Line{{Name: "Stalls", Quantity: 1}},
+		Tickets: []Ticket{{Type: "Stalls", Section: "Left", Row: "C", Seat: "12", Code: "ABCDEF00000000000000", Short: "ABCDEF"}},
+	}
+	knots := order(1)
+	knots.Lines[0].Link, knots.Lines[0].Note = "https://example.org/files/7", "Unzip it."
+	webinar, was := concert(t), concert(t)
+	webinar.Hall, webinar.Online, webinar.Link, webinar.Doors = false, true, "https://meet.example.org/7", time.Time{}
+	was.Title, was.Start, was.End, was.Venue = "Thursday & Friends", berlin(t, "2026-03-05 20:00"), berlin(t, "2026-03-06 02:00"), ""
+	return map[string]Message{
+		"login_code":                 LoginCode(to(), "123456"),
+		"login_code.nameless":        LoginCode(envelope("ada@example.org", ""), "123456"),
+		"password_reset":             PasswordReset(to(), "https://tickets.example.org/reset?token=a-b_c&x=1"),
+		"invitation":                 Invitation(to(), "Friday & Friends", "admin"),
+		"password_changed":           PasswordChanged(to()),
+		"two_factor_changed.on":      TwoFactorChanged(to(), true),
+		"two_factor_changed.off":     TwoFactorChanged(to(), false),
+		"order_confirmation":         confirmed(order(2), concert(t)),
+		"order_confirmation.free":    confirmed(free, concert(t)),
+		"order_confirmation.many":    confirmed(order(100), concert(t)),
+		"order_confirmation.online":  confirmed(order(1), webinar),
+		"order_confirmation.digital": confirmed(knots, course()),
+		"order_cancelled":            OrderCancelled(to(), order(2), concert(t)),
+		"refund_due.late":            RefundDue(to(), order(2), concert(t), "52.50 USD", "late"),
+		"refund_due.underpaid":       RefundDue(to(), order(2), concert(t), "52.50 USD", "underpaid"),
+		"refund_due.twice":           RefundDue(to(), order(2), concert(t), "52.50 USD", "twice"),
+		"refund_due.cancelled":       RefundDue(to(), order(2), concert(t), "52.50 USD", "cancelled"),
+		"refund_processed":           RefundProcessed(to(), order(2), concert(t), "52.50 USD"),
+		"event_changed":              EventChanged(to(), was, concert(t)),
+		"event_changed.online":       EventChanged(to(), concert(t), webinar),
+		"event_cancelled":            EventCancelled(to(), concert(t)),
+
+		"webhook_disabled.gone":      WebhookDisabled(to(), "Friday & Friends", "Book<i>keeping", "42", true),
+		"webhook_disabled.exhausted": WebhookDisabled(to(), "Friday & Friends", "hooks.example.org", "42", false),
 	}
 }
 
 func TestMessages(t *testing.T) {
 	t.Parallel()
 	kinds := map[string]bool{}
-	for name, m := range samples() {
+	for name, m := range samples(t, "Ada <b>Lovelace</b>") {
 		kinds[m.Kind] = true
 		require.True(t, strings.HasPrefix(name, m.Kind), name)
-		require.Len(t, m.ID, 32)
 		require.NotContains(t, m.HTML, "<b>", "%s: a name is not markup", name)
 		got := "Subject: " + m.Subject + "\n\n" + m.Text + "\n" + m.HTML
+		if m.Calendar != nil {
+			got += "\n" + strings.ReplaceAll(string(m.Calendar.Body), "\r\n", "\n")
+		}
 		path := filepath.Join("testdata", name+".golden")
 		if *rewrite {
 			require.NoError(t, os.WriteFile(path, []byte(got), 0o600))
@@ -79,7 +161,7 @@ func TestLabel(t *testing.T) {
 
 func TestRoomForEveryName(t *testing.T) {
 	t.Parallel()
-	m := Invitation("ada@example.org", "", "Evil\r\nBcc: eve@evil.example\r\n\r\n<script>", "admin\nX: y")
+	m := Invitation(envelope("ada@example.org", ""), "Evil\r\nBcc: eve@evil.example\r\n\r\n<script>", "admin\nX: y")
 	require.NotContains(t, m.Subject, "\n")
 	require.NotContains(t, m.Subject, "\r")
 	require.NotContains(t, m.HTML, "<script>")

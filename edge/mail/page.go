@@ -2,10 +2,12 @@ package mail
 
 import (
 	_ "embed"
+	"encoding/base64"
 	"errors"
 	"html/template"
 	"io/fs"
 	"slices"
+	"strings"
 
 	"github.com/valyala/fasthttp"
 )
@@ -64,4 +66,13 @@ func (m *Captured) Headers() []string {
 	}
 	slices.Sort(out)
 	return out
+}
+
+// Shown is the mail's HTML with its pictures in it.
+func (m *Captured) Shown() string {
+	var pairs []string
+	for cid, png := range m.Pictures {
+		pairs = append(pairs, `src="cid:`+cid+`"`, `src="data:image/png;base64,`+base64.StdEncoding.EncodeToString(png)+`"`)
+	}
+	return strings.NewReplacer(pairs...).Replace(m.HTML)
 }

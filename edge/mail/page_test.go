@@ -2,6 +2,7 @@ package mail
 
 import (
 	"html"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -25,7 +26,7 @@ func TestPage(t *testing.T) {
 	require.Equal(t, 200, empty.Response.StatusCode())
 	require.Contains(t, string(empty.Response.Body()), "None yet")
 
-	m := LoginCode("ada@example.org", "", "123456")
+	m := LoginCode(envelope("ada@example.org", ""), "123456")
 	m.Subject = `<script>alert(1)</script>`
 	m.Text = `</pre><script>alert(2)</script>`
 	m.HTML = `<p title="x">"quoted" & <script>alert(3)</script></p>`
@@ -47,4 +48,17 @@ func TestPage(t *testing.T) {
 	for _, other := range []string{"../../etc/passwd", "20260101T000000.000000000Z-x.eml"} {
 		require.Equal(t, 404, show(c, other).Response.StatusCode())
 	}
+}
+
+// TestPageOfTickets: the pictures are in the mail, and the calendar file under it.
+func TestPageOfTickets(t *testing.T) {
+	t.Parallel()
+	c, _ := capture(t)
+	m, err := OrderConfirmation(envelope("ada@example.org", "Ada"), order(2), concert(t))
+	require.NoError(t, err)
+	require.NoError(t, c.Send(t.Context(), m))
+	body := html.UnescapeString(string(show(c, sole(t, c).Name).Response.Body()))
+	require.Equal(t, 2, strings.Count(body, `<img src="data:image/png;base64,iVBOR`))
+	require.NotContains(t, body, "cid:")
+	require.Contains(t, body, "BEGIN:VEVENT")
 }

@@ -35,6 +35,7 @@ type server struct {
 	clientTLS *tls.Config
 	got       chan delivery
 	dials     atomic.Int64
+	mail      func(c *smtp.Conn) error
 	rcpt      func(c *smtp.Conn, to string) error
 	data      func(c *smtp.Conn) error
 }
@@ -139,6 +140,9 @@ func (s *smtpSession) Logout() error { return nil }
 func (s *smtpSession) Mail(from string, _ *smtp.MailOptions) error {
 	s.delivery.from = from
 	_, s.delivery.secure = s.conn.TLSConnectionState()
+	if s.mail != nil {
+		return s.mail(s.conn)
+	}
 	return nil
 }
 

@@ -16,9 +16,10 @@ import (
 // the connection and closes it: go-mail leaves it open after most errors, and
 // knows of a context only as it dials.
 type session struct {
-	mailer *gomail.Client
-	conn   net.Conn
-	since  time.Time // when it became idle
+	mailer   *gomail.Client
+	conn     net.Conn
+	since    time.Time // when it became idle
+	messages int       // that it was used for
 }
 
 // dial connects, encrypts and authenticates. ctx bounds all of it.
@@ -66,7 +67,7 @@ type condition int
 const (
 	usable condition = iota // for another message
 	broken
-	stale // broken before the server took anything of this message
+	stale // useless before the server took anything of this message
 )
 
 // shuttingDown is the server's code as it closes the connection (RFC 5321, 3.8).
@@ -93,7 +94,7 @@ func (c *session) send(ctx context.Context, msg *gomail.Msg) (condition, error) 
 	}
 	first := step.Reason == gomail.ErrConnCheck || step.Reason == gomail.ErrSMTPMailFrom
 	switch gone := cut || f.Code == 0 || f.Code == shuttingDown; {
-	case gone && first:
+	case first && (gone || !f.Permanent): // or it has had enough of this connection
 		return stale, f
 	case gone, !first && step.Reason != gomail.ErrSMTPRcptTo:
 		return broken, f // within DATA, where go-mail does not reset the session

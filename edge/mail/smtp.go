@@ -18,6 +18,7 @@ import (
 const (
 	smtpTimeout  = 15 * time.Second // of a dial, and of a message
 	smtpIdleTime = 20 * time.Second // an unused connection is closed after about this time
+	smtpMessages = 100              // of one connection: servers count them
 )
 
 // SMTPConfig is what an SMTP is made of.
@@ -167,19 +168,27 @@ func (s *SMTP) take() *session {
 	return c
 }
 
-// put keeps a connection for the next message.
+// put keeps a connection for the next message, unless it had enough of them.
 func (s *SMTP) put(c *session) {
 	c.since = time.Now()
+	c.messages++
+	if c.messages >= smtpMessages || !s.keep(c) {
+		c.quit()
+	}
+}
+
+// keep makes a connection an idle one, if there are any more messages to come.
+func (s *SMTP) keep(c *session) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		c.close()
-		return
+		return false
 	}
 	s.idle = append(s.idle, c)
 	if s.reaper == nil {
 		s.reapLater()
 	}
+	return true
 }
 
 func (s *SMTP) reapLater() {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"net/url"
+	"sync"
 	"testing"
 	"time"
 
@@ -55,7 +56,7 @@ func TestSMTPDelivers(t *testing.T) {
 			t.Parallel()
 			s := serve(t, c.protection)
 			out := dialer(t, s, c.scheme, c.login)
-			m := LoginCode("ada@example.org", "Ada Ünal", "123456")
+			m := LoginCode(envelope("ada@example.org", "Ada Ünal"), "123456")
 			require.NoError(t, out.Send(t.Context(), m))
 			got := <-s.got
 			require.Equal(t, "tickets@example.org", got.from)
@@ -93,7 +94,7 @@ func TestSMTPKeepsItsConnection(t *testing.T) {
 		}
 	})
 	out := dialer(t, s, "smtp", true)
-	send := func(to string) error { return out.Send(t.Context(), PasswordChanged(to, "")) }
+	send := func(to string) error { return out.Send(t.Context(), PasswordChanged(envelope(to, ""))) }
 	require.NoError(t, send("ada@example.org"))
 	f := failure(t, send("nobody@example.org"))
 	require.True(t, f.Permanent)
@@ -105,6 +106,56 @@ func TestSMTPKeepsItsConnection(t *testing.T) {
 	require.NoError(t, (<-conns).Conn().Close())
 	require.NoError(t, send("ada@example.org"))
 	require.EqualValues(t, 2, s.dials.Load())
+}
+
+// TestSMTPMany: a rush of messages, some workers at a time, goes over a few
+// connections, also where the server counts what it takes on each: it closes the
+// connection, or says so and leaves it open.
+func TestSMTPMany(t *testing.T) {
+	t.Parallel()
+	const n, workers, limit = 600, 4, 30
+	for name, c := range map[string]struct {
+		code  int
+		dials int64
+	}{
+		"no limit": {0, n/smtpMessages + workers},
+		"closes":   {421, n/limit + workers},
+		"refuses":  {452, n/limit + workers},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var mu sync.Mutex
+			had := map[*smtp.Conn]int{}
+			s := serve(t, none, func(s *server) {
+				s.mail = func(c2 *smtp.Conn) error {
+					mu.Lock()
+					defer mu.Unlock()
+					if had[c2]++; c.code != 0 && had[c2] > limit {
+						return &smtp.SMTPError{Code: c.code, Message: "too many messages"}
+					}
+					return nil
+				}
+			})
+			out := dialer(t, s, "smtp+plain", false)
+			var senders sync.WaitGroup
+			for range workers {
+				senders.Go(func() {
+					for range n / workers {
+						if err := out.Send(t.Context(), PasswordChanged(envelope("ada@example.org", ""))); err != nil {
+							t.Error(err)
+						}
+					}
+				})
+			}
+			seen := map[string]bool{}
+			for range n {
+				seen[(<-s.got).parse(t).Header.Get("Message-ID")] = true
+			}
+			senders.Wait()
+			require.Len(t, seen, n)
+			require.LessOrEqual(t, s.dials.Load(), c.dials)
+		})
+	}
 }
 
 func TestSMTPTemporaryThenTaken(t *testing.T) {
@@ -120,7 +171,7 @@ func TestSMTPTemporaryThenTaken(t *testing.T) {
 			}
 		})
 		out := dialer(t, s, "smtp", true)
-		m := PasswordChanged("ada@example.org", "")
+		m := PasswordChanged(envelope("ada@example.org", ""))
 		f := failure(t, out.Send(t.Context(), m))
 		require.Equal(t, code, f.Code)
 		require.False(t, f.Permanent)
@@ -141,7 +192,7 @@ func TestSMTPConnectionLost(t *testing.T) {
 		}
 	})
 	out := dialer(t, s, "smtp", true)
-	m := PasswordChanged("ada@example.org", "")
+	m := PasswordChanged(envelope("ada@example.org", ""))
 	f := failure(t, out.Send(t.Context(), m))
 	require.Zero(t, f.Code)
 	require.False(t, f.Permanent)
@@ -162,7 +213,7 @@ func TestSMTPSlowServer(t *testing.T) {
 		}
 	})
 	t.Cleanup(func() { close(release) })
-	m := PasswordChanged("ada@example.org", "")
+	m := PasswordChanged(envelope("ada@example.org", ""))
 
 	hasty := dialer(t, s, "smtp", true, func(c *SMTPConfig) { c.Timeout = 200 * time.Millisecond })
 	f := failure(t, hasty.Send(t.Context(), m))
@@ -186,7 +237,7 @@ func TestSMTPSilentServer(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, ln.Close()) })
 	out := dialer(t, &server{addr: ln.Addr().String()}, "smtp", false, func(c *SMTPConfig) { c.Timeout = 100 * time.Millisecond })
-	f := failure(t, out.Send(t.Context(), PasswordChanged("ada@example.org", "")))
+	f := failure(t, out.Send(t.Context(), PasswordChanged(envelope("ada@example.org", ""))))
 	require.False(t, f.Permanent)
 }
 
@@ -195,7 +246,7 @@ func TestSMTPSilentServer(t *testing.T) {
 func TestSMTPNoSession(t *testing.T) {
 	t.Parallel()
 	s := serve(t, startTLS)
-	m := PasswordChanged("ada@example.org", "")
+	m := PasswordChanged(envelope("ada@example.org", ""))
 	wrong := dialer(t, s, "smtp", false, func(c *SMTPConfig) { c.URL = "smtp://boxoffice:sesame@" + s.addr })
 	f := failure(t, wrong.Send(t.Context(), m))
 	require.Equal(t, 535, f.Code)
@@ -224,7 +275,7 @@ func TestSMTPRequiresTLS(t *testing.T) {
 		c.URL = "smtp://boxoffice:sesame@elsewhere.example:" + port
 	})
 	out.host = "127.0.0.1" // the policy is of the URL's host
-	f := failure(t, out.Send(t.Context(), PasswordChanged("ada@example.org", "")))
+	f := failure(t, out.Send(t.Context(), PasswordChanged(envelope("ada@example.org", ""))))
 	require.ErrorContains(t, f, "STARTTLS")
 	require.Empty(t, s.got)
 }
@@ -251,7 +302,7 @@ func TestSMTPIdle(t *testing.T) {
 	t.Parallel()
 	s := serve(t, startTLS)
 	out := dialer(t, s, "smtp", true)
-	require.NoError(t, out.Send(t.Context(), PasswordChanged("ada@example.org", "")))
+	require.NoError(t, out.Send(t.Context(), PasswordChanged(envelope("ada@example.org", ""))))
 	out.mu.Lock()
 	require.Len(t, out.idle, 1)
 	out.idle[0].since = time.Now().Add(-smtpIdleTime)
@@ -261,6 +312,6 @@ func TestSMTPIdle(t *testing.T) {
 	out.reap()
 	require.Empty(t, out.idle)
 	require.Nil(t, out.reaper)
-	require.NoError(t, out.Send(t.Context(), PasswordChanged("ada@example.org", "")))
+	require.NoError(t, out.Send(t.Context(), PasswordChanged(envelope("ada@example.org", ""))))
 	require.EqualValues(t, 2, s.dials.Load())
 }

@@ -32,6 +32,7 @@ type Master struct {
 	clients []byte // of hashes of client addresses
 	refresh []byte // of refresh tokens
 	logins  []byte // of login codes
+	resets  []byte // of password resets
 	salts   []byte // of the salts that stand in for those of no account
 
 	mu     sync.Mutex
@@ -51,6 +52,7 @@ func New(key []byte) (*Master, error) {
 	m.clients = m.derive("client-address", sha256.Size)
 	m.refresh = m.derive("refresh-token", sha256.Size)
 	m.logins = m.derive("login-code", sha256.Size)
+	m.resets = m.derive("password-reset", sha256.Size)
 	m.salts = m.derive("salt", sha256.Size)
 	return m, nil
 }

@@ -51,3 +51,9 @@ func (m *Master) Salt(email string) []byte { return sign(m.salts, []byte(email))
 func (m *Master) LoginCode(email, code string) []byte {
 	return sign(m.logins, []byte(email+"\x00"+code))
 }
+
+// ResetToken is the token of the password reset that a letter brings: 256 bits,
+// base64url. Every attempt to send the letter has the same.
+func (m *Master) ResetToken(letter string) string {
+	return base64.RawURLEncoding.EncodeToString(sign(m.resets, []byte(letter)))
+}

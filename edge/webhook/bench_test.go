@@ -22,8 +22,6 @@ import (
 	"boxoffice/persistence/told"
 )
 
-func TestMain(m *testing.M) { persisttest.Main(m) }
-
 // BenchmarkTell reports what it costs us, without the server, to tell of orders
 // of two tickets, in transactions of 500.
 func BenchmarkTell(b *testing.B) {

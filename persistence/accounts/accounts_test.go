@@ -187,7 +187,7 @@ func TestPrune(t *testing.T) {
 	u := b.user("ada@example.org")
 	_, err := b.RequestCode(t.Context(), "ada@example.org", "", []byte("mac"))
 	require.NoError(t, err)
-	_, err = b.RequestReset(t.Context(), "ada@example.org", [32]byte{1})
+	_, err = b.RequestReset(t.Context(), "ada@example.org", [32]byte{1}, time.Now())
 	require.NoError(t, err)
 	require.NoError(t, b.OpenChallenge(t.Context(), [32]byte{1}, accounts.SignIn{User: u.ID}))
 	_, err = b.OpenSession(t.Context(), accounts.SignIn{User: u.ID})

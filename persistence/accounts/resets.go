@@ -9,21 +9,26 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// resetLife is how long a password reset may be used.
-const resetLife = time.Hour
+// ResetLife is how long a password reset may be used.
+const ResetLife = time.Hour
 
 // RequestReset keeps the hash of a new password reset for the account of an
-// e-mail and forgets the one before it. It returns the account, or nil when
-// nothing is to be sent: there is no account, or it has been sent enough.
-func (s *Store) RequestReset(ctx context.Context, email string, hash [32]byte) (*User, error) {
+// e-mail, which was asked for at a time, and forgets the one before it. It returns
+// the account, or nil when nothing is to be sent: there is no account, it has been
+// sent enough, or it was sent another reset since that time. With the hash of the
+// newest reset, whose mail may not have gone out, it returns the account again
+// until that reset is used.
+func (s *Store) RequestReset(ctx context.Context, email string, hash [32]byte, asked time.Time) (*User, error) {
 	u, err := s.UserByEmail(ctx, email)
 	if err != nil || u == nil {
 		return nil, err
 	}
 	tag, err := s.pool.Exec(ctx, `INSERT INTO password_resets AS r (usr, hash, expires_at, sent)
 		VALUES ($1, $2, now() + $6::interval, ARRAY[now()])
-		ON CONFLICT (usr) DO UPDATE SET hash = excluded.hash, expires_at = excluded.expires_at, used = false, sent = `+sends+` WHERE `+maySend,
-		u.ID, hash[:], sendPause, sendMax, sendTime, resetLife)
+		ON CONFLICT (usr) DO UPDATE SET hash = excluded.hash, expires_at = excluded.expires_at, used = false,
+			sent = CASE WHEN r.hash = excluded.hash THEN r.sent ELSE `+sends+` END
+		WHERE CASE WHEN r.hash = excluded.hash THEN NOT r.used ELSE `+maySend+` AND r.sent[cardinality(r.sent)] <= $7 END`,
+		u.ID, hash[:], sendPause, sendMax, sendTime, ResetLife, asked)
 	if err != nil {
 		return nil, fmt.Errorf("request reset: %w", err)
 	}

@@ -156,18 +156,24 @@ func TestResets(t *testing.T) {
 	b := open(t)
 	u := b.user("ada@example.org")
 	next := func() { b.exec(`UPDATE password_resets SET sent = ARRAY[now() - interval '2 hours']`) }
-	none, err := b.RequestReset(t.Context(), "nobody@example.org", [32]byte{9})
+	none, err := b.RequestReset(t.Context(), "nobody@example.org", [32]byte{9}, time.Now())
 	require.NoError(t, err)
 	require.Nil(t, none)
 	for n := byte(1); n <= 2; n++ {
-		got, err := b.RequestReset(t.Context(), u.Email, [32]byte{n})
+		got, err := b.RequestReset(t.Context(), u.Email, [32]byte{n}, time.Now())
 		require.NoError(t, err)
 		require.Equal(t, u, got)
-		none, err := b.RequestReset(t.Context(), u.Email, [32]byte{77})
+		none, err := b.RequestReset(t.Context(), u.Email, [32]byte{77}, time.Now())
 		require.NoError(t, err)
 		require.Nil(t, none, "one in a minute")
+		got, err = b.RequestReset(t.Context(), u.Email, [32]byte{n}, time.Now())
+		require.NoError(t, err)
+		require.Equal(t, u, got, "the same again, whose mail was not sent")
 		next()
 	}
+	none, err = b.RequestReset(t.Context(), u.Email, [32]byte{1}, time.Now().Add(-3*time.Hour))
+	require.NoError(t, err)
+	require.Nil(t, none, "a later one was sent")
 	t.Log("newest only")
 	got, err := b.ResetPassword(t.Context(), [32]byte{1}, "x")
 	require.NoError(t, err)
@@ -192,6 +198,9 @@ func TestResets(t *testing.T) {
 		}
 	}
 	require.Equal(t, 1, wins)
+	none, err = b.RequestReset(t.Context(), u.Email, [32]byte{2}, time.Now())
+	require.NoError(t, err)
+	require.Nil(t, none, "it was used")
 	stands, err = b.ResetStands(t.Context(), [32]byte{2})
 	require.NoError(t, err)
 	require.False(t, stands)
@@ -211,7 +220,7 @@ func TestResets(t *testing.T) {
 	require.ErrorIs(t, b.OpenChallenge(t.Context(), [32]byte{2}, late), accounts.ErrPasswordChanged)
 
 	t.Log("an hour")
-	_, err = b.RequestReset(t.Context(), u.Email, [32]byte{3})
+	_, err = b.RequestReset(t.Context(), u.Email, [32]byte{3}, time.Now())
 	require.NoError(t, err)
 	b.exec(`UPDATE password_resets SET expires_at = expires_at - interval '59 minutes'`)
 	stands, err = b.ResetStands(t.Context(), [32]byte{3})

@@ -106,3 +106,26 @@ func lineOf(o *event.Order, serial uint32) int {
 	}
 	return -1
 }
+
+// Sold lists an event's orders that have tickets, by id, after one of them (or
+// from the first on, after a zero id).
+func (m *Model) Sold(ctx context.Context, number int64, after engine.OrderID, limit int) ([]event.Order, error) {
+	const find = `
+SELECT record FROM orders WHERE id > $1 AND id < $2 AND status = ANY($3) ORDER BY id LIMIT $4`
+	if after.Zero() {
+		after = engine.NewID(number, make([]byte, 10))
+	}
+	statuses := []int16{statusNumber(event.Completed), statusNumber(event.PartiallyRefunded)}
+	rows, _ := m.pool.Query(ctx, find, [16]byte(after), [16]byte(engine.NewID(number+1, make([]byte, 10))), statuses, limit) // CollectRows returns its error
+	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (o event.Order, err error) {
+		var record []byte
+		if err := row.Scan(&record); err != nil {
+			return o, err
+		}
+		return o, codec.Unmarshal(record, &o)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("orders of event %d: %w", number, err)
+	}
+	return list, nil
+}

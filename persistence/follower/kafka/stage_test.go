@@ -2,8 +2,8 @@ package kafka_test
 
 import (
 	"context"
-	"errors"
 	"crypto/rand"
+	"errors"
 	"flag"
 	"log/slog"
 	"maps"

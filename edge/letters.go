@@ -1,0 +1,238 @@
+package edge
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"boxoffice/edge/mail"
+	"boxoffice/edge/secrets"
+	"boxoffice/edge/view"
+	"boxoffice/engine"
+	"boxoffice/engine/event"
+	"boxoffice/persistence/outbox"
+	"boxoffice/persistence/readmodel"
+)
+
+// letterSecret is the label that letters' secrets are sealed under.
+const letterSecret = "letter"
+
+// Carry writes a letter's mail, as things stand when it is sent, and sends it. It
+// is the outbox's Carry.
+func (d *Desk) Carry(ctx context.Context, l *outbox.Letter) (sent bool, err error) {
+	m, err := d.write(ctx, l)
+	if err != nil || m == nil {
+		return false, err
+	}
+	err = d.Sender.Send(ctx, *m)
+	if f, ok := errors.AsType[*mail.Failure](err); ok { // only its own words are fit to be kept
+		if err = errors.New(f.Error()); f.Permanent {
+			err = fmt.Errorf("%w: %w", outbox.ErrUndeliverable, err)
+		}
+	}
+	return err == nil, err
+}
+
+// write finds what a letter is about and makes the mail; nil when there is nothing
+// to say any more.
+func (d *Desk) write(ctx context.Context, l *outbox.Letter) (*mail.Message, error) {
+	to := mail.Envelope{ID: l.ID, To: l.To, Name: l.Name}
+	switch l.Mail {
+	case outbox.LoginCode:
+		code, err := d.Secrets.Open(letterSecret, []byte(l.ID), l.Secret)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", outbox.ErrUndeliverable, err) // sealed under another master key
+		}
+		return written(mail.LoginCode(to, string(code)), nil)
+	case outbox.PasswordReset:
+		return d.writeReset(ctx, to, l.Queued)
+	case outbox.PasswordChanged:
+		return written(mail.PasswordChanged(to), nil)
+	case outbox.TwoFactorChanged:
+		return written(mail.TwoFactorChanged(to, l.On), nil)
+	case outbox.Invitation:
+		return written(mail.Invitation(to, l.Organization, l.Role), nil)
+	case outbox.WebhookDisabled:
+		return written(mail.WebhookDisabled(to, l.Organization, l.Endpoint, strconv.FormatInt(l.Webhook, 10), l.Gone), nil)
+	case outbox.OrderConfirmation, outbox.OrderCancelled, outbox.RefundDue, outbox.RefundProcessed:
+		return d.writeOrder(ctx, l, to)
+	case outbox.EventChanged, outbox.EventCancelled:
+		return d.writeEvent(ctx, l, to)
+	}
+	return nil, fmt.Errorf("%w: no mail %q", outbox.ErrUndeliverable, l.Mail)
+}
+
+func written(m mail.Message, err error) (*mail.Message, error) { return &m, err }
+
+// writeReset makes the mail for who has an account and has not asked too often.
+// The token is the letter's, so that another attempt brings the same link.
+func (d *Desk) writeReset(ctx context.Context, to mail.Envelope, asked time.Time) (*mail.Message, error) {
+	token := d.Secrets.ResetToken(to.ID)
+	u, err := d.Accounts.RequestReset(ctx, to.To, sha256.Sum256([]byte(token)), asked)
+	if err != nil || u == nil {
+		return nil, err
+	}
+	to.Name = u.Name()
+	// The part of a link behind # is sent to no server, so it is in no log.
+	return written(mail.PasswordReset(to, d.BaseURL+"/password/reset#token="+token), nil)
+}
+
+// writeOrder makes a mail to the buyer of an order.
+func (d *Desk) writeOrder(ctx context.Context, l *outbox.Letter, to mail.Envelope) (*mail.Message, error) {
+	id, err := engine.ParseID(l.Order)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", outbox.ErrUndeliverable, err)
+	}
+	read, err := d.Read.Order(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	p, err := d.eventPageOf(ctx, id.Event())
+	if err != nil {
+		return nil, err
+	}
+	o := &read.Order
+	to.To, to.Name = o.Email, o.Name
+	about := mail.Order{Number: secrets.OrderNumber(id), URL: d.orderURL(id)}
+	e := d.eventMail(p.event.Details, &p.event, p.org.Name)
+	switch l.Mail { //nolint:exhaustive // the mails to the buyer of an order
+	case outbox.OrderConfirmation:
+		if o.Status != event.Completed {
+			return nil, nil //nolint:nilnil // its tickets are void by now
+		}
+		if err := d.bought(ctx, &about, o, p); err != nil {
+			return nil, err
+		}
+		return written(mail.OrderConfirmation(to, &about, e))
+	case outbox.OrderCancelled:
+		return written(mail.OrderCancelled(to, &about, e), nil)
+	case outbox.RefundDue:
+		return written(mail.RefundDue(to, &about, e, amount(l.Amount, o.Currency), l.Reason), nil)
+	}
+	if l.Refund >= len(o.Refunds) {
+		return nil, fmt.Errorf("%w: order %s has no refund %d", outbox.ErrUndeliverable, id, l.Refund)
+	}
+	return written(mail.RefundProcessed(to, &about, e, amount(o.Refunds[l.Refund].Amount, o.Currency)), nil)
+}
+
+// orderURL is where the buyer of an order sees it, with the token that opens it.
+func (d *Desk) orderURL(id engine.OrderID) string {
+	return d.BaseURL + "/api/v1/orders/" + id.String() + "?token=" + d.Secrets.OrderToken(id)
+}
+
+// bought adds what an order's confirmation says beside its number: its lines, its
+// sums and its tickets.
+func (d *Desk) bought(ctx context.Context, m *mail.Order, o *event.Order, p *page) error {
+	where, err := d.whereOf(ctx, o)
+	if err != nil {
+		return err
+	}
+	m.Fees, m.Total, m.Count = amount(o.Fees, o.Currency), amount(o.Total, o.Currency), int(o.Tickets())
+	for i := range o.Lines {
+		l := &o.Lines[i]
+		line := mail.Line{Name: l.Name, Quantity: l.Quantity, Price: amount(l.UnitPrice, o.Currency)}
+		if t := slices.IndexFunc(p.types, func(t readmodel.TicketType) bool { return t.Ref.ID == l.Type }); t >= 0 {
+			line.Link, line.Note = d.absolute(p.types[t].Details.AccessURL), p.types[t].Details.AccessNote
+		}
+		m.Lines = append(m.Lines, line)
+	}
+	codes := d.Secrets.Event(o.ID.Event())
+	records := view.Tickets(o, d.publicID(o.ID.Event()), codes, where)
+	for i := range records[:min(len(records), mail.MaxTickets)] {
+		r, serial := &records[i], o.FirstTicket+uint32(i)
+		t := mail.Ticket{Type: r.TierName, Code: codes.Code(serial, secrets.Version), Short: codes.Short(serial)}
+		if r.Holder.Name != nil {
+			t.Holder = *r.Holder.Name
+		}
+		if r.Seat != nil {
+			t.Section, t.Row, t.Seat = r.Seat.Section, r.Seat.Row, cmp.Or(r.Seat.Label, r.Seat.ID)
+		}
+		m.Tickets = append(m.Tickets, t)
+	}
+	return nil
+}
+
+// writeEvent makes a mail to somebody who has tickets of an event.
+func (d *Desk) writeEvent(ctx context.Context, l *outbox.Letter, to mail.Envelope) (*mail.Message, error) {
+	e, err := d.Read.EventByNumber(ctx, l.Event)
+	if err != nil {
+		return nil, err
+	}
+	o, err := d.Accounts.Organization(ctx, e.Details.Org)
+	if err != nil {
+		return nil, err
+	}
+	organizer := ""
+	if o != nil {
+		organizer = o.Name
+	}
+	now := d.eventMail(e.Details, &e, organizer)
+	if l.Mail == outbox.EventCancelled {
+		return written(mail.EventCancelled(to, now), nil)
+	}
+	if l.Was == nil || *l.Was == outbox.KnownOf(e.Details) || e.Status == event.StatusCancelled {
+		return nil, nil //nolint:nilnil // what was to be told is not so any more
+	}
+	was := *e.Details
+	w := l.Was
+	was.Title, was.StartAt, was.EndAt, was.Timezone = w.Title, w.StartAt, w.EndAt, w.Timezone
+	was.VenueName, was.VenueAddress, was.VenueCity, was.VenueCountry = w.Venue, w.Address, w.City, w.Country
+	if was.VenueType = "physical"; w.Online {
+		was.VenueType = "online"
+	}
+	return written(mail.EventChanged(to, d.eventMail(&was, &e, organizer), now), nil)
+}
+
+// eventMail is what mails tell of an event, by a record of it.
+func (d *Desk) eventMail(t *event.Details, e *readmodel.Event, organizer string) *mail.Event {
+	product := event.ProductType(t.Category)
+	m := &mail.Event{
+		ID: t.PublicID.String(), Revision: int(e.Revision), Changed: time.UnixMilli(e.UpdatedAt), //nolint:gosec // counts from 1
+		Title: t.Title, Organizer: organizer,
+		Venue: t.VenueName, Address: t.VenueAddress, City: t.VenueCity, Country: t.VenueCountry,
+		Digital: product == event.ProductDigital,
+	}
+	m.Hall = !m.Digital && t.VenueType != "online"
+	m.Online = !m.Digital && t.VenueType != "physical"
+	if m.Digital || m.Online {
+		m.Link, m.Note = d.absolute(t.OnlineLink), t.OnlineNote
+	}
+	if product == event.ProductEvent {
+		m.Start, m.End, m.Doors = clockOf(t.StartAt, t.Timezone), clockOf(t.EndAt, t.Timezone), clockOf(t.DoorsAt, t.Timezone)
+	}
+	return m
+}
+
+// clockOf is a moment in unix milliseconds on the clocks of a zone; zero for none.
+func clockOf(ms int64, zone string) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	location, err := time.LoadLocation(zone)
+	if err != nil {
+		location = time.UTC
+	}
+	return time.UnixMilli(ms).In(location)
+}
+
+// absolute is a link to a file of ours as buyers reach it.
+func (d *Desk) absolute(link string) string {
+	if strings.HasPrefix(link, "/") {
+		return d.BaseURL + link
+	}
+	return link
+}
+
+// amount is money as mails show it; "" for nothing.
+func amount(minor int64, currency string) string {
+	if minor == 0 {
+		return ""
+	}
+	return view.Decimal(minor) + " " + currency
+}

@@ -1,0 +1,215 @@
+package mail
+
+import (
+	"fmt"
+	htmltemplate "html/template"
+	"net/url"
+	"strings"
+	"time"
+
+	"rsc.io/qr"
+)
+
+// Event is what mails tell of an event.
+type Event struct {
+	ID        string // public
+	Revision  int    // counts its changes
+	Changed   time.Time
+	Title     string
+	Organizer string
+	// Start, End and Doors are in the event's time zone; zero where the event is
+	// at no time of its own.
+	Start, End, Doors             time.Time
+	Venue, Address, City, Country string
+	Hall                          bool   // it takes place somewhere
+	Online                        bool   // and, or only, online
+	Digital                       bool   // it is a product that is used, not attended
+	Link                          string // where it is online, or is delivered; only its buyers know
+	Note                          string // what they need there
+}
+
+// Order is what mails tell of an order. Amounts are with their currency.
+type Order struct {
+	Number  string
+	URL     string // where its buyer sees it
+	Lines   []Line
+	Fees    string   // "" for none
+	Total   string   // "" for nothing
+	Tickets []Ticket // the first MaxTickets, in the order of the lines
+	Count   int      // of all tickets
+}
+
+// Line is one line of an order.
+type Line struct {
+	Name     string
+	Quantity int64
+	Price    string // of one; "" for nothing
+	Link     string // where this ticket type is delivered, "" as the event is
+	Note     string
+}
+
+// Ticket is one ticket.
+type Ticket struct {
+	Type, Holder       string
+	Section, Row, Seat string
+	Code, Short        string // what a gate scans, and what a person types
+}
+
+// MaxTickets is how many of an order's tickets its mail shows. The rest is behind
+// the order's link.
+const MaxTickets = 20
+
+// OrderConfirmation brings a buyer the tickets: each with its QR code where it is
+// scanned, and the event for the calendar.
+func OrderConfirmation(to Envelope, o *Order, e *Event) (Message, error) {
+	var pictures []Picture
+	tickets := make([]values, len(o.Tickets))
+	for i, t := range o.Tickets {
+		tickets[i] = values{
+			"Number": i + 1, "Type": label(t.Type), "Holder": label(t.Holder), "Code": t.Code, "Short": t.Short,
+			"Section": label(t.Section), "Row": label(t.Row), "Seat": label(t.Seat), "Picture": "",
+		}
+		if !e.Hall {
+			continue
+		}
+		code, err := qr.Encode(t.Code, qr.M)
+		if err != nil {
+			return Message{}, fmt.Errorf("mail: QR of a ticket: %w", err)
+		}
+		p := Picture{Name: fmt.Sprintf("ticket-%d", i+1), PNG: code.PNG()}
+		pictures = append(pictures, p)
+		tickets[i]["Picture"] = htmltemplate.URL("cid:" + p.cid()) //nolint:gosec // our own words
+	}
+	lines := make([]values, len(o.Lines))
+	for i, l := range o.Lines {
+		lines[i] = values{"Name": label(l.Name), "Quantity": l.Quantity, "Price": l.Price, "Link": link(l.Link), "Note": note(l.Note)}
+	}
+	m := compose("order_confirmation", to, values{
+		"Event": e.shown(), "Number": o.Number, "URL": o.URL, "Fees": o.Fees, "Total": o.Total,
+		"Lines": lines, "Tickets": tickets, "Count": o.Count, "More": o.Count > len(o.Tickets),
+	})
+	m.Pictures, m.Calendar = pictures, e.calendar(publish)
+	return m, nil
+}
+
+// OrderCancelled tells a buyer that an order has ended without tickets.
+func OrderCancelled(to Envelope, o *Order, e *Event) Message {
+	return compose("order_cancelled", to, values{"Event": e.shown(), "Number": o.Number, "URL": o.URL})
+}
+
+// RefundDue tells a buyer that an amount goes back, for a reason of event.Refund.
+func RefundDue(to Envelope, o *Order, e *Event, amount, reason string) Message {
+	return compose("refund_due", to, values{
+		"Event": e.shown(), "Number": o.Number, "URL": o.URL, "Amount": amount, "Reason": reason,
+	})
+}
+
+// RefundProcessed tells a buyer that an amount has gone back.
+func RefundProcessed(to Envelope, o *Order, e *Event, amount string) Message {
+	return compose("refund_processed", to, values{"Event": e.shown(), "Number": o.Number, "URL": o.URL, "Amount": amount})
+}
+
+// EventChanged tells somebody who has tickets of an event what has changed.
+func EventChanged(to Envelope, was, now *Event) Message {
+	before, after := was.shown(), now.shown()
+	var changes []values
+	for _, what := range []string{"Title", "When", "Where"} {
+		if before[what] != after[what] {
+			changes = append(changes, values{"What": what, "Was": before[what], "Now": after[what]})
+		}
+	}
+	m := compose("event_changed", to, values{"Event": after, "Known": before["Title"], "Changes": changes})
+	m.Calendar = now.calendar(publish)
+	return m
+}
+
+// EventCancelled tells somebody who has tickets of an event that it does not take
+// place.
+func EventCancelled(to Envelope, e *Event) Message {
+	m := compose("event_cancelled", to, values{"Event": e.shown()})
+	m.Calendar = e.calendar(cancel)
+	return m
+}
+
+// shown is the event as templates have it.
+func (e *Event) shown() values {
+	v := values{
+		"Title": label(e.Title), "Organizer": label(e.Organizer), "When": e.when(), "Doors": "", "Where": e.where(),
+		"Hall": e.Hall, "Online": e.Online, "Digital": e.Digital, "Link": link(e.Link), "Note": note(e.Note),
+	}
+	if !e.Doors.IsZero() && !e.Start.IsZero() {
+		v["Doors"] = e.Doors.Format(clock)
+		if !sameDay(e.Doors, e.Start) {
+			v["Doors"] = e.Doors.Format(day + ", " + clock)
+		}
+	}
+	return v
+}
+
+const (
+	day   = "Monday, 2 January 2006"
+	clock = "15:04"
+)
+
+// when is the event's time on the clocks of its place; "" at no time of its own.
+func (e *Event) when() string {
+	if e.Start.IsZero() {
+		return ""
+	}
+	s := e.Start.Format(day + ", " + clock)
+	switch {
+	case e.End.IsZero():
+	case sameDay(e.Start, e.End):
+		s += " – " + e.End.Format(clock)
+	default:
+		s += " – " + e.End.Format(day+", "+clock)
+	}
+	return s + " (" + e.Start.Location().String() + ")"
+}
+
+func sameDay(a, b time.Time) bool { return a.Format(time.DateOnly) == b.Format(time.DateOnly) }
+
+// where is the event's place; "" when it has none.
+func (e *Event) where() string {
+	var parts []string
+	if e.Hall {
+		for _, s := range []string{e.Venue, e.Address, e.City, e.Country} {
+			if s = label(s); s != "" {
+				parts = append(parts, s)
+			}
+		}
+	}
+	place := strings.Join(parts, ", ")
+	switch {
+	case e.Online && place == "":
+		return "Online"
+	case e.Online:
+		return place + ", and online"
+	}
+	return place
+}
+
+// link is an address as it is shown and clicked, or "" for what is none of the
+// web. An organizer's links are what was bought, so they are left whole.
+func link(s string) string {
+	u, err := url.Parse(s)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || oneLine(s) != s || strings.ContainsAny(s, " <>\"") {
+		return ""
+	}
+	return s
+}
+
+// maxNote bounds an organizer's note, in lines.
+const maxNote = 40
+
+// note are the lines of what an organizer wrote for his buyers. Codes and
+// passwords are in them: they are left as they are, but for what is not printable.
+func note(s string) []string {
+	var out []string
+	for line := range strings.Lines(s) {
+		if line = oneLine(line); line != "" && len(out) < maxNote {
+			out = append(out, line)
+		}
+	}
+	return out
+}
