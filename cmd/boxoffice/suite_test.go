@@ -115,9 +115,9 @@ func report(t *testing.T, rows []*row) {
 // have read to, when actors want to be woken, snapshots and claims of actors
 // that were looked at, when keys were last used, when the sweep asks a provider
 // next, that the ledger puts an order away some time after it has ended, who leads
-// River's clients and how far its jobs are, and who delivers webhooks.
+// River's clients and how far its jobs are, who delivers webhooks, and how far the facts are told.
 var (
-	background = []string{"followers", "wakes", "writers", "snapshots", "river_leader", "river_queue", "webhook_leases"}
+	background = []string{"followers", "wakes", "writers", "snapshots", "river_leader", "river_queue", "webhook_leases", "applied"}
 	restless   = map[string][]string{
 		"streams": {"epoch"}, "api_keys": {"last_used_at"}, "payments": {"next_check"}, "refunds": {"next_check"},
 		"river_job": {"state", "attempt", "attempted_at", "attempted_by", "finalized_at", "metadata"},
@@ -197,7 +197,7 @@ func (w *world) still() map[string]string {
 	since := time.Now()
 	require.Eventually(w.t, func() bool {
 		state := w.state()
-		if !maps.Equal(state, last) || w.reading.lag() > 0 || !strings.Contains(w.metric(), "boxoffice_mail_queued 0\n") {
+		if !maps.Equal(state, last) || w.reading.lag() > 0 || w.telling.lag() > 0 || !strings.Contains(w.metric(), "boxoffice_mail_queued 0\n") {
 			last, since = state, time.Now()
 		}
 		return time.Since(since) > moment
