@@ -29,11 +29,11 @@ import (
 
 // Member is one lifetime of a node.
 type Member struct {
-	ID      string // never used again
-	Name    string // the same after a restart
-	Link    string // host:port where other nodes reach it
-	HTTP    string // host:port where it serves the API
-	Leaving bool   // it hands its actors over and takes none
+	ID      string `json:"id"`      // never used again
+	Name    string `json:"name"`    // the same after a restart
+	Link    string `json:"link"`    // host:port where other nodes reach it
+	HTTP    string `json:"http"`    // host:port where it serves the API
+	Leaving bool   `json:"leaving"` // it hands its actors over and takes none
 }
 
 // NewID names a lifetime of a node.
