@@ -317,6 +317,7 @@ func TestFactsReachThoseWhoFollow(t *testing.T) {
 		}
 		return n
 	}
+	p.tell() // the same list again
 	require.Zero(t, missed())
 	p.crash("c")
 	p.tell()
@@ -325,6 +326,25 @@ func TestFactsReachThoseWhoFollow(t *testing.T) {
 	for number := int64(1); number <= partyEvents; number++ {
 		require.NoError(t, b.Follow(t.Context(), number))
 	}
+}
+
+// A node that has not been told of the others yet takes nothing from them: neither
+// by a command, nor by waking what is parked.
+func TestWhoIsNoMemberOwnsNothing(t *testing.T) {
+	t.Parallel()
+	p := newParty(t, "a")
+	p.onSaleFrom("a", 1, 10)
+	require.NoError(t, p.shelf.Park(t.Context(), engine.EventRef(1), journal.Claim{}, time.Now().Add(-time.Hour)))
+	b := p.open("b")
+	_, err := b.Ask(t.Context(), engine.EventRef(1), placeIn(1, 0))
+	var r *engine.Refusal
+	require.ErrorAs(t, err, &r)
+	require.Equal(t, engine.Unavailable, r.Code)
+	require.Zero(t, b.Actors())
+	_, member := b.Placed()
+	require.False(t, member)
+	p.tell()
+	p.from("b", engine.EventRef(1), placeIn(1, 0))
 }
 
 // A task of the cluster runs on one node, and on another when that is gone.

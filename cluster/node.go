@@ -111,7 +111,11 @@ func Start(cfg Config) *Node {
 		ceded: xsync.NewMap[engine.Ref, time.Time](), reshuffled: make(chan struct{}, 1),
 	}
 	n.feeds = newFeeds(n)
-	n.placement.Store(newPlacement([]members.Member{{ID: cfg.Self}}, cfg.Self))
+	var alone []members.Member // who takes links owns nothing before it is told of the others
+	if cfg.Listen == nil {
+		alone = []members.Member{{ID: cfg.Self}}
+	}
+	n.placement.Store(newPlacement(alone, cfg.Self))
 	n.ctx, n.cancel = context.WithCancel(context.Background())
 	n.system = actor.NewActorSystem(
 		actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return slog.New(slog.DiscardHandler) }),
