@@ -27,7 +27,8 @@ import (
 type party struct {
 	t testing.TB
 	*world
-	nodes map[string]*guest
+	nodes  map[string]*guest
+	change func(name string, cfg *cluster.Config) // nil: nothing
 }
 
 type guest struct {
@@ -41,8 +42,10 @@ type guest struct {
 	kept     func(int64) bool // as last told
 }
 
-func newParty(t testing.TB, names ...string) *party {
-	p := &party{t: t, world: newWorld(), nodes: make(map[string]*guest)}
+func newParty(t testing.TB, names ...string) *party { return newPartyWith(t, nil, names...) }
+
+func newPartyWith(t testing.TB, change func(string, *cluster.Config), names ...string) *party {
+	p := &party{t: t, world: newWorld(), nodes: make(map[string]*guest), change: change}
 	for _, name := range names {
 		p.open(name)
 	}
@@ -74,7 +77,7 @@ func (p *party) open(name string) *guest {
 			g.Observe(b)
 		}
 	})
-	g.Node = cluster.Start(cluster.Config{
+	cfg := cluster.Config{
 		Journal: g.journal, Snapshots: p.shelf, Wakes: p.shelf, Log: slog.New(slog.DiscardHandler),
 		Self: g.member.ID, Listen: ln,
 		Observe: func(b *journal.Batch) {
@@ -87,7 +90,11 @@ func (p *party) open(name string) *guest {
 			defer g.mu.Unlock()
 			g.kept = kept
 		},
-	})
+	}
+	if p.change != nil {
+		p.change(name, &cfg)
+	}
+	g.Node = cluster.Start(cfg)
 	p.nodes[name] = g
 	return g
 }

@@ -88,6 +88,8 @@ type Node struct {
 	own, heard committed // batches of this node, and of others as far as replies rest on them
 	reshuffled chan struct{}
 	adrift     atomic.Int64 // tells whose actors are moving
+	activated  atomic.Int64 // actors made
+	strangers  atomic.Int64 // links refused
 
 	closing atomic.Bool
 	ctx     context.Context //nolint:containedctx // the life of the node's goroutines
@@ -293,6 +295,7 @@ func (n *Node) find(ref engine.Ref) (*slot, error) {
 	}
 	s, _ := n.slots.LoadOrCompute(ref, func() (*slot, bool) {
 		props := actor.PropsFromProducer(func() actor.Actor { return act }, n.props...)
+		n.activated.Add(1)
 		return &slot{act: act, pid: n.system.Root.Spawn(props)}, false
 	})
 	return s, nil
