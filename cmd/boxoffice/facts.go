@@ -49,7 +49,7 @@ func (n *node) startFacts(context.Context) error {
 	n.told = told.New(n.pool, n.desk.Secrets, n.desk.Teller())
 	n.desk.Facts = n.told
 	n.started(told.StartPruner(n.told, n.log).Stop)
-	n.cluster.Once("facts", n.telling.run) // until the cluster stops
+	n.started(n.cluster.Once("facts", n.telling.run)) // before the actors: a seat's place is asked of one
 	return nil
 }
 
