@@ -27,7 +27,8 @@ import (
 type party struct {
 	t testing.TB
 	*world
-	nodes map[string]*guest
+	nodes  map[string]*guest
+	change func(name string, cfg *cluster.Config) // nil: nothing
 }
 
 type guest struct {
@@ -41,8 +42,10 @@ type guest struct {
 	kept     func(int64) bool // as last told
 }
 
-func newParty(t testing.TB, names ...string) *party {
-	p := &party{t: t, world: newWorld(), nodes: make(map[string]*guest)}
+func newParty(t testing.TB, names ...string) *party { return newPartyWith(t, nil, names...) }
+
+func newPartyWith(t testing.TB, change func(string, *cluster.Config), names ...string) *party {
+	p := &party{t: t, world: newWorld(), nodes: make(map[string]*guest), change: change}
 	for _, name := range names {
 		p.open(name)
 	}
@@ -74,7 +77,7 @@ func (p *party) open(name string) *guest {
 			g.Observe(b)
 		}
 	})
-	g.Node = cluster.Start(cluster.Config{
+	cfg := cluster.Config{
 		Journal: g.journal, Snapshots: p.shelf, Wakes: p.shelf, Log: slog.New(slog.DiscardHandler),
 		Self: g.member.ID, Listen: ln,
 		Observe: func(b *journal.Batch) {
@@ -87,7 +90,11 @@ func (p *party) open(name string) *guest {
 			defer g.mu.Unlock()
 			g.kept = kept
 		},
-	})
+	}
+	if p.change != nil {
+		p.change(name, &cfg)
+	}
+	g.Node = cluster.Start(cfg)
 	p.nodes[name] = g
 	return g
 }
@@ -317,6 +324,7 @@ func TestFactsReachThoseWhoFollow(t *testing.T) {
 		}
 		return n
 	}
+	p.tell() // the same list again
 	require.Zero(t, missed())
 	p.crash("c")
 	p.tell()
@@ -325,6 +333,25 @@ func TestFactsReachThoseWhoFollow(t *testing.T) {
 	for number := int64(1); number <= partyEvents; number++ {
 		require.NoError(t, b.Follow(t.Context(), number))
 	}
+}
+
+// A node that has not been told of the others yet takes nothing from them: neither
+// by a command, nor by waking what is parked.
+func TestWhoIsNoMemberOwnsNothing(t *testing.T) {
+	t.Parallel()
+	p := newParty(t, "a")
+	p.onSaleFrom("a", 1, 10)
+	require.NoError(t, p.shelf.Park(t.Context(), engine.EventRef(1), journal.Claim{}, time.Now().Add(-time.Hour)))
+	b := p.open("b")
+	_, err := b.Ask(t.Context(), engine.EventRef(1), placeIn(1, 0))
+	var r *engine.Refusal
+	require.ErrorAs(t, err, &r)
+	require.Equal(t, engine.Unavailable, r.Code)
+	require.Zero(t, b.Actors())
+	_, member := b.Placed()
+	require.False(t, member)
+	p.tell()
+	p.from("b", engine.EventRef(1), placeIn(1, 0))
 }
 
 // A task of the cluster runs on one node, and on another when that is gone.

@@ -64,6 +64,7 @@ func (n *Node) serveLink(conn net.Conn) error {
 		err := c.HandshakeContext(ctx)
 		cancel()
 		if err != nil {
+			n.strangers.Add(1)
 			return errors.Join(err, conn.Close())
 		}
 		conn = c
@@ -72,6 +73,7 @@ func (n *Node) serveLink(conn net.Conn) error {
 	r := bufio.NewReaderSize(conn, linkBuffer)
 	from, err := in.hello(r, n.cfg.Self, "")
 	if err != nil {
+		n.strangers.Add(1)
 		in.fail(err)
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"net"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -22,6 +23,7 @@ const (
 	dialTime    = 2 * time.Second // for connecting, and for the first frames
 	redialFirst = 50 * time.Millisecond
 	redialLast  = time.Second
+	warnEvery   = 10 * time.Second // that a link is down
 )
 
 // errLink says why a link ended.
@@ -231,6 +233,9 @@ func (n *Node) dial(ctx context.Context, to, id string) (*link, *bufio.Reader, e
 	in := bufio.NewReaderSize(conn, linkBuffer)
 	if _, err := l.hello(in, n.cfg.Self, id); err != nil {
 		l.fail(err)
+		if n.cfg.TLS == nil && (errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET)) {
+			err = fmt.Errorf("it hung up, and may want TLS: %w", err)
+		}
 		return nil, nil, err
 	}
 	return l, in, nil

@@ -88,6 +88,8 @@ type Node struct {
 	own, heard committed // batches of this node, and of others as far as replies rest on them
 	reshuffled chan struct{}
 	adrift     atomic.Int64 // tells whose actors are moving
+	activated  atomic.Int64 // actors made
+	strangers  atomic.Int64 // links refused
 
 	closing atomic.Bool
 	ctx     context.Context //nolint:containedctx // the life of the node's goroutines
@@ -111,7 +113,11 @@ func Start(cfg Config) *Node {
 		ceded: xsync.NewMap[engine.Ref, time.Time](), reshuffled: make(chan struct{}, 1),
 	}
 	n.feeds = newFeeds(n)
-	n.placement.Store(newPlacement([]members.Member{{ID: cfg.Self}}, cfg.Self))
+	var alone []members.Member // who takes links owns nothing before it is told of the others
+	if cfg.Listen == nil {
+		alone = []members.Member{{ID: cfg.Self}}
+	}
+	n.placement.Store(newPlacement(alone, cfg.Self))
 	n.ctx, n.cancel = context.WithCancel(context.Background())
 	n.system = actor.NewActorSystem(
 		actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return slog.New(slog.DiscardHandler) }),
@@ -289,6 +295,7 @@ func (n *Node) find(ref engine.Ref) (*slot, error) {
 	}
 	s, _ := n.slots.LoadOrCompute(ref, func() (*slot, bool) {
 		props := actor.PropsFromProducer(func() actor.Actor { return act }, n.props...)
+		n.activated.Add(1)
 		return &slot{act: act, pid: n.system.Root.Spawn(props)}, false
 	})
 	return s, nil

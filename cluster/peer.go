@@ -44,6 +44,7 @@ func (n *Node) connectTo(m members.Member) *peer {
 // run keeps the link up until the member is gone.
 func (p *peer) run(ctx context.Context) {
 	pause := redialFirst
+	var warned time.Time
 	for ctx.Err() == nil {
 		l, in, err := p.n.dial(ctx, p.member.Link, p.member.ID)
 		if err == nil {
@@ -55,7 +56,11 @@ func (p *peer) run(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		p.n.cfg.Log.Debug("link down", slog.String("member", p.member.ID), slog.Any("error", err))
+		level := slog.LevelDebug
+		if now := time.Now(); now.Sub(warned) > warnEvery {
+			level, warned = slog.LevelWarn, now
+		}
+		p.n.cfg.Log.LogAttrs(ctx, level, "link down", slog.String("member", p.member.ID), slog.Any("error", err))
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():

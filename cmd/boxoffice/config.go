@@ -32,15 +32,17 @@ type config struct {
 	DatabaseURL       string        `env:"BOXOFFICE_DATABASE_URL" secret:"" help:"Postgres to use instead of a private one."`
 	MasterKey         string        `env:"BOXOFFICE_MASTER_KEY" secret:"" help:"64 hex digits from which all secrets are derived; required with a database URL, else kept in the data directory."`
 	Node              string        `env:"BOXOFFICE_NODE" default:"node-1" help:"This node's name; one process at a time may bear it."`
-	Cluster           string        `env:"BOXOFFICE_CLUSTER" enum:",postgres,static" default:"" help:"How nodes find each other: postgres (leases in the database), or static (BOXOFFICE_MEMBERS); alone if empty."`
+	Cluster           string        `env:"BOXOFFICE_CLUSTER" enum:",postgres,etcd,static" default:"" help:"How nodes find each other: postgres (leases in the database), etcd, or static (BOXOFFICE_MEMBERS); alone if empty."`
 	LinkListen        string        `env:"BOXOFFICE_LINK_LISTEN" default:"127.0.0.1:0" help:"Address for the other nodes' links."`
 	LinkAddress       string        `env:"BOXOFFICE_LINK_ADDRESS" help:"Where the other nodes reach that address; as it is if empty."`
 	LinkCert          string        `env:"BOXOFFICE_LINK_CERT" help:"Certificate file of this node, for links over mutual TLS; in the clear if empty."`
 	LinkKey           string        `env:"BOXOFFICE_LINK_KEY" help:"Key file of the certificate."`
 	LinkCA            string        `env:"BOXOFFICE_LINK_CA" help:"File of the authority whose certificates nodes show each other."`
 	Members           []string      `env:"BOXOFFICE_MEMBERS" help:"With static: all nodes, as name=host:port."`
-	Beat              time.Duration `env:"BOXOFFICE_BEAT" default:"400ms" help:"Between two signs of life of a node."`
-	Lease             time.Duration `env:"BOXOFFICE_LEASE" default:"1500ms" help:"Without a sign of life, until a node is taken for dead."`
+	EtcdEndpoints     []string      `env:"BOXOFFICE_ETCD_ENDPOINTS" help:"With etcd: its addresses, as http://host:2379, or https:// with the certificates of the links."`
+	EtcdPrefix        string        `env:"BOXOFFICE_ETCD_PREFIX" default:"boxoffice" help:"With etcd: what the cluster's keys begin with; clusters that share an etcd need one each."`
+	Beat              time.Duration `env:"BOXOFFICE_BEAT" default:"400ms" help:"With postgres: between two signs of life of a node."`
+	Lease             time.Duration `env:"BOXOFFICE_LEASE" default:"1500ms" help:"Without a sign of life, until a node is taken for dead; with etcd in whole seconds, 2 at least."`
 	TrustedProxies    []string      `env:"BOXOFFICE_TRUSTED_PROXIES" help:"Addresses or CIDRs whose X-Forwarded-For is believed."`
 	LimitsScale       float64       `env:"BOXOFFICE_LIMITS_SCALE" default:"1" help:"Multiplies every rate limit and velocity rule; for load tests."`
 	Origins           []string      `env:"BOXOFFICE_CORS_ORIGINS" default:"*" help:"Origins whose browser pages may call the API; * for all."`

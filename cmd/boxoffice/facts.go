@@ -88,10 +88,7 @@ func (n *node) startFacts(context.Context) error {
 		n.consumer.Start()
 		n.started(n.consumer.Stop)
 	}
-	stop := n.cluster.Once("facts", n.telling.run)
-	if n.relay != nil {
-		n.started(stop) // before its connections close; else until the cluster stops
-	}
+	n.started(n.cluster.Once("facts", n.telling.run)) // before the actors: a seat's place is asked of one
 	return nil
 }
 

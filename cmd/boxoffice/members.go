@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"boxoffice/persistence/members"
+	"boxoffice/persistence/members/etcd"
 )
 
 // drainTime bounds how long an orderly stop waits for other nodes to take this
@@ -70,6 +71,11 @@ func (n *node) join(ctx context.Context) error {
 		n.membership, err = members.Join(ctx, members.Config{
 			Conn: n.pool.Config().ConnConfig, Self: n.self, Log: n.log, Changed: n.cluster.Members, Info: n.info,
 			Beat: n.cfg.Beat, Lease: n.cfg.Lease,
+		})
+	case "etcd":
+		n.membership, err = etcd.Join(ctx, etcd.Config{
+			Endpoints: n.cfg.EtcdEndpoints, Prefix: n.cfg.EtcdPrefix, TLS: n.linkTLS, Lease: n.cfg.Lease,
+			DB: n.pool, Self: n.self, Log: n.log, Changed: n.cluster.Members, Info: n.info,
 		})
 	case "static":
 		n.membership, err = n.cfg.fixed(n.self, n.cluster.Members)

@@ -112,6 +112,7 @@ type node struct {
 	linkTLS    *tls.Config
 	membership membership // nil: alone
 	draining   atomic.Bool
+	commits    prometheus.Histogram
 }
 
 // started notes how to stop a part.
@@ -120,7 +121,7 @@ func (n *node) started(stop func(context.Context) error) { n.stops = append(n.st
 func (n *node) start(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{
 		n.startProfiles, n.listenForLinks, n.startPostgres, n.startJournal, n.startCluster, n.startPayments, n.startMail, n.startDesk,
-		n.startJobs, n.startFacts, n.startEdge, n.join,
+		n.startJobs, n.startFacts, n.join, n.startEdge,
 	} {
 		if err := step(ctx); err != nil {
 			return err
@@ -253,8 +254,10 @@ func (n *node) startJournal(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	n.commits = newCommits()
 	n.journal, err = journal.Open(ctx, journal.Config{
 		Pool: n.pool, Node: n.self.ID, Log: n.log, Lanes: n.cfg.Lanes, AllowUnsafe: n.cfg.AllowUnsafe,
+		Committed: func(took time.Duration) { n.commits.Observe(took.Seconds()) },
 		Sink: func(b *journal.Batch) { // of the cluster's actors, so there is one
 			n.cluster.Observe(b)
 			n.reading.offer(b)
@@ -463,7 +466,7 @@ func (n *node) ready() error {
 // metrics are the process's and the engine's.
 func (n *node) metrics() *prometheus.Registry {
 	r := prometheus.NewRegistry()
-	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), n.outbox, n.webhooks)
+	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), n.outbox, n.webhooks, n.commits, standing{n})
 	gauge := func(name, help string, f func() float64) {
 		r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "boxoffice", Name: name, Help: help}, f))
 	}
@@ -471,7 +474,6 @@ func (n *node) metrics() *prometheus.Registry {
 		r.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Namespace: "boxoffice", Name: name, Help: help},
 			func() float64 { return float64(f(n.journal.Stats())) }))
 	}
-	gauge("actors", "Activations on this node.", func() float64 { return float64(n.cluster.Actors()) })
 	gauge("journal_backlog", "Entries that wait for a commit.", func() float64 { return float64(n.journal.Backlog()) })
 	gauge("readmodel_lag", "Batches that the read model has not applied; 0 on nodes where it does not run.", n.reading.lag)
 	n.factsMetrics(r)

@@ -33,7 +33,7 @@ type lane struct {
 
 	backlog atomic.Int64
 	due     atomic.Int64 // since when the batch in flight waits, Unix ns; 0 when none does
-	stats   struct{ batches, entries, facts, bytes, retries, fences, commit atomic.Int64 }
+	stats   struct{ batches, entries, facts, bytes, retries, fences atomic.Int64 }
 
 	// The rest is the goroutine's own.
 	conn          *pgx.Conn // nil or closed: reconnect
@@ -228,7 +228,7 @@ func (l *lane) publish(b *batch) {
 	}
 	l.batches = b.seq
 	l.stats.batches.Add(1)
-	l.stats.commit.Store(int64(time.Since(b.formed)))
+	l.j.cfg.Committed(time.Since(b.formed))
 	facts, bytes := b.total()
 	l.stats.facts.Add(facts)
 	l.stats.bytes.Add(bytes)

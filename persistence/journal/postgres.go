@@ -24,6 +24,9 @@ type Config struct {
 	// Sink is handed every batch that became durable, per lane in commit
 	// order, before the batch's entries are settled. It must not block.
 	Sink func(*Batch)
+	// Committed is told how long each batch took, from when it was formed
+	// until it was known to be durable. It must not block.
+	Committed func(time.Duration)
 
 	Lanes            int           // 2; more than one per core adds nothing
 	BatchEntries     int           // 4,096 entries in one statement
@@ -111,6 +114,9 @@ func withDefaults(cfg Config) Config {
 	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
+	}
+	if cfg.Committed == nil {
+		cfg.Committed = func(time.Duration) {}
 	}
 	setDefault(&cfg.Lanes, 2)
 	setDefault(&cfg.BatchEntries, 4096)
@@ -242,13 +248,12 @@ func (j *Postgres) Waiting() time.Duration {
 
 // Stats are counters since Open, over all lanes.
 type Stats struct {
-	Batches int64         // statements that committed
-	Entries int64         // entries settled, barriers included
-	Facts   int64         // facts made durable
-	Bytes   int64         // of those facts
-	Retries int64         // attempts after the first of a batch
-	Fences  int64         // rows refused because of a later claim
-	Commit  time.Duration // of the last commit, the slowest lane's
+	Batches int64 // statements that committed
+	Entries int64 // entries settled, barriers included
+	Facts   int64 // facts made durable
+	Bytes   int64 // of those facts
+	Retries int64 // attempts after the first of a batch
+	Fences  int64 // rows refused because of a later claim
 }
 
 // Stats reads the counters.
@@ -261,7 +266,6 @@ func (j *Postgres) Stats() Stats {
 		s.Bytes += l.stats.bytes.Load()
 		s.Retries += l.stats.retries.Load()
 		s.Fences += l.stats.fences.Load()
-		s.Commit = max(s.Commit, time.Duration(l.stats.commit.Load()))
 	}
 	return s
 }

@@ -29,11 +29,11 @@ import (
 
 // Member is one lifetime of a node.
 type Member struct {
-	ID      string // never used again
-	Name    string // the same after a restart
-	Link    string // host:port where other nodes reach it
-	HTTP    string // host:port where it serves the API
-	Leaving bool   // it hands its actors over and takes none
+	ID      string `json:"id"`      // never used again
+	Name    string `json:"name"`    // the same after a restart
+	Link    string `json:"link"`    // host:port where other nodes reach it
+	HTTP    string `json:"http"`    // host:port where it serves the API
+	Leaving bool   `json:"leaving"` // it hands its actors over and takes none
 }
 
 // NewID names a lifetime of a node.
@@ -139,9 +139,7 @@ func (l *Lease) Stop(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("members: leave: %w", err)
 	}
-	const remove = `DELETE FROM nodes WHERE id = $1`
-	_, err = conn.Exec(ctx, remove, l.cfg.Self.ID)
-	return errors.Join(err, l.tell(ctx, conn), conn.Close(ctx))
+	return errors.Join(Remove(ctx, conn, l.cfg.Self.ID), l.tell(ctx, conn), conn.Close(ctx))
 }
 
 func (l *Lease) connect(ctx context.Context) (*pgx.Conn, error) {
@@ -167,42 +165,13 @@ func (l *Lease) tell(ctx context.Context, conn *pgx.Conn) error {
 
 // join notes the node, and ends its earlier lifetimes.
 func (l *Lease) join(ctx context.Context, conn *pgx.Conn) error {
-	const earlier = `SELECT id FROM nodes WHERE name = $1`
-	rows, err := conn.Query(ctx, earlier, l.cfg.Self.Name)
-	if err != nil {
-		return fmt.Errorf("members: join: %w", err)
-	}
-	ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		return fmt.Errorf("members: join: %w", err)
-	}
-	for _, id := range ids {
-		if err := l.bury(ctx, conn, id, -1); err != nil {
-			return err
-		}
-	}
-	const insert = `INSERT INTO nodes (id, name, link, http) VALUES ($1, $2, $3, $4)`
-	s := l.cfg.Self
-	if _, err := conn.Exec(ctx, insert, s.ID, s.Name, s.Link, s.HTTP); err != nil {
-		return fmt.Errorf("members: join: %w", err)
+	if err := Add(ctx, conn, l.cfg.Self, l.cfg.Log); err != nil {
+		return err
 	}
 	if err := l.beat(ctx, conn); err != nil {
 		return err
 	}
 	return l.tell(ctx, conn)
-}
-
-// bury deletes a member whose beat still is the one given (-1: any), and closes
-// its writers: what it may still send is fenced.
-func (l *Lease) bury(ctx context.Context, conn *pgx.Conn, id string, beat int64) error {
-	const bury = `
-WITH dead AS (DELETE FROM nodes WHERE id = $1 AND $2 IN (beat, -1) RETURNING id)
-UPDATE writers SET closed_at = now() FROM dead WHERE node = dead.id AND closed_at IS NULL`
-	if _, err := conn.Exec(ctx, bury, id, beat); err != nil {
-		return fmt.Errorf("members: bury %s: %w", id, err)
-	}
-	l.cfg.Log.InfoContext(ctx, "member taken for dead", slog.String("member", id))
-	return nil
 }
 
 // run beats until the end. A connection that fails is made again.
@@ -283,7 +252,7 @@ func (l *Lease) turn(ctx context.Context, conn *pgx.Conn) error {
 	buried := false
 	for id, p := range l.watched {
 		if id != l.cfg.Self.ID && now.Sub(p.since) >= l.cfg.Lease {
-			if err := l.bury(ctx, conn, id, p.beat); err != nil {
+			if err := Bury(ctx, conn, id, p.beat, l.cfg.Log); err != nil {
 				return err
 			}
 			buried = true
@@ -297,34 +266,9 @@ func (l *Lease) turn(ctx context.Context, conn *pgx.Conn) error {
 
 // beat raises the node's beat and reads the list.
 func (l *Lease) beat(ctx context.Context, conn *pgx.Conn) error {
-	const (
-		beat = `UPDATE nodes SET beat = beat + 1, seen = now(), info = $2, leaving = $3 WHERE id = $1`
-		list = `SELECT id, name, link, http, leaving, beat FROM nodes ORDER BY id COLLATE "C"`
-	)
-	var b pgx.Batch
-	b.Queue(beat, l.cfg.Self.ID, l.cfg.Info(), l.leaving)
-	b.Queue(list)
-	results := conn.SendBatch(ctx, &b)
-	tag, err := results.Exec()
+	alive, beats, err := Beat(ctx, conn, l.cfg.Self.ID, l.leaving, l.cfg.Info())
 	if err != nil {
-		return errors.Join(fmt.Errorf("members: beat: %w", err), results.Close())
-	}
-	rows, err := results.Query()
-	if err != nil {
-		return errors.Join(fmt.Errorf("members: list: %w", err), results.Close())
-	}
-	beats := make(map[string]int64)
-	alive, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (m Member, err error) {
-		var n int64
-		err = row.Scan(&m.ID, &m.Name, &m.Link, &m.HTTP, &m.Leaving, &n)
-		beats[m.ID] = n
-		return m, err
-	})
-	if err := errors.Join(err, results.Close()); err != nil {
-		return fmt.Errorf("members: list: %w", err)
-	}
-	if tag.RowsAffected() == 0 {
-		return ErrLost
+		return err
 	}
 	return l.saw(ctx, conn, alive, beats)
 }

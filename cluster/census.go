@@ -1,0 +1,41 @@
+package cluster
+
+import "boxoffice/engine"
+
+// Census is how a node stands at a moment.
+type Census struct {
+	Members int // on its list
+	Links   int // to other members, that are up
+	Actors  int
+	// Commands are those that actors were handed and have not finished, in
+	// their mailboxes or waiting for the journal; Deepest is the most at one.
+	Commands, Deepest int64
+	Adrift            int64 // tells that wait for their actors to be somewhere
+	Followed          int   // events of other nodes whose facts come here
+
+	Activated int64 // actors that were made, since the start
+	Strangers int64 // links that were refused, since the start
+}
+
+// Census looks at every actor: some milliseconds with 100,000.
+func (n *Node) Census() Census {
+	c := Census{
+		Members: len(n.placement.Load().members), Adrift: n.adrift.Load(), Followed: n.feeds.sources.Size(),
+		Activated: n.activated.Load(), Strangers: n.strangers.Load(),
+	}
+	n.slots.Range(func(_ engine.Ref, s *slot) bool {
+		load := s.act.Load.Load()
+		c.Actors++
+		c.Commands += load
+		c.Deepest = max(c.Deepest, load)
+		return true
+	})
+	for _, p := range n.peers.All() {
+		p.mu.Lock()
+		if p.link != nil {
+			c.Links++
+		}
+		p.mu.Unlock()
+	}
+	return c
+}

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// newCommits counts how long batches of the journal take.
+func newCommits() prometheus.Histogram {
+	return prometheus.NewHistogram(prometheus.HistogramOpts{
+		Name: "boxoffice_journal_commit_seconds", Help: "Time from when a batch is formed until it is known to be durable.",
+		Buckets: []float64{.0005, .001, .002, .004, .008, .015, .03, .06, .125, .25, .5, 1, 2, 5, 10},
+	})
+}
+
+// standing tells the metrics how the node stands, with one look at it for all.
+type standing struct{ n *node }
+
+// Describe makes it a prometheus.Collector.
+func (s standing) Describe(out chan<- *prometheus.Desc) { prometheus.DescribeByCollect(s, out) }
+
+// Collect looks.
+func (s standing) Collect(out chan<- prometheus.Metric) {
+	tell := func(kind prometheus.ValueType, name, help string, value float64) {
+		out <- prometheus.MustNewConstMetric(prometheus.NewDesc("boxoffice_"+name, help, nil, nil), kind, value)
+	}
+	gauge := func(name, help string, value float64) { tell(prometheus.GaugeValue, name, help, value) }
+	counter := func(name, help string, value int64) { tell(prometheus.CounterValue, name, help, float64(value)) }
+	build := prometheus.NewDesc("boxoffice_build_info", "1, for the build that it names.", nil, prometheus.Labels{"version": version})
+	out <- prometheus.MustNewConstMetric(build, prometheus.GaugeValue, 1)
+
+	ready := 0.0
+	if s.n.ready() == nil {
+		ready = 1
+	}
+	gauge("ready", "1 when /readyz says so.", ready)
+	gauge("journal_waiting_seconds", "How long the oldest batch in flight has waited for its commit.", s.n.journal.Waiting().Seconds())
+	gauge("readmodel_delay_seconds", "From a commit to when the read model had it, of the last it applied; 0 on nodes where it does not run.", s.n.reading.delay())
+
+	c := s.n.cluster.Census()
+	gauge("members", "Nodes on this node's list.", float64(c.Members))
+	gauge("links_up", "Links to other nodes that are up.", float64(c.Links))
+	counter("links_refused_total", "Links from others that were refused.", c.Strangers)
+	gauge("actors", "Activations on this node.", float64(c.Actors))
+	counter("activations_total", "Activations made.", c.Activated)
+	gauge("mailbox_commands", "Commands that actors have and have not finished.", float64(c.Commands))
+	gauge("mailbox_commands_max", "Of those, the most at one actor.", float64(c.Deepest))
+	gauge("tells_adrift", "Messages between actors that wait because one is moving.", float64(c.Adrift))
+	gauge("events_followed", "Events of other nodes that are shown here.", float64(c.Followed))
+}

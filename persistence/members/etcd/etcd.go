@@ -1,0 +1,314 @@
+// Package etcd keeps the list of a cluster's nodes in etcd, for those who run one
+// anyway: it notices a dead node a little later than the lease in Postgres does
+// (package members), and goes on doing so while Postgres is busy.
+//
+// A node is a key, which etcd deletes with the node's lease. Each node keeps its
+// lease alive, and reads the list when it hears of a change and with every beat. A
+// node whose key is gone has been taken for dead and must end: Lost speaks. It is
+// never put back: a lifetime of a node has one id, one lease and one key
+// (protoactor-go registers again under an id that the others have blocked). An
+// outage of etcd buries nobody: leases do not run out while it is away.
+//
+// The members are also rows of the table of nodes, as with the lease in Postgres,
+// for people to read and so that each dead node's writers are closed once, by
+// whoever comes first. A row is put in after its key, and buried when its key is
+// not there any more.
+//
+// Join starts one goroutine, beside those of etcd's client; Stop ends them, and
+// deletes key and row.
+package etcd
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
+
+	"boxoffice/persistence/members"
+)
+
+// minTTL is the shortest lease that etcd gives: one and a half of its elections.
+const minTTL = 2 * time.Second
+
+const (
+	beats       = 3                      // in a lease
+	dialTime    = time.Second            // to connect
+	redialFirst = 100 * time.Millisecond // and before the next attempt,
+	redialLast  = 500 * time.Millisecond // well within the second that etcd adds to leases when it comes back
+)
+
+// Config says how a node keeps its place.
+type Config struct {
+	Endpoints []string
+	Prefix    string      // of the cluster's keys
+	TLS       *tls.Config // for https endpoints
+	Lease     time.Duration
+	DB        *pgxpool.Pool
+	Self      members.Member
+	Log       *slog.Logger
+	// Changed is told every new list, sorted by ID, this node in it. It must
+	// not block.
+	Changed func([]members.Member)
+	// Info is what the node says of itself with each beat, as JSON.
+	Info func() []byte
+}
+
+// Lease is a node's membership.
+type Lease struct {
+	cfg    Config
+	prefix string
+	ttl    time.Duration
+	client *clientv3.Client
+	id     clientv3.LeaseID
+
+	cancel context.CancelFunc
+	done   chan struct{}
+	leave  chan struct{} // asks for leaving to be noted
+	lost   chan error
+	seen   atomic.Int64 // when the key was last there, unix nanoseconds
+
+	told []members.Member
+	rows []members.Member // as the table was before the list of keys is read
+	left bool             // leaving is noted
+	self members.Member
+}
+
+// Join makes the node a member, in the place of earlier lifetimes of the same
+// name, and keeps it one. When it returns the node is on the list. A lease is
+// rounded up to whole seconds, 2 at least.
+func Join(ctx context.Context, cfg Config) (*Lease, error) {
+	l := &Lease{
+		cfg: cfg, self: cfg.Self, prefix: strings.TrimSuffix(cfg.Prefix, "/") + "/nodes/",
+		ttl:  max(minTTL, (cfg.Lease + time.Second - 1).Truncate(time.Second)),
+		done: make(chan struct{}), leave: make(chan struct{}, 1), lost: make(chan error, 1),
+	}
+	var err error
+	if l.client, err = connect(cfg); err != nil {
+		return nil, fmt.Errorf("members: etcd: %w", err)
+	}
+	joining, cancel := context.WithTimeout(ctx, 2*l.ttl)
+	defer cancel()
+	if err := l.join(joining); err != nil {
+		return nil, errors.Join(err, l.end(context.WithoutCancel(ctx)))
+	}
+	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	l.cancel = cancel
+	go l.run(life)
+	return l, nil
+}
+
+func connect(cfg Config) (*clientv3.Client, error) {
+	again := backoff.Config{BaseDelay: redialFirst, Multiplier: 1.6, Jitter: .2, MaxDelay: redialLast}
+	return clientv3.New(clientv3.Config{
+		Endpoints: cfg.Endpoints, TLS: cfg.TLS, Logger: zap.NewNop(),
+		DialTimeout: dialTime, DialKeepAliveTime: dialTime, DialKeepAliveTimeout: dialTime,
+		DialOptions: []grpc.DialOption{grpc.WithConnectParams(grpc.ConnectParams{Backoff: again, MinConnectTimeout: dialTime})},
+	})
+}
+
+// Lost speaks once, with members.ErrLost, when the node's key is gone.
+func (l *Lease) Lost() <-chan error { return l.lost }
+
+// Fresh is an error when the node's key has not been seen for a lease.
+func (l *Lease) Fresh() error {
+	if ago := time.Since(time.Unix(0, l.seen.Load())); ago > l.ttl {
+		return fmt.Errorf("members: no word from etcd for %s", ago.Round(time.Second))
+	}
+	return nil
+}
+
+// Leave tells the others that the node hands its actors over.
+func (l *Lease) Leave() {
+	select {
+	case l.leave <- struct{}{}:
+	default:
+	}
+}
+
+// Stop ends the membership.
+func (l *Lease) Stop(ctx context.Context) error {
+	l.cancel()
+	<-l.done
+	return errors.Join(members.Remove(ctx, l.cfg.DB, l.self.ID), l.end(ctx))
+}
+
+// end gives lease and key back.
+func (l *Lease) end(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, l.ttl)
+	defer cancel()
+	if l.id != 0 {
+		_, _ = l.client.Revoke(ctx, l.id) // or it runs out
+	}
+	return l.client.Close()
+}
+
+func (l *Lease) key(id string) string { return l.prefix + id }
+
+// join puts the node's key in the place of those of its earlier lifetimes.
+func (l *Lease) join(ctx context.Context) error {
+	lease, err := l.client.Grant(ctx, int64(l.ttl/time.Second))
+	if err != nil {
+		return fmt.Errorf("members: etcd: %w", err)
+	}
+	l.id = lease.ID
+	list, err := l.list(ctx)
+	if err != nil {
+		return err
+	}
+	value, err := json.Marshal(l.self)
+	if err != nil {
+		return fmt.Errorf("members: etcd: %w", err)
+	}
+	ops := []clientv3.Op{clientv3.OpPut(l.key(l.self.ID), string(value), clientv3.WithLease(l.id))}
+	for _, m := range list {
+		if m.Name == l.self.Name {
+			ops = append(ops, clientv3.OpDelete(l.key(m.ID)))
+		}
+	}
+	if _, err := l.client.Txn(ctx).Then(ops...).Commit(); err != nil {
+		return fmt.Errorf("members: etcd: %w", err)
+	}
+	if err := members.Add(ctx, l.cfg.DB, l.self, l.cfg.Log); err != nil {
+		return err
+	}
+	return l.turn(ctx)
+}
+
+// run keeps the lease, and looks at the list whenever it may have changed.
+func (l *Lease) run(ctx context.Context) {
+	defer close(l.done)
+	beat := time.NewTicker(l.ttl / beats)
+	defer beat.Stop()
+	var renewed <-chan *clientv3.LeaseKeepAliveResponse
+	var news clientv3.WatchChan
+	for ctx.Err() == nil {
+		if renewed == nil {
+			renewed, _ = l.client.KeepAlive(ctx, l.id) // fails when the client is closed, which it is later
+		}
+		if news == nil {
+			news = l.client.Watch(ctx, l.prefix, clientv3.WithPrefix())
+		}
+		select {
+		case _, ok := <-renewed:
+			if ok {
+				continue
+			}
+			renewed = nil // the lease is gone, or etcd away
+		case _, ok := <-news:
+			if !ok {
+				news = nil
+			}
+		case <-beat.C:
+		case <-l.leave:
+			l.self.Leaving = true
+		case <-ctx.Done():
+			return
+		}
+		err := l.turn(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case errors.Is(err, members.ErrLost):
+			l.lost <- err
+			return
+		case err != nil:
+			l.cfg.Log.WarnContext(ctx, "no beat", slog.Any("error", err))
+			l.pause(ctx)
+		}
+	}
+}
+
+// pause keeps a broken watch from being asked for in a circle.
+func (l *Lease) pause(ctx context.Context) {
+	select {
+	case <-time.After(redialFirst):
+	case <-ctx.Done():
+	}
+}
+
+// turn tells what has changed, and buries the dead.
+func (l *Lease) turn(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, l.ttl)
+	defer cancel()
+	if l.self.Leaving && !l.left {
+		if err := l.noteLeaving(ctx); err != nil {
+			return err
+		}
+	}
+	now := time.Now()
+	list, err := l.list(ctx)
+	if err != nil {
+		return err
+	}
+	there := make(map[string]bool, len(list))
+	for _, m := range list {
+		there[m.ID] = true
+	}
+	if !there[l.self.ID] {
+		return members.ErrLost
+	}
+	l.seen.Store(now.UnixNano())
+	if !slices.Equal(list, l.told) {
+		l.told = list
+		l.cfg.Changed(list)
+	}
+	for _, m := range l.rows {
+		if !there[m.ID] {
+			if err := members.Bury(ctx, l.cfg.DB, m.ID, members.AnyBeat, l.cfg.Log); err != nil {
+				return err
+			}
+		}
+	}
+	rows, _, err := members.Beat(ctx, l.cfg.DB, l.self.ID, l.self.Leaving, l.cfg.Info())
+	if err == nil {
+		l.rows = rows
+	}
+	return err
+}
+
+// list reads the members from their keys, which come sorted.
+func (l *Lease) list(ctx context.Context) ([]members.Member, error) {
+	res, err := l.client.Get(ctx, l.prefix, clientv3.WithPrefix())
+	if err != nil {
+		return nil, fmt.Errorf("members: etcd: %w", err)
+	}
+	list := make([]members.Member, len(res.Kvs))
+	for i, kv := range res.Kvs {
+		if err := json.Unmarshal(kv.Value, &list[i]); err != nil {
+			return nil, fmt.Errorf("members: etcd: %s: %w", kv.Key, err)
+		}
+	}
+	return list, nil
+}
+
+// noteLeaving writes the node's key again, unless it is gone.
+func (l *Lease) noteLeaving(ctx context.Context) error {
+	value, err := json.Marshal(l.self)
+	if err != nil {
+		return fmt.Errorf("members: etcd: %w", err)
+	}
+	key := l.key(l.self.ID)
+	res, err := l.client.Txn(ctx).
+		If(clientv3.Compare(clientv3.LeaseValue(key), "=", l.id)).
+		Then(clientv3.OpPut(key, string(value), clientv3.WithLease(l.id))).Commit()
+	if err != nil {
+		return fmt.Errorf("members: etcd: %w", err)
+	}
+	if !res.Succeeded {
+		return members.ErrLost
+	}
+	l.left = true
+	return nil
+}

@@ -1,0 +1,109 @@
+package members
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// db is a connection or a pool.
+type db interface {
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
+}
+
+// Add puts a member into the table of nodes, and buries its earlier lifetimes.
+func Add(ctx context.Context, conn db, m Member, log *slog.Logger) error {
+	const earlier = `SELECT id FROM nodes WHERE name = $1`
+	rows, err := conn.Query(ctx, earlier, m.Name)
+	if err != nil {
+		return fmt.Errorf("members: join: %w", err)
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return fmt.Errorf("members: join: %w", err)
+	}
+	for _, id := range ids {
+		if err := Bury(ctx, conn, id, AnyBeat, log); err != nil {
+			return err
+		}
+	}
+	const insert = `INSERT INTO nodes (id, name, link, http) VALUES ($1, $2, $3, $4)`
+	if _, err := conn.Exec(ctx, insert, m.ID, m.Name, m.Link, m.HTTP); err != nil {
+		return fmt.Errorf("members: join: %w", err)
+	}
+	return nil
+}
+
+// Beat raises a member's beat, and reads the table: the members sorted by ID, and
+// their beats. It returns ErrLost when the member is not in it.
+func Beat(ctx context.Context, conn db, id string, leaving bool, info []byte) (list []Member, beats map[string]int64, err error) {
+	const (
+		beat = `UPDATE nodes SET beat = beat + 1, seen = now(), leaving = $2, info = $3 WHERE id = $1`
+		all  = `SELECT id, name, link, http, leaving, beat FROM nodes ORDER BY id COLLATE "C"`
+	)
+	var b pgx.Batch
+	b.Queue(beat, id, leaving, info)
+	b.Queue(all)
+	results := conn.SendBatch(ctx, &b)
+	tag, err := results.Exec()
+	if err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("members: beat: %w", err), results.Close())
+	}
+	rows, err := results.Query()
+	if err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("members: list: %w", err), results.Close())
+	}
+	beats = make(map[string]int64)
+	list, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (m Member, err error) {
+		var n int64
+		err = row.Scan(&m.ID, &m.Name, &m.Link, &m.HTTP, &m.Leaving, &n)
+		beats[m.ID] = n
+		return m, err
+	})
+	if err := errors.Join(err, results.Close()); err != nil {
+		return nil, nil, fmt.Errorf("members: list: %w", err)
+	}
+	if tag.RowsAffected() == 0 {
+		return nil, nil, ErrLost
+	}
+	return list, beats, nil
+}
+
+// AnyBeat has Bury not look at the beat.
+const AnyBeat = -1
+
+// Bury deletes a member that is dead, if its beat still is the one given, and
+// closes its journal's writers: what it may still send is fenced.
+func Bury(ctx context.Context, conn db, id string, beat int64, log *slog.Logger) error {
+	const bury = `
+WITH dead AS (DELETE FROM nodes WHERE id = $1 AND $2::bigint IN (beat, -1) RETURNING id),
+closed AS (UPDATE writers SET closed_at = now() FROM dead WHERE node = dead.id AND closed_at IS NULL)
+SELECT id FROM dead`
+	rows, err := conn.Query(ctx, bury, id, beat)
+	if err != nil {
+		return fmt.Errorf("members: bury %s: %w", id, err)
+	}
+	dead, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return fmt.Errorf("members: bury %s: %w", id, err)
+	}
+	if len(dead) > 0 { // else it lives, or another node was faster
+		log.WarnContext(ctx, "member taken for dead", slog.String("member", id))
+	}
+	return nil
+}
+
+// Remove deletes a member that has left.
+func Remove(ctx context.Context, conn db, id string) error {
+	const remove = `DELETE FROM nodes WHERE id = $1`
+	if _, err := conn.Exec(ctx, remove, id); err != nil {
+		return fmt.Errorf("members: leave: %w", err)
+	}
+	return nil
+}
