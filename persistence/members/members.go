@@ -196,7 +196,7 @@ func (l *Lease) join(ctx context.Context, conn *pgx.Conn) error {
 // its writers: what it may still send is fenced.
 func (l *Lease) bury(ctx context.Context, conn *pgx.Conn, id string, beat int64) error {
 	const bury = `
-WITH dead AS (DELETE FROM nodes WHERE id = $1 AND $2 IN (beat, -1) RETURNING id)
+WITH dead AS (DELETE FROM nodes WHERE id = $1 AND $2::bigint IN (beat, -1) RETURNING id)
 UPDATE writers SET closed_at = now() FROM dead WHERE node = dead.id AND closed_at IS NULL`
 	if _, err := conn.Exec(ctx, bury, id, beat); err != nil {
 		return fmt.Errorf("members: bury %s: %w", id, err)
