@@ -88,6 +88,8 @@ type Node struct {
 	own, heard committed // batches of this node, and of others as far as replies rest on them
 	reshuffled chan struct{}
 	adrift     atomic.Int64 // tells whose actors are moving
+	asked      struct{ here, there atomic.Int64 }
+	fenced     atomic.Int64 // activations
 
 	closing atomic.Bool
 	ctx     context.Context //nolint:containedctx // the life of the node's goroutines
@@ -124,6 +126,7 @@ func Start(cfg Config) *Node {
 	n.env = host.Env{
 		Journal: cfg.Journal, Snapshots: cfg.Snapshots, Log: n.cfg.Log, Now: n.Now, Send: n.Tell, Arm: n.timers.arm,
 		Go: n.run, Freeze: n.freeze, Gone: n.gone, Parked: n.parked, Before: n.before, SnapshotEvery: n.cfg.SnapshotEvery,
+		Fenced: &n.fenced,
 	}
 	n.run(n.timers.run)
 	n.run(n.runFreezer)
@@ -170,6 +173,11 @@ func (n *Node) Now() time.Time { return n.cfg.Now() }
 // the error; so are the context's errors, and UNAVAILABLE and OVERLOADED, after
 // which the command may be sent again under its id.
 func (n *Node) Ask(ctx context.Context, to engine.Ref, cmd engine.Command) (engine.Reply, error) {
+	if n.placement.Load().owns(to.Event) {
+		n.asked.here.Add(1)
+	} else {
+		n.asked.there.Add(1)
+	}
 	var since time.Time
 	for {
 		p := n.placement.Load()
@@ -342,6 +350,18 @@ func (n *Node) runFreezer(ctx context.Context) {
 
 // Actors is how many activations the node has.
 func (n *Node) Actors() int { return n.slots.Size() }
+
+// Stats are counters since Start.
+type Stats struct {
+	Here   int64 // commands asked for on this node and carried out here
+	There  int64 // commands asked for on this node and passed on to another
+	Fenced int64 // activations that ended because another has claimed their stream
+}
+
+// Stats reads the counters.
+func (n *Node) Stats() Stats {
+	return Stats{Here: n.asked.here.Load(), There: n.asked.there.Load(), Fenced: n.fenced.Load()}
+}
 
 // Stop puts every activation away and ends the node. Commands are refused from
 // its start on. What can't be put away before the context ends is dropped: the

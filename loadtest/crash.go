@@ -10,10 +10,8 @@ import (
 	"os"
 	"slices"
 	"sync"
-	"syscall"
 	"time"
 
-	"boxoffice/loadtest/procstat"
 	"boxoffice/loadtest/report"
 )
 
@@ -138,10 +136,8 @@ func (k *killer) killPostgres(ctx context.Context) (report.Outage, error) {
 		return report.Outage{}, errors.New("no postmaster.pid in the data directory")
 	}
 	killed := time.Now()
-	for _, p := range append([]int{pid}, procstat.Descendants(pid)...) {
-		if err := syscall.Kill(p, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
-			return report.Outage{}, fmt.Errorf("kill %d: %w", p, err)
-		}
+	if err := killTree(pid); err != nil {
+		return report.Outage{}, err
 	}
 	return k.untilWrites(ctx, k.outage("postgres", killed), killed)
 }

@@ -115,3 +115,10 @@ func (p *process) pid() int {
 	}
 	return p.cmd.Process.Pid
 }
+
+// ending is how its last run has ended.
+func (p *process) ending() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.how
+}

@@ -54,6 +54,7 @@ type Env struct {
 	// while there are few. With many, as many as the snapshot holds: a fact
 	// is written twice in all on average, however long a rush.
 	SnapshotEvery int64
+	Fenced        *atomic.Int64 // counts activations that have lost their stream
 }
 
 // Messages of an activation to itself, and of the node.
@@ -305,6 +306,7 @@ func (a *Activation) fenced() {
 		return
 	}
 	a.env.Log.Info("actor fenced", slog.String("actor", a.Ref.Name()), slog.Int("epoch", int(a.claim.Epoch)))
+	a.env.Fenced.Add(1)
 	a.stop(ErrUnavailable)
 	a.env.Arm(a.Ref, a.env.Now().Add(proofLife))
 }

@@ -28,6 +28,8 @@ type cli struct {
 	OpenAPI  openapiCmd  `cmd:"" name:"openapi" help:"Print the OpenAPI document."`
 	Venue    venueCmd    `cmd:"" name:"venue-sample" help:"Print a sample of a venue map, or share it with all organizations."`
 	Paysim   paysimCmd   `cmd:"" help:"Run the simulator of the payment provider."`
+	Postgres postgresCmd `cmd:"" help:"Run a private Postgres for nodes that share it, and print where it is."`
+	Cluster  clusterCmd  `cmd:"" help:"Run several nodes on this machine, with all that they need."`
 	Loadtest loadtestCmd `cmd:"" help:"Rush a node and audit what it sold."`
 }
 

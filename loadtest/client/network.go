@@ -139,7 +139,7 @@ func (n *Network) dial(ctx context.Context, from netip.Addr, host string) (net.C
 	d := net.Dialer{Timeout: n.cfg.Timeout}
 	if !n.cfg.Remote {
 		d.LocalAddr = &net.TCPAddr{IP: from.AsSlice()}
-		d.ControlContext = bindWithoutPort
+		d.ControlContext = BindWithoutPort
 	}
 	c, err := d.DialContext(ctx, "tcp", to.String())
 	if err != nil {
