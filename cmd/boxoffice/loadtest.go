@@ -12,6 +12,7 @@ type loadtestCmd struct {
 	Crash  crashCmd  `cmd:"" help:"The same while the node and Postgres are killed."`
 	Logins loginsCmd `cmd:"" help:"Orders with and without a crowd that logs in."`
 	Seats  seatsCmd  `cmd:"" help:"Shoppers after the seats of one house, watched by a crowd, and their audit."`
+	Chaos  chaosCmd  `cmd:"" help:"Clients of a cluster whose nodes, Postgres and network are injured in all ways, and their audit."`
 
 	Webhooks webhooksCmd `cmd:"" help:"Facts delivered to endpoints of which some hang, fail, redirect or drip, and their audit."`
 
@@ -63,4 +64,12 @@ type webhooksCmd struct{ loadtest.WebhooksConfig }
 // Run has a node of its own deliver, and fails when the audit finds anything.
 func (c *webhooksCmd) Run(ctx context.Context) error {
 	return loadtest.Webhooks(ctx, c.WebhooksConfig, os.Stdout, logger(0))
+}
+
+type chaosCmd struct{ loadtest.ChaosConfig }
+
+// Run injures a cluster of its own and fails when the audit finds anything.
+func (c *chaosCmd) Run(ctx context.Context) error {
+	_, err := loadtest.Chaos(ctx, c.ChaosConfig, os.Stdout, logger(0))
+	return err
 }
