@@ -129,7 +129,8 @@ func (t *SaleType) request(until time.Time) map[string]any {
 	}
 }
 
-// post sends one request of the set-up; anything but success is an error.
+// post sends one request of the set-up, again if it has to be; anything but success
+// is an error.
 func (o *Organizer) post(ctx context.Context, path string, body, out any) error {
 	return o.send(ctx, "POST", path, body, out)
 }
@@ -140,11 +141,20 @@ func (o *Organizer) send(ctx context.Context, method, path string, body, out any
 	if body != nil {
 		c.Body = encode(body)
 	}
-	if a := o.svc.Do(ctx, o.from, c, out); !a.OK() {
-		return fmt.Errorf("set up: %s %s: %w", method, path, a.Err())
+	for deadline := time.Now().Add(setUpTime); ; {
+		a := o.svc.Do(ctx, o.from, c, out)
+		switch {
+		case a.OK():
+			return nil
+		case !a.Unsettled() || time.Now().After(deadline) || ctx.Err() != nil:
+			return fmt.Errorf("set up: %s %s: %w", method, path, a.Err())
+		}
+		wait(ctx, max(a.RetryAfter, firstPause))
 	}
-	return nil
 }
+
+// setUpTime is how long one request of the set-up is repeated.
+const setUpTime = 30 * time.Second
 
 // planTypes shares the tickets of a rush out: every second type is free.
 func planTypes(cfg *RushConfig) []SaleType {
