@@ -288,6 +288,7 @@ func assertGrows(done func() bool) bool {
 func TestFactsReachThoseWhoFollow(t *testing.T) {
 	t.Parallel()
 	p := newParty(t, "a", "b", "c")
+	p.tell() // what b owns it has owned before
 	for number := int64(1); number <= partyEvents; number++ {
 		p.onSaleFrom("a", number, 10)
 		require.NoError(t, p.nodes["b"].Follow(t.Context(), number))
@@ -359,4 +360,41 @@ func TestATaskRunsOnce(t *testing.T) {
 	p.crash(first)
 	p.tell()
 	require.NotEqual(t, first, one())
+}
+
+// A node of a cluster that has not joined yet has no actors, whoever asks it and
+// whatever is due, and no tasks: all of them are others'.
+func TestANewcomerOwnsNothing(t *testing.T) {
+	t.Parallel()
+	p := newParty(t, "a")
+	for number := int64(1); number <= partyEvents; number++ {
+		p.onSaleFrom("a", number, 10)
+		require.NoError(t, p.shelf.Park(t.Context(), engine.EventRef(number), journal.Claim{}, time.Now().Add(-time.Minute)))
+	}
+	c := p.open("c")
+	did := make(chan struct{})
+	stop := c.Once("sweep", func(context.Context) { close(did) })
+	for number := int64(1); number <= 3; number++ {
+		_, err := c.Ask(t.Context(), engine.EventRef(number), event.Get{})
+		var r *engine.Refusal
+		require.ErrorAs(t, err, &r)
+		require.Equal(t, engine.Unavailable, r.Code)
+	}
+	require.Zero(t, c.Actors())
+	require.NoError(t, stop(t.Context()))
+	select {
+	case <-did:
+		require.Fail(t, "it ran a task")
+	default:
+	}
+	for number := int64(1); number <= partyEvents; number++ {
+		p.from("a", engine.EventRef(number), placeIn(number, 0))
+	}
+	require.Zero(t, p.nodes["a"].Stats().Fenced)
+	p.tell()
+	for number := int64(1); number <= partyEvents; number++ {
+		p.from("c", engine.EventRef(number), placeIn(number, 1))
+	}
+	require.Zero(t, p.nodes["a"].Stats().Fenced+c.Stats().Fenced, "moved in order")
+	require.Equal(t, []string{"a", "c"}, p.hosts())
 }

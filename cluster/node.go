@@ -5,7 +5,8 @@
 // Node is started by cmd, told by it which nodes there are (Members), used by the
 // edge and by the actors themselves, and stopped before the journal is: Stop
 // refuses commands, puts every activation away and waits for all of its
-// goroutines. A node that is told of no others owns all actors.
+// goroutines. A node without links to others owns all actors; one with links owns
+// none before it has been told of the members.
 //
 // Nothing that is safe rests on who is where: two nodes that both believe to own
 // an actor are told apart by the journal's claim. Placement makes that rare, and
@@ -113,7 +114,11 @@ func Start(cfg Config) *Node {
 		ceded: xsync.NewMap[engine.Ref, time.Time](), reshuffled: make(chan struct{}, 1),
 	}
 	n.feeds = newFeeds(n)
-	n.placement.Store(newPlacement([]members.Member{{ID: cfg.Self}}, cfg.Self))
+	var alone []members.Member
+	if cfg.Listen == nil {
+		alone = []members.Member{{ID: cfg.Self}}
+	} // else all is others' until Members says what is ours
+	n.placement.Store(newPlacement(alone, cfg.Self))
 	n.ctx, n.cancel = context.WithCancel(context.Background())
 	n.system = actor.NewActorSystem(
 		actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return slog.New(slog.DiscardHandler) }),
