@@ -265,10 +265,18 @@ func TestActorsMoveUnderLoad(t *testing.T) {
 	require.True(t, enough())
 	close(stop)
 	buyers.Wait()
+	var fenced int64
+	for _, name := range p.names() {
+		fenced += p.nodes[name].Stats().Fenced
+	}
+	require.Zero(t, fenced, "each actor was let go before it was claimed")
 	p.stop("c")
 	p.tell()
 	for number := int64(1); number <= partyEvents; number++ {
 		require.Equal(t, orders[number].Load(), p.issued("b", number))
+		claim, err := p.nodes["a"].journal.Claim(t.Context(), engine.EventRef(number))
+		require.NoError(t, err)
+		require.LessOrEqual(t, claim.Epoch-1, int32(3), "event %d moved to c and away", number)
 	}
 }
 

@@ -285,7 +285,8 @@ func (n *Node) tell(to engine.Ref, cmd engine.Command, since time.Time) {
 	})
 }
 
-// find returns the actor's activation, and makes one if there is none.
+// find returns the actor's activation, and makes one if there is none and the actor
+// is this node's: who asks has looked that up some time ago.
 func (n *Node) find(ref engine.Ref) (*slot, error) {
 	if s, ok := n.slots.Load(ref); ok {
 		return s, nil
@@ -293,7 +294,7 @@ func (n *Node) find(ref engine.Ref) (*slot, error) {
 	if n.closing.Load() {
 		return nil, &engine.Refusal{Code: engine.Unavailable}
 	}
-	if at, ceded := n.ceded.Load(ref); ceded && n.Now().Sub(at) < maxPatience {
+	if at, ceded := n.ceded.Load(ref); ceded && n.Now().Sub(at) < maxPatience || !n.placement.Load().owns(ref.Event) {
 		return nil, host.ErrMoved
 	}
 	act, err := host.New(ref, &n.env)
