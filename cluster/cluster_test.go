@@ -406,3 +406,26 @@ func TestANewcomerOwnsNothing(t *testing.T) {
 	require.Zero(t, p.nodes["a"].Stats().Fenced+c.Stats().Fenced, "moved in order")
 	require.Equal(t, []string{"a", "c"}, p.hosts())
 }
+
+// A newcomer that hears of the others before they hear of it asks for its actors
+// all the same, as soon as it has a link.
+func TestANewcomerAsksFirst(t *testing.T) {
+	t.Parallel()
+	p := newParty(t, "a")
+	for number := int64(1); number <= partyEvents; number++ {
+		p.onSaleFrom("a", number, 10)
+	}
+	a, c := p.nodes["a"], p.open("c")
+	c.Members([]members.Member{a.member, c.member})
+	var all sync.WaitGroup
+	for number := int64(1); number <= partyEvents; number++ {
+		all.Go(func() {
+			p.from("c", engine.EventRef(number), placeIn(number, 0))
+			_, _ = a.Ask(t.Context(), engine.EventRef(number), placeIn(number, 1)) // it may not know where to
+		})
+	}
+	all.Wait()
+	require.Zero(t, a.Stats().Fenced)
+	require.Positive(t, c.Actors())
+	p.tell()
+}

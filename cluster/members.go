@@ -122,7 +122,14 @@ func (n *Node) before(ctx context.Context, ref engine.Ref) error {
 		if peer, ok := n.peers.Load(p.members[prior].ID); ok {
 			ctx, cancel := context.WithTimeout(ctx, cedeTime)
 			defer cancel()
-			_ = peer.yield(ctx, ref) // the fence of the claim is what counts
+			// The fence of the claim is what counts, but a link that is being
+			// made, because this node is new, is worth waiting for.
+			for errors.Is(peer.yield(ctx, ref), errDown) && ctx.Err() == nil {
+				select {
+				case <-time.After(lookAgain):
+				case <-ctx.Done():
+				}
+			}
 		}
 	}
 	if !n.placement.Load().owns(ref.Event) {
