@@ -6,13 +6,14 @@ SEEDS        ?= 1000
 ONSALE_FLAGS ?= --tickets=20000 --types=3 --buyers=60000 --shape=ramp --ramp=10s --rate=800 --duration=85s
 CRASH_FLAGS  ?= --tickets=20000 --buyers=15000 --rate=150 --duration=100s
 SEATS_FLAGS  ?=
+CLUSTER_FLAGS ?= --nodes=3
 VIEWERS_FLAGS ?=
 WEBHOOKS_FLAGS ?=
 FACTS_FLAGS  ?= --buyers=20000 --rate=80
 LINT         := bin/golangci-lint
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test race page-test security timing sim bench onsale crash logins seats viewers webhooks kafka kafka-test facts api-fuzz lint verify
+.PHONY: help build run cluster test race page-test security timing sim bench onsale crash logins seats viewers webhooks chaos kafka kafka-test facts api-fuzz lint verify
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -22,6 +23,9 @@ build: ## build bin/boxoffice
 
 run: build ## one node with a private Postgres; everything it keeps is in ./data
 	./bin/boxoffice
+
+cluster: build ## three nodes, their Postgres and a balancer on this machine; CLUSTER_FLAGS
+	./bin/boxoffice cluster $(CLUSTER_FLAGS)
 
 test: ## all tests, on a real Postgres
 	go test -timeout 10m ./...

@@ -272,10 +272,18 @@ func TestActorsMoveUnderLoad(t *testing.T) {
 	require.True(t, enough())
 	close(stop)
 	buyers.Wait()
+	var fenced int64
+	for _, name := range p.names() {
+		fenced += p.nodes[name].Stats().Fenced
+	}
+	require.Zero(t, fenced, "each actor was let go before it was claimed")
 	p.stop("c")
 	p.tell()
 	for number := int64(1); number <= partyEvents; number++ {
 		require.Equal(t, orders[number].Load(), p.issued("b", number))
+		claim, err := p.nodes["a"].journal.Claim(t.Context(), engine.EventRef(number))
+		require.NoError(t, err)
+		require.LessOrEqual(t, claim.Epoch-1, int32(3), "event %d moved to c and away", number)
 	}
 }
 
@@ -295,6 +303,7 @@ func assertGrows(done func() bool) bool {
 func TestFactsReachThoseWhoFollow(t *testing.T) {
 	t.Parallel()
 	p := newParty(t, "a", "b", "c")
+	p.tell() // what b owns it has owned before
 	for number := int64(1); number <= partyEvents; number++ {
 		p.onSaleFrom("a", number, 10)
 		require.NoError(t, p.nodes["b"].Follow(t.Context(), number))
@@ -386,4 +395,64 @@ func TestATaskRunsOnce(t *testing.T) {
 	p.crash(first)
 	p.tell()
 	require.NotEqual(t, first, one())
+}
+
+// A node of a cluster that has not joined yet has no actors, whoever asks it and
+// whatever is due, and no tasks: all of them are others'.
+func TestANewcomerOwnsNothing(t *testing.T) {
+	t.Parallel()
+	p := newParty(t, "a")
+	for number := int64(1); number <= partyEvents; number++ {
+		p.onSaleFrom("a", number, 10)
+		require.NoError(t, p.shelf.Park(t.Context(), engine.EventRef(number), journal.Claim{}, time.Now().Add(-time.Minute)))
+	}
+	c := p.open("c")
+	did := make(chan struct{})
+	stop := c.Once("sweep", func(context.Context) { close(did) })
+	for number := int64(1); number <= 3; number++ {
+		_, err := c.Ask(t.Context(), engine.EventRef(number), event.Get{})
+		var r *engine.Refusal
+		require.ErrorAs(t, err, &r)
+		require.Equal(t, engine.Unavailable, r.Code)
+	}
+	require.Zero(t, c.Actors())
+	require.NoError(t, stop(t.Context()))
+	select {
+	case <-did:
+		require.Fail(t, "it ran a task")
+	default:
+	}
+	for number := int64(1); number <= partyEvents; number++ {
+		p.from("a", engine.EventRef(number), placeIn(number, 0))
+	}
+	require.Zero(t, p.nodes["a"].Stats().Fenced)
+	p.tell()
+	for number := int64(1); number <= partyEvents; number++ {
+		p.from("c", engine.EventRef(number), placeIn(number, 1))
+	}
+	require.Zero(t, p.nodes["a"].Stats().Fenced+c.Stats().Fenced, "moved in order")
+	require.Equal(t, []string{"a", "c"}, p.hosts())
+}
+
+// A newcomer that hears of the others before they hear of it asks for its actors
+// all the same, as soon as it has a link.
+func TestANewcomerAsksFirst(t *testing.T) {
+	t.Parallel()
+	p := newParty(t, "a")
+	for number := int64(1); number <= partyEvents; number++ {
+		p.onSaleFrom("a", number, 10)
+	}
+	a, c := p.nodes["a"], p.open("c")
+	c.Members([]members.Member{a.member, c.member})
+	var all sync.WaitGroup
+	for number := int64(1); number <= partyEvents; number++ {
+		all.Go(func() {
+			p.from("c", engine.EventRef(number), placeIn(number, 0))
+			_, _ = a.Ask(t.Context(), engine.EventRef(number), placeIn(number, 1)) // it may not know where to
+		})
+	}
+	all.Wait()
+	require.Zero(t, a.Stats().Fenced)
+	require.Positive(t, c.Actors())
+	p.tell()
 }

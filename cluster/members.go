@@ -113,20 +113,29 @@ func (n *Node) letGo(ctx context.Context, ref engine.Ref) {
 	}
 }
 
-// before asks whoever may have had an actor until now to let it go.
-func (n *Node) before(ctx context.Context, ref engine.Ref) {
+// before asks whoever may have had an actor until now to let it go, unless it is
+// another's by now.
+func (n *Node) before(ctx context.Context, ref engine.Ref) error {
 	p := n.placement.Load()
 	prior := p.prior[bucketOf(ref.Event)]
-	if prior == none {
-		return
+	if p.owns(ref.Event) && prior != none {
+		if peer, ok := n.peers.Load(p.members[prior].ID); ok {
+			ctx, cancel := context.WithTimeout(ctx, cedeTime)
+			defer cancel()
+			// The fence of the claim is what counts, but a link that is being
+			// made, because this node is new, is worth waiting for.
+			for errors.Is(peer.yield(ctx, ref), errDown) && ctx.Err() == nil {
+				select {
+				case <-time.After(lookAgain):
+				case <-ctx.Done():
+				}
+			}
+		}
 	}
-	peer, ok := n.peers.Load(p.members[prior].ID)
-	if !ok {
-		return
+	if !n.placement.Load().owns(ref.Event) {
+		return host.ErrMoved
 	}
-	ctx, cancel := context.WithTimeout(ctx, cedeTime)
-	defer cancel()
-	_ = peer.yield(ctx, ref) // the fence of the claim is what counts
+	return nil
 }
 
 // askThere has another member carry a command out.

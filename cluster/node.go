@@ -5,7 +5,8 @@
 // Node is started by cmd, told by it which nodes there are (Members), used by the
 // edge and by the actors themselves, and stopped before the journal is: Stop
 // refuses commands, puts every activation away and waits for all of its
-// goroutines. A node that is told of no others owns all actors.
+// goroutines. A node without links to others owns all actors; one with links owns
+// none before it has been told of the members.
 //
 // Nothing that is safe rests on who is where: two nodes that both believe to own
 // an actor are told apart by the journal's claim. Placement makes that rare, and
@@ -90,6 +91,8 @@ type Node struct {
 	adrift     atomic.Int64 // tells whose actors are moving
 	activated  atomic.Int64 // actors made
 	strangers  atomic.Int64 // links refused
+	asked      struct{ here, there atomic.Int64 }
+	fenced     atomic.Int64 // activations
 
 	closing atomic.Bool
 	ctx     context.Context //nolint:containedctx // the life of the node's goroutines
@@ -130,6 +133,7 @@ func Start(cfg Config) *Node {
 	n.env = host.Env{
 		Journal: cfg.Journal, Snapshots: cfg.Snapshots, Log: n.cfg.Log, Now: n.Now, Send: n.Tell, Arm: n.timers.arm,
 		Go: n.run, Freeze: n.freeze, Gone: n.gone, Parked: n.parked, Before: n.before, SnapshotEvery: n.cfg.SnapshotEvery,
+		Fenced: &n.fenced,
 	}
 	n.run(n.timers.run)
 	n.run(n.runFreezer)
@@ -176,6 +180,11 @@ func (n *Node) Now() time.Time { return n.cfg.Now() }
 // the error; so are the context's errors, and UNAVAILABLE and OVERLOADED, after
 // which the command may be sent again under its id.
 func (n *Node) Ask(ctx context.Context, to engine.Ref, cmd engine.Command) (engine.Reply, error) {
+	if n.placement.Load().owns(to.Event) {
+		n.asked.here.Add(1)
+	} else {
+		n.asked.there.Add(1)
+	}
 	var since time.Time
 	for {
 		p := n.placement.Load()
@@ -278,7 +287,8 @@ func (n *Node) tell(to engine.Ref, cmd engine.Command, since time.Time) {
 	})
 }
 
-// find returns the actor's activation, and makes one if there is none.
+// find returns the actor's activation, and makes one if there is none and the actor
+// is this node's: who asks has looked that up some time ago.
 func (n *Node) find(ref engine.Ref) (*slot, error) {
 	if s, ok := n.slots.Load(ref); ok {
 		return s, nil
@@ -286,7 +296,7 @@ func (n *Node) find(ref engine.Ref) (*slot, error) {
 	if n.closing.Load() {
 		return nil, &engine.Refusal{Code: engine.Unavailable}
 	}
-	if at, ceded := n.ceded.Load(ref); ceded && n.Now().Sub(at) < maxPatience {
+	if at, ceded := n.ceded.Load(ref); ceded && n.Now().Sub(at) < maxPatience || !n.placement.Load().owns(ref.Event) {
 		return nil, host.ErrMoved
 	}
 	act, err := host.New(ref, &n.env)
@@ -349,6 +359,18 @@ func (n *Node) runFreezer(ctx context.Context) {
 
 // Actors is how many activations the node has.
 func (n *Node) Actors() int { return n.slots.Size() }
+
+// Stats are counters since Start.
+type Stats struct {
+	Here   int64 // commands asked for on this node and carried out here
+	There  int64 // commands asked for on this node and passed on to another
+	Fenced int64 // activations that ended because another has claimed their stream
+}
+
+// Stats reads the counters.
+func (n *Node) Stats() Stats {
+	return Stats{Here: n.asked.here.Load(), There: n.asked.there.Load(), Fenced: n.fenced.Load()}
+}
 
 // Stop puts every activation away and ends the node. Commands are refused from
 // its start on. What can't be put away before the context ends is dropped: the

@@ -3,6 +3,7 @@ package cluster
 import (
 	"hash/fnv"
 	"slices"
+	"strings"
 
 	"boxoffice/persistence/members"
 )
@@ -84,4 +85,14 @@ func (p *placement) task(name string) int {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(name)) // never fails
 	return int(p.owner[mix(h.Sum64())%buckets])
+}
+
+// OwnerOf is the member that owns an event's actors by a list of members.
+func OwnerOf(list []members.Member, event int64) (owner members.Member, ok bool) {
+	list = slices.SortedFunc(slices.Values(list), func(a, b members.Member) int { return strings.Compare(a.ID, b.ID) })
+	i := newPlacement(list, "").ownerOf(event)
+	if i == none {
+		return members.Member{}, false
+	}
+	return list[i], true
 }

@@ -80,7 +80,7 @@ func (a *audit) checkStock(ctx context.Context) {
 	a.untilAgreed(ctx, func() bool {
 		held = a.held()
 		gone, err = a.gone(ctx)
-		for _, t := range a.rush.sale.Types {
+		for _, t := range a.types() {
 			if err != nil || held[t.ID] != gone[t.ID] {
 				return false
 			}
@@ -91,7 +91,7 @@ func (a *audit) checkStock(ctx context.Context) {
 		found("the ticket types could not be read: %v", err)
 		return
 	}
-	for _, t := range a.rush.sale.Types {
+	for _, t := range a.types() {
 		c.Checked += int64(held[t.ID])
 		if held[t.ID] != gone[t.ID] {
 			found("%s: %d of %d are gone and orders hold %d", t.Name, gone[t.ID], t.Quantity, held[t.ID])
@@ -115,17 +115,29 @@ func (a *audit) held() map[string]int {
 	return held
 }
 
+// sales are all that the rush's clients were after.
+func (a *audit) sales() []*Sale { return append([]*Sale{a.rush.sale}, a.rush.also...) }
+
+func (a *audit) types() (all []SaleType) {
+	for _, s := range a.sales() {
+		all = append(all, s.Types...)
+	}
+	return all
+}
+
 // gone is how many tickets of each type the service says are gone.
 func (a *audit) gone(ctx context.Context) (map[string]int, error) {
-	var types ticketTypes
-	path := "/events/" + url.PathEscape(a.rush.sale.EventID) + "/tickets"
-	if ans := a.ask(ctx, a.rush.net.Source(0), client.Call{Method: "GET", Path: path}, &types); !ans.OK() {
-		return nil, ans.Err()
-	}
 	gone := make(map[string]int)
-	for _, t := range types.Items {
-		if t.Available != nil {
-			gone[t.ID] = t.QuantityTotal - *t.Available
+	for _, s := range a.sales() {
+		var types ticketTypes
+		path := "/events/" + url.PathEscape(s.EventID) + "/tickets"
+		if ans := a.ask(ctx, a.rush.net.Source(0), client.Call{Method: "GET", Path: path}, &types); !ans.OK() {
+			return nil, ans.Err()
+		}
+		for _, t := range types.Items {
+			if t.Available != nil {
+				gone[t.ID] = t.QuantityTotal - *t.Available
+			}
 		}
 	}
 	return gone, nil

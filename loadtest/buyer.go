@@ -38,6 +38,7 @@ type stage func(*buyer, context.Context) openloop.Result
 // patience ends.
 type buyer struct {
 	rush *rush
+	svc  client.API
 	n    int
 	from *client.Source
 	rng  *rand.Rand
@@ -73,7 +74,7 @@ const (
 func (r *rush) newBuyer(n int) *buyer {
 	rng := rand.New(rand.NewPCG(r.cfg.Seed, uint64(n)))
 	b := &buyer{
-		rush: r, n: n, rng: rng, next: (*buyer).lookAtEvent,
+		rush: r, svc: r.svc, n: n, rng: rng, next: (*buyer).lookAtEvent,
 		from:  r.net.Source(n),
 		email: fmt.Sprintf("buyer-%d@load.test", n),
 		items: pick(rng, r.sale.Types[:r.cfg.Types]),
@@ -106,7 +107,7 @@ func (b *buyer) Step(ctx context.Context) openloop.Result {
 }
 
 func (b *buyer) lookAtEvent(ctx context.Context) openloop.Result {
-	a := b.rush.svc.Do(ctx, b.from, client.Call{Method: "GET", Path: "/events/" + url.PathEscape(b.rush.sale.Slug)}, nil)
+	a := b.svc.Do(ctx, b.from, client.Call{Method: "GET", Path: "/events/" + url.PathEscape(b.rush.sale.Slug)}, nil)
 	if !a.OK() {
 		return b.again(opEvent, a)
 	}
@@ -115,7 +116,7 @@ func (b *buyer) lookAtEvent(ctx context.Context) openloop.Result {
 
 func (b *buyer) lookAtTickets(ctx context.Context) openloop.Result {
 	path := "/events/" + url.PathEscape(b.rush.sale.EventID) + "/tickets"
-	a := b.rush.svc.Do(ctx, b.from, client.Call{Method: "GET", Path: path}, nil)
+	a := b.svc.Do(ctx, b.from, client.Call{Method: "GET", Path: path}, nil)
 	if !a.OK() {
 		return b.again(opTickets, a)
 	}
@@ -135,7 +136,7 @@ func (b *buyer) lookAtTickets(ctx context.Context) openloop.Result {
 func (b *buyer) placeOrder(ctx context.Context) openloop.Result {
 	b.inDoubt()
 	var o order
-	a := b.rush.svc.Do(ctx, b.from, client.Call{Method: "POST", Path: "/orders", Key: b.key, Body: b.place}, &o)
+	a := b.svc.Do(ctx, b.from, client.Call{Method: "POST", Path: "/orders", Key: b.key, Body: b.place}, &o)
 	if a.OK() && (o.ID == "" || o.AccessToken == "") {
 		a.Code, a.Message = client.CodeUnreadable, "an order without id or accessToken"
 	}
@@ -184,7 +185,7 @@ func (b *buyer) afterPlacing(a client.Answer) openloop.Result {
 
 func (b *buyer) pay(ctx context.Context) openloop.Result {
 	var at payAt
-	a := b.rush.svc.Do(ctx, b.from, b.post("/orders/"+url.PathEscape(b.order.ID)+"/pay", map[string]string{
+	a := b.svc.Do(ctx, b.from, b.post("/orders/"+url.PathEscape(b.order.ID)+"/pay", map[string]string{
 		"provider": "paystack", "token": b.order.AccessToken,
 	}), &at)
 	if !a.OK() {
@@ -228,7 +229,7 @@ func (b *buyer) payAtProvider(ctx context.Context) openloop.Result {
 // in doubt until then.
 func (b *buyer) verify(ctx context.Context) openloop.Result {
 	var o order
-	a := b.rush.svc.Do(ctx, b.from, b.post("/payments/verify", map[string]string{
+	a := b.svc.Do(ctx, b.from, b.post("/payments/verify", map[string]string{
 		"orderId": b.order.ID, "token": b.order.AccessToken,
 	}), &o)
 	if !a.OK() {
@@ -252,7 +253,7 @@ func (b *buyer) verify(ctx context.Context) openloop.Result {
 // readOrder fetches the tickets of a completed order.
 func (b *buyer) readOrder(ctx context.Context) openloop.Result {
 	var o order
-	a := b.rush.svc.Do(ctx, b.from, readOrder(b.order.ID, b.order.AccessToken), &o)
+	a := b.svc.Do(ctx, b.from, readOrder(b.order.ID, b.order.AccessToken), &o)
 	if !a.OK() {
 		return b.again(opRead, a)
 	}
@@ -266,7 +267,7 @@ func (b *buyer) cancelOrder(ctx context.Context) openloop.Result {
 	}
 	b.inDoubt()
 	var o order
-	a := b.rush.svc.Do(ctx, b.from, b.post("/orders/"+url.PathEscape(b.order.ID)+"/cancel", map[string]string{
+	a := b.svc.Do(ctx, b.from, b.post("/orders/"+url.PathEscape(b.order.ID)+"/cancel", map[string]string{
 		"token": b.order.AccessToken,
 	}), &o)
 	if a.Unsettled() {

@@ -10,10 +10,9 @@ import (
 	"os"
 	"slices"
 	"sync"
-	"syscall"
 	"time"
 
-	"boxoffice/loadtest/procstat"
+	"boxoffice/loadtest/client"
 	"boxoffice/loadtest/report"
 )
 
@@ -47,7 +46,11 @@ func Crash(ctx context.Context, cfg CrashConfig, out io.Writer, log *slog.Logger
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, stopNode()) }()
-	s, err := openSession(ctx, cfg.RushConfig, node.URL, false, reserve)
+	svc, err := client.ParseTarget(node.URL)
+	if err != nil {
+		return nil, err
+	}
+	s, err := openSession(ctx, cfg.RushConfig, svc, false, reserve)
 	if err != nil {
 		return nil, err
 	}
@@ -138,10 +141,8 @@ func (k *killer) killPostgres(ctx context.Context) (report.Outage, error) {
 		return report.Outage{}, errors.New("no postmaster.pid in the data directory")
 	}
 	killed := time.Now()
-	for _, p := range append([]int{pid}, procstat.Descendants(pid)...) {
-		if err := syscall.Kill(p, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
-			return report.Outage{}, fmt.Errorf("kill %d: %w", p, err)
-		}
+	if err := killTree(pid); err != nil {
+		return report.Outage{}, err
 	}
 	return k.untilWrites(ctx, k.outage("postgres", killed), killed)
 }
@@ -155,7 +156,9 @@ func (k *killer) outage(what string, killed time.Time) report.Outage {
 func (k *killer) untilWrites(ctx context.Context, o report.Outage, killed time.Time) (report.Outage, error) {
 	ctx, cancel := context.WithTimeout(ctx, forgiveness*k.cfg.Within)
 	defer cancel()
-	if err := k.rush.probe(ctx); err != nil {
+	r := k.rush
+	free := r.sale.Types[len(r.sale.Types)-1]
+	if err := r.probe(ctx, probesAtOnce, func(ctx context.Context) bool { return r.probeOnce(ctx, r.svc, free.ID) }); err != nil {
 		return o, fmt.Errorf("no write for %v after %s was killed: %w", time.Since(killed).Round(time.Millisecond), o.What, err)
 	}
 	o.WritesAgain = time.Since(killed)
@@ -178,19 +181,18 @@ func (k *killer) troubles() int {
 	return n
 }
 
-// probe places small orders from the reserve, each under a key of its own, until
-// one is acknowledged. The others are left to be settled; probing waits for
-// them.
-func (r *rush) probe(ctx context.Context) error {
+// probe places small orders, each under a key of its own, until one is
+// acknowledged. The others are left to be settled; probing waits for them.
+func (r *rush) probe(ctx context.Context, atOnce int, once func(context.Context) bool) error {
 	acknowledged := make(chan struct{}, 1)
-	slots := make(chan struct{}, probesAtOnce)
+	slots := make(chan struct{}, atOnce)
 	ticker := time.NewTicker(probeEvery)
 	defer ticker.Stop()
 	for {
 		select {
 		case slots <- struct{}{}:
 			r.probing.Go(func() {
-				if r.probeOnce(ctx) {
+				if once(ctx) {
 					select {
 					case acknowledged <- struct{}{}:
 					default: // another was first
@@ -210,11 +212,11 @@ func (r *rush) probe(ctx context.Context) error {
 	}
 }
 
-// probeOnce says whether one order was acknowledged.
-func (r *rush) probeOnce(ctx context.Context) bool {
+// probeOnce says whether one order of a free ticket was acknowledged.
+func (r *rush) probeOnce(ctx context.Context, svc client.API, ticketType string) bool {
 	b := r.newBuyer(probeBuyers + int(r.probes.Add(1)))
-	b.email = fmt.Sprintf("probe-%d@load.test", b.n)
-	b.items = []item{{TicketTypeID: r.sale.Types[len(r.sale.Types)-1].ID, Quantity: 1}}
+	b.svc, b.email = svc, fmt.Sprintf("probe-%d@load.test", b.n)
+	b.items = []item{{TicketTypeID: ticketType, Quantity: 1}}
 	b.place = encode(placeOrder{Items: b.items, GuestEmail: b.email, GuestName: "Probe"})
 	b.fate = walksAway
 	b.becomes((*buyer).placeOrder)

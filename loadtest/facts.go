@@ -14,6 +14,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"boxoffice/loadtest/client"
 	"boxoffice/loadtest/openloop"
 	"boxoffice/loadtest/report"
 )
@@ -67,7 +68,11 @@ func Facts(ctx context.Context, cfg FactsConfig, out io.Writer, log *slog.Logger
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, stopNode()) }()
-	s, err := openSession(ctx, cfg.RushConfig, node.URL, false, 0)
+	svc, err := client.ParseTarget(node.URL)
+	if err != nil {
+		return nil, err
+	}
+	s, err := openSession(ctx, cfg.RushConfig, svc, false, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +159,7 @@ func (f *factsRun) letIn(ctx context.Context, r *report.Report, out io.Writer) e
 
 // tally compares the journal with the effects.
 func (f *factsRun) tally(ctx context.Context) (t FactsTally, err error) {
-	cmd := f.node.command(ctx, "consume", "--tally")
+	cmd := f.node.serve.command(ctx, "consume", "--tally")
 	var text bytes.Buffer
 	cmd.Stdout = &text
 	if err := cmd.Run(); err != nil {

@@ -72,7 +72,7 @@ func (b *broker) env() []string {
 
 // startConsumer starts a process that takes facts in.
 func (f *factsRun) startConsumer(ctx context.Context) (*exec.Cmd, error) {
-	c := f.node.command(ctx, "consume")
+	c := f.node.serve.command(ctx, "consume")
 	if err := c.Start(); err != nil {
 		return nil, fmt.Errorf("consumer: %w", err)
 	}
@@ -140,7 +140,7 @@ func (f *factsRun) outage(ctx context.Context) error {
 
 // drain waits until all that was journaled before the broker came back has arrived.
 func (f *factsRun) drain(ctx context.Context) error {
-	if err := f.node.command(ctx, "consume", "--mark").Run(); err != nil {
+	if err := f.node.serve.command(ctx, "consume", "--mark").Run(); err != nil {
 		return fmt.Errorf("mark: %w", err)
 	}
 	first := true

@@ -7,10 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"os"
-	"os/exec"
 	"path/filepath"
-	"sync"
 	"syscall"
 	"time"
 
@@ -19,7 +16,6 @@ import (
 
 const (
 	firstReady = 60 * time.Second // for a node with a new data directory
-	stopTime   = 20 * time.Second // after that a node is killed
 	readyPoll  = 10 * time.Millisecond
 )
 
@@ -38,127 +34,75 @@ type Node struct {
 	URL    string // http://127.0.0.1:port
 	Paysim string
 
-	cfg    NodeConfig
-	env    []string
-	paysim *exec.Cmd
-
-	mu   sync.Mutex
-	cmd  *exec.Cmd     // nil when not running
-	done chan struct{} // closed when cmd has ended
-	end  error         // how it ended
+	dir    string
+	serve  process
+	paysim process
 }
+
+// secretKey is what nodes and the payment simulators of the harness share.
+const secretKey = "sk_test_loadtest"
 
 // StartNode starts a node on free ports and waits until it is ready.
 func StartNode(ctx context.Context, cfg NodeConfig) (*Node, error) {
-	if cfg.Binary == "" {
-		self, err := os.Executable()
-		if err != nil {
-			return nil, fmt.Errorf("node: %w", err)
-		}
-		cfg.Binary = self
+	binary, err := self(cfg.Binary)
+	if err != nil {
+		return nil, fmt.Errorf("node: %w", err)
 	}
 	ports, err := FreePorts(ctx, 2)
 	if err != nil {
 		return nil, fmt.Errorf("node: %w", err)
 	}
-	const secret = "sk_test_loadtest"
-	n := &Node{URL: "http://" + ports[0], Paysim: "http://" + ports[1], cfg: cfg}
-	n.env = append([]string{
+	n := &Node{URL: "http://" + ports[0], Paysim: "http://" + ports[1], dir: cfg.Dir}
+	env := append([]string{
 		"BOXOFFICE_LISTEN=" + ports[0],
 		"BOXOFFICE_DATA_DIR=" + cfg.Dir,
 		"BOXOFFICE_LIMITS_SCALE=1000",
 		"BOXOFFICE_PAYSIM_LISTEN=" + ports[1],
 		"BOXOFFICE_PAYSTACK_URL=" + n.Paysim,
-		"BOXOFFICE_PAYSTACK_KEY=" + secret,
+		"BOXOFFICE_PAYSTACK_KEY=" + secretKey,
 	}, cfg.Env...)
-	n.paysim = n.command(ctx, "paysim")
-	if err := n.paysim.Start(); err != nil {
-		return nil, fmt.Errorf("node: payment simulator: %w", err)
+	n.serve = process{binary: binary, args: []string{"serve"}, env: env, log: cfg.Log}
+	n.paysim = process{binary: binary, args: []string{"paysim"}, env: env, log: cfg.Log}
+	ended, err := n.paysim.start(ctx)
+	if err == nil {
+		err = waitFor(ctx, n.Paysim+"/_sim/stats", firstReady, ended)
 	}
-	err = waitFor(ctx, n.Paysim+"/_sim/stats", firstReady, nil)
 	if err == nil {
 		err = n.Start(ctx, firstReady)
 	}
 	if err != nil {
-		return nil, errors.Join(err, n.Stop())
+		return nil, errors.Join(fmt.Errorf("node: %w", err), n.Stop())
 	}
 	return n, nil
-}
-
-// command is this node's program with its environment. Only Kill and Stop end
-// it.
-func (n *Node) command(ctx context.Context, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(context.WithoutCancel(ctx), n.cfg.Binary, args...)
-	cmd.Env = append(cmd.Environ(), n.env...)
-	cmd.Stdout, cmd.Stderr = n.cfg.Log, n.cfg.Log
-	// Not in our process group: an interrupt is ours to pass on.
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	return cmd
 }
 
 // Start starts the node on its old ports and data and waits until /readyz says
 // so, for at most within.
 func (n *Node) Start(ctx context.Context, within time.Duration) error {
-	cmd, done := n.command(ctx, "serve"), make(chan struct{})
-	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("node: %w", err)
+	ended, err := n.serve.start(ctx)
+	if err == nil {
+		err = waitFor(ctx, n.URL+"/readyz", within, ended)
 	}
-	n.mu.Lock()
-	n.cmd, n.done, n.end = cmd, done, nil
-	n.mu.Unlock()
-	go func() {
-		err := cmd.Wait()
-		n.mu.Lock()
-		n.cmd, n.end = nil, err
-		n.mu.Unlock()
-		close(done)
-	}()
-	if err := waitFor(ctx, n.URL+"/readyz", within, done); err != nil {
+	if err != nil {
 		return fmt.Errorf("node: %w", err)
 	}
 	return nil
 }
 
 // Kill ends the node with SIGKILL and waits until it is gone.
-func (n *Node) Kill() error { return n.signal(syscall.SIGKILL) }
-
-// signal sends a signal and waits for the end of the node.
-func (n *Node) signal(sig syscall.Signal) error {
-	n.mu.Lock()
-	cmd, done := n.cmd, n.done
-	n.mu.Unlock()
-	if cmd == nil {
-		return nil
-	}
-	if err := cmd.Process.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		return fmt.Errorf("node: %w", err)
-	}
-	select {
-	case <-done:
-	case <-time.After(stopTime):
-		if err := cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
-			return fmt.Errorf("node: %w", err)
-		}
-		<-done
-		return fmt.Errorf("node: had to be killed %v after %v", stopTime, sig)
-	}
-	return nil
-}
+func (n *Node) Kill() error { return n.serve.end(syscall.SIGKILL) }
 
 // Stop ends the node and its payment simulator.
 func (n *Node) Stop() error {
-	err := n.signal(syscall.SIGTERM)
-	if n.paysim.Process != nil {
-		err = errors.Join(err, n.paysim.Process.Kill())
-		_ = n.paysim.Wait() // says that it was killed
-	}
-	return err
+	return errors.Join(n.serve.end(syscall.SIGTERM), n.paysim.end(syscall.SIGKILL))
 }
 
 // Audit has the journal of the stopped node audited: every stream replayed, and
 // the streams of an event added up against one another.
-func (n *Node) Audit(ctx context.Context, out io.Writer) error {
-	cmd := n.command(ctx, "audit")
+func (n *Node) Audit(ctx context.Context, out io.Writer) error { return n.serve.audit(ctx, out) }
+
+func (p *process) audit(ctx context.Context, out io.Writer) error {
+	cmd := p.command(ctx, "audit")
 	cmd.Stdout = out
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("journal audit: %w", err)
@@ -167,34 +111,31 @@ func (n *Node) Audit(ctx context.Context, out io.Writer) error {
 }
 
 // PID is the node's process, 0 while it is not running.
-func (n *Node) PID() int {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.cmd == nil {
-		return 0
-	}
-	return n.cmd.Process.Pid
-}
+func (n *Node) PID() int { return n.serve.pid() }
 
 // targets are the node's processes, to measure their CPU.
 func (n *Node) targets() []procstat.Target {
 	return []procstat.Target{
 		{Name: "server", PID: n.PID},
 		{Name: "postgres", PID: n.PostgresPID, Tree: true},
-		{Name: "paysim", PID: procstat.Fixed(n.paysim.Process.Pid)},
+		{Name: "paysim", PID: n.paysim.pid},
 	}
 }
 
 // PostgresPID is the postmaster of the node's own Postgres, 0 while there is
 // none.
-func (n *Node) PostgresPID() int {
+func (n *Node) PostgresPID() int { return postmaster(n.dir, n.PID()) }
+
+// postmaster is the server of a data directory, 0 while there is none. Its file
+// names its parent while it starts.
+func postmaster(dir string, parent int) int {
 	for _, pattern := range []string{"postmaster.pid", "*/postmaster.pid", "*/*/postmaster.pid"} {
-		files, err := filepath.Glob(filepath.Join(n.cfg.Dir, pattern))
+		files, err := filepath.Glob(filepath.Join(dir, pattern))
 		if err != nil {
 			return 0
 		}
 		for _, file := range files {
-			if pid, err := procstat.ReadPIDFile(file); err == nil && pid != n.PID() {
+			if pid, err := procstat.ReadPIDFile(file); err == nil && pid != parent {
 				return pid
 			}
 		}

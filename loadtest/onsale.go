@@ -52,7 +52,11 @@ func Onsale(ctx context.Context, cfg OnsaleConfig, out io.Writer, log *slog.Logg
 		cfg.Target, cfg.Paysim = node.URL, node.Paysim
 		targets = node.targets()
 	}
-	s, err := openSession(ctx, cfg.RushConfig, cfg.Target, cfg.Remote, 0)
+	svc, err := client.ParseTarget(cfg.Target)
+	if err != nil {
+		return nil, err
+	}
+	s, err := openSession(ctx, cfg.RushConfig, svc, cfg.Remote, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -95,16 +99,12 @@ type session struct {
 	arrivals  time.Time // when the last buyer was in
 }
 
-// openSession checks the target, makes the client addresses, puts an event on
+// openSession checks the service's address, makes the client addresses, puts an event on
 // sale, with a reserve of free tickets that buyers are not offered, and opens
 // the AckLog.
 func openSession(
-	ctx context.Context, cfg RushConfig, target string, remote bool, reserve int,
+	ctx context.Context, cfg RushConfig, svc client.API, remote bool, reserve int,
 ) (*session, error) {
-	svc, err := client.ParseTarget(target)
-	if err != nil {
-		return nil, err
-	}
 	network, err := client.NewNetwork(client.Config{Sources: cfg.Clients, Timeout: cfg.Timeout, Remote: remote})
 	if err != nil {
 		return nil, err

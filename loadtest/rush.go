@@ -27,7 +27,8 @@ type rush struct {
 	cfg  RushConfig
 	svc  client.API
 	net  *client.Network
-	sale *Sale // types on offer to buyers, and after them the reserve
+	sale *Sale   // types on offer to buyers, and after them the reserve
+	also []*Sale // of other clients, whom the audit believes as well
 	acks *AckLog
 
 	count    counters

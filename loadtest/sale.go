@@ -28,7 +28,8 @@ type Organizer struct {
 	from     *client.Source
 	email    string
 	password string
-	Bearer   string // access token
+	org      string // number of the organization
+	Bearer   string // access token, or API key
 }
 
 // SaleType is one ticket type to put on sale.
@@ -46,12 +47,19 @@ type Sale struct {
 	EventID string
 	Slug    string
 	Types   []SaleType
+
+	starts time.Time
 }
 
 // Register opens an organizer's account.
 func Register(ctx context.Context, svc client.API, from *client.Source) (*Organizer, error) {
 	var session struct {
 		AccessToken string `json:"accessToken"`
+		User        struct {
+			Organizations []struct {
+				ID string `json:"id"`
+			} `json:"organizations"`
+		} `json:"user"`
 	}
 	o := &Organizer{svc: svc, from: from, email: "organizer-" + uuid.NewString() + "@load.test", password: uuid.NewString()}
 	err := o.post(ctx, "/auth/register", map[string]string{
@@ -59,7 +67,25 @@ func Register(ctx context.Context, svc client.API, from *client.Source) (*Organi
 		"firstName": "Load", "lastName": "Test", "organizationName": "Load Test",
 	}, &session)
 	o.Bearer = session.AccessToken
+	for _, org := range session.User.Organizations {
+		o.org = org.ID
+	}
 	return o, err
+}
+
+// UseKey makes an API key and works with that from now on: an access token ends
+// after ten minutes.
+func (o *Organizer) UseKey(ctx context.Context) error {
+	var key struct {
+		Secret string `json:"secret"`
+	}
+	err := o.post(ctx, "/organizer/integrations/org/"+url.PathEscape(o.org)+"/api-keys", map[string]string{
+		"name": "Load test", "environment": "test",
+	}, &key)
+	if err == nil {
+		o.Bearer = key.Secret
+	}
+	return err
 }
 
 // OpenSale publishes an event with the ticket types, on sale at once.
@@ -76,20 +102,11 @@ func (o *Organizer) OpenSale(ctx context.Context, types []SaleType) (*Sale, erro
 	}, &event); err != nil {
 		return nil, err
 	}
-	s := &Sale{EventID: event.ID, Slug: event.Slug}
+	s := &Sale{EventID: event.ID, Slug: event.Slug, starts: start}
 	path := "/organizer/events/" + url.PathEscape(event.ID)
 	for _, t := range types {
-		kind, price := "general", ticketPrice
-		if t.Free {
-			kind, price = "free", 0
-		}
 		var made ticketType
-		if err := o.post(ctx, path+"/tickets", map[string]any{
-			"name": t.Name, "type": kind, "price": price, "quantityTotal": t.Quantity,
-			"saleStart":   time.Now().Add(-time.Hour).UTC().Format(time.RFC3339),
-			"saleEnd":     start.Format(time.RFC3339),
-			"maxPerOrder": t.MaxPerOrder, "maxPerCustomer": t.MaxPerCustomer,
-		}, &made); err != nil {
+		if err := o.post(ctx, path+"/tickets", t.request(start), &made); err != nil {
 			return nil, err
 		}
 		t.ID = made.ID
@@ -98,7 +115,22 @@ func (o *Organizer) OpenSale(ctx context.Context, types []SaleType) (*Sale, erro
 	return s, o.post(ctx, path+"/publish", nil, nil)
 }
 
-// post sends one request of the set-up; anything but success is an error.
+// request is how the type is put on sale, at once and until a time.
+func (t *SaleType) request(until time.Time) map[string]any {
+	kind, price := "general", ticketPrice
+	if t.Free {
+		kind, price = "free", 0
+	}
+	return map[string]any{
+		"name": t.Name, "type": kind, "price": price, "quantityTotal": t.Quantity,
+		"saleStart":   time.Now().Add(-time.Hour).UTC().Format(time.RFC3339),
+		"saleEnd":     until.Format(time.RFC3339),
+		"maxPerOrder": t.MaxPerOrder, "maxPerCustomer": t.MaxPerCustomer,
+	}
+}
+
+// post sends one request of the set-up, again if it has to be; anything but success
+// is an error.
 func (o *Organizer) post(ctx context.Context, path string, body, out any) error {
 	return o.send(ctx, "POST", path, body, out)
 }
@@ -109,11 +141,20 @@ func (o *Organizer) send(ctx context.Context, method, path string, body, out any
 	if body != nil {
 		c.Body = encode(body)
 	}
-	if a := o.svc.Do(ctx, o.from, c, out); !a.OK() {
-		return fmt.Errorf("set up: %s %s: %w", method, path, a.Err())
+	for deadline := time.Now().Add(setUpTime); ; {
+		a := o.svc.Do(ctx, o.from, c, out)
+		switch {
+		case a.OK():
+			return nil
+		case !a.Unsettled() || time.Now().After(deadline) || ctx.Err() != nil:
+			return fmt.Errorf("set up: %s %s: %w", method, path, a.Err())
+		}
+		wait(ctx, max(a.RetryAfter, firstPause))
 	}
-	return nil
 }
+
+// setUpTime is how long one request of the set-up is repeated.
+const setUpTime = 30 * time.Second
 
 // planTypes shares the tickets of a rush out: every second type is free.
 func planTypes(cfg *RushConfig) []SaleType {

@@ -43,7 +43,10 @@ func (o *Organizer) SeatBy(ctx context.Context, s *Sale, sample string, holdSeco
 	if !ok {
 		return nil, fmt.Errorf("set up: there is no sample map %q", sample)
 	}
-	doc := sampled()
+	return o.seatBy(ctx, s, sampled(), holdSeconds)
+}
+
+func (o *Organizer) seatBy(ctx context.Context, s *Sale, doc *venuemap.Document, holdSeconds int) (*House, error) {
 	var venue struct {
 		ID string `json:"id"`
 	}

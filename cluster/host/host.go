@@ -12,6 +12,7 @@ package host
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync/atomic"
@@ -48,12 +49,14 @@ type Env struct {
 	Parked func(engine.Ref, journal.Claim, time.Time) error
 	// Before is called before a stream is claimed: whoever may have had it
 	// lets go of it in order, if he is there to be asked. Nothing rests on it
-	// but that nobody's last facts are fenced.
-	Before func(context.Context, engine.Ref)
+	// but that nobody's last facts are fenced. It returns ErrMoved when the
+	// actor is another node's by now.
+	Before func(context.Context, engine.Ref) error
 	// SnapshotEvery is how many facts may follow a snapshot before the next,
 	// while there are few. With many, as many as the snapshot holds: a fact
 	// is written twice in all on average, however long a rush.
 	SnapshotEvery int64
+	Fenced        *atomic.Int64 // counts activations that have lost their stream
 }
 
 // Messages of an activation to itself, and of the node.
@@ -149,6 +152,10 @@ func (a *Activation) Receive(ctx actor.Context) {
 		}
 		a.answer(m.work)
 	case failed:
+		if errors.Is(m.err, ErrMoved) {
+			a.stop(ErrMoved)
+			return
+		}
 		a.env.Log.Warn("actor stopped", slog.String("actor", a.Ref.Name()), slog.Any("error", m.err))
 		a.stop(ErrUnavailable)
 	case fenced:
@@ -203,7 +210,9 @@ func (a *Activation) load(ctx context.Context) {
 }
 
 func (a *Activation) read(ctx context.Context) (l loaded, err error) {
-	a.env.Before(ctx, a.Ref)
+	if err = a.env.Before(ctx, a.Ref); err != nil {
+		return l, err
+	}
 	l.at = a.env.Now()
 	if l.claim, err = a.env.Journal.Claim(ctx, a.Ref); err != nil {
 		return l, fmt.Errorf("claim: %w", err)
@@ -305,6 +314,7 @@ func (a *Activation) fenced() {
 		return
 	}
 	a.env.Log.Info("actor fenced", slog.String("actor", a.Ref.Name()), slog.Int("epoch", int(a.claim.Epoch)))
+	a.env.Fenced.Add(1)
 	a.stop(ErrUnavailable)
 	a.env.Arm(a.Ref, a.env.Now().Add(proofLife))
 }

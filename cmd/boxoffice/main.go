@@ -24,10 +24,13 @@ type cli struct {
 	Serve    serveCmd    `cmd:"" default:"withargs" help:"Run a node (the default)."`
 	Migrate  migrateCmd  `cmd:"" help:"Bring the database's schema up to date."`
 	Keys     keysCmd     `cmd:"" help:"The keys that sign access tokens."`
+	Status   statusCmd   `cmd:"" help:"Show nodes, journal and followers, from the database alone."`
 	Audit    auditCmd    `cmd:"" help:"Replay every stream and check every invariant."`
 	OpenAPI  openapiCmd  `cmd:"" name:"openapi" help:"Print the OpenAPI document."`
 	Venue    venueCmd    `cmd:"" name:"venue-sample" help:"Print a sample of a venue map, or share it with all organizations."`
 	Paysim   paysimCmd   `cmd:"" help:"Run the simulator of the payment provider."`
+	Postgres postgresCmd `cmd:"" help:"Run a private Postgres for nodes that share it, and print where it is."`
+	Cluster  clusterCmd  `cmd:"" help:"Run several nodes on this machine, with all that they need."`
 	Loadtest loadtestCmd `cmd:"" help:"Rush a node and audit what it sold."`
 	Consume  consumeCmd  `cmd:"" hidden:"" help:"Take facts in, for loadtest facts."`
 }

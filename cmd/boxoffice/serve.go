@@ -470,9 +470,12 @@ func (n *node) metrics() *prometheus.Registry {
 	gauge := func(name, help string, f func() float64) {
 		r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "boxoffice", Name: name, Help: help}, f))
 	}
+	count := func(name, help string, labels prometheus.Labels, f func() int64) {
+		r.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Namespace: "boxoffice", Name: name, Help: help, ConstLabels: labels},
+			func() float64 { return float64(f()) }))
+	}
 	counter := func(name, help string, f func(journal.Stats) int64) {
-		r.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Namespace: "boxoffice", Name: name, Help: help},
-			func() float64 { return float64(f(n.journal.Stats())) }))
+		count(name, help, nil, func() int64 { return f(n.journal.Stats()) })
 	}
 	gauge("journal_backlog", "Entries that wait for a commit.", func() float64 { return float64(n.journal.Backlog()) })
 	gauge("readmodel_lag", "Batches that the read model has not applied; 0 on nodes where it does not run.", n.reading.lag)
@@ -481,6 +484,11 @@ func (n *node) metrics() *prometheus.Registry {
 	counter("journal_facts_total", "Facts committed.", func(s journal.Stats) int64 { return s.Facts })
 	counter("journal_retries_total", "Batches sent again after an unknown outcome.", func(s journal.Stats) int64 { return s.Retries })
 	counter("journal_fenced_total", "Entries refused by the claim fence.", func(s journal.Stats) int64 { return s.Fences })
+	const commands = "Commands that requests to this node have brought, by whether it carried them out itself."
+	count("commands_total", commands, prometheus.Labels{"where": "here"}, func() int64 { return n.cluster.Stats().Here })
+	count("commands_total", commands, prometheus.Labels{"where": "there"}, func() int64 { return n.cluster.Stats().There })
+	count("actors_fenced_total", "Activations that ended because another node has claimed their stream.", nil,
+		func() int64 { return n.cluster.Stats().Fenced })
 	return r
 }
 

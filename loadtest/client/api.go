@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/netip"
 	"net/url"
 	"strconv"
 	"time"
@@ -26,6 +27,7 @@ type Answer struct {
 const (
 	CodeTimeout    = "timeout"
 	CodeConnection = "connection"
+	CodeUnsent     = "not connected" // the request was not sent
 	CodeUnreadable = "unreadable answer"
 )
 
@@ -50,8 +52,23 @@ func (a Answer) Err() error {
 	return fmt.Errorf("%d %s %s", a.Status, a.Code, a.Message)
 }
 
-// API speaks the service's API at one host:port.
-type API struct{ Host string }
+// API speaks the service's API at one host:port, or at whichever of several Pick
+// names for a call.
+type API struct {
+	Host string
+	Pick func() string // nil: Host
+	Told func(*Told)   // is shown every call; nil: nobody
+}
+
+// Told is a call and what came of it.
+type Told struct {
+	Call
+	From   netip.Addr
+	Host   string
+	At     time.Time // when it was called
+	Within time.Duration
+	Answer
+}
 
 // ParseTarget takes http://host[:port] apart.
 func ParseTarget(target string) (API, error) {
@@ -87,10 +104,24 @@ type Call struct {
 // Do sends the call from a client address and decodes `data` into out, which
 // may be nil.
 func (a API) Do(ctx context.Context, from *Source, c Call, out any) Answer {
-	return Exchange(ctx, from, &Request{
-		Method: c.Method, Host: a.Host, Path: "/api/v1" + c.Path, Bearer: c.Bearer, Key: c.Key,
+	host := a.Host
+	if a.Pick != nil {
+		host = a.Pick()
+	}
+	return a.At(ctx, host, from, c, out)
+}
+
+// At sends a call to a host:port.
+func (a API) At(ctx context.Context, host string, from *Source, c Call, out any) Answer {
+	at := time.Now()
+	answer := Exchange(ctx, from, &Request{
+		Method: c.Method, Host: host, Path: "/api/v1" + c.Path, Bearer: c.Bearer, Key: c.Key,
 		ContentType: "application/json", Body: c.Body,
 	}, out)
+	if a.Told != nil {
+		a.Told(&Told{Call: c, From: from.Addr(), Host: host, At: at, Within: time.Since(at), Answer: answer})
+	}
+	return answer
 }
 
 // Exchange sends one request and reads the answer's envelope.
@@ -99,7 +130,10 @@ func Exchange(ctx context.Context, from *Source, req *Request, out any) Answer {
 	defer fasthttp.ReleaseResponse(resp)
 	if err := from.Do(ctx, req, resp); err != nil {
 		code := CodeConnection
-		if Timeout(err) {
+		switch {
+		case errors.Is(err, errDial):
+			code = CodeUnsent
+		case Timeout(err):
 			code = CodeTimeout
 		}
 		return Answer{Code: code, Message: err.Error()}

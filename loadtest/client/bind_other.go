@@ -7,5 +7,5 @@ import (
 	"syscall"
 )
 
-// bindWithoutPort has nothing to say where the kernel has no such option.
-func bindWithoutPort(context.Context, string, string, syscall.RawConn) error { return nil }
+// BindWithoutPort has nothing to say where the kernel has no such option.
+func BindWithoutPort(context.Context, string, string, syscall.RawConn) error { return nil }

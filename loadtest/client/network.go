@@ -19,6 +19,9 @@ import (
 // ErrNotLoopback is the refusal to send load to another machine.
 var ErrNotLoopback = errors.New("the target is not a loopback address (use --remote if it is yours and trusts X-Forwarded-For)")
 
+// errDial says that there was no connection to send a request over.
+var errDial = errors.New("dial")
+
 // MaxSources is the most client addresses: 127.1.1.1 to 127.250.254.254.
 const MaxSources = 250 * 254 * 254
 
@@ -139,11 +142,11 @@ func (n *Network) dial(ctx context.Context, from netip.Addr, host string) (net.C
 	d := net.Dialer{Timeout: n.cfg.Timeout}
 	if !n.cfg.Remote {
 		d.LocalAddr = &net.TCPAddr{IP: from.AsSlice()}
-		d.ControlContext = bindWithoutPort
+		d.ControlContext = BindWithoutPort
 	}
 	c, err := d.DialContext(ctx, "tcp", to.String())
 	if err != nil {
-		return nil, fmt.Errorf("dial %s from %s: %w", host, from, err)
+		return nil, fmt.Errorf("%w %s from %s: %w", errDial, host, from, err)
 	}
 	return c, nil
 }

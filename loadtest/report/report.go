@@ -49,6 +49,7 @@ type Report struct {
 	Others    float64           `json:"others"` // cores that other processes kept busy
 
 	Outages    []Outage    `json:"outages,omitempty"`
+	Injuries   []Injury    `json:"injuries,omitempty"`   // the outages by sort, where there are several
 	Deliveries *Deliveries `json:"deliveries,omitempty"` // nil: no webhooks
 	Audit      Audit       `json:"audit"`
 }
@@ -76,12 +77,24 @@ type CPURow struct {
 	MicrosPerRequest float64 `json:"microsPerRequest"`
 }
 
+// Injury is one sort of outage: how often it was, and how long the events that it
+// hit took no writes.
+type Injury struct {
+	What   string        `json:"what"`
+	Count  int           `json:"count"`
+	Events int           `json:"events"` // hit, over all of them
+	P50    time.Duration `json:"p50"`
+	Worst  time.Duration `json:"worst"`
+	Ready  time.Duration `json:"ready"` // the longest until all nodes were ready again
+	Goal   string        `json:"goal,omitempty"`
+}
+
 // Outage is one thing that was killed and how long nobody could buy.
 type Outage struct {
-	What        string        `json:"what"`        // node or postgres
+	What        string        `json:"what"`
 	At          time.Duration `json:"at"`          // since the start of the run
 	Ready       time.Duration `json:"ready"`       // of a node: from its start to /readyz
-	WritesAgain time.Duration `json:"writesAgain"` // from the kill to the first order acknowledged after it
+	WritesAgain time.Duration `json:"writesAgain"` // from the kill to the first order acknowledged after it, the latest of several events
 	Trouble     string        `json:"trouble,omitempty"`
 }
 

@@ -23,7 +23,7 @@ func (r *Report) Text() string {
 	}
 	b.WriteByte('\n')
 	for _, section := range []func() [][]string{
-		r.latencyRows, r.errorRows, r.orderRows, r.cpuRows, r.outageRows, r.deliveryRows, r.auditRows,
+		r.latencyRows, r.errorRows, r.orderRows, r.cpuRows, r.outageRows, r.injuryRows, r.deliveryRows, r.auditRows,
 	} {
 		if rows := section(); len(rows) > 1 {
 			writeTable(&b, rows)
@@ -114,9 +114,13 @@ func (r *Report) cpuRows() [][]string {
 	return rows
 }
 
+// outageRows are the outages one by one, unless there is a table by sort.
 func (r *Report) outageRows() [][]string {
 	rows := [][]string{{"killed", "at", "ready after", "writes after", "trouble"}}
 	for _, o := range r.Outages {
+		if len(r.Injuries) > 0 {
+			break
+		}
 		ready := "-"
 		if o.Ready > 0 {
 			ready = o.Ready.Round(time.Millisecond).String()
@@ -138,6 +142,18 @@ func (r *Report) deliveryRows() [][]string {
 		{"webhooks, ms from fact to receipt", "events", "again", "p50", "p90", "p95", "p99", "p99.9", "max", "last after the rush"},
 		slices.Concat([]string{"first arrivals", fmt.Sprint(d.Events), fmt.Sprint(d.Again)}, cells(d.Delay), []string{d.Behind.Round(time.Millisecond).String()}),
 	}
+}
+
+func (r *Report) injuryRows() [][]string {
+	rows := [][]string{{"injury", "times", "events hit", "writes after, p50", "worst", "all ready after", "goal"}}
+	for _, i := range r.Injuries {
+		cells := []string{i.What, fmt.Sprint(i.Count), fmt.Sprint(i.Events)}
+		for _, d := range []time.Duration{i.P50, i.Worst, i.Ready} {
+			cells = append(cells, d.Round(time.Millisecond).String())
+		}
+		rows = append(rows, append(cells, i.Goal))
+	}
+	return rows
 }
 
 func (r *Report) auditRows() [][]string {

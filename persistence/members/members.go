@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // Member is one lifetime of a node.
@@ -109,6 +110,35 @@ func Join(ctx context.Context, cfg Config) (*Lease, error) {
 	l.cancel = cancel
 	go l.run(life, conn)
 	return l, nil
+}
+
+// Seen is a member as the table of nodes shows it.
+type Seen struct {
+	Member
+	Joined time.Time
+	Silent time.Duration // since its last beat, by the database's clock
+	Info   []byte        // what it said of itself then, JSON
+}
+
+// List reads the members, by name.
+func List(ctx context.Context, pool *pgxpool.Pool) ([]Seen, error) {
+	const list = `
+SELECT id, name, link, http, leaving, joined, extract(epoch FROM clock_timestamp() - seen)::float8, info::text
+FROM nodes ORDER BY name, joined`
+	rows, err := pool.Query(ctx, list)
+	if err != nil {
+		return nil, fmt.Errorf("members: list: %w", err)
+	}
+	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (s Seen, err error) {
+		var silent float64
+		err = row.Scan(&s.ID, &s.Name, &s.Link, &s.HTTP, &s.Leaving, &s.Joined, &silent, &s.Info)
+		s.Silent = time.Duration(silent * float64(time.Second))
+		return s, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("members: list: %w", err)
+	}
+	return all, nil
 }
 
 // Lost speaks once, with ErrLost, when the node's row is gone.

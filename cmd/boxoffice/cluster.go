@@ -1,0 +1,85 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"boxoffice/loadtest"
+	"boxoffice/persistence/embedded"
+)
+
+type postgresCmd struct {
+	DataDir      string `env:"BOXOFFICE_DATA_DIR" default:"./data" help:"Where it lives."`
+	AllowInstall bool   `env:"BOXOFFICE_ALLOW_INSTALL" default:"true" negatable:"" help:"Install Debian's Postgres when there is none and we may."`
+}
+
+// Run keeps a private Postgres up until a signal, for nodes that share it. The
+// first line of its output is the database's URL.
+func (c *postgresCmd) Run(ctx context.Context) error {
+	srv, err := embedded.Start(ctx, embedded.Config{
+		Dir: filepath.Join(c.DataDir, "postgres"), Log: logger(0), Install: c.AllowInstall,
+	})
+	if err != nil {
+		return err
+	}
+	if srv.Attached() {
+		return fmt.Errorf("another process uses %s", c.DataDir)
+	}
+	fmt.Fprintln(os.Stdout, srv.URL())
+	<-ctx.Done()
+	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
+	defer cancel()
+	return srv.Stop(stop)
+}
+
+type clusterCmd struct {
+	Nodes       int     `default:"3" help:"How many nodes."`
+	DataDir     string  `default:"./data/cluster" type:"path" help:"Where its Postgres, its master key, its mail and the nodes' logs are kept."`
+	Port        int     `default:"8080" help:"Of the balancer, on the loopback address; the simulator and the nodes take the next ones."`
+	LimitsScale float64 `default:"1000" help:"Multiplies every rate limit: the clients of a local cluster are few, or load tests."`
+}
+
+// Run keeps a cluster on this machine until a signal.
+func (c *clusterCmd) Run(ctx context.Context) error {
+	if err := os.MkdirAll(c.DataDir, 0o755); err != nil { //nolint:gosec // Postgres's user must get through
+		return fmt.Errorf("cluster: %w", err)
+	}
+	key, err := keptKey(filepath.Join(c.DataDir, "master.key"))
+	if err != nil {
+		return err
+	}
+	cl, err := loadtest.StartCluster(ctx, loadtest.ClusterConfig{
+		Dir: c.DataDir, Nodes: c.Nodes, Port: c.Port, Log: logger(0),
+		Env: []string{"BOXOFFICE_MASTER_KEY=" + strings.TrimSpace(key), fmt.Sprint("BOXOFFICE_LIMITS_SCALE=", c.LimitsScale)},
+	})
+	if err != nil {
+		return err
+	}
+	c.show(cl)
+	<-ctx.Done()
+	return errors.Join(cl.Stop(), cl.Close())
+}
+
+// show says where everything is, and what to try.
+func (c *clusterCmd) show(cl *loadtest.Cluster) {
+	say := func(format string, args ...any) { fmt.Fprintf(os.Stdout, format+"\n", args...) }
+	say("\n%d nodes on one Postgres are ready. All of it is kept in %s; each node's log is there.\n", len(cl.Members), c.DataDir)
+	say("  balancer   %s    (new connections go to nodes that are ready)", cl.URL)
+	for _, m := range cl.Members {
+		say("  %-10s %s    links %s    pid %d", m.Name, m.URL, m.Link, m.PID())
+	}
+	say("  Payments   %s    (a simulator: no money moves)", cl.Paysim)
+	say("  Mail       %s/dev/mail    (captured: none is sent)", cl.Members[0].URL)
+	say("  Postgres   %s", cl.DatabaseURL)
+	say("\nTry:")
+	say("  curl %s/api/v1/events", cl.URL)
+	say("  boxoffice status --database-url '%s'", cl.DatabaseURL)
+	say("  boxoffice loadtest onsale --target %s", cl.URL)
+	say("  curl -s %s/metrics | grep boxoffice_commands_total    # of each node", cl.Members[0].URL)
+	say("  kill -9 %d    # %s; it is started again at once", cl.Members[0].PID(), cl.Members[0].Name)
+	say("\nCtrl-C stops all of it.\n")
+}

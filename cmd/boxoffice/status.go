@@ -1,0 +1,230 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"boxoffice/cluster"
+	"boxoffice/engine"
+	"boxoffice/persistence/follower"
+	"boxoffice/persistence/journal"
+	"boxoffice/persistence/members"
+)
+
+// statusTime bounds the questions to the database.
+const statusTime = 10 * time.Second
+
+type statusCmd struct {
+	database
+	JSON  bool     `name:"json" help:"Print JSON instead of tables."`
+	Event []string `help:"Say which node owns these events: their numbers, or the ids of them, their ticket types or orders."`
+}
+
+// Run tells how a cluster stands, from its database alone.
+func (c *statusCmd) Run(ctx context.Context) error {
+	pool, done, err := c.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	ctx, cancel := context.WithTimeout(ctx, statusTime)
+	defer cancel()
+	s, err := readStatus(ctx, pool, c.Event)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		out := json.NewEncoder(os.Stdout)
+		out.SetIndent("", "  ")
+		return out.Encode(s)
+	}
+	return s.print(os.Stdout)
+}
+
+// status is how a cluster stands.
+type status struct {
+	Nodes     []nodeStatus        `json:"nodes"`
+	Followers []followerStatus    `json:"followers"`
+	Positions []follower.Position `json:"positions"`        // of followers that have not read a writer to its end
+	Owners    map[string]string   `json:"owners,omitempty"` // of events asked for: a node's name
+}
+
+// nodeStatus is one lifetime of a node that is a member, or has a writer open.
+type nodeStatus struct {
+	Node    string  `json:"node"`
+	ID      string  `json:"id"`
+	State   string  `json:"state"` // member, leaving, or gone: its writers are still open
+	HTTP    string  `json:"http"`
+	Link    string  `json:"link"`
+	Silent  float64 `json:"silentSeconds"` // since its last beat
+	Up      float64 `json:"upSeconds"`     // since it joined
+	Writers []int32 `json:"writers"`       // of the journal, open
+	nodeInfo
+}
+
+// nodeInfo is what a node says of itself with each beat.
+type nodeInfo struct {
+	Version string `json:"version"`
+	Actors  int    `json:"actors"`
+	Backlog int    `json:"backlog"` // entries that wait for the journal
+	Waiting int64  `json:"waiting"` // how long the oldest batch has waited for its commit, milliseconds
+}
+
+// followerStatus is how far a follower is behind what is committed.
+type followerStatus struct {
+	Follower string `json:"follower"`
+	Writers  int    `json:"writers"`    // that it has not read to their end
+	Lag      int64  `json:"lagBatches"` // over all of them
+}
+
+func readStatus(ctx context.Context, pool *pgxpool.Pool, events []string) (*status, error) {
+	seen, err := members.List(ctx, pool)
+	if err != nil {
+		return nil, err
+	}
+	writers, err := journal.NewReader(pool).Writers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s := &status{}
+	if s.Nodes, err = nodesOf(seen, writers); err != nil {
+		return nil, err
+	}
+	if s.Positions, err = follower.Positions(ctx, pool); err != nil {
+		return nil, err
+	}
+	s.Followers = followersOf(s.Positions)
+	s.Owners, err = ownersOf(seen, events)
+	return s, err
+}
+
+// nodesOf are the members, and those who have left a writer open.
+func nodesOf(seen []members.Seen, writers []journal.Writer) ([]nodeStatus, error) {
+	nodes := []nodeStatus{}
+	place := make(map[string]int)
+	for _, m := range seen {
+		n := nodeStatus{
+			Node: m.Name, ID: m.ID, State: "member", HTTP: m.HTTP, Link: m.Link,
+			Silent: m.Silent.Seconds(), Up: time.Since(m.Joined).Seconds(), Writers: []int32{},
+		}
+		if m.Leaving {
+			n.State = "leaving"
+		}
+		if err := json.Unmarshal(m.Info, &n.nodeInfo); err != nil {
+			return nil, fmt.Errorf("info of %s: %w", m.ID, err)
+		}
+		place[m.ID] = len(nodes)
+		nodes = append(nodes, n)
+	}
+	for _, w := range writers {
+		if w.Closed {
+			continue
+		}
+		i, ok := place[w.Node]
+		if !ok {
+			i = len(nodes)
+			place[w.Node] = i
+			name, _, _ := strings.Cut(w.Node, "#")
+			state := "gone"
+			if len(seen) == 0 {
+				state = "alone" // or has never been stopped in order
+			}
+			nodes = append(nodes, nodeStatus{Node: name, ID: w.Node, State: state})
+		}
+		nodes[i].Writers = append(nodes[i].Writers, w.ID)
+	}
+	return nodes, nil
+}
+
+func followersOf(positions []follower.Position) []followerStatus {
+	list := []followerStatus{}
+	for _, p := range positions {
+		i := slices.IndexFunc(list, func(f followerStatus) bool { return f.Follower == p.Follower })
+		if i < 0 {
+			i = len(list)
+			list = append(list, followerStatus{Follower: p.Follower})
+		}
+		list[i].Writers++
+		list[i].Lag += p.Head - p.Batch
+	}
+	return list
+}
+
+// ownersOf says which node owns which event, by the list of members.
+func ownersOf(seen []members.Seen, events []string) (map[string]string, error) {
+	var list []members.Member
+	for _, m := range seen {
+		list = append(list, m.Member)
+	}
+	owners := make(map[string]string)
+	for _, text := range events {
+		number, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			id, err := engine.ParseID(text)
+			if err != nil {
+				return nil, fmt.Errorf("--event %s: neither a number nor an id", text)
+			}
+			number = id.Event()
+		}
+		if m, ok := cluster.OwnerOf(list, number); ok {
+			owners[text] = m.Name
+		}
+	}
+	return owners, nil
+}
+
+// print writes the tables.
+func (s *status) print(out io.Writer) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	row := func(cells ...any) {
+		text := make([]string, len(cells))
+		for i, c := range cells {
+			text[i] = fmt.Sprint(c)
+		}
+		fmt.Fprintln(w, strings.Join(text, "\t"))
+	}
+	seconds := func(s float64) string {
+		return time.Duration(s * float64(time.Second)).Round(100 * time.Millisecond).String()
+	}
+	row("NODE", "STATE", "VERSION", "UP", "SILENT", "ACTORS", "BACKLOG", "JOURNAL WAITS", "WRITERS", "API", "LINKS")
+	for _, n := range s.Nodes {
+		if n.Version == "" {
+			row(n.Node, n.State, "-", "-", "-", "-", "-", "-", n.Writers, "-", "-")
+			continue
+		}
+		row(n.Node, n.State, n.Version, seconds(n.Up), seconds(n.Silent), n.Actors, n.Backlog, fmt.Sprint(n.Waiting, "ms"), n.Writers, n.HTTP, n.Link)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintln(w)
+	row("FOLLOWER", "WRITERS", "LAG (BATCHES)", "POSITIONS (WRITER:BATCH)")
+	for _, f := range s.Followers {
+		var at []string
+		for _, p := range s.Positions {
+			if p.Follower == f.Follower {
+				at = append(at, fmt.Sprintf("%d:%d", p.Writer, p.Batch))
+			}
+		}
+		row(f.Follower, f.Writers, f.Lag, strings.Join(at, " "))
+	}
+	if len(s.Owners) > 0 {
+		fmt.Fprintln(w)
+		row("EVENT", "OWNER")
+		for _, event := range slices.Sorted(maps.Keys(s.Owners)) {
+			row(event, s.Owners[event])
+		}
+	}
+	return w.Flush()
+}

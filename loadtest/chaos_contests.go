@@ -1,0 +1,336 @@
+package loadtest
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/uuid"
+
+	"boxoffice/edge/venuemap"
+	"boxoffice/loadtest/client"
+	"boxoffice/loadtest/history"
+)
+
+// Contests are between few clients, so that porcupine can judge them.
+const (
+	contenders   = 5
+	stockSize    = 5
+	pace         = 80 * time.Millisecond // mean pause between two acts of a contender
+	mostSurprise = 50                    // answers that are kept
+	rowsOfSeats  = 200
+	longestHold  = 3600 // seconds: no hold ends during a run
+)
+
+// seated is an event whose seats are contended for, one after the other.
+type seated struct {
+	*Sale
+	*House
+	next atomic.Int64
+}
+
+// openSeats puts an event on sale whose seats stand alone, so that no choice is
+// refused because it would leave a single one.
+func (c *chaos) openSeats(ctx context.Context) (*seated, error) {
+	sale, err := c.organizer.OpenSale(ctx, []SaleType{{Name: "Seat", Quantity: 1, MaxPerOrder: maxPerOrder, MaxPerCustomer: maxPerCustomer}})
+	if err != nil {
+		return nil, err
+	}
+	house, err := c.organizer.seatBy(ctx, sale, &venuemap.Document{
+		Name: "Chaos", Canvas: venuemap.Canvas{Width: 1000, Height: 100 * rowsOfSeats}, Focus: []int{500, 20},
+		Sections: []venuemap.Section{{ID: "s", Name: "S", Rows: []venuemap.Row{{
+			Label: "1", From: []int{100, 100}, To: []int{900, 100}, Count: 8, Repeat: rowsOfSeats, Step: []int{0, 60},
+			AislesAfter: []int{1, 2, 3, 4, 5, 6, 7},
+		}}}},
+	}, longestHold)
+	if err != nil {
+		return nil, err
+	}
+	return &seated{Sale: sale, House: house}, c.organizer.sized(ctx, sale, len(house.Seats))
+}
+
+// contend has clients contend for seats, tickets and stocks until the second
+// context ends. What they have begun they bring to its end.
+func (c *chaos) contend(ctx, until context.Context) {
+	var all sync.WaitGroup
+	n := 0 // of the first contender's client address
+	for i := range c.conf.Contests {
+		for _, contest := range []func(ctx, until context.Context, first int, rng *rand.Rand){
+			func(ctx, until context.Context, first int, rng *rand.Rand) {
+				c.contendForSeat(ctx, until, c.seated[i], first, rng)
+			},
+			c.contendForTickets, c.contendForStock,
+		} {
+			first, rng := n, rand.New(rand.NewPCG(c.conf.Seed, uint64(n)))
+			n += contenders
+			all.Go(func() {
+				for until.Err() == nil {
+					contest(ctx, until, first, rng)
+				}
+			})
+		}
+	}
+	all.Wait()
+}
+
+// each runs the contenders of a contest, which lasts at most so long.
+func (c *chaos) each(until context.Context, rng *rand.Rand, act func(until context.Context, i int, rng *rand.Rand)) {
+	until, cancel := context.WithTimeout(until, c.conf.Contest)
+	defer cancel()
+	var all sync.WaitGroup
+	for i := range contenders {
+		own := rand.New(rand.NewPCG(rng.Uint64(), uint64(i)))
+		all.Go(func() { act(until, i, own) })
+	}
+	all.Wait()
+}
+
+func pause(until context.Context, rng *rand.Rand) {
+	wait(until, time.Duration(rng.ExpFloat64()*float64(pace)))
+}
+
+// remember keeps a history to be judged.
+func (c *chaos) remember(h *history.History) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.histories = append(c.histories, h)
+}
+
+// surprised keeps an answer that no client should have had.
+func (c *chaos) surprised(what string, a client.Answer) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.surprising) < mostSurprise {
+		c.surprising = append(c.surprising, fmt.Sprintf("%s answered %v", what, a.Err()))
+	}
+}
+
+// tried is one call by a contender and what came of it.
+type tried struct {
+	client.Answer
+	history.Operation // but for what it was
+}
+
+// once sends a call to a node.
+func (c *chaos) once(ctx context.Context, n, contender int, call client.Call, out any) tried {
+	host := c.anyNode()
+	op := history.Operation{Client: contender + 1, Node: c.past.names[host], Call: time.Now(), Answer: history.Unknown}
+	a := c.svc.At(ctx, host, c.net.Source(n), call, out)
+	op.Return = time.Now()
+	return tried{a, op}
+}
+
+// insist repeats a call that carries a key until there is a definite answer, as
+// clients are told to. Its operation lasts from the first try to that answer.
+func (c *chaos) insist(ctx context.Context, n, contender int, call client.Call, out any) tried {
+	first := time.Now()
+	for tries := 1; ; tries++ {
+		t := c.once(ctx, n, contender, call, out)
+		t.Call = first
+		if !t.Unsettled() || time.Since(first) > 2*c.conf.Patience || ctx.Err() != nil {
+			return t
+		}
+		wait(ctx, t.RetryAfter+min(firstPause<<min(tries-1, 4), mostPause))
+	}
+}
+
+// carriedOut says whether the service may have carried a call out that it did not
+// answer.
+func carriedOut(a client.Answer) bool {
+	return a.Code != client.CodeUnsent && a.Code != "OVERLOADED" && a.Status != 429
+}
+
+// contendForSeat has clients hold and release one seat. Each try is an operation of
+// its own, for holds carry no key.
+func (c *chaos) contendForSeat(ctx, until context.Context, h *seated, first int, rng *rand.Rand) {
+	seat := h.Seats[int(h.next.Add(1)-1)%len(h.Seats)]
+	past := history.Seat("seat " + seat + " of event " + h.EventID)
+	run := uuid.NewString()[:8]
+	c.each(until, rng, func(until context.Context, i int, rng *rand.Rand) {
+		holder := fmt.Sprintf("contender-%d-%s", i, run)
+		for until.Err() == nil {
+			if rng.IntN(3) > 0 {
+				c.holdSeat(ctx, past, h, seat, holder, first+i, i)
+			} else {
+				c.releaseSeat(ctx, past, h, holder, first+i, i)
+			}
+			pause(until, rng)
+		}
+		for deadline := time.Now().Add(2 * c.conf.Patience); !c.releaseSeat(ctx, past, h, holder, first+i, i); {
+			if wait(ctx, firstPause); ctx.Err() != nil || time.Now().After(deadline) {
+				return
+			}
+		}
+	})
+	c.remember(past)
+}
+
+func (c *chaos) holdSeat(ctx context.Context, past *history.History, h *seated, seat, holder string, n, contender int) {
+	var got selection
+	t := c.once(ctx, n, contender, client.Call{
+		Method: "POST", Path: h.Path + "/hold", Body: encode(holdSeats{Holder: holder, SeatIDs: []string{seat}}),
+	}, &got)
+	t.What = history.Hold
+	switch {
+	case t.OK() && slices.Contains(got.Held, seat):
+		t.Operation.Answer = history.Granted
+	case t.OK() && got.Reasons[seat] == "taken":
+		t.Operation.Answer = history.Refused
+	case t.OK() || !t.Unsettled():
+		c.surprised(fmt.Sprintf("a hold of seat %s, of which %v,", seat, got), t.Answer)
+		return
+	case !carriedOut(t.Answer):
+		return
+	}
+	past.Note(t.Operation)
+}
+
+// releaseSeat says whether there was a definite answer.
+func (c *chaos) releaseSeat(ctx context.Context, past *history.History, h *seated, holder string, n, contender int) bool {
+	var got struct {
+		Released int `json:"released"`
+	}
+	t := c.once(ctx, n, contender, client.Call{Method: "DELETE", Path: h.Path + "/hold", Body: encode(holdSeats{Holder: holder})}, &got)
+	t.What = history.Release
+	switch {
+	case t.OK() && got.Released == 1:
+		t.Operation.Answer = history.Granted
+	case t.OK():
+		t.Operation.Answer = history.Refused
+	case !t.Unsettled():
+		c.surprised("a release", t.Answer)
+		return true
+	case !carriedOut(t.Answer):
+		return false
+	}
+	past.Note(t.Operation)
+	return t.OK()
+}
+
+// contendForTickets buys tickets and has clients scan each at the same time.
+func (c *chaos) contendForTickets(ctx, until context.Context, first int, rng *rand.Rand) {
+	h := c.halls[rng.IntN(len(c.halls))]
+	o, ok := c.buy(ctx, first, 0, h.Types[gateType].ID, maxPerOrder, nil)
+	if !ok {
+		return
+	}
+	for _, ticket := range o.Tickets {
+		past := history.Ticket("ticket " + ticket.ID)
+		for range 2 { // the second time it is used
+			c.each(until, rng, func(until context.Context, i int, rng *rand.Rand) {
+				wait(until, time.Duration(rng.Int64N(int64(pace))))
+				c.scan(ctx, past, h, ticket.Code, first+i, i)
+			})
+		}
+		c.remember(past)
+		admitted := slices.ContainsFunc(past.Operations(), func(op history.Operation) bool { return op.Answer == history.Granted })
+		c.mu.Lock()
+		if admitted {
+			c.admitted[h]++
+		}
+		c.mu.Unlock()
+	}
+}
+
+func (c *chaos) scan(ctx context.Context, past *history.History, h *Sale, code string, n, contender int) {
+	var got struct {
+		Status string `json:"status"`
+	}
+	t := c.insist(ctx, n, contender, client.Call{
+		Method: "POST", Path: "/checkin/scan", Bearer: c.organizer.Bearer, Key: uuid.NewString(), Body: encode(map[string]string{
+			"eventId": h.EventID, "qrData": code, "gateName": fmt.Sprintf("Gate %d", contender), "deviceId": uuid.NewString(),
+		}),
+	}, &got)
+	t.What = history.Scan
+	switch {
+	case t.OK() && got.Status == "success":
+		t.Operation.Answer = history.Granted
+	case t.OK() && got.Status == "denied_duplicate":
+		t.Operation.Answer = history.Refused
+	case t.OK() || !t.Unsettled():
+		c.surprised(fmt.Sprintf("a scan of %s, as %q,", code, got.Status), t.Answer)
+		return
+	}
+	past.Note(t.Operation)
+}
+
+// contendForStock puts a type of few tickets on sale and has clients order and
+// cancel.
+func (c *chaos) contendForStock(ctx, until context.Context, first int, rng *rand.Rand) {
+	h := c.halls[rng.IntN(len(c.halls))]
+	scarce := SaleType{Name: "Scarce " + uuid.NewString()[:8], Quantity: stockSize, MaxPerOrder: maxPerOrder, MaxPerCustomer: maxPerCustomer}
+	var made ticketType
+	if t := c.insist(ctx, first, 0, client.Call{
+		Method: "POST", Path: "/organizer/events/" + url.PathEscape(h.EventID) + "/tickets", Bearer: c.organizer.Bearer,
+		Key: uuid.NewString(), Body: encode(scarce.request(h.starts)),
+	}, &made); !t.OK() {
+		c.surprised("a new ticket type", t.Answer)
+		return
+	}
+	scarce.ID = made.ID
+	c.mu.Lock()
+	h.Types = append(h.Types, scarce)
+	c.mu.Unlock()
+	past := history.Stock("tickets of type "+scarce.ID, scarce.Quantity)
+	c.each(until, rng, func(until context.Context, i int, rng *rand.Rand) {
+		for until.Err() == nil {
+			if o, ok := c.buy(ctx, first+i, i, scarce.ID, 1+rng.IntN(2), past); ok && rng.IntN(4) > 0 {
+				pause(until, rng)
+				c.giveBack(ctx, past, &o, first+i, i)
+			}
+			pause(until, rng)
+		}
+	})
+	c.remember(past)
+}
+
+// buy orders tickets of one type. A refusal is noted, if there is a history.
+func (c *chaos) buy(ctx context.Context, n, contender int, ticketType string, quantity int, past *history.History) (order, bool) {
+	e := Entry{
+		What: ackPlaced, Buyer: n, Key: uuid.NewString(), From: n, Email: "contender-" + uuid.NewString() + "@load.test",
+		Items: []item{{TicketTypeID: ticketType, Quantity: quantity}},
+	}
+	var o order
+	t := c.insist(ctx, n, contender, client.Call{
+		Method: "POST", Path: "/orders", Key: e.Key, Body: encode(placeOrder{Items: e.Items, GuestEmail: e.Email, GuestName: "Contender"}),
+	}, &o)
+	t.What, t.Quantity = history.Take, quantity
+	switch {
+	case t.OK():
+		t.Operation.Answer = history.Granted
+		e.Order, e.Token, e.Status, e.Total, e.Tickets = o.ID, o.AccessToken, o.Status, o.Total, o.Tickets
+		c.acks.add(e)
+	case t.Code == "TICKET_SOLD_OUT" && past != nil:
+		t.Operation.Answer = history.Refused
+	case !t.Unsettled():
+		c.surprised("an order", t.Answer)
+		return o, false
+	default:
+		c.acks.add(Entry{What: ackUnresolved, Buyer: n, Key: e.Key})
+	}
+	if past != nil {
+		past.Note(t.Operation)
+	}
+	return o, t.OK()
+}
+
+func (c *chaos) giveBack(ctx context.Context, past *history.History, o *order, n, contender int) {
+	c.acks.add(Entry{What: askCancel, Buyer: n, Order: o.ID})
+	t := c.insist(ctx, n, contender, client.Call{
+		Method: "POST", Path: "/orders/" + url.PathEscape(o.ID) + "/cancel", Key: uuid.NewString(), Body: encode(map[string]string{"token": o.AccessToken}),
+	}, nil)
+	t.What, t.Quantity, t.Return = history.GiveBack, countItems(o.Items)[o.Items[0].TicketTypeID], history.Never
+	switch {
+	case t.OK():
+		t.Operation.Answer = history.Granted
+		c.acks.add(Entry{What: ackStatus, Buyer: n, Order: o.ID, Status: cancelled})
+	case !t.Unsettled():
+		c.surprised("a cancel", t.Answer)
+	}
+	past.Note(t.Operation)
+}

@@ -1,0 +1,210 @@
+// Package history judges what several clients were told about one small thing
+// that they contended for: a seat, a ticket, a stock of few tickets. A history is
+// right if it is linearizable: its operations can be put into one order, each at
+// some moment between its call and its return, in which every answer was true.
+//
+// Two judges look at it: porcupine, which finds such an order or proves that there
+// is none, and Witness, which only looks at what surely was so, and takes no time.
+// A History may be written to by any goroutine; it runs nothing on its own.
+package history
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+)
+
+// Stale is how old what an answer rests on may be that changes nothing: a refusal,
+// or a release of nothing (invariant I18 in the reliability notes). It was true at
+// some moment of the second before the request or during it.
+const Stale = time.Second
+
+// Never is the return of an operation that got no definite answer: whether it was
+// carried out, and when, is open.
+var Never = time.Unix(0, math.MaxInt64)
+
+// Operation is what one client asked for and was told.
+type Operation struct {
+	Client       int
+	Node         string    // that was asked, at last
+	Call, Return time.Time // Never: no definite answer
+	What         Act
+	Quantity     int // of tickets
+	Answer       Answer
+}
+
+// Act is what was asked for.
+type Act string
+
+// What clients ask for.
+const (
+	Hold     Act = "hold"      // a seat
+	Release  Act = "release"   // the seat
+	Scan     Act = "scan"      // a ticket
+	Take     Act = "take"      // tickets from a stock
+	GiveBack Act = "give back" // tickets to a stock; Return is Never, for it takes effect some time after the answer
+)
+
+// Answer is what a client was told.
+type Answer string
+
+// What clients are told.
+const (
+	Granted Answer = "granted"
+	Refused Answer = "refused" // what was asked for is another's; of a release: there was nothing to release
+	Unknown Answer = "unknown" // no definite answer
+)
+
+// ErrNot says that a history is not linearizable.
+var ErrNot = errors.New("history: not linearizable")
+
+// ErrUndecided says that porcupine has not found out in time.
+var ErrUndecided = errors.New("history: undecided")
+
+// History is what happened to one thing. New ones come from Seat, Ticket and Stock.
+type History struct {
+	Name string
+
+	model   porcupine.Model
+	witness func([]Operation) error
+	strict  bool // refusals are judged too
+
+	mu  sync.Mutex
+	ops []Operation
+}
+
+// Note appends an operation. One without a definite answer never returns.
+func (h *History) Note(op Operation) {
+	if op.Answer == Unknown {
+		op.Return = Never
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.ops = append(h.ops, op)
+}
+
+// Operations are what was noted, by when it was called.
+func (h *History) Operations() []Operation {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	ops := slices.Clone(h.ops)
+	slices.SortStableFunc(ops, func(a, b Operation) int { return a.Call.Compare(b.Call) })
+	return ops
+}
+
+// Check has both judges look at the history: nil, ErrNot, or ErrUndecided if
+// porcupine had too little time. A picture for people is written to draw, unless
+// that is empty, of a history that is wrong.
+func (h *History) Check(within time.Duration, draw string) error {
+	ops := h.Operations()
+	if err := h.witness(ops); err != nil {
+		return fmt.Errorf("%w: %s: %w", ErrNot, h.Name, err)
+	}
+	events := h.events(ops)
+	switch result, info := porcupine.CheckOperationsVerbose(h.model, events, within); result {
+	case porcupine.Illegal:
+		err := fmt.Errorf("%w: %s: no order of its %d operations explains the answers", ErrNot, h.Name, len(events))
+		if draw != "" {
+			err = errors.Join(err, porcupine.VisualizePath(h.model, info, draw))
+		}
+		return err
+	case porcupine.Ok:
+		return nil
+	default:
+		return fmt.Errorf("%w: %s: %d operations in %v", ErrUndecided, h.Name, len(events), within)
+	}
+}
+
+// events are the operations as porcupine takes them, without those that say
+// nothing: they cost the search dear.
+func (h *History) events(ops []Operation) []porcupine.Operation {
+	var events []porcupine.Operation
+	had := surely(ops)
+	for _, op := range ops {
+		call := op.Call
+		if op.Answer == Refused {
+			call = call.Add(-Stale)
+			if !h.strict && op.What == Take || explained(op, call, had) {
+				continue
+			}
+		}
+		events = append(events, porcupine.Operation{
+			ClientId: op.Client, Input: op, Call: int64(call.Sub(ops[0].Call)), Return: int64(op.Return.Sub(ops[0].Call)),
+		})
+	}
+	return events
+}
+
+// having is a time for which a client surely had what it asked for.
+type having struct {
+	client, quantity int
+	from, to         time.Time
+}
+
+func (h having) overlaps(o having) bool { return h.from.Before(o.to) && o.from.Before(h.to) }
+
+// surely lists who surely had what when: from when it was told so until it asked
+// for something else. What was asked for before and never answered may still take
+// effect, so that nothing is sure of a client from then on.
+func surely(ops []Operation) []having {
+	var had []having
+	open := make(map[int]int) // place in had, from 1, of what a client has
+	lost := make(map[int]bool)
+	for _, op := range ops {
+		if i := open[op.Client]; i > 0 && op.What != Scan && op.What != Take {
+			had[i-1].to = op.Call
+			open[op.Client] = 0
+		}
+		if op.Answer == Unknown {
+			lost[op.Client] = lost[op.Client] || op.What == Release
+		}
+		if op.Answer == Granted && (op.What == Hold || op.What == Take || op.What == Scan) && !lost[op.Client] {
+			had = append(had, having{op.Client, op.Quantity, op.Return, Never})
+			if op.What == Hold {
+				open[op.Client] = len(had)
+			}
+		}
+	}
+	return had
+}
+
+// explained says whether a refusal is right in whichever order the rest has
+// happened: at some moment of its time another surely had the seat.
+func explained(op Operation, since time.Time, had []having) bool {
+	if op.What != Hold {
+		return false
+	}
+	when := having{from: since, to: op.Return}
+	return slices.ContainsFunc(had, func(h having) bool { return h.client != op.Client && h.overlaps(when) })
+}
+
+// describe is an operation for pictures.
+func describe(input, _ any) string {
+	op, _ := input.(Operation)
+	text := fmt.Sprintf("%s by %d at %s: %s", op.What, op.Client, op.Node, op.Answer)
+	if op.Quantity > 0 {
+		text += fmt.Sprintf(", %d", op.Quantity)
+	}
+	return text
+}
+
+// model makes porcupine's model of steps from state to state. A step is true if
+// the operation can happen there with its answer.
+func model[S comparable](first S, step func(S, Operation) (S, bool)) porcupine.Model {
+	return porcupine.Model{
+		Init: func() any { return first },
+		Step: func(state, input, _ any) (bool, any) {
+			s, _ := state.(S)
+			op, _ := input.(Operation)
+			after, ok := step(s, op)
+			return ok, after
+		},
+		DescribeOperation: describe,
+		DescribeState:     func(state any) string { return fmt.Sprint(state) },
+	}
+}

@@ -1,0 +1,126 @@
+package history
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Seat is the history of a seat that is held and released. Nobody had it before,
+// and no hold ends by itself.
+func Seat(name string) *History {
+	return &History{Name: name, strict: true, witness: heldOnce, model: model(0, func(holder int, op Operation) (int, bool) {
+		free, own := holder == 0, holder == op.Client
+		switch {
+		case op.What == Hold && op.Answer == Granted:
+			return op.Client, free || own
+		case op.What == Hold && op.Answer == Refused:
+			return holder, !free && !own
+		case op.What == Hold:
+			if free {
+				holder = op.Client
+			}
+			return holder, true
+		case op.Answer == Granted:
+			return 0, own
+		case op.Answer == Refused:
+			return holder, !own
+		default:
+			if own {
+				holder = 0
+			}
+			return holder, true
+		}
+	})}
+}
+
+// heldOnce sees that no two clients surely had the seat at one moment.
+func heldOnce(ops []Operation) error {
+	had := surely(ops)
+	for i, a := range had {
+		for _, b := range had[i+1:] {
+			if a.client != b.client && a.overlaps(b) {
+				return fmt.Errorf("clients %d and %d both had it at %v", a.client, b.client, later(a, b))
+			}
+		}
+	}
+	return nil
+}
+
+func later(a, b having) string {
+	at := a.from
+	if b.from.After(at) {
+		at = b.from
+	}
+	return at.Format("15:04:05.000")
+}
+
+// Ticket is the history of a ticket that is scanned: it admits once.
+func Ticket(name string) *History {
+	return &History{Name: name, strict: true, witness: admittedOnce, model: model(false, func(used bool, op Operation) (bool, bool) {
+		if op.Answer == Unknown {
+			return true, true
+		}
+		return true, used == (op.Answer == Refused)
+	})}
+}
+
+// admittedOnce sees that no two scans were told that the ticket admits.
+func admittedOnce(ops []Operation) error {
+	if had := surely(ops); len(had) > 1 {
+		return fmt.Errorf("it admitted client %d and client %d", had[0].client, had[1].client)
+	}
+	return nil
+}
+
+// Stock is the history of a number of tickets that are taken and given back. What
+// it refuses is not judged: tickets may be on their way back, or reserved for an
+// order that never came to be. That all come back is for an audit afterwards.
+func Stock(name string, quantity int) *History {
+	witness := func(ops []Operation) error { return neverMore(ops, quantity) }
+	return &History{Name: name, witness: witness, model: model(quantity, func(left int, op Operation) (int, bool) {
+		switch {
+		case op.What == GiveBack:
+			return left + op.Quantity, true
+		case op.Answer == Granted:
+			return left - op.Quantity, op.Quantity <= left
+		case op.Quantity <= left:
+			return left - op.Quantity, true // or not carried out: then it comes last
+		default:
+			return left, true
+		}
+	})}
+}
+
+// neverMore sees that clients never surely had more than there is: at the moment
+// when one was told that it has some, those that nobody had asked to take back.
+func neverMore(ops []Operation, quantity int) error {
+	for _, at := range ops {
+		if at.What != Take || at.Answer != Granted {
+			continue
+		}
+		sum := 0
+		for _, op := range ops {
+			switch {
+			case op.What == Take && op.Answer == Granted && !op.Return.After(at.Return):
+				sum += op.Quantity
+			case op.What == GiveBack && !op.Call.After(at.Return):
+				sum -= op.Quantity
+			}
+		}
+		if sum > quantity {
+			return fmt.Errorf("clients had %d of %d at %v", sum, quantity, at.Return.Format("15:04:05.000"))
+		}
+	}
+	return nil
+}
+
+// Contenders are how many clients took part.
+func (h *History) Contenders() int {
+	var clients []int
+	for _, op := range h.Operations() {
+		if !slices.Contains(clients, op.Client) {
+			clients = append(clients, op.Client)
+		}
+	}
+	return len(clients)
+}

@@ -1,0 +1,155 @@
+package loadtest
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+const (
+	restartPause = 100 * time.Millisecond // before a node that has ended is started again
+	restartMost  = 2 * time.Second        // if it ends again and again
+	healthEvery  = 100 * time.Millisecond // between two looks at /readyz
+	healthTime   = 500 * time.Millisecond // for one
+)
+
+// Member is one node of a cluster: a process that is started again whenever it
+// has ended, as long as the node is to be up.
+type Member struct {
+	Name string
+	URL  string // http://127.0.0.1:port
+	Link string // host:port for the other nodes' links
+
+	serve           process
+	links, database *proxy // what others reach it through, and it the database; nil: no wires
+	log             *slog.Logger
+	ready           atomic.Bool // as of the last look
+
+	mu    sync.Mutex
+	up    bool
+	kick  chan struct{} // up has changed
+	lives atomic.Int64  // how often it was started
+}
+
+// random is a number below n, of nothing that a seed decides.
+func random(n int) int { return rand.IntN(n) } //nolint:gosec // no secret
+
+func (m *Member) host() string { return strings.TrimPrefix(m.URL, "http://") }
+
+// PID is the node's process, 0 while it is not running.
+func (m *Member) PID() int { return m.serve.pid() }
+
+// Up has the node run from now on.
+func (m *Member) Up() { m.want(true) }
+
+// down has it stay away once it has ended.
+func (m *Member) down() { m.want(false) }
+
+func (m *Member) want(up bool) {
+	m.mu.Lock()
+	m.up = up
+	m.mu.Unlock()
+	select {
+	case m.kick <- struct{}{}:
+	default: // it looks anyhow
+	}
+}
+
+func (m *Member) wanted() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.up
+}
+
+// supervise runs the node until the context ends; then its process is for stop.
+func (m *Member) supervise(ctx context.Context) {
+	pause := restartPause
+	for ctx.Err() == nil {
+		if !m.wanted() {
+			select {
+			case <-m.kick:
+			case <-ctx.Done():
+			}
+			continue
+		}
+		began := time.Now()
+		ended, err := m.serve.start(ctx)
+		if err == nil {
+			m.lives.Add(1)
+			select {
+			case <-ended:
+			case <-ctx.Done():
+				return
+			}
+			err = m.serve.ending()
+		}
+		m.ready.Store(false)
+		m.log.InfoContext(ctx, "node ended", slog.String("node", m.Name), slog.Any("error", err))
+		if time.Since(began) > restartMost {
+			pause = restartPause
+		}
+		wait(ctx, pause)
+		pause = min(2*pause, restartMost)
+	}
+}
+
+// watch looks at /readyz, as a balancer does.
+func (m *Member) watch(ctx context.Context) {
+	look := time.NewTicker(healthEvery)
+	defer look.Stop()
+	httpClient := &http.Client{Timeout: healthTime, Transport: &http.Transport{DisableKeepAlives: true}}
+	for {
+		select {
+		case <-look.C:
+		case <-ctx.Done():
+			return
+		}
+		if m.PID() == 0 {
+			m.ready.Store(false)
+			continue
+		}
+		m.ready.Store(m.answers(ctx, httpClient))
+	}
+}
+
+func (m *Member) answers(ctx context.Context, httpClient *http.Client) bool {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, m.URL+"/readyz", nil)
+	if err != nil {
+		return false
+	}
+	resp, err := httpClient.Do(req)
+	if err != nil {
+		return false
+	}
+	_ = resp.Body.Close()
+	return resp.StatusCode == http.StatusOK
+}
+
+// WaitReady waits until the node is ready.
+func (m *Member) WaitReady(ctx context.Context, within time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	for !m.ready.Load() {
+		select {
+		case <-time.After(readyPoll):
+		case <-ctx.Done():
+			return fmt.Errorf("%s was not ready within %v: %w", m.Name, within, context.Cause(ctx))
+		}
+	}
+	return nil
+}
+
+// stop ends the process, also one that stands still.
+func (m *Member) stop() error {
+	if err := m.serve.signal(syscall.SIGCONT); err != nil {
+		return err
+	}
+	return m.serve.end(syscall.SIGTERM)
+}
