@@ -7,6 +7,7 @@ ONSALE_FLAGS ?= --tickets=20000 --types=3 --buyers=60000 --shape=ramp --ramp=10s
 CRASH_FLAGS  ?= --tickets=20000 --buyers=15000 --rate=150 --duration=100s
 SEATS_FLAGS  ?=
 CLUSTER_FLAGS ?= --nodes=3
+CHAOS_FLAGS  ?=
 VIEWERS_FLAGS ?=
 WEBHOOKS_FLAGS ?=
 FACTS_FLAGS  ?= --buyers=20000 --rate=80
@@ -54,6 +55,9 @@ onsale: build ## a rush on a node of its own, with an audit; ONSALE_FLAGS
 
 crash: build ## the same under kill -9 of node and Postgres; CRASH_FLAGS
 	./bin/boxoffice loadtest crash --out=out/crash $(CRASH_FLAGS)
+
+chaos: build ## a cluster injured in all ways for 10 minutes: kills, stalls, Postgres, partitions, with an audit; CHAOS_FLAGS
+	./bin/boxoffice loadtest chaos --out=out/chaos $(CHAOS_FLAGS)
 
 logins: build ## what 200 parallel logins cost the orders of an on-sale
 	./bin/boxoffice loadtest logins --out=out/logins
