@@ -27,10 +27,6 @@ const (
 	rolled        = "rolling restart, per node (SIGTERM)"
 )
 
-// planned are the moves that no client need notice, and how long an event may
-// take no writes in one.
-var planned = map[string]bool{joined: true, left: true, rolled: true}
-
 // goals are what must hold on a machine of its own (issue 5, must show 3).
 const (
 	goalP50     = 2500 * time.Millisecond

@@ -390,7 +390,7 @@ func TestAPIKeyLimit(t *testing.T) {
 func TestTestKeyOnALiveDeployment(t *testing.T) {
 	t.Parallel()
 	s := open(t, func(c *config) {
-		c.Env, c.SMTPURL, c.MailFrom, c.PaystackKey = "live", "smtp+plain://127.0.0.1:1", "tickets@example.org", "sk_live_x"
+		c.Env, c.SMTPURL, c.MailFrom, c.PaystackKey, c.WebhooksPrivate = "live", "smtp+plain://127.0.0.1:1", "tickets@example.org", "sk_live_x", false
 	})
 	s.as(s.key(nil).str("secret")).own("GET", "/organizer/events", nil).refused(403, "WRONG_ENV", nil)
 	s.as(s.key(object{"environment": "live"}).str("secret")).own("GET", "/organizer/events", nil).is(200, "")

@@ -115,9 +115,9 @@ func (h *History) Check(within time.Duration, draw string) error {
 		return err
 	case porcupine.Ok:
 		return nil
-	default:
-		return fmt.Errorf("%w: %s: %d operations in %v", ErrUndecided, h.Name, len(events), within)
+	case porcupine.Unknown:
 	}
+	return fmt.Errorf("%w: %s: %d operations in %v", ErrUndecided, h.Name, len(events), within)
 }
 
 // events are the operations as porcupine takes them, without those that say
