@@ -401,10 +401,10 @@ func TestClock(t *testing.T) {
 	s := open(t)
 	begun := time.Now()
 	at := func(d time.Duration) string { return begun.Add(d).UTC().Format(time.RFC3339Nano) }
-	id := s.draft(object{"startDate": at(3 * time.Second), "endDate": at(4 * time.Second)})
+	id := s.draft(object{"startDate": at(12 * time.Second), "endDate": at(16 * time.Second)})
 	path := "/organizer/events/" + id
-	typ := s.own("POST", path+"/tickets", with(typeBody(0, 10), object{"saleStart": at(1500 * time.Millisecond), "saleEnd": at(2200 * time.Millisecond)})).is(201, "")
-	door := s.own("POST", path+"/tickets", with(typeBody(0, 10), object{"saleStart": at(3 * time.Second), "saleEnd": at(4 * time.Second)})).is(201, "").str("id")
+	typ := s.own("POST", path+"/tickets", with(typeBody(0, 10), object{"saleStart": at(5 * time.Second), "saleEnd": at(9 * time.Second)})).is(201, "")
+	door := s.own("POST", path+"/tickets", with(typeBody(0, 10), object{"saleStart": at(12 * time.Second), "saleEnd": at(16 * time.Second)})).is(201, "").str("id")
 	require.Equal(t, "published", s.own("POST", path+"/publish", nil).is(200, "").str("status"))
 	now := func() string { return s.own("GET", "/organizer/events", nil).str("items.0.status") }
 	place := func(id string) answer { return s.call("POST", "/orders", orderBody("ada@example.org", id, 1)) }

@@ -32,8 +32,9 @@ import (
 
 // settings make a server small enough to have one per test process.
 var settings = map[string]string{
-	"shared_buffers": "64MB",
-	"max_wal_size":   "256MB",
+	"shared_buffers":  "64MB",
+	"max_wal_size":    "256MB",
+	"max_connections": "400", // tests run several nodes at once
 }
 
 // deadlock is the SQLSTATE of a deadlock's victim.
