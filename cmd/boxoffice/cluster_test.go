@@ -47,7 +47,8 @@ func (h *house) through(s *shop) *house {
 	return &c
 }
 
-// patient sends a request until the answer is another than that there is none now.
+// patient sends a request until the answer is another than that there is none now:
+// passwords are hashed at low priority, and other tests keep the machine busy.
 func (s *shop) patient(method, path string, body any, headers ...string) answer {
 	for deadline := time.Now().Add(30 * time.Second); ; {
 		a := s.call(method, path, body, headers...)

@@ -33,7 +33,7 @@ func (s *shop) in(t testing.TB) *shop {
 func (s *shop) register(email string) *shop {
 	s.t.Helper()
 	c := *s
-	c.token = s.call("POST", "/auth/register", object{"email": email, "password": "correct horse"}).is(201, "").str("accessToken")
+	c.token = s.patient("POST", "/auth/register", object{"email": email, "password": "correct horse"}).is(201, "").str("accessToken")
 	return &c
 }
 
