@@ -39,7 +39,7 @@ const Version byte = 1
 //	QR         v1.<code>.<step>.<mac>, anew every 30 s (decisions.md section 10)
 type Codes struct {
 	event   int64
-	mac     []byte
+	mac     *mac
 	qr      []byte
 	shuffle cipher.Block
 }
@@ -49,7 +49,7 @@ func newCodes(event int64, keys []byte) *Codes {
 	if err != nil {
 		panic(err) // the key has 32 bytes
 	}
-	return &Codes{event: event, mac: keys[:KeySize], qr: keys[KeySize : 2*KeySize], shuffle: block}
+	return &Codes{event: event, mac: newMAC(keys[:KeySize]), qr: keys[KeySize : 2*KeySize], shuffle: block}
 }
 
 // Short is a ticket's door code.
@@ -88,12 +88,11 @@ func (c *Codes) FromCode(code string) (serial uint32, version byte, ok bool) {
 }
 
 func (c *Codes) sum(serial uint32, version byte) uint64 {
-	h := hmac.New(sha256.New, c.mac)
 	var b [5]byte
 	binary.BigEndian.PutUint32(b[:], serial)
 	b[4] = version
-	h.Write(b[:])
-	return binary.BigEndian.Uint64(h.Sum(nil))
+	sum := c.mac.sum(b[:])
+	return binary.BigEndian.Uint64(sum[:])
 }
 
 // TicketID is a ticket's public id.
