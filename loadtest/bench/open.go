@@ -18,11 +18,12 @@ type latency struct {
 	Done     int64 // wanted answers
 }
 
-// open sends one request per arrival at a Poisson rate.
+// open sends one request per arrival at a Poisson rate, and keeps latencies after
+// the warm-up.
 func (b *bench) open(ctx context.Context, host, path string, types []string, k keys, rate float64) (*latency, error) {
 	l := &latency{}
-	cfg := openloop.Config{Ops: []string{"POST order"}, SLO: time.Second}
-	st, err := openloop.Run(ctx, cfg, openloop.Poisson(rate, b.cmd.Measure), rand.New(rand.NewPCG(1, 1)),
+	cfg := openloop.Config{Ops: []string{"POST order"}, SLO: time.Second, Warm: b.cmd.Warm}
+	st, err := openloop.Run(ctx, cfg, openloop.Poisson(rate, b.cmd.Warm+b.cmd.Measure), rand.New(rand.NewPCG(1, 1)),
 		func(int) openloop.Actor {
 			n := b.numbers.Add(1)
 			return &single{b: b, n: n, host: host, path: path, key: string(k.append(nil, n)), ticketType: types[n%uint64(len(types))]}

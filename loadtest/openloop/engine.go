@@ -48,6 +48,9 @@ type Config struct {
 	Drain       time.Duration // how long after the schedule actors may finish, 30 s
 	SLO         time.Duration // the p99 that the run is to be judged by, 100 ms
 	MaxLagShare float64       // send-lag p99 above this share of SLO is invalid, 0.05
+	// Warm is how much of the schedule passes before latencies are kept:
+	// connections are opened meanwhile, and caches filled.
+	Warm time.Duration
 
 	// Stop, when closed, ends the arrivals early. May be nil.
 	Stop <-chan struct{}

@@ -116,6 +116,28 @@ func TestAStallShowsInTheCorrectedPercentile(t *testing.T) {
 	})
 }
 
+// TestWarmUp: latencies of what was due in the warm-up are not kept, answers are.
+func TestWarmUp(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		cold := func() time.Duration {
+			if time.Since(start) < time.Second {
+				return 100 * time.Millisecond
+			}
+			return time.Millisecond
+		}
+		st, err := openloop.Run(t.Context(), openloop.Config{Ops: []string{"get"}, Warm: time.Second},
+			openloop.Constant(100, 3*time.Second), rng(1), func(int) openloop.Actor { return &actor{steps: 1, serve: cold} })
+		require.NoError(t, err)
+		require.EqualValues(t, 300, st.Offered)
+		require.EqualValues(t, 300, st.All.Count)
+		require.Less(t, st.All.Corrected.Max, 10.0)
+		require.Less(t, st.All.Service.Max, 10.0)
+		require.Greater(t, st.Seconds[0].P99, 90.0)
+	})
+}
+
 func TestFollowUpStepsAndTwins(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -39,6 +39,7 @@ type recorder struct {
 
 	// The collector's own; read by finish after it has stopped.
 	onSecond func(Second)
+	warm     time.Duration
 	names    []string
 	ops      []opRecord
 	all      opRecord
@@ -76,7 +77,7 @@ func observe(h *hdrhistogram.Histogram, d time.Duration) {
 
 func newRecorder(cfg Config, window time.Duration) *recorder {
 	r := &recorder{
-		onSecond: cfg.OnSecond, names: cfg.Ops, all: newOpRecord(), lag: newHistogram(),
+		onSecond: cfg.OnSecond, warm: cfg.Warm, names: cfg.Ops, all: newOpRecord(), lag: newHistogram(),
 		errors:    make(map[ErrorKey]int64),
 		corrected: newHistogram(), service: newHistogram(), lagNow: newHistogram(),
 	}
@@ -144,8 +145,10 @@ func (r *recorder) count(s *sample, now *Second) {
 		if s.failed() {
 			op.failed++
 		}
-		observe(op.corrected, corrected)
-		observe(op.service, service)
+		if s.intended >= r.warm {
+			observe(op.corrected, corrected)
+			observe(op.service, service)
+		}
 	}
 	observe(r.corrected, corrected)
 	observe(r.service, service)
@@ -159,7 +162,9 @@ func (r *recorder) count(s *sample, now *Second) {
 	}
 	r.offer(s.intended)
 	if window := time.Duration(r.window.Load()); s.intended <= window {
-		observe(r.lag, lag)
+		if s.intended >= r.warm {
+			observe(r.lag, lag)
+		}
 		r.inWindow++
 		if s.status != 0 && s.done <= window+grace {
 			r.achieved++
