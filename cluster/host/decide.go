@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
@@ -10,6 +11,7 @@ import (
 	"boxoffice/engine"
 	"boxoffice/persistence/codec"
 	"boxoffice/persistence/journal"
+	"boxoffice/persistence/snapshot"
 )
 
 // work is one decision on its way through the journal: what leaves when its
@@ -269,7 +271,10 @@ func (a *Activation) keep(frozen any, seq int64) {
 		if err == nil {
 			err = env.Snapshots.Save(ctx, claim.Stream, seq, claim.Epoch, b)
 		}
-		if err != nil {
+		switch {
+		case errors.Is(err, snapshot.ErrStale) && a.leaving.Load():
+			env.Log.DebugContext(ctx, "snapshot not saved: the next owner was sooner", slog.String("actor", ref.Name()))
+		case err != nil:
 			env.Log.WarnContext(ctx, "snapshot not saved", slog.String("actor", ref.Name()), slog.Any("error", err))
 		}
 	})
