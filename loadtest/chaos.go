@@ -41,6 +41,7 @@ type ChaosConfig struct {
 	Contest    time.Duration `default:"8s" help:"How long a seat or a stock is contended for."`
 	Clients    int           `default:"200" help:"Client addresses."`
 	Timeout    time.Duration `default:"3s" help:"Of one request."`
+	Hasty      time.Duration `default:"700ms" help:"Of one request of those who contend: the sooner they ask another node, the more a stale one misses."`
 	Patience   time.Duration `default:"60s" help:"How long a client repeats one request."`
 	Agree      time.Duration `default:"60s" help:"How long, in the audit, stock and money may take to agree with the orders."`
 	GiveUp     time.Duration `default:"60s" help:"How long an event may take no writes, and a node not be ready, before that is a finding."`
@@ -82,8 +83,9 @@ type chaos struct {
 	conf    ChaosConfig
 	log     *slog.Logger
 	cluster *Cluster
-	halls   []*Sale   // events whose recovery is measured, and whose tickets and stocks are contended for
-	seated  []*seated // and those whose seats are
+	halls   []*Sale         // events whose recovery is measured, and whose tickets and stocks are contended for
+	seated  []*seated       // and those whose seats are
+	hasty   *client.Network // of those who contend
 	past    *pastLog
 	began   time.Time
 	rng     *rand.Rand // the injurer's
@@ -92,12 +94,15 @@ type chaos struct {
 	histories  []*history.History
 	admitted   map[*Sale]int // tickets that were let in
 	surprising []string      // answers that no client should have had
+	late       []Entry       // orders refused while an earlier try was on its way
+	granted    int64         // of those, after all
 	outages    []report.Outage
 	recovered  map[string][]time.Duration // by injury, of each event
 	ready      map[string]time.Duration   // by injury
 	pauses     map[string][]time.Duration // by planned move, of each event
 	moves      moved
 	told503    atomic.Int64
+	suspect    atomic.Pointer[Member] // may be stale; nil when none is
 }
 
 // Chaos runs clients against a cluster of its own that it injures in all ways,
@@ -129,6 +134,7 @@ func Chaos(ctx context.Context, cfg ChaosConfig, out io.Writer, log *slog.Logger
 	}
 	defer func() { err = errors.Join(err, c.close(context.WithoutCancel(ctx)), c.past.close()) }()
 	r := c.newReport("Chaos", cl.URL, cfg)
+	defer c.hasty.Close()
 	if err := c.run(ctx, r, out); err != nil {
 		return nil, err
 	}
@@ -162,7 +168,11 @@ func openChaos(ctx context.Context, cfg ChaosConfig, cl *Cluster, log *slog.Logg
 	if err != nil {
 		return nil, errors.Join(err, c.past.close())
 	}
-	if err := c.setUp(ctx); err != nil {
+	c.hasty, err = client.NewNetwork(client.Config{Sources: cfg.Clients, Timeout: cfg.Hasty})
+	if err == nil {
+		err = c.setUp(ctx)
+	}
+	if err != nil {
 		return nil, errors.Join(err, c.close(context.WithoutCancel(ctx)), c.past.close())
 	}
 	return c, nil
@@ -199,13 +209,21 @@ const (
 	gateType
 )
 
-// blindly is the share of calls that go to any node, also one that is not ready.
-const blindly = 0.1
+// blindly is the share of calls that go to any node, also one that is not ready;
+// suspiciously that of calls that go to a node that may be stale, if there is one:
+// what it answers wrongly, it answers in the moments before it learns of the others.
+const (
+	blindly      = 0.1
+	suspiciously = 0.5
+)
 
 // anyNode is where a client sends its next call: mostly to a node that is ready,
 // as a balancer would, but not always.
 func (c *chaos) anyNode() string {
 	members := c.cluster.Members[:c.conf.Nodes]
+	if m := c.suspect.Load(); m != nil && rand.Float64() < suspiciously {
+		return m.host()
+	}
 	if rand.Float64() >= blindly {
 		if m := c.cluster.Pick(); m != nil {
 			return m.host()

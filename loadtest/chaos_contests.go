@@ -22,6 +22,8 @@ const (
 	contenders   = 5
 	stockSize    = 5
 	pace         = 80 * time.Millisecond // mean pause between two acts of a contender
+	mostUnknown  = 6                     // unanswered acts, after which a contest for a seat ends: it could not be judged
+	mostStale    = 3                     // events of a node that stood still that are tried there as it goes on
 	mostSurprise = 50                    // answers that are kept
 	rowsOfSeats  = 200
 	longestHold  = 3600 // seconds: no hold ends during a run
@@ -113,25 +115,32 @@ func (c *chaos) surprised(what string, a client.Answer) {
 // tried is one call by a contender and what came of it.
 type tried struct {
 	client.Answer
-	history.Operation // but for what it was
+	history.Operation      // but for what it was
+	lost              bool // an earlier try was not answered, and may still arrive
 }
 
 // once sends a call to a node.
-func (c *chaos) once(ctx context.Context, n, contender int, call client.Call, out any) tried {
-	host := c.anyNode()
+func (c *chaos) once(ctx context.Context, host string, n, contender int, call client.Call, out any) tried {
 	op := history.Operation{Client: contender + 1, Node: c.past.names[host], Call: time.Now(), Answer: history.Unknown}
-	a := c.svc.At(ctx, host, c.net.Source(n), call, out)
+	a := c.svc.At(ctx, host, c.hasty.Source(n), call, out)
 	op.Return = time.Now()
-	return tried{a, op}
+	return tried{Answer: a, Operation: op}
 }
 
 // insist repeats a call that carries a key until there is a definite answer, as
 // clients are told to. Its operation lasts from the first try to that answer.
 func (c *chaos) insist(ctx context.Context, n, contender int, call client.Call, out any) tried {
-	first := time.Now()
+	return c.insistFrom(ctx, c.anyNode(), n, contender, call, out)
+}
+
+// insistFrom asks the named node first.
+func (c *chaos) insistFrom(ctx context.Context, host string, n, contender int, call client.Call, out any) tried {
+	first, lost := time.Now(), false
 	for tries := 1; ; tries++ {
-		t := c.once(ctx, n, contender, call, out)
-		t.Call = first
+		t := c.once(ctx, host, n, contender, call, out)
+		host = c.anyNode()
+		t.Call, t.lost = first, lost
+		lost = lost || t.Status == 0 && carriedOut(t.Answer)
 		if !t.Unsettled() || time.Since(first) > 2*c.conf.Patience || ctx.Err() != nil {
 			return t
 		}
@@ -153,7 +162,7 @@ func (c *chaos) contendForSeat(ctx, until context.Context, h *seated, first int,
 	run := uuid.NewString()[:8]
 	c.each(until, rng, func(until context.Context, i int, rng *rand.Rand) {
 		holder := fmt.Sprintf("contender-%d-%s", i, run)
-		for until.Err() == nil {
+		for until.Err() == nil && past.Unanswered() < mostUnknown {
 			if rng.IntN(3) > 0 {
 				c.holdSeat(ctx, past, h, seat, holder, first+i, i)
 			} else {
@@ -172,7 +181,7 @@ func (c *chaos) contendForSeat(ctx, until context.Context, h *seated, first int,
 
 func (c *chaos) holdSeat(ctx context.Context, past *history.History, h *seated, seat, holder string, n, contender int) {
 	var got selection
-	t := c.once(ctx, n, contender, client.Call{
+	t := c.once(ctx, c.anyNode(), n, contender, client.Call{
 		Method: "POST", Path: h.Path + "/hold", Body: encode(holdSeats{Holder: holder, SeatIDs: []string{seat}}),
 	}, &got)
 	t.What = history.Hold
@@ -195,7 +204,7 @@ func (c *chaos) releaseSeat(ctx context.Context, past *history.History, h *seate
 	var got struct {
 		Released int `json:"released"`
 	}
-	t := c.once(ctx, n, contender, client.Call{Method: "DELETE", Path: h.Path + "/hold", Body: encode(holdSeats{Holder: holder})}, &got)
+	t := c.once(ctx, c.anyNode(), n, contender, client.Call{Method: "DELETE", Path: h.Path + "/hold", Body: encode(holdSeats{Holder: holder})}, &got)
 	t.What = history.Release
 	switch {
 	case t.OK() && got.Released == 1:
@@ -215,7 +224,7 @@ func (c *chaos) releaseSeat(ctx context.Context, past *history.History, h *seate
 // contendForTickets buys tickets and has clients scan each at the same time.
 func (c *chaos) contendForTickets(ctx, until context.Context, first int, rng *rand.Rand) {
 	h := c.halls[rng.IntN(len(c.halls))]
-	o, ok := c.buy(ctx, first, 0, h.Types[gateType].ID, maxPerOrder, nil)
+	o, ok := c.buy(ctx, c.anyNode(), first, 0, h.Types[gateType].ID, maxPerOrder, nil)
 	if !ok {
 		return
 	}
@@ -263,23 +272,14 @@ func (c *chaos) scan(ctx context.Context, past *history.History, h *Sale, code s
 // cancel.
 func (c *chaos) contendForStock(ctx, until context.Context, first int, rng *rand.Rand) {
 	h := c.halls[rng.IntN(len(c.halls))]
-	scarce := SaleType{Name: "Scarce " + uuid.NewString()[:8], Quantity: stockSize, MaxPerOrder: maxPerOrder, MaxPerCustomer: maxPerCustomer}
-	var made ticketType
-	if t := c.insist(ctx, first, 0, client.Call{
-		Method: "POST", Path: "/organizer/events/" + url.PathEscape(h.EventID) + "/tickets", Bearer: c.organizer.Bearer,
-		Key: uuid.NewString(), Body: encode(scarce.request(h.starts)),
-	}, &made); !t.OK() {
-		c.surprised("a new ticket type", t.Answer)
+	scarce, ok := c.putOnSale(ctx, h, "Scarce", first)
+	if !ok {
 		return
 	}
-	scarce.ID = made.ID
-	c.mu.Lock()
-	h.Types = append(h.Types, scarce)
-	c.mu.Unlock()
 	past := history.Stock("tickets of type "+scarce.ID, scarce.Quantity)
 	c.each(until, rng, func(until context.Context, i int, rng *rand.Rand) {
 		for until.Err() == nil {
-			if o, ok := c.buy(ctx, first+i, i, scarce.ID, 1+rng.IntN(2), past); ok && rng.IntN(4) > 0 {
+			if o, ok := c.buy(ctx, c.anyNode(), first+i, i, scarce.ID, 1+rng.IntN(2), past); ok && rng.IntN(4) > 0 {
 				pause(until, rng)
 				c.giveBack(ctx, past, &o, first+i, i)
 			}
@@ -289,22 +289,60 @@ func (c *chaos) contendForStock(ctx, until context.Context, first int, rng *rand
 	c.remember(past)
 }
 
-// buy orders tickets of one type. A refusal is noted, if there is a history.
-func (c *chaos) buy(ctx context.Context, n, contender int, ticketType string, quantity int, past *history.History) (order, bool) {
+// putOnSale adds a type of few tickets to an event.
+func (c *chaos) putOnSale(ctx context.Context, h *Sale, name string, n int) (SaleType, bool) {
+	t := SaleType{Name: name + " " + uuid.NewString()[:8], Quantity: stockSize, MaxPerOrder: maxPerOrder, MaxPerCustomer: maxPerCustomer}
+	var made ticketType
+	if a := c.insist(ctx, n, 0, client.Call{
+		Method: "POST", Path: "/organizer/events/" + url.PathEscape(h.EventID) + "/tickets", Bearer: c.organizer.Bearer,
+		Key: uuid.NewString(), Body: encode(t.request(h.starts)),
+	}, &made); !a.OK() {
+		c.surprised("a new ticket type", a.Answer)
+		return t, false
+	}
+	t.ID = made.ID
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	h.Types = append(h.Types, t)
+	return t, true
+}
+
+// askStale puts types on sale at a node's events while it stands still, and orders
+// of them there as it goes on: it has never heard of them, and must not say so.
+func (c *chaos) askStale(ctx context.Context, m *Member, halls []*Sale, goOn func() error) error {
+	var orders sync.WaitGroup
+	for i, h := range halls[:min(len(halls), mostStale)] {
+		t, ok := c.putOnSale(ctx, h, "Unheard of", i)
+		if !ok {
+			continue
+		}
+		for range stockSize {
+			orders.Go(func() { c.buy(ctx, m.host(), i, 0, t.ID, 1, nil) })
+		}
+	}
+	wait(ctx, c.conf.Hasty/2)
+	err := goOn()
+	orders.Wait()
+	return err
+}
+
+// buy orders tickets of one type, at the named node first. A refusal is noted, if there is a history.
+func (c *chaos) buy(ctx context.Context, host string, n, contender int, ticketType string, quantity int, past *history.History) (order, bool) {
 	e := Entry{
 		What: ackPlaced, Buyer: n, Key: uuid.NewString(), From: n, Email: "contender-" + uuid.NewString() + "@load.test",
 		Items: []item{{TicketTypeID: ticketType, Quantity: quantity}},
 	}
 	var o order
-	t := c.insist(ctx, n, contender, client.Call{
-		Method: "POST", Path: "/orders", Key: e.Key, Body: encode(placeOrder{Items: e.Items, GuestEmail: e.Email, GuestName: "Contender"}),
-	}, &o)
+	t := c.insistFrom(ctx, host, n, contender, e.call(), &o)
 	t.What, t.Quantity = history.Take, quantity
 	switch {
 	case t.OK():
 		t.Operation.Answer = history.Granted
-		e.Order, e.Token, e.Status, e.Total, e.Tickets = o.ID, o.AccessToken, o.Status, o.Total, o.Tickets
-		c.acks.add(e)
+		c.placed(e, &o)
+	case t.Code == "TICKET_SOLD_OUT" && past != nil && t.lost: // a refusal is not kept: what is on its way may be granted
+		c.mu.Lock()
+		c.late = append(c.late, e)
+		c.mu.Unlock()
 	case t.Code == "TICKET_SOLD_OUT" && past != nil:
 		t.Operation.Answer = history.Refused
 	case !t.Unsettled():
@@ -317,6 +355,35 @@ func (c *chaos) buy(ctx context.Context, n, contender int, ticketType string, qu
 		past.Note(t.Operation)
 	}
 	return o, t.OK()
+}
+
+func (e *Entry) call() client.Call {
+	return client.Call{
+		Method: "POST", Path: "/orders", Key: e.Key, Body: encode(placeOrder{Items: e.Items, GuestEmail: e.Email, GuestName: "Contender"}),
+	}
+}
+
+func (c *chaos) placed(e Entry, o *order) {
+	e.Order, e.Token, e.Status, e.Total, e.Tickets = o.ID, o.AccessToken, o.Status, o.Total, o.Tickets
+	c.acks.add(e)
+}
+
+// askAgain asks once more for the orders that were refused while an earlier try of
+// theirs was still on its way to a node that stood still: that try came after the
+// refusal and may have been granted, and the key finds its order.
+func (c *chaos) askAgain(ctx context.Context) {
+	for _, e := range c.late {
+		var o order
+		switch t := c.insist(ctx, e.From, 0, e.call(), &o); {
+		case t.OK():
+			c.granted++
+			c.placed(e, &o)
+		case t.Unsettled():
+			c.acks.add(Entry{What: ackUnresolved, Buyer: e.Buyer, Key: e.Key})
+		case t.Code != "TICKET_SOLD_OUT":
+			c.surprised("an order that was asked for again", t.Answer)
+		}
+	}
 }
 
 func (c *chaos) giveBack(ctx context.Context, past *history.History, o *order, n, contender int) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"syscall"
 	"time"
@@ -95,23 +96,28 @@ func (c *chaos) injure(ctx context.Context) {
 	wait(ctx, time.Until(c.began.Add(c.conf.Duration)))
 }
 
-// victim is a node, and the events that it owns.
+// victim is a node, and the halls that it owns: every other time one that owns
+// seats which are contended for.
 func (c *chaos) victim(ctx context.Context) (*Member, []*Sale, error) {
 	owners, err := c.owners(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	var candidates []*Member
 	of := make(map[*Member][]*Sale)
 	for _, h := range c.halls {
-		m := owners[h]
-		if m == nil || !slices.Contains(c.cluster.Members[:c.conf.Nodes], m) {
-			continue
+		if m := owners[h]; m != nil && slices.Contains(c.cluster.Members[:c.conf.Nodes], m) {
+			of[m] = append(of[m], h)
 		}
-		if of[m] == nil {
+	}
+	seats := c.rng.IntN(2) == 0
+	var candidates []*Member
+	for _, m := range c.cluster.Members[:c.conf.Nodes] {
+		if of[m] != nil && (!seats || slices.ContainsFunc(c.seated, func(h *seated) bool { return owners[h.Sale] == m })) {
 			candidates = append(candidates, m)
 		}
-		of[m] = append(of[m], h)
+	}
+	if len(candidates) == 0 {
+		candidates = slices.Collect(maps.Keys(of))
 	}
 	if len(candidates) == 0 {
 		return nil, nil, errors.New("no node owns any of the events")
@@ -150,14 +156,17 @@ func (c *chaos) stall(ctx context.Context, what string) error {
 		return err
 	}
 	length := c.between(c.conf.Shortest, c.conf.Longest)
+	c.suspect.Store(m)
+	defer c.suspect.Store(nil)
 	at := time.Now()
 	if err := m.serve.signal(syscall.SIGSTOP); err != nil {
 		return err
 	}
 	err = c.recover(ctx, what, at, halls, m)
 	wait(ctx, time.Until(at.Add(length)))
-	resumed := time.Now()
-	return errors.Join(err, m.serve.signal(syscall.SIGCONT), c.wholeAgain(ctx, what, resumed, nil))
+	goOn := func() error { return m.serve.signal(syscall.SIGCONT) }
+	err = errors.Join(err, c.askStale(ctx, m, halls, goOn))
+	return errors.Join(err, c.wholeAgain(ctx, what, time.Now(), nil))
 }
 
 // crash kills all of Postgres.
@@ -178,6 +187,8 @@ func (c *chaos) part(ctx context.Context, what string) error {
 	gates := map[string][]*gate{
 		unheard: {&m.links.there}, unanswering: {&m.links.back}, databaseless: {&m.database.there, &m.database.back},
 	}[what]
+	c.suspect.Store(m)
+	defer c.suspect.Store(nil)
 	at := time.Now()
 	for _, g := range gates {
 		g.close()

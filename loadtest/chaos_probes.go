@@ -21,10 +21,14 @@ const (
 	pauseEvery = 50 * time.Millisecond
 )
 
-// owners asks which node owns which of the events whose recovery is measured.
+// owners asks which node owns which of the events.
 func (c *chaos) owners(ctx context.Context) (map[*Sale]*Member, error) {
+	events := slices.Clone(c.halls)
+	for _, h := range c.seated {
+		events = append(events, h.Sale)
+	}
 	args := []string{"status", "--json"}
-	for _, h := range c.halls {
+	for _, h := range events {
 		args = append(args, "--event="+h.EventID)
 	}
 	var out bytes.Buffer
@@ -38,7 +42,7 @@ func (c *chaos) owners(ctx context.Context) (map[*Sale]*Member, error) {
 		return nil, fmt.Errorf("boxoffice status: %w", err)
 	}
 	owners := make(map[*Sale]*Member)
-	for _, h := range c.halls {
+	for _, h := range events {
 		if i := slices.IndexFunc(c.cluster.Members, func(m *Member) bool { return m.Name == status.Owners[h.EventID] }); i >= 0 {
 			owners[h] = c.cluster.Members[i]
 		}

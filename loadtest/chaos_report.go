@@ -24,6 +24,7 @@ import (
 // conclude settles what is in doubt, audits, prints and saves the report.
 func (c *chaos) conclude(ctx context.Context, r *report.Report, out io.Writer) error {
 	c.settle(ctx, c.log)
+	c.askAgain(ctx)
 	var err error
 	if r.Audit, err = runAudit(ctx, c.rush, c.cluster.Paysim); err != nil {
 		return err
@@ -254,6 +255,7 @@ func lines(h *history.History) string {
 func (c *chaos) readLogs() ([]report.Count, error) {
 	counts := []report.Count{
 		{Name: "answers of 503", Count: c.told503.Load()},
+		{Name: "orders granted when asked for again, after a refusal", Count: c.granted},
 		{Name: "nodes started"},
 	}
 	for _, m := range c.cluster.Members {

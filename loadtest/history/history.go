@@ -88,6 +88,20 @@ func (h *History) Note(op Operation) {
 	h.ops = append(h.ops, op)
 }
 
+// Unanswered are how many operations got no definite answer. Each doubles what
+// porcupine may have to look at.
+func (h *History) Unanswered() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	n := 0
+	for _, op := range h.ops {
+		if op.Answer == Unknown {
+			n++
+		}
+	}
+	return n
+}
+
 // Operations are what was noted, by when it was called.
 func (h *History) Operations() []Operation {
 	h.mu.Lock()
