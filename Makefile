@@ -12,9 +12,11 @@ VIEWERS_FLAGS ?=
 WEBHOOKS_FLAGS ?=
 FACTS_FLAGS  ?= --buyers=20000 --rate=80
 LINT         := bin/golangci-lint
+DEPLOY_TOOL  := go -C deploy/tools tool
+CHART        := $(CURDIR)/deploy/helm/boxoffice
 
 .DEFAULT_GOAL := help
-.PHONY: help build run cluster test race page-test security timing sim bench onsale crash logins seats viewers webhooks chaos kafka kafka-test facts api-fuzz lint verify
+.PHONY: help build run cluster test race page-test security timing sim bench onsale crash logins seats viewers webhooks chaos kafka kafka-test facts api-fuzz lint deploy-lint verify
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -88,6 +90,16 @@ api-fuzz: build ## schemathesis over the OpenAPI document, on a node of its own 
 
 lint: $(LINT) ## golangci-lint with .golangci.yml
 	$(LINT) run ./...
+
+deploy-lint: ## compose file, chart, rules and dashboard, by their own tools (minutes the first time: they are built)
+	$(DEPLOY_TOOL) github.com/compose-spec/compose-go/v2/cmd -no-interpolation $(CURDIR)/deploy/compose.yaml >/dev/null
+	$(DEPLOY_TOOL) promtool check config $(CURDIR)/deploy/prometheus/prometheus.yaml
+	$(DEPLOY_TOOL) promtool check rules --lint=all --lint-fatal $(CURDIR)/deploy/prometheus/rules.yaml
+	$(DEPLOY_TOOL) promtool test rules $(CURDIR)/deploy/prometheus/rules_test.yaml
+	$(DEPLOY_TOOL) helm lint --strict --values $(CHART)/ci-values.yaml $(CHART)
+	$(DEPLOY_TOOL) helm template boxoffice $(CHART) --values $(CHART)/ci-values.yaml | go -C deploy/tools run .
+	$(DEPLOY_TOOL) helm template boxoffice $(CHART) --values $(CHART)/ci-values.yaml --set links.tls.existingSecret= --set networkPolicy.enabled=false --set monitoring.enabled=false | go -C deploy/tools run .
+	go test ./deploy
 
 verify: lint test ## lint, test, and a tidy go.mod: what must hold before a push
 	go mod tidy -diff

@@ -113,6 +113,7 @@ type node struct {
 	membership membership // nil: alone
 	draining   atomic.Bool
 	commits    prometheus.Histogram
+	registry   *prometheus.Registry // of all that /metrics shows
 }
 
 // started notes how to stop a part.
@@ -411,8 +412,8 @@ func (n *node) startEdge(ctx context.Context) error {
 	if n.mailbox != nil {
 		mailbox = n.mailbox.Page
 	}
-	metrics := n.metrics()
-	hub, err := sse.New(sse.Config{MaxViewers: n.cfg.MaxViewers, MaxPerAddress: n.cfg.ViewersPerAddress, Metrics: metrics})
+	n.registry = n.metrics()
+	hub, err := sse.New(sse.Config{MaxViewers: n.cfg.MaxViewers, MaxPerAddress: n.cfg.ViewersPerAddress, Metrics: n.registry})
 	if err != nil {
 		return err
 	}
@@ -424,7 +425,7 @@ func (n *node) startEdge(ctx context.Context) error {
 		Replies: &edge.Replies{Store: d.Replies, Secrets: d.Secrets},
 		Origins: n.cfg.Origins, HTTPS: strings.HasPrefix(n.cfg.BaseURL, "https://"),
 		MaxPerAddress: n.cfg.MaxPerAddress, MaxConnections: n.cfg.MaxConnections, Document: doc, Mailbox: mailbox, KeySet: d.KeySet,
-		Log: n.log, Metrics: metrics,
+		Log: n.log, Metrics: n.registry,
 	})
 	if err != nil {
 		return err

@@ -140,6 +140,7 @@ func (c *venueCmd) Run(ctx context.Context) error {
 type paysimCmd struct {
 	Listen     string `env:"BOXOFFICE_PAYSIM_LISTEN" default:"127.0.0.1:8081" help:"Address of the simulator."`
 	SecretKey  string `env:"BOXOFFICE_PAYSTACK_KEY" default:"sk_test_boxoffice_simulator" help:"The key that it accepts."`
+	BaseURL    string `help:"How buyers reach it; http://<listen> if empty."`
 	WebhookURL string `help:"Where its webhooks go; nowhere if empty."`
 	Seed       uint64 `default:"1" help:"Of everything that it leaves to chance."`
 }
@@ -150,7 +151,7 @@ func (c *paysimCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("paysim: %w", err)
 	}
-	sim := paysim.New(paysim.Config{SecretKey: c.SecretKey, WebhookURL: c.WebhookURL, Seed: c.Seed, Log: logger(0)})
+	sim := paysim.New(paysim.Config{SecretKey: c.SecretKey, BaseURL: c.BaseURL, WebhookURL: c.WebhookURL, Seed: c.Seed, Log: logger(0)})
 	sim.Start(ln)
 	fmt.Fprintf(os.Stdout, "Paystack simulator at %s\n", sim.URL())
 	<-ctx.Done()

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestPaysimBaseURL has buyers sent to where the simulator is published, which in
+// a container is not where it listens.
+func TestPaysimBaseURL(t *testing.T) {
+	t.Parallel()
+	c := paysimCmd{Listen: address(t), SecretKey: simKey, BaseURL: "https://pay.example.org"}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- c.Run(ctx) }()
+	begin := func() string {
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+c.Listen+"/transaction/initialize",
+			strings.NewReader(`{"email":"ada@example.org","amount":"100","reference":"BX1","currency":"NGN"}`))
+		require.NoError(t, err)
+		req.Header.Set("Authorization", "Bearer "+simKey)
+		req.Header.Set("Content-Type", "application/json")
+		req.Close = true
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			return "" // not yet
+		}
+		text, err := io.ReadAll(res.Body)
+		require.NoError(t, err)
+		require.NoError(t, res.Body.Close())
+		return string(text)
+	}
+	answer := ""
+	require.Eventually(t, func() bool { answer = begin(); return answer != "" }, 10*time.Second, 20*time.Millisecond)
+	require.Contains(t, answer, `"authorization_url":"https://pay.example.org/checkout/`)
+	stop()
+	require.NoError(t, <-ended)
+}
