@@ -30,6 +30,7 @@ import (
 	"boxoffice/edge/payments/paysim"
 	"boxoffice/edge/sse"
 	"boxoffice/edge/webhook"
+	"boxoffice/persistence"
 	"boxoffice/persistence/accounts"
 	"boxoffice/persistence/apikeys"
 	"boxoffice/persistence/embedded"
@@ -229,6 +230,8 @@ func openPool(ctx context.Context, url string) (*pgxpool.Pool, error) {
 		return nil, fmt.Errorf("BOXOFFICE_DATABASE_URL: %w", err)
 	}
 	cfg.MaxConns = 16
+	pace := persistence.NewPace()
+	cfg.BeforeConnect, cfg.AfterConnect = pace.Before, pace.After
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("postgres: %w", err)

@@ -1,0 +1,57 @@
+package persistence
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+const (
+	// unpaced attempts to connect are made at once: a pool fills so.
+	unpaced = 32
+	// paceGap is between those that follow, while none succeeds.
+	paceGap = 50 * time.Millisecond
+)
+
+// Pace slows a pool's attempts to connect to a server that takes none. Each costs
+// the server a process: a few hundred a second took three quarters of the machine
+// from the recovery that they waited for. Its methods are pgxpool's hooks.
+type Pace struct {
+	failed atomic.Int64  // attempts since the last success
+	turn   chan struct{} // one at a time
+}
+
+// NewPace makes one for a pool.
+func NewPace() *Pace { return &Pace{turn: make(chan struct{}, 1)} }
+
+// Before waits until it is time to try, when the last tries have failed.
+func (p *Pace) Before(ctx context.Context, _ *pgx.ConnConfig) error {
+	if p.failed.Add(1) <= unpaced {
+		return nil
+	}
+	select {
+	case p.turn <- struct{}{}:
+		defer func() { <-p.turn }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if p.failed.Load() <= unpaced {
+		return nil // it is back
+	}
+	timer := time.NewTimer(paceGap)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// After notes that one has succeeded.
+func (p *Pace) After(context.Context, *pgx.Conn) error {
+	p.failed.Store(0)
+	return nil
+}

@@ -1,0 +1,49 @@
+package persistence_test
+
+import (
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"boxoffice/persistence"
+)
+
+// A server that takes no connections is asked ever again by all that want one, but
+// slowly; when it is back, nobody waits.
+func TestPace(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := persistence.NewPace()
+		var tries, waiting atomic.Int64
+		var back atomic.Bool
+		var all sync.WaitGroup
+		for range 16 {
+			all.Go(func() {
+				for !back.Load() {
+					waiting.Add(1)
+					err := p.Before(t.Context(), nil)
+					waiting.Add(-1)
+					if err != nil {
+						return
+					}
+					tries.Add(1)
+					time.Sleep(time.Millisecond) // it is refused
+				}
+			})
+		}
+		time.Sleep(10 * time.Second)
+		require.Less(t, tries.Load(), int64(300))
+		require.Greater(t, tries.Load(), int64(100))
+		require.EqualValues(t, 16, waiting.Load())
+
+		back.Store(true)
+		require.NoError(t, p.After(t.Context(), nil))
+		was := time.Now()
+		all.Wait()
+		require.Less(t, time.Since(was), 100*time.Millisecond)
+	})
+}
