@@ -22,7 +22,7 @@ const (
 	contenders   = 5
 	stockSize    = 5
 	pace         = 80 * time.Millisecond // mean pause between two acts of a contender
-	mostUnknown  = 6                     // unanswered acts, after which a contest for a seat ends: it could not be judged
+	mostUnknown  = 4                     // unanswered acts, after which a contest for a seat ends: it could not be judged
 	mostStale    = 3                     // events of a node that stood still that are tried there as it goes on
 	mostSurprise = 50                    // answers that are kept
 	rowsOfSeats  = 200
