@@ -222,14 +222,14 @@ const (
 func (c *chaos) anyNode() string {
 	members := c.cluster.Members[:c.conf.Nodes]
 	if m := c.suspect.Load(); m != nil && rand.Float64() < suspiciously {
-		return m.host()
+		return m.Host()
 	}
 	if rand.Float64() >= blindly {
 		if m := c.cluster.Pick(); m != nil {
-			return m.host()
+			return m.Host()
 		}
 	}
-	return members[random(len(members))].host()
+	return members[random(len(members))].Host()
 }
 
 // note keeps a call for the history.
@@ -255,7 +255,7 @@ func (c *chaos) run(ctx context.Context, r *report.Report, out io.Writer) error 
 		rest()
 	})
 	all.Go(func() { c.contend(ctx, contending) })
-	err := c.measure(ctx, r, c.cluster.targets(), out, finished)
+	err := c.measure(ctx, r, c.cluster.Targets(), out, finished)
 	cancel()
 	rest()
 	all.Wait()
@@ -279,7 +279,7 @@ func createPast(path string, cl *Cluster) (*pastLog, error) {
 	}
 	p := &pastLog{names: make(map[string]string), file: f, out: bufio.NewWriterSize(f, 1<<20)}
 	for _, m := range cl.Members {
-		p.names[m.host()] = m.Name
+		p.names[m.Host()] = m.Name
 	}
 	return p, nil
 }

@@ -317,7 +317,7 @@ func (c *chaos) askStale(ctx context.Context, m *Member, halls []*Sale, goOn fun
 			continue
 		}
 		for range stockSize {
-			orders.Go(func() { c.buy(ctx, m.host(), i, 0, t.ID, 1, nil) })
+			orders.Go(func() { c.buy(ctx, m.Host(), i, 0, t.ID, 1, nil) })
 		}
 	}
 	wait(ctx, c.conf.Hasty/2)

@@ -96,6 +96,18 @@ func (c *chaos) injure(ctx context.Context) {
 	wait(ctx, time.Until(c.began.Add(c.conf.Duration)))
 }
 
+// owners asks which node owns which of the events.
+func (c *chaos) owners(ctx context.Context) (map[string]*Member, error) {
+	var events []string
+	for _, h := range c.halls {
+		events = append(events, h.EventID)
+	}
+	for _, h := range c.seated {
+		events = append(events, h.EventID)
+	}
+	return c.cluster.Owners(ctx, events...)
+}
+
 // victim is a node, and the halls that it owns: every other time one that owns
 // seats which are contended for.
 func (c *chaos) victim(ctx context.Context) (*Member, []*Sale, error) {
@@ -105,14 +117,14 @@ func (c *chaos) victim(ctx context.Context) (*Member, []*Sale, error) {
 	}
 	of := make(map[*Member][]*Sale)
 	for _, h := range c.halls {
-		if m := owners[h]; m != nil && slices.Contains(c.cluster.Members[:c.conf.Nodes], m) {
+		if m := owners[h.EventID]; m != nil && slices.Contains(c.cluster.Members[:c.conf.Nodes], m) {
 			of[m] = append(of[m], h)
 		}
 	}
 	seats := c.rng.IntN(2) == 0
 	var candidates []*Member
 	for _, m := range c.cluster.Members[:c.conf.Nodes] {
-		if of[m] != nil && (!seats || slices.ContainsFunc(c.seated, func(h *seated) bool { return owners[h.Sale] == m })) {
+		if of[m] != nil && (!seats || slices.ContainsFunc(c.seated, func(h *seated) bool { return owners[h.EventID] == m })) {
 			candidates = append(candidates, m)
 		}
 	}
@@ -239,7 +251,7 @@ func (c *chaos) roll(ctx context.Context, what string) error {
 		}
 		var halls []*Sale
 		for _, h := range c.halls {
-			if owners[h] == m {
+			if owners[h.EventID] == m {
 				halls = append(halls, h)
 			}
 		}

@@ -1,9 +1,7 @@
 package loadtest
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -20,35 +18,6 @@ const (
 	hallProbes = 6
 	pauseEvery = 50 * time.Millisecond
 )
-
-// owners asks which node owns which of the events.
-func (c *chaos) owners(ctx context.Context) (map[*Sale]*Member, error) {
-	events := slices.Clone(c.halls)
-	for _, h := range c.seated {
-		events = append(events, h.Sale)
-	}
-	args := []string{"status", "--json"}
-	for _, h := range events {
-		args = append(args, "--event="+h.EventID)
-	}
-	var out bytes.Buffer
-	if err := c.cluster.tool(ctx, &out, args...); err != nil {
-		return nil, err
-	}
-	var status struct {
-		Owners map[string]string `json:"owners"`
-	}
-	if err := json.Unmarshal(out.Bytes(), &status); err != nil {
-		return nil, fmt.Errorf("boxoffice status: %w", err)
-	}
-	owners := make(map[*Sale]*Member)
-	for _, h := range events {
-		if i := slices.IndexFunc(c.cluster.Members, func(m *Member) bool { return m.Name == status.Owners[h.EventID] }); i >= 0 {
-			owners[h] = c.cluster.Members[i]
-		}
-	}
-	return owners, nil
-}
 
 // recover measures for each of the events how long it is from a moment until an
 // order that was placed after it is acknowledged, by any node that is ready but
@@ -81,10 +50,10 @@ func (c *chaos) to(but ...*Member) client.API {
 	svc := c.svc
 	svc.Pick = func() string {
 		if m := c.cluster.Pick(but...); m != nil {
-			return m.host()
+			return m.Host()
 		}
 		others := slices.DeleteFunc(slices.Clone(c.cluster.Members[:c.conf.Nodes]), func(m *Member) bool { return slices.Contains(but, m) })
-		return others[random(len(others))].host()
+		return others[random(len(others))].Host()
 	}
 	return svc
 }

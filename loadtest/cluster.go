@@ -1,9 +1,11 @@
 package loadtest
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -247,7 +249,7 @@ func (c *Cluster) route(ctx context.Context, from net.Addr) (net.Conn, error) {
 			d.LocalAddr = &net.TCPAddr{IP: tcp.IP}
 		}
 		var far net.Conn
-		if far, err = d.DialContext(ctx, "tcp", m.host()); err == nil {
+		if far, err = d.DialContext(ctx, "tcp", m.Host()); err == nil {
 			return far, nil
 		}
 		m.ready.Store(false) // until the next look
@@ -289,13 +291,38 @@ func killTree(pid int) error {
 	return nil
 }
 
-// targets are the cluster's processes, to measure their CPU.
-func (c *Cluster) targets() []procstat.Target {
+// Targets are the cluster's processes, to measure their CPU.
+func (c *Cluster) Targets() []procstat.Target {
 	var all []procstat.Target
 	for _, m := range c.Members {
 		all = append(all, procstat.Target{Name: m.Name, PID: m.PID})
 	}
 	return append(all, procstat.Target{Name: "postgres", PID: c.postgres.pid, Tree: true}, procstat.Target{Name: "paysim", PID: c.paysim.pid})
+}
+
+// Owners asks which node owns which of the events; one may have none.
+func (c *Cluster) Owners(ctx context.Context, events ...string) (map[string]*Member, error) {
+	args := []string{"status", "--json"}
+	for _, id := range events {
+		args = append(args, "--event="+id)
+	}
+	var out bytes.Buffer
+	if err := c.tool(ctx, &out, args...); err != nil {
+		return nil, err
+	}
+	var status struct {
+		Owners map[string]string `json:"owners"`
+	}
+	if err := json.Unmarshal(out.Bytes(), &status); err != nil {
+		return nil, fmt.Errorf("boxoffice status: %w", err)
+	}
+	owners := make(map[string]*Member)
+	for _, id := range events {
+		if i := slices.IndexFunc(c.Members, func(m *Member) bool { return m.Name == status.Owners[id] }); i >= 0 {
+			owners[id] = c.Members[i]
+		}
+	}
+	return owners, nil
 }
 
 // tool runs one of the program's tools on the cluster's database.

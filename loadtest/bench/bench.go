@@ -141,12 +141,12 @@ func (b *bench) settle(ctx context.Context) error {
 // caughtUp waits until the node's read model has followed all that was sold,
 // which it puts off under load.
 func (b *bench) caughtUp(ctx context.Context) error {
-	return b.idle(ctx, b.node, catchUpTime, "readmodel_lag")
+	return b.idle(ctx, b.node.URL, catchUpTime, "readmodel_lag")
 }
 
 // idle waits until the gauges of a node are all 0.
-func (b *bench) idle(ctx context.Context, node *loadtest.Node, within time.Duration, gauges ...string) error {
-	svc, err := client.ParseTarget(node.URL)
+func (b *bench) idle(ctx context.Context, node string, within time.Duration, gauges ...string) error {
+	svc, err := client.ParseTarget(node)
 	if err != nil {
 		return err
 	}

@@ -43,7 +43,7 @@ func (r *closedResult) micros(i int) float64 {
 // latencies would lie and are not taken.
 type closed struct {
 	net     *client.Network
-	host    string
+	hosts   []string // connections go to them in turn
 	conns   int
 	want    int    // status
 	wanted  []byte // must stand in the body too, if not nil
@@ -104,7 +104,7 @@ func (c *closed) start(ctx context.Context, cancel context.CancelCauseFunc) *syn
 	var conns sync.WaitGroup
 	for i := range c.conns {
 		conns.Go(func() {
-			if err := c.loop(ctx, c.net.Source(i)); err != nil {
+			if err := c.loop(ctx, c.net.Source(i), c.hosts[i%len(c.hosts)]); err != nil {
 				cancel(err)
 			}
 		})
@@ -120,8 +120,8 @@ func wait(ctx context.Context, d time.Duration) {
 }
 
 // loop is one connection.
-func (c *closed) loop(ctx context.Context, from *client.Source) error {
-	conn, err := from.Dial(ctx, c.host)
+func (c *closed) loop(ctx context.Context, from *client.Source, host string) error {
+	conn, err := from.Dial(ctx, host)
 	if err != nil {
 		return err
 	}

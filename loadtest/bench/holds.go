@@ -77,7 +77,7 @@ func (b *bench) measureHolds(ctx context.Context) error {
 	}
 	s := newSelections(house)
 	c := &closed{
-		net: b.net, host: svc.Host, conns: shoppers, want: 200, wanted: []byte(`"failed":[]`), numbers: &b.numbers,
+		net: b.net, hosts: []string{svc.Host}, conns: shoppers, want: 200, wanted: []byte(`"failed":[]`), numbers: &b.numbers,
 		make: holds(svc.Host, "/api/v1"+house.Path+"/hold", s), warm: b.cmd.Warm, measure: b.cmd.Measure,
 		cpu: b.cpuOf(b.node.PID), drained: b.caughtUp,
 	}

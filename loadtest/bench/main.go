@@ -47,7 +47,7 @@ type runCmd struct {
 	Keep    bool          `help:"Keep the data directory."`
 	Relay   string        `enum:",fake,real" default:"" help:"Measure only what the facts' way through Kafka costs orders: with a fake broker in a process of its own, or a real one (.ci/kafka)."`
 	Rounds  int           `default:"3" help:"How often orders are measured without and with Kafka, in turn."`
-	Only    []string      `help:"Measure only these cases: echo, orders, many, million, scans, holds, rowlock."`
+	Only    []string      `help:"Measure only these cases: echo, orders, many, million, scans, holds, cluster, rowlock."`
 }
 
 func main() {

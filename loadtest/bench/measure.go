@@ -49,7 +49,8 @@ type result struct {
 	Many       ordersAt `json:"orders_many_events"`
 	Million    ordersAt `json:"orders_million_tickets"`
 
-	Relay *relayResult `json:"relay,omitempty"`
+	Cluster *clusterResult `json:"cluster,omitempty"`
+	Relay   *relayResult   `json:"relay,omitempty"`
 
 	Others  float64  `json:"others_cores"` // kept busy by other processes, in the worst case
 	Invalid []string `json:"invalid"`      // which numbers must not be believed, and why
@@ -85,6 +86,7 @@ func (b *bench) measure(ctx context.Context) error {
 		{"million", b.measureMillion},
 		{"scans", b.measureScans},
 		{"holds", b.measureHolds},
+		{"cluster", b.measureCluster},
 		{"rowlock", b.measureRowlock},
 	} {
 		if len(b.cmd.Only) > 0 && !slices.Contains(b.cmd.Only, one.name) {
@@ -118,7 +120,7 @@ func (b *bench) saturate(
 	drained func(context.Context) error,
 ) (*closedResult, error) {
 	c := &closed{
-		net: b.net, host: host, conns: b.cmd.Conns, want: 201, numbers: &b.numbers, make: orders(host, path, types, k),
+		net: b.net, hosts: []string{host}, conns: b.cmd.Conns, want: 201, numbers: &b.numbers, make: orders(host, path, types, k),
 		warm: b.cmd.Warm, measure: span, cpu: b.cpuOf(server), drained: drained,
 	}
 	r, err := c.run(ctx)

@@ -111,7 +111,7 @@ func (b *bench) measureWay(ctx context.Context, w *way) error {
 		cpu = append(cpu, procstat.Target{Name: "kafka", PID: w.kafka})
 	}
 	c := &closed{
-		net: b.net, host: svc.Host, conns: b.cmd.Conns, want: 201, numbers: &b.numbers,
+		net: b.net, hosts: []string{svc.Host}, conns: b.cmd.Conns, want: 201, numbers: &b.numbers,
 		make: orders(svc.Host, path, []string{sale.Types[0].ID}, newKeys()), warm: b.cmd.Warm, measure: b.cmd.Measure, cpu: cpu,
 	}
 	r, err := c.run(ctx)
@@ -131,7 +131,7 @@ func (b *bench) measureWay(ctx context.Context, w *way) error {
 	began := time.Now()
 	// Twice: what comes out of the one queue goes into the other.
 	for range 2 {
-		if err := b.idle(ctx, w.node, drainTime, w.gauges...); err != nil {
+		if err := b.idle(ctx, w.node.URL, drainTime, w.gauges...); err != nil {
 			return err
 		}
 		wait(ctx, time.Second)

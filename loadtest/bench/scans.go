@@ -51,7 +51,7 @@ func (b *bench) measureScans(ctx context.Context) error {
 		return err
 	}
 	c := &closed{
-		net: b.net, host: svc.Host, conns: b.cmd.Conns, want: 200, numbers: &b.numbers,
+		net: b.net, hosts: []string{svc.Host}, conns: b.cmd.Conns, want: 200, numbers: &b.numbers,
 		make: scans(svc.Host, b.organizer.Bearer, s.EventID, codes, b.numbers.Load()+1),
 		cpu:  b.cpuOf(b.node.PID), wanted: []byte(`"status":"success"`), drained: b.caughtUp,
 	}
