@@ -76,13 +76,8 @@ func Facts(kind engine.Kind, b []byte) ([]engine.Fact, error) {
 }
 
 // Marshal encodes a snapshot or a record kept in a table.
-func Marshal(v any) ([]byte, error) { return MarshalSized(v, 0) }
-
-// MarshalSized is Marshal with a guess of how many bytes it takes: a large
-// buffer that has to grow costs more than its contents.
-func MarshalSized(v any, size int) ([]byte, error) {
+func Marshal(v any) ([]byte, error) {
 	var buf bytes.Buffer
-	buf.Grow(size)
 	if err := encoding.MarshalToBuffer(v, &buf); err != nil {
 		return nil, fmt.Errorf("codec: encode %s: %w", reflect.TypeOf(v), err)
 	}

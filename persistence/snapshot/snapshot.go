@@ -19,8 +19,10 @@ const (
 	// partSize keeps one statement short, and with it the wait of a journal
 	// lane behind it.
 	partSize = 512 << 10
-	// pause lets appends through between the parts of a large state.
-	pause = 10 * time.Millisecond
+	// pause lets appends through between the parts of a large state: at least
+	// so long, and pauses times as long as the last part took.
+	pause  = 10 * time.Millisecond
+	pauses = 3
 	// kept is how many complete snapshots Prune leaves of a stream.
 	kept = 2
 )
@@ -60,12 +62,12 @@ func (s *Store) Save(ctx context.Context, stream, seq int64, epoch int32, state 
 	}
 	parts := max(1, (len(state)+partSize-1)/partSize)
 	for part := parts - 1; part >= 0; part-- {
-		data := state[part*partSize : min(len(state), (part+1)*partSize)]
+		data, began := state[part*partSize:min(len(state), (part+1)*partSize)], time.Now()
 		if err := s.savePart(ctx, stream, seq, epoch, part, parts, data); err != nil {
 			return fmt.Errorf("snapshot: save stream %d: %w", stream, err)
 		}
 		if part > 0 {
-			if err := sleep(ctx, pause); err != nil {
+			if err := sleep(ctx, max(pause, pauses*time.Since(began))); err != nil {
 				return fmt.Errorf("snapshot: save stream %d: %w", stream, err)
 			}
 		}

@@ -1,0 +1,50 @@
+package codec_test
+
+import (
+	"fmt"
+	"reflect"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"boxoffice/engine/all"
+	"boxoffice/persistence/codec"
+)
+
+// TestPaced: a snapshot has the same bytes whether it was made at once or in steps,
+// whatever the lengths of its lists.
+func TestPaced(t *testing.T) {
+	t.Parallel()
+	for _, kind := range all.Kinds {
+		for _, length := range []int{0, 1, 256, 257, 300, 1000, 70_000} {
+			t.Run(fmt.Sprint(kind.Kind, " ", length), func(t *testing.T) {
+				t.Parallel()
+				frozen := kind.Frozen()
+				n := int64(1)
+				state := reflect.ValueOf(frozen).Elem()
+				fill(state, &n)
+				for i := range state.NumField() {
+					if list := state.Field(i); list.Kind() == reflect.Slice && list.Len() > 0 {
+						longer := reflect.MakeSlice(list.Type(), length, length)
+						for k := range length {
+							longer.Index(k).Set(list.Index(k % list.Len()))
+						}
+						list.Set(longer)
+					}
+				}
+				want, err := codec.Marshal(frozen)
+				require.NoError(t, err)
+				rests := 0
+				got, err := codec.MarshalPaced(frozen, len(want), func() { rests++ })
+				require.NoError(t, err)
+				require.Equal(t, want, got)
+				require.GreaterOrEqual(t, rests, state.NumField())
+			})
+		}
+		empty, err := codec.Marshal(kind.Frozen())
+		require.NoError(t, err)
+		got, err := codec.MarshalPaced(kind.Frozen(), 0, func() {})
+		require.NoError(t, err)
+		require.Equal(t, empty, got)
+	}
+}
