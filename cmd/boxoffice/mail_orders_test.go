@@ -250,11 +250,10 @@ func TestOrderNews(t *testing.T) {
 	require.Equal(t, map[string]int{"event_changed": 1, "event_cancelled": 1}, s.kinds("friend@example.org"))
 }
 
-// nodeForTest makes the process a node and nothing else, if it was started for
+// nodeForTest makes the process boxoffice and nothing else, if it was started for
 // that.
 func nodeForTest() {
 	if os.Getenv("BOXOFFICE_TEST_NODE") != "" {
-		os.Args = os.Args[:1]
 		main()
 		os.Exit(0)
 	}
