@@ -41,6 +41,7 @@ type Member struct {
 // random is a number below n, of nothing that a seed decides.
 func random(n int) int { return rand.IntN(n) } //nolint:gosec // no secret
 
+// Host is the host:port of its API.
 func (m *Member) Host() string { return strings.TrimPrefix(m.URL, "http://") }
 
 // PID is the node's process, 0 while it is not running.

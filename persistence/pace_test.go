@@ -31,11 +31,11 @@ func TestPace(t *testing.T) {
 						return
 					}
 					tries.Add(1)
-					time.Sleep(time.Millisecond) // it is refused
+					<-time.After(time.Millisecond) // it is refused
 				}
 			})
 		}
-		time.Sleep(10 * time.Second)
+		<-time.After(10 * time.Second)
 		require.Less(t, tries.Load(), int64(300))
 		require.Greater(t, tries.Load(), int64(100))
 		require.EqualValues(t, 16, waiting.Load())

@@ -117,10 +117,8 @@ func fieldsOf(t reflect.Type) ([]field, error) {
 
 // empty is what omitempty leaves out.
 func empty(v reflect.Value) bool {
-	switch v.Kind() {
-	case reflect.Slice, reflect.Map, reflect.String:
+	if k := v.Kind(); k == reflect.Slice || k == reflect.Map {
 		return v.Len() == 0
-	default:
-		return v.IsZero()
 	}
+	return v.IsZero()
 }

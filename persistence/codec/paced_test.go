@@ -23,8 +23,8 @@ func TestPaced(t *testing.T) {
 				n := int64(1)
 				state := reflect.ValueOf(frozen).Elem()
 				fill(state, &n)
-				for i := range state.NumField() {
-					if list := state.Field(i); list.Kind() == reflect.Slice && list.Len() > 0 {
+				for _, list := range state.Fields() {
+					if list.Kind() == reflect.Slice && list.Len() > 0 {
 						longer := reflect.MakeSlice(list.Type(), length, length)
 						for k := range length {
 							longer.Index(k).Set(list.Index(k % list.Len()))
