@@ -43,7 +43,7 @@ type bench struct {
 }
 
 // start brings up Postgres, on the settings of a node's own but for the
-// connections that the row-lock design wants, and a node on it.
+// connections that the row-lock design wants.
 func (b *bench) start(ctx context.Context) error {
 	var err error
 	if b.nodeLog, err = os.Create(filepath.Join(b.dir, "node.log")); err != nil {
@@ -56,13 +56,31 @@ func (b *bench) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b.node, b.organizer, err = b.startNode(ctx, b.dir, b.postgres.URL())
-	if err != nil {
-		return err
-	}
 	b.result.Machine = procstat.ReadMachine(runtime.NumCPU())
 	b.result.Seconds, b.result.Invalid = b.cmd.Measure.Seconds(), []string{}
 	return nil
+}
+
+// renew starts the node under test anew on a database of its own, so that no case
+// pays for what an earlier one has left in memory.
+func (b *bench) renew(ctx context.Context, name string) error {
+	if b.node != nil {
+		err := b.node.Stop()
+		b.node = nil
+		if err != nil {
+			return err
+		}
+	}
+	database, err := b.database(ctx, name)
+	if err != nil {
+		return err
+	}
+	dir := filepath.Join(b.dir, name)
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return fmt.Errorf("data directory: %w", err)
+	}
+	b.node, b.organizer, err = b.startNode(ctx, dir, database)
+	return err
 }
 
 // startNode starts a node on a database, and opens an organizer's account there.

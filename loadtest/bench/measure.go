@@ -74,23 +74,32 @@ const plenty = 50_000_000
 // measure runs every case that is wanted, one after the other.
 func (b *bench) measure(ctx context.Context) error {
 	if b.cmd.Relay != "" {
+		if err := b.renew(ctx, "direct"); err != nil {
+			return err
+		}
 		return b.measureRelay(ctx)
 	}
 	for _, one := range []struct {
 		name string
 		run  func(context.Context) error
+		node bool // it needs the node under test
 	}{
-		{"echo", b.measureEcho},
-		{"orders", b.measureOrders},
-		{"many", b.measureMany},
-		{"million", b.measureMillion},
-		{"scans", b.measureScans},
-		{"holds", b.measureHolds},
-		{"cluster", b.measureCluster},
-		{"rowlock", b.measureRowlock},
+		{"echo", b.measureEcho, false},
+		{"orders", b.measureOrders, true},
+		{"many", b.measureMany, true},
+		{"million", b.measureMillion, true},
+		{"scans", b.measureScans, true},
+		{"holds", b.measureHolds, true},
+		{"cluster", b.measureCluster, false},
+		{"rowlock", b.measureRowlock, false},
 	} {
 		if len(b.cmd.Only) > 0 && !slices.Contains(b.cmd.Only, one.name) {
 			continue
+		}
+		if one.node {
+			if err := b.renew(ctx, one.name); err != nil {
+				return err
+			}
 		}
 		if err := one.run(ctx); err != nil {
 			return err
