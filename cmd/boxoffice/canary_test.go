@@ -161,7 +161,7 @@ func (c *canaries) secondFactor() {
 	secret, err := base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(text)
 	require.NoError(c.t, err)
 	c.list[len(c.list)-1].binary = secret
-	now := c.guessable("one-time code", authenticator{secret}.code(time.Now(), 0))
+	now := c.guessable("one-time code", authenticator{secret: secret}.code(time.Now(), 0))
 	bearer := append(p.bearer(), "Idempotency-Key", keyOne)
 	a := c.call("POST", "/auth/2fa/activate", object{"code": now}, bearer...).is(200, "")
 	for i := range 3 {

@@ -133,7 +133,7 @@ func (w *world) enrolled(email string) (*shop, authenticator) {
 	text := p.own("POST", "/auth/2fa/enroll", nil).is(200, "").str("secret")
 	secret, err := base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(text)
 	require.NoError(w.t, err)
-	return p, authenticator{secret}
+	return p, authenticator{secret: secret}
 }
 
 // orgRequests are those that manage the organization.

@@ -17,7 +17,10 @@ import (
 )
 
 // authenticator is a person's device: RFC 6238, as it stands there.
-type authenticator struct{ secret []byte }
+type authenticator struct {
+	secret    []byte
+	activated time.Time // by the code of this moment, which is used up
+}
 
 func (a authenticator) code(at time.Time, steps int) string {
 	mac := hmac.New(sha1.New, a.secret)
@@ -51,8 +54,8 @@ func (s *shop) protected(email string) (own *shop, device authenticator, recover
 	require.Equal(s.t, "otpauth://totp", u.Scheme+"://"+u.Host)
 	require.Equal(s.t, "/Boxoffice:"+email, u.Path)
 	require.Equal(s.t, a.str("secret"), u.Query().Get("secret"))
-	device = authenticator{secret}
-	a = own.own("POST", "/auth/2fa/activate", object{"code": device.code(steady(), 0)}).is(200, "")
+	device = authenticator{secret: secret, activated: steady()}
+	a = own.own("POST", "/auth/2fa/activate", object{"code": device.code(device.activated, 0)}).is(200, "")
 	for _, c := range a.data("recoveryCodes").([]any) {
 		recovery = append(recovery, c.(string))
 	}
@@ -99,7 +102,7 @@ func TestTwoFactor(t *testing.T) {
 	t.Log("the code that activated is used up; the next one signs in, once")
 	now := steady()
 	challenge := s.challenge(ada)
-	s.answer2FA(challenge, device.code(now, 0)).reason("CODE_INVALID")
+	s.answer2FA(challenge, device.code(device.activated, 0)).reason("CODE_INVALID")
 	a := s.answer2FA(challenge, device.code(now, 1)).is(200, "")
 	require.Equal(t, words("user accessToken refreshToken expiresIn"), a.keys(""))
 	s.call("GET", "/organizer/events", nil, "Authorization", "Bearer "+a.str("accessToken")).is(200, "")
