@@ -120,9 +120,13 @@ func (r *round) poll(ctx context.Context) error {
 	return nil
 }
 
-// takeFeed appends what was offered to the tails. What does not follow is read
-// from the journal instead.
+// takeFeed appends what was offered to the tails, unless they have enough for a
+// transaction: the limit is the feed's. What does not follow is read from the
+// journal instead.
 func (r *round) takeFeed() {
+	if r.tails.facts >= r.f.cfg.MaxBatch {
+		return
+	}
 	batches, since, overflow := r.f.take()
 	if overflow {
 		r.f.cfg.Log.Warn("follower fell behind, reads the journal", slog.String("follower", r.f.cfg.Name))
