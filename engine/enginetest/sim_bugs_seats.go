@@ -96,7 +96,7 @@ func (t *endsTakenHolds) Decide(c engine.Command, now time.Time) engine.Decision
 	if _, timer := c.(engine.Wake); !timer {
 		return d
 	}
-	m.Open(func(h *keeper.Held) {
+	m.Open(func(h keeper.Held) {
 		if f := t.taken[h.Claim]; f != nil && t.until[h.Claim] <= now.UnixMilli() {
 			d.Facts = append(d.Facts, &seatmap.ReleasedFact{Claim: h.Claim, Floor: f.Reservation.Floor, Seats: f.Seats})
 		}

@@ -461,7 +461,7 @@ func (s *Sim) settledSeats(sh *show) error {
 	if !ok {
 		return fmt.Errorf("a %T", state)
 	}
-	m.Open(func(h *keeper.Held) { err = errors.Join(err, fmt.Errorf("%s is still reserved", claimed(h.Claim))) })
+	m.Open(func(h keeper.Held) { err = errors.Join(err, fmt.Errorf("%s is still reserved", claimed(h.Claim))) })
 	m.Selections(func(holder string, _ int64, ids []string) {
 		err = errors.Join(err, fmt.Errorf("%s still holds %v", holder, ids))
 	})

@@ -103,7 +103,7 @@ func (s *Sim) settledBook(sh *show) error {
 		if stock.Sold() != b.types[ref.ID] {
 			return fmt.Errorf("%s has sold %d, tickets are %d", ref.Name(), stock.Sold(), b.types[ref.ID])
 		}
-		stock.Open(func(h *keeper.Held) {
+		stock.Open(func(h keeper.Held) {
 			if err == nil {
 				err = fmt.Errorf("%s still reserves %d for %s", ref.Name(), h.Quantity, claimed(h.Claim))
 			}

@@ -60,7 +60,7 @@ func (s *State) applyRecord(f engine.Fact) {
 	case *Moved:
 		s.status = f.To
 		if f.To == StatusCancelled {
-			for _, o := range s.open.orders {
+			for o := range s.open.all() {
 				if o.Unpaid() {
 					s.due = append(s.due, o.ID)
 				}

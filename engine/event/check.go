@@ -15,7 +15,7 @@ func (s *State) Check() error {
 		return nil
 	}
 	issued, live := int64(0), int64(s.minted.len())
-	for _, o := range s.open.orders {
+	for o := range s.open.all() {
 		switch {
 		case o.Unpaid():
 			live += o.Tickets()
@@ -53,7 +53,7 @@ func (s *State) Check() error {
 // checkTallies counts what the velocity rules count once more.
 func (s *State) checkTallies() error {
 	var open, doing int64
-	for _, o := range s.open.orders {
+	for o := range s.open.all() {
 		if o.Unpaid() && o.counts() && o.Total > 0 {
 			open++
 		}
@@ -87,7 +87,7 @@ func (s *State) checkFloor() error {
 	}
 	floor := s.floor()
 	below := func(n keeper.Serial) bool { return n < floor }
-	for _, o := range s.open.orders {
+	for o := range s.open.all() {
 		if below(o.Serial) {
 			return fmt.Errorf("event: order %s lies below the floor", o.ID)
 		}

@@ -159,10 +159,10 @@ func (s *State) TicketsOf(ticketType int64) int64 {
 
 // Orders calls f for every order whose record the ledger has, for the audit.
 func (s *State) Orders(f func(*Order)) {
-	for _, o := range s.open.orders {
+	for o := range s.open.all() {
 		f(o)
 	}
-	for _, o := range s.late.orders {
+	for o := range s.late.all() {
 		f(o)
 	}
 }

@@ -18,11 +18,14 @@ type Frozen struct {
 	Updated int64          `cbor:"4,keyasint"`
 	Rev     uint64         `cbor:"5,keyasint"`
 	Offers  []keeper.Offer `cbor:"6,keyasint"`
-	Open    []*Order       `cbor:"7,keyasint"`
-	Late    []*Order       `cbor:"8,keyasint"`
+	Open    []*Order       `cbor:"7,keyasint,omitempty"` // read from before orders were packed
+	Late    []*Order       `cbor:"8,keyasint,omitempty"` // also
 
 	LateIDs engine.IDs           `cbor:"10,keyasint"` // when late orders are forgotten, by time
 	LateAt  engine.Column[int64] `cbor:"11,keyasint"`
+
+	OpenPacked []engine.Strings `cbor:"12,keyasint"` // orders as they lie in memory (packed.go)
+	LatePacked []engine.Strings `cbor:"13,keyasint"`
 
 	PastIDs    engine.IDs            `cbor:"20,keyasint"`
 	PastStatus []byte                `cbor:"21,keyasint"`
@@ -53,7 +56,7 @@ func (s *State) Freeze() any {
 	t := s.minted.freeze()
 	f := &Frozen{
 		Details: s.details, Status: s.status, Created: s.created, Updated: s.updated, Rev: s.rev,
-		Offers: s.sortedOffers(), Open: slices.Clone(s.open.orders), Late: slices.Clone(s.late.orders),
+		Offers: s.sortedOffers(), OpenPacked: s.open.freeze(), LatePacked: s.late.freeze(),
 		PastIDs: slices.Clip(s.past.ids), PastStatus: slices.Clip(s.past.status),
 		PastPrints: slices.Clip(s.past.prints), PastAt: slices.Clip(s.past.at),
 		GroupFirst: t.first, GroupKind: t.kind, GroupOrder: t.order, GroupNameEnd: t.nameEnd, Names: t.names,
@@ -93,7 +96,9 @@ func Thaw(ref engine.Ref, frozen any) (engine.State, error) {
 		by := [2]uint64{buyer: f.MadeBy[i], address: f.MadeFrom[i]}
 		s.made.append(by, s.made.begin(by), at)
 	}
-	s.thawOrders(f)
+	if err := s.thawOrders(f); err != nil {
+		return nil, fmt.Errorf("event: snapshot of %s: %w", ref.Name(), err)
+	}
 	s.past = past{ids: f.PastIDs, status: f.PastStatus, prints: f.PastPrints, at: f.PastAt, index: make(map[engine.OrderID]int, len(f.PastIDs))}
 	for i, id := range f.PastIDs {
 		s.past.index[id] = i
@@ -116,26 +121,38 @@ func (f *Frozen) even() bool {
 		same(len(f.TicketStatus), len(f.TicketAt), len(f.TicketGate), len(f.TicketDevice), len(f.TicketKey))
 }
 
-func (s *State) thawOrders(f *Frozen) {
+func (s *State) thawOrders(f *Frozen) error {
 	for _, o := range f.Open {
 		s.open.put(o)
-		if o.Unpaid() {
-			s.live += o.Tickets()
-			s.opened(o, 1)
-			s.expiry.add(o.ExpiresAt, o.ID)
-			if s.status == StatusCancelled {
-				s.due = append(s.due, o.ID)
-			}
-			continue
-		}
-		s.settling[o.ID] = allLines(o)
-		s.sendDue.push(o.EndedAt+resendMillis, o.ID)
+		s.thawed(o)
 	}
 	for _, o := range f.Late {
 		s.late.put(o)
+	}
+	if err := s.open.thaw(f.OpenPacked, s.thawed); err != nil {
+		return err
+	}
+	if err := s.late.thaw(f.LatePacked, func(*Order) {}); err != nil {
+		return err
 	}
 	for i, id := range f.LateIDs {
 		s.lateDue.push(f.LateAt[i], id)
 	}
 	slices.SortStableFunc(s.sendDue.items, func(a, b dueOrder) int { return cmp.Compare(a.at, b.at) })
+	return nil
+}
+
+// thawed has an open order's time watched, or its end told again.
+func (s *State) thawed(o *Order) {
+	if !o.Unpaid() {
+		s.settling[o.ID] = allLines(o)
+		s.sendDue.push(o.EndedAt+resendMillis, o.ID)
+		return
+	}
+	s.live += o.Tickets()
+	s.opened(o, 1)
+	s.expiry.add(o.ExpiresAt, o.ID)
+	if s.status == StatusCancelled {
+		s.due = append(s.due, o.ID)
+	}
 }

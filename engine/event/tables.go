@@ -2,47 +2,95 @@ package event
 
 import (
 	"container/heap"
+	"iter"
 	"slices"
 
 	"boxoffice/engine"
 )
 
-// orderTable holds orders by id. Orders are replaced, never changed, so that a
-// snapshot is a copy of the slice.
+// orderTable holds orders by id, packed.
 type orderTable struct {
-	orders []*Order
-	index  map[engine.OrderID]int32
+	rows  engine.Rows[string]
+	index map[engine.OrderID]int32
+	buf   []byte
 }
 
 func newOrderTable() orderTable { return orderTable{index: make(map[engine.OrderID]int32)} }
 
+// get returns a copy of an order, or nil.
 func (t *orderTable) get(id engine.OrderID) *Order {
+	i, ok := t.index[id]
+	if !ok {
+		return nil
+	}
+	return unpacked(t.rows.At(int(i)))
+}
+
+// unpacked is the order that put packed.
+func unpacked(s string) *Order {
+	o, err := unpack(s)
+	if err != nil {
+		panic(err) // our own bytes; those of a snapshot were read as it was thawed
+	}
+	return o
+}
+
+func (t *orderTable) put(o *Order) {
+	t.buf = o.pack(t.buf[:0])
+	t.adopt(o.ID, string(t.buf))
+}
+
+// adopt is put for an order that is packed.
+func (t *orderTable) adopt(id engine.OrderID, row string) {
 	if i, ok := t.index[id]; ok {
-		return t.orders[i]
+		t.rows.Set(int(i), row)
+		return
+	}
+	t.index[id] = int32(t.rows.Len())
+	t.rows.Append(row)
+}
+
+// thaw takes the packed orders of a snapshot in, and calls f for each.
+func (t *orderTable) thaw(pages []engine.Strings, f func(*Order)) error {
+	for _, page := range pages {
+		for _, row := range page {
+			o, err := unpack(row)
+			if err != nil {
+				return err
+			}
+			t.adopt(o.ID, row)
+			f(o)
+		}
 	}
 	return nil
 }
 
-func (t *orderTable) put(o *Order) {
-	if i, ok := t.index[o.ID]; ok {
-		t.orders[i] = o
-		return
+func (t *orderTable) drop(id engine.OrderID) {
+	if i, ok := t.index[id]; ok {
+		t.index[packedID(t.rows.Swap(int(i)))] = i
+		delete(t.index, id)
 	}
-	t.index[o.ID] = int32(len(t.orders))
-	t.orders = append(t.orders, o)
 }
 
-func (t *orderTable) drop(id engine.OrderID) {
-	i, ok := t.index[id]
-	if !ok {
-		return
+// all yields a copy of each order.
+func (t *orderTable) all() iter.Seq[*Order] {
+	return func(yield func(*Order) bool) {
+		for row := range t.rows.All() {
+			if !yield(unpacked(row)) {
+				return
+			}
+		}
 	}
-	last := len(t.orders) - 1
-	t.orders[i] = t.orders[last]
-	t.index[t.orders[i].ID] = i
-	t.orders[last] = nil
-	t.orders = t.orders[:last]
-	delete(t.index, id)
+}
+
+// freeze copies the packed orders for a snapshot.
+func (t *orderTable) freeze() []engine.Strings {
+	pages := t.rows.Freeze()
+	out := make([]engine.Strings, len(pages))
+	for i, page := range pages {
+		out[i] = page
+	}
+	return out
 }
 
 // pastMillis is how long the id and outcome of a closed order are known, so

@@ -153,15 +153,15 @@ func TestOrderTable(t *testing.T) {
 		for range rapid.IntRange(1, 100).Draw(t, "steps") {
 			id := engine.NumberedID(1, rapid.Int64Range(1, 10).Draw(t, "order"))
 			if rapid.Bool().Draw(t, "put") {
-				want[id] = &Order{ID: id}
+				want[id] = &Order{ID: id, Total: rapid.Int64().Draw(t, "total")}
 				table.put(want[id])
 			} else {
 				delete(want, id)
 				table.drop(id)
 			}
-			require.Len(t, table.orders, len(want))
+			require.Equal(t, len(want), table.rows.Len())
 			for id, o := range want {
-				require.Same(t, o, table.get(id))
+				require.Equal(t, o, table.get(id))
 			}
 			require.Nil(t, table.get(engine.NumberedID(2, 1)))
 		}

@@ -89,7 +89,7 @@ func merge(d *engine.Decision, more engine.Decision) {
 func (s *State) woken(epoch int32) {
 	s.epoch, s.counter = epoch, 0
 	s.alive = s.alive[:0]
-	for _, o := range s.open.orders {
+	for o := range s.open.all() {
 		s.alive = append(s.alive, keeper.Claim{Order: o.ID, Serial: o.Serial})
 	}
 	sortClaims(s.alive)

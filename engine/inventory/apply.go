@@ -16,19 +16,19 @@ func (s *State) Apply(f engine.Fact) {
 		s.sized = max(s.sized, f.Resize)
 	case *keeper.ReservedFact:
 		was := s.available()
-		if old := s.book.Reserve(f); old != nil {
+		if old, replaced := s.book.Reserve(f); replaced {
 			s.hold(old.Customer, -old.Quantity)
 		}
 		s.hold(f.Customer, f.Quantity)
 		s.turned(was)
 	case *keeper.CommittedFact:
-		if h := s.book.End(f.Claim, f.Floor); h != nil {
+		if h, open := s.book.End(f.Claim, f.Floor); open {
 			s.held -= h.Quantity
 			s.sold += h.Quantity
 		}
 	case *keeper.ReleasedFact:
 		was := s.available()
-		if h := s.book.End(f.Claim, f.Floor); h != nil {
+		if h, open := s.book.End(f.Claim, f.Floor); open {
 			s.hold(h.Customer, -h.Quantity)
 		}
 		s.turned(was)

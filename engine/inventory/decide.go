@@ -119,17 +119,13 @@ func (s *State) decideReserve(c keeper.Reserve, at int64) engine.Decision {
 		return engine.Decision{} // late: its ledger has stopped waiting
 	case keeper.Unknown, keeper.Replaces:
 	}
-	if r := s.objection(c.Line, old, at); r != nil {
+	if r := s.objection(c.Line, old.Quantity, at); r != nil {
 		return engine.Decision{Sends: []engine.Send{{
 			To:  s.ledger(),
 			Cmd: keeper.Refused{Claim: c.Claim, Keeper: s.ref, Refusal: r},
 		}}}
 	}
-	taken := s.taken() + c.Line.Quantity
-	if old != nil {
-		taken -= old.Quantity
-	}
-	left := s.details.left(taken)
+	left := s.details.left(s.taken() - old.Quantity + c.Line.Quantity)
 	d := s.grant(c.Claim)
 	d.Facts = []engine.Fact{&keeper.ReservedFact{
 		Claim: c.Claim, Floor: c.Floor, At: at,
@@ -147,13 +143,9 @@ func (s *State) grant(c keeper.Claim) engine.Decision {
 
 // objection is why a line can't be reserved, or nil. What the same order holds
 // under an earlier serial counts as given back.
-func (s *State) objection(l keeper.Line, old *keeper.Held, at int64) *engine.Refusal {
+func (s *State) objection(l keeper.Line, back, at int64) *engine.Refusal {
 	if s.details == nil {
 		return engine.Refuse(engine.TicketTypeNotFound, nil)
-	}
-	var back int64
-	if old != nil {
-		back = old.Quantity
 	}
 	if !l.Late {
 		if r := s.ruleObjection(l, back, at); r != nil {

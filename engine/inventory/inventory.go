@@ -146,7 +146,7 @@ func (s *State) Check() error {
 func (s *State) Sold() int64 { return s.sold }
 
 // Open calls f for every open reservation, for the audit.
-func (s *State) Open(f func(*keeper.Held)) { s.book.Each(f) }
+func (s *State) Open(f func(keeper.Held)) { s.book.Each(f) }
 
 // Holds says whether a reservation of a quantity is open, for the audit.
 func (s *State) Holds(c keeper.Claim, quantity int64) bool {

@@ -1,12 +1,13 @@
 package keeper
 
 import (
+	"encoding/binary"
 	"fmt"
 
 	"boxoffice/engine"
 )
 
-// Held is one open reservation. It is never changed, only replaced.
+// Held is one open reservation.
 type Held struct {
 	Claim    Claim  `cbor:"1,keyasint"`
 	At       int64  `cbor:"2,keyasint"` // unix milliseconds
@@ -16,7 +17,7 @@ type Held struct {
 
 // Book is a keeper's open reservations and the serials that have ended.
 type Book struct {
-	held  []*Held
+	held  engine.Rows[Held]
 	index map[engine.OrderID]int32
 	ended serials
 	floor Serial
@@ -55,22 +56,23 @@ const (
 )
 
 // Standing judges a claim. For Open and Replaces it returns what is held.
-func (b *Book) Standing(c Claim) (Standing, *Held) {
-	var h *Held
-	if i, ok := b.index[c.Order]; ok {
-		h = b.held[i]
+func (b *Book) Standing(c Claim) (Standing, Held) {
+	var h Held
+	i, held := b.index[c.Order]
+	if held {
+		h = b.held.At(int(i))
 	}
 	switch {
-	case h != nil && h.Claim.Serial == c.Serial:
+	case held && h.Claim.Serial == c.Serial:
 		return Open, h
-	case c.Serial < b.floor || b.ended.has(c.Serial) || h != nil && h.Claim.Serial > c.Serial:
-		return Ended, nil
+	case c.Serial < b.floor || b.ended.has(c.Serial) || held && h.Claim.Serial > c.Serial:
+		return Ended, Held{}
 	case b.barred.has(c.Serial):
-		return Barred, nil
-	case h != nil:
+		return Barred, Held{}
+	case held:
 		return Replaces, h
 	default:
-		return Unknown, nil
+		return Unknown, Held{}
 	}
 }
 
@@ -108,40 +110,41 @@ func (b *Book) wants(c Claim) bool {
 		return false
 	}
 	i, ok := b.index[c.Order]
-	return ok && b.held[i].Claim == c
+	return ok && b.held.At(int(i)).Claim == c
 }
 
-// Reserve applies a ReservedFact and returns the reservation it replaced.
-func (b *Book) Reserve(f *ReservedFact) (replaced *Held) {
-	h := &Held{Claim: f.Claim, At: f.At, Quantity: f.Quantity, Customer: f.Customer}
-	if i, ok := b.index[f.Claim.Order]; ok {
-		replaced = b.held[i]
-		b.held[i] = h
-		b.end(replaced.Claim)
+// Reserve applies a ReservedFact and returns the reservation that it replaced, if
+// there was one.
+func (b *Book) Reserve(f *ReservedFact) (old Held, replaced bool) {
+	h := Held{Claim: f.Claim, At: f.At, Quantity: f.Quantity, Customer: f.Customer}
+	i, replaced := b.index[f.Claim.Order]
+	if replaced {
+		old = b.held.At(int(i))
+		b.held.Set(int(i), h)
+		b.end(old.Claim)
 	} else {
-		b.index[f.Claim.Order] = int32(len(b.held))
-		b.held = append(b.held, h)
+		b.index[f.Claim.Order] = int32(b.held.Len())
+		b.held.Append(h)
 	}
 	b.inquire(f.Claim, inquireAt(f.At))
 	b.raise(f.Floor)
-	return replaced
+	return old, replaced
 }
 
-// End applies the end of a reservation and returns what it had held.
-func (b *Book) End(c Claim, floor Serial) *Held {
-	var h *Held
-	if i, ok := b.index[c.Order]; ok && b.held[i].Claim == c {
-		h = b.held[i]
-		last := len(b.held) - 1
-		b.held[i] = b.held[last]
-		b.index[b.held[i].Claim.Order] = i
-		b.held[last] = nil
-		b.held = b.held[:last]
+// End applies the end of a reservation and returns what it had held, if it was
+// open.
+func (b *Book) End(c Claim, floor Serial) (h Held, open bool) {
+	i, ok := b.index[c.Order]
+	if ok {
+		h = b.held.At(int(i))
+	}
+	if open = ok && h.Claim == c; open {
+		b.index[b.held.Swap(int(i)).Claim.Order] = i
 		delete(b.index, c.Order)
 	}
 	b.end(c)
 	b.raise(floor)
-	return h
+	return h, open
 }
 
 func (b *Book) end(c Claim) {
@@ -201,43 +204,90 @@ func (b *Book) inquire(c Claim, due int64) {
 }
 
 // Len is the number of open reservations.
-func (b *Book) Len() int { return len(b.held) }
+func (b *Book) Len() int { return b.held.Len() }
 
 // Quantity is the sum of what is reserved.
 func (b *Book) Quantity() int64 {
 	var sum int64
-	for _, h := range b.held {
+	for h := range b.held.All() {
 		sum += h.Quantity
 	}
 	return sum
 }
 
 // Each calls f for every open reservation, in no promised order.
-func (b *Book) Each(f func(*Held)) {
-	for _, h := range b.held {
+func (b *Book) Each(f func(Held)) {
+	for h := range b.held.All() {
 		f(h)
 	}
 }
 
 // FrozenBook is a book's snapshot.
 type FrozenBook struct {
-	Held  []*Held               `cbor:"1,keyasint"`
-	Ended engine.Column[uint64] `cbor:"2,keyasint"` // word, bits, word, bits, ...
+	Held  []*Held               `cbor:"1,keyasint,omitempty"` // read from before there were pages
+	Ended engine.Column[uint64] `cbor:"2,keyasint"`           // word, bits, word, bits, ...
 	Floor Serial                `cbor:"3,keyasint"`
+	Pages []HeldPage            `cbor:"4,keyasint"`
+}
+
+// HeldPage are reservations in a snapshot, encoded as one string of bytes: 48 each.
+type HeldPage []Held
+
+// heldSize is the size of an encoded reservation.
+const heldSize = len(engine.OrderID{}) + 4*8
+
+// MarshalBinary packs the page.
+func (p HeldPage) MarshalBinary() ([]byte, error) {
+	b := make([]byte, 0, len(p)*heldSize)
+	for i := range p {
+		h := &p[i]
+		b = append(b, h.Claim.Order[:]...)
+		for _, n := range [...]uint64{uint64(h.Claim.Serial), uint64(h.At), uint64(h.Quantity), h.Customer} { //nolint:gosec // bit by bit
+			b = binary.LittleEndian.AppendUint64(b, n)
+		}
+	}
+	return b, nil
+}
+
+// UnmarshalBinary unpacks the page. Bytes of another length are an error.
+func (p *HeldPage) UnmarshalBinary(b []byte) error {
+	if len(b)%heldSize != 0 {
+		return fmt.Errorf("keeper: a page of reservations has %d bytes", len(b))
+	}
+	*p = make(HeldPage, len(b)/heldSize)
+	for i := range *p {
+		h := &(*p)[i]
+		b = b[copy(h.Claim.Order[:], b):]
+		next := func() uint64 {
+			n := binary.LittleEndian.Uint64(b)
+			b = b[8:]
+			return n
+		}
+		h.Claim.Serial = Serial(next())
+		h.At, h.Quantity, h.Customer = int64(next()), int64(next()), next() //nolint:gosec // bit by bit
+	}
+	return nil
 }
 
 // Freeze copies what is not volatile.
 func (b *Book) Freeze() FrozenBook {
-	return FrozenBook{Held: append([]*Held(nil), b.held...), Ended: b.ended.freeze(), Floor: b.floor}
+	f := FrozenBook{Ended: b.ended.freeze(), Floor: b.floor}
+	for _, page := range b.held.Freeze() {
+		f.Pages = append(f.Pages, page)
+	}
+	return f
 }
 
 // Thaw is the book of a snapshot; every reservation is to be confirmed anew.
 func Thaw(f FrozenBook) Book {
 	b := NewBook()
 	for _, h := range f.Held {
-		b.index[h.Claim.Order] = int32(len(b.held))
-		b.held = append(b.held, h)
-		b.inquiries = append(b.inquiries, inquiry{h.Claim, inquireAt(h.At)})
+		b.thaw(*h)
+	}
+	for _, page := range f.Pages {
+		for _, h := range page {
+			b.thaw(h)
+		}
 	}
 	sortInquiries(b.inquiries)
 	for i := 0; i+1 < len(f.Ended); i += 2 {
@@ -247,12 +297,19 @@ func Thaw(f FrozenBook) Book {
 	return b
 }
 
+func (b *Book) thaw(h Held) {
+	b.index[h.Claim.Order] = int32(b.held.Len())
+	b.held.Append(h)
+	b.inquiries = append(b.inquiries, inquiry{h.Claim, inquireAt(h.At)})
+}
+
 // Check returns the first broken invariant of the book.
 func (b *Book) Check() error {
-	if len(b.held) != len(b.index) {
-		return fmt.Errorf("book: %d held, %d indexed", len(b.held), len(b.index))
+	if b.held.Len() != len(b.index) {
+		return fmt.Errorf("book: %d held, %d indexed", b.held.Len(), len(b.index))
 	}
-	for i, h := range b.held {
+	for i := range b.held.Len() {
+		h := b.held.At(i)
 		if j, ok := b.index[h.Claim.Order]; !ok || int(j) != i {
 			return fmt.Errorf("book: order %s is indexed at %d, not %d", h.Claim.Order, j, i)
 		}

@@ -78,13 +78,16 @@ func TestBook(t *testing.T) {
 			switch step := rapid.IntRange(0, 5).Draw(t, "step"); {
 			case step < 2 && (standing == Unknown || standing == Replaces):
 				f := &ReservedFact{Claim: c, At: at, Quantity: rapid.Int64Range(1, 4).Draw(t, "quantity")}
-				if old := b.Reserve(f); mine != nil {
+				if old, replaced := b.Reserve(f); mine != nil {
+					require.True(t, replaced)
 					require.Equal(t, mine.Claim, old.Claim)
 					over[mine.Claim] = true
 				}
 				held[c.Order] = f
 			case step == 2 && standing == Open:
-				require.Equal(t, h, b.End(c, 0))
+				was, open := b.End(c, 0)
+				require.True(t, open)
+				require.Equal(t, h, was)
 				delete(held, c.Order)
 				over[c] = true
 			case step == 3 && standing == Open:

@@ -45,7 +45,7 @@ func (s *State) Apply(f engine.Fact) {
 func (s *State) applySale(f engine.Fact) {
 	switch f := f.(type) {
 	case *ReservedFact:
-		if old := s.book.Reserve(&f.Reservation); old != nil {
+		if old, replaced := s.book.Reserve(&f.Reservation); replaced {
 			s.giveBack(old.Claim, nil)
 		}
 		types := make([]uint16, len(f.Seats))

@@ -101,7 +101,7 @@ func (s *State) checkSales() error {
 	if err == nil && (sold != int(s.tallies[Sold]) || orders != len(s.sales)) {
 		err = fmt.Errorf("seatmap: %d seats of %d orders, %d sold to %d", sold, orders, s.tallies[Sold], len(s.sales))
 	}
-	s.book.Each(func(h *keeper.Held) {
+	s.book.Each(func(h keeper.Held) {
 		if one := s.sales[h.Claim]; err == nil && (one == nil || int64(len(one.seats)) != h.Quantity) {
 			err = fmt.Errorf("seatmap: order %s has reserved %d seats that it has not", h.Claim.Order, h.Quantity)
 		}
@@ -119,7 +119,7 @@ func (s *State) eachSale(f func(*sale)) {
 }
 
 // Open calls f for every open reservation, for the audit.
-func (s *State) Open(f func(*keeper.Held)) { s.book.Each(f) }
+func (s *State) Open(f func(keeper.Held)) { s.book.Each(f) }
 
 // Sale is the seats of an order, for the audit: open while its reservation has
 // not ended. It is nil for an order without seats.

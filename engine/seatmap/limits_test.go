@@ -133,7 +133,7 @@ func TestThawRefuses(t *testing.T) {
 		"no map":            func(f *seatmap.Frozen) { f.Layout = nil },
 		"a seat held twice": func(f *seatmap.Frozen) { f.HeldSeats[1] = f.HeldSeats[0] },
 		"a sold seat held":  func(f *seatmap.Frozen) { f.HeldSeats[3] = f.SoldSeats[0] },
-		"an order's seats":  func(f *seatmap.Frozen) { f.Book.Held[0].Quantity++ },
+		"an order's seats":  func(f *seatmap.Frozen) { f.Book.Pages[0][0].Quantity++ },
 	} {
 		b, err := codec.Marshal(crowded(t, 1_000).Freeze())
 		require.NoError(t, err)

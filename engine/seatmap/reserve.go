@@ -22,7 +22,7 @@ func (s *State) decideReserve(c keeper.Reserve, at int64) engine.Decision {
 	case keeper.Unknown, keeper.Replaces:
 	}
 	var mine *sale // what the order has under an earlier serial counts as given back
-	if old != nil {
+	if standing == keeper.Replaces {
 		mine = s.sales[old.Claim]
 	}
 	if r := s.objection(&c.Line, mine); r != nil {

@@ -120,7 +120,7 @@ func (r *Report) auditEvent(ctx context.Context, j Journal, streams []journal.St
 // event has. What an order was sold is committed or still reserved for it.
 func (r *Report) balance(ledger *event.State, orders map[engine.OrderID]*event.Order, ref engine.Ref, stock *inventory.State) {
 	var settling, held int64
-	stock.Open(func(h *keeper.Held) {
+	stock.Open(func(h keeper.Held) {
 		held += h.Quantity
 		o := orders[h.Claim.Order]
 		switch {

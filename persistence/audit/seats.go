@@ -64,7 +64,7 @@ func (r *Report) balanceSeats(number int64, orders seatOrders, seats *seatmap.St
 		return
 	}
 	open := make(map[keeper.Claim]bool)
-	seats.Open(func(h *keeper.Held) { open[h.Claim] = true })
+	seats.Open(func(h keeper.Held) { open[h.Claim] = true })
 	taken := make(map[keeper.Claim][]string)
 	seats.Sales(func(c keeper.Claim, ids []string) {
 		slices.Sort(ids)

@@ -42,8 +42,8 @@ func MarshalPaced(v any, size int, rest func()) ([]byte, error) {
 	buf.Write(head(cborMap, len(fields)))
 	for _, f := range fields {
 		buf.Write(head(cborUint, f.key))
-		if value := state.Field(f.index); f.list && value.Len() > chunk {
-			err = appendList(&buf, &scratch, value, rest)
+		if value := state.Field(f.index); f.chunk > 0 && value.Len() > f.chunk {
+			err = appendList(&buf, &scratch, value, f.chunk, rest)
 		} else {
 			err = encoding.MarshalToBuffer(value.Interface(), &buf)
 		}
@@ -57,7 +57,7 @@ func MarshalPaced(v any, size int, rest func()) ([]byte, error) {
 
 // appendList encodes a list chunk by chunk: each as a list of its own, without its
 // head.
-func appendList(buf, scratch *bytes.Buffer, list reflect.Value, rest func()) error {
+func appendList(buf, scratch *bytes.Buffer, list reflect.Value, chunk int, rest func()) error {
 	n := list.Len()
 	buf.Write(head(cborArray, n))
 	for from := 0; from < n; from += chunk {
@@ -90,7 +90,7 @@ func head(major byte, n int) []byte {
 type field struct {
 	index, key int
 	optional   bool
-	list       bool // its elements take time; columns encode themselves at once
+	chunk      int // of a list whose elements take time: how many at once; 0 for others
 }
 
 var fieldsByType sync.Map // of reflect.Type: []field
@@ -107,9 +107,16 @@ func fieldsOf(t reflect.Type) ([]field, error) {
 		if err != nil || key < 0 || options != "keyasint" && options != "keyasint,omitempty" {
 			return nil, fmt.Errorf("codec: field %s of %s has no integer key", f.Name, t)
 		}
-		list := f.Type.Kind() == reflect.Slice && f.Type.PkgPath() == "" &&
-			(f.Type.Elem().Kind() == reflect.Pointer || f.Type.Elem().Kind() == reflect.Struct)
-		fields = append(fields, field{i, key, options != "keyasint", list})
+		one := field{index: i, key: key, optional: options != "keyasint"}
+		if f.Type.Kind() == reflect.Slice && f.Type.PkgPath() == "" {
+			switch f.Type.Elem().Kind() { //nolint:exhaustive // numbers take no time
+			case reflect.Pointer, reflect.Struct:
+				one.chunk = chunk
+			case reflect.Slice: // pages of a column
+				one.chunk = 1
+			}
+		}
+		fields = append(fields, one)
 	}
 	fieldsByType.Store(t, fields)
 	return fields, nil

@@ -38,7 +38,9 @@ func TestPaced(t *testing.T) {
 				got, err := codec.MarshalPaced(frozen, len(want), func() { rests++ })
 				require.NoError(t, err)
 				require.Equal(t, want, got)
-				require.GreaterOrEqual(t, rests, state.NumField())
+				if length > 0 { // else some are left out
+					require.GreaterOrEqual(t, rests, state.NumField())
+				}
 			})
 		}
 		empty, err := codec.Marshal(kind.Frozen())

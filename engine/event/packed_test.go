@@ -1,0 +1,103 @@
+package event
+
+import (
+	"math/rand/v2"
+	"reflect"
+	"testing"
+	"testing/quick"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestPacked takes orders with all sorts of values in all their fields through
+// their bytes.
+func TestPacked(t *testing.T) {
+	t.Parallel()
+	require.NoError(t, quick.Check(func(o *Order) bool {
+		if o == nil {
+			return true
+		}
+		emptied(reflect.ValueOf(o).Elem())
+		b := o.pack(nil)
+		again, err := unpack(string(b))
+		return err == nil && reflect.DeepEqual(o, again) && packedID(string(b)) == o.ID
+	}, &quick.Config{MaxCount: 500}))
+}
+
+// emptied makes empty lists nil: packing does not tell them apart.
+func emptied(v reflect.Value) {
+	switch v.Kind() { //nolint:exhaustive // the others hold no lists
+	case reflect.Struct:
+		for _, f := range v.Fields() {
+			emptied(f)
+		}
+	case reflect.Slice:
+		if v.Len() == 0 {
+			v.SetZero()
+		}
+		for i := range v.Len() {
+			emptied(v.Index(i))
+		}
+	}
+}
+
+// TestPackedBefore reads an order that was packed before its last field was there.
+func TestPackedBefore(t *testing.T) {
+	t.Parallel()
+	o := &Order{Status: Pending, Email: "ada@example.org", Lines: []OrderLine{{Type: 3, Quantity: 2, Seats: []string{"A-1", "A-2"}}}, Total: -5}
+	b := o.pack(nil)
+	fields, end := b[0], len(b)-1 // no shopper: one byte
+	b[0] = fields - 1
+	got, err := unpack(string(b[:end]))
+	require.NoError(t, err)
+	require.Equal(t, o, got)
+
+	b[0] = fields + 1
+	_, err = unpack(string(b))
+	require.ErrorIs(t, err, errPacked, "of a later version than this one")
+}
+
+// TestPackedBroken gives unpack what pack did not write.
+func TestPackedBroken(t *testing.T) {
+	t.Parallel()
+	o := &Order{
+		Status: Completed, Lines: []OrderLine{{Seats: []string{"A-1"}}, {Name: "Stalls"}},
+		Attempts: []Attempt{{Reference: "r"}}, Refunds: []Refund{{Reason: "late"}}, Shopper: &Shopper{Holder: "h"},
+	}
+	b := o.pack(nil)
+	for n := range b {
+		_, err := unpack(string(b[:n]))
+		require.ErrorIs(t, err, errPacked, "the first %d bytes", n)
+	}
+	_, err := unpack(string(b) + "x")
+	require.ErrorIs(t, err, errPacked)
+	rng := rand.New(rand.NewPCG(1, 1))
+	for range 20_000 { // no panic, and no list larger than its bytes
+		broken := append([]byte(nil), b...)
+		for range 1 + rng.IntN(3) {
+			broken[rng.IntN(len(broken))] = byte(rng.Uint32())
+		}
+		_, _ = unpack(string(broken))
+	}
+}
+
+func BenchmarkPacked(b *testing.B) {
+	o := &Order{
+		Status: Pending, Email: "b123456@load.test", Name: "Load Buyer", Currency: "GHS",
+		Lines: []OrderLine{{Type: 3, Name: "General", Quantity: 1, UnitPrice: 5_000}}, CreatedAt: 1_795_340_000_000, ExpiresAt: 1_795_340_900_000,
+	}
+	packed := string(o.pack(nil))
+	b.Run("pack", func(b *testing.B) {
+		b.ReportAllocs()
+		var buf []byte
+		for b.Loop() {
+			buf = o.pack(buf[:0])
+		}
+	})
+	b.Run("unpack", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			_, _ = unpack(packed)
+		}
+	})
+}

@@ -1,0 +1,52 @@
+package engine_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"boxoffice/engine"
+)
+
+// TestRows compares rows with a slice, under changes in random order; what was
+// frozen stays as it was.
+func TestRows(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(20) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		var rows engine.Rows[uint64]
+		var want []uint64
+		var frozen [][]uint64
+		var then []uint64
+		grow := 700 + rng.IntN(3_000)
+		for range 8_000 {
+			switch n := len(want); {
+			case n == 0 || n < grow && rng.IntN(3) > 0:
+				v := rng.Uint64()
+				rows.Append(v)
+				want = append(want, v)
+			case rng.IntN(200) == 0:
+				frozen, then = rows.Freeze(), slices.Clone(want)
+			case rng.IntN(2) == 0:
+				i, v := rng.IntN(n), rng.Uint64()
+				rows.Set(i, v)
+				want[i] = v
+			default:
+				i := rng.IntN(n)
+				require.Equal(t, want[n-1], rows.Swap(i))
+				want[i] = want[n-1]
+				want = want[:n-1]
+				grow -= rng.IntN(3) // so that it is emptied now and then
+			}
+			require.Equal(t, len(want), rows.Len())
+			if n := len(want); n > 0 {
+				i := rng.IntN(n)
+				require.Equal(t, want[i], rows.At(i))
+			}
+		}
+		require.True(t, slices.Equal(want, slices.Collect(rows.All())))
+		require.True(t, slices.Equal(then, slices.Concat(frozen...)))
+	}
+}
