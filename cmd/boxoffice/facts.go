@@ -20,7 +20,7 @@ const (
 	// first.
 	factsPace = 100 * time.Millisecond
 	// factsQueue of facts wait in memory; those of a rush are read back.
-	factsQueue = 50_000
+	factsQueue = 20_000
 	// factsBatch facts of the journal are looked at in one transaction: a long
 	// one would be felt by the sale.
 	factsBatch = 1_000
