@@ -28,12 +28,13 @@ const KeySize = 32
 // Master derives the deployment's secrets.
 type Master struct {
 	key     [KeySize]byte
-	orders  *mac   // of order tokens
-	clients []byte // of hashes of client addresses
-	refresh []byte // of refresh tokens
-	logins  []byte // of login codes
-	resets  []byte // of password resets
-	salts   []byte // of the salts that stand in for those of no account
+	orders  *mac     // of order tokens
+	clients []byte   // of hashes of client addresses
+	refresh []byte   // of refresh tokens
+	logins  []byte   // of login codes
+	resets  []byte   // of password resets
+	salts   []byte   // of the salts that stand in for those of no account
+	aeads   sync.Map // of what is sealed, cipher.AEAD by label
 
 	mu     sync.Mutex
 	events map[int64]*Codes
