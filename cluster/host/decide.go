@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"boxoffice/engine"
@@ -27,6 +28,30 @@ type work struct {
 	frozen  any // a snapshot to keep, or nil
 }
 
+// works are pooled, with room for the bytes of a decision's facts.
+var works = sync.Pool{New: func() any { return new(work) }}
+
+// maxRoom is how many bytes of room a pooled work keeps.
+const maxRoom = 4 << 10
+
+func (a *Activation) newWork(at int64) *work {
+	w, _ := works.Get().(*work)
+	w.act, w.at = a, at
+	return w
+}
+
+// recycle ends a work that nothing refers to any more.
+func (w *work) recycle() {
+	room, answers := w.entry.Bytes[:0], w.answers[:0]
+	if cap(room) > maxRoom {
+		room = nil
+	}
+	clear(w.answers)
+	*w = work{answers: answers}
+	w.entry.Bytes = room
+	works.Put(w)
+}
+
 // released is a held call with its answer.
 type released struct {
 	call  *Call
@@ -45,7 +70,8 @@ func (a *Activation) decide(c *Call, cmd engine.Command) {
 	a.current = c
 	now := a.env.Now()
 	d := a.state.Decide(cmd, now)
-	w := &work{act: a, at: now.UnixMilli(), sends: d.Sends, reply: d.Reply}
+	w := a.newWork(now.UnixMilli())
+	w.sends, w.reply = d.Sends, d.Reply
 	if c != nil {
 		if d.Hold != nil {
 			a.held[*d.Hold] = append(a.held[*d.Hold], c)
@@ -85,7 +111,6 @@ func (a *Activation) takeIn(w *work, facts []engine.Fact) bool {
 		if durable < len(facts) {
 			w.entry.Facts = make([]engine.Fact, 0, durable)
 		}
-		w.entry.Bytes = make([]byte, 0, 256*durable)
 		w.entry.First = a.seq + 1
 		a.seq += int64(durable)
 	}
@@ -159,18 +184,19 @@ func (a *Activation) provenAt(at int64) {
 // An answer without facts that was long behind others' needs a new proof.
 func (w *work) Settled(err error) {
 	if err == nil {
-		last := w.act.pending.Add(-1) == 0
-		if last && w.act.leaving.Load() {
-			defer w.act.root.Send(w.act.self, idle{}) // behind what this one brings
+		act := w.act // w ends with its release
+		last := act.pending.Add(-1) == 0
+		if last && act.leaving.Load() {
+			defer act.root.Send(act.self, idle{}) // behind what this one brings
 		}
 		switch {
 		case len(w.entry.Facts) > 0:
-			w.act.provenAt(w.at)
+			act.provenAt(w.at)
 			w.release()
-		case w.frozen != nil || w.act.isProven():
+		case w.frozen != nil || act.isProven():
 			w.release()
 		default:
-			w.act.root.Send(w.act.self, settled{w})
+			act.root.Send(act.self, settled{w})
 		}
 		return
 	}
@@ -221,6 +247,7 @@ func (a *Activation) releaseProven(at time.Time) {
 	a.depart()
 }
 
+// release lets a decision's outcome out; it is the end of w.
 func (w *work) release() {
 	if w.call != nil {
 		w.call.Finish(w.reply, nil)
@@ -234,6 +261,7 @@ func (w *work) release() {
 	if w.frozen != nil {
 		w.act.keep(w.frozen, w.entry.First)
 	}
+	w.recycle()
 }
 
 // arm asks the node for a Wake when the state wants one earlier than asked for.
@@ -251,8 +279,8 @@ func (a *Activation) arm() {
 // claim, for Snapshots.Save makes sure of that itself.
 func (a *Activation) freeze() {
 	a.saved = a.seq
-	w := &work{act: a, frozen: a.state.Freeze()}
-	w.entry.First = a.seq
+	w := a.newWork(0)
+	w.frozen, w.entry.First = a.state.Freeze(), a.seq
 	switch {
 	case a.pending.Load() > 0:
 		a.submit(w)

@@ -42,7 +42,7 @@ type Claim struct {
 
 // Entry is what one decision adds to a stream: its facts, and whom to tell. An
 // entry without facts is a barrier: it is settled when all before it in its
-// stream are.
+// stream are. It is the journal's until it is settled, and then its owner's again.
 type Entry struct {
 	Ref   engine.Ref
 	Claim Claim
