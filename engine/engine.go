@@ -147,14 +147,18 @@ type Answer struct {
 	Reply Reply
 }
 
-// Decision is what a kind decides on a command. Facts are durable BEFORE Reply,
-// Answers and Sends leave the node.
+// Decision is what a kind decides on a command. Facts, and those decided before
+// them, are durable BEFORE Reply, Answers and Sends leave the node.
 type Decision struct {
 	Facts   []Fact
 	Reply   Reply    // to the command decided on; nil with Hold set
 	Hold    *OrderID // keep the command's caller waiting under this key
 	Answers []Answer // to callers held earlier
 	Sends   []Send
+	// Asks leave at once, with no fact of the decision behind them that is not
+	// volatile: they promise nothing, and who gets one finds out by itself when
+	// it has been forgotten (docs/adr/0009).
+	Asks []Send
 }
 
 // State is one actor's memory. A kind implements it; the host drives it.

@@ -72,6 +72,7 @@ func (a *Activation) decide(c *Call, cmd engine.Command) {
 	d := a.state.Decide(cmd, now)
 	w := a.newWork(now.UnixMilli())
 	w.sends, w.reply = d.Sends, d.Reply
+	a.ask(w, d.Asks)
 	if c != nil {
 		if d.Hold != nil {
 			a.held[*d.Hold] = append(a.held[*d.Hold], c)
@@ -95,6 +96,19 @@ func (a *Activation) decide(c *Call, cmd engine.Command) {
 		a.freeze()
 	}
 	a.arm()
+}
+
+// ask sends what need not wait for facts, unless the stream may have been claimed
+// by another activation since it was last proven ours, or there are answers that
+// wait to have that proven: a repeat does not overtake the first try's refusal.
+func (a *Activation) ask(w *work, asks []engine.Send) {
+	if len(a.unproven) > 0 || !a.isProven() {
+		w.sends = append(w.sends, asks...)
+		return
+	}
+	for _, s := range asks {
+		a.env.Send(s.To, s.Cmd)
+	}
 }
 
 // takeIn applies the facts and encodes those that are journaled. It reports
@@ -136,10 +150,19 @@ func (a *Activation) takeIn(w *work, facts []engine.Fact) bool {
 // an answer leaves that needs no fact (law 1).
 const proofLife = time.Second
 
+// silent says that nothing has to be kept or told of a decision.
+func (w *work) silent() bool {
+	return len(w.entry.Facts)+len(w.answers)+len(w.sends) == 0 && w.call == nil && w.frozen == nil
+}
+
 // submit hands the decision to the journal. What needs no fact leaves at once,
 // unless facts before it are still on their way, or the stream may have been
 // claimed by another activation since it was last proven ours.
 func (a *Activation) submit(w *work) {
+	if w.silent() && a.isProven() { // else it is how a stale activation finds out that it is
+		w.recycle()
+		return
+	}
 	if len(w.entry.Facts) == 0 && a.pending.Load() == 0 {
 		if a.lost.Load() { // the state is ahead of the journal: the end is on its way
 			w.fail()

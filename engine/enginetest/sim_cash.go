@@ -1,6 +1,8 @@
 package enginetest
 
 import (
+	"time"
+
 	"boxoffice/engine"
 	"boxoffice/engine/event"
 )
@@ -47,7 +49,7 @@ func (s *Sim) pay(sh *show, o *event.Order, provider string) {
 			s.cash.payments[a.Reference] = p
 			s.cash.order = append(s.cash.order, p)
 			s.ask(sh.ref, event.OpenPayment{Order: o.ID, Reference: a.Reference, URL: "https://pay/" + a.Reference}, 2, nil)
-			s.playOut(p)
+			s.playOut(p, reply.Order.ExpiresAt)
 		}
 		if s.chance(.2) {
 			s.after(s.between(0, 5*second), func() { s.pay(sh, o, provider) }) // asks to pay again
@@ -55,17 +57,21 @@ func (s *Sim) pay(sh *show, o *event.Order, provider string) {
 	})
 }
 
-// playOut is the story of an attempt.
-func (s *Sim) playOut(p *payment) {
+// playOut is the story of an attempt, whose order ends at a time in unix
+// milliseconds.
+func (s *Sim) playOut(p *payment, end int64) {
 	soon, later := s.between(100*millisecond, 6*second), s.between(6*second, 40*second)
 	said := func(at int64, status string, received int64) {
 		s.after(at, func() { s.says(p, status, received) })
 	}
-	switch s.rng.IntN(12) {
+	switch s.rng.IntN(13) {
 	case 0, 1, 2, 3:
 		said(soon, event.AttemptSucceeded, p.amount)
-	case 4, 5:
+	case 4:
 		said(later, event.AttemptSucceeded, p.amount) // after expiry, often
+	case 5, 11:
+		atEnd := time.UnixMilli(end).Sub(epoch).Microseconds() - s.now + s.between(-20*millisecond, 60*millisecond)
+		said(max(atEnd, millisecond), event.AttemptSucceeded, p.amount) // clocks are that far off
 	case 6:
 		said(soon, event.AttemptProcessing, 0)
 		said(later, event.AttemptSucceeded, p.amount)

@@ -205,6 +205,11 @@ func (a *activation) decide(e *envelope) {
 	}
 	d := a.state.Decide(e.cmd, now)
 	out := outcome{cmd: e.cmd, reply: d.Reply, sends: d.Sends}
+	if len(a.unproven) == 0 && a.isProven() {
+		a.transmit(d.Asks)
+	} else {
+		out.sends = slices.Concat(out.sends, d.Asks)
+	}
 	switch {
 	case e.call == nil:
 	case d.Hold != nil:
@@ -259,6 +264,9 @@ func (a *activation) submit(facts []engine.Fact, out outcome) {
 		en.out.release(a)
 		en.out = outcome{}
 	}
+	if en.silent() && a.isProven() {
+		return
+	}
 	if en.facts == 0 && (a.pending == 0 || s.bug == NoBarrier) {
 		a.answer(&en.out)
 		return
@@ -266,6 +274,11 @@ func (a *activation) submit(facts []engine.Fact, out outcome) {
 	a.pending++
 	a.node.lane.queue = append(a.node.lane.queue, en)
 	a.node.flush()
+}
+
+// silent says that nothing has to be kept or told of a decision.
+func (en *entry) silent() bool {
+	return en.facts+len(en.out.answers)+len(en.out.sends) == 0 && en.out.call == nil && en.out.frozen == nil
 }
 
 // answer lets out what needs no fact: at once while the claim is known to have
@@ -276,7 +289,7 @@ func (a *activation) answer(out *outcome) {
 		out.refuse(s)
 		return
 	}
-	if len(a.unproven) == 0 && s.now-a.proven <= proofLife || s.bug == NoProof {
+	if len(a.unproven) == 0 && a.isProven() || s.bug == NoProof {
 		out.release(a)
 		return
 	}
@@ -284,6 +297,8 @@ func (a *activation) answer(out *outcome) {
 		a.prove()
 	}
 }
+
+func (a *activation) isProven() bool { return a.node.sim.now-a.proven <= proofLife }
 
 // prove asks the journal whether the claim stands. What that proves is of the
 // time of asking: an answer that was long on its way proves nothing, and one
@@ -362,15 +377,20 @@ func (o *outcome) release(a *activation) {
 		s.visible(a, o, r.call.cmd, r.reply)
 		r.call.answer(s, r.reply)
 	}
-	for _, c := range o.sends {
+	a.transmit(o.sends)
+	if o.frozen != nil {
+		a.keep(o)
+	}
+}
+
+func (a *activation) transmit(sends []engine.Send) {
+	s := a.node.sim
+	for _, c := range sends {
 		if err := s.truth.mayLeave(a.ref, c.Cmd); err != nil {
 			s.failf("%s sends %s: %w", a.ref.Name(), brief(c.Cmd), err)
 			return
 		}
 		s.transmit(a.node, &envelope{to: c.To, cmd: c.Cmd})
-	}
-	if o.frozen != nil {
-		a.keep(o)
 	}
 }
 

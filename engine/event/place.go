@@ -100,13 +100,20 @@ func (s *State) blocked(l *OrderLine) *engine.Refusal {
 	return engine.Refuse(engine.NotOnSale, Blocked{s.typeID(l), iso(o.SaleStart), iso(o.SaleEnd), "event_" + s.status})
 }
 
-// startPlacing holds the caller and asks the keepers.
+// startPlacing holds the caller and asks the keepers: at once for an order of
+// which nobody has heard, and without a floor, for what ended may not be durable
+// yet. Late money waits: its order may come back with the reservation it had.
 func (s *State) startPlacing(p *placing) engine.Decision {
 	d := engine.Decision{Hold: &p.order.ID, Facts: []engine.Fact{&Placing{placing: p}}}
-	claim, floor := keeper.Claim{Order: p.order.ID, Serial: p.order.Serial}, s.floor()
+	claim := keeper.Claim{Order: p.order.ID, Serial: p.order.Serial}
+	var floor keeper.Serial
+	if p.late != nil {
+		floor = s.floor()
+	}
+	var asks []engine.Send
 	for i := range p.order.Lines {
 		l := &p.order.Lines[i]
-		d.Sends = append(d.Sends, engine.Send{To: s.keeperOf(p.order, i), Cmd: keeper.Reserve{
+		asks = append(asks, engine.Send{To: s.keeperOf(p.order, i), Cmd: keeper.Reserve{
 			Claim: claim, Floor: floor,
 			Line: keeper.Line{
 				Quantity: l.Quantity, Customer: p.order.Customer, PresaleCode: p.presale, Late: p.late != nil, Seated: len(l.Seats) > 0,
@@ -116,7 +123,12 @@ func (s *State) startPlacing(p *placing) engine.Decision {
 	if p.order.seated() {
 		l := p.order.seats()
 		l.Late = p.late != nil
-		d.Sends = append(d.Sends, engine.Send{To: engine.SeatmapRef(s.ref.Event), Cmd: keeper.Reserve{Claim: claim, Floor: floor, Line: l}})
+		asks = append(asks, engine.Send{To: engine.SeatmapRef(s.ref.Event), Cmd: keeper.Reserve{Claim: claim, Floor: floor, Line: l}})
+	}
+	if p.late == nil {
+		d.Asks = asks
+	} else {
+		d.Sends = asks
 	}
 	return d
 }

@@ -48,7 +48,7 @@ func (r *rush) buy(n int, price int64, from uint64) {
 		Customer: who, Client: who & from, Lines: []OrderLine{{Type: 1, Quantity: 1}},
 	}
 	d := r.tell(p)
-	reserve, ok := d.Sends[0].Cmd.(keeper.Reserve)
+	reserve, ok := d.Asks[0].Cmd.(keeper.Reserve)
 	require.True(r.tb, ok)
 	r.tell(keeper.Granted{Claim: reserve.Claim, Keeper: engine.InventoryRef(1, 1), Price: price, Name: "GA"})
 	if price == 0 {
@@ -58,6 +58,32 @@ func (r *rush) buy(n int, price int64, from uint64) {
 		r.tell(engine.Wake{})
 	}
 	r.now = r.now.Add(40 * time.Microsecond)
+}
+
+// TestLateMoneyWaits makes sure that only an order that nobody has heard of is
+// asked for at once, and without a floor (docs/adr/0009).
+func TestLateMoneyWaits(t *testing.T) {
+	t.Parallel()
+	r := newRush(t)
+	id := engine.NumberedID(1, 1)
+	d := r.tell(Place{Order: id, Email: "buyer@example.com", Customer: 1, Lines: []OrderLine{{Type: 1, Quantity: 1}}})
+	require.Empty(t, d.Sends)
+	reserve, ok := d.Asks[0].Cmd.(keeper.Reserve)
+	require.True(t, ok)
+	require.Zero(t, reserve.Floor)
+	r.tell(keeper.Granted{Claim: reserve.Claim, Keeper: engine.InventoryRef(1, 1), Price: 2_000, Name: "GA"})
+	begun, ok := r.tell(BeginPayment{Order: id, Provider: "paystack", Number: "n"}).Reply.(*OrderReply)
+	require.True(t, ok)
+	paid := begun.Order.Attempts[0]
+	for r.now = r.now.Add(time.Hour); r.state.find(id).Unpaid(); {
+		r.tell(engine.Wake{})
+	}
+	d = r.tell(ReportPayment{Order: id, Reference: paid.Reference, Status: AttemptSucceeded, Received: paid.Amount, Currency: "USD"})
+	require.Empty(t, d.Asks)
+	reserve, ok = d.Sends[0].Cmd.(keeper.Reserve)
+	require.True(t, ok)
+	require.True(t, reserve.Line.Late)
+	require.NotZero(t, reserve.Floor)
 }
 
 // BenchmarkPlace is what the event's actor spends on an order of a rush at 25,000

@@ -65,7 +65,7 @@ func TestMostLines(t *testing.T) {
 		r.tell(keeper.Offer{Keeper: engine.InventoryRef(1, i+1), Revision: 2, SaleEnd: r.now.Add(time.Hour).UnixMilli(), Seated: true})
 		p.Lines = append(p.Lines, OrderLine{Type: i + 1, Quantity: 1, Seats: []string{fmt.Sprintf("A%d", i+1)}})
 	}
-	asked := r.tell(p).Sends
+	asked := r.tell(p).Asks
 	require.Len(t, asked, most+1)
 	seats, ok := asked[most].Cmd.(keeper.Reserve)
 	require.True(t, ok)

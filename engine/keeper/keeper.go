@@ -81,7 +81,7 @@ type (
 	// or Refused.
 	Reserve struct {
 		Claim
-		Floor Serial // serials below it have all ended
+		Floor Serial // serials below it have all ended; 0 says nothing
 		Line  Line
 	}
 	// Commit makes a reservation a sale. It is answered by Closed.

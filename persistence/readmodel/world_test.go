@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"log/slog"
+	"slices"
 	"testing"
 	"time"
 
@@ -144,7 +145,7 @@ func (w *world) do(ref engine.Ref, c engine.Command) engine.Reply {
 	for _, answer := range d.Answers {
 		w.answers[answer.Key] = answer.Reply
 	}
-	for _, s := range d.Sends {
+	for _, s := range slices.Concat(d.Asks, d.Sends) {
 		w.do(s.To, s.Cmd)
 	}
 	if d.Hold != nil {
