@@ -50,3 +50,35 @@ func TestRows(t *testing.T) {
 		require.True(t, slices.Equal(then, slices.Concat(frozen...)))
 	}
 }
+
+// TestQueue compares a queue with a slice.
+func TestQueue(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(20) {
+		rng := rand.New(rand.NewPCG(seed, 2))
+		var queue engine.Queue[uint64]
+		var want []uint64
+		for range 8_000 {
+			switch n := len(want); {
+			case n == 0 || rng.IntN(3) > 0:
+				v := rng.Uint64()
+				queue.Push(v)
+				want = append(want, v)
+			case rng.IntN(2) == 0:
+				i, v := rng.IntN(n), rng.Uint64()
+				queue.Set(i, v)
+				want[i] = v
+			default:
+				gone := rng.IntN(min(n, 3+rng.IntN(700))) + 1
+				queue.Drop(gone)
+				want = want[gone:]
+			}
+			require.Equal(t, len(want), queue.Len())
+			if n := len(want); n > 0 {
+				i := rng.IntN(n)
+				require.Equal(t, want[i], queue.At(i))
+				require.Equal(t, want[n-1], queue.At(n-1))
+			}
+		}
+	}
+}

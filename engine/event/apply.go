@@ -1,7 +1,6 @@
 package event
 
 import (
-	"cmp"
 	"slices"
 
 	"boxoffice/engine"
@@ -115,7 +114,7 @@ func (s *State) applyPlacing(f *Placing) {
 	p := f.placing
 	s.counter++
 	s.placing[p.order.ID] = p
-	s.alive = append(s.alive, keeper.Claim{Order: p.order.ID, Serial: p.order.Serial})
+	s.alive.Push(keeper.Claim{Order: p.order.ID, Serial: p.order.Serial})
 	s.live += p.order.Tickets()
 	s.placeDue.push(p.at+placeMillis, p.order.ID)
 	if p.late == nil && p.order.counts() {
@@ -287,8 +286,4 @@ func (s *State) applyActed(f *Acted) {
 		}
 	}
 	s.due = s.due[f.Due:]
-}
-
-func sortClaims(cs []keeper.Claim) {
-	slices.SortFunc(cs, func(a, b keeper.Claim) int { return cmp.Compare(a.Serial, b.Serial) })
 }

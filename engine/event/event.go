@@ -48,10 +48,10 @@ type State struct {
 	epoch    int32  // volatile from here on
 	counter  uint32 // serials made by this activation
 	placing  map[engine.OrderID]*placing
-	tries    tally                     // wrong presale codes of a minute
-	alive    []keeper.Claim            // claims by serial; the first live one is the floor
-	settling map[engine.OrderID]uint32 // lines whose keeper has not acknowledged the end, by lineOf
-	closing  []engine.OrderID          // acknowledged by all, not yet journaled as closed
+	tries    tally                      // wrong presale codes of a minute
+	alive    engine.Queue[keeper.Claim] // claims by serial; the first live one is the floor
+	settling map[engine.OrderID]uint32  // lines whose keeper has not acknowledged the end, by lineOf
+	closing  []engine.OrderID           // acknowledged by all, not yet journaled as closed
 	closeAt  int64
 	placeDue queue
 	sendDue  queue
@@ -104,8 +104,8 @@ func (s *State) find(id engine.OrderID) *Order {
 
 // floor is the serial below which none of the event's orders is alive.
 func (s *State) floor() keeper.Serial {
-	if len(s.alive) > 0 {
-		return s.alive[0].Serial
+	if s.alive.Len() > 0 {
+		return s.alive.At(0).Serial
 	}
 	return keeper.NewSerial(s.epoch, s.counter+1)
 }
@@ -115,14 +115,14 @@ func (s *State) isAlive(c keeper.Claim) bool {
 	if p := s.placing[c.Order]; p != nil && p.order.Serial == c.Serial {
 		return true
 	}
-	o := s.open.get(c.Order)
-	return o != nil && o.Serial == c.Serial
+	serial, _, ok := s.open.head(c.Order)
+	return ok && serial == c.Serial
 }
 
 // raiseFloor drops the first claims that have ended.
 func (s *State) raiseFloor() {
-	for len(s.alive) > 0 && !s.isAlive(s.alive[0]) {
-		s.alive = s.alive[1:]
+	for s.alive.Len() > 0 && !s.isAlive(s.alive.At(0)) {
+		s.alive.Drop(1)
 	}
 }
 

@@ -125,7 +125,9 @@ func (o *Order) Tickets() int64 {
 }
 
 // Unpaid says whether the order waits for money.
-func (o *Order) Unpaid() bool { return o.Status == Pending || o.Status == Processing }
+func (o *Order) Unpaid() bool { return unpaid(o.Status) }
+
+func unpaid(status string) bool { return status == Pending || status == Processing }
 
 // Placed is the order as its Place was answered, whatever has become of it
 // since: what a repeat is answered with, byte for byte.

@@ -51,13 +51,20 @@ func packedID(s string) engine.OrderID {
 	return id
 }
 
-// packed is the one list of an order's fields.
+// packedHead is an order with its first fields only.
+func packedHead(s string) (o Order) {
+	p := packing{in: s, reading: true}
+	p.begin(orderFields)
+	o.packedHead(&p)
+	return o
+}
+
+const orderFields = 24
+
+// packed is, with packedHead, the one list of an order's fields.
 func (o *Order) packed(p *packing) {
-	outer := p.begin(24)
-	p.id(&o.ID)
-	p.unsigned((*uint64)(&o.Serial))
-	p.hash(&o.Fingerprint)
-	p.text(&o.Status)
+	outer := p.begin(orderFields)
+	o.packedHead(p)
 	p.text(&o.Email)
 	p.text(&o.Name)
 	p.hash(&o.Customer)
@@ -81,6 +88,13 @@ func (o *Order) packed(p *packing) {
 	p.hash(&o.Client)
 	optional(p, &o.Shopper, (*Shopper).packed)
 	p.end(outer)
+}
+
+func (o *Order) packedHead(p *packing) {
+	p.id(&o.ID)
+	p.unsigned((*uint64)(&o.Serial))
+	p.hash(&o.Fingerprint)
+	p.text(&o.Status)
 }
 
 func (s *Shopper) packed(p *packing) {

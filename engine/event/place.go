@@ -243,15 +243,16 @@ func (s *State) decideInquire(c keeper.Inquire) engine.Decision {
 		if p := s.placing[claim.Order]; p != nil && p.order.Serial == claim.Serial {
 			continue // not durable yet; it will ask again
 		}
-		o := s.open.get(claim.Order)
+		serial, status, ok := s.open.head(claim.Order)
 		switch {
-		case o == nil || o.Serial != claim.Serial:
+		case !ok || serial != claim.Serial:
 			d.Sends = append(d.Sends, engine.Send{To: c.Keeper, Cmd: keeper.Release{Claim: claim, Floor: s.floor()}})
-		case o.Unpaid():
+		case unpaid(status):
 			confirmed = append(confirmed, claim)
 		default:
+			o := s.open.get(claim.Order)
 			if line := lineOf(o, c.Keeper); line >= 0 {
-				s.tellKeepers(&d, o, 1<<line, o.Status == Completed)
+				s.tellKeepers(&d, o, 1<<line, status == Completed)
 			}
 		}
 	}

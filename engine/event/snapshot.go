@@ -64,7 +64,8 @@ func (s *State) Freeze() any {
 		Gates: slices.Clone(s.gates.counts), Minutes: slices.Clone(s.gates.minutes),
 	}
 	f.MadeAt, f.MadeBy, f.MadeFrom = s.made.freeze()
-	for _, l := range s.lateDue.items {
+	for i := range s.lateDue.items.Len() {
+		l := s.lateDue.items.At(i)
 		f.LateIDs, f.LateAt = append(f.LateIDs, l.id), append(f.LateAt, l.at)
 	}
 	return f
@@ -138,7 +139,7 @@ func (s *State) thawOrders(f *Frozen) error {
 	for i, id := range f.LateIDs {
 		s.lateDue.push(f.LateAt[i], id)
 	}
-	slices.SortStableFunc(s.sendDue.items, func(a, b dueOrder) int { return cmp.Compare(a.at, b.at) })
+	s.sendDue.sort()
 	return nil
 }
 
@@ -146,7 +147,7 @@ func (s *State) thawOrders(f *Frozen) error {
 func (s *State) thawed(o *Order) {
 	if !o.Unpaid() {
 		s.settling[o.ID] = allLines(o)
-		s.sendDue.push(o.EndedAt+resendMillis, o.ID)
+		s.sendDue.items.Push(dueOrder{o.EndedAt + resendMillis, o.ID}) // sorted when all are there
 		return
 	}
 	s.live += o.Tickets()

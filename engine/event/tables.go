@@ -1,11 +1,13 @@
 package event
 
 import (
+	"cmp"
 	"container/heap"
 	"iter"
 	"slices"
 
 	"boxoffice/engine"
+	"boxoffice/engine/keeper"
 )
 
 // orderTable holds orders by id, packed.
@@ -24,6 +26,17 @@ func (t *orderTable) get(id engine.OrderID) *Order {
 		return nil
 	}
 	return unpacked(t.rows.At(int(i)))
+}
+
+// head is an order's serial and status, without the rest; ok says that there is
+// one.
+func (t *orderTable) head(id engine.OrderID) (serial keeper.Serial, status string, ok bool) {
+	i, ok := t.index[id]
+	if !ok {
+		return 0, "", false
+	}
+	o := packedHead(t.rows.At(int(i)))
+	return o.Serial, o.Status, true
 }
 
 // unpacked is the order that put packed.
@@ -142,7 +155,7 @@ func (p *past) find(id engine.OrderID) (status string, fingerprint uint64, ok bo
 
 // queue is a list of orders by due time, for delays that are all the same: what
 // comes in is the last, unless a clock has jumped.
-type queue struct{ items []dueOrder }
+type queue struct{ items engine.Queue[dueOrder] }
 
 type dueOrder struct {
 	at int64 // unix milliseconds
@@ -150,61 +163,84 @@ type dueOrder struct {
 }
 
 func (q *queue) push(at int64, id engine.OrderID) {
-	q.items = append(q.items, dueOrder{at, id})
-	for i := len(q.items) - 1; i > 0 && q.items[i-1].at > at; i-- {
-		q.items[i-1], q.items[i] = q.items[i], q.items[i-1]
+	one := dueOrder{at, id}
+	q.items.Push(one)
+	for i := q.items.Len() - 1; i > 0 && q.items.At(i-1).at > at; i-- {
+		q.items.Set(i, q.items.At(i-1))
+		q.items.Set(i-1, one)
 	}
 }
 
 func (q *queue) next() int64 {
-	if len(q.items) == 0 {
+	if q.items.Len() == 0 {
 		return 0
 	}
-	return q.items[0].at
+	return q.items.At(0).at
 }
 
 // ready returns those due at now, at most limit.
 func (q *queue) ready(now int64, limit int) []dueOrder {
 	n := 0
-	for n < len(q.items) && n < limit && q.items[n].at <= now {
+	for n < min(q.items.Len(), limit) && q.items.At(n).at <= now {
 		n++
 	}
-	return q.items[:n]
+	return q.first(n)
 }
 
 // trim takes those off the front that have no business any more, so that they
 // wake nobody.
 func (q *queue) trim(done func(dueOrder) bool) {
-	for len(q.items) > 0 && done(q.items[0]) {
-		q.items = q.items[1:]
+	for q.items.Len() > 0 && done(q.items.At(0)) {
+		q.items.Drop(1)
 	}
 }
 
 // pop takes the first n off.
 func (q *queue) pop(n int) []dueOrder {
-	out := q.items[:n]
-	q.items = q.items[n:]
+	out := q.first(n)
+	q.items.Drop(n)
+	return out
+}
+
+// sort puts in order what came in none.
+func (q *queue) sort() {
+	all := q.pop(q.items.Len())
+	slices.SortStableFunc(all, func(a, b dueOrder) int { return cmp.Compare(a.at, b.at) })
+	for _, one := range all {
+		q.items.Push(one)
+	}
+}
+
+func (q *queue) first(n int) []dueOrder {
+	out := make([]dueOrder, n)
+	for i := range out {
+		out[i] = q.items.At(i)
+	}
 	return out
 }
 
 // expiryHeap orders unpaid orders by the end of their window. An entry may be
 // out of date: whoever takes it looks the order up again.
-type expiryHeap []dueOrder
+type expiryHeap struct{ rows engine.Rows[dueOrder] }
 
-func (h expiryHeap) Len() int           { return len(h) }
-func (h expiryHeap) Less(i, j int) bool { return h[i].at < h[j].at }
-func (h expiryHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+// Len, Less, Swap, Push and Pop are for container/heap; use add and take.
+func (h *expiryHeap) Len() int { return h.rows.Len() }
 
-// Push and Pop are for container/heap; use add and take.
-func (h *expiryHeap) Push(x any) { *h = append(*h, x.(dueOrder)) } //nolint:errcheck,forcetypeassert // container/heap hands back what add gave it
+// Less orders by time.
+func (h *expiryHeap) Less(i, j int) bool { return h.rows.At(i).at < h.rows.At(j).at }
 
-// Pop removes the last element, for container/heap.
-func (h *expiryHeap) Pop() any {
-	old := *h
-	x := old[len(old)-1]
-	*h = old[:len(old)-1]
-	return x
+// Swap exchanges two entries.
+func (h *expiryHeap) Swap(i, j int) {
+	was := h.rows.At(i)
+	h.rows.Set(i, h.rows.At(j))
+	h.rows.Set(j, was)
 }
+
+// Push adds an entry at the end.
+func (h *expiryHeap) Push(x any) { h.rows.Append(x.(dueOrder)) } //nolint:errcheck,forcetypeassert // container/heap hands back what add gave it
+
+// Pop removes the last entry.
+func (h *expiryHeap) Pop() any { return h.rows.Swap(h.rows.Len() - 1) }
 
 func (h *expiryHeap) add(at int64, id engine.OrderID) { heap.Push(h, dueOrder{at, id}) }
 
@@ -212,9 +248,9 @@ func (h *expiryHeap) take() engine.OrderID {
 	return heap.Pop(h).(dueOrder).id //nolint:errcheck,forcetypeassert // only add puts in
 }
 
-func (h expiryHeap) next() int64 {
-	if len(h) == 0 {
+func (h *expiryHeap) next() int64 {
+	if h.rows.Len() == 0 {
 		return 0
 	}
-	return h[0].at
+	return h.rows.At(0).at
 }

@@ -131,13 +131,13 @@ func TestQueue(t *testing.T) {
 					delete(held, o.id.Number())
 				}
 			}
-			require.Len(t, q.items, len(held))
-			for i := 1; i < len(q.items); i++ {
-				a, b := q.items[i-1], q.items[i]
+			require.Equal(t, len(held), q.items.Len())
+			for i := 1; i < q.items.Len(); i++ {
+				a, b := q.items.At(i-1), q.items.At(i)
 				require.True(t, a.at < b.at || a.at == b.at && a.id.Number() < b.id.Number(), "%v before %v", a, b)
 			}
 			if len(held) > 0 {
-				require.Equal(t, q.items[0].at, q.next())
+				require.Equal(t, q.items.At(0).at, q.next())
 			} else {
 				require.Zero(t, q.next())
 			}

@@ -1,6 +1,9 @@
 package event
 
 import (
+	"cmp"
+	"slices"
+
 	"boxoffice/engine"
 	"boxoffice/engine/keeper"
 )
@@ -88,9 +91,13 @@ func merge(d *engine.Decision, more engine.Decision) {
 // woken starts an activation: what the last one left unsettled is told again.
 func (s *State) woken(epoch int32) {
 	s.epoch, s.counter = epoch, 0
-	s.alive = s.alive[:0]
+	var alive []keeper.Claim
 	for o := range s.open.all() {
-		s.alive = append(s.alive, keeper.Claim{Order: o.ID, Serial: o.Serial})
+		alive = append(alive, keeper.Claim{Order: o.ID, Serial: o.Serial})
 	}
-	sortClaims(s.alive)
+	slices.SortFunc(alive, func(a, b keeper.Claim) int { return cmp.Compare(a.Serial, b.Serial) })
+	s.alive.Drop(s.alive.Len())
+	for _, c := range alive {
+		s.alive.Push(c)
+	}
 }

@@ -1,8 +1,11 @@
 package keeper
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
+	"iter"
+	"slices"
 
 	"boxoffice/engine"
 )
@@ -22,8 +25,9 @@ type Book struct {
 	ended serials
 	floor Serial
 
-	barred    serials   // volatile from here on: ended before their Reserve came
-	inquiries []inquiry // by due time
+	barred    serials               // volatile from here on: ended before their Reserve came
+	inquiries engine.Queue[inquiry] // by due time
+	rest      int64                 // none before this
 	confirmed map[Claim]struct{}
 }
 
@@ -78,19 +82,24 @@ func (b *Book) Standing(c Claim) (Standing, Held) {
 
 // Due is when the next inquiry is due in unix milliseconds, or 0 for never.
 func (b *Book) Due() int64 {
-	if len(b.inquiries) == 0 {
+	if b.inquiries.Len() == 0 {
 		return 0
 	}
-	return b.inquiries[0].due
+	return max(b.inquiries.At(0).due, b.rest)
 }
+
+// mostLooked is how many inquiries are looked at for one: most are of
+// reservations that have ended.
+const mostLooked = 8 * MaxInquire
 
 // Inquire returns the reservations to ask about at now and the volatile fact
 // that says so, or nil when none is due.
 func (b *Book) Inquire(now int64) ([]Claim, *InquiredFact) {
 	var ask []Claim
 	n := 0
-	for _, q := range b.inquiries {
-		if q.due > now || len(ask) == MaxInquire {
+	for b.rest <= now && n < min(b.inquiries.Len(), mostLooked) && len(ask) < MaxInquire {
+		q := b.inquiries.At(n)
+		if q.due > now {
 			break
 		}
 		n++
@@ -178,9 +187,12 @@ func (b *Book) Confirm(f *ConfirmedFact) {
 
 // Inquired applies an InquiredFact: those asked about are asked again later.
 func (b *Book) Inquired(f *InquiredFact) {
-	asked := b.inquiries[:f.N]
-	b.inquiries = b.inquiries[f.N:]
-	for _, q := range asked {
+	if f.N >= MaxInquire {
+		b.rest = f.At + inquireRest
+	}
+	for range f.N {
+		q := b.inquiries.At(0)
+		b.inquiries.Drop(1)
 		if b.wants(q.claim) {
 			b.inquire(q.claim, inquireAt(f.At))
 		}
@@ -197,9 +209,11 @@ func inquireAt(at int64) int64 {
 // inquire has the claim asked about when due. It is the last in the queue,
 // unless a clock has jumped.
 func (b *Book) inquire(c Claim, due int64) {
-	b.inquiries = append(b.inquiries, inquiry{c, due})
-	for i := len(b.inquiries) - 1; i > 0 && b.inquiries[i-1].due > due; i-- {
-		b.inquiries[i-1], b.inquiries[i] = b.inquiries[i], b.inquiries[i-1]
+	one := inquiry{c, due}
+	b.inquiries.Push(one)
+	for i := b.inquiries.Len() - 1; i > 0 && b.inquiries.At(i-1).due > due; i-- {
+		b.inquiries.Set(i, b.inquiries.At(i-1))
+		b.inquiries.Set(i-1, one)
 	}
 }
 
@@ -289,7 +303,9 @@ func Thaw(f FrozenBook) Book {
 			b.thaw(h)
 		}
 	}
-	sortInquiries(b.inquiries)
+	for _, q := range sorted(b.held.All()) {
+		b.inquiries.Push(q)
+	}
 	for i := 0; i+1 < len(f.Ended); i += 2 {
 		b.ended[f.Ended[i]] = f.Ended[i+1]
 	}
@@ -300,7 +316,16 @@ func Thaw(f FrozenBook) Book {
 func (b *Book) thaw(h Held) {
 	b.index[h.Claim.Order] = int32(b.held.Len())
 	b.held.Append(h)
-	b.inquiries = append(b.inquiries, inquiry{h.Claim, inquireAt(h.At)})
+}
+
+// sorted are the inquiries about reservations, by due time.
+func sorted(held iter.Seq[Held]) []inquiry {
+	var qs []inquiry
+	for h := range held {
+		qs = append(qs, inquiry{h.Claim, inquireAt(h.At)})
+	}
+	slices.SortStableFunc(qs, func(a, b inquiry) int { return cmp.Compare(a.due, b.due) })
+	return qs
 }
 
 // Check returns the first broken invariant of the book.

@@ -167,8 +167,12 @@ func TestBookInquires(t *testing.T) {
 	require.Empty(t, ask)
 	require.Nil(t, f)
 	asked := make(map[Claim]bool)
-	for range 3 {
-		ask, f = b.Inquire(due)
+	for now := range 3 {
+		now := due + int64(now)*inquireRest
+		require.Equal(t, now, b.Due())
+		early, _ := b.Inquire(now - 1)
+		require.Empty(t, early)
+		ask, f = b.Inquire(now)
 		require.Len(t, ask, MaxInquire)
 		for _, c := range ask {
 			asked[c] = true

@@ -33,8 +33,13 @@ const InquireAfterMillis = 30_000
 // inquireGrain is how exact that is.
 const inquireGrain = 5_000
 
-// MaxInquire is how many reservations one Inquire asks about at most.
-const MaxInquire = 512
+// MaxInquire is how many reservations one Inquire asks about at most, and
+// inquireRest how many milliseconds come between two when there are more: those
+// of a rush fall due together, and buyers should not wait behind them.
+const (
+	MaxInquire  = 512
+	inquireRest = 5
+)
 
 // Serial numbers the attempts to place an order: epoch<<32 | counter.
 type Serial uint64

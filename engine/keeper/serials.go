@@ -1,7 +1,6 @@
 package keeper
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 )
@@ -32,8 +31,4 @@ func (s serials) freeze() []uint64 {
 		out = append(out, w, s[w])
 	}
 	return out
-}
-
-func sortInquiries(qs []inquiry) {
-	slices.SortStableFunc(qs, func(a, b inquiry) int { return cmp.Compare(a.due, b.due) })
 }
