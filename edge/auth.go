@@ -44,6 +44,9 @@ func (d *Desk) register(c *route.Call, in *api.Register) (*api.Session, error) {
 }
 
 func (d *Desk) login(c *route.Call, in *api.Login) (*api.SignIn, error) {
+	if err := d.Hasher.Full(); err != nil {
+		return nil, err
+	}
 	email := normalEmail(in.Email)
 	u, err := d.Accounts.UserByEmail(c.Context, email)
 	if err != nil {

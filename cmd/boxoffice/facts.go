@@ -33,6 +33,8 @@ const (
 	// busyRate is how many facts a second each core commits when the node is
 	// busy, about half of what it can.
 	busyRate = 2_000
+	// sellingRate is how many it commits when a sale goes on.
+	sellingRate = 50
 )
 
 // openFacts makes what leads the facts to tell: a follower of the journal, or a
@@ -40,7 +42,7 @@ const (
 func (n *node) openFacts() error {
 	follow := follower.Config{
 		Name: told.Follower, Apply: follower.Once(told.Follower, n.tell),
-		Pace: factsPace, MaxQueue: factsQueue, MaxBatch: factsBatch, Yield: factsYield, Busy: n.busy(),
+		Pace: factsPace, MaxQueue: factsQueue, MaxBatch: factsBatch, Yield: factsYield, Busy: n.faster(busyRate),
 	}
 	cfg, through, err := n.cfg.kafka()
 	if err != nil {
@@ -58,9 +60,9 @@ func (n *node) openFacts() error {
 	return nil
 }
 
-// busy says whether more is being sold than goes without notice.
-func (n *node) busy() func() bool {
-	m := &meter{count: func() int64 { return n.journal.Stats().Facts }, limit: busyRate * float64(runtime.GOMAXPROCS(0))}
+// faster says whether a core commits more facts a second.
+func (n *node) faster(rate int) func() bool {
+	m := &meter{count: func() int64 { return n.journal.Stats().Facts }, limit: float64(rate * runtime.GOMAXPROCS(0))}
 	return m.exceeded
 }
 

@@ -364,12 +364,12 @@ func (n *node) startDesk(ctx context.Context) error {
 	if n.cfg.BaseURL == "" {
 		n.cfg.BaseURL = "http://" + n.cfg.Listen
 	}
-	if n.outbox, err = outbox.New(outbox.Config{Pool: n.pool, Log: n.log, Busy: n.busy()}); err != nil {
+	if n.outbox, err = outbox.New(outbox.Config{Pool: n.pool, Log: n.log, Busy: n.faster(busyRate)}); err != nil {
 		return err
 	}
 	d := n.desk
 	d.BaseURL, d.Mail = n.cfg.BaseURL, n.outbox
-	d.Hasher = hasher.New(program)
+	d.Hasher = hasher.New(program, n.faster(sellingRate))
 	n.started(d.Hasher.Stop)
 	d.Node, d.Read, d.Settled, d.Drain = n.cluster, n.model, n.settled, n.drain
 	d.Accounts, d.APIKeys, d.Replies = accounts.New(n.pool), apikeys.New(n.pool), idempotency.New(n.pool)

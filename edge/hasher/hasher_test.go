@@ -9,7 +9,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 	"golang.org/x/crypto/argon2"
@@ -30,9 +32,14 @@ func TestMain(m *testing.M) {
 
 func start(t *testing.T) *hasher.Hasher {
 	t.Helper()
+	return startBeside(t, func() bool { return false })
+}
+
+func startBeside(t *testing.T, busy func() bool) *hasher.Hasher {
+	t.Helper()
 	program, err := os.Executable()
 	require.NoError(t, err)
-	h := hasher.New(program)
+	h := hasher.New(program, busy)
 	t.Cleanup(func() { require.NoError(t, h.Stop(context.Background())) })
 	return h
 }
@@ -46,6 +53,35 @@ func TestKey(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, hex.EncodeToString(argon2.IDKey([]byte(password), salt, 2, 19<<10, 1, 32)), hex.EncodeToString(key))
 	}
+}
+
+// TestRests has workers rest for an hour, which they do while the node is busy.
+// Those who wait fill the line, and Full says so before anybody gets into it.
+func TestRests(t *testing.T) {
+	t.Parallel()
+	var busy atomic.Bool
+	h := startBeside(t, busy.Load)
+	salt := make([]byte, 16)
+	want, err := h.Key(t.Context(), "correct horse", salt)
+	require.NoError(t, err)
+	h.Rest(time.Hour)
+	busy.Store(true)
+	require.NoError(t, h.Full())
+	ctx, cancel := context.WithCancel(t.Context())
+	var line sync.WaitGroup
+	for range h.Places() {
+		line.Go(func() {
+			_, err := h.Key(ctx, "correct horse", salt)
+			assert.ErrorIs(t, err, context.Canceled)
+		})
+	}
+	require.Eventually(t, func() bool { return h.Full() != nil }, 10*time.Second, time.Millisecond)
+	cancel()
+	line.Wait()
+	busy.Store(false)
+	key, err := h.Key(t.Context(), "correct horse", salt)
+	require.NoError(t, err)
+	require.Equal(t, want, key)
 }
 
 // TestTooManyAtOnce: those beyond the queue are refused at once.
