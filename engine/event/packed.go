@@ -44,13 +44,6 @@ func unpack(s string) (*Order, error) {
 	return o, nil
 }
 
-// packedID is the id of a packed order: its first field.
-func packedID(s string) engine.OrderID {
-	var id engine.OrderID
-	copy(id[:], s[1:])
-	return id
-}
-
 // packedHead is an order with its first fields only.
 func packedHead(s string) (o Order) {
 	p := packing{in: s, reading: true}

@@ -80,7 +80,7 @@ func (t *orderTable) thaw(pages []engine.Strings, f func(*Order)) error {
 
 func (t *orderTable) drop(id engine.OrderID) {
 	if i, ok := t.index[id]; ok {
-		t.index[packedID(t.rows.Swap(int(i)))] = i
+		t.index[packedHead(t.rows.Swap(int(i))).ID] = i
 		delete(t.index, id)
 	}
 }
