@@ -42,9 +42,9 @@ func (r *Rows[T]) Append(row T) {
 	r.pages[last] = append(r.own(last), row)
 }
 
-// Swap replaces the i-th row by the last, which goes; it returns the row that now
+// Remove puts the last row in the place of the i-th, and returns it: the row that now
 // is the i-th.
-func (r *Rows[T]) Swap(i int) (moved T) {
+func (r *Rows[T]) Remove(i int) (moved T) {
 	at := r.Len() - 1
 	moved = r.At(at)
 	r.Set(i, moved)

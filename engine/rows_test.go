@@ -35,7 +35,7 @@ func TestRows(t *testing.T) {
 				want[i] = v
 			default:
 				i := rng.IntN(n)
-				require.Equal(t, want[n-1], rows.Swap(i))
+				require.Equal(t, want[n-1], rows.Remove(i))
 				want[i] = want[n-1]
 				want = want[:n-1]
 				grow -= rng.IntN(3) // so that it is emptied now and then

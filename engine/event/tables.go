@@ -80,7 +80,7 @@ func (t *orderTable) thaw(pages []engine.Strings, f func(*Order)) error {
 
 func (t *orderTable) drop(id engine.OrderID) {
 	if i, ok := t.index[id]; ok {
-		t.index[packedHead(t.rows.Swap(int(i))).ID] = i
+		t.index[packedHead(t.rows.Remove(int(i))).ID] = i
 		delete(t.index, id)
 	}
 }
@@ -240,7 +240,7 @@ func (h *expiryHeap) Swap(i, j int) {
 func (h *expiryHeap) Push(x any) { h.rows.Append(x.(dueOrder)) } //nolint:errcheck,forcetypeassert // container/heap hands back what add gave it
 
 // Pop removes the last entry.
-func (h *expiryHeap) Pop() any { return h.rows.Swap(h.rows.Len() - 1) }
+func (h *expiryHeap) Pop() any { return h.rows.Remove(h.rows.Len() - 1) }
 
 func (h *expiryHeap) add(at int64, id engine.OrderID) { heap.Push(h, dueOrder{at, id}) }
 

@@ -148,7 +148,7 @@ func (b *Book) End(c Claim, floor Serial) (h Held, open bool) {
 		h = b.held.At(int(i))
 	}
 	if open = ok && h.Claim == c; open {
-		b.index[b.held.Swap(int(i)).Claim.Order] = i
+		b.index[b.held.Remove(int(i)).Claim.Order] = i
 		delete(b.index, c.Order)
 	}
 	b.end(c)
