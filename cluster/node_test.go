@@ -1,8 +1,10 @@
 package cluster_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -28,6 +30,7 @@ type shelf struct {
 	states map[int64][]byte
 	parked map[engine.Ref]time.Time
 	saves  int
+	before func() // a Save, if not nil
 }
 
 func newShelf() *shelf {
@@ -40,10 +43,17 @@ func (s *shelf) Load(_ context.Context, stream int64) (int64, []byte, error) {
 	return s.seqs[stream], s.states[stream], nil
 }
 
-func (s *shelf) Save(_ context.Context, stream, seq int64, _ int32, state []byte) error {
+func (s *shelf) Save(_ context.Context, stream, seq int64, _ int32, write func(io.Writer) error) error {
+	if s.before != nil {
+		s.before()
+	}
+	var state bytes.Buffer
+	if err := write(&state); err != nil {
+		return err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.seqs[stream], s.states[stream] = seq, state
+	s.seqs[stream], s.states[stream] = seq, state.Bytes()
 	s.saves++
 	return nil
 }
@@ -281,6 +291,33 @@ func TestSnapshotsEndAnywhere(t *testing.T) {
 		_ = n.Stop(ctx) // a crash puts nothing away
 	}
 	require.Positive(t, w.shelf.saves)
+}
+
+// A node that stops does not finish a snapshot that the actor's last one makes
+// needless: it may be a large one.
+func TestTheLastSnapshotIsEnough(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	began, goOn := make(chan struct{}), make(chan struct{})
+	var first sync.Once
+	w.shelf.before = func() {
+		first.Do(func() {
+			close(began)
+			<-goOn
+		})
+	}
+	n, j := w.node(t, func(c *cluster.Config) { c.SnapshotEvery = 1 })
+	onSale(t, n, 0, 5)
+	<-began
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		stop(t, n, j)
+	}()
+	require.Eventually(t, func() bool { return n.Actors() == 0 }, 10*time.Second, time.Millisecond)
+	close(goOn)
+	<-stopped
+	require.Equal(t, 2, w.shelf.saves, "one of the event, one of its ticket type")
 }
 
 func TestAnOverloadedActorShedsAtOnce(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"runtime/debug"
 	"sync"
@@ -317,14 +318,12 @@ func (a *Activation) freeze() {
 func (a *Activation) keep(frozen any, seq int64) {
 	ref, claim, env := a.Ref, a.claim, a.env
 	queued := env.Freeze(func(ctx context.Context) {
-		b, err := codec.MarshalPaced(frozen, int(a.size.Load()), a.rests(ctx))
-		a.size.Store(2 * int64(len(b))) // what the next one may take
-		if err == nil {
-			err = env.Snapshots.Save(ctx, claim.Stream, seq, claim.Epoch, b)
-		}
+		err := env.Snapshots.Save(ctx, claim.Stream, seq, claim.Epoch, func(w io.Writer) error {
+			return codec.Write(w, frozen, a.rests(ctx, seq))
+		})
 		switch {
-		case errors.Is(err, snapshot.ErrStale) && a.leaving.Load():
-			env.Log.DebugContext(ctx, "snapshot not saved: the next owner was sooner", slog.String("actor", ref.Name()))
+		case errors.Is(err, errSuperseded), errors.Is(err, snapshot.ErrStale) && a.leaving.Load():
+			env.Log.DebugContext(ctx, "snapshot not saved: there is a newer one, or a newer owner", slog.String("actor", ref.Name()))
 		case err != nil:
 			env.Log.WarnContext(ctx, "snapshot not saved", slog.String("actor", ref.Name()), slog.Any("error", err))
 		}
@@ -334,29 +333,38 @@ func (a *Activation) keep(frozen any, seq int64) {
 	}
 }
 
+// errSuperseded ends a snapshot that the departing activation's last one makes
+// needless.
+var errSuperseded = errors.New("a later snapshot follows")
+
 // While a snapshot is made, its goroutine rests restTimes as long as it has worked,
 // each time that it has worked for restAfter.
 const (
-	restTimes = 9
+	restTimes = 6
 	restAfter = time.Millisecond
 )
 
-// rests is what a snapshot calls between its steps: it takes a tenth of a core from
-// the sale, unless the actor is to leave.
-func (a *Activation) rests(ctx context.Context) func() {
+// rests is what the snapshot at seq calls between its steps: it takes little of a
+// core and of the disk from the sale, unless the actor is to leave.
+func (a *Activation) rests(ctx context.Context, seq int64) func() error {
 	began := time.Now()
-	return func() {
+	return func() error {
 		worked := time.Since(began)
-		if worked < restAfter || a.leaving.Load() {
-			return
+		switch {
+		case seq < a.final.Load():
+			return errSuperseded
+		case worked < restAfter || a.leaving.Load():
+			return nil
 		}
 		rest := time.NewTimer(restTimes * worked)
+		defer rest.Stop()
 		select {
 		case <-rest.C:
+			began = time.Now()
+			return nil
 		case <-ctx.Done():
-			rest.Stop()
+			return ctx.Err()
 		}
-		began = time.Now()
 	}
 }
 
@@ -382,6 +390,7 @@ func (a *Activation) depart() {
 	if a.seq > a.saved {
 		a.freeze()
 	}
+	a.final.Store(a.saved)
 	if err := a.env.Parked(a.Ref, a.claim, a.state.Next()); err != nil { // it is still noted as alive
 		a.env.Log.Warn("timer not noted", slog.String("actor", a.Ref.Name()), slog.Any("error", err))
 	}

@@ -14,6 +14,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"sync/atomic"
 	"time"
@@ -30,8 +31,8 @@ import (
 type Snapshots interface {
 	// Load returns the newest snapshot of a stream, or seq 0 when there is none.
 	Load(ctx context.Context, stream int64) (seq int64, state []byte, err error)
-	// Save keeps a snapshot of the state after seq.
-	Save(ctx context.Context, stream, seq int64, epoch int32, state []byte) error
+	// Save keeps a snapshot of the state after seq: what write writes.
+	Save(ctx context.Context, stream, seq int64, epoch int32, write func(io.Writer) error) error
 }
 
 // Env is what activations have from their node.
@@ -97,7 +98,7 @@ type Activation struct {
 	unproven []*work      // what leaves once it is proven again
 	seq      int64        // of the last fact decided
 	saved    int64        // of the last snapshot asked for
-	size     atomic.Int64 // a guess of the next snapshot's bytes
+	final    atomic.Int64 // the same once the activation departs, else 0
 	pending  atomic.Int64
 	lost     atomic.Bool // facts in the state were refused by the journal
 	held     map[engine.OrderID][]*Call

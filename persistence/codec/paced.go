@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"reflect"
 	"strconv"
 	"strings"
@@ -21,15 +22,15 @@ const (
 // of a millisecond.
 const chunk = 256
 
-// MarshalPaced is Marshal in small steps, with rest called between them: a state of
-// 200,000 open orders takes half a second, in which buyers would wait for a core.
-// v points to a struct whose fields all have integer keys; size is a guess of how
-// many bytes it takes: a large buffer that has to grow costs more than its contents.
-func MarshalPaced(v any, size int, rest func()) ([]byte, error) {
+// Write writes what Marshal returns, in small steps, with rest called between them:
+// a state of 200,000 open orders takes half a second, in which buyers would wait for
+// a core. v points to a struct whose fields all have integer keys. The first error
+// of w or rest ends it.
+func Write(w io.Writer, v any, rest func() error) error {
 	state := reflect.ValueOf(v).Elem()
 	all, err := fieldsOf(state.Type())
 	if err != nil {
-		return nil, err
+		return err
 	}
 	var fields []field
 	for _, f := range all {
@@ -37,39 +38,54 @@ func MarshalPaced(v any, size int, rest func()) ([]byte, error) {
 			fields = append(fields, f)
 		}
 	}
-	var buf, scratch bytes.Buffer
-	buf.Grow(size)
-	buf.Write(head(cborMap, len(fields)))
+	p := pacedWriter{to: w, rest: rest}
+	p.buf.Write(head(cborMap, len(fields)))
 	for _, f := range fields {
-		buf.Write(head(cborUint, f.key))
+		p.buf.Write(head(cborUint, f.key))
 		if value := state.Field(f.index); f.chunk > 0 && value.Len() > f.chunk {
-			err = appendList(&buf, &scratch, value, f.chunk, rest)
+			err = p.list(value, f.chunk)
 		} else {
-			err = encoding.MarshalToBuffer(value.Interface(), &buf)
+			err = p.step(value, 0)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("codec: encode %s: %w", state.Type(), err)
+			return fmt.Errorf("codec: write %s: %w", state.Type(), err)
 		}
-		rest()
-	}
-	return buf.Bytes(), nil
-}
-
-// appendList encodes a list chunk by chunk: each as a list of its own, without its
-// head.
-func appendList(buf, scratch *bytes.Buffer, list reflect.Value, chunk int, rest func()) error {
-	n := list.Len()
-	buf.Write(head(cborArray, n))
-	for from := 0; from < n; from += chunk {
-		to := min(from+chunk, n)
-		scratch.Reset()
-		if err := encoding.MarshalToBuffer(list.Slice(from, to).Interface(), scratch); err != nil {
-			return err
-		}
-		buf.Write(scratch.Bytes()[len(head(cborArray, to-from)):])
-		rest()
 	}
 	return nil
+}
+
+// pacedWriter is one Write.
+type pacedWriter struct {
+	to   io.Writer
+	rest func() error
+	buf  bytes.Buffer // encoded and not written
+	item bytes.Buffer
+}
+
+// list encodes a list chunk by chunk: each as a list of its own, without its head.
+func (p *pacedWriter) list(list reflect.Value, chunk int) error {
+	n := list.Len()
+	p.buf.Write(head(cborArray, n))
+	for from := 0; from < n; from += chunk {
+		to := min(from+chunk, n)
+		if err := p.step(list.Slice(from, to), len(head(cborArray, to-from))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// step encodes a value, writes all of it but its first bytes, and rests.
+func (p *pacedWriter) step(v reflect.Value, without int) error {
+	p.item.Reset()
+	if err := encoding.MarshalToBuffer(v.Interface(), &p.item); err != nil {
+		return err
+	}
+	p.buf.Write(p.item.Bytes()[without:])
+	if _, err := p.buf.WriteTo(p.to); err != nil {
+		return err
+	}
+	return p.rest()
 }
 
 // head is the shortest head of an item (RFC 8949, section 3).

@@ -3,7 +3,10 @@ package snapshot_test
 import (
 	"bytes"
 	"context"
+	"errors"
+	"io"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -40,6 +43,17 @@ func random(n int) []byte {
 	return b
 }
 
+func save(ctx context.Context, s *snapshot.Store, stream, seq int64, epoch int32, state []byte) error {
+	return s.Save(ctx, stream, seq, epoch, func(w io.Writer) error {
+		for piece := range slices.Chunk(state, 200<<10) {
+			if _, err := w.Write(piece); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 func requireLatest(t *testing.T, s *snapshot.Store, seq int64, state []byte) {
 	t.Helper()
 	gotSeq, got, err := s.Load(t.Context(), 1)
@@ -55,7 +69,7 @@ func TestSaveAndLoad(t *testing.T) {
 	stream(t, pool, 100, 1)
 	requireLatest(t, s, 0, nil)
 	for seq, size := range []int{0, 1, 512<<10 - 1, 512 << 10, 512<<10 + 1, 3 << 20} {
-		require.NoError(t, s.Save(t.Context(), 1, int64(seq), 1, random(size)))
+		require.NoError(t, save(t.Context(), s, 1, int64(seq), 1, random(size)))
 		requireLatest(t, s, int64(seq), random(size))
 	}
 	seq, state, err := s.Load(t.Context(), 2)
@@ -69,9 +83,9 @@ func TestSaveRefusesStaleStates(t *testing.T) {
 	pool := persisttest.Migrated(t)
 	s := snapshot.New(pool)
 	stream(t, pool, 10, 2)
-	require.ErrorIs(t, s.Save(t.Context(), 1, 10, 1, []byte("old owner")), snapshot.ErrStale)
-	require.ErrorIs(t, s.Save(t.Context(), 1, 11, 2, []byte("ahead of the journal")), snapshot.ErrStale)
-	require.ErrorIs(t, s.Save(t.Context(), 7, 1, 1, []byte("no such stream")), snapshot.ErrStale)
+	require.ErrorIs(t, save(t.Context(), s, 1, 10, 1, []byte("old owner")), snapshot.ErrStale)
+	require.ErrorIs(t, save(t.Context(), s, 1, 11, 2, []byte("ahead of the journal")), snapshot.ErrStale)
+	require.ErrorIs(t, save(t.Context(), s, 7, 1, 1, []byte("no such stream")), snapshot.ErrStale)
 	requireLatest(t, s, 0, nil)
 }
 
@@ -81,15 +95,15 @@ func TestNewerEpochWins(t *testing.T) {
 	pool := persisttest.Migrated(t)
 	s := snapshot.New(pool)
 	stream(t, pool, 20, 1)
-	require.NoError(t, s.Save(t.Context(), 1, 20, 1, []byte("old, far")))
-	require.NoError(t, s.Save(t.Context(), 1, 5, 1, []byte("old, near")))
+	require.NoError(t, save(t.Context(), s, 1, 20, 1, []byte("old, far")))
+	require.NoError(t, save(t.Context(), s, 1, 5, 1, []byte("old, near")))
 	requireLatest(t, s, 20, []byte("old, far"))
 	stream(t, pool, 20, 2)
-	require.NoError(t, s.Save(t.Context(), 1, 12, 2, []byte("new")))
+	require.NoError(t, save(t.Context(), s, 1, 12, 2, []byte("new")))
 	requireLatest(t, s, 12, []byte("new"))
-	require.NoError(t, s.Save(t.Context(), 1, 20, 2, []byte("newest")))
+	require.NoError(t, save(t.Context(), s, 1, 20, 2, []byte("newest")))
 	requireLatest(t, s, 20, []byte("newest"))
-	require.NoError(t, s.Save(t.Context(), 1, 20, 2, []byte("again")))
+	require.NoError(t, save(t.Context(), s, 1, 20, 2, []byte("again")))
 	requireLatest(t, s, 20, []byte("again"))
 }
 
@@ -99,18 +113,41 @@ func TestBrokenSave(t *testing.T) {
 	pool := persisttest.Migrated(t)
 	s := snapshot.New(pool)
 	stream(t, pool, 20, 1)
-	require.NoError(t, s.Save(t.Context(), 1, 5, 1, []byte("whole")))
-	_, err := pool.Exec(t.Context(), `
-INSERT INTO snapshots (stream_id, epoch, seq, part, parts, state) VALUES (1, 1, 9, 2, 3, 'c'), (1, 1, 9, 1, 3, 'b')`)
-	require.NoError(t, err)
+	require.NoError(t, save(t.Context(), s, 1, 5, 1, []byte("whole")))
+	broken := errors.New("broken")
+	err := s.Save(t.Context(), 1, 9, 1, func(w io.Writer) error {
+		_, err := w.Write(random(2 << 20))
+		require.NoError(t, err)
+		return broken
+	})
+	require.ErrorIs(t, err, broken)
 	requireLatest(t, s, 5, []byte("whole"))
-	require.NoError(t, s.Save(t.Context(), 1, 9, 1, []byte("anew")))
+	require.NoError(t, save(t.Context(), s, 1, 9, 1, []byte("anew")))
 	requireLatest(t, s, 9, []byte("anew"))
 
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	require.ErrorIs(t, s.Save(ctx, 1, 10, 1, random(2<<20)), context.Canceled)
+	require.ErrorIs(t, save(ctx, s, 1, 10, 1, random(2<<20)), context.Canceled)
 	requireLatest(t, s, 9, []byte("anew"))
+}
+
+// Earlier versions saved the last part first, each with the number of parts.
+func TestEarlierVersions(t *testing.T) {
+	t.Parallel()
+	pool := persisttest.Migrated(t)
+	s := snapshot.New(pool)
+	stream(t, pool, 20, 1)
+	require.NoError(t, save(t.Context(), s, 1, 5, 1, []byte("new")))
+	part := func(n int, state string) {
+		_, err := pool.Exec(t.Context(),
+			`INSERT INTO snapshots (stream_id, epoch, seq, part, parts, state) VALUES (1, 1, 9, $1, 3, $2)`, n, []byte(state))
+		require.NoError(t, err)
+	}
+	part(2, "c")
+	part(1, "b")
+	requireLatest(t, s, 5, []byte("new"))
+	part(0, "a")
+	requireLatest(t, s, 9, []byte("abc"))
 }
 
 func TestPrune(t *testing.T) {
@@ -120,7 +157,7 @@ func TestPrune(t *testing.T) {
 	stream(t, pool, 100, 1)
 	require.NoError(t, s.Prune(t.Context(), 1))
 	for seq := range int64(5) {
-		require.NoError(t, s.Save(t.Context(), 1, 10*seq, 1, random(600<<10)))
+		require.NoError(t, save(t.Context(), s, 1, 10*seq, 1, random(600<<10)))
 		require.NoError(t, s.Prune(t.Context(), 1))
 	}
 	_, err := pool.Exec(t.Context(), `INSERT INTO snapshots (stream_id, epoch, seq, part, parts, state) VALUES
