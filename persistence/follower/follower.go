@@ -51,11 +51,13 @@ type Config struct {
 	Poll     time.Duration // 1 s between looks at writers that are not fed in memory
 
 	// Yield has the follower rest after each transaction while Busy says so,
-	// for Yield times as long as reading and applying took: under a rush what
-	// it writes can wait, and the sale cannot. Who waits for it (Passed, Stop)
-	// ends the rest. 0: it never rests.
-	Yield int
-	Busy  func() bool
+	// for Yield times as long as reading and applying took, and BusyBatch, if it
+	// is not 0, takes the place of MaxBatch: under a rush what it writes can
+	// wait, and the sale cannot. Who waits for it (Passed, Stop) ends that. With
+	// a Yield of 0 it never rests.
+	Yield     int
+	BusyBatch int
+	Busy      func() bool
 }
 
 // Journal is what a follower reads where its feed in memory does not reach.

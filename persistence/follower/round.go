@@ -37,7 +37,7 @@ func (f *Follower) follow(from Journal) error {
 		return fmt.Errorf("follower: connect: %w", err)
 	}
 	defer conn.Release()
-	r := &round{f: f, from: from, conn: conn, tails: newTails(f.cfg.MaxBatch)}
+	r := &round{f: f, from: from, conn: conn, tails: newTails()}
 	if err := r.resume(f.ctx); err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func (r *round) step(ctx context.Context) (idle bool, err error) {
 	if err := r.read(ctx); err != nil {
 		return false, err
 	}
-	group, moves := r.tails.gather()
+	group, moves := r.tails.gather(r.atOnce())
 	if len(group) > 0 {
 		if err := r.apply(ctx, group, moves); err != nil {
 			return false, err
@@ -291,11 +291,21 @@ JOIN journal j USING (stream_id, last_seq)`
 // lookUp is how long a rest goes on before its reason is looked at again.
 const lookUp = 100 * time.Millisecond
 
-// yield rests after a transaction that took so long, with the reading for it, while
-// there is more important work on the machine.
+// yields says whether there is more important work on the machine.
+func (r *round) yields() bool { return r.f.cfg.Yield > 0 && r.f.cfg.Busy() && !r.f.awaited() }
+
+// atOnce is how many facts the next transaction may take in.
+func (r *round) atOnce() int {
+	if r.f.cfg.BusyBatch > 0 && r.yields() {
+		return r.f.cfg.BusyBatch
+	}
+	return r.f.cfg.MaxBatch
+}
+
+// yield rests after a transaction that took so long, with the reading for it.
 func (r *round) yield(ctx context.Context, took time.Duration) {
 	until := time.Now().Add(time.Duration(r.f.cfg.Yield) * took)
-	for wait := time.Until(until); wait > 0 && r.f.cfg.Busy() && !r.f.awaited(); wait = time.Until(until) {
+	for wait := time.Until(until); wait > 0 && r.yields(); wait = time.Until(until) {
 		timer := time.NewTimer(min(wait, lookUp))
 		select {
 		case <-timer.C:

@@ -37,15 +37,14 @@ func (t *tail) last() int64 {
 // tails merges the writers into one order in which every stream's seqs follow
 // one another.
 type tails struct {
-	maxBatch int
 	byWriter map[int32]*tail
 	order    []int32 // writers, oldest first
 	facts    int     // pending
 	seqs     map[int64]int64
 }
 
-func newTails(maxBatch int) tails {
-	return tails{maxBatch: maxBatch, byWriter: make(map[int32]*tail), seqs: make(map[int64]int64)}
+func newTails() tails {
+	return tails{byWriter: make(map[int32]*tail), seqs: make(map[int64]int64)}
 }
 
 func (ts *tails) get(writer int32) *tail {
@@ -81,8 +80,8 @@ type move struct {
 	since, to int64
 }
 
-// gather takes one transaction's worth of batches that may be applied next.
-func (ts *tails) gather() (group []journal.Batch, moves []move) {
+// gather takes batches that may be applied next, until they have so many facts.
+func (ts *tails) gather(limit int) (group []journal.Batch, moves []move) {
 	if len(ts.seqs) > maxStreams {
 		clear(ts.seqs)
 	}
@@ -92,7 +91,7 @@ func (ts *tails) gather() (group []journal.Batch, moves []move) {
 		more = false
 		for _, w := range ts.order {
 			t := ts.byWriter[w]
-			for len(t.pending) > 0 && facts < ts.maxBatch && ts.follows(t.pending[0]) {
+			for len(t.pending) > 0 && facts < limit && ts.follows(t.pending[0]) {
 				b := t.pending[0]
 				t.pending[0] = nil
 				t.pending = t.pending[1:]

@@ -6,9 +6,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"boxoffice/persistence/follower"
+	"boxoffice/persistence/journal"
 	"boxoffice/persistence/persisttest"
 )
 
@@ -65,4 +67,35 @@ func TestYields(t *testing.T) {
 	defer cancel()
 	require.NoError(t, f.Stop(ctx))
 	require.Equal(t, s.written(j), s.effects())
+}
+
+// TestBusyBatch: what a follower takes in at once is little while the node is busy.
+func TestBusyBatch(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, persisttest.Migrated(t))
+	j := s.journal("a", nil)
+	streams := scribes(t, j, 1)
+	for range 10 { // a batch each
+		write(t, streams, 1)
+	}
+	most := func(busy bool) int {
+		var most int
+		f := s.follower(func(c *follower.Config) {
+			c.Yield, c.BusyBatch, c.Busy = 1, 1, func() bool { return busy }
+			c.Apply = func(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
+				most = max(most, len(batches))
+				return note(ctx, tx, batches)
+			}
+		})
+		f.Start(j)
+		s.caughtUp(j)
+		kill(f)
+		return most
+	}
+	require.Equal(t, 1, most(true))
+	for _, table := range []string{"effects", "followers"} {
+		_, err := s.pool.Exec(t.Context(), `TRUNCATE `+table)
+		require.NoError(t, err)
+	}
+	require.Equal(t, 10, most(false))
 }
