@@ -1,8 +1,11 @@
 package engine
 
 import (
+	"bytes"
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
+	"slices"
 )
 
 // Column is a column of numbers in a snapshot. It is encoded as one string of
@@ -16,13 +19,76 @@ func (c Column[T]) MarshalBinary() ([]byte, error) {
 }
 
 // UnmarshalBinary unpacks the column. Bytes of another length are an error.
-func (c *Column[T]) UnmarshalBinary(b []byte) error {
-	size := binary.Size(T(0))
+func (c *Column[T]) UnmarshalBinary(b []byte) (err error) {
+	*c, err = numbers[T](b)
+	return err
+}
+
+func numbers[T any](b []byte) ([]T, error) {
+	var zero T
+	size := binary.Size(zero)
 	if len(b)%size != 0 {
-		return fmt.Errorf("engine: column of %d-byte numbers has %d bytes", size, len(b))
+		return nil, fmt.Errorf("engine: column of %d-byte numbers has %d bytes", size, len(b))
 	}
-	*c = make(Column[T], len(b)/size)
-	_, err := binary.Decode(b, binary.LittleEndian, []T(*c))
+	all := make([]T, len(b)/size)
+	_, err := binary.Decode(b, binary.LittleEndian, all)
+	return all, err
+}
+
+// Paged is a column of numbers, bytes or ids that lies in pages, as Rows and Queue
+// have them: a snapshot of a long one copies nothing. It has the bytes that a
+// Column, a []byte or IDs would have.
+type Paged[T byte | uint16 | uint32 | int64 | uint64 | ID] [][]T
+
+// Len is the number of elements.
+func (p Paged[T]) Len() int {
+	n := 0
+	for _, page := range p {
+		n += len(page)
+	}
+	return n
+}
+
+// MarshalBinary packs the column.
+func (p Paged[T]) MarshalBinary() (b []byte, err error) {
+	var zero T
+	b = make([]byte, 0, p.Len()*binary.Size(zero))
+	for _, page := range p {
+		if ids, ok := any(page).([]ID); ok { // which package binary would take a byte at a time
+			b = appendIDs(b, ids)
+		} else if b, err = binary.Append(b, binary.LittleEndian, page); err != nil {
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+// UnmarshalBinary unpacks the column. Bytes of another length are an error.
+func (p *Paged[T]) UnmarshalBinary(b []byte) error {
+	var all []T
+	var err error
+	switch to := any(&all).(type) {
+	case *[]ID:
+		*to, err = idsIn(b)
+	case *[]byte:
+		*to = bytes.Clone(b)
+	default:
+		all, err = numbers[T](b)
+	}
+	*p = paged(all)
+	return err
+}
+
+func paged[T any](all []T) [][]T { return slices.Collect(slices.Chunk(all, pageRows)) }
+
+// MarshalJSON writes one list, as of any other column.
+func (p Paged[T]) MarshalJSON() ([]byte, error) { return json.Marshal(slices.Concat(p...)) }
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (p *Paged[T]) UnmarshalJSON(b []byte) error {
+	var all []T
+	err := json.Unmarshal(b, &all)
+	*p = paged(all)
 	return err
 }
 
@@ -31,24 +97,32 @@ type IDs []ID
 
 // MarshalBinary packs the column.
 func (c IDs) MarshalBinary() ([]byte, error) {
-	b := make([]byte, 0, len(c)*len(ID{}))
-	for i := range c {
-		b = append(b, c[i][:]...)
+	return appendIDs(make([]byte, 0, len(c)*len(ID{})), c), nil
+}
+
+func appendIDs(b []byte, ids []ID) []byte {
+	for i := range ids {
+		b = append(b, ids[i][:]...)
 	}
-	return b, nil
+	return b
 }
 
 // UnmarshalBinary unpacks the column. Bytes of another length are an error.
-func (c *IDs) UnmarshalBinary(b []byte) error {
+func (c *IDs) UnmarshalBinary(b []byte) (err error) {
+	*c, err = idsIn(b)
+	return err
+}
+
+func idsIn(b []byte) ([]ID, error) {
 	const size = len(ID{})
 	if len(b)%size != 0 {
-		return fmt.Errorf("engine: column of ids has %d bytes", len(b))
+		return nil, fmt.Errorf("engine: column of ids has %d bytes", len(b))
 	}
-	*c = make(IDs, len(b)/size)
-	for i := range *c {
-		copy((*c)[i][:], b[i*size:])
+	all := make([]ID, len(b)/size)
+	for i := range all {
+		copy(all[i][:], b[i*size:])
 	}
-	return nil
+	return all, nil
 }
 
 // Steps is a column of numbers that differ little from one to the next: each is

@@ -1,8 +1,10 @@
 package engine_test
 
 import (
+	"bytes"
 	"encoding"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -28,6 +30,45 @@ func TestPackedColumns(t *testing.T) {
 		require.Equal(t, steps, gotSteps)
 		require.Equal(t, texts, gotTexts)
 		require.Equal(t, bits, gotBits)
+	})
+}
+
+// TestPaged: a column in pages has the bytes of the same column in one piece, and
+// comes back in full pages.
+func TestPaged(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		numbers := rapid.SliceOfN(rapid.Uint64(), 0, 2_000).Draw(t, "numbers")
+		var rows engine.Rows[uint64]
+		var ids engine.Queue[engine.ID]
+		gone := rapid.IntRange(0, len(numbers)).Draw(t, "gone")
+		for _, n := range numbers {
+			rows.Append(n)
+			ids.Push(engine.NumberedID(1, int64(n)))
+		}
+		ids.Drop(gone)
+		in, left := engine.Paged[uint64](rows.Freeze()), engine.Paged[engine.ID](ids.Freeze())
+		require.Equal(t, len(numbers), in.Len())
+		require.Equal(t, len(numbers)-gone, left.Len())
+		pages, err := in.MarshalBinary()
+		require.NoError(t, err)
+		whole, err := engine.Column[uint64](numbers).MarshalBinary()
+		require.NoError(t, err)
+		require.True(t, bytes.Equal(whole, pages))
+
+		var out engine.Paged[uint64]
+		unpack(t, in, &out)
+		again := engine.RowsOf(out)
+		require.True(t, slices.Equal(numbers, slices.Collect(again.All())))
+		again.Append(7)
+		require.Equal(t, uint64(7), again.At(len(numbers)))
+		require.Equal(t, len(numbers), out.Len(), "a snapshot stays as it is")
+
+		var list engine.IDs
+		unpack(t, left, &list)
+		for i, id := range list {
+			require.Equal(t, engine.NumberedID(1, int64(numbers[gone+i])), id)
+		}
 	})
 }
 
@@ -70,6 +111,8 @@ func TestColumnsRefuse(t *testing.T) {
 		"bits without end":     {new(engine.Bits), strings.Repeat("\xff", 9) + "\x01"},
 		"a broken column":      {new(engine.Column[uint32]), "abc"},
 		"broken ids":           {new(engine.IDs), "abc"},
+		"broken pages":         {new(engine.Paged[uint32]), "abc"},
+		"broken pages of ids":  {new(engine.Paged[engine.ID]), "abc"},
 	} {
 		require.Error(t, c.column.UnmarshalBinary([]byte(c.bytes)), name)
 	}

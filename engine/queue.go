@@ -1,5 +1,7 @@
 package engine
 
+import "slices"
+
 // Queue is a list that grows at its end and shrinks at its front. It lies in
 // blocks, so that no Push waits for the copying of half a million elements. The
 // zero value is empty.
@@ -28,11 +30,21 @@ func (q *Queue[T]) Set(i int, v T) {
 func (q *Queue[T]) Push(v T) {
 	last := len(q.blocks) - 1
 	if last < 0 || len(q.blocks[last]) == pageRows {
-		q.blocks = append(q.blocks, nil)
+		q.blocks = append(q.blocks, newPage[T](last))
 		last++
 	}
 	q.blocks[last] = append(q.blocks[last], v)
 	q.n++
+}
+
+// Freeze returns the elements as they are now, in pages, for reading. It copies
+// none: a Set of one of them would change it.
+func (q *Queue[T]) Freeze() [][]T {
+	pages := slices.Clone(q.blocks)
+	if len(pages) > 0 {
+		pages[0] = pages[0][q.head:]
+	}
+	return pages
 }
 
 // Drop takes the first n elements off.

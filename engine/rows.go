@@ -17,6 +17,16 @@ type Rows[T any] struct {
 	shared []bool // with a copy
 }
 
+// RowsOf are the rows of a snapshot, which goes on to share them: all pages but the
+// last are full, as those of Freeze and of an unpacked Paged are.
+func RowsOf[T any](pages [][]T) Rows[T] {
+	r := Rows[T]{pages: slices.Clone(pages), shared: make([]bool, len(pages))}
+	for i := range r.shared {
+		r.shared[i] = true
+	}
+	return r
+}
+
 // Len is the number of rows.
 func (r *Rows[T]) Len() int {
 	last := len(r.pages) - 1
@@ -36,10 +46,19 @@ func (r *Rows[T]) Set(i int, row T) { r.own(i / pageRows)[i%pageRows] = row }
 func (r *Rows[T]) Append(row T) {
 	last := len(r.pages) - 1
 	if last < 0 || len(r.pages[last]) == pageRows {
-		r.pages, r.shared = append(r.pages, nil), append(r.shared, false)
+		r.pages, r.shared = append(r.pages, newPage[T](last)), append(r.shared, false)
 		last++
 	}
 	r.pages[last] = append(r.own(last), row)
+}
+
+// newPage is what follows the last page: the first grows with what is in it, for
+// there are many short lists.
+func newPage[T any](last int) []T {
+	if last < 0 {
+		return nil
+	}
+	return make([]T, 0, pageRows)
 }
 
 // Remove puts the last row in the place of the i-th, and returns it: the row that now

@@ -30,10 +30,12 @@ func (s *State) Apply(f engine.Fact) {
 	case *OrderClosed:
 		s.applyOrderClosed(f)
 	case *CheckedIn:
-		i := f.Ticket - 1
-		s.minted.status[i], s.minted.at[i] = ticketCheckedIn, f.At
-		s.minted.gate[i] = s.gates.admit(f.Gate, f.At)
-		s.minted.device[i], s.minted.key[i] = deviceHash(f.Device), f.Key
+		i := int(f.Ticket) - 1
+		s.minted.status.Set(i, ticketCheckedIn)
+		s.minted.at.Set(i, f.At)
+		s.minted.gate.Set(i, s.gates.admit(f.Gate, f.At))
+		s.minted.device.Set(i, deviceHash(f.Device))
+		s.minted.key.Set(i, f.Key)
 	case *CheckInDenied:
 		s.gates.deny(f.Gate)
 	case *Woken:

@@ -73,7 +73,7 @@ func (s *State) checkTallies() error {
 func (s *State) checkTickets(o *Order) error {
 	g := s.minted.group(o.FirstTicket)
 	for i := range o.Lines {
-		if g+i >= s.minted.groups() || s.minted.order[g+i] != o.ID || int64(s.minted.size(g+i)) != o.Lines[i].Quantity {
+		if g+i >= s.minted.groups() || s.minted.order.At(g+i) != o.ID || int64(s.minted.size(g+i)) != o.Lines[i].Quantity {
 			return fmt.Errorf("event: order %s lacks the tickets of line %d", o.ID, i)
 		}
 	}

@@ -43,7 +43,7 @@ func (s *State) judge(c Scan) (status, reason string) {
 	if c.Ticket == 0 || int(c.Ticket) > s.minted.len() {
 		return ScanWrongEvent, "This code is not a ticket of this event."
 	}
-	switch ticket := s.minted.status[c.Ticket-1]; {
+	switch ticket := s.minted.status.At(int(c.Ticket - 1)); {
 	case ticket == ticketCancelled || ticket == ticketRefunded:
 		return ScanCancelled, "The ticket was cancelled."
 	case s.status == StatusCancelled:
@@ -62,20 +62,20 @@ func (s *State) judge(c Scan) (status, reason string) {
 // sameScan says whether a scan of a used ticket is the one that admitted it,
 // sent again.
 func (s *State) sameScan(c Scan, at int64) bool {
-	i := c.Ticket - 1
-	if c.Key != 0 && c.Key == s.minted.key[i] {
+	i := int(c.Ticket) - 1
+	if c.Key != 0 && c.Key == s.minted.key.At(i) {
 		return true
 	}
 	d := deviceHash(c.Device)
-	return d != 0 && d == s.minted.device[i] && at-s.minted.at[i] <= sameScanMillis
+	return d != 0 && d == s.minted.device.At(i) && at-s.minted.at.At(i) <= sameScanMillis
 }
 
 // admission is the answer that a used ticket's first scan had.
 func (s *State) admission(ticket uint32) *ScanReply {
-	i := ticket - 1
+	i := int(ticket) - 1
 	return &ScanReply{
 		Status: ScanSuccess, Ticket: ticket, Holder: s.minted.holder(ticket), IDCheck: s.details.IDCheck,
-		At: s.minted.at[i], Gate: s.gates.counts[s.minted.gate[i]].Name,
+		At: s.minted.at.At(i), Gate: s.gates.counts[s.minted.gate.At(i)].Name,
 	}
 }
 

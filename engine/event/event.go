@@ -150,7 +150,7 @@ func (s *State) Tickets() int { return s.minted.len() }
 func (s *State) TicketsOf(ticketType int64) int64 {
 	var n int64
 	for i := range s.minted.groups() {
-		if s.minted.kind[i] == ticketType {
+		if s.minted.kind.At(i) == ticketType {
 			n += int64(s.minted.size(i))
 		}
 	}

@@ -27,43 +27,44 @@ type Frozen struct {
 	OpenPacked []engine.Strings `cbor:"12,keyasint"` // orders as they lie in memory (packed.go)
 	LatePacked []engine.Strings `cbor:"13,keyasint"`
 
-	PastIDs    engine.IDs            `cbor:"20,keyasint"`
-	PastStatus []byte                `cbor:"21,keyasint"`
-	PastPrints engine.Column[uint64] `cbor:"22,keyasint"`
-	PastAt     engine.Column[int64]  `cbor:"23,keyasint"`
+	PastIDs    engine.Paged[engine.OrderID] `cbor:"20,keyasint"`
+	PastStatus engine.Paged[byte]           `cbor:"21,keyasint"`
+	PastPrints engine.Paged[uint64]         `cbor:"22,keyasint"`
+	PastAt     engine.Paged[int64]          `cbor:"23,keyasint"`
 
-	GroupFirst   engine.Column[uint32] `cbor:"30,keyasint"`
-	GroupKind    engine.Column[int64]  `cbor:"31,keyasint"`
-	GroupOrder   engine.IDs            `cbor:"32,keyasint"`
-	GroupNameEnd engine.Column[uint32] `cbor:"33,keyasint"`
-	Names        []byte                `cbor:"34,keyasint"`
-	TicketStatus []byte                `cbor:"35,keyasint"`
-	TicketAt     engine.Column[int64]  `cbor:"36,keyasint"`
-	TicketGate   engine.Column[uint16] `cbor:"37,keyasint"`
-	TicketDevice engine.Column[uint64] `cbor:"38,keyasint"`
-	TicketKey    engine.Column[uint64] `cbor:"39,keyasint"`
+	GroupFirst   engine.Paged[uint32]         `cbor:"30,keyasint"`
+	GroupKind    engine.Paged[int64]          `cbor:"31,keyasint"`
+	GroupOrder   engine.Paged[engine.OrderID] `cbor:"32,keyasint"`
+	GroupNameEnd engine.Paged[uint32]         `cbor:"33,keyasint"`
+	Names        engine.Paged[byte]           `cbor:"34,keyasint"`
+	TicketStatus engine.Paged[byte]           `cbor:"35,keyasint"`
+	TicketAt     engine.Paged[int64]          `cbor:"36,keyasint"`
+	TicketGate   engine.Paged[uint16]         `cbor:"37,keyasint"`
+	TicketDevice engine.Paged[uint64]         `cbor:"38,keyasint"`
+	TicketKey    engine.Paged[uint64]         `cbor:"39,keyasint"`
 
 	Gates   []GateCount   `cbor:"40,keyasint"`
 	Minutes []MinuteCount `cbor:"41,keyasint"`
 
-	MadeAt   engine.Column[int64]  `cbor:"50,keyasint"` // the orders that the velocity rules count
-	MadeBy   engine.Column[uint64] `cbor:"51,keyasint"`
-	MadeFrom engine.Column[uint64] `cbor:"52,keyasint"`
+	MadeAt   engine.Paged[int64]  `cbor:"50,keyasint"` // the orders that the velocity rules count
+	MadeBy   engine.Paged[uint64] `cbor:"51,keyasint"`
+	MadeFrom engine.Paged[uint64] `cbor:"52,keyasint"`
 }
 
-// Freeze returns a copy that shares only what never changes.
+// Freeze returns a copy that shares what grows with the sale.
 func (s *State) Freeze() any {
-	t := s.minted.freeze()
+	p, t := &s.past, &s.minted
 	f := &Frozen{
 		Details: s.details, Status: s.status, Created: s.created, Updated: s.updated, Rev: s.rev,
 		Offers: s.sortedOffers(), OpenPacked: s.open.freeze(), LatePacked: s.late.freeze(),
-		PastIDs: slices.Clip(s.past.ids), PastStatus: slices.Clip(s.past.status),
-		PastPrints: slices.Clip(s.past.prints), PastAt: slices.Clip(s.past.at),
-		GroupFirst: t.first, GroupKind: t.kind, GroupOrder: t.order, GroupNameEnd: t.nameEnd, Names: t.names,
-		TicketStatus: t.status, TicketAt: t.at, TicketGate: t.gate, TicketDevice: t.device, TicketKey: t.key,
+		PastIDs: p.ids.Freeze(), PastStatus: p.status.Freeze(), PastPrints: p.prints.Freeze(), PastAt: p.at.Freeze(),
+		GroupFirst: t.first.Freeze(), GroupKind: t.kind.Freeze(), GroupOrder: t.order.Freeze(),
+		GroupNameEnd: t.nameEnd.Freeze(), Names: t.names.Freeze(),
+		TicketStatus: t.status.Freeze(), TicketAt: t.at.Freeze(), TicketGate: t.gate.Freeze(),
+		TicketDevice: t.device.Freeze(), TicketKey: t.key.Freeze(),
 		Gates: slices.Clone(s.gates.counts), Minutes: slices.Clone(s.gates.minutes),
+		MadeAt: s.made.at.Freeze(), MadeBy: s.made.who[buyer].Freeze(), MadeFrom: s.made.who[address].Freeze(),
 	}
-	f.MadeAt, f.MadeBy, f.MadeFrom = s.made.freeze()
 	for i := range s.lateDue.items.Len() {
 		l := s.lateDue.items.At(i)
 		f.LateIDs, f.LateAt = append(f.LateIDs, l.id), append(f.LateAt, l.at)
@@ -89,21 +90,17 @@ func Thaw(ref engine.Ref, frozen any) (engine.State, error) {
 		s.offers[o.Keeper.ID] = o
 	}
 	s.minted = tickets{
-		first: f.GroupFirst, kind: f.GroupKind, order: f.GroupOrder, nameEnd: f.GroupNameEnd, names: f.Names,
-		status: f.TicketStatus, at: f.TicketAt, gate: f.TicketGate, device: f.TicketDevice, key: f.TicketKey,
+		first: engine.RowsOf(f.GroupFirst), kind: engine.RowsOf(f.GroupKind), order: engine.RowsOf(f.GroupOrder),
+		nameEnd: engine.RowsOf(f.GroupNameEnd), names: engine.RowsOf(f.Names),
+		status: engine.RowsOf(f.TicketStatus), at: engine.RowsOf(f.TicketAt), gate: engine.RowsOf(f.TicketGate),
+		device: engine.RowsOf(f.TicketDevice), key: engine.RowsOf(f.TicketKey),
 	}
 	s.live = int64(s.minted.len())
-	for i, at := range f.MadeAt {
-		by := [2]uint64{buyer: f.MadeBy[i], address: f.MadeFrom[i]}
-		s.made.append(by, s.made.begin(by), at)
-	}
+	s.thawMade(f)
 	if err := s.thawOrders(f); err != nil {
 		return nil, fmt.Errorf("event: snapshot of %s: %w", ref.Name(), err)
 	}
-	s.past = past{ids: f.PastIDs, status: f.PastStatus, prints: f.PastPrints, at: f.PastAt, index: make(map[engine.OrderID]int, len(f.PastIDs))}
-	for i, id := range f.PastIDs {
-		s.past.index[id] = i
-	}
+	s.thawPast(f)
 	s.gates.counts, s.gates.minutes = f.Gates, f.Minutes
 	for i, g := range f.Gates {
 		s.gates.index[g.Name] = uint16(i)
@@ -116,10 +113,26 @@ func Thaw(ref engine.Ref, frozen any) (engine.State, error) {
 func (f *Frozen) even() bool {
 	same := func(n int, of ...int) bool { return !slices.ContainsFunc(of, func(m int) bool { return m != n }) }
 	return same(len(f.LateIDs), len(f.LateAt)) &&
-		same(len(f.PastIDs), len(f.PastStatus), len(f.PastPrints), len(f.PastAt)) &&
-		same(len(f.GroupFirst), len(f.GroupKind), len(f.GroupOrder), len(f.GroupNameEnd)) &&
-		same(len(f.MadeAt), len(f.MadeBy), len(f.MadeFrom)) &&
-		same(len(f.TicketStatus), len(f.TicketAt), len(f.TicketGate), len(f.TicketDevice), len(f.TicketKey))
+		same(f.PastIDs.Len(), f.PastStatus.Len(), f.PastPrints.Len(), f.PastAt.Len()) &&
+		same(f.GroupFirst.Len(), f.GroupKind.Len(), f.GroupOrder.Len(), f.GroupNameEnd.Len()) &&
+		same(f.MadeAt.Len(), f.MadeBy.Len(), f.MadeFrom.Len()) &&
+		same(f.TicketStatus.Len(), f.TicketAt.Len(), f.TicketGate.Len(), f.TicketDevice.Len(), f.TicketKey.Len())
+}
+
+func (s *State) thawMade(f *Frozen) {
+	buyers, addresses := slices.Concat(f.MadeBy...), slices.Concat(f.MadeFrom...)
+	for i, at := range slices.Concat(f.MadeAt...) {
+		by := [2]uint64{buyer: buyers[i], address: addresses[i]}
+		s.made.append(by, s.made.begin(by), at)
+	}
+}
+
+func (s *State) thawPast(f *Frozen) {
+	status, prints, at := slices.Concat(f.PastStatus...), slices.Concat(f.PastPrints...), slices.Concat(f.PastAt...)
+	s.past.index = make(map[engine.OrderID]int, f.PastIDs.Len())
+	for i, id := range slices.Concat(f.PastIDs...) {
+		s.past.put(id, status[i], prints[i], at[i])
+	}
 }
 
 func (s *State) thawOrders(f *Frozen) error {

@@ -112,10 +112,10 @@ const pastMillis = 24 * 3600 * 1000
 
 // past remembers closed orders in columns, oldest first.
 type past struct {
-	ids    []engine.OrderID
-	status []byte
-	prints []uint64
-	at     []int64
+	ids    engine.Queue[engine.OrderID]
+	status engine.Queue[byte]
+	prints engine.Queue[uint64]
+	at     engine.Queue[int64]
 	gone   int // how many have been forgotten from the front, in all
 	index  map[engine.OrderID]int
 }
@@ -126,21 +126,28 @@ func newPast() past { return past{index: make(map[engine.OrderID]int)} }
 var statuses = []string{Pending, Processing, Completed, Failed, Cancelled, Expired, Refunded, PartiallyRefunded}
 
 func (p *past) add(o *Order, at int64) {
-	p.index[o.ID] = p.gone + len(p.ids)
-	p.ids = append(p.ids, o.ID)
-	p.status = append(p.status, byte(slices.Index(statuses, o.Status)))
-	p.prints = append(p.prints, o.Fingerprint)
-	p.at = append(p.at, at)
+	p.put(o.ID, byte(slices.Index(statuses, o.Status)), o.Fingerprint, at)
 	for range 2 { // two out for one in: the past never grows for long
-		if len(p.ids) == 0 || p.at[0] > at-pastMillis {
+		if p.ids.Len() == 0 || p.at.At(0) > at-pastMillis {
 			return
 		}
-		if p.index[p.ids[0]] == p.gone {
-			delete(p.index, p.ids[0])
+		if id := p.ids.At(0); p.index[id] == p.gone {
+			delete(p.index, id)
 		}
-		p.ids, p.status, p.prints, p.at = p.ids[1:], p.status[1:], p.prints[1:], p.at[1:]
+		p.ids.Drop(1)
+		p.status.Drop(1)
+		p.prints.Drop(1)
+		p.at.Drop(1)
 		p.gone++
 	}
+}
+
+func (p *past) put(id engine.OrderID, status byte, print uint64, at int64) {
+	p.index[id] = p.gone + p.ids.Len()
+	p.ids.Push(id)
+	p.status.Push(status)
+	p.prints.Push(print)
+	p.at.Push(at)
 }
 
 // find returns the outcome and the request's fingerprint of a closed order.
@@ -150,7 +157,7 @@ func (p *past) find(id engine.OrderID) (status string, fingerprint uint64, ok bo
 		return "", 0, false
 	}
 	i -= p.gone
-	return statuses[p.status[i]], p.prints[i], true
+	return statuses[p.status.At(i)], p.prints.At(i), true
 }
 
 // queue is a list of orders by due time, for delays that are all the same: what

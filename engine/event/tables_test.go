@@ -87,15 +87,15 @@ func TestPast(t *testing.T) {
 				}
 			}
 		}
-		require.Len(t, p.status, len(p.ids))
-		require.Len(t, p.prints, len(p.ids))
-		require.Len(t, p.at, len(p.ids))
-		require.LessOrEqual(t, len(p.index), len(p.ids))
-		require.GreaterOrEqual(t, int64(len(p.ids)), recent)
+		require.Equal(t, p.ids.Len(), p.status.Len())
+		require.Equal(t, p.ids.Len(), p.prints.Len())
+		require.Equal(t, p.ids.Len(), p.at.Len())
+		require.LessOrEqual(t, len(p.index), p.ids.Len())
+		require.GreaterOrEqual(t, int64(p.ids.Len()), recent)
 		for i := range 400 { // much later, all of it goes
 			p.add(&Order{ID: engine.NumberedID(2, int64(i)), Status: Completed}, now+2*pastMillis)
 		}
-		require.Len(t, p.ids, 400)
+		require.Equal(t, 400, p.ids.Len())
 		require.Len(t, p.index, 400)
 	})
 }
@@ -201,7 +201,7 @@ func TestTickets(t *testing.T) {
 		for i := range holders {
 			serial := uint32(i + 1)
 			require.Equal(t, holders[i], minted.holder(serial))
-			require.Equal(t, orders[i], minted.order[minted.group(serial)])
+			require.Equal(t, orders[i], minted.order.At(minted.group(serial)))
 		}
 	})
 }

@@ -1,6 +1,10 @@
 package event
 
-import "fmt"
+import (
+	"fmt"
+
+	"boxoffice/engine"
+)
 
 // maxTally is how many deeds a tally remembers at most. It bounds its memory: a
 // deed takes 157 bytes when it is the only one of its buyer and of its address,
@@ -12,21 +16,22 @@ const maxTally = 1_000_000
 // limit may change at any time, and counts exactly. Whoever did nothing of late
 // takes no memory.
 type tally struct {
-	span  int64    // milliseconds
-	last  uint32   // number of the last deed
-	gone  uint32   // and of the last that was forgotten
-	deeds []*deeds // by number, without those forgotten
+	span int64  // milliseconds
+	last uint32 // number of the last deed
+	gone uint32 // and of the last that was forgotten
+	// The deeds that are remembered: unix milliseconds, never falling; who did
+	// them; and what of them changes.
+	at    engine.Queue[int64]
+	who   [2]engine.Queue[uint64]
+	deeds engine.Queue[deed]
 	slots [2]map[uint64]uint32
 	used  uint32   // slots given out
 	free  []uint32 // and given back
 	doers []*doers // by slot
 }
 
-// Deeds and doers are kept in blocks: what grows is not copied.
-type (
-	deeds [block]deed
-	doers [block]doer
-)
+// doers are kept in blocks: what grows is not copied.
+type doers [block]doer
 
 const block = 64
 
@@ -36,11 +41,10 @@ const (
 	address = 1
 )
 
-// deed is something done. Deeds are numbered from 1 in the order of their doing.
+// deed is what changes of something done. Deeds are numbered from 1 in the order of
+// their doing.
 type deed struct {
-	at   int64     // unix milliseconds, never before the deed in front
 	slot [2]uint32 // of its doers
-	who  [2]uint64
 	next [2]uint32 // number of the same doer's next deed; 0 for none
 }
 
@@ -114,7 +118,7 @@ func (t *tally) undone(by [2]uint64, slots [2]uint32) {
 func (t *tally) done(by [2]uint64, slots [2]uint32, at int64) {
 	t.append(by, slots, at)
 	for range 2 {
-		if t.deed(t.gone+1).at <= t.deed(t.last).at-t.span || t.last-t.gone > maxTally {
+		if t.time(t.gone+1) <= t.time(t.last)-t.span || t.last-t.gone > maxTally {
 			t.forget()
 		}
 	}
@@ -124,19 +128,20 @@ func (t *tally) done(by [2]uint64, slots [2]uint32, at int64) {
 // stands still here.
 func (t *tally) append(by [2]uint64, slots [2]uint32, at int64) {
 	if t.last > t.gone {
-		at = max(at, t.deed(t.last).at)
+		at = max(at, t.time(t.last))
 	}
 	t.last++
-	if t.last/block-(t.gone+1)/block == uint32(len(t.deeds)) {
-		t.deeds = append(t.deeds, new(deeds))
-	}
-	*t.deed(t.last) = deed{at: at, who: by, slot: slots}
+	t.at.Push(at)
+	t.deeds.Push(deed{slot: slots})
 	for side, slot := range slots {
+		t.who[side].Push(by[side])
 		d := t.doer(slot)
 		if d.done == 0 {
 			d.first = t.last
 		} else {
-			t.deed(d.last).next[side] = t.last
+			before := t.deed(d.last)
+			before.next[side] = t.last
+			t.deeds.Set(t.place(d.last), before)
 		}
 		d.last = t.last
 		d.done++
@@ -144,7 +149,9 @@ func (t *tally) append(by [2]uint64, slots [2]uint32, at int64) {
 	}
 }
 
-func (t *tally) deed(n uint32) *deed    { return &t.deeds[n/block-(t.gone+1)/block][n%block] }
+func (t *tally) place(n uint32) int     { return int(n - t.gone - 1) }
+func (t *tally) deed(n uint32) deed     { return t.deeds.At(t.place(n)) }
+func (t *tally) time(n uint32) int64    { return t.at.At(t.place(n)) }
 func (t *tally) doer(slot uint32) *doer { return &t.doers[slot/block][slot%block] }
 
 // forget drops the oldest deed.
@@ -154,11 +161,12 @@ func (t *tally) forget() {
 		d := t.doer(slot)
 		d.first = old.next[side]
 		d.done--
-		t.tidy(side, old.who[side], slot)
+		t.tidy(side, t.who[side].At(0), slot)
+		t.who[side].Drop(1)
 	}
-	if t.gone++; (t.gone+1)%block == 0 {
-		t.deeds = t.deeds[1:]
-	}
+	t.at.Drop(1)
+	t.deeds.Drop(1)
+	t.gone++
 }
 
 // opened counts the unpaid orders of a buyer.
@@ -182,18 +190,7 @@ func (t *tally) wait(side int, d doer, limit, now int64) int64 {
 	for range over - 1 { // to the one that makes room by its leaving
 		n = t.deed(n).next[side]
 	}
-	return max(0, t.deed(n).at+t.span-now)
-}
-
-// freeze copies the deeds into columns.
-func (t *tally) freeze() (at []int64, by, from []uint64) {
-	n := t.last - t.gone
-	at, by, from = make([]int64, n), make([]uint64, n), make([]uint64, n)
-	for i := range n {
-		d := t.deed(t.gone + 1 + i)
-		at[i], by[i], from[i] = d.at, d.who[buyer], d.who[address]
-	}
-	return at, by, from
+	return max(0, t.time(n)+t.span-now)
 }
 
 // check counts everything once more: each deed is in a list of both its doers.

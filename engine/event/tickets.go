@@ -1,7 +1,6 @@
 package event
 
 import (
-	"slices"
 	"sort"
 
 	"boxoffice/engine"
@@ -20,55 +19,57 @@ const (
 // codes and QR keys are derived from the serial (package edge/ticket), so
 // nothing of them is stored.
 type tickets struct {
-	first   []uint32 // group: serial of its first ticket, ascending
-	kind    []int64  // group: number of the ticket type
-	order   []engine.OrderID
-	nameEnd []uint32 // group: end of the holder's name in names
-	names   []byte
+	first   engine.Rows[uint32] // group: serial of its first ticket, ascending
+	kind    engine.Rows[int64]  // group: number of the ticket type
+	order   engine.Rows[engine.OrderID]
+	nameEnd engine.Rows[uint32] // group: end of the holder's name in names
+	names   engine.Rows[byte]
 
-	status []byte // ticket from here on
-	at     []int64
-	gate   []uint16
-	device []uint64
-	key    []uint64
+	status engine.Rows[byte] // ticket from here on
+	at     engine.Rows[int64]
+	gate   engine.Rows[uint16]
+	device engine.Rows[uint64]
+	key    engine.Rows[uint64]
 }
 
-func (t *tickets) len() int    { return len(t.status) }
-func (t *tickets) groups() int { return len(t.first) }
+func (t *tickets) len() int    { return t.status.Len() }
+func (t *tickets) groups() int { return t.first.Len() }
 
 // next is the serial of the ticket that would be minted next.
-func (t *tickets) next() uint32 { return uint32(len(t.status)) + 1 }
+func (t *tickets) next() uint32 { return uint32(t.len()) + 1 }
 
 // size is the number of tickets in a group.
 func (t *tickets) size(group int) uint32 {
-	if group+1 < len(t.first) {
-		return t.first[group+1] - t.first[group]
+	if group+1 < t.groups() {
+		return t.first.At(group+1) - t.first.At(group)
 	}
-	return t.next() - t.first[group]
+	return t.next() - t.first.At(group)
 }
 
 // mint adds the tickets of an order.
 func (t *tickets) mint(o *Order) {
 	for i := range o.Lines {
 		name, _ := o.Holder(i)
-		t.first = append(t.first, t.next())
-		t.kind = append(t.kind, o.Lines[i].Type)
-		t.order = append(t.order, o.ID)
-		t.names = append(t.names, name...)
-		t.nameEnd = append(t.nameEnd, uint32(len(t.names)))
+		t.first.Append(t.next())
+		t.kind.Append(o.Lines[i].Type)
+		t.order.Append(o.ID)
+		for _, b := range []byte(name) {
+			t.names.Append(b)
+		}
+		t.nameEnd.Append(uint32(t.names.Len()))
 		for range o.Lines[i].Quantity {
-			t.status = append(t.status, ticketIssued)
-			t.at = append(t.at, 0)
-			t.gate = append(t.gate, 0)
-			t.device = append(t.device, 0)
-			t.key = append(t.key, 0)
+			t.status.Append(ticketIssued)
+			t.at.Append(0)
+			t.gate.Append(0)
+			t.device.Append(0)
+			t.key.Append(0)
 		}
 	}
 }
 
 // group is the group that a ticket belongs to.
 func (t *tickets) group(serial uint32) int {
-	return sort.Search(len(t.first), func(i int) bool { return t.first[i] > serial }) - 1
+	return sort.Search(t.groups(), func(i int) bool { return t.first.At(i) > serial }) - 1
 }
 
 // holder is the name on a ticket.
@@ -76,17 +77,11 @@ func (t *tickets) holder(serial uint32) string {
 	g := t.group(serial)
 	start := uint32(0)
 	if g > 0 {
-		start = t.nameEnd[g-1]
+		start = t.nameEnd.At(g - 1)
 	}
-	return string(t.names[start:t.nameEnd[g]])
-}
-
-// freeze shares the columns that only grow and copies those that change.
-func (t *tickets) freeze() tickets {
-	return tickets{
-		first: slices.Clip(t.first), kind: slices.Clip(t.kind), order: slices.Clip(t.order),
-		nameEnd: slices.Clip(t.nameEnd), names: slices.Clip(t.names),
-		status: slices.Clone(t.status), at: slices.Clone(t.at), gate: slices.Clone(t.gate),
-		device: slices.Clone(t.device), key: slices.Clone(t.key),
+	name := make([]byte, 0, 64)
+	for i := start; i < t.nameEnd.At(g); i++ {
+		name = append(name, t.names.At(int(i)))
 	}
+	return string(name)
 }
