@@ -11,8 +11,8 @@ import (
 // and stay so, where the library's own dispatcher starts a goroutine each time a
 // mailbox wakes up (reading/protoactor.md section 2).
 type workers struct {
-	queue chan func()
-	quit  chan struct{}
+	queue chan func() // nil ends the worker that takes it
+	count int
 	wg    sync.WaitGroup
 }
 
@@ -22,21 +22,19 @@ const (
 )
 
 func startWorkers() *workers {
-	w := &workers{queue: make(chan func(), workerQueue), quit: make(chan struct{})}
-	for range 2 * runtime.GOMAXPROCS(0) {
+	w := &workers{queue: make(chan func(), workerQueue), count: 2 * runtime.GOMAXPROCS(0)}
+	for range w.count {
 		w.wg.Go(w.run)
 	}
 	return w
 }
 
 func (w *workers) run() {
-	for {
-		select {
-		case f := <-w.queue:
-			f()
-		case <-w.quit:
+	for f := range w.queue {
+		if f == nil {
 			return
 		}
+		f()
 	}
 }
 
@@ -53,7 +51,9 @@ func (w *workers) Schedule(f func()) {
 func (w *workers) Throughput() int { return workerThroughput }
 
 func (w *workers) stop() {
-	close(w.quit)
+	for range w.count {
+		w.queue <- nil
+	}
 	w.wg.Wait()
 }
 

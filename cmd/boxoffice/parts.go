@@ -1,0 +1,327 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	_ "net/http/pprof" // on the loopback listener of its own only
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/valyala/fasthttp"
+
+	"boxoffice/cluster"
+	"boxoffice/edge"
+	"boxoffice/edge/hasher"
+	"boxoffice/edge/mail"
+	"boxoffice/edge/openapi"
+	"boxoffice/edge/payments"
+	"boxoffice/edge/payments/paysim"
+	"boxoffice/edge/sse"
+	"boxoffice/edge/webhook"
+	"boxoffice/persistence"
+	"boxoffice/persistence/accounts"
+	"boxoffice/persistence/apikeys"
+	"boxoffice/persistence/embedded"
+	"boxoffice/persistence/follower"
+	"boxoffice/persistence/idempotency"
+	"boxoffice/persistence/journal"
+	"boxoffice/persistence/migrate"
+	"boxoffice/persistence/outbox"
+	"boxoffice/persistence/readmodel"
+	"boxoffice/persistence/snapshot"
+	"boxoffice/persistence/venues"
+	"boxoffice/persistence/wakes"
+	"boxoffice/persistence/webhooks"
+)
+
+// maxStock is how many ticket types' stock is kept in memory for readers.
+const maxStock = 1_000_000
+
+// maxMaps is how many seat maps are kept in memory for readers; a stadium takes
+// about 10 MB.
+const maxMaps = 100
+
+// simKey is the key of the private simulator, which guards no money.
+const simKey = "sk_test_boxoffice_simulator"
+
+// startProfiles serves pprof on its own listener, when asked to.
+func (n *node) startProfiles(ctx context.Context) error {
+	if n.cfg.Pprof == "" {
+		return nil
+	}
+	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", n.cfg.Pprof)
+	if err != nil {
+		return fmt.Errorf("pprof: %w", err)
+	}
+	srv := &http.Server{Handler: http.DefaultServeMux, ReadHeaderTimeout: time.Second}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = srv.Serve(ln) // ends with Close
+	}()
+	n.started(func(context.Context) error {
+		err := srv.Close()
+		<-done
+		return err
+	})
+	return nil
+}
+
+// startPostgres brings the private server up, if there is no other, and the
+// schema up to date.
+func (n *node) startPostgres(ctx context.Context) error {
+	url := n.cfg.DatabaseURL
+	if n.cfg.private() {
+		var err error
+		n.postgres, err = embedded.Start(ctx, embedded.Config{
+			Dir: filepath.Join(n.cfg.DataDir, "postgres"), Log: n.log, Install: n.cfg.AllowInstall,
+		})
+		if err != nil {
+			return err
+		}
+		n.started(n.postgres.Stop)
+		if n.postgres.Attached() {
+			return fmt.Errorf("another process uses %s", n.cfg.DataDir)
+		}
+		url = n.postgres.URL()
+	}
+	pool, err := openPool(ctx, url)
+	if err != nil {
+		return err
+	}
+	n.pool = pool
+	n.started(func(context.Context) error {
+		pool.Close()
+		return nil
+	})
+	return migrated(ctx, pool)
+}
+
+func openPool(ctx context.Context, url string) (*pgxpool.Pool, error) {
+	cfg, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, fmt.Errorf("BOXOFFICE_DATABASE_URL: %w", err)
+	}
+	cfg.MaxConns = 16
+	pace := persistence.NewPace()
+	cfg.BeforeConnect, cfg.AfterConnect = pace.Before, pace.After
+	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("postgres: %w", err)
+	}
+	return pool, nil
+}
+
+func migrated(ctx context.Context, pool *pgxpool.Pool) error {
+	conn, err := pool.Acquire(ctx)
+	if err != nil {
+		return fmt.Errorf("postgres: %w", err)
+	}
+	defer conn.Release()
+	return migrate.Up(ctx, conn.Conn())
+}
+
+// startJournal opens the journal, and what is shown from memory. What follows it is
+// fed from here on.
+func (n *node) startJournal(ctx context.Context) error {
+	n.model = readmodel.New(n.pool)
+	n.reading = n.newFollowing(follower.Config{Name: readmodel.Follower, Apply: readmodel.NewWriter().Apply})
+	n.desk = &edge.Desk{Stock: readmodel.NewStock(maxStock), Seats: readmodel.NewSeats(maxMaps)}
+	err := n.openFacts()
+	if err != nil {
+		return err
+	}
+	n.commits = newCommits()
+	n.journal, err = journal.Open(ctx, journal.Config{
+		Pool: n.pool, Node: n.self.ID, Log: n.log, Lanes: n.cfg.Lanes, AllowUnsafe: n.cfg.AllowUnsafe,
+		Committed: func(took time.Duration) { n.commits.Observe(took.Seconds()) },
+		Sink: func(b *journal.Batch) { // of the cluster's actors, so there is one
+			n.cluster.Observe(b)
+			n.reading.offer(b)
+			n.telling.offer(b)
+		},
+	})
+	if err != nil {
+		return err
+	}
+	n.started(n.journal.Stop)
+	return nil
+}
+
+// startCluster opens the house of the actors, and has the read model follow on one
+// node.
+func (n *node) startCluster(context.Context) error {
+	n.cluster = cluster.Start(cluster.Config{
+		Journal: n.journal, Snapshots: snapshot.New(n.pool), Wakes: wakes.Table{Pool: n.pool},
+		Log: n.log, Backlog: n.journal.Backlog,
+		Self: n.self.ID, Listen: n.links, TLS: n.linkTLS,
+		Observe: func(b *journal.Batch) {
+			n.desk.Stock.Observe(b)
+			n.desk.Seats.Observe(b)
+		},
+		Missed: n.desk.Missed,
+	})
+	n.started(n.cluster.Stop)
+	n.cluster.Once("read model", n.reading.run) // until the cluster stops
+	return nil
+}
+
+// startPayments opens the providers, and the simulator where there are none.
+func (n *node) startPayments(ctx context.Context) error {
+	account := payments.Account{URL: n.cfg.PaystackURL, SecretKey: payments.Secret(n.cfg.PaystackKey)}
+	if n.cfg.simulated() {
+		account.SecretKey = simKey
+		if account.URL == "" {
+			ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", n.cfg.PaysimListen)
+			if err != nil {
+				return fmt.Errorf("payment simulator: %w", err)
+			}
+			n.sim = paysim.New(paysim.Config{SecretKey: simKey, Log: n.log})
+			n.sim.Start(ln)
+			n.started(n.sim.Stop)
+			account.URL = n.sim.URL()
+		}
+	}
+	gateways, err := payments.Open(payments.Config{Paystack: account}, n.log)
+	if err != nil {
+		return err
+	}
+	n.desk.Gateways = gateways
+	n.started(func(context.Context) error {
+		gateways.Close()
+		return nil
+	})
+	return nil
+}
+
+// startMail opens the way out for mail: a server, or a directory where a
+// developer reads it.
+func (n *node) startMail(context.Context) error {
+	origin, err := n.cfg.origin()
+	if err != nil {
+		return err
+	}
+	if n.cfg.SMTPURL != "" {
+		smtp, err := mail.NewSMTP(mail.SMTPConfig{URL: n.cfg.SMTPURL, Origin: origin})
+		if err != nil {
+			return fmt.Errorf("BOXOFFICE_SMTP_URL: %w", err)
+		}
+		n.desk.Sender = smtp
+		n.started(func(context.Context) error {
+			smtp.Close()
+			return nil
+		})
+	} else {
+		dir := n.cfg.MailDir
+		if dir == "" {
+			dir = filepath.Join(n.cfg.DataDir, "mail")
+		}
+		if n.mailbox, err = mail.OpenCapture(dir, origin); err != nil {
+			return err
+		}
+		n.desk.Sender = n.mailbox
+	}
+	return nil
+}
+
+// startDesk opens what the handlers work with, and lets it do its own work.
+func (n *node) startDesk(ctx context.Context) error {
+	master, err := n.cfg.master()
+	if err != nil {
+		return err
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("our own program: %w", err)
+	}
+	if n.cfg.BaseURL == "" {
+		n.cfg.BaseURL = "http://" + n.cfg.Listen
+	}
+	if n.outbox, err = outbox.New(outbox.Config{Pool: n.pool, Log: n.log, Busy: n.faster(busyRate)}); err != nil {
+		return err
+	}
+	d := n.desk
+	d.BaseURL, d.Mail = n.cfg.BaseURL, n.outbox
+	d.Hasher = hasher.New(program, n.faster(sellingRate))
+	n.started(d.Hasher.Stop)
+	d.Node, d.Read, d.Settled, d.Drain = n.cluster, n.model, n.settled, n.drain
+	d.Accounts, d.APIKeys, d.Replies = accounts.New(n.pool), apikeys.New(n.pool), idempotency.New(n.pool)
+	d.Venues = venues.New(n.pool)
+	if d.Webhooks, err = webhooks.New(n.pool); err != nil {
+		return err
+	}
+	if d.Targets, err = n.cfg.webhookTargets(); err != nil {
+		return err
+	}
+	d.Events, d.Types = accounts.NewLease(n.pool, "event_numbers"), accounts.NewLease(n.pool, "ticket_type_numbers")
+	d.Secrets, d.Env, d.LimitsScale, d.Log = master, n.cfg.Env, n.cfg.LimitsScale, n.log
+	if err := d.Open(); err != nil {
+		return err
+	}
+	n.started(func(context.Context) error {
+		d.Close()
+		return nil
+	})
+	n.started(edge.StartWatch(d).Stop)
+	n.started(n.cluster.Once("payments", d.SweepPayments))
+	if n.cfg.AdminEmail == "" {
+		return nil
+	}
+	if err := n.cfg.admin(); err != nil {
+		return err
+	}
+	return d.EnsureAdmin(ctx, n.cfg.AdminEmail, n.cfg.AdminPassword)
+}
+
+// startEdge opens the server, and lets requests in.
+func (n *node) startEdge(ctx context.Context) error {
+	proxies, err := n.cfg.proxies()
+	if err != nil {
+		return err
+	}
+	d := n.desk
+	doc, err := document(d, n.cfg.BaseURL)
+	if err != nil {
+		return err
+	}
+	var mailbox fasthttp.RequestHandler
+	if n.mailbox != nil {
+		mailbox = n.mailbox.Page
+	}
+	n.registry = n.metrics()
+	hub, err := sse.New(sse.Config{MaxViewers: n.cfg.MaxViewers, MaxPerAddress: n.cfg.ViewersPerAddress, Metrics: n.registry})
+	if err != nil {
+		return err
+	}
+	n.started(hub.Stop)
+	n.server, err = edge.New(edge.Config{
+		Ops: d.Routes(), Env: n.cfg.Env, Authenticate: d.Authenticate, Ready: n.ready, TrustedProxies: proxies,
+		Hub:     hub,
+		Limits:  edge.NewLimits(n.cfg.LimitsScale, d.OpensOrder),
+		Replies: &edge.Replies{Store: d.Replies, Secrets: d.Secrets},
+		Origins: n.cfg.Origins, HTTPS: strings.HasPrefix(n.cfg.BaseURL, "https://"),
+		MaxPerAddress: n.cfg.MaxPerAddress, MaxConnections: n.cfg.MaxConnections, Document: doc, Mailbox: mailbox, KeySet: d.KeySet,
+		Log: n.log, Metrics: n.registry,
+	})
+	if err != nil {
+		return err
+	}
+	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", n.cfg.Listen)
+	if err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	n.server.Start(ln)
+	n.started(n.server.Stop)
+	return nil
+}
+
+func document(d *edge.Desk, baseURL string) (*openapi.Document, error) {
+	return openapi.Print(d.Routes(), openapi.Info{
+		Title: "Boxoffice", Version: version, BaseURL: baseURL, Webhooks: webhook.Catalogue,
+	})
+}
