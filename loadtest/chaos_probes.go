@@ -84,6 +84,7 @@ func (c *chaos) watchPause(ctx context.Context, svc client.API, h *Sale) (longes
 		now := time.Now()
 		longest, last = max(longest, now.Sub(last)), now
 	}
+	ticketType := h.Types[probeType].ID // contests put more on sale
 	slots := make(chan struct{}, 2*hallProbes)
 	tick := time.NewTicker(pauseEvery)
 	defer tick.Stop()
@@ -96,7 +97,7 @@ func (c *chaos) watchPause(ctx context.Context, svc client.API, h *Sale) (longes
 		select {
 		case slots <- struct{}{}:
 			c.probing.Go(func() {
-				if c.probeOnce(context.WithoutCancel(ctx), svc, h.Types[probeType].ID) && ctx.Err() == nil {
+				if c.probeOnce(context.WithoutCancel(ctx), svc, ticketType) && ctx.Err() == nil {
 					heard()
 				}
 				<-slots

@@ -23,7 +23,7 @@ type request struct {
 	person     string            // access token of who asks, where it is about themselves
 	open       bool              // it shows something to everybody, and more to the organization
 	market     bool              // everybody may ask it of a public event: another's is one that they do not see
-	perishable bool              // its body is good for half a minute
+	perishable bool              // its body is good for some minutes at most
 }
 
 // requests make, for every operation, a request that is granted: a new one each
@@ -87,12 +87,16 @@ func (w *world) authRequests() map[string]func() request {
 		"verifyTwoFactor": func() request {
 			_, email, recovery := protected()
 			challenge := w.person(email).str("challengeToken")
-			return request{}.with(object{"challengeToken": challenge, "code": recovery})
+			r := request{}.with(object{"challengeToken": challenge, "code": recovery})
+			r.perishable = true
+			return r
 		},
 		"requestLoginCode": func() request { return request{}.with(object{"email": w.email(), "name": "Grace Hopper"}) },
 		"exchangeLoginCode": func() request {
 			email := w.email()
-			return request{}.with(object{"email": email, "code": w.loginKey(email)})
+			r := request{}.with(object{"email": email, "code": w.loginKey(email)})
+			r.perishable = true
+			return r
 		},
 		"refreshTokens": signedIn,
 		"logout":        signedIn,

@@ -72,6 +72,7 @@ func openLogged(t testing.TB, log *slog.Logger, changes ...func(*config)) *shop 
 			require.Empty(t, r.Findings)
 		}
 		require.NoError(t, s.stop(ctx))
+		s.node = nil // package testing keeps what this refers to until the last test has ended: 30 MB a node
 	})
 	require.NoError(t, s.start(t.Context()))
 	return s

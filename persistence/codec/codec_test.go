@@ -173,7 +173,7 @@ func fill(v reflect.Value, n *int64) {
 			fill(field, n)
 		}
 	case reflect.Slice:
-		if _, paged := v.Interface().(json.Marshaler); paged { // one page is what is decoded
+		if _, paged := reflect.TypeAssert[json.Marshaler](v); paged { // one page is what is decoded
 			v.Set(reflect.MakeSlice(v.Type(), 1, 1))
 			v = v.Index(0)
 		}
