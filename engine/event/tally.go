@@ -17,8 +17,7 @@ const maxTally = 1_000_000
 // takes no memory.
 type tally struct {
 	span int64  // milliseconds
-	last uint32 // number of the last deed
-	gone uint32 // and of the last that was forgotten
+	gone uint32 // number of the last deed that was forgotten
 	// The deeds that are remembered: unix milliseconds, never falling; who did
 	// them; and what of them changes.
 	at    engine.Queue[int64]
@@ -118,7 +117,7 @@ func (t *tally) undone(by [2]uint64, slots [2]uint32) {
 func (t *tally) done(by [2]uint64, slots [2]uint32, at int64) {
 	t.append(by, slots, at)
 	for range 2 {
-		if t.time(t.gone+1) <= t.time(t.last)-t.span || t.last-t.gone > maxTally {
+		if t.time(t.gone+1) <= t.time(t.last())-t.span || t.deeds.Len() > maxTally {
 			t.forget()
 		}
 	}
@@ -127,27 +126,30 @@ func (t *tally) done(by [2]uint64, slots [2]uint32, at int64) {
 // append adds a deed to the lists of its doers. When a clock jumps back, time
 // stands still here.
 func (t *tally) append(by [2]uint64, slots [2]uint32, at int64) {
-	if t.last > t.gone {
-		at = max(at, t.time(t.last))
+	if t.deeds.Len() > 0 {
+		at = max(at, t.time(t.last()))
 	}
-	t.last++
 	t.at.Push(at)
 	t.deeds.Push(deed{slot: slots})
+	n := t.last()
 	for side, slot := range slots {
 		t.who[side].Push(by[side])
 		d := t.doer(slot)
 		if d.done == 0 {
-			d.first = t.last
+			d.first = n
 		} else {
 			before := t.deed(d.last)
-			before.next[side] = t.last
+			before.next[side] = n
 			t.deeds.Set(t.place(d.last), before)
 		}
-		d.last = t.last
+		d.last = n
 		d.done++
 		d.doing--
 	}
 }
+
+// last is the number of the last deed.
+func (t *tally) last() uint32 { return t.gone + uint32(t.deeds.Len()) } //nolint:gosec // maxTally bounds it
 
 func (t *tally) place(n uint32) int     { return int(n - t.gone - 1) }
 func (t *tally) deed(n uint32) deed     { return t.deeds.At(t.place(n)) }
@@ -200,7 +202,7 @@ func (t *tally) check(open, doing int64) error {
 		d := t.doer(i)
 		sum.done, sum.doing, sum.open = sum.done+d.done, sum.doing+d.doing, sum.open+d.open
 	}
-	deeds, known := int64(t.last-t.gone), len(t.slots[buyer])+len(t.slots[address])+len(t.free)
+	deeds, known := int64(t.deeds.Len()), len(t.slots[buyer])+len(t.slots[address])+len(t.free)
 	if int64(sum.done) != 2*deeds || int64(sum.doing) != 2*doing || int64(sum.open) != open || known != int(t.used) {
 		return fmt.Errorf("event: doers of %d deeds, %d begun and %d open: %+v in all, %d of %d slots known", deeds, doing, open, sum, known, t.used)
 	}
