@@ -55,7 +55,7 @@ type ChaosConfig struct {
 
 // overrun bounds, as a multiple of its duration, a run whose injuries take longer
 // than planned.
-const overrun = 6
+const overrun = 3
 
 // rush is what the buyers do.
 func (c *ChaosConfig) rush() RushConfig {

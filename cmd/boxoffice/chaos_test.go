@@ -16,14 +16,14 @@ import (
 // does so for ten minutes.
 func TestChaos(t *testing.T) {
 	if testing.Short() {
-		t.Skip("half a minute")
+		t.Skip("a minute")
 	}
 	t.Setenv("BOXOFFICE_TEST_NODE", "1")
 	var cfg loadtest.ChaosConfig
 	parser, err := kong.New(&cfg)
 	require.NoError(t, err)
 	_, err = parser.Parse([]string{
-		"--duration=20s", "--kills=2", "--stalls=1", "--crashes=1", "--partitions=1", "--cuts=1", "--joins=1", "--rolls=1",
+		"--duration=40s", "--kills=2", "--stalls=1", "--crashes=1", "--partitions=1", "--cuts=1", "--joins=1", "--rolls=1",
 		"--shortest=2s", "--longest=3s", "--calm=100ms", "--contest=3s", "--events=4", "--tickets=3000", "--rate=10", "--plain", "--out=" + t.TempDir(),
 	})
 	require.NoError(t, err)
