@@ -25,16 +25,21 @@ type batch struct {
 	entries []*Entry
 	at      []int32 // the row of each entry
 	rows    []row
+	needs   []need
 	size    int // bytes of facts
 
-	committed int // rows that did
-	merged    int // facts in rows of more than one entry
+	sent      []int32 // the rows in the parameters
+	committed int     // rows that did
+	merged    int     // facts in rows of more than one entry
 
 	streams, epochs, firsts, lasts, facts []byte // arrays over rows
 	fixed                                 []byte // backs the parameters that are no arrays
 	params                                [8][]byte
-	fenced                                []int64 // positions of rows, from 1, as the server answered
+	fenced                                []int64 // positions in sent, from 1, as the server answered
 }
+
+// need says that one row must not get in without another.
+type need struct{ row, on int32 }
 
 // row is what becomes one row of the journal: the batch's entries of one stream
 // under one epoch.
@@ -45,7 +50,7 @@ type row struct {
 	entries     int
 	size, begin int // of its bytes, and where they begin in batch.facts
 	facts       []engine.Fact
-	fenced      bool
+	fenced      bool // its epoch is, or that of one that it needs
 }
 
 var epoch2000 = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -61,7 +66,7 @@ func (b *batch) reset(seq int64) {
 	b.seq = seq
 	b.at, b.entries = b.at[:0], b.entries[:0]
 	clear(b.rows) // lets the facts go
-	b.rows = b.rows[:0]
+	b.rows, b.needs = b.rows[:0], b.needs[:0]
 	b.size, b.committed, b.merged = 0, 0, 0
 }
 
@@ -103,13 +108,34 @@ func (b *batch) verdict(i int) error {
 	}
 }
 
-// encode fixes the batch's day and writes the parameters in Postgres' binary
-// format. By hand, because pgx boxes every element of an array. With reuse the
-// facts go into the array of an earlier batch, else into one that followers may
-// keep.
-func (b *batch) encode(day int32, reuse bool) {
-	b.formed, b.day = time.Now(), day
-	n := len(b.rows)
+// refuse takes the rows that the server found fenced out of the batch, and those
+// that need them.
+func (b *batch) refuse() {
+	for _, n := range b.fenced {
+		b.rows[b.sent[n-1]].fenced = true
+	}
+	for more := true; more; {
+		more = false
+		for _, n := range b.needs {
+			if r := &b.rows[n.row]; b.rows[n.on].fenced && !r.fenced {
+				r.fenced, more = true, true
+			}
+		}
+	}
+}
+
+// encode writes the parameters, of all rows that are not fenced, in Postgres'
+// binary format. By hand, because pgx boxes every element of an array. With reuse
+// the facts go into the array of an earlier batch, else into one that followers
+// may keep.
+func (b *batch) encode(reuse bool) {
+	b.sent, b.size = b.sent[:0], 0
+	for i := range b.rows {
+		if r := &b.rows[i]; !r.fenced {
+			b.sent, b.size = append(b.sent, int32(i)), b.size+r.size
+		}
+	}
+	n := len(b.sent)
 	b.streams = beginArray(b.streams[:0], pgtype.Int8OID, n)
 	b.epochs = beginArray(b.epochs[:0], pgtype.Int4OID, n)
 	b.firsts = beginArray(b.firsts[:0], pgtype.Int8OID, n)
@@ -120,7 +146,7 @@ func (b *batch) encode(day int32, reuse bool) {
 	}
 	b.facts = beginArray(b.facts[:0], pgtype.ByteaOID, n)[:size]
 	at := arrayHeader
-	for i := range b.rows {
+	for _, i := range b.sent {
 		r := &b.rows[i]
 		b.streams = appendInt8(b.streams, r.claim.Stream)
 		b.epochs = appendInt4(b.epochs, r.claim.Epoch)
@@ -142,7 +168,7 @@ func (b *batch) copyFacts(bytesOnly bool) {
 	if !bytesOnly && b.merged > 0 {
 		arena = make([]engine.Fact, b.merged)
 	}
-	for i := range b.rows {
+	for _, i := range b.sent {
 		r := &b.rows[i]
 		r.size = 0 // a cursor for now
 		if r.entries > 1 && arena != nil {
@@ -151,7 +177,7 @@ func (b *batch) copyFacts(bytesOnly bool) {
 		}
 	}
 	for i, e := range b.entries {
-		if b.at[i] < 0 || len(e.Facts) == 0 {
+		if b.at[i] < 0 || len(e.Facts) == 0 || b.rows[b.at[i]].fenced {
 			continue
 		}
 		r := &b.rows[b.at[i]]

@@ -18,12 +18,12 @@ const (
 	checkViolation  = "23514" // no partition for the day
 )
 
-// The append, in one round trip and autocommitted. The locks on the writer and
-// on the streams' rows make epoch check and insert one step against claims; any
-// weaker form (no lock, KEY SHARE, an advisory lock in the same statement) lost
-// facts within seconds (reading/journal.md, B). The comparisons with 0 are always
-// true: they let the planner expect so few streams that it looks each up by its
-// key, however small the table was when the plan was made.
+// The append, in one round trip and autocommitted: all rows get in, or none does.
+// The locks on the writer and on the streams' rows make epoch check and insert one
+// step against claims; any weaker form (no lock, KEY SHARE, an advisory lock in the
+// same statement) lost facts within seconds (reading/journal.md, B). The comparisons
+// with 0 are always true: they let the planner expect so few streams that it looks
+// each up by its key, however small the table was when the plan was made.
 const (
 	appendHead = `
 WITH w AS MATERIALIZED (
@@ -33,35 +33,57 @@ live AS MATERIALIZED (
   FROM w CROSS JOIN unnest($1::bigint[], $2::int[]) AS b(stream_id, epoch) JOIN streams s USING (stream_id, epoch)
   WHERE b.stream_id > 0 AND b.epoch > 0
   ORDER BY s.stream_id FOR SHARE OF s),
+verdict AS MATERIALIZED (
+  SELECT count(*) = cardinality($1::bigint[]) AS good FROM live),
 ins AS (
   INSERT INTO journal (stream_id, first_seq, last_seq, epoch, writer, batch, day, facts)
   SELECT b.stream_id, b.first_seq, b.last_seq, b.epoch, $6::int, $7::bigint, $8::date, b.facts
-  FROM unnest($1::bigint[], $2::int[], $3::bigint[], $4::bigint[], $5::bytea[])
+  FROM verdict CROSS JOIN unnest($1::bigint[], $2::int[], $3::bigint[], $4::bigint[], $5::bytea[])
     AS b(stream_id, epoch, first_seq, last_seq, facts)
-  JOIN live USING (stream_id, epoch)`
+  WHERE verdict.good`
 	appendTail = `)
-SELECT (SELECT count(*) FROM w) AS writer_open, array_agg(b.n) AS fenced
-FROM unnest($1::bigint[], $2::int[]) WITH ORDINALITY AS b(stream_id, epoch, n)
-WHERE NOT EXISTS (SELECT FROM live l WHERE l.stream_id = b.stream_id AND l.epoch = b.epoch)`
+SELECT (SELECT count(*) FROM w) AS writer_open, CASE WHEN NOT good THEN (
+  SELECT array_agg(b.n) FROM unnest($1::bigint[], $2::int[]) WITH ORDINALITY AS b(stream_id, epoch, n)
+  WHERE NOT EXISTS (SELECT FROM live l WHERE l.stream_id = b.stream_id AND l.epoch = b.epoch)) END AS fenced
+FROM verdict`
 
 	// The first attempt meets a row of its own only when an invariant is
 	// broken, and says so. Later ones may meet what an earlier one left.
 	appendFirst = appendHead + appendTail
 	appendRetry = appendHead + ` ON CONFLICT (stream_id, last_seq, day) DO NOTHING` + appendTail
 
-	// Which rows of a batch are there, by position. The epoch matters: an
-	// old and a new activation may have a row each, of the same stream and
-	// seqs, in one batch.
+	// How many rows of a batch are there. The epoch matters: an old and a new
+	// activation may each have sent a row of the same stream and seqs.
 	rowsThere = `
-SELECT b.n FROM unnest($1::bigint[], $2::int[], $3::bigint[]) WITH ORDINALITY AS b(stream_id, epoch, last_seq, n)
+SELECT count(*) FROM unnest($1::bigint[], $2::int[], $3::bigint[]) AS b(stream_id, epoch, last_seq)
 JOIN journal j USING (stream_id, epoch, last_seq) WHERE j.writer = $4 AND j.batch = $5 AND j.day = $6`
 )
 
-// commit brings the batch to its verdict. Whatever went wrong with an attempt,
-// the same bytes are sent again: after the first, with DO NOTHING, which under
-// the locks on the epochs means "unless it is in already". An error says that
-// there is no verdict and the node must give up.
+// commit brings the batch to its verdict. Without what turns out to be fenced, and
+// what needs that, it is another batch, of which nothing has been written: whoever
+// claimed a stream has waited for all attempts that it did not fence.
 func (l *lane) commit(b *batch) error {
+	for {
+		b.encode(l.j.cfg.Sink == nil)
+		if len(b.sent) == 0 {
+			return nil
+		}
+		if err := l.deliver(b); err != nil {
+			return err
+		}
+		if len(b.fenced) == 0 {
+			b.committed = len(b.sent)
+			return nil
+		}
+		b.refuse()
+	}
+}
+
+// deliver sends what is left of the batch until it hears what became of it.
+// Whatever went wrong with an attempt, the same bytes are sent again: after the
+// first, with DO NOTHING, which under the locks on the epochs means "unless it is in
+// already". An error says that there is no verdict and the node must give up.
+func (l *lane) deliver(b *batch) error {
 	l.due.Store(b.formed.UnixNano())
 	defer l.due.Store(0)
 	var pause time.Duration
@@ -119,10 +141,6 @@ func (l *lane) try(b *batch, again bool) error {
 	if err != nil {
 		return l.failed(ctx, b, again, err)
 	}
-	for _, n := range b.fenced {
-		b.rows[n-1].fenced = true
-	}
-	b.committed = len(b.rows) - len(b.fenced)
 	l.closed = !open
 	return nil
 }
@@ -181,33 +199,31 @@ func appendPositions(to []int64, array []byte) []int64 {
 	return to
 }
 
-// pardon clears fenced rows that an earlier attempt wrote before the claim came.
-// The answer is final: the claim waited for that attempt, or fenced it too.
+// pardon clears the verdict on a batch that an earlier attempt wrote before the
+// claim came. The answer is final: the claim waited for that attempt, or fenced it
+// too.
 func (l *lane) pardon(ctx context.Context, b *batch) error {
 	there, err := l.there(ctx, b)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case there == len(b.sent):
+		b.fenced = b.fenced[:0]
+	case there > 0:
+		return fmt.Errorf("%w: writer %d batch %d: %d of %d rows", ErrConflict, l.writer, b.seq, there, len(b.sent))
 	}
-	fenced := b.fenced[:0]
-	for _, n := range b.fenced {
-		if !there[n] {
-			fenced = append(fenced, n)
-		}
-	}
-	b.fenced = fenced
 	return nil
 }
 
-// there looks up which of the batch's rows the journal holds, by position.
-func (l *lane) there(ctx context.Context, b *batch) (map[int64]bool, error) {
+// there counts the rows of the batch, as last sent, that the journal holds.
+func (l *lane) there(ctx context.Context, b *batch) (n int, err error) {
 	p := b.bind(l.writer)
 	r := l.conn.PgConn().ExecStatement(ctx, l.lookup, [][]byte{p[0], p[1], p[3], p[5], p[6], p[7]}, binaryFormat, binaryFormat)
-	there := make(map[int64]bool)
 	for r.NextRow() {
-		there[int64(binary.BigEndian.Uint64(r.Values()[0]))] = true
+		n = int(binary.BigEndian.Uint64(r.Values()[0]))
 	}
 	if _, err := r.Close(); err != nil {
-		return nil, fmt.Errorf("look up batch: %w", err)
+		return 0, fmt.Errorf("look up batch: %w", err)
 	}
-	return there, nil
+	return n, nil
 }

@@ -99,9 +99,9 @@ func (l *lane) reconnect(ctx context.Context) error {
 		l.drop(ctx)
 		return err
 	}
-	if len(there) < l.before.committed {
+	if there < l.before.committed {
 		return fmt.Errorf("%w: writer %d batch %d: %d of %d rows are left",
-			ErrLost, l.writer, l.before.seq, len(there), l.before.committed)
+			ErrLost, l.writer, l.before.seq, there, l.before.committed)
 	}
 	return nil
 }

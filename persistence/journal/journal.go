@@ -25,6 +25,7 @@ type Journal interface {
 	Claim(ctx context.Context, ref engine.Ref) (Claim, error)
 	// Append takes an entry over and returns at once. Entries of one stream
 	// must be handed over in the order of their seqs, by one goroutine.
+	// Those of one event go through one lane, in the order of the calls.
 	Append(e *Entry)
 	// Load reads the stream's records after the given seq, in order. Ref is
 	// left zero. A record that began before the given seq and ends after it
@@ -49,6 +50,10 @@ type Entry struct {
 	First int64         // seq of the first fact
 	Facts []engine.Fact // for followers; never changed again
 	Bytes []byte        // the same facts as codec.AppendFact wrote them, one after another
+	// Needs is the claim of another actor of the same event, on whose entry,
+	// handed over before, these facts rest: they are refused unless that one is
+	// durable when they are. The zero Claim needs nothing.
+	Needs Claim
 	Owner Owner
 }
 
@@ -56,7 +61,8 @@ type Entry struct {
 type Owner interface {
 	// Settled is called once, from the lane's goroutine, in the order in
 	// which the stream's entries were handed over: nil when the facts are
-	// durable, ErrFenced when another activation owns the stream, ErrOrder
+	// durable, ErrFenced when another activation owns the stream, or may own the
+	// one that the entry needs, ErrOrder
 	// when the entry does not follow the one before it, ErrClosed when the
 	// journal stopped (of a batch in flight then, nobody knows whether it
 	// is durable). After any error the activation must drop its state. A
@@ -84,7 +90,8 @@ type Batch struct {
 }
 
 var (
-	// ErrFenced says that a later claim owns the stream. It is never retried.
+	// ErrFenced says that a later claim owns the stream, or may own one that
+	// the entry rests on. It is never retried.
 	ErrFenced = errors.New("journal: fenced by a later claim")
 	// ErrClosed says that the journal has stopped.
 	ErrClosed = errors.New("journal: closed")

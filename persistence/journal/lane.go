@@ -125,7 +125,7 @@ func (l *lane) serve() error {
 	for l.take() {
 		b := l.batch
 		if len(b.rows) > 0 {
-			b.encode(dayOf(l.j.cfg.Now()), l.j.cfg.Sink == nil)
+			b.formed, b.day = time.Now(), dayOf(l.j.cfg.Now())
 			if err := l.commit(b); err != nil {
 				l.settle(b, ErrClosed)
 				return err
@@ -192,6 +192,11 @@ func (l *lane) place(e *Entry) int32 {
 	case e.Claim.Epoch < s.epoch || s.lost:
 		return rowFenced
 	}
+	on, met := l.needed(e.Needs)
+	if !met {
+		s.lost = true
+		return rowFenced
+	}
 	placed := s.formed == l.formed
 	if len(e.Facts) == 0 {
 		if placed {
@@ -207,7 +212,28 @@ func (l *lane) place(e *Entry) int32 {
 	if !placed {
 		s.formed, s.row = l.formed, l.batch.addRow(e)
 	}
+	if on >= 0 {
+		l.batch.needs = append(l.batch.needs, need{s.row, on})
+	}
 	return s.row
+}
+
+// needed says whether a claim that an entry needs has not been lost, as far as is
+// known, and which row of the batch must get in for that, or -1. An epoch that has
+// passed may have been lost: whoever needs it is refused.
+func (l *lane) needed(c Claim) (row int32, met bool) {
+	if c == (Claim{}) {
+		return -1, true
+	}
+	s := l.streams[c.Stream]
+	switch {
+	case s == nil || s.lost || s.epoch != c.Epoch: // nil: forgotten
+		return -1, false
+	case s.formed == l.formed:
+		return s.row, true
+	default:
+		return -1, true
+	}
 }
 
 // publish takes the verdict in: it counts, remembers the fenced streams, and

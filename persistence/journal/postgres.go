@@ -220,8 +220,8 @@ WHERE NOT EXISTS (SELECT FROM streams s WHERE s.stream_id = b.stream_id AND s.ep
 // Append takes an entry over and returns at once. There is no limit here:
 // callers shed by Backlog before they decide.
 func (j *Postgres) Append(e *Entry) {
-	// Mixed, because ids are given out in order and kinds may alternate.
-	h := uint64(e.Claim.Stream) * 0x9e3779b97f4a7c15 >> 32
+	// Mixed, for ids are given out in order.
+	h := uint64(e.Ref.Event) * 0x9e3779b97f4a7c15 >> 32
 	j.lanes[h%uint64(len(j.lanes))].append(e)
 }
 

@@ -53,6 +53,7 @@ func TestRivals(t *testing.T) {
 	t.Logf("%+v, %d attempts sent again, %d writers closed", tally, retries, len(undertaker.tails))
 	require.Positive(t, tally.Acked)
 	require.Positive(t, tally.Fenced)
+	require.Positive(t, tally.Joint)
 	require.Positive(t, retries)
 	require.NotEmpty(t, undertaker.tails)
 }

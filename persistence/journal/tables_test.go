@@ -169,8 +169,9 @@ func TestAppendPlan(t *testing.T) {
 		require.NoError(t, err)
 		plan := strings.Join(lines, "\n")
 		require.Contains(t, plan, "Index Scan using streams_pkey on streams", "%d streams", streams)
-		require.Contains(t, plan, "Index Cond: (stream_id = b_1.stream_id)", "%d streams", streams)
-		require.Equal(t, 2, strings.Count(plan, "Hash Join")+strings.Count(plan, "Hash Anti Join"), "%d streams:\n%s", streams, plan)
+		require.Contains(t, plan, "Index Cond: (stream_id = b.stream_id)", "%d streams", streams)
+		require.Contains(t, plan, "Hash Anti Join", "%d streams", streams)
+		require.NotContains(t, plan, "Hash Join", "%d streams", streams)
 	}
 }
 

@@ -54,6 +54,7 @@ func Journal(t *testing.T, open func(t *testing.T) Fixture) {
 		{"BarrierFollowsItsStream", barrierFollowsItsStream},
 		{"RivalFences", rivalFences},
 		{"FenceSparesOtherStreams", fenceSparesOtherStreams},
+		{"NeedsAreMetOrRefused", needsAreMetOrRefused},
 		{"SameNodeClaimsAgain", sameNodeClaimsAgain},
 		{"DisorderIsRefused", disorderIsRefused},
 		{"StandingNamesTheFenced", standingNamesTheFenced},
@@ -171,6 +172,41 @@ func fenceSparesOtherStreams(t *testing.T, f Fixture) {
 			require.Len(t, LoadTokens(t, f.Journal, scribes[i].Claim.Stream, 0), 1)
 		}
 	}
+}
+
+// needsAreMetOrRefused has a ledger rest on two keepers of which one is claimed by a
+// rival: with what the keeper says before it hears of that, and after.
+func needsAreMetOrRefused(t *testing.T, f Fixture) {
+	sound, keeper := NewScribe(t, f.Journal, engine.InventoryRef(1, 1)), NewScribe(t, f.Journal, engine.InventoryRef(1, 2))
+	for i := range 20 {
+		ledger := NewScribe(t, f.Journal, engine.EventRef(1))
+		head := len(LoadTokens(t, f.Journal, ledger.Claim.Stream, 0))
+		sound.Append(1)
+		require.NoError(t, ledger.AppendNeeding(1, sound.Claim).Wait(t))
+		require.NoError(t, ledger.AppendNeeding(1, sound.Claim).Wait(t), "what has long been durable")
+		if i%2 == 0 {
+			NewScribe(t, f.Rival, keeper.Ref)
+		} else {
+			NewScribe(t, f.Journal, keeper.Ref)
+		}
+		lost := keeper.Append(1)
+		if i%3 == 0 {
+			require.ErrorIs(t, lost.Wait(t), journal.ErrFenced)
+			lost = keeper.Append(1)
+		}
+		before, rests, after := ledger.AppendNeeding(1, sound.Claim), ledger.AppendNeeding(1, keeper.Claim), ledger.Append(1)
+		require.ErrorIs(t, rests.Wait(t), journal.ErrFenced)
+		require.ErrorIs(t, after.Wait(t), journal.ErrFenced)
+		kept := 2
+		if before.Wait(t) == nil { // it was in an earlier batch
+			kept = 3
+		}
+		require.Len(t, LoadTokens(t, f.Journal, ledger.Claim.Stream, 0), head+kept)
+		require.ErrorIs(t, lost.Wait(t), journal.ErrFenced)
+		keeper = NewScribe(t, f.Journal, keeper.Ref)
+	}
+	require.Empty(t, LoadTokens(t, f.Journal, keeper.Claim.Stream, 0))
+	require.Len(t, LoadTokens(t, f.Journal, sound.Claim.Stream, 0), 20)
 }
 
 func sameNodeClaimsAgain(t *testing.T, f Fixture) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -94,8 +95,8 @@ func (s *Store) usurp(rows []*memRow) {
 	}
 }
 
-// insert is one attempt: it puts in all rows whose epoch stands and returns the
-// others. A first attempt that meets a row of its own has no effect and returns
+// insert is one attempt: it puts in all rows whose epoch stands, and that of those
+// they need, and returns the others. A first attempt that meets a row of its own has no effect and returns
 // false, as with Postgres' key.
 func (s *Store) insert(rows []*memRow, again bool) (fenced map[*memRow]bool, ok bool) {
 	s.mu.Lock()
@@ -114,6 +115,14 @@ func (s *Store) insert(rows []*memRow, again bool) (fenced map[*memRow]bool, ok 
 		default:
 			fresh = append(fresh, r)
 		}
+	}
+	for more := true; more; {
+		n := len(fresh)
+		fresh = slices.DeleteFunc(fresh, func(r *memRow) bool {
+			fenced[r] = fenced[r] || slices.ContainsFunc(r.needs, func(on *memRow) bool { return fenced[on] })
+			return fenced[r]
+		})
+		more = len(fresh) < n
 	}
 	for _, r := range fresh {
 		st := s.byID[r.Stream-1]

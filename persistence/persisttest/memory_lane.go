@@ -10,6 +10,7 @@ import (
 type memRow struct {
 	journal.Record
 	claim journal.Claim
+	needs []*memRow // without which it must not get in
 }
 
 func (m *Memory) run() {
@@ -89,7 +90,11 @@ func (m *Memory) form(entries []*journal.Entry) (rows []*memRow, of []*memRow, r
 	for i, e := range entries {
 		m.epoch[e.Claim.Stream] = max(m.epoch[e.Claim.Stream], e.Claim.Epoch)
 		next := m.next[e.Claim]
+		unmet := e.Needs != (journal.Claim{}) && (m.epoch[e.Needs.Stream] != e.Needs.Epoch || m.bad[e.Needs] != nil)
 		switch {
+		case unmet:
+			refused[i], m.bad[e.Claim] = journal.ErrFenced, journal.ErrFenced
+			continue
 		case m.epoch[e.Claim.Stream] > e.Claim.Epoch || m.bad[e.Claim] != nil:
 			refused[i] = journal.ErrFenced
 			continue
@@ -111,6 +116,9 @@ func (m *Memory) form(entries []*journal.Entry) (rows []*memRow, of []*memRow, r
 		}
 		r.Facts, r.Bytes = append(r.Facts, e.Facts...), append(r.Bytes, e.Bytes...)
 		r.Last = e.First + int64(len(e.Facts)) - 1
+		if on := open[e.Needs]; on != nil {
+			r.needs = append(r.needs, on)
+		}
 		m.next[e.Claim] = r.Last + 1
 	}
 	return rows, of, refused

@@ -35,7 +35,7 @@ type Rivalry struct {
 }
 
 // Tally counts what happened in a contest.
-type Tally struct{ Claims, Facts, Acked, Fenced, Unknown int }
+type Tally struct{ Claims, Facts, Joint, Acked, Fenced, Unknown int }
 
 // deed is an entry and what its owner heard.
 type deed struct {
@@ -43,6 +43,7 @@ type deed struct {
 	first, last int64
 	heard       bool
 	err         error
+	needs       *deed // which must be there if this one is
 }
 
 // replay is what a new owner read after its claim.
@@ -56,6 +57,24 @@ type chronicle struct {
 	mu      sync.Mutex
 	deeds   []*deed
 	replays []replay
+	latest  map[lane]*deed
+}
+
+// lane is what carries the entries of one event in the order of their handing over.
+type lane struct {
+	j     journal.Journal
+	event int64
+}
+
+// need picks a deed of another stream, now and then, for the next one to rest on.
+func (l *chronicle) need(rng *rand.Rand, j journal.Journal, ref engine.Ref, claim journal.Claim) *deed {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	d := l.latest[lane{j, ref.Event}]
+	if d == nil || d.claim.Stream == claim.Stream || rng.IntN(3) > 0 {
+		return nil
+	}
+	return d
 }
 
 // Run holds the contest and requires, of what is left in the store:
@@ -63,19 +82,24 @@ type chronicle struct {
 //   - every stream is gap-free and its epochs never fall;
 //   - rows of older epochs are exactly what the next owner replayed;
 //   - acknowledged facts are there, fenced ones are not;
-//   - nobody was fenced without a later claim, unless Buried.
+//   - facts that need others are there only with those;
+//   - nobody was fenced without a later claim, unless Buried or for what he needs.
 func (r Rivalry) Run(t testing.TB) Tally {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), r.For)
 	defer cancel()
-	var all chronicle
+	all := chronicle{latest: make(map[lane]*deed)}
+	refs := make([]engine.Ref, r.Streams)
+	for i := range refs {
+		refs[i] = engine.InventoryRef(1+int64(i%2), int64(i))
+	}
 	var wg sync.WaitGroup
 	for n, node := range r.Nodes {
 		for w := range r.Writers {
 			rng := rand.New(rand.NewPCG(r.Seed, uint64(n*r.Writers+w)))
 			wg.Go(func() {
 				for ctx.Err() == nil {
-					all.activate(ctx, rng, node(), engine.InventoryRef(1, rng.Int64N(int64(r.Streams))))
+					all.activate(ctx, rng, node(), refs[rng.IntN(r.Streams)])
 				}
 			})
 		}
@@ -128,11 +152,18 @@ func (l *chronicle) activate(ctx context.Context, rng *rand.Rand, node Node, ref
 			goOn = hear()
 			continue
 		}
-		d := &deed{claim: claim, first: s.Next}
-		v := s.Append(rng.IntN(4))
+		d := &deed{claim: claim, first: s.Next, needs: l.need(rng, node.Journal, ref, claim)}
+		var needs journal.Claim
+		if d.needs != nil {
+			needs = d.needs.claim
+		}
+		v := s.AppendNeeding(rng.IntN(4), needs)
 		d.last = s.Next - 1
 		l.mu.Lock()
 		l.deeds = append(l.deeds, d)
+		if d.first <= d.last {
+			l.latest[lane{node.Journal, ref.Event}] = d
+		}
 		l.mu.Unlock()
 		flight, deeds = append(flight, v), append(deeds, d)
 	}
@@ -173,8 +204,18 @@ func (r Rivalry) judge(t testing.TB, all *chronicle) Tally {
 		}
 	}
 	r.removeFenced(t, standing)
+	there := func(d *deed) bool {
+		final := streams[d.claim.Stream]
+		return d.first <= d.last && int64(len(final)) >= d.first && int32(final[d.first-1]>>32) == d.claim.Epoch
+	}
+	needy := make(map[journal.Claim]bool)
 	for _, d := range all.deeds {
 		final := streams[d.claim.Stream]
+		needy[d.claim] = needy[d.claim] || d.needs != nil
+		if d.needs != nil && there(d) {
+			tally.Joint++
+			require.True(t, there(d.needs), "%+v is there without %+v, which it needs", *d, *d.needs)
+		}
 		switch {
 		case d.heard && d.err == nil:
 			tally.Acked++
@@ -183,7 +224,7 @@ func (r Rivalry) judge(t testing.TB, all *chronicle) Tally {
 				"acknowledged facts are not those in the store: %+v, but %x", *d, final[d.first-1:d.last])
 		case errors.Is(d.err, journal.ErrFenced):
 			tally.Fenced++
-			require.False(t, standing[d.claim] && !r.Buried, "fenced without a later claim: %+v", *d)
+			require.False(t, standing[d.claim] && !r.Buried && !needy[d.claim], "fenced without a later claim: %+v", *d)
 			if d.first <= d.last && int64(len(final)) >= d.first {
 				require.NotEqual(t, d.claim.Epoch, int32(final[d.first-1]>>32), "refused facts are there: %+v", *d)
 			}

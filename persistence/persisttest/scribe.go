@@ -82,6 +82,14 @@ func (s *Scribe) Append(n int) *Verdict {
 	return v
 }
 
+// AppendNeeding hands over an entry with n facts that rest on another claim's.
+func (s *Scribe) AppendNeeding(n int, needs journal.Claim) *Verdict {
+	e, v := s.entry(n)
+	e.Needs = needs
+	s.j.Append(e)
+	return v
+}
+
 // LoadTokens reads a stream's tokens and requires that its records follow one another
 // from after+1, with epochs that never fall.
 func LoadTokens(t testing.TB, j journal.Journal, stream, after int64) []uint64 {

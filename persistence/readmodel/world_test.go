@@ -91,9 +91,9 @@ func (w *world) settled() {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), within)
 	defer cancel()
-	for _, a := range w.actors {
+	for ref, a := range w.actors {
 		b := &barrier{done: make(chan error, 1)}
-		w.journal.Append(&journal.Entry{Claim: a.claim, First: a.next, Owner: b})
+		w.journal.Append(&journal.Entry{Ref: ref, Claim: a.claim, First: a.next, Owner: b})
 		require.NoError(w.t, <-b.done)
 	}
 	require.NoError(w.t, w.follow.Passed(ctx))
@@ -145,7 +145,7 @@ func (w *world) do(ref engine.Ref, c engine.Command) engine.Reply {
 	for _, answer := range d.Answers {
 		w.answers[answer.Key] = answer.Reply
 	}
-	for _, s := range slices.Concat(d.Asks, d.Sends) {
+	for _, s := range slices.Concat(d.Asks, d.Joint, d.Sends) {
 		w.do(s.To, s.Cmd)
 	}
 	if d.Hold != nil {
