@@ -131,8 +131,8 @@ func Start(cfg Config) *Node {
 	n.freezer = make(chan func(context.Context), 64)
 	n.timers = newTimers(n.Now, func(ref engine.Ref) { n.Tell(ref, engine.Wake{}) })
 	n.env = host.Env{
-		Journal: cfg.Journal, Snapshots: cfg.Snapshots, Log: n.cfg.Log, Now: n.Now, Send: n.Tell, Arm: n.timers.arm,
-		Go: n.run, Freeze: n.freeze, Gone: n.gone, Parked: n.parked, Before: n.before, SnapshotEvery: n.cfg.SnapshotEvery,
+		Journal: cfg.Journal, Snapshots: cfg.Snapshots, Log: n.cfg.Log, Now: n.Now, Send: n.Tell, Here: n.here, Join: n.join,
+		Arm: n.timers.arm, Go: n.run, Freeze: n.freeze, Gone: n.gone, Parked: n.parked, Before: n.before, SnapshotEvery: n.cfg.SnapshotEvery,
 		Fenced: &n.fenced,
 	}
 	n.run(n.timers.run)
@@ -285,6 +285,16 @@ func (n *Node) tell(to engine.Ref, cmd engine.Command, since time.Time) {
 		n.adrift.Add(-1)
 		n.tell(to, cmd, since)
 	})
+}
+
+func (n *Node) here(ref engine.Ref) bool { return n.placement.Load().owns(ref.Event) }
+
+// join sends what must not leave the node: it is lost if the actor has moved.
+func (n *Node) join(to engine.Ref, j host.Joint) {
+	if s, ok := n.slots.Load(to); ok && s.act.Load.Load() < 4*n.cfg.MaxInFlight {
+		s.act.Load.Add(1)
+		n.system.Root.Send(s.pid, j)
+	}
 }
 
 // find returns the actor's activation, and makes one if there is none and the actor

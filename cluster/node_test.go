@@ -17,6 +17,7 @@ import (
 	"boxoffice/engine"
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
+	"boxoffice/engine/keeper"
 	"boxoffice/persistence/journal"
 	"boxoffice/persistence/persisttest"
 )
@@ -241,6 +242,75 @@ func TestAFencedActivationAnswersUnavailableAndTheNextServes(t *testing.T) {
 	require.Equal(t, engine.Unavailable, r.Code)
 	eventually(t, n, event.Move{To: event.StatusCancelled})
 	require.NoError(t, rival.Stop(t.Context()))
+}
+
+// An order is made while its reservation is not yet durable: it must not outlive it.
+func TestAnOrderNeedsItsReservation(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	n, j := w.node(t, nil)
+	defer stop(t, n, j)
+	onSale(t, n, 0, 5)
+	untilIdle(t, n)
+	rival := w.store.Open(nil)
+	_, err := rival.Claim(t.Context(), engine.InventoryRef(eventNo, typeNo))
+	require.NoError(t, err)
+	lost := place(1, 1)
+	_, err = n.Ask(t.Context(), engine.EventRef(eventNo), lost)
+	var r *engine.Refusal
+	require.ErrorAs(t, err, &r)
+	require.Equal(t, engine.Unavailable, r.Code)
+	eventually(t, n, event.GateStats{})
+	_, err = n.Ask(t.Context(), engine.EventRef(eventNo), event.GetOrder{Order: lost.Order})
+	require.ErrorAs(t, err, &r)
+	require.Equal(t, engine.OrderNotFound, r.Code)
+	eventually(t, n, lost)
+	require.Equal(t, int64(1), ask(t, n, engine.EventRef(eventNo), event.GateStats{}).(*event.Stats).Issued)
+	require.NoError(t, rival.Stop(t.Context()))
+}
+
+// What an order takes and the order itself become durable together, unless the
+// journal had just nothing else to do.
+func TestAnOrderIsOneCommit(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	w.store.SetFaults(persisttest.Faults{Delay: 2 * time.Millisecond})
+	var mu sync.Mutex
+	var apart, together int
+	j := w.store.Open(func(b *journal.Batch) {
+		mu.Lock()
+		defer mu.Unlock()
+		orders := make(map[engine.OrderID]int)
+		for _, r := range b.Records {
+			for _, f := range r.Facts {
+				switch f := f.(type) {
+				case *keeper.ReservedFact:
+					orders[f.Claim.Order]++
+				case *event.OrderCreated:
+					orders[f.Order.ID]++
+				}
+			}
+		}
+		for _, n := range orders {
+			apart, together = apart+2-n, together+n-1
+		}
+	})
+	n := w.nodeOn(j)
+	defer stop(t, n, j)
+	onSale(t, n, 2000, 1000)
+	var buyers sync.WaitGroup
+	for i := range 25 {
+		buyers.Go(func() {
+			for k := range 40 {
+				ask(t, n, engine.EventRef(eventNo), place(40*i+k, 1))
+			}
+		})
+	}
+	buyers.Wait()
+	mu.Lock()
+	defer mu.Unlock()
+	require.Equal(t, 1000, together+apart/2)
+	require.Positive(t, together)
 }
 
 func TestIdleActorsAreSnapshottedAndPutAway(t *testing.T) {

@@ -155,6 +155,10 @@ type Decision struct {
 	Hold    *OrderID // keep the command's caller waiting under this key
 	Answers []Answer // to callers held earlier
 	Sends   []Send
+	// Joint leaves for an actor of the same event at once, if it is on this node,
+	// and with Sends if not. What that decides on hearing it becomes durable only
+	// together with Facts or after them (docs/adr/0010).
+	Joint []Send
 	// Asks leave at once, with no fact of the decision behind them that is not
 	// volatile: they promise nothing, and who gets one finds out by itself when
 	// it has been forgotten (docs/adr/0009).

@@ -60,8 +60,9 @@ type released struct {
 }
 
 // decide has the kind decide, takes its facts in, and sees to it that its
-// outcome leaves when they are durable.
-func (a *Activation) decide(c *Call, cmd engine.Command) {
+// outcome leaves when they are durable. A joint command's facts need its sender's
+// claim.
+func (a *Activation) decide(c *Call, cmd engine.Command, needs journal.Claim) {
 	if c == nil {
 		defer a.Load.Add(-1)
 	}
@@ -92,7 +93,12 @@ func (a *Activation) decide(c *Call, cmd engine.Command) {
 		return
 	}
 	a.current = nil
+	w.entry.Needs = needs
+	joint := a.joint(w, d.Joint)
 	a.submit(w)
+	for _, s := range joint { // after its facts were handed over: the lane keeps the order
+		a.env.Join(s.To, Joint{s.Cmd, a.claim})
+	}
 	if a.seq-a.saved >= max(a.env.SnapshotEvery, a.saved) {
 		a.freeze()
 	}
@@ -110,6 +116,16 @@ func (a *Activation) ask(w *work, asks []engine.Send) {
 	for _, s := range asks {
 		a.env.Send(s.To, s.Cmd)
 	}
+}
+
+// joint returns what leaves as soon as the decision's facts are on their way. What
+// has no facts to go with, or another node to go to, leaves with the rest.
+func (a *Activation) joint(w *work, sends []engine.Send) []engine.Send {
+	if len(sends) == 0 || len(w.entry.Facts) > 0 && a.env.Here(sends[0].To) {
+		return sends
+	}
+	w.sends = append(w.sends, sends...)
+	return nil
 }
 
 // takeIn applies the facts and encodes those that are journaled. It reports

@@ -42,10 +42,14 @@ type Env struct {
 	Log       *slog.Logger
 	Now       func() time.Time                 // not set back by the wall clock
 	Send      func(engine.Ref, engine.Command) // to any actor, without waiting
-	Arm       func(engine.Ref, time.Time)      // ask for a Wake at a time
-	Go        func(func(context.Context))      // run beside the actor; the node waits for it
-	Freeze    func(func(context.Context)) bool // run in the node's one snapshot writer; false when it is full
-	Gone      func(*Activation)                // forget the activation: the next command makes a new one
+	// Here says whether an actor is this node's now. Join sends to it if it still
+	// is: what it decides on hearing the command needs the claim.
+	Here   func(engine.Ref) bool
+	Join   func(engine.Ref, Joint)
+	Arm    func(engine.Ref, time.Time)      // ask for a Wake at a time
+	Go     func(func(context.Context))      // run beside the actor; the node waits for it
+	Freeze func(func(context.Context)) bool // run in the node's one snapshot writer; false when it is full
+	Gone   func(*Activation)                // forget the activation: the next command makes a new one
 	// Parked notes when an actor that is put away wants to wake.
 	Parked func(engine.Ref, journal.Claim, time.Time) error
 	// Before is called before a stream is claimed: whoever may have had it
@@ -80,6 +84,12 @@ type (
 	dropped struct{}
 	idle    struct{} // nothing is pending
 )
+
+// Joint is a tell that may be heard before its sender's facts are durable.
+type Joint struct {
+	Cmd   engine.Command
+	Needs journal.Claim // the sender's
+}
 
 // Activation is the actor of the library that hosts one of ours.
 type Activation struct {
@@ -137,6 +147,8 @@ func (a *Activation) Receive(ctx actor.Context) {
 	case *Call:
 		a.Used.Store(a.env.Now().UnixMilli())
 		a.take(m, m.Cmd)
+	case Joint:
+		a.takeJoint(m)
 	case engine.Command:
 		a.take(nil, m)
 	case *actor.Started:
@@ -184,8 +196,18 @@ func (a *Activation) take(c *Call, cmd engine.Command) {
 			a.stash = append(a.stash, cmd)
 		}
 	default:
-		a.decide(c, cmd)
+		a.decide(c, cmd, journal.Claim{})
 	}
+}
+
+// takeJoint deals with a joint command, if it can now: who has to be loaded first has
+// no use for it, and its sender's patience sees to the rest.
+func (a *Activation) takeJoint(j Joint) {
+	if a.stopped || a.state == nil || a.leaving.Load() {
+		a.Load.Add(-1)
+		return
+	}
+	a.decide(nil, j.Cmd, j.Needs)
 }
 
 // bounce sends a command that reached a stopped activation on its way again.
@@ -265,7 +287,7 @@ func (a *Activation) start(l loaded) {
 		return
 	}
 	a.Load.Add(1)
-	a.decide(nil, engine.Wake{Epoch: l.claim.Epoch})
+	a.decide(nil, engine.Wake{Epoch: l.claim.Epoch}, journal.Claim{})
 	stash := a.stash
 	a.stash = nil
 	for _, m := range stash {

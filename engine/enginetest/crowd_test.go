@@ -42,8 +42,8 @@ func (c *crowd) tell(cmd engine.Command) {
 	for _, f := range d.Facts {
 		c.state.Apply(f)
 	}
-	c.sends = slices.Concat(c.sends, d.Asks, d.Sends)
-	c.told, c.facts = len(d.Asks)+len(d.Sends), len(d.Facts)
+	c.sends = slices.Concat(c.sends, d.Asks, d.Joint, d.Sends)
+	c.told, c.facts = len(d.Asks)+len(d.Joint)+len(d.Sends), len(d.Facts)
 }
 
 // place asks for n orders, and has the keeper grant them or not.

@@ -32,12 +32,13 @@ const (
 	SeatlessOrder Bug = "seatless-order" // an order is made though its seats were refused
 	PaidTooLate   Bug = "paid-too-late"  // a hold's clock goes on while its seats are being paid
 	LateExpiry    Bug = "late-expiry"    // holds end ten seconds after their time
+	JointApart    Bug = "joint-apart"    // what rests on another actor's facts is durable without them
 	LateProof     Bug = "late-proof"     // a proof counts from when it is heard, not from when it was asked for
 )
 
 // Bugs lists the planted bugs.
 var Bugs = []Bug{
-	NoFence, LateClaim, EarlyReply, NoBarrier, ShortSnapshot, NoRelease, NoInquiry, StaleAck, NoDedupe, BlindExpiry, NoProof, LateProof,
+	NoFence, LateClaim, EarlyReply, NoBarrier, ShortSnapshot, NoRelease, NoInquiry, StaleAck, NoDedupe, BlindExpiry, NoProof, LateProof, JointApart,
 	TwoHolders, SeatlessOrder, PaidTooLate, LateExpiry,
 }
 

@@ -9,6 +9,8 @@ type envelope struct {
 	to   engine.Ref
 	cmd  engine.Command
 	call *call // who waits for a reply, or nil
+
+	needs *activation // whose facts must be durable with what is decided, or nil
 }
 
 // call is one try of an ask.

@@ -231,7 +231,11 @@ func (a *activation) decide(e *envelope) {
 			return
 		}
 	}
-	a.submit(d.Facts, out)
+	if !a.mayJoin(d) {
+		out.sends, d.Joint = slices.Concat(out.sends, d.Joint), nil
+	}
+	a.submit(d.Facts, out, e.needs)
+	a.join(d.Joint)
 	if a.seq-a.saved >= s.swarm.snapshotEvery {
 		a.freeze()
 	}
@@ -241,11 +245,39 @@ func (a *activation) decide(e *envelope) {
 	a.arm()
 }
 
+// mayJoin says whether the joint sends of a decision are for an actor that this node
+// has, and go with facts.
+func (a *activation) mayJoin(d engine.Decision) bool {
+	return len(d.Joint) > 0 && a.node.acts[d.Joint[0].To] != nil &&
+		slices.ContainsFunc(d.Facts, func(f engine.Fact) bool { return !f.FactType().Volatile() })
+}
+
+// join delivers within the node, before the facts that the sends go with are durable.
+func (a *activation) join(sends []engine.Send) {
+	s, life := a.node.sim, a.node.life
+	for _, c := range sends {
+		to := a.node.acts[c.To]
+		if s.chance(s.swarm.loss) {
+			s.reach("lost", kindOf(c.Cmd))
+			continue
+		}
+		s.after(s.between(5, millisecond), func() {
+			if a.node.life != life || to.stopped || to.state == nil {
+				return
+			}
+			if a.pending > 0 {
+				s.reach("joint", s.phase(to.ref))
+			}
+			to.decide(&envelope{to: c.To, cmd: c.Cmd, needs: a})
+		})
+	}
+}
+
 // submit applies the facts and hands the decision to the lane. What needs no
 // fact leaves at once, unless facts before it are still on their way.
-func (a *activation) submit(facts []engine.Fact, out outcome) {
+func (a *activation) submit(facts []engine.Fact, out outcome, needs *activation) {
 	s := a.node.sim
-	en := &entry{act: a, at: s.now, first: a.seq + 1, out: out}
+	en := &entry{act: a, needs: needs, at: s.now, first: a.seq + 1, out: out}
 	for _, f := range facts {
 		if !f.FactType().Volatile() {
 			var err error
@@ -437,7 +469,7 @@ func (a *activation) freeze() {
 		out.release(a)
 		return
 	}
-	a.submit(nil, out)
+	a.submit(nil, out, nil)
 }
 
 // keep encodes a snapshot beside the actor, which has gone on meanwhile.

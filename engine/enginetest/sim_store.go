@@ -28,13 +28,15 @@ type row struct {
 	first, last int64
 	batch       *batch
 	bytes       []byte // its facts
+	needs       []*row // without which it must not land
 	landed      bool
 }
 
 // entry is a decision on its way through the journal; without facts, a barrier.
 type entry struct {
 	act   *activation
-	at    int64 // when it was decided
+	needs *activation // on whose facts, handed over before, it rests, or nil
+	at    int64       // when it was decided
 	facts int
 	first int64
 	bytes []byte
@@ -81,6 +83,12 @@ func (n *node) flush() {
 		if e.facts == 0 {
 			continue
 		}
+		if e.needs != nil && e.needs.fenced && n.sim.bug != JointApart {
+			e.act.fenced = true
+		}
+		if e.act.fenced {
+			continue
+		}
 		r := byAct[e.act]
 		if r == nil {
 			r = &row{act: e.act, ref: e.act.ref, epoch: e.act.epoch, first: e.first, last: e.first - 1, batch: b}
@@ -89,6 +97,9 @@ func (n *node) flush() {
 		}
 		r.last += int64(e.facts)
 		r.bytes = append(r.bytes, e.bytes...)
+		if on := byAct[e.needs]; on != nil {
+			r.needs = append(r.needs, on)
+		}
 	}
 	if len(b.rows) == 0 {
 		n.settle(b, nil)
@@ -130,8 +141,8 @@ func (n *node) commit(b *batch) {
 	})
 }
 
-// land is the journal's side of an attempt: all rows whose epoch stands get in.
-// It returns those that have not. A first attempt that meets rows of its own
+// land is the journal's side of an attempt: all rows whose epoch stands, and that of
+// what they need, get in. It returns those that have not. A first attempt that meets rows of its own
 // has no effect.
 func (s *Sim) land(b *batch, again bool, how string) map[*row]bool {
 	if !again && slices.ContainsFunc(b.rows, func(r *row) bool { return r.landed }) {
@@ -141,16 +152,28 @@ func (s *Sim) land(b *batch, again bool, how string) map[*row]bool {
 	fenced := make(map[*row]bool)
 	for _, r := range b.rows {
 		st := s.stream(r.ref)
-		if r.landed {
-			continue
-		}
-		if st.epoch != r.epoch && s.bug != NoFence {
+		if !r.landed && st.epoch != r.epoch && s.bug != NoFence {
 			fenced[r] = true
 			s.logf("batch %d/%d fenced %s: epoch %d, now %d %s", b.node.id, b.n, r.ref.Name(), r.epoch, st.epoch, how)
 			s.reach("fenced", s.phase(r.ref))
-			continue
 		}
-		s.insert(st, r, how)
+	}
+	for more := s.bug != JointApart; more; {
+		more = false
+		for _, r := range b.rows {
+			if !r.landed && !fenced[r] && slices.ContainsFunc(r.needs, func(on *row) bool { return fenced[on] }) {
+				fenced[r], more = true, true
+				s.logf("batch %d/%d refuses %s for what it needs %s", b.node.id, b.n, r.ref.Name(), how)
+				s.reach("unmet", s.phase(r.ref))
+			}
+		}
+	}
+	for _, needy := range []bool{false, true} { // all at once; but the truth is told what others rest on first
+		for _, r := range b.rows {
+			if !r.landed && !fenced[r] && len(r.needs) > 0 == needy {
+				s.insert(s.stream(r.ref), r, how)
+			}
+		}
 	}
 	return fenced
 }

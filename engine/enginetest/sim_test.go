@@ -87,7 +87,7 @@ func mustReach() (whats []string) {
 		}
 	}
 	return append(whats, "clock jump / start", "late money / completed", "late money / completed with seats",
-		"reservation / replaced", "seats / replaced", "seats / replaced by others", "seats / taken over", "order / with seats")
+		"joint / order placing", "unmet / order placing", "reservation / replaced", "seats / replaced", "seats / replaced by others", "seats / taken over", "order / with seats")
 }
 
 // TestSimReplays makes sure that a seed is the same run every time.

@@ -131,7 +131,7 @@ func (w *story) tell(c *character, cmd engine.Command) error {
 		}
 		w.printf("= to %s: %s", w.nick(a.Key), w.show(a.Reply))
 	}
-	for _, s := range slices.Concat(d.Asks, d.Sends) {
+	for _, s := range slices.Concat(d.Asks, d.Joint, d.Sends) {
 		if w.waits {
 			w.printf("> %s: %s", w.named(s.To), w.showCommand(s.Cmd))
 		}

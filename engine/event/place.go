@@ -110,11 +110,12 @@ func (s *State) startPlacing(p *placing) engine.Decision {
 	if p.late != nil {
 		floor = s.floor()
 	}
+	sole := len(p.order.Lines) == 1 && !p.order.seated() && p.late == nil
 	var asks []engine.Send
 	for i := range p.order.Lines {
 		l := &p.order.Lines[i]
 		asks = append(asks, engine.Send{To: s.keeperOf(p.order, i), Cmd: keeper.Reserve{
-			Claim: claim, Floor: floor,
+			Claim: claim, Floor: floor, Sole: sole,
 			Line: keeper.Line{
 				Quantity: l.Quantity, Customer: p.order.Customer, PresaleCode: p.presale, Late: p.late != nil, Seated: len(l.Seats) > 0,
 			},

@@ -114,7 +114,7 @@ func (s *State) decideReserve(c keeper.Reserve, at int64) engine.Decision {
 	standing, old := s.book.Standing(c.Claim)
 	switch standing {
 	case keeper.Open:
-		return s.grant(c.Claim)
+		return engine.Decision{Sends: s.grant(c.Claim)}
 	case keeper.Ended, keeper.Barred:
 		return engine.Decision{} // late: its ledger has stopped waiting
 	case keeper.Unknown, keeper.Replaces:
@@ -126,19 +126,23 @@ func (s *State) decideReserve(c keeper.Reserve, at int64) engine.Decision {
 		}}}
 	}
 	left := s.details.left(s.taken() - old.Quantity + c.Line.Quantity)
-	d := s.grant(c.Claim)
-	d.Facts = []engine.Fact{&keeper.ReservedFact{
+	d := engine.Decision{Facts: []engine.Fact{&keeper.ReservedFact{
 		Claim: c.Claim, Floor: c.Floor, At: at,
 		Quantity: c.Line.Quantity, Customer: c.Line.Customer, Left: left,
-	}}
+	}}}
+	if c.Sole {
+		d.Joint = s.grant(c.Claim)
+	} else {
+		d.Sends = s.grant(c.Claim)
+	}
 	s.offerTurn(&d, at, left)
 	return d
 }
 
-func (s *State) grant(c keeper.Claim) engine.Decision {
-	return engine.Decision{Sends: []engine.Send{{To: s.ledger(), Cmd: keeper.Granted{
+func (s *State) grant(c keeper.Claim) []engine.Send {
+	return []engine.Send{{To: s.ledger(), Cmd: keeper.Granted{
 		Claim: c, Keeper: s.ref, Price: s.details.Price, Name: s.details.Name,
-	}}}}
+	}}}
 }
 
 // objection is why a line can't be reserved, or nil. What the same order holds

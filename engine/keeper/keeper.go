@@ -88,6 +88,9 @@ type (
 		Claim
 		Floor Serial // serials below it have all ended; 0 says nothing
 		Line  Line
+		// Sole says that the ledger has nobody else to ask: on hearing Granted
+		// it makes the order, in the same commit.
+		Sole bool `cbor:",omitempty"`
 	}
 	// Commit makes a reservation a sale. It is answered by Closed.
 	Commit struct {
