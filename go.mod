@@ -6,6 +6,7 @@ replace github.com/molecule-man/go-brrr => github.com/molecule-man/go-brrr v1.0.
 
 require (
 	github.com/HdrHistogram/hdrhistogram-go v1.4.0
+	github.com/KimMachineGun/automemlimit v1.0.1
 	github.com/alecthomas/kong v1.17.0
 	github.com/asynkron/protoactor-go v0.0.0-20260118094027-288962e52f3f
 	github.com/dgraph-io/ristretto/v2 v2.4.2
@@ -45,6 +46,8 @@ require (
 	google.golang.org/grpc v1.77.0
 	pgregory.net/rapid v1.3.0
 )
+
+require github.com/pbnjay/memory v0.0.0-20210728143218-7b4eea64cf58 // indirect
 
 require (
 	code.dny.dev/ssrf v0.3.0
