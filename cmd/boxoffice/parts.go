@@ -108,6 +108,8 @@ func openPool(ctx context.Context, url string) (*pgxpool.Pool, error) {
 		return nil, fmt.Errorf("BOXOFFICE_DATABASE_URL: %w", err)
 	}
 	cfg.MaxConns = 16
+	// What a follower reads again must not take every core from a sale.
+	cfg.ConnConfig.RuntimeParams["max_parallel_workers_per_gather"] = "0"
 	pace := persistence.NewPace()
 	cfg.BeforeConnect, cfg.AfterConnect = pace.Before, pace.After
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)

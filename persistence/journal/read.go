@@ -94,7 +94,7 @@ func closeWriter(ctx context.Context, conn *pgx.Conn, writer int32) error {
 const (
 	minWindow = 8
 	maxWindow = 1024
-	bigWindow = 8 << 20 // bytes of facts
+	bigWindow = 1 << 20 // bytes of facts
 )
 
 // ReadWriter reads the writer's batches after the given one, in commit order.
