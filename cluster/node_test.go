@@ -137,6 +137,15 @@ func ask(t testing.TB, n *cluster.Node, to engine.Ref, cmd engine.Command) engin
 	return r
 }
 
+// usurp has a rival claim an actor, and do nothing with it.
+func (w *world) usurp(t *testing.T, ref engine.Ref) {
+	t.Helper()
+	rival := w.store.Open(nil)
+	_, err := rival.Claim(t.Context(), ref)
+	require.NoError(t, err)
+	require.NoError(t, rival.Stop(t.Context()))
+}
+
 // untilIdle waits until a new event has moved to on_sale by itself.
 func untilIdle(t *testing.T, n *cluster.Node) {
 	t.Helper()
@@ -233,15 +242,12 @@ func TestAFencedActivationAnswersUnavailableAndTheNextServes(t *testing.T) {
 	defer stop(t, n, j)
 	onSale(t, n, 0, 5)
 	untilIdle(t, n)
-	rival := w.store.Open(nil)
-	_, err := rival.Claim(t.Context(), engine.EventRef(eventNo))
-	require.NoError(t, err)
-	_, err = n.Ask(t.Context(), engine.EventRef(eventNo), event.Move{To: event.StatusCancelled})
+	w.usurp(t, engine.EventRef(eventNo))
+	_, err := n.Ask(t.Context(), engine.EventRef(eventNo), event.Move{To: event.StatusCancelled})
 	var r *engine.Refusal
 	require.ErrorAs(t, err, &r)
 	require.Equal(t, engine.Unavailable, r.Code)
 	eventually(t, n, event.Move{To: event.StatusCancelled})
-	require.NoError(t, rival.Stop(t.Context()))
 }
 
 // An order is made while its reservation is not yet durable: it must not outlive it.
@@ -252,11 +258,9 @@ func TestAnOrderNeedsItsReservation(t *testing.T) {
 	defer stop(t, n, j)
 	onSale(t, n, 0, 5)
 	untilIdle(t, n)
-	rival := w.store.Open(nil)
-	_, err := rival.Claim(t.Context(), engine.InventoryRef(eventNo, typeNo))
-	require.NoError(t, err)
+	w.usurp(t, engine.InventoryRef(eventNo, typeNo))
 	lost := place(1, 1)
-	_, err = n.Ask(t.Context(), engine.EventRef(eventNo), lost)
+	_, err := n.Ask(t.Context(), engine.EventRef(eventNo), lost)
 	var r *engine.Refusal
 	require.ErrorAs(t, err, &r)
 	require.Equal(t, engine.Unavailable, r.Code)
@@ -266,7 +270,6 @@ func TestAnOrderNeedsItsReservation(t *testing.T) {
 	require.Equal(t, engine.OrderNotFound, r.Code)
 	eventually(t, n, lost)
 	require.Equal(t, int64(1), ask(t, n, engine.EventRef(eventNo), event.GateStats{}).(*event.Stats).Issued)
-	require.NoError(t, rival.Stop(t.Context()))
 }
 
 // What an order takes and the order itself become durable together, unless the
@@ -412,14 +415,11 @@ func TestAStaleActivationAnswersNothing(t *testing.T) {
 	defer stop(t, n, j)
 	onSale(t, n, 0, 5)
 	untilIdle(t, n)
-	rival := w.store.Open(nil)
-	_, err := rival.Claim(t.Context(), engine.EventRef(eventNo))
-	require.NoError(t, err)
+	w.usurp(t, engine.EventRef(eventNo))
 	idle.Store(int64(10 * time.Second)) // nothing has proven the claim since
-	_, err = n.Ask(t.Context(), engine.EventRef(eventNo), event.GateStats{})
+	_, err := n.Ask(t.Context(), engine.EventRef(eventNo), event.GateStats{})
 	var r *engine.Refusal
 	require.ErrorAs(t, err, &r)
 	require.Equal(t, engine.Unavailable, r.Code)
 	eventually(t, n, event.GateStats{})
-	require.NoError(t, rival.Stop(t.Context()))
 }
