@@ -208,10 +208,9 @@ func (r Rivalry) judge(t testing.TB, all *chronicle) Tally {
 		final := streams[d.claim.Stream]
 		return d.first <= d.last && int64(len(final)) >= d.first && int32(final[d.first-1]>>32) == d.claim.Epoch
 	}
-	needy := make(map[journal.Claim]bool)
+	excused := all.excused(standing)
 	for _, d := range all.deeds {
 		final := streams[d.claim.Stream]
-		needy[d.claim] = needy[d.claim] || d.needs != nil
 		if d.needs != nil && there(d) {
 			tally.Joint++
 			require.True(t, there(d.needs), "%+v is there without %+v, which it needs", *d, *d.needs)
@@ -224,7 +223,7 @@ func (r Rivalry) judge(t testing.TB, all *chronicle) Tally {
 				"acknowledged facts are not those in the store: %+v, but %x", *d, final[d.first-1:d.last])
 		case errors.Is(d.err, journal.ErrFenced):
 			tally.Fenced++
-			require.False(t, standing[d.claim] && !r.Buried && !needy[d.claim], "fenced without a later claim: %+v", *d)
+			require.False(t, standing[d.claim] && !r.Buried && !excused[d.claim], "fenced without a later claim: %+v", *d)
 			if d.first <= d.last && int64(len(final)) >= d.first {
 				require.NotEqual(t, d.claim.Epoch, int32(final[d.first-1]>>32), "refused facts are there: %+v", *d)
 			}
@@ -234,6 +233,21 @@ func (r Rivalry) judge(t testing.TB, all *chronicle) Tally {
 		}
 	}
 	return tally
+}
+
+// excused are the claims that may be refused although they stand: they rest on one
+// that does not, or on one that is excused.
+func (l *chronicle) excused(standing map[journal.Claim]bool) map[journal.Claim]bool {
+	excused := make(map[journal.Claim]bool)
+	for more := true; more; {
+		more = false
+		for _, d := range l.deeds {
+			if d.needs != nil && !excused[d.claim] && (!standing[d.needs.claim] || excused[d.needs.claim]) {
+				excused[d.claim], more = true, true
+			}
+		}
+	}
+	return excused
 }
 
 // removeFenced leaves only claims that still stand.
