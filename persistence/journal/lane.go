@@ -14,7 +14,8 @@ import (
 )
 
 // maxStreams bounds what a lane remembers of its streams. It forgets all of them
-// at once, which costs nothing but early refusals: the server still fences.
+// at once. That costs early refusals, for which the server stands in, and the entries
+// that need what was handed over just before: those are refused.
 const maxStreams = 1 << 17
 
 // lane is one goroutine with one connection and one row in writers. It sends
