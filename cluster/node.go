@@ -77,7 +77,6 @@ type Node struct {
 	cfg    Config
 	env    host.Env
 	system *actor.ActorSystem
-	props  []actor.PropsOption
 	slots  *xsync.Map[engine.Ref, *slot]
 	timers *timers
 
@@ -101,18 +100,21 @@ type Node struct {
 	freezer chan func(context.Context)
 	frozen  sync.WaitGroup // snapshots handed over
 	workers *workers
+	strands *xsync.Map[int64, *strand] // by event
 }
 
 // slot is where an activation lives.
 type slot struct {
-	act *host.Activation
-	pid *actor.PID
+	act    *host.Activation
+	pid    *actor.PID
+	strand *strand
 }
 
 // Start makes a node and its goroutines.
 func Start(cfg Config) *Node {
 	n := &Node{
-		cfg: cfg.withDefaults(), slots: xsync.NewMap[engine.Ref, *slot](), peers: xsync.NewMap[string, *peer](),
+		cfg: cfg.withDefaults(), slots: xsync.NewMap[engine.Ref, *slot](), strands: xsync.NewMap[int64, *strand](),
+		peers: xsync.NewMap[string, *peer](),
 		ceded: xsync.NewMap[engine.Ref, time.Time](), reshuffled: make(chan struct{}, 1),
 	}
 	n.feeds = newFeeds(n)
@@ -127,7 +129,6 @@ func Start(cfg Config) *Node {
 		actor.WithDeadLetterRequestLogging(false),
 	)
 	n.workers = startWorkers()
-	n.props = []actor.PropsOption{actor.WithDispatcher(n.workers), actor.WithSupervisor(stopOnFailure{})}
 	n.freezer = make(chan func(context.Context), 64)
 	n.timers = newTimers(n.Now, func(ref engine.Ref) { n.Tell(ref, engine.Wake{}) })
 	n.env = host.Env{
@@ -230,7 +231,11 @@ func (n *Node) askHere(ctx context.Context, to engine.Ref, cmd engine.Command) (
 			return nil, &engine.Refusal{Code: engine.Overloaded}
 		}
 		call := host.NewCall(cmd, &s.act.Load)
+		mine := s.strand.enter() // then who asks need not wake anybody
 		n.system.Root.Send(s.pid, call)
+		if mine {
+			s.strand.run(callerTurn)
+		}
 		reply, err := call.Wait(ctx)
 		if !errors.Is(err, host.ErrMoved) || tries == 2 {
 			return reply, err
@@ -314,11 +319,24 @@ func (n *Node) find(ref engine.Ref) (*slot, error) {
 		return nil, err
 	}
 	s, _ := n.slots.LoadOrCompute(ref, func() (*slot, bool) {
-		props := actor.PropsFromProducer(func() actor.Actor { return act }, n.props...)
 		n.activated.Add(1)
-		return &slot{act: act, pid: n.system.Root.Spawn(props)}, false
+		return n.spawn(act), false
 	})
 	return s, nil
+}
+
+// spawn starts an activation in its event's strand.
+func (n *Node) spawn(act *host.Activation) *slot {
+	strand, _ := n.strands.Compute(act.Ref.Event, func(s *strand, loaded bool) (*strand, xsync.ComputeOp) {
+		if !loaded {
+			s = &strand{workers: n.workers}
+		}
+		s.actors++
+		return s, xsync.UpdateOp
+	})
+	props := actor.PropsFromProducer(func() actor.Actor { return act }, actor.WithSupervisor(stopOnFailure{}),
+		actor.WithMailbox(func() actor.Mailbox { return &mailbox{strand: strand} }))
+	return &slot{act: act, pid: n.system.Root.Spawn(props), strand: strand}
 }
 
 // gone forgets an activation. It keeps answering "moved" for a while to those
@@ -329,6 +347,12 @@ func (n *Node) gone(a *host.Activation) {
 			return old, xsync.CancelOp
 		}
 		n.timers.later(lingerFor, func() { n.system.Root.Send(old.pid, host.Dropped) })
+		n.strands.Compute(a.Ref.Event, func(s *strand, _ bool) (*strand, xsync.ComputeOp) {
+			if s.actors--; s.actors > 0 {
+				return s, xsync.CancelOp
+			}
+			return nil, xsync.DeleteOp
+		})
 		return nil, xsync.DeleteOp
 	})
 }

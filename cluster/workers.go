@@ -7,22 +7,18 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// workers is a dispatcher of long-lived goroutines: their stacks have grown once
-// and stay so, where the library's own dispatcher starts a goroutine each time a
-// mailbox wakes up (reading/protoactor.md section 2).
+// workers run the strands that no caller runs. They live long: their stacks have grown
+// once and stay so (reading/protoactor.md section 2).
 type workers struct {
-	queue chan func() // nil ends the worker that takes it
+	queue chan *strand // nil ends the worker that takes it
 	count int
 	wg    sync.WaitGroup
 }
 
-const (
-	workerQueue      = 1_024
-	workerThroughput = 300 // messages of one actor before the next has its turn
-)
+const workerQueue = 1_024
 
 func startWorkers() *workers {
-	w := &workers{queue: make(chan func(), workerQueue), count: 2 * runtime.GOMAXPROCS(0)}
+	w := &workers{queue: make(chan *strand, workerQueue), count: 2 * runtime.GOMAXPROCS(0)}
 	for range w.count {
 		w.wg.Go(w.run)
 	}
@@ -30,25 +26,23 @@ func startWorkers() *workers {
 }
 
 func (w *workers) run() {
-	for f := range w.queue {
-		if f == nil {
+	for s := range w.queue {
+		if s == nil {
 			return
 		}
-		f()
+		s.run(strandTurn)
 	}
 }
 
-// Schedule runs f on a worker, or on a goroutine of its own when all are busy.
-func (w *workers) Schedule(f func()) {
+// schedule has the strand run on a worker, or on a goroutine of its own when all are
+// busy and many strands wait.
+func (w *workers) schedule(s *strand) {
 	select {
-	case w.queue <- f:
+	case w.queue <- s:
 	default:
-		w.wg.Go(f)
+		w.wg.Go(func() { s.run(strandTurn) })
 	}
 }
-
-// Throughput is how many messages of an actor are dealt with in a row.
-func (w *workers) Throughput() int { return workerThroughput }
 
 func (w *workers) stop() {
 	for range w.count {
