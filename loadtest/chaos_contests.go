@@ -224,7 +224,7 @@ func (c *chaos) releaseSeat(ctx context.Context, past *history.History, h *seate
 // contendForTickets buys tickets and has clients scan each at the same time.
 func (c *chaos) contendForTickets(ctx, until context.Context, first int, rng *rand.Rand) {
 	h := c.halls[rng.IntN(len(c.halls))]
-	o, ok := c.buy(ctx, c.anyNode(), first, 0, h.Types[gateType].ID, maxPerOrder, nil)
+	o, ok := c.buy(ctx, c.anyNode(), first, 0, c.typeOf(h, gateType), maxPerOrder, nil)
 	if !ok {
 		return
 	}
@@ -287,6 +287,13 @@ func (c *chaos) contendForStock(ctx, until context.Context, first int, rng *rand
 		}
 	})
 	c.remember(past)
+}
+
+// typeOf is the id of a type that an event began with, while contests add to them.
+func (c *chaos) typeOf(h *Sale, n int) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return h.Types[n].ID
 }
 
 // putOnSale adds a type of few tickets to an event.

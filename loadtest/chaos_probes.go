@@ -30,7 +30,7 @@ func (c *chaos) recover(ctx context.Context, what string, since time.Time, halls
 	var all sync.WaitGroup
 	for i, h := range halls {
 		all.Go(func() {
-			once := func(ctx context.Context) bool { return c.probeOnce(ctx, svc, h.Types[probeType].ID) }
+			once := func(ctx context.Context) bool { return c.probeOnce(ctx, svc, c.typeOf(h, probeType)) }
 			if c.probe(ctx, hallProbes, once) != nil {
 				errs[i] = fmt.Errorf("event %s took no write for %v", h.EventID, time.Since(since).Round(time.Millisecond))
 			}
@@ -84,7 +84,7 @@ func (c *chaos) watchPause(ctx context.Context, svc client.API, h *Sale) (longes
 		now := time.Now()
 		longest, last = max(longest, now.Sub(last)), now
 	}
-	ticketType := h.Types[probeType].ID // contests put more on sale
+	ticketType := c.typeOf(h, probeType)
 	slots := make(chan struct{}, 2*hallProbes)
 	tick := time.NewTicker(pauseEvery)
 	defer tick.Stop()
