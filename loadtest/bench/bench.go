@@ -141,8 +141,9 @@ func (b *bench) cpuOf(server func() int) []procstat.Target {
 	}
 }
 
-// settle lets Postgres finish what a load left behind, so that the next one does
-// not pay for it.
+// settle lets Postgres finish what a load left behind, and the kernel what it has not
+// written yet, a build's output among it, so that the next load does not pay for it:
+// Linux writes after 30 s what has not been synced, and commits wait behind that.
 func (b *bench) settle(ctx context.Context) error {
 	conn, err := pgx.Connect(ctx, b.postgres.URL())
 	if err != nil {
@@ -152,6 +153,7 @@ func (b *bench) settle(ctx context.Context) error {
 	if _, err := conn.Exec(ctx, "CHECKPOINT"); err != nil {
 		return fmt.Errorf("settle: %w", err)
 	}
+	syscall.Sync()
 	wait(ctx, time.Second)
 	return context.Cause(ctx)
 }

@@ -101,10 +101,10 @@ func (b *bench) measure(ctx context.Context) error {
 				return err
 			}
 		}
-		if err := one.run(ctx); err != nil {
+		if err := b.settle(ctx); err != nil {
 			return err
 		}
-		if err := b.settle(ctx); err != nil {
+		if err := one.run(ctx); err != nil {
 			return err
 		}
 	}
