@@ -24,8 +24,8 @@ type Frozen struct {
 	LateIDs engine.IDs           `cbor:"10,keyasint"` // when late orders are forgotten, by time
 	LateAt  engine.Column[int64] `cbor:"11,keyasint"`
 
-	OpenPacked []engine.Strings `cbor:"12,keyasint"` // orders as they lie in memory (packed.go)
-	LatePacked []engine.Strings `cbor:"13,keyasint"`
+	OpenPacked []engine.TextPage `cbor:"12,keyasint"` // orders as they lie in memory (packed.go)
+	LatePacked []engine.TextPage `cbor:"13,keyasint"`
 
 	PastIDs    engine.Paged[engine.OrderID] `cbor:"20,keyasint"`
 	PastStatus engine.Paged[byte]           `cbor:"21,keyasint"`
@@ -56,7 +56,7 @@ func (s *State) Freeze() any {
 	p, t := &s.past, &s.minted
 	f := &Frozen{
 		Details: s.details, Status: s.status, Created: s.created, Updated: s.updated, Rev: s.rev,
-		Offers: s.sortedOffers(), OpenPacked: s.open.freeze(), LatePacked: s.late.freeze(),
+		Offers: s.sortedOffers(), OpenPacked: s.open.rows.Freeze(), LatePacked: s.late.rows.Freeze(),
 		PastIDs: p.ids.Freeze(), PastStatus: p.status.Freeze(), PastPrints: p.prints.Freeze(), PastAt: p.at.Freeze(),
 		GroupFirst: t.first.Freeze(), GroupKind: t.kind.Freeze(), GroupOrder: t.order.Freeze(),
 		GroupNameEnd: t.nameEnd.Freeze(), Names: t.names.Freeze(),

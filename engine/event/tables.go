@@ -12,7 +12,7 @@ import (
 
 // orderTable holds orders by id, packed.
 type orderTable struct {
-	rows  engine.Rows[string]
+	rows  engine.Texts
 	index map[engine.OrderID]int32
 	buf   []byte
 }
@@ -48,13 +48,11 @@ func unpacked(s string) *Order {
 	return o
 }
 
-func (t *orderTable) put(o *Order) {
-	t.buf = o.pack(t.buf[:0])
-	t.adopt(o.ID, string(t.buf))
-}
+func (t *orderTable) put(o *Order) { t.adopt(o.ID, o.pack(t.buf[:0])) }
 
-// adopt is put for an order that is packed.
-func (t *orderTable) adopt(id engine.OrderID, row string) {
+// adopt is put for an order that is packed, in t.buf.
+func (t *orderTable) adopt(id engine.OrderID, row []byte) {
+	t.buf = row
 	if i, ok := t.index[id]; ok {
 		t.rows.Set(int(i), row)
 		return
@@ -64,14 +62,14 @@ func (t *orderTable) adopt(id engine.OrderID, row string) {
 }
 
 // thaw takes the packed orders of a snapshot in, and calls f for each.
-func (t *orderTable) thaw(pages []engine.Strings, f func(*Order)) error {
+func (t *orderTable) thaw(pages []engine.TextPage, f func(*Order)) error {
 	for _, page := range pages {
-		for _, row := range page {
+		for row := range page.All() {
 			o, err := unpack(row)
 			if err != nil {
 				return err
 			}
-			t.adopt(o.ID, row)
+			t.adopt(o.ID, append(t.buf[:0], row...))
 			f(o)
 		}
 	}
@@ -94,16 +92,6 @@ func (t *orderTable) all() iter.Seq[*Order] {
 			}
 		}
 	}
-}
-
-// freeze copies the packed orders for a snapshot.
-func (t *orderTable) freeze() []engine.Strings {
-	pages := t.rows.Freeze()
-	out := make([]engine.Strings, len(pages))
-	for i, page := range pages {
-		out[i] = page
-	}
-	return out
 }
 
 // pastMillis is how long the id and outcome of a closed order are known, so

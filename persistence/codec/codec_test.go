@@ -1,6 +1,7 @@
 package codec_test
 
 import (
+	"encoding"
 	"encoding/json"
 	"reflect"
 	"testing"
@@ -81,7 +82,7 @@ func requireNumbered(t *testing.T, typ reflect.Type) {
 	for typ.Kind() == reflect.Pointer || typ.Kind() == reflect.Slice {
 		typ = typ.Elem()
 	}
-	if typ.Kind() != reflect.Struct {
+	if typ.Kind() != reflect.Struct || typ.Implements(reflect.TypeFor[encoding.BinaryMarshaler]()) {
 		return
 	}
 	seen := make(map[string]string)
@@ -169,6 +170,13 @@ func fill(v reflect.Value, n *int64) {
 		v.Set(reflect.New(v.Type().Elem()))
 		fill(v.Elem(), n)
 	case reflect.Struct:
+		if page, ok := reflect.TypeAssert[*engine.TextPage](v.Addr()); ok {
+			var texts engine.Strings
+			*n--
+			fill(reflect.ValueOf(&texts).Elem(), n)
+			*page = engine.NewTextPage(texts)
+			return
+		}
 		for _, field := range v.Fields() {
 			fill(field, n)
 		}

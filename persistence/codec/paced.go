@@ -109,6 +109,8 @@ type field struct {
 	chunk      int // of a list whose elements take time: how many at once; 0 for others
 }
 
+var marshaler = reflect.TypeFor[interface{ MarshalBinary() ([]byte, error) }]()
+
 var fieldsByType sync.Map // of reflect.Type: []field
 
 func fieldsOf(t reflect.Type) ([]field, error) {
@@ -125,11 +127,11 @@ func fieldsOf(t reflect.Type) ([]field, error) {
 		}
 		one := field{index: i, key: key, optional: options != "keyasint"}
 		if f.Type.Kind() == reflect.Slice && f.Type.PkgPath() == "" {
-			switch f.Type.Elem().Kind() { //nolint:exhaustive // numbers take no time
-			case reflect.Pointer, reflect.Struct:
-				one.chunk = chunk
-			case reflect.Slice: // pages of a column
+			switch elem := f.Type.Elem(); {
+			case elem.Implements(marshaler): // pages of a column
 				one.chunk = 1
+			case elem.Kind() == reflect.Pointer || elem.Kind() == reflect.Struct: // numbers take no time
+				one.chunk = chunk
 			}
 		}
 		fields = append(fields, one)

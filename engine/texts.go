@@ -1,0 +1,220 @@
+package engine
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"iter"
+	"slices"
+	"strings"
+)
+
+// Sizes of a log's blocks in bytes: the first are small, for there are many short
+// lists. A text that is longer has a block of its own.
+const (
+	minBlock = 1 << 10
+	maxBlock = 1 << 16
+)
+
+// Texts is a list like Rows whose rows are texts. They lie one behind another in the
+// blocks of a log, so that a million of them are some thousand things to the garbage
+// collector, in none of which it looks. What has been written stays as it is, for
+// snapshots and whoever has a text: a new one goes to the log's end. When more of the
+// log is dead than alive, every change moves some of the oldest texts to its end, so
+// that none waits for all (Rosenblum and Ousterhout, "The Design and Implementation of
+// a Log-Structured File System", 1992). The zero value is empty.
+type Texts struct {
+	places Rows[place]
+	log    []*strings.Builder // oldest first
+	first  uint32             // the number of the first block; the others have the next
+	tidied int                // how far the first block has been gone through
+	live   int                // bytes of the rows
+	size   int                // bytes of the log
+}
+
+// place is where a text lies: behind its head, which is its row and its size.
+type place struct{ block, at, size uint32 }
+
+// headSize is that of a text's head.
+const headSize = 8
+
+// Len is the number of rows.
+func (t *Texts) Len() int { return t.places.Len() }
+
+// At is the i-th row.
+func (t *Texts) At(i int) string {
+	p := t.places.At(i)
+	return t.log[p.block-t.first].String()[p.at:][:p.size]
+}
+
+// Set replaces the i-th row by a copy of the text.
+func (t *Texts) Set(i int, text []byte) {
+	t.live -= headSize + int(t.places.At(i).size)
+	t.places.Set(i, t.write(i, text))
+	t.tidy()
+}
+
+// Append adds a copy of the text behind the last row.
+func (t *Texts) Append(text []byte) {
+	t.places.Append(t.write(t.Len(), text))
+	t.tidy()
+}
+
+// Remove puts the last row in the place of the i-th, and returns it: the row that now
+// is the i-th.
+func (t *Texts) Remove(i int) (moved string) {
+	last := t.Len() - 1
+	t.live -= headSize + int(t.places.At(i).size)
+	moved = t.At(last)
+	t.places.Remove(i)
+	if i < last {
+		t.move(i, moved)
+	}
+	t.tidy()
+	return moved
+}
+
+// All yields the rows in order.
+func (t *Texts) All() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for i := range t.Len() {
+			if !yield(t.At(i)) {
+				return
+			}
+		}
+	}
+}
+
+// Freeze returns the rows as they are now, in pages, for reading.
+func (t *Texts) Freeze() []TextPage {
+	log := make([]string, len(t.log))
+	for i, b := range t.log {
+		log[i] = b.String()
+	}
+	pages := t.places.Freeze()
+	out := make([]TextPage, len(pages))
+	for i, places := range pages {
+		out[i] = TextPage{places: places, log: log, first: t.first}
+	}
+	return out
+}
+
+// write adds a row's text to the log.
+func (t *Texts) write(row int, text []byte) place {
+	b := t.room(headSize + len(text))
+	var head [headSize]byte
+	binary.LittleEndian.PutUint32(head[:], uint32(row))        //nolint:gosec // rows are fewer
+	binary.LittleEndian.PutUint32(head[4:], uint32(len(text))) //nolint:gosec // texts are shorter
+	b.Write(head[:])
+	at := b.Len()
+	b.Write(text)
+	t.live += headSize + len(text)
+	return t.lastPlace(at, len(text))
+}
+
+// move writes a row's text anew.
+func (t *Texts) move(row int, text string) {
+	t.live -= headSize + len(text)
+	t.places.Set(row, t.write(row, []byte(text)))
+}
+
+func (t *Texts) lastPlace(at, size int) place {
+	return place{t.first + uint32(len(t.log)-1), uint32(at), uint32(size)} //nolint:gosec // within a block
+}
+
+// room returns the last block with room for so many bytes, which it counts.
+func (t *Texts) room(n int) *strings.Builder {
+	t.size += n
+	if last := len(t.log) - 1; last >= 0 {
+		if b := t.log[last]; b.Cap()-b.Len() >= n {
+			return b
+		}
+	}
+	b := new(strings.Builder)
+	b.Grow(max(n, min(maxBlock, max(minBlock, t.live))))
+	t.log = append(t.log, b)
+	return b
+}
+
+// tidySteps is how many texts are gone through at a change: more than a change
+// leaves dead.
+const tidySteps = 4
+
+// tidy goes on moving texts out of the first block while over half of the log is dead.
+func (t *Texts) tidy() {
+	for range tidySteps {
+		if len(t.log) < 2 || t.size <= 2*t.live+maxBlock {
+			return
+		}
+		block := t.log[0].String()
+		if t.tidied == len(block) {
+			t.log[0] = nil
+			t.log, t.first, t.tidied = t.log[1:], t.first+1, 0
+			t.size -= len(block)
+			continue
+		}
+		var head [headSize]byte
+		copy(head[:], block[t.tidied:])
+		row, size := int(binary.LittleEndian.Uint32(head[:])), int(binary.LittleEndian.Uint32(head[4:]))
+		at := t.tidied + headSize
+		t.tidied = at + size
+		if row < t.Len() && t.places.At(row) == (place{t.first, uint32(at), uint32(size)}) { //nolint:gosec // within a block
+			t.move(row, block[at:t.tidied])
+		}
+	}
+}
+
+// TextPage is a part of a snapshot's Texts, encoded as Strings are.
+type TextPage struct {
+	places []place
+	log    []string
+	first  uint32
+}
+
+// NewTextPage is a page of the texts.
+func NewTextPage(texts Strings) TextPage {
+	p := TextPage{places: make([]place, len(texts)), log: []string{strings.Join(texts, "")}}
+	at := 0
+	for i, text := range texts {
+		p.places[i] = place{at: uint32(at), size: uint32(len(text))} //nolint:gosec // a page is small
+		at += len(text)
+	}
+	return p
+}
+
+// All yields the page's texts in order.
+func (p TextPage) All() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, one := range p.places {
+			if !yield(p.log[one.block-p.first][one.at:][:one.size]) {
+				return
+			}
+		}
+	}
+}
+
+// strings are the page's texts.
+func (p TextPage) strings() Strings {
+	return slices.AppendSeq(make(Strings, 0, len(p.places)), p.All())
+}
+
+// MarshalBinary packs the page.
+func (p TextPage) MarshalBinary() ([]byte, error) { return p.strings().MarshalBinary() }
+
+// UnmarshalBinary unpacks the page.
+func (p *TextPage) UnmarshalBinary(b []byte) error {
+	var texts Strings
+	err := texts.UnmarshalBinary(b)
+	*p = NewTextPage(texts)
+	return err
+}
+
+// MarshalJSON writes a list of texts.
+func (p TextPage) MarshalJSON() ([]byte, error) { return json.Marshal(p.strings()) }
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (p *TextPage) UnmarshalJSON(b []byte) error {
+	var texts Strings
+	err := json.Unmarshal(b, &texts)
+	*p = NewTextPage(texts)
+	return err
+}
