@@ -20,6 +20,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -128,6 +129,11 @@ func Start(cfg Config) *Node {
 		actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return slog.New(slog.DiscardHandler) }),
 		actor.WithDeadLetterRequestLogging(false),
 	)
+	// The library's registry has 1,024 maps of 32 parts: 62,000 objects for each
+	// collection of garbage to visit. What is registered in the others by now, under the
+	// names of its own event stream and dead letters, nobody looks up.
+	registry := n.system.ProcessRegistry.LocalPIDs
+	registry.LocalPIDs = slices.Clone(registry.LocalPIDs[:16])
 	n.workers = startWorkers()
 	n.freezer = make(chan func(context.Context), 64)
 	n.timers = newTimers(n.Now, func(ref engine.Ref) { n.Tell(ref, engine.Wake{}) })
