@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"runtime"
-	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -118,31 +117,4 @@ func (n *node) factsMetrics(r *prometheus.Registry) {
 	counter("kafka_relay_errors_total", "Attempts to write to Kafka that failed.", n.relay.Failures)
 	gauge("kafka_consumer_lag_messages", "Messages that wait in the partitions of this node.", func() float64 { return float64(n.consumer.Lag()) })
 	counter("kafka_consumer_errors_total", "Attempts to join, read or apply that failed.", n.consumer.Failures)
-}
-
-// meter says whether something that is counted goes faster than a limit.
-type meter struct {
-	count func() int64
-	limit float64 // a second
-
-	mu   sync.Mutex
-	at   time.Time
-	last int64
-	fast bool
-}
-
-// meterSpan is the least time over which a meter measures.
-const meterSpan = 200 * time.Millisecond
-
-// exceeded says whether the rate since it was asked before is above the limit.
-func (m *meter) exceeded() bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	now := time.Now()
-	if passed := now.Sub(m.at); passed >= meterSpan {
-		n := m.count()
-		m.fast = float64(n-m.last) > m.limit*passed.Seconds()
-		m.at, m.last = now, n
-	}
-	return m.fast
 }

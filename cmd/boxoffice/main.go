@@ -9,10 +9,8 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"syscall"
 
-	"github.com/KimMachineGun/automemlimit/memlimit"
 	"github.com/alecthomas/kong"
 
 	"boxoffice/edge/hasher"
@@ -47,23 +45,6 @@ func hashForNode() {
 		os.Exit(1)
 	}
 	os.Exit(0)
-}
-
-// collectSeldom trades memory for a rush's slowest answers. Most of a node's heap is
-// the state of its actors, which lives long, and on two cores every collection holds
-// hundreds of buyers up. The heap may grow to nine times of what lives, but not
-// beyond half of the memory that the process may use. GOGC and GOMEMLIMIT have the
-// last word.
-func collectSeldom() {
-	if os.Getenv("GOGC") != "" {
-		return
-	}
-	percent := 800
-	memory := memlimit.ApplyFallback(memlimit.FromCgroup, memlimit.FromSystem)
-	if _, err := memlimit.Set(memlimit.WithProvider(memory), memlimit.WithRatio(.5)); err != nil {
-		percent = 200 // nobody knows how much there is
-	}
-	debug.SetGCPercent(percent)
 }
 
 func main() {

@@ -93,7 +93,7 @@ func (n *node) started(stop func(context.Context) error) { n.stops = append(n.st
 
 func (n *node) start(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{
-		n.startProfiles, n.listenForLinks, n.startPostgres, n.startJournal, n.startCluster, n.startPayments, n.startMail, n.startDesk,
+		n.startProfiles, n.listenForLinks, n.startPostgres, n.startJournal, n.startCluster, n.startCollecting, n.startPayments, n.startMail, n.startDesk,
 		n.startJobs, n.startFacts, n.join, n.startEdge,
 	} {
 		if err := step(ctx); err != nil {

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"context"
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestCollectAtRest(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var busy bool
+		var waste, live uint64
+		collections := 0
+		ctx, cancel := context.WithCancel(t.Context())
+		go collectAtRest(ctx, func() bool { return busy },
+			func() (uint64, uint64) { return waste, live },
+			func() { collections, waste = collections+1, 0 })
+		for _, then := range []struct {
+			name        string
+			busy        bool
+			waste, live uint64
+			collections int
+		}{
+			{"nothing to collect", false, worthCollecting - 1, 0, 0},
+			{"a rush", true, 100 * worthCollecting, worthCollecting, 0},
+			{"after it", false, 100 * worthCollecting, worthCollecting, 1},
+			{"and then no more", false, 0, worthCollecting, 1},
+			{"little beside what lives", false, 10 * worthCollecting, 30 * worthCollecting, 1},
+		} {
+			busy, waste, live = then.busy, then.waste, then.live
+			<-time.After(time.Minute)
+			synctest.Wait()
+			require.Equal(t, then.collections, collections, then.name)
+		}
+		busy, waste = true, 100*worthCollecting
+		for range 100 { // pauses of a rush are no rest
+			<-time.After(restTick)
+			synctest.Wait()
+			busy = !busy
+		}
+		require.Equal(t, 1, collections)
+		cancel()
+		synctest.Wait()
+	})
+}
+
+// TestGarbage makes garbage.
+func TestGarbage(t *testing.T) { //nolint:paralleltest // others make some too
+	runtime.GC()
+	before, _ := garbage()
+	kept = make([]byte, 1<<28)
+	kept = nil
+	after, live := garbage()
+	require.Greater(t, after, before+1<<27)
+	require.NotZero(t, live)
+}
+
+var kept []byte // where the compiler does not see that nobody reads it
