@@ -9,22 +9,59 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// keepDays opens partitions ahead of need until ctx ends. A lane that finds one
-// missing opens it by itself; this only saves it the delay.
+// summarizeEvery is how often the index by writer and batch is brought up to date.
+const summarizeEvery = time.Second
+
+// keepDays opens partitions ahead of need, and keeps today's index up to date, until
+// ctx ends. A lane that finds a partition missing opens it by itself; this only saves
+// it the delay.
 func (j *Postgres) keepDays(ctx context.Context) {
-	tick := time.NewTicker(time.Hour)
-	defer tick.Stop()
+	hour, second := time.NewTicker(time.Hour), time.NewTicker(summarizeEvery)
+	defer hour.Stop()
+	defer second.Stop()
+	var seen int64
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
-		}
-		if err := j.openDays(ctx); err != nil {
-			j.log.Warn("journal partitions not opened", slog.Any("error", err))
+		case <-hour.C:
+			if err := j.openDays(ctx); err != nil {
+				j.log.Warn("journal partitions not opened", slog.Any("error", err))
+			}
+		case <-second.C:
+			batches := j.Stats().Batches
+			if batches == seen {
+				continue
+			}
+			seen = batches
+			if err := j.summarize(ctx, dayOf(j.cfg.Now())); err != nil {
+				j.log.Debug("journal index not summarized", slog.Any("error", err))
+			}
 		}
 	}
 }
+
+// summarize has the day's index by writer and batch know what has been added. The
+// server does that by itself only once a minute: until then whoever reads a writer's
+// batches goes through all that was added since, 50 ms of a core for each window of a
+// follower after ten seconds of a rush. While the table is being vacuumed, which does it
+// too, this gives up.
+func (j *Postgres) summarize(ctx context.Context, day int32) error {
+	const summarize = `
+SELECT brin_summarize_new_values(i.indexrelid)
+FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_am a ON a.oid = c.relam
+WHERE i.indrelid = to_regclass($1) AND a.amname = 'brin'`
+	return pgx.BeginFunc(ctx, j.pool, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, `SET LOCAL lock_timeout = '50ms'`); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, summarize, partitionOf(day))
+		return err
+	})
+}
+
+// partitionOf is the name of the day's partition.
+func partitionOf(day int32) string { return "journal_" + dayStart(day).Format("20060102") }
 
 // openDays opens the partitions of today and tomorrow.
 func (j *Postgres) openDays(ctx context.Context) error {
@@ -46,7 +83,7 @@ func (j *Postgres) openDays(ctx context.Context) error {
 // table, which lets appends and readers go on; CREATE TABLE ... PARTITION OF
 // would wait for every reader and hold up every append meanwhile.
 func openDay(ctx context.Context, conn *pgx.Conn, day int32) error {
-	name := pgx.Identifier{"journal_" + dayStart(day).Format("20060102")}.Sanitize()
+	name := pgx.Identifier{partitionOf(day)}.Sanitize()
 	const there = `
 SELECT EXISTS (SELECT FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
   WHERE i.inhparent = 'journal'::regclass AND c.relname = $1)`
@@ -59,7 +96,7 @@ ALTER TABLE journal ATTACH PARTITION %[1]s FOR VALUES FROM ('%[2]s') TO ('%[3]s'
 			return err
 		}
 		var done bool
-		if err := tx.QueryRow(ctx, there, "journal_"+dayStart(day).Format("20060102")).Scan(&done); err != nil || done {
+		if err := tx.QueryRow(ctx, there, partitionOf(day)).Scan(&done); err != nil || done {
 			return err
 		}
 		from, to := dayStart(day).Format(time.DateOnly), dayStart(day+1).Format(time.DateOnly)

@@ -1,9 +1,23 @@
 package journal
 
-import "github.com/jackc/pgx/v5"
+import (
+	"context"
+	"time"
 
-// AppendFirst is the statement whose plan the tests look at.
-const AppendFirst = appendFirst
+	"github.com/jackc/pgx/v5"
+)
+
+// The statements whose plans the tests look at.
+const (
+	AppendFirst    = appendFirst
+	ByIndex        = byIndex
+	BatchesBetween = batchesBetween
+)
+
+// Summarize brings a day's index up to date.
+func (j *Postgres) Summarize(ctx context.Context, at time.Time) error {
+	return j.summarize(ctx, dayOf(at))
+}
 
 // LaneConfig is how a lane connects under the given configuration.
 func LaneConfig(cfg Config) *pgx.ConnConfig { return withDefaults(cfg).Lane }

@@ -130,44 +130,61 @@ func (j *Reader) ReadWriter(ctx context.Context, writer int32, after int64) iter
 	}
 }
 
-// readWindow reads the batches after the one and up to the other, and says how
-// many bytes of facts they are.
-func (j *Reader) readWindow(ctx context.Context, writer int32, after, last int64) (batches []Batch, size int, err error) {
-	const read = `
+// byIndex has the planner go by the index: of a partition that has never been analyzed
+// it expects to read all, in parallel, and a follower would take the cores from the
+// sale that it follows.
+const byIndex = `SELECT set_config('enable_seqscan', 'off', true), set_config('max_parallel_workers_per_gather', '0', true)`
+
+// queryByIndex runs a query, and hands its rows over.
+func (j *Reader) queryByIndex(ctx context.Context, read func(pgx.Rows) error, query string, args ...any) error {
+	var once pgx.Batch // one transaction
+	once.Queue(byIndex)
+	once.Queue(query, args...).Query(read)
+	return j.pool.SendBatch(ctx, &once).Close()
+}
+
+// batchesBetween is what readWindow reads.
+const batchesBetween = `
 SELECT j.batch, s.name, j.stream_id, j.first_seq, j.last_seq, j.epoch, j.facts
 FROM journal j JOIN streams s USING (stream_id)
 WHERE j.writer = $1 AND j.batch > $2 AND j.batch <= $3 ORDER BY j.batch`
-	rows, err := j.pool.Query(ctx, read, writer, after, last)
-	if err != nil {
-		return nil, 0, err
+
+// readWindow reads the batches after the one and up to the other, and says how
+// many bytes of facts they are.
+func (j *Reader) readWindow(ctx context.Context, writer int32, after, last int64) (batches []Batch, size int, err error) {
+	read := func(rows pgx.Rows) error {
+		for rows.Next() {
+			var seq int64
+			var name string
+			var r Record
+			if err := rows.Scan(&seq, &name, &r.Stream, &r.First, &r.Last, &r.Epoch, &r.Bytes); err != nil {
+				return err
+			}
+			if r.Ref, err = engine.ParseRef(name); err != nil {
+				return fmt.Errorf("stream %q: %w", name, err)
+			}
+			if n := len(batches); n == 0 || batches[n-1].Seq != seq {
+				batches = append(batches, Batch{Writer: writer, Seq: seq})
+			}
+			b := &batches[len(batches)-1]
+			b.Records = append(b.Records, r)
+			size += len(r.Bytes)
+		}
+		return rows.Err()
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var seq int64
-		var name string
-		var r Record
-		if err := rows.Scan(&seq, &name, &r.Stream, &r.First, &r.Last, &r.Epoch, &r.Bytes); err != nil {
-			return nil, 0, err
-		}
-		if r.Ref, err = engine.ParseRef(name); err != nil {
-			return nil, 0, fmt.Errorf("stream %q: %w", name, err)
-		}
-		if n := len(batches); n == 0 || batches[n-1].Seq != seq {
-			batches = append(batches, Batch{Writer: writer, Seq: seq})
-		}
-		b := &batches[len(batches)-1]
-		b.Records = append(b.Records, r)
-		size += len(r.Bytes)
-	}
-	return batches, size, rows.Err()
+	err = j.queryByIndex(ctx, read, batchesBetween, writer, after, last)
+	return batches, size, err
 }
 
 // nextBatch is where to go on after a window without batches: just before the
 // next one, or below zero when there is none.
-func (j *Reader) nextBatch(ctx context.Context, writer int32, after int64) (int64, error) {
-	const next = `SELECT coalesce(min(batch), 0) - 1 FROM journal WHERE writer = $1 AND batch > $2`
-	err := j.pool.QueryRow(ctx, next, writer, after).Scan(&after)
-	return after, err
+func (j *Reader) nextBatch(ctx context.Context, writer int32, after int64) (next int64, err error) {
+	const first = `SELECT coalesce(min(batch), 0) - 1 FROM journal WHERE writer = $1 AND batch > $2`
+	err = j.queryByIndex(ctx, func(rows pgx.Rows) error {
+		next, err = pgx.CollectExactlyOneRow(rows, pgx.RowTo[int64])
+		return err
+	}, first, writer, after)
+	return next, err
 }
 
 // Stream is one actor's stream as it stands.

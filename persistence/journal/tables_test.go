@@ -1,6 +1,7 @@
 package journal_test
 
 import (
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -172,6 +173,48 @@ func TestAppendPlan(t *testing.T) {
 		require.Contains(t, plan, "Index Cond: (stream_id = b.stream_id)", "%d streams", streams)
 		require.Contains(t, plan, "Hash Anti Join", "%d streams", streams)
 		require.NotContains(t, plan, "Hash Join", "%d streams", streams)
+	}
+}
+
+// What a writer's batches cost to read does not grow with the journal, right after
+// they were written too.
+func TestReadRecentBatches(t *testing.T) {
+	t.Parallel()
+	const batches, rows = 1_500, 100
+	pool := persisttest.Migrated(t)
+	j := open(t, pool, "a")
+	_, err := pool.Exec(t.Context(), `INSERT INTO streams (name, epoch) SELECT 'event-' || n, 1 FROM generate_series(1, $1::int) n`, rows)
+	require.NoError(t, err)
+	_, err = pool.Exec(t.Context(), `
+INSERT INTO journal (stream_id, first_seq, last_seq, epoch, writer, batch, day, facts)
+SELECT s, b, b, 1, 1, b, (now() AT TIME ZONE 'UTC')::date, decode(repeat('00', 150), 'hex')
+FROM generate_series(1, $1::int) b, generate_series(1, $2::int) s ORDER BY b, s`, batches, rows)
+	require.NoError(t, err)
+
+	conn, err := pool.Begin(t.Context())
+	require.NoError(t, err)
+	defer func() { require.NoError(t, conn.Rollback(t.Context())) }()
+	_, err = conn.Exec(t.Context(), journal.ByIndex)
+	require.NoError(t, err)
+	_, err = conn.Exec(t.Context(), "PREPARE read (int, bigint, bigint) AS "+journal.BatchesBetween)
+	require.NoError(t, err)
+	pages := func() int {
+		var plan []struct {
+			Plan struct {
+				Hit  int `json:"Shared Hit Blocks"`
+				Read int `json:"Shared Read Blocks"`
+				Rows int `json:"Actual Rows"`
+			} `json:"Plan"`
+		}
+		explain := fmt.Sprintf(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE read (1, %d, %d)`, batches-100, batches-92)
+		require.NoError(t, conn.QueryRow(t.Context(), explain, pgx.QueryExecModeSimpleProtocol).Scan(&plan))
+		require.Equal(t, 8*rows, plan[0].Plan.Rows)
+		return plan[0].Plan.Hit + plan[0].Plan.Read
+	}
+	before := pages()
+	require.NoError(t, j.Summarize(t.Context(), time.Now()))
+	for range 10 { // the plan may become a generic one
+		require.Less(t, pages(), before/3)
 	}
 }
 
