@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"runtime"
+	"runtime/debug"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -51,6 +52,7 @@ func TestCollectAtRest(t *testing.T) {
 
 // TestGarbage takes memory: whether it is garbage, the next collection tells.
 func TestGarbage(t *testing.T) { //nolint:paralleltest // others make some too
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	runtime.GC()
 	before, _ := garbage()
 	some := make([]byte, 1<<28)
