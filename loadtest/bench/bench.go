@@ -38,6 +38,7 @@ type bench struct {
 
 	postgres  *embedded.Server
 	node      *loadtest.Node
+	database  string // of the node
 	nodeLog   *os.File
 	organizer *loadtest.Organizer
 }
@@ -70,16 +71,20 @@ func (b *bench) renew(ctx context.Context, name string) error {
 		if err != nil {
 			return err
 		}
+		// Left alone, the server does it in the middle of the next case.
+		if err := b.exec(ctx, b.database, "VACUUM (ANALYZE)"); err != nil {
+			return err
+		}
 	}
-	database, err := b.database(ctx, name)
-	if err != nil {
+	var err error
+	if b.database, err = b.newDatabase(ctx, name); err != nil {
 		return err
 	}
 	dir := filepath.Join(b.dir, name)
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return fmt.Errorf("data directory: %w", err)
 	}
-	b.node, b.organizer, err = b.startNode(ctx, dir, database)
+	b.node, b.organizer, err = b.startNode(ctx, dir, b.database)
 	return err
 }
 
@@ -145,17 +150,25 @@ func (b *bench) cpuOf(server func() int) []procstat.Target {
 // written yet, a build's output among it, so that the next load does not pay for it:
 // Linux writes after 30 s what has not been synced, and commits wait behind that.
 func (b *bench) settle(ctx context.Context) error {
-	conn, err := pgx.Connect(ctx, b.postgres.URL())
-	if err != nil {
-		return fmt.Errorf("settle: %w", err)
-	}
-	defer func() { _ = conn.Close(ctx) }()
-	if _, err := conn.Exec(ctx, "CHECKPOINT"); err != nil {
-		return fmt.Errorf("settle: %w", err)
+	if err := b.exec(ctx, b.postgres.URL(), "CHECKPOINT"); err != nil {
+		return err
 	}
 	syscall.Sync()
 	wait(ctx, time.Second)
 	return context.Cause(ctx)
+}
+
+// exec executes one statement in a database.
+func (b *bench) exec(ctx context.Context, database, statement string) error {
+	conn, err := pgx.Connect(ctx, database)
+	if err != nil {
+		return fmt.Errorf("%s: %w", statement, err)
+	}
+	_, err = conn.Exec(ctx, statement)
+	if err := errors.Join(err, conn.Close(ctx)); err != nil {
+		return fmt.Errorf("%s: %w", statement, err)
+	}
+	return nil
 }
 
 // caughtUp waits until the node's read model has followed all that was sold,

@@ -14,7 +14,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/twmb/franz-go/pkg/kfake"
 
 	"boxoffice/loadtest"
@@ -54,7 +53,7 @@ type way struct {
 // turn, on two nodes of which one at a time has something to do.
 func (b *bench) measureRelay(ctx context.Context) error {
 	return b.withKafka(ctx, func(brokers string, pid func() int) (err error) {
-		database, err := b.database(ctx, "relay")
+		database, err := b.newDatabase(ctx, "relay")
 		if err != nil {
 			return err
 		}
@@ -140,15 +139,10 @@ func (b *bench) measureWay(ctx context.Context, w *way) error {
 	return b.settle(ctx)
 }
 
-// database makes another one on the Postgres under test.
-func (b *bench) database(ctx context.Context, name string) (string, error) {
-	conn, err := pgx.Connect(ctx, b.postgres.URL())
-	if err != nil {
-		return "", fmt.Errorf("database %s: %w", name, err)
-	}
-	_, err = conn.Exec(ctx, "CREATE DATABASE "+name)
-	if err := errors.Join(err, conn.Close(ctx)); err != nil {
-		return "", fmt.Errorf("database %s: %w", name, err)
+// newDatabase makes another one on the Postgres under test.
+func (b *bench) newDatabase(ctx context.Context, name string) (string, error) {
+	if err := b.exec(ctx, b.postgres.URL(), "CREATE DATABASE "+name); err != nil {
+		return "", err
 	}
 	u, err := url.Parse(b.postgres.URL())
 	if err != nil {
