@@ -4,6 +4,7 @@ import (
 	"context"
 	"runtime"
 	"runtime/debug"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,18 +15,21 @@ import (
 func TestCollectAtRest(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var busy bool
-		var waste, live uint64
-		collections := 0
+		var busy atomic.Bool
+		var waste, live atomic.Uint64
+		var collections atomic.Int64
 		ctx, cancel := context.WithCancel(t.Context())
-		go collectAtRest(ctx, func() bool { return busy },
-			func() (uint64, uint64) { return waste, live },
-			func() { collections, waste = collections+1, 0 })
+		go collectAtRest(ctx, busy.Load,
+			func() (uint64, uint64) { return waste.Load(), live.Load() },
+			func() {
+				collections.Add(1)
+				waste.Store(0)
+			})
 		for _, then := range []struct {
 			name        string
 			busy        bool
 			waste, live uint64
-			collections int
+			collections int64
 		}{
 			{"nothing to collect", false, worthCollecting - 1, 0, 0},
 			{"a rush", true, 100 * worthCollecting, worthCollecting, 0},
@@ -33,18 +37,21 @@ func TestCollectAtRest(t *testing.T) {
 			{"and then no more", false, 0, worthCollecting, 1},
 			{"little beside what lives", false, 10 * worthCollecting, 30 * worthCollecting, 1},
 		} {
-			busy, waste, live = then.busy, then.waste, then.live
+			busy.Store(then.busy)
+			waste.Store(then.waste)
+			live.Store(then.live)
 			<-time.After(time.Minute)
 			synctest.Wait()
-			require.Equal(t, then.collections, collections, then.name)
+			require.Equal(t, then.collections, collections.Load(), then.name)
 		}
-		busy, waste = true, 100*worthCollecting
+		busy.Store(true)
+		waste.Store(100 * worthCollecting)
 		for range 100 { // pauses of a rush are no rest
 			<-time.After(restTick)
 			synctest.Wait()
-			busy = !busy
+			busy.Store(!busy.Load())
 		}
-		require.Equal(t, 1, collections)
+		require.Equal(t, int64(1), collections.Load())
 		cancel()
 		synctest.Wait()
 	})
