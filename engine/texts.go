@@ -108,17 +108,13 @@ func (t *Texts) write(row int, text []byte) place {
 	at := b.Len()
 	b.Write(text)
 	t.live += headSize + len(text)
-	return t.lastPlace(at, len(text))
+	return place{t.first + uint32(len(t.log)-1), uint32(at), uint32(len(text))} //nolint:gosec // within a block
 }
 
 // move writes a row's text anew.
 func (t *Texts) move(row int, text string) {
 	t.live -= headSize + len(text)
 	t.places.Set(row, t.write(row, []byte(text)))
-}
-
-func (t *Texts) lastPlace(at, size int) place {
-	return place{t.first + uint32(len(t.log)-1), uint32(at), uint32(size)} //nolint:gosec // within a block
 }
 
 // room returns the last block with room for so many bytes, which it counts.

@@ -48,17 +48,19 @@ func unpacked(s string) *Order {
 	return o
 }
 
-func (t *orderTable) put(o *Order) { t.adopt(o.ID, o.pack(t.buf[:0])) }
+func (t *orderTable) put(o *Order) {
+	t.buf = o.pack(t.buf[:0])
+	t.adopt(o.ID)
+}
 
-// adopt is put for an order that is packed, in t.buf.
-func (t *orderTable) adopt(id engine.OrderID, row []byte) {
-	t.buf = row
+// adopt is put for an order that lies packed in t.buf.
+func (t *orderTable) adopt(id engine.OrderID) {
 	if i, ok := t.index[id]; ok {
-		t.rows.Set(int(i), row)
+		t.rows.Set(int(i), t.buf)
 		return
 	}
 	t.index[id] = int32(t.rows.Len())
-	t.rows.Append(row)
+	t.rows.Append(t.buf)
 }
 
 // thaw takes the packed orders of a snapshot in, and calls f for each.
@@ -69,7 +71,8 @@ func (t *orderTable) thaw(pages []engine.TextPage, f func(*Order)) error {
 			if err != nil {
 				return err
 			}
-			t.adopt(o.ID, append(t.buf[:0], row...))
+			t.buf = append(t.buf[:0], row...)
+			t.adopt(o.ID)
 			f(o)
 		}
 	}
