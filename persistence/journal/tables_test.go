@@ -211,10 +211,12 @@ FROM generate_series(1, $1::int) b, generate_series(1, $2::int) s ORDER BY b, s`
 		require.Equal(t, 8*rows, plan[0].Plan.Rows)
 		return plan[0].Plan.Hit + plan[0].Plan.Read
 	}
-	before := pages()
-	require.NoError(t, j.Summarize(t.Context(), time.Now()))
+	var all int
+	require.NoError(t, pool.QueryRow(t.Context(), `SELECT sum(pg_relation_size(relid)) / 8192 FROM pg_partition_tree('journal')`).Scan(&all))
+	// It gives up while the server vacuums the table.
+	require.Eventually(t, func() bool { return j.Summarize(t.Context(), time.Now()) == nil }, time.Minute, 50*time.Millisecond)
 	for range 10 { // the plan may become a generic one
-		require.Less(t, pages(), before/3)
+		require.Less(t, pages(), all/2, "most of them are of streams")
 	}
 }
 
