@@ -197,6 +197,7 @@ func (c *Cluster) env() ([]string, error) {
 		"BOXOFFICE_BASE_URL=" + c.URL,
 		"BOXOFFICE_MASTER_KEY=" + hex.EncodeToString(master[:]),
 		"BOXOFFICE_LIMITS_SCALE=1000",
+		"BOXOFFICE_HEAP_ROOM=512", // they are many on one machine
 		"BOXOFFICE_MAIL_DIR=" + mail,
 		"BOXOFFICE_PAYSTACK_URL=" + c.Paysim,
 		"BOXOFFICE_PAYSTACK_KEY=" + secretKey,

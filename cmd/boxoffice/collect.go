@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"log/slog"
 	"os"
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
@@ -14,6 +16,9 @@ import (
 
 // collectsAsTold says whether the process was told how to collect its garbage.
 func collectsAsTold() bool { return os.Getenv("GOGC") != "" }
+
+// memory is how many bytes the process may use.
+var memory = memlimit.ApplyFallback(memlimit.FromCgroup, memlimit.FromSystem)
 
 // collectSeldom trades memory for a rush's slowest answers. Most of a node's heap is
 // the state of its actors, which lives long, and on two cores every collection holds
@@ -25,7 +30,6 @@ func collectSeldom() {
 		return
 	}
 	percent := 800
-	memory := memlimit.ApplyFallback(memlimit.FromCgroup, memlimit.FromSystem)
 	if _, err := memlimit.Set(memlimit.WithProvider(memory), memlimit.WithRatio(.5)); err != nil {
 		percent = 200 // nobody knows how much there is
 	}
@@ -38,22 +42,43 @@ const (
 	restRate = 20
 	// restTick is how often it looks whether it rests.
 	restTick = 250 * time.Millisecond
-	// worthCollecting is the least garbage, in bytes, for which it collects then.
-	worthCollecting = 64 << 20
+	// roomShare is the part of the memory that a node keeps as room in its heap.
+	roomShare = 8
+	// roomWorn is the part of the room that may be used up before a node at rest makes
+	// it anew.
+	roomWorn = 4
 )
 
-// startCollecting has the node collect its garbage while it rests, so that a rush
-// begins with room in the heap: one of 200,000 orders is over before the next collection.
-func (n *node) startCollecting(context.Context) error {
-	if collectsAsTold() {
+// room is what a node may allocate between two collections of garbage. While no orders
+// come it is made anew: used up at once, which has the next collection happen at rest,
+// and every page of it written to. A rush then finds memory that the machine has given
+// already. On a virtual machine a page that the host has yet to find costs 10 us of a
+// core, and the pages of one order half as much as the order itself.
+//
+// The runtime keeps what it has as long as its heap is as full at each collection as it
+// was allowed to be (runtime/mgcscavenge.go), and so this fills it instead of
+// collecting early.
+type room struct {
+	bytes uint64
+	busy  func() bool // orders come
+	ready atomic.Bool // at most a part was used since it was made
+}
+
+// startCollecting keeps the room, unless the process or the knob says otherwise.
+func (n *node) startCollecting(ctx context.Context) error {
+	if n.cfg.HeapRoom == 0 || collectsAsTold() {
 		return nil
 	}
-	commands := func() int64 { s := n.cluster.Stats(); return s.Here + s.There }
-	ctx, cancel := context.WithCancel(context.Background())
+	bytes, err := roomBytes(n.cfg.HeapRoom)
+	if err != nil {
+		n.log.WarnContext(ctx, "nobody knows how much memory there is: no room in the heap is kept", slog.Any("error", err))
+		return nil
+	}
+	commands := &meter{count: func() int64 { s := n.cluster.Stats(); return s.Here + s.There }, limit: restRate}
+	n.room = &room{bytes: bytes, busy: func() bool { return commands.exceeded() || n.reading.lag() > 0 }}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var running sync.WaitGroup
-	running.Go(func() {
-		collectAtRest(ctx, (&meter{count: commands, limit: restRate}).exceeded, garbage, runtime.GC)
-	})
+	running.Go(func() { n.room.keep(ctx, readHeap, debug.SetGCPercent) })
 	n.started(func(context.Context) error {
 		cancel()
 		running.Wait()
@@ -62,34 +87,90 @@ func (n *node) startCollecting(context.Context) error {
 	return nil
 }
 
-// collectAtRest collects when it finds the node at rest twice in a row, and enough
-// garbage.
-func collectAtRest(ctx context.Context, busy func() bool, garbage func() (bytes, live uint64), collect func()) {
+// roomBytes is the knob in bytes; below zero it is a part of the memory.
+func roomBytes(megabytes int) (uint64, error) {
+	if megabytes > 0 {
+		return uint64(megabytes) << 20, nil
+	}
+	total, err := memory()
+	return total / roomShare, err
+}
+
+// lacking is 1 while the room is not ready.
+func (r *room) lacking() float64 {
+	if r == nil || r.ready.Load() {
+		return 0
+	}
+	return 1
+}
+
+// heap is what the runtime says of it.
+type heap struct {
+	allocated   uint64 // bytes, ever
+	live        uint64 // bytes that the last collection found
+	collections uint64
+}
+
+func readHeap() heap {
+	s := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}, {Name: "/gc/heap/live:bytes"}, {Name: "/gc/cycles/total:gc-cycles"}}
+	metrics.Read(s)
+	return heap{s[0].Value.Uint64(), s[1].Value.Uint64(), s[2].Value.Uint64()}
+}
+
+// keep has the heap collected when the room is used up, and makes it anew when it finds
+// the node at rest twice in a row.
+func (r *room) keep(ctx context.Context, read func() heap, setPercent func(int) int) {
 	ticker := time.NewTicker(restTick)
 	defer ticker.Stop()
+	made, percent, last := false, 0, read()
 	for rests := 0; ; {
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():
 			return
 		}
-		if rests++; busy() {
+		h := read()
+		if h.collections != last.collections {
+			last = h
+		}
+		if p := r.percent(h.live); p*8 < percent*7 || p*7 > percent*8 { // it stops the world
+			setPercent(p)
+			percent = p
+		}
+		if rests++; r.busy() {
 			rests = 0
 		}
-		if rests < 2 {
-			continue
-		}
-		if bytes, live := garbage(); bytes >= max(worthCollecting, live/2) {
-			collect()
+		r.ready.Store(made && h.allocated-last.allocated < r.bytes/roomWorn)
+		if rests >= 2 && !r.ready.Load() {
+			made = r.fill(ctx, read)
 		}
 	}
 }
 
-// garbage is how much of the heap has been used since the last collection, and what
-// was found alive by that.
-func garbage() (bytes, live uint64) {
-	s := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/gc/heap/live:bytes"}}
-	metrics.Read(s)
-	used, live := s[0].Value.Uint64(), s[1].Value.Uint64()
-	return used - min(used, live), live
+// percent lets the heap grow by the room, and at least to twice of what lives. Below 4 MB
+// the runtime goes by the percentage of that.
+func (r *room) percent(live uint64) int {
+	return int(100 * max(r.bytes, live) / max(live, 4<<20))
+}
+
+// fill uses up what is left of the room, until the collection that this brings about. It
+// ends before if orders come.
+func (r *room) fill(ctx context.Context, read func() heap) (filled bool) {
+	const piece, page = 1 << 20, 4 << 10
+	before := read().collections
+	for used := uint64(0); used < 2*r.bytes; used += piece {
+		if r.busy() || ctx.Err() != nil {
+			return false
+		}
+		if read().collections != before {
+			return true
+		}
+		some := make([]byte, piece)
+		for at := 0; at < len(some); at += page {
+			some[at] = 1
+		}
+		runtime.KeepAlive(some)
+	}
+	runtime.GC() // it was allowed more
+	return true
 }

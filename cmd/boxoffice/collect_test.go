@@ -3,8 +3,7 @@ package main
 import (
 	"context"
 	"runtime"
-	"runtime/debug"
-	"sync/atomic"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,59 +11,112 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestCollectAtRest(t *testing.T) {
+// fakeHeap is of use in a bubble of synctest, where all that fills a heap happens at one
+// time: the 17th reading of that time brings a collection.
+type fakeHeap struct {
+	mu sync.Mutex
+	heap
+
+	at      time.Time
+	times   int
+	percent []int
+	busy    bool
+}
+
+func (h *fakeHeap) read() heap {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if now := time.Now(); now != h.at {
+		h.at, h.times = now, 0
+	}
+	if h.times++; h.times == 17 {
+		h.collections++
+	}
+	return h.heap
+}
+
+func (h *fakeHeap) orders() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.busy
+}
+
+func (h *fakeHeap) setPercent(p int) int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.percent = append(h.percent, p)
+	return 0
+}
+
+func TestRoom(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var busy atomic.Bool
-		var waste, live atomic.Uint64
-		var collections atomic.Int64
+		h := &fakeHeap{heap: heap{live: 4 << 20}}
+		r := &room{bytes: 16 << 20, busy: h.orders}
 		ctx, cancel := context.WithCancel(t.Context())
-		go collectAtRest(ctx, busy.Load,
-			func() (uint64, uint64) { return waste.Load(), live.Load() },
-			func() {
-				collections.Add(1)
-				waste.Store(0)
-			})
+		go r.keep(ctx, h.read, h.setPercent)
 		for _, then := range []struct {
 			name        string
 			busy        bool
-			waste, live uint64
-			collections int64
+			used        uint64
+			collections uint64
+			lacking     float64
 		}{
-			{"nothing to collect", false, worthCollecting - 1, 0, 0},
-			{"a rush", true, 100 * worthCollecting, worthCollecting, 0},
-			{"after it", false, 100 * worthCollecting, worthCollecting, 1},
-			{"and then no more", false, 0, worthCollecting, 1},
-			{"little beside what lives", false, 10 * worthCollecting, 30 * worthCollecting, 1},
+			{"orders come", true, 0, 0, 1},
+			{"at rest", false, 0, 1, 0},
+			{"and then no more", false, 0, 1, 0},
+			{"little was used", false, 4<<20 - 1, 1, 0},
+			{"orders come again", true, 20 << 20, 1, 1},
+			{"at rest again", false, 0, 2, 0},
 		} {
-			busy.Store(then.busy)
-			waste.Store(then.waste)
-			live.Store(then.live)
+			h.mu.Lock()
+			h.busy, h.allocated = then.busy, h.allocated+then.used
+			h.mu.Unlock()
 			<-time.After(time.Minute)
 			synctest.Wait()
-			require.Equal(t, then.collections, collections.Load(), then.name)
+			require.Equal(t, then.collections, h.collections, then.name)
+			require.InDelta(t, then.lacking, r.lacking(), 0, then.name)
 		}
-		busy.Store(true)
-		waste.Store(100 * worthCollecting)
-		for range 100 { // pauses of a rush are no rest
-			<-time.After(restTick)
-			synctest.Wait()
-			busy.Store(!busy.Load())
-		}
-		require.Equal(t, int64(1), collections.Load())
+		require.Equal(t, []int{400}, h.percent)
+		h.mu.Lock()
+		h.live *= 10
+		h.mu.Unlock()
+		<-time.After(time.Minute)
+		synctest.Wait()
+		require.Equal(t, []int{400, 100}, h.percent)
 		cancel()
 		synctest.Wait()
 	})
 }
 
-// TestGarbage takes memory: whether it is garbage, the next collection tells.
-func TestGarbage(t *testing.T) { //nolint:paralleltest // others make some too
-	defer debug.SetGCPercent(debug.SetGCPercent(-1))
-	runtime.GC()
-	before, _ := garbage()
+func TestRoomEndsForOrders(t *testing.T) {
+	t.Parallel()
+	asked := 0
+	r := &room{bytes: 1 << 30, busy: func() bool { asked++; return asked > 3 }}
+	require.False(t, r.fill(t.Context(), func() heap { return heap{} }))
+	require.Equal(t, 4, asked)
+}
+
+func TestRoomBytes(t *testing.T) {
+	t.Parallel()
+	bytes, err := roomBytes(3)
+	require.NoError(t, err)
+	require.Equal(t, uint64(3<<20), bytes)
+	total, err := memory()
+	require.NoError(t, err)
+	bytes, err = roomBytes(-1)
+	require.NoError(t, err)
+	require.Equal(t, total/roomShare, bytes)
+	require.Zero(t, (*room)(nil).lacking())
+}
+
+func TestReadHeap(t *testing.T) { //nolint:paralleltest // others allocate too
+	before := readHeap()
 	some := make([]byte, 1<<28)
-	after, live := garbage()
+	require.GreaterOrEqual(t, readHeap().allocated, before.allocated+1<<28)
 	runtime.KeepAlive(some)
-	require.Greater(t, after, before+1<<27)
-	require.NotZero(t, live)
+	runtime.GC()
+	after := readHeap()
+	require.Greater(t, after.collections, before.collections)
+	require.NotZero(t, after.live)
 }

@@ -72,6 +72,7 @@ type node struct {
 	webhooks *webhook.Deliverer
 	journal  *journal.Postgres
 	cluster  *cluster.Node
+	room     *room // nil: none is kept
 	sim      *paysim.Sim
 	mailbox  *mail.Capture // nil: mail is sent
 	outbox   *outbox.Outbox
@@ -177,6 +178,7 @@ func (n *node) metrics() *prometheus.Registry {
 	}
 	gauge("journal_backlog", "Entries that wait for a commit.", func() float64 { return float64(n.journal.Backlog()) })
 	gauge("readmodel_lag", "Batches that the read model has not applied; 0 on nodes where it does not run.", n.reading.lag)
+	gauge("heap_room_lacking", "1 while the heap has no room for a rush; it is made when no orders come.", n.room.lacking)
 	n.factsMetrics(r)
 	counter("journal_batches_total", "Batches committed.", func(s journal.Stats) int64 { return s.Batches })
 	counter("journal_facts_total", "Facts committed.", func(s journal.Stats) int64 { return s.Facts })

@@ -148,8 +148,14 @@ func (b *bench) cpuOf(server func() int) []procstat.Target {
 
 // settle lets Postgres finish what a load left behind, and the kernel what it has not
 // written yet, a build's output among it, so that the next load does not pay for it:
-// Linux writes after 30 s what has not been synced, and commits wait behind that.
+// Linux writes after 30 s what has not been synced, and commits wait behind that. The
+// node has its heap ready for a rush.
 func (b *bench) settle(ctx context.Context) error {
+	if b.node != nil {
+		if err := b.idle(ctx, b.node.URL, catchUpTime, "heap_room_lacking"); err != nil {
+			return err
+		}
+	}
 	if err := b.exec(ctx, b.postgres.URL(), "CHECKPOINT"); err != nil {
 		return err
 	}
