@@ -80,7 +80,7 @@ func (c *runCmd) Run(ctx context.Context) (err error) {
 			return fmt.Errorf("build: %w\n%s", err, out)
 		}
 	}
-	net, err := client.NewNetwork(client.Config{Sources: 250, Timeout: 30 * time.Second})
+	net, err := client.NewNetwork(client.Config{Sources: sources, PerIdle: waiting, Timeout: 30 * time.Second})
 	if err != nil {
 		return err
 	}

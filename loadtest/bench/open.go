@@ -48,10 +48,22 @@ func (b *bench) openValid(ctx context.Context, name, host, path string, types []
 	}
 }
 
+// A load comes from so many client addresses, of each of which so many buyers may wait
+// at once: with more, connections are opened in the middle of it.
+const (
+	sources = 250
+	waiting = 8
+)
+
 // open sends one request per arrival at a Poisson rate, and keeps latencies after
 // the warm-up.
 func (b *bench) open(ctx context.Context, host, path string, types []string, k keys, rate float64) (*latency, error) {
 	l := &latency{}
+	for i := range sources {
+		if err := b.net.Source(i).Open(ctx, &client.Request{Method: "GET", Host: host, Path: "/healthz"}, waiting); err != nil {
+			return nil, err
+		}
+	}
 	cfg := openloop.Config{Ops: []string{"POST order"}, SLO: time.Second, Warm: b.cmd.Warm}
 	st, err := openloop.Run(ctx, cfg, openloop.Poisson(rate, b.cmd.Warm+b.cmd.Measure), rand.New(rand.NewPCG(1, 1)),
 		func(int) openloop.Actor {

@@ -81,6 +81,24 @@ func TestRequestsComeFromTheirAddressOverOneConnection(t *testing.T) {
 	require.Contains(t, conns, "127.1.2.46")
 }
 
+func TestOpen(t *testing.T) {
+	t.Parallel()
+	var opened sync.Map
+	host := serve(t, func(ctx *fasthttp.RequestCtx) { opened.Store(ctx.ConnID(), true) })
+	n := network(t, client.Config{PerIdle: 5})
+	count := func() (n int) {
+		opened.Range(func(any, any) bool { n++; return true })
+		return n
+	}
+	for range 2 { // the second finds them
+		require.NoError(t, n.Source(0).Open(t.Context(), &client.Request{Method: "GET", Host: host, Path: "/"}, 5))
+		require.Equal(t, 5, count())
+	}
+	_, err := get(t, n.Source(0), host, "/")
+	require.NoError(t, err)
+	require.Equal(t, 5, count())
+}
+
 func TestTheRequestOnTheWire(t *testing.T) {
 	t.Parallel()
 	got := make(chan string, 1)

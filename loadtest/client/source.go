@@ -58,6 +58,39 @@ func (s *Source) Do(ctx context.Context, req *Request, resp *fasthttp.Response) 
 	if err != nil {
 		return err
 	}
+	open, err := s.exchange(c, req, resp)
+	if open {
+		s.put(req.Host, c)
+	}
+	return err
+}
+
+// Open makes the request over n connections at once, which are idle then. Buyers who
+// wait for an answer each have a connection of their own: a load that is to measure the
+// answers opens them before.
+func (s *Source) Open(ctx context.Context, req *Request, n int) error {
+	var err error
+	var conns []*conn
+	for range n {
+		var c *conn
+		if c, err = s.take(ctx, req.Host); err != nil {
+			break
+		}
+		conns = append(conns, c)
+	}
+	for _, c := range conns {
+		open, failed := s.exchange(c, req, &fasthttp.Response{})
+		if open {
+			s.put(req.Host, c)
+		}
+		err = errors.Join(err, failed)
+	}
+	return err
+}
+
+// exchange sends a request and reads the answer, and says whether the connection is
+// good for another.
+func (s *Source) exchange(c *conn, req *Request, resp *fasthttp.Response) (open bool, err error) {
 	now := time.Now()
 	err = c.SetDeadline(now.Add(s.net.cfg.Timeout))
 	if err == nil {
@@ -72,15 +105,14 @@ func (s *Source) Do(ctx context.Context, req *Request, resp *fasthttp.Response) 
 	}
 	if err != nil {
 		_ = c.Close() // the error that matters is at hand
-		return fmt.Errorf("%s %s: %w", req.Method, req.Path, err)
+		return false, fmt.Errorf("%s %s: %w", req.Method, req.Path, err)
 	}
 	if resp.ConnectionClose() {
 		_ = c.Close()
-		return nil
+		return false, nil
 	}
 	c.lastUse = now
-	s.put(req.Host, c)
-	return nil
+	return true, nil
 }
 
 // Timeout says whether err, from Do, was a time-out rather than a lost
