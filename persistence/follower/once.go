@@ -44,7 +44,9 @@ type once struct {
 }
 
 func (o *once) read(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
-	const applied = `SELECT stream_id, seq FROM applied WHERE name = $1 AND stream_id = ANY($2)`
+	// A join: = ANY compares each row with each of a thousand streams.
+	const applied = `
+SELECT a.stream_id, a.seq FROM unnest($2::bigint[]) AS m(stream_id) JOIN applied a USING (stream_id) WHERE a.name = $1`
 	for i := range batches {
 		for j := range batches[i].Records {
 			o.was[batches[i].Records[j].Stream] = 0
