@@ -31,7 +31,8 @@ type Rivalry struct {
 	Writers int // activations at work per node
 	For     time.Duration
 	Seed    uint64
-	Buried  bool // writers are closed, which fences without a claim
+	Buried  bool   // writers are closed, which fences without a claim
+	Ended   func() // called before what is left is looked at; nil: nothing
 }
 
 // Tally counts what happened in a contest.
@@ -105,6 +106,9 @@ func (r Rivalry) Run(t testing.TB) Tally {
 		}
 	}
 	wg.Wait()
+	if r.Ended != nil {
+		r.Ended()
+	}
 	return r.judge(t, &all)
 }
 
