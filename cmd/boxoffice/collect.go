@@ -23,8 +23,8 @@ var memory = memlimit.ApplyFallback(memlimit.FromCgroup, memlimit.FromSystem)
 // collectSeldom trades memory for a rush's slowest answers. Most of a node's heap is
 // the state of its actors, which lives long, and on two cores every collection holds
 // hundreds of buyers up. The heap may grow to nine times of what lives, but not
-// beyond half of the memory that the process may use. GOGC and GOMEMLIMIT have the
-// last word.
+// beyond half of the memory that the process may use. A node keeps room by itself from
+// its start on. GOGC and GOMEMLIMIT have the last word.
 func collectSeldom() {
 	if collectsAsTold() {
 		return
