@@ -53,7 +53,7 @@ const (
 // come it is made anew: used up at once, which has the next collection happen at rest,
 // and every page of it written to. A rush then finds memory that the machine has given
 // already. On a virtual machine a page that the host has yet to find costs 10 us of a
-// core, and the pages of one order half as much as the order itself.
+// core, and an order allocates one and a half.
 //
 // The runtime keeps what it has as long as its heap is as full at each collection as it
 // was allowed to be (runtime/mgcscavenge.go), and so this fills it instead of

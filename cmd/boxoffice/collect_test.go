@@ -77,6 +77,17 @@ func TestRoom(t *testing.T) {
 			require.Equal(t, then.collections, h.collections, then.name)
 			require.InDelta(t, then.lacking, r.lacking(), 0, then.name)
 		}
+		h.mu.Lock()
+		h.busy, h.allocated = true, h.allocated+r.bytes
+		h.mu.Unlock()
+		for range 100 { // pauses of a rush are no rest
+			<-time.After(restTick)
+			synctest.Wait()
+			h.mu.Lock()
+			h.busy = !h.busy
+			h.mu.Unlock()
+		}
+		require.Equal(t, uint64(2), h.collections)
 		require.Equal(t, []int{400}, h.percent)
 		h.mu.Lock()
 		h.live *= 10
