@@ -2,11 +2,15 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"os"
 	"runtime"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 )
@@ -130,4 +134,29 @@ func TestReadHeap(t *testing.T) { //nolint:paralleltest // others allocate too
 	after := readHeap()
 	require.Greater(t, after.collections, before.collections)
 	require.NotZero(t, after.live)
+}
+
+// TestHugePages finds the advice in what the kernel says of the memory.
+func TestHugePages(t *testing.T) {
+	t.Parallel()
+	if _, err := os.Stat("/sys/kernel/mm/transparent_hugepage"); err != nil {
+		t.Skip("a kernel without huge pages")
+	}
+	some := make([]byte, 1<<20)
+	hugePages(some)
+	at := uint64(uintptr(unsafe.Pointer(unsafe.SliceData(some))))
+	maps, err := os.ReadFile("/proc/self/smaps")
+	require.NoError(t, err)
+	runtime.KeepAlive(some)
+	var flags string
+	var within bool
+	for line := range strings.Lines(string(maps)) {
+		var begin, end uint64
+		if n, _ := fmt.Sscanf(line, "%x-%x ", &begin, &end); n == 2 {
+			within = begin <= at && at < end
+		} else if rest, found := strings.CutPrefix(line, "VmFlags:"); found && within {
+			flags = rest
+		}
+	}
+	require.Contains(t, strings.Fields(flags), "hg")
 }
