@@ -34,8 +34,9 @@ type batch struct {
 
 	streams, epochs, firsts, lasts, facts []byte // arrays over rows
 	fixed                                 []byte // backs the parameters that are no arrays
-	params                                [8][]byte
+	params                                [9][]byte
 	fenced                                []int64 // positions in sent, from 1, as the server answered
+	doubtful                              bool    // a claim may have fenced one of the streams
 }
 
 // need says that one row must not get in without another.
@@ -67,7 +68,7 @@ func (b *batch) reset(seq int64) {
 	b.at, b.entries = b.at[:0], b.entries[:0]
 	clear(b.rows) // lets the facts go
 	b.rows, b.needs = b.rows[:0], b.needs[:0]
-	b.size, b.committed, b.merged = 0, 0, 0
+	b.size, b.committed, b.merged, b.doubtful = 0, 0, 0, false
 }
 
 func (b *batch) add(e *Entry, at int32) {
@@ -158,7 +159,7 @@ func (b *batch) encode(reuse bool) {
 		at += r.size
 	}
 	b.copyFacts(reuse)
-	b.params = [8][]byte{b.streams, b.epochs, b.firsts, b.lasts, b.facts}
+	b.params = [9][]byte{b.streams, b.epochs, b.firsts, b.lasts, b.facts}
 }
 
 // copyFacts fills the rows' places in b.facts, and their lists of facts if
@@ -188,13 +189,14 @@ func (b *batch) copyFacts(bytesOnly bool) {
 	}
 }
 
-// bind completes the parameters for the writer.
-func (b *batch) bind(writer int32) [][]byte {
+// bind completes the parameters for the writer, and for what it knows of its losses.
+func (b *batch) bind(writer, losses int32) [][]byte {
 	f := binary.BigEndian.AppendUint32(b.fixed[:0], uint32(writer))
 	f = binary.BigEndian.AppendUint64(f, uint64(b.seq))
 	f = binary.BigEndian.AppendUint32(f, uint32(b.day))
+	f = binary.BigEndian.AppendUint32(f, uint32(losses))
 	b.fixed = f
-	b.params[5], b.params[6], b.params[7] = f[:4], f[4:12], f[12:16]
+	b.params[5], b.params[6], b.params[7], b.params[8] = f[:4], f[4:12], f[12:16], f[16:20]
 	return b.params[:]
 }
 

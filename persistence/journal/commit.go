@@ -18,39 +18,30 @@ const (
 	checkViolation  = "23514" // no partition for the day
 )
 
-// The append, in one round trip and autocommitted: all rows get in, or none does.
-// The locks on the writer and on the streams' rows make epoch check and insert one
-// step against claims; any weaker form (no lock, KEY SHARE, an advisory lock in the
-// same statement) lost facts within seconds (reading/journal.md, B). The comparisons
-// with 0 are always true: they let the planner expect so few streams that it looks
-// each up by its key, however small the table was when the plan was made.
+// The append, in one round trip and autocommitted: all rows get in, or none does. What
+// it locks makes it one step against claims: one that takes a stream from this writer
+// waits for it, or has raised losses, and then nothing gets in
+// (docs/adr/0012-a-writer-counts-its-losses.md).
 const (
-	appendHead = `
+	appendFirst = `
 WITH w AS MATERIALIZED (
-  SELECT writer FROM writers WHERE writer = $6 AND closed_at IS NULL FOR SHARE),
-live AS MATERIALIZED (
-  SELECT s.stream_id, s.epoch
-  FROM w CROSS JOIN unnest($1::bigint[], $2::int[]) AS b(stream_id, epoch) JOIN streams s USING (stream_id, epoch)
-  WHERE b.stream_id > 0 AND b.epoch > 0
-  ORDER BY s.stream_id FOR SHARE OF s),
-verdict AS MATERIALIZED (
-  SELECT count(*) = cardinality($1::bigint[]) AS good FROM live),
-ins AS (
-  INSERT INTO journal (stream_id, first_seq, last_seq, epoch, writer, batch, day, facts)
-  SELECT b.stream_id, b.first_seq, b.last_seq, b.epoch, $6::int, $7::bigint, $8::date, b.facts
-  FROM verdict CROSS JOIN unnest($1::bigint[], $2::int[], $3::bigint[], $4::bigint[], $5::bytea[])
-    AS b(stream_id, epoch, first_seq, last_seq, facts)
-  WHERE verdict.good`
-	appendTail = `)
-SELECT (SELECT count(*) FROM w) AS writer_open, CASE WHEN NOT good THEN (
-  SELECT array_agg(b.n) FROM unnest($1::bigint[], $2::int[]) WITH ORDINALITY AS b(stream_id, epoch, n)
-  WHERE NOT EXISTS (SELECT FROM live l WHERE l.stream_id = b.stream_id AND l.epoch = b.epoch)) END AS fenced
-FROM verdict`
+  SELECT FROM writers WHERE writer = $6 AND losses = $9 AND closed_at IS NULL FOR SHARE)
+INSERT INTO journal (stream_id, first_seq, last_seq, epoch, writer, batch, day, facts)
+SELECT b.stream_id, b.first_seq, b.last_seq, b.epoch, $6::int, $7::bigint, $8::date, b.facts
+FROM w CROSS JOIN unnest($1::bigint[], $2::int[], $3::bigint[], $4::bigint[], $5::bytea[])
+  AS b(stream_id, epoch, first_seq, last_seq, facts)`
 
 	// The first attempt meets a row of its own only when an invariant is
 	// broken, and says so. Later ones may meet what an earlier one left.
-	appendFirst = appendHead + appendTail
-	appendRetry = appendHead + ` ON CONFLICT (stream_id, last_seq, day) DO NOTHING` + appendTail
+	appendRetry = appendFirst + ` ON CONFLICT (stream_id, last_seq, day) DO NOTHING`
+
+	// Which epochs have passed, and the losses that this goes with: both as of one
+	// moment. It takes no locks: the append finds out whether it still holds.
+	standing = `
+SELECT closed_at IS NULL, losses, (
+  SELECT array_agg(b.n) FROM unnest($1::bigint[], $2::int[]) WITH ORDINALITY AS b(stream_id, epoch, n)
+  WHERE (SELECT s.epoch FROM streams s WHERE s.stream_id = b.stream_id) IS DISTINCT FROM b.epoch)
+FROM writers WHERE writer = $3`
 
 	// How many rows of a batch are there. The epoch matters: an old and a new
 	// activation may each have sent a row of the same stream and seqs.
@@ -134,15 +125,42 @@ func (l *lane) try(b *batch, again bool) error {
 			return err
 		}
 	}
-	open, err := l.send(ctx, b, again)
-	if err == nil && again && len(b.fenced) > 0 {
-		err = l.pardon(ctx, b)
-	}
-	if err != nil {
+	if err := l.attempt(ctx, b, again); err != nil {
 		return l.failed(ctx, b, again, err)
 	}
-	l.closed = !open
 	return nil
+}
+
+// attempt sends the batch, or finds out what of it is fenced: all that is known of its
+// streams must go with the losses that the append is sent with.
+func (l *lane) attempt(ctx context.Context, b *batch, again bool) error {
+	b.fenced = b.fenced[:0]
+	for {
+		if b.doubtful {
+			if err := l.judge(ctx, b); err != nil {
+				return err
+			}
+			if len(b.fenced) > 0 {
+				if again {
+					return l.pardon(ctx, b)
+				}
+				return nil
+			}
+		}
+		n, err := l.send(ctx, b, again)
+		if err != nil || n == len(b.sent) {
+			return err
+		}
+		if again { // it may be there already
+			if n, err = l.there(ctx, b); err != nil || n == len(b.sent) {
+				return err
+			}
+		}
+		if n > 0 {
+			return fmt.Errorf("%w: writer %d batch %d: %d of %d rows", ErrConflict, l.writer, b.seq, n, len(b.sent))
+		}
+		b.doubtful = true
+	}
 }
 
 // failed prepares for the next attempt. It reconnects after every error but a
@@ -162,27 +180,54 @@ func (l *lane) failed(ctx context.Context, b *batch, again bool, err error) erro
 	return err
 }
 
-// send executes the append and leaves the positions of fenced rows in b.fenced.
-// It returns only once the server has said that it is ready for the next
-// statement, which it does after the commit.
-func (l *lane) send(ctx context.Context, b *batch, again bool) (open bool, err error) {
+// send executes the append and says how many rows got in. It returns only once the
+// server has said that it is ready for the next statement, which it does after the
+// commit.
+func (l *lane) send(ctx context.Context, b *batch, again bool) (rows int, err error) {
 	statement := l.first
 	if again {
 		statement = l.retry
 	}
-	b.fenced, l.warning = b.fenced[:0], ""
-	r := l.conn.PgConn().ExecStatement(ctx, statement, b.bind(l.writer), binaryFormat, binaryFormat)
-	for r.NextRow() {
-		v := r.Values()
-		open = binary.BigEndian.Uint64(v[0]) > 0
-		b.fenced = appendPositions(b.fenced, v[1])
-	}
-	if _, err = r.Close(); err == nil && l.warning != "" {
+	l.warning = ""
+	tag, err := l.conn.PgConn().ExecStatement(ctx, statement, b.bind(l.writer, l.losses), binaryFormat, nil).Close()
+	if err == nil && l.warning != "" {
 		// A commit whose wait for the standby was cancelled succeeds
 		// with a warning: it is safe on one machine only.
 		err = fmt.Errorf("server warns: %s", l.warning)
 	}
-	return open, err
+	return int(tag.RowsAffected()), err
+}
+
+// judge asks which of the batch's streams are fenced, and leaves their positions in
+// b.fenced: all of them when the writer is closed. What is not fenced stands as long as
+// the writer's losses do not change.
+func (l *lane) judge(ctx context.Context, b *batch) error {
+	p := b.bind(l.writer, l.losses)
+	r := l.conn.PgConn().ExecStatement(ctx, l.standing, [][]byte{p[0], p[1], p[5]}, binaryFormat, binaryFormat)
+	open := false
+	for r.NextRow() {
+		v := r.Values()
+		open = v[0][0] != 0
+		l.losses = int32(binary.BigEndian.Uint32(v[1])) //nolint:gosec // as it was sent
+		b.fenced = appendPositions(b.fenced[:0], v[2])
+	}
+	if _, err := r.Close(); err != nil {
+		return fmt.Errorf("judge claims: %w", err)
+	}
+	if l.closed = !open; l.closed {
+		b.fenced = b.fenced[:0]
+		for n := range b.sent {
+			b.fenced = append(b.fenced, int64(n)+1)
+		}
+	}
+	b.doubtful = false
+	if len(b.fenced) > 0 {
+		return nil // asked once more with the next batch: a fenced stream may be pardoned
+	}
+	for _, i := range b.sent {
+		l.streams[b.rows[i].claim.Stream].losses = l.losses
+	}
+	return nil
 }
 
 // binaryFormat asks for the binary format in every parameter and column.
@@ -217,7 +262,7 @@ func (l *lane) pardon(ctx context.Context, b *batch) error {
 
 // there counts the rows of the batch, as last sent, that the journal holds.
 func (l *lane) there(ctx context.Context, b *batch) (n int, err error) {
-	p := b.bind(l.writer)
+	p := b.bind(l.writer, l.losses)
 	r := l.conn.PgConn().ExecStatement(ctx, l.lookup, [][]byte{p[0], p[1], p[3], p[5], p[6], p[7]}, binaryFormat, binaryFormat)
 	for r.NextRow() {
 		n = int(binary.BigEndian.Uint64(r.Values()[0]))

@@ -60,7 +60,7 @@ func (l *lane) connect(ctx context.Context) error {
 	for _, s := range []struct {
 		name, sql string
 		to        **pgconn.StatementDescription
-	}{{"append_first", appendFirst, &l.first}, {"append_retry", appendRetry, &l.retry}, {"rows_there", rowsThere, &l.lookup}} {
+	}{{"append_first", appendFirst, &l.first}, {"append_retry", appendRetry, &l.retry}, {"standing", standing, &l.standing}, {"rows_there", rowsThere, &l.lookup}} {
 		if *s.to, err = conn.PgConn().Prepare(ctx, s.name, s.sql, nil); err != nil {
 			return fmt.Errorf("journal: prepare %s: %w", s.name, err)
 		}

@@ -137,7 +137,8 @@ func (m *midCommit) round(kind cut, rivaled bool) {
 		}
 		m.written = append(m.written, w)
 	}
-	if rivaled {
+	if rivaled { // whose facts got in just before the claim is fenced all the same
+		require.ErrorIs(m.t, m.scribes[1].Append(1).Wait(m.t), journal.ErrFenced)
 		m.scribes[1] = persisttest.NewScribe(m.t, m.j, m.scribes[1].Ref)
 	}
 }

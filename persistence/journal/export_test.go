@@ -10,6 +10,7 @@ import (
 // The statements whose plans the tests look at.
 const (
 	AppendFirst    = appendFirst
+	Standing       = standing
 	ByIndex        = byIndex
 	BatchesBetween = batchesBetween
 )

@@ -39,6 +39,7 @@ type Journal interface {
 type Claim struct {
 	Stream int64
 	Epoch  int32
+	losses int32 // of the writer, as of before it was made
 }
 
 // Entry is what one decision adds to a stream: its facts, and whom to tell. An

@@ -40,7 +40,9 @@ type lane struct {
 	conn          *pgx.Conn // nil or closed: reconnect
 	warning       string    // from the server, since it was last cleared
 	first, retry  *pgconn.StatementDescription
+	standing      *pgconn.StatementDescription
 	lookup        *pgconn.StatementDescription
+	losses        int32 // of the writer, as last heard
 	taken         []*Entry
 	next          int // in taken
 	batches       int64
@@ -54,6 +56,7 @@ type lane struct {
 type stream struct {
 	epoch  int32
 	lost   bool   // the epoch is fenced
+	losses int32  // the writer's, with which the epoch was known to stand
 	next   int64  // the seq that must come next under epoch; 0 when not known
 	formed uint64 // the batch in which row is the stream's
 	row    int32
@@ -189,7 +192,7 @@ func (l *lane) place(e *Entry) int32 {
 	}
 	switch {
 	case e.Claim.Epoch > s.epoch:
-		*s = stream{epoch: e.Claim.Epoch}
+		*s = stream{epoch: e.Claim.Epoch, losses: e.Claim.losses}
 	case e.Claim.Epoch < s.epoch || s.lost:
 		return rowFenced
 	}
@@ -212,6 +215,7 @@ func (l *lane) place(e *Entry) int32 {
 	s.next = e.First + int64(len(e.Facts))
 	if !placed {
 		s.formed, s.row = l.formed, l.batch.addRow(e)
+		l.batch.doubtful = l.batch.doubtful || s.losses != l.losses
 	}
 	if on >= 0 {
 		l.batch.needs = append(l.batch.needs, need{s.row, on})

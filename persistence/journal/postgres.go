@@ -179,19 +179,19 @@ func (j *Postgres) Claim(ctx context.Context, ref engine.Ref) (Claim, error) {
 	if j.ctx.Err() != nil {
 		return Claim{}, ErrClosed
 	}
-	// On its own and autocommitted: while its row lock lasts, the lane of
+	// On its own and autocommitted: while its row locks last, the lane of
 	// the stream's former owner waits.
 	const claim = `
 WITH c AS (
-  INSERT INTO streams (name, epoch) VALUES ($1, 1)
-  ON CONFLICT (name) DO UPDATE SET epoch = streams.epoch + 1
+  INSERT INTO streams (name, epoch, writer) VALUES ($1, 1, $2)
+  ON CONFLICT (name) DO UPDATE SET epoch = streams.epoch + 1, writer = excluded.writer
   RETURNING name, stream_id, epoch),
 w AS (
   INSERT INTO wakes (name, at) SELECT name, now() FROM c
   ON CONFLICT (name) DO UPDATE SET at = excluded.at)
-SELECT stream_id, epoch FROM c`
+SELECT stream_id, epoch, (SELECT losses FROM writers WHERE writer = $2) FROM c`
 	var c Claim
-	if err := j.pool.QueryRow(ctx, claim, ref.Name()).Scan(&c.Stream, &c.Epoch); err != nil {
+	if err := j.pool.QueryRow(ctx, claim, ref.Name(), j.lane(ref).writer).Scan(&c.Stream, &c.Epoch, &c.losses); err != nil {
 		return Claim{}, fmt.Errorf("journal: claim %s: %w", ref.Name(), err)
 	}
 	return c, nil
@@ -204,13 +204,19 @@ func (j *Postgres) Standing(ctx context.Context, claims []Claim) ([]Claim, error
 		streams[i], epochs[i] = c.Stream, c.Epoch
 	}
 	const fenced = `
-SELECT b.stream_id, b.epoch FROM unnest($1::bigint[], $2::int[]) AS b(stream_id, epoch)
+SELECT b.n FROM unnest($1::bigint[], $2::int[]) WITH ORDINALITY AS b(stream_id, epoch, n)
 WHERE NOT EXISTS (SELECT FROM streams s WHERE s.stream_id = b.stream_id AND s.epoch = b.epoch)`
 	rows, err := j.pool.Query(ctx, fenced, streams, epochs)
 	if err != nil {
 		return nil, fmt.Errorf("journal: standing: %w", err)
 	}
-	lost, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Claim])
+	lost, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Claim, error) {
+		n, err := pgx.RowTo[int](row)
+		if err != nil {
+			return Claim{}, err
+		}
+		return claims[n-1], nil
+	})
 	if err != nil {
 		return nil, fmt.Errorf("journal: standing: %w", err)
 	}
@@ -219,10 +225,13 @@ WHERE NOT EXISTS (SELECT FROM streams s WHERE s.stream_id = b.stream_id AND s.ep
 
 // Append takes an entry over and returns at once. There is no limit here:
 // callers shed by Backlog before they decide.
-func (j *Postgres) Append(e *Entry) {
+func (j *Postgres) Append(e *Entry) { j.lane(e.Ref).append(e) }
+
+// lane is that of the actor's event.
+func (j *Postgres) lane(ref engine.Ref) *lane {
 	// Mixed, for ids are given out in order.
-	h := uint64(e.Ref.Event) * 0x9e3779b97f4a7c15 >> 32
-	j.lanes[h%uint64(len(j.lanes))].append(e)
+	h := uint64(ref.Event) * 0x9e3779b97f4a7c15 >> 32
+	return j.lanes[h%uint64(len(j.lanes))]
 }
 
 // Backlog is how many entries have been handed over and not been settled.

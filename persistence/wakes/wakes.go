@@ -19,12 +19,13 @@ import (
 // Table is the table of wakes.
 type Table struct{ Pool *pgxpool.Pool }
 
-// Park notes when an actor that is put away wants a Wake; the zero time means
-// never. One that has lost its stream meanwhile notes nothing: the next activation
-// has noted its own.
+// Park lets go of the stream of an actor that is put away, to which nothing may be
+// appended any more, and notes when it wants a Wake; the zero time means never. One
+// that has lost its stream meanwhile changes nothing: the next activation has noted its
+// own.
 func (t Table) Park(ctx context.Context, ref engine.Ref, claim journal.Claim, at time.Time) error {
 	const (
-		mine  = `WITH mine AS (SELECT FROM streams WHERE stream_id = $2 AND epoch = $3 FOR SHARE) `
+		mine  = `WITH mine AS (UPDATE streams SET writer = NULL WHERE stream_id = $2 AND epoch = $3 RETURNING stream_id) `
 		never = mine + `DELETE FROM wakes WHERE name = $1 AND EXISTS (SELECT FROM mine)`
 		later = mine + `INSERT INTO wakes (name, at) SELECT $1, $4 FROM mine ON CONFLICT (name) DO UPDATE SET at = excluded.at`
 	)
