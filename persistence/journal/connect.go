@@ -20,9 +20,9 @@ func laneConfig(cfg Config) *pgx.ConnConfig {
 	maps.Copy(c.RuntimeParams, map[string]string{
 		"application_name":  "boxoffice journal " + cfg.Node,
 		"statement_timeout": strconv.FormatInt(cfg.StatementTimeout.Milliseconds(), 10),
-		// One plan for all batches: streams by index, the rest by hash
-		// joins. Left alone, the planner scans all of streams while its
-		// statistics still say that there are none.
+		// One plan for all batches, by index. Left alone, the planner scans
+		// all of streams or of a day while its statistics still say that
+		// there is nothing.
 		"plan_cache_mode":  "force_generic_plan",
 		"enable_seqscan":   "off",
 		"enable_mergejoin": "off",
