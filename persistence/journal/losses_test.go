@@ -1,6 +1,7 @@
 package journal_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -82,6 +83,7 @@ func TestAppendWaitsForClaims(t *testing.T) {
 	claimed := func(commits bool) error {
 		tx, err := pool.Begin(t.Context())
 		require.NoError(t, err)
+		defer func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) }() // when a requirement fails
 		_, err = tx.Exec(t.Context(), `UPDATE streams SET epoch = epoch + 1 WHERE stream_id = $1`, s.Claim.Stream)
 		require.NoError(t, err)
 		v := s.Append(1)
