@@ -240,31 +240,41 @@ func (a *Activation) read(ctx context.Context) (l loaded, err error) {
 	if l.claim, err = a.env.Journal.Claim(ctx, a.Ref); err != nil {
 		return l, fmt.Errorf("claim: %w", err)
 	}
+	l.state = a.kind.New(a.Ref)
+	if l.claim.Epoch > 1 { // else nobody has written anything
+		if err = a.replay(ctx, &l); err != nil {
+			return l, err
+		}
+	}
+	return l, l.state.Check()
+}
+
+// replay reads the state from the latest snapshot, and the facts behind it.
+func (a *Activation) replay(ctx context.Context, l *loaded) error {
 	seq, frozen, err := a.env.Snapshots.Load(ctx, l.claim.Stream)
 	if err != nil {
-		return l, fmt.Errorf("snapshot: %w", err)
+		return fmt.Errorf("snapshot: %w", err)
 	}
-	l.state = a.kind.New(a.Ref)
 	if seq > 0 {
 		v := a.kind.Frozen()
 		if err = codec.Unmarshal(frozen, v); err != nil {
-			return l, err
+			return err
 		}
 		if l.state, err = a.kind.Thaw(a.Ref, v); err != nil {
-			return l, err
+			return err
 		}
 	}
 	l.seq, l.saved = seq, seq
 	for r, err := range a.env.Journal.Load(ctx, l.claim.Stream, seq) {
 		if err != nil {
-			return l, fmt.Errorf("tail: %w", err)
+			return fmt.Errorf("tail: %w", err)
 		}
 		if r.First > l.seq+1 {
-			return l, fmt.Errorf("tail: facts %d-%d follow %d", r.First, r.Last, l.seq)
+			return fmt.Errorf("tail: facts %d-%d follow %d", r.First, r.Last, l.seq)
 		}
 		facts, err := codec.Facts(a.Ref.Kind, r.Bytes)
 		if err != nil {
-			return l, err
+			return err
 		}
 		// A snapshot may end in the middle of what one commit wrote.
 		for _, f := range facts[l.seq+1-r.First:] {
@@ -272,7 +282,7 @@ func (a *Activation) read(ctx context.Context) (l loaded, err error) {
 		}
 		l.seq = r.Last
 	}
-	return l, l.state.Check()
+	return nil
 }
 
 // start makes a loaded activation live, and deals with what has come meanwhile.

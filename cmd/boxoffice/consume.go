@@ -97,7 +97,7 @@ func noteEffects(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error 
 	return err
 }
 
-const heads = `heads AS (SELECT stream_id, max(last_seq) AS seq FROM journal GROUP BY stream_id)`
+const heads = `heads AS (SELECT stream_id, max(last_seq) AS seq FROM records GROUP BY stream_id)`
 
 func markJournal(ctx context.Context, pool *pgxpool.Pool) error {
 	const mark = `WITH gone AS (DELETE FROM effects_mark), ` + heads + ` INSERT INTO effects_mark SELECT * FROM heads`

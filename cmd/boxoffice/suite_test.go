@@ -115,9 +115,10 @@ func report(t *testing.T, rows []*row) {
 // have read to, when actors want to be woken, snapshots and claims of actors
 // that were looked at, when keys were last used, when the sweep asks a provider
 // next, that the ledger puts an order away some time after it has ended, who leads
-// River's clients and how far its jobs are, who delivers webhooks, and how far the facts are told.
+// River's clients and how far its jobs are, who delivers webhooks, how far the facts are told, and
+// in which batches a stream's are.
 var (
-	background = []string{"followers", "wakes", "writers", "snapshots", "river_leader", "river_queue", "webhook_leases", "applied"}
+	background = []string{"followers", "wakes", "writers", "snapshots", "river_leader", "river_queue", "webhook_leases", "applied", "spans", "tails"}
 	restless   = map[string][]string{
 		"streams": {"epoch"}, "api_keys": {"last_used_at"}, "payments": {"next_check"}, "refunds": {"next_check"},
 		"river_job": {"state", "attempt", "attempted_at", "attempted_by", "finalized_at", "metadata"},
@@ -165,7 +166,7 @@ func (w *world) state() map[string]string {
 // facts are the types of those that the journal holds, by stream and sequence.
 func (w *world) facts() map[string]string {
 	w.t.Helper()
-	rows, err := w.pool.Query(w.t.Context(), `SELECT s.name, j.first_seq, j.facts FROM journal j JOIN streams s USING (stream_id)`)
+	rows, err := w.pool.Query(w.t.Context(), `SELECT s.name, r.first_seq, r.facts FROM records r JOIN streams s USING (stream_id)`)
 	require.NoError(w.t, err)
 	all := map[string]string{}
 	var name string

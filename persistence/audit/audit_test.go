@@ -37,19 +37,19 @@ func TestRun(t *testing.T) {
 	}{
 		"sound": {},
 		"a gap": {
-			damage: `DELETE FROM journal WHERE stream_id = $1 AND first_seq = 3`,
+			damage: `DELETE FROM journal WHERE streams = ARRAY[$1::bigint] AND firsts = '{3}'`,
 			finds:  []string{"event/1/1: facts 4-4 follow 2"},
 		},
 		"an overlap": {
-			damage: `UPDATE journal SET first_seq = 2 WHERE stream_id = $1 AND first_seq = 3`,
+			damage: `UPDATE journal SET firsts = '{2}' WHERE streams = ARRAY[$1::bigint] AND firsts = '{3}'`,
 			finds:  []string{"event/1/1: facts 2-3 follow 2"},
 		},
 		"a record without its facts": {
-			damage: `UPDATE journal SET facts = '' WHERE stream_id = $1 AND first_seq = 3`,
+			damage: `UPDATE journal SET ends = '{0}', facts = '' WHERE streams = ARRAY[$1::bigint] AND firsts = '{3}'`,
 			finds:  []string{"event/1/1: record 3-3 holds 0 facts"},
 		},
 		"an epoch goes back": {
-			damage: `UPDATE journal SET epoch = 9 WHERE stream_id = $1 AND first_seq = 2`,
+			damage: `UPDATE journal SET epochs = '{9}' WHERE streams = ARRAY[$1::bigint] AND firsts = '{2}'`,
 			finds:  []string{"event/1/1: epoch 3 follows 9 at fact 3"},
 		},
 		"tickets without stock sold": {

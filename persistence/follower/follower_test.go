@@ -392,10 +392,10 @@ func TestTwoCopies(t *testing.T) {
 func TestGaps(t *testing.T) {
 	t.Parallel()
 	for what, tear := range map[string]string{
-		"a stream's record": `DELETE FROM journal WHERE stream_id = 1 AND first_seq = 3`,
-		"a writer's batch":  `DELETE FROM journal WHERE stream_id = 1 AND first_seq = 6`, // its last
-		"a stream's start":  `DELETE FROM journal WHERE stream_id = 1 AND first_seq = 1`,
-		"a repeated fact":   `UPDATE journal SET first_seq = 2, last_seq = 2 WHERE stream_id = 1 AND first_seq = 3`,
+		"a stream's record": `DELETE FROM journal WHERE streams = '{1}' AND firsts = '{3}'`,
+		"a writer's batch":  `DELETE FROM journal WHERE streams = '{1}' AND firsts = '{6}'`, // its last
+		"a stream's start":  `DELETE FROM journal WHERE streams = '{1}' AND firsts = '{1}'`,
+		"a repeated fact":   `UPDATE journal SET firsts = '{2}', lasts = '{2}' WHERE streams = '{1}' AND firsts = '{3}'`,
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
@@ -408,7 +408,7 @@ func TestGaps(t *testing.T) {
 				}
 			}
 			if what == "a repeated fact" {
-				_, err := s.pool.Exec(t.Context(), `DELETE FROM journal WHERE stream_id = 1 AND first_seq = 2`)
+				_, err := s.pool.Exec(t.Context(), `DELETE FROM journal WHERE streams = '{1}' AND firsts = '{2}'`)
 				require.NoError(t, err)
 			}
 			_, err := s.pool.Exec(t.Context(), tear)

@@ -265,8 +265,8 @@ SELECT (SELECT count(*) FROM fresh) + (SELECT count(*) FROM moved)`
 // unblock finds out what the batches in hand wait for, and has it read.
 func (r *round) unblock(ctx context.Context) error {
 	const written = `
-SELECT b.n, j.writer, j.batch FROM unnest($1::bigint[], $2::bigint[]) WITH ORDINALITY AS b(stream_id, last_seq, n)
-JOIN journal j USING (stream_id, last_seq)`
+SELECT b.n, r.writer, r.batch FROM unnest($1::bigint[], $2::bigint[]) WITH ORDINALITY AS b(stream_id, last_seq, n)
+CROSS JOIN LATERAL records_of(b.stream_id, b.last_seq - 1, b.last_seq) r WHERE r.last_seq = b.last_seq`
 	missing := r.tails.missing()
 	streams, seqs := make([]int64, len(missing)), make([]int64, len(missing))
 	for i, m := range missing {

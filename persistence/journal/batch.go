@@ -9,11 +9,11 @@ import (
 	"boxoffice/engine"
 )
 
-// What place says of an entry without a row.
+// What place says of an entry without a record.
 const (
-	rowNone   int32 = -1 // a barrier with nothing before it in the batch
-	rowFenced int32 = -2
-	rowOrder  int32 = -3
+	recordNone   int32 = -1 // a barrier with nothing before it in the batch
+	recordFenced int32 = -2
+	recordOrder  int32 = -3
 )
 
 // batch is one statement's worth of entries. Its arrays are reused, and it holds
@@ -23,28 +23,45 @@ type batch struct {
 	day     int32 // since 2000-01-01, as the server counts; fixed here, or a retry after midnight would write twice
 	formed  time.Time
 	entries []*Entry
-	at      []int32 // the row of each entry
-	rows    []row
+	at      []int32 // the record of each entry
+	records []record
 	needs   []need
 	size    int // bytes of facts
 
-	sent      []int32 // the rows in the parameters
-	committed int     // rows that did
-	merged    int     // facts in rows of more than one entry
+	sent      []int32 // the records in the parameters
+	committed int     // records that did
+	merged    int     // facts in records of more than one entry
 
-	streams, epochs, firsts, lasts, facts []byte // arrays over rows
-	fixed                                 []byte // backs the parameters that are no arrays
-	params                                [9][]byte
-	fenced                                []int64 // positions in sent, from 1, as the server answered
-	doubtful                              bool    // a claim may have fenced one of the streams
+	streams, epochs, firsts, lasts, ends []byte // arrays over records
+	facts                                []byte // theirs, one after another
+	fixed                                []byte // backs the parameters that are no arrays
+	params                               [paramCount][]byte
+	fenced                               []int64 // positions in sent, from 1, as the server answered
+	doubtful                             bool    // a claim may have fenced one of the streams
 }
 
-// need says that one row must not get in without another.
-type need struct{ row, on int32 }
+// The parameters of the append, in their order. The look-up has those before
+// paramFacts.
+const (
+	paramWriter = iota
+	paramBatch
+	paramDay
+	paramStreams
+	paramEpochs
+	paramFirsts
+	paramLasts
+	paramEnds
+	paramFacts
+	paramLosses
+	paramCount
+)
 
-// row is what becomes one row of the journal: the batch's entries of one stream
-// under one epoch.
-type row struct {
+// need says that one record must not get in without another.
+type need struct{ record, on int32 }
+
+// record is what becomes one Record: the batch's entries of one stream under one
+// epoch.
+type record struct {
 	ref         engine.Ref
 	claim       Claim
 	first, last int64
@@ -66,8 +83,8 @@ func dayStart(day int32) time.Time { return epoch2000.AddDate(0, 0, int(day)) }
 func (b *batch) reset(seq int64) {
 	b.seq = seq
 	b.at, b.entries = b.at[:0], b.entries[:0]
-	clear(b.rows) // lets the facts go
-	b.rows, b.needs = b.rows[:0], b.needs[:0]
+	clear(b.records) // lets the facts go
+	b.records, b.needs = b.records[:0], b.needs[:0]
 	b.size, b.committed, b.merged, b.doubtful = 0, 0, 0, false
 }
 
@@ -76,7 +93,7 @@ func (b *batch) add(e *Entry, at int32) {
 	if at < 0 || len(e.Facts) == 0 {
 		return
 	}
-	r := &b.rows[at]
+	r := &b.records[at]
 	if r.entries++; r.entries == 1 {
 		r.facts = e.Facts
 	} else {
@@ -90,49 +107,49 @@ func (b *batch) add(e *Entry, at int32) {
 	b.size += len(e.Bytes)
 }
 
-func (b *batch) addRow(e *Entry) int32 {
-	b.rows = append(b.rows, row{ref: e.Ref, claim: e.Claim, first: e.First})
-	return int32(len(b.rows) - 1)
+func (b *batch) addRecord(e *Entry) int32 {
+	b.records = append(b.records, record{ref: e.Ref, claim: e.Claim, first: e.First})
+	return int32(len(b.records) - 1)
 }
 
 // verdict is what becomes of the i-th entry.
 func (b *batch) verdict(i int) error {
 	switch at := b.at[i]; {
-	case at == rowNone:
+	case at == recordNone:
 		return nil
-	case at == rowOrder:
+	case at == recordOrder:
 		return ErrOrder
-	case at == rowFenced || b.rows[at].fenced:
+	case at == recordFenced || b.records[at].fenced:
 		return ErrFenced
 	default:
 		return nil
 	}
 }
 
-// refuse takes the rows that the server found fenced out of the batch, and those
+// refuse takes the records that the server found fenced out of the batch, and those
 // that need them.
 func (b *batch) refuse() {
 	for _, n := range b.fenced {
-		b.rows[b.sent[n-1]].fenced = true
+		b.records[b.sent[n-1]].fenced = true
 	}
 	for more := true; more; {
 		more = false
 		for _, n := range b.needs {
-			if r := &b.rows[n.row]; b.rows[n.on].fenced && !r.fenced {
+			if r := &b.records[n.record]; b.records[n.on].fenced && !r.fenced {
 				r.fenced, more = true, true
 			}
 		}
 	}
 }
 
-// encode writes the parameters, of all rows that are not fenced, in Postgres'
+// encode writes the parameters, of all records that are not fenced, in Postgres'
 // binary format. By hand, because pgx boxes every element of an array. With reuse
 // the facts go into the array of an earlier batch, else into one that followers
 // may keep.
 func (b *batch) encode(reuse bool) {
 	b.sent, b.size = b.sent[:0], 0
-	for i := range b.rows {
-		if r := &b.rows[i]; !r.fenced {
+	for i := range b.records {
+		if r := &b.records[i]; !r.fenced {
 			b.sent, b.size = append(b.sent, int32(i)), b.size+r.size
 		}
 	}
@@ -141,28 +158,29 @@ func (b *batch) encode(reuse bool) {
 	b.epochs = beginArray(b.epochs[:0], pgtype.Int4OID, n)
 	b.firsts = beginArray(b.firsts[:0], pgtype.Int8OID, n)
 	b.lasts = beginArray(b.lasts[:0], pgtype.Int8OID, n)
-	size := arrayHeader + 4*n + b.size
-	if !reuse || cap(b.facts) < size {
-		b.facts = make([]byte, 0, size)
+	b.ends = beginArray(b.ends[:0], pgtype.Int4OID, n)
+	if !reuse || cap(b.facts) < b.size {
+		b.facts = make([]byte, b.size)
 	}
-	b.facts = beginArray(b.facts[:0], pgtype.ByteaOID, n)[:size]
-	at := arrayHeader
+	b.facts = b.facts[:b.size]
+	at := 0
 	for _, i := range b.sent {
-		r := &b.rows[i]
+		r := &b.records[i]
+		r.begin = at
+		at += r.size
 		b.streams = appendInt8(b.streams, r.claim.Stream)
 		b.epochs = appendInt4(b.epochs, r.claim.Epoch)
 		b.firsts = appendInt8(b.firsts, r.first)
 		b.lasts = appendInt8(b.lasts, r.last)
-		binary.BigEndian.PutUint32(b.facts[at:], uint32(r.size))
-		at += 4
-		r.begin = at
-		at += r.size
+		b.ends = appendInt4(b.ends, int32(at)) //nolint:gosec // Config.BatchBytes and an entry
 	}
 	b.copyFacts(reuse)
-	b.params = [9][]byte{b.streams, b.epochs, b.firsts, b.lasts, b.facts}
+	b.params[paramStreams], b.params[paramEpochs] = b.streams, b.epochs
+	b.params[paramFirsts], b.params[paramLasts] = b.firsts, b.lasts
+	b.params[paramEnds], b.params[paramFacts] = b.ends, b.facts
 }
 
-// copyFacts fills the rows' places in b.facts, and their lists of facts if
+// copyFacts fills the records' places in b.facts, and their lists of facts if
 // followers want them.
 func (b *batch) copyFacts(bytesOnly bool) {
 	var arena []engine.Fact
@@ -170,7 +188,7 @@ func (b *batch) copyFacts(bytesOnly bool) {
 		arena = make([]engine.Fact, b.merged)
 	}
 	for _, i := range b.sent {
-		r := &b.rows[i]
+		r := &b.records[i]
 		r.size = 0 // a cursor for now
 		if r.entries > 1 && arena != nil {
 			n := int(r.last - r.first + 1)
@@ -178,10 +196,10 @@ func (b *batch) copyFacts(bytesOnly bool) {
 		}
 	}
 	for i, e := range b.entries {
-		if b.at[i] < 0 || len(e.Facts) == 0 || b.rows[b.at[i]].fenced {
+		if b.at[i] < 0 || len(e.Facts) == 0 || b.records[b.at[i]].fenced {
 			continue
 		}
-		r := &b.rows[b.at[i]]
+		r := &b.records[b.at[i]]
 		r.size += copy(b.facts[r.begin+r.size:], e.Bytes)
 		if r.entries > 1 && !bytesOnly {
 			r.facts = append(r.facts, e.Facts...)
@@ -196,13 +214,13 @@ func (b *batch) bind(writer, losses int32) [][]byte {
 	f = binary.BigEndian.AppendUint32(f, uint32(b.day))
 	f = binary.BigEndian.AppendUint32(f, uint32(losses))
 	b.fixed = f
-	b.params[5], b.params[6], b.params[7], b.params[8] = f[:4], f[4:12], f[12:16], f[16:20]
+	b.params[paramWriter], b.params[paramBatch], b.params[paramDay], b.params[paramLosses] = f[:4], f[4:12], f[12:16], f[16:20]
 	return b.params[:]
 }
 
 func (b *batch) total() (facts, bytes int64) {
-	for i := range b.rows {
-		if r := &b.rows[i]; !r.fenced {
+	for i := range b.records {
+		if r := &b.records[i]; !r.fenced {
 			facts += r.last - r.first + 1
 			bytes += int64(r.size)
 		}
@@ -213,8 +231,8 @@ func (b *batch) total() (facts, bytes int64) {
 // handover is the batch as followers get it.
 func (b *batch) handover(writer int32) *Batch {
 	out := &Batch{Writer: writer, Seq: b.seq, Records: make([]Record, 0, b.committed)}
-	for i := range b.rows {
-		r := &b.rows[i]
+	for i := range b.records {
+		r := &b.records[i]
 		if r.fenced {
 			continue
 		}

@@ -18,22 +18,19 @@ const (
 	checkViolation  = "23514" // no partition for the day
 )
 
-// The append, in one round trip and autocommitted: all rows get in, or none does. What
-// it locks makes it one step against claims: one that takes a stream from this writer
+// The append, in one round trip and autocommitted: one row, of all the batch's records.
+// What it locks makes it one step against claims: one that takes a stream from this writer
 // waits for it, or has raised losses, and then nothing gets in
 // (docs/adr/0012-a-writer-counts-its-losses.md).
 const (
 	appendFirst = `
-WITH w AS MATERIALIZED (
-  SELECT FROM writers WHERE writer = $6 AND losses = $9 AND closed_at IS NULL FOR SHARE)
-INSERT INTO journal (stream_id, first_seq, last_seq, epoch, writer, batch, day, facts)
-SELECT b.stream_id, b.first_seq, b.last_seq, b.epoch, $6::int, $7::bigint, $8::date, b.facts
-FROM w CROSS JOIN unnest($1::bigint[], $2::int[], $3::bigint[], $4::bigint[], $5::bytea[])
-  AS b(stream_id, epoch, first_seq, last_seq, facts)`
+INSERT INTO journal (writer, batch, day, streams, epochs, firsts, lasts, ends, facts)
+SELECT writer, $2::bigint, $3::date, $4::bigint[], $5::int[], $6::bigint[], $7::bigint[], $8::int[], $9::bytea
+FROM writers WHERE writer = $1 AND losses = $10 AND closed_at IS NULL FOR SHARE`
 
 	// The first attempt meets a row of its own only when an invariant is
 	// broken, and says so. Later ones may meet what an earlier one left.
-	appendRetry = appendFirst + ` ON CONFLICT (stream_id, last_seq, day) DO NOTHING`
+	appendRetry = appendFirst + ` ON CONFLICT (writer, batch, day) DO NOTHING`
 
 	// Which epochs have passed, and the losses that this goes with: both as of one
 	// moment. It takes no locks: the append finds out whether it still holds.
@@ -43,11 +40,10 @@ SELECT closed_at IS NULL, losses, (
   WHERE (SELECT s.epoch FROM streams s WHERE s.stream_id = b.stream_id) IS DISTINCT FROM b.epoch)
 FROM writers WHERE writer = $3`
 
-	// How many rows of a batch are there. The epoch matters: an old and a new
-	// activation may each have sent a row of the same stream and seqs.
-	rowsThere = `
-SELECT count(*) FROM unnest($1::bigint[], $2::int[], $3::bigint[]) AS b(stream_id, epoch, last_seq)
-JOIN journal j USING (stream_id, epoch, last_seq) WHERE j.writer = $4 AND j.batch = $5 AND j.day = $6`
+	// Whether what is there under the batch's number is the batch.
+	batchThere = `
+SELECT streams = $4::bigint[] AND epochs = $5::int[] AND firsts = $6::bigint[] AND lasts = $7::bigint[] AND ends = $8::int[]
+FROM journal WHERE writer = $1 AND batch = $2 AND day = $3`
 )
 
 // commit brings the batch to its verdict. Without what turns out to be fenced, and
@@ -147,17 +143,12 @@ func (l *lane) attempt(ctx context.Context, b *batch, again bool) error {
 				return nil
 			}
 		}
-		n, err := l.send(ctx, b, again)
-		if err != nil || n == len(b.sent) {
+		in, err := l.send(ctx, b, again)
+		if err == nil && !in && again { // it may be there already
+			in, err = l.there(ctx, b)
+		}
+		if err != nil || in {
 			return err
-		}
-		if again { // it may be there already
-			if n, err = l.there(ctx, b); err != nil || n == len(b.sent) {
-				return err
-			}
-		}
-		if n > 0 {
-			return fmt.Errorf("%w: writer %d batch %d: %d of %d rows", ErrConflict, l.writer, b.seq, n, len(b.sent))
 		}
 		b.doubtful = true
 	}
@@ -180,10 +171,10 @@ func (l *lane) failed(ctx context.Context, b *batch, again bool, err error) erro
 	return err
 }
 
-// send executes the append and says how many rows got in. It returns only once the
+// send executes the append and says whether the batch got in. It returns only once the
 // server has said that it is ready for the next statement, which it does after the
 // commit.
-func (l *lane) send(ctx context.Context, b *batch, again bool) (rows int, err error) {
+func (l *lane) send(ctx context.Context, b *batch, again bool) (in bool, err error) {
 	statement := l.first
 	if again {
 		statement = l.retry
@@ -195,7 +186,7 @@ func (l *lane) send(ctx context.Context, b *batch, again bool) (rows int, err er
 		// with a warning: it is safe on one machine only.
 		err = fmt.Errorf("server warns: %s", l.warning)
 	}
-	return int(tag.RowsAffected()), err
+	return tag.RowsAffected() > 0, err
 }
 
 // judge asks which of the batch's streams are fenced, and leaves their positions in
@@ -203,7 +194,7 @@ func (l *lane) send(ctx context.Context, b *batch, again bool) (rows int, err er
 // the writer's losses do not change.
 func (l *lane) judge(ctx context.Context, b *batch) error {
 	p := b.bind(l.writer, l.losses)
-	r := l.conn.PgConn().ExecStatement(ctx, l.standing, [][]byte{p[0], p[1], p[5]}, binaryFormat, binaryFormat)
+	r := l.conn.PgConn().ExecStatement(ctx, l.standing, [][]byte{p[paramStreams], p[paramEpochs], p[paramWriter]}, binaryFormat, binaryFormat)
 	open := false
 	for r.NextRow() {
 		v := r.Values()
@@ -225,7 +216,7 @@ func (l *lane) judge(ctx context.Context, b *batch) error {
 		return nil // asked once more with the next batch: a fenced stream may be pardoned
 	}
 	for _, i := range b.sent {
-		l.streams[b.rows[i].claim.Stream].losses = l.losses
+		l.streams[b.records[i].claim.Stream].losses = l.losses
 	}
 	return nil
 }
@@ -249,26 +240,26 @@ func appendPositions(to []int64, array []byte) []int64 {
 // too.
 func (l *lane) pardon(ctx context.Context, b *batch) error {
 	there, err := l.there(ctx, b)
-	switch {
-	case err != nil:
-		return err
-	case there == len(b.sent):
+	if there {
 		b.fenced = b.fenced[:0]
-	case there > 0:
-		return fmt.Errorf("%w: writer %d batch %d: %d of %d rows", ErrConflict, l.writer, b.seq, there, len(b.sent))
 	}
-	return nil
+	return err
 }
 
-// there counts the rows of the batch, as last sent, that the journal holds.
-func (l *lane) there(ctx context.Context, b *batch) (n int, err error) {
+// there says whether the journal holds the batch as last sent. Something else under its
+// number is an ErrConflict.
+func (l *lane) there(ctx context.Context, b *batch) (same bool, err error) {
+	found := false
 	p := b.bind(l.writer, l.losses)
-	r := l.conn.PgConn().ExecStatement(ctx, l.lookup, [][]byte{p[0], p[1], p[3], p[5], p[6], p[7]}, binaryFormat, binaryFormat)
+	r := l.conn.PgConn().ExecStatement(ctx, l.lookup, p[:paramFacts], binaryFormat, binaryFormat)
 	for r.NextRow() {
-		n = int(binary.BigEndian.Uint64(r.Values()[0]))
+		found, same = true, r.Values()[0][0] != 0
 	}
 	if _, err := r.Close(); err != nil {
-		return 0, fmt.Errorf("look up batch: %w", err)
+		return false, fmt.Errorf("look up batch: %w", err)
 	}
-	return n, nil
+	if found && !same {
+		return false, fmt.Errorf("%w: writer %d batch %d", ErrConflict, l.writer, b.seq)
+	}
+	return same, nil
 }

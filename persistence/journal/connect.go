@@ -60,7 +60,7 @@ func (l *lane) connect(ctx context.Context) error {
 	for _, s := range []struct {
 		name, sql string
 		to        **pgconn.StatementDescription
-	}{{"append_first", appendFirst, &l.first}, {"append_retry", appendRetry, &l.retry}, {"standing", standing, &l.standing}, {"rows_there", rowsThere, &l.lookup}} {
+	}{{"append_first", appendFirst, &l.first}, {"append_retry", appendRetry, &l.retry}, {"standing", standing, &l.standing}, {"batch_there", batchThere, &l.lookup}} {
 		if *s.to, err = conn.PgConn().Prepare(ctx, s.name, s.sql, nil); err != nil {
 			return fmt.Errorf("journal: prepare %s: %w", s.name, err)
 		}
@@ -99,9 +99,8 @@ func (l *lane) reconnect(ctx context.Context) error {
 		l.drop(ctx)
 		return err
 	}
-	if there < l.before.committed {
-		return fmt.Errorf("%w: writer %d batch %d: %d of %d rows are left",
-			ErrLost, l.writer, l.before.seq, there, l.before.committed)
+	if !there {
+		return fmt.Errorf("%w: writer %d batch %d", ErrLost, l.writer, l.before.seq)
 	}
 	return nil
 }

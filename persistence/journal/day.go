@@ -9,17 +9,15 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// summarizeEvery is how often the index by writer and batch is brought up to date.
-const summarizeEvery = time.Second
+// indexEvery is how often the spans are brought up to date.
+const indexEvery = time.Second
 
-// keepDays opens partitions ahead of need, and keeps today's index up to date, until
-// ctx ends. A lane that finds a partition missing opens it by itself; this only saves
-// it the delay.
-func (j *Postgres) keepDays(ctx context.Context) {
-	hour, second := time.NewTicker(time.Hour), time.NewTicker(summarizeEvery)
+// tend opens partitions ahead of need, and keeps the spans up to date, until ctx ends. A
+// lane that finds a partition missing opens it by itself; this only saves it the delay.
+func (j *Postgres) tend(ctx context.Context) {
+	hour, second := time.NewTicker(time.Hour), time.NewTicker(indexEvery)
 	defer hour.Stop()
 	defer second.Stop()
-	var seen int64
 	for {
 		select {
 		case <-ctx.Done():
@@ -29,35 +27,11 @@ func (j *Postgres) keepDays(ctx context.Context) {
 				j.log.Warn("journal partitions not opened", slog.Any("error", err))
 			}
 		case <-second.C:
-			batches := j.Stats().Batches
-			if batches == seen {
-				continue
-			}
-			seen = batches
-			if err := j.summarize(ctx, dayOf(j.cfg.Now())); err != nil {
-				j.log.Debug("journal index not summarized", slog.Any("error", err))
+			if err := j.indexTails(ctx); err != nil && ctx.Err() == nil {
+				j.log.Warn("journal not indexed", slog.Any("error", err))
 			}
 		}
 	}
-}
-
-// summarize has the day's index by writer and batch know what has been added. The
-// server does that by itself only once a minute: until then whoever reads a writer's
-// batches goes through all that was added since, 50 ms of a core for each window of a
-// follower after ten seconds of a rush. While the table is being vacuumed, which does it
-// too, this gives up.
-func (j *Postgres) summarize(ctx context.Context, day int32) error {
-	const summarize = `
-SELECT brin_summarize_new_values(i.indexrelid)
-FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_am a ON a.oid = c.relam
-WHERE i.indrelid = to_regclass($1) AND a.amname = 'brin'`
-	return pgx.BeginFunc(ctx, j.pool, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, `SET LOCAL lock_timeout = '50ms'`); err != nil {
-			return err
-		}
-		_, err := tx.Exec(ctx, summarize, partitionOf(day))
-		return err
-	})
 }
 
 // partitionOf is the name of the day's partition.
@@ -88,7 +62,7 @@ func openDay(ctx context.Context, conn *pgx.Conn, day int32) error {
 SELECT EXISTS (SELECT FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
   WHERE i.inhparent = 'journal'::regclass AND c.relname = $1)`
 	const create = `
-CREATE TABLE %[1]s (LIKE journal INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING INDEXES INCLUDING STORAGE);
+CREATE TABLE %[1]s (LIKE journal INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING INDEXES INCLUDING STORAGE) WITH (toast_tuple_target = 8160);
 ALTER TABLE journal ATTACH PARTITION %[1]s FOR VALUES FROM ('%[2]s') TO ('%[3]s')`
 	err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 		const lock = `SELECT pg_advisory_xact_lock(hashtext('partitions of ' || 'journal'::regclass::oid))`

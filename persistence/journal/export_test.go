@@ -2,7 +2,6 @@ package journal
 
 import (
 	"context"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -15,10 +14,8 @@ const (
 	BatchesBetween = batchesBetween
 )
 
-// Summarize brings a day's index up to date.
-func (j *Postgres) Summarize(ctx context.Context, at time.Time) error {
-	return j.summarize(ctx, dayOf(at))
-}
+// IndexTails brings the spans up to date.
+func (j *Postgres) IndexTails(ctx context.Context) error { return j.indexTails(ctx) }
 
 // LaneConfig is how a lane connects under the given configuration.
 func LaneConfig(cfg Config) *pgx.ConnConfig { return withDefaults(cfg).Lane }

@@ -120,7 +120,7 @@ func TestFailsWhenTheServerForgot(t *testing.T) {
 	for range 3 {
 		require.NoError(t, s.Append(1).Wait(t))
 	}
-	_, err := pool.Exec(t.Context(), `DELETE FROM journal WHERE last_seq = 3`)
+	_, err := pool.Exec(t.Context(), `DELETE FROM journal WHERE lasts = '{3}'`)
 	require.NoError(t, err)
 	endLanes(t, pool, t.Name())
 	v := s.Append(1)
@@ -128,14 +128,14 @@ func TestFailsWhenTheServerForgot(t *testing.T) {
 	require.ErrorIs(t, v.Wait(t), journal.ErrClosed)
 }
 
-// Facts that stand where our claim wants to write mean a broken invariant.
+// Facts that stand where our lane wants to write mean a broken invariant.
 func TestFailsOnConflict(t *testing.T) {
 	t.Parallel()
 	pool := persisttest.Migrated(t)
 	j := open(t, pool, "a")
 	s := persisttest.NewScribe(t, j, engine.EventRef(1))
 	require.NoError(t, s.Append(1).Wait(t))
-	_, err := pool.Exec(t.Context(), `UPDATE journal SET first_seq = 2, last_seq = 2`)
+	_, err := pool.Exec(t.Context(), `UPDATE journal SET batch = 2`)
 	require.NoError(t, err)
 	v := s.Append(1)
 	requireFailed(t, j, journal.ErrConflict)

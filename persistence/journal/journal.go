@@ -2,11 +2,14 @@
 // verdict for every batch whatever happens to the connection (DESIGN section 4,
 // reading/journal.md).
 //
-// It owns the tables writers, streams and journal, and the daily partitions of
-// the last. The host of an activation claims, loads and appends; followers are
-// handed every batch through Config.Sink and catch up with ReadWriter. A node
-// opens one Postgres and ends it with Stop, which flushes and waits; when Failed
-// speaks first, the node must exit, for others will claim its streams.
+// It owns the tables writers, streams and journal, the daily partitions of the last, and
+// spans and tails, which say in which batches a stream has facts. A commit is one row of
+// the journal. By stream it is found through spans, written once a second, or as one of
+// the few that are in none yet (docs/adr/0013-one-journal-row-per-commit.md). The host of
+// an activation claims, loads and appends; followers are handed every batch through
+// Config.Sink and catch up with ReadWriter. A node opens one Postgres and ends it with
+// Stop, which flushes and waits; when Failed speaks first, the node must exit, for others
+// will claim its streams.
 package journal
 
 import (
@@ -71,7 +74,7 @@ type Owner interface {
 	Settled(err error)
 }
 
-// Record is one row of the journal: the facts of one stream in one batch. It is
+// Record is the facts of one stream in one batch. It is
 // shared by all who are handed it and must not be changed.
 type Record struct {
 	Ref         engine.Ref

@@ -48,7 +48,7 @@ type lane struct {
 	batches       int64
 	batch, before *batch // being formed or in flight; the last one acknowledged
 	streams       map[int64]*stream
-	formed        uint64 // counts batches formed, to tell a stream's row in this one
+	formed        uint64 // counts batches formed, to tell a stream's record in this one
 	closed        bool   // the writer was found closed
 }
 
@@ -58,8 +58,8 @@ type stream struct {
 	lost   bool   // the epoch is fenced
 	losses int32  // the writer's, with which the epoch was known to stand
 	next   int64  // the seq that must come next under epoch; 0 when not known
-	formed uint64 // the batch in which row is the stream's
-	row    int32
+	formed uint64 // the batch in which record is the stream's
+	record int32
 }
 
 func openLane(ctx context.Context, j *Postgres) (*lane, error) {
@@ -71,7 +71,9 @@ func openLane(ctx context.Context, j *Postgres) (*lane, error) {
 		l.leave(ctx)
 		return nil, err
 	}
-	const open = `INSERT INTO writers (node) VALUES ($1) RETURNING writer`
+	const open = `
+WITH w AS (INSERT INTO writers (node) VALUES ($1) RETURNING writer)
+INSERT INTO tails (writer) SELECT writer FROM w RETURNING writer`
 	if err := l.conn.QueryRow(ctx, open, j.cfg.Node).Scan(&l.writer); err != nil {
 		l.leave(ctx)
 		return nil, fmt.Errorf("journal: open writer: %w", err)
@@ -128,7 +130,7 @@ func (l *lane) run() {
 func (l *lane) serve() error {
 	for l.take() {
 		b := l.batch
-		if len(b.rows) > 0 {
+		if len(b.records) > 0 {
 			b.formed, b.day = time.Now(), dayOf(l.j.cfg.Now())
 			if err := l.commit(b); err != nil {
 				l.settle(b, ErrClosed)
@@ -182,7 +184,7 @@ func (l *lane) take() bool {
 	}
 }
 
-// place finds the row of the batch that the entry belongs to, adding one if need
+// place finds the record of the batch that the entry belongs to, adding one if need
 // be, or says why there is none.
 func (l *lane) place(e *Entry) int32 {
 	s := l.streams[e.Claim.Stream]
@@ -194,39 +196,39 @@ func (l *lane) place(e *Entry) int32 {
 	case e.Claim.Epoch > s.epoch:
 		*s = stream{epoch: e.Claim.Epoch, losses: e.Claim.losses}
 	case e.Claim.Epoch < s.epoch || s.lost:
-		return rowFenced
+		return recordFenced
 	}
 	on, met := l.needed(e.Needs)
 	if !met {
 		s.lost = true
-		return rowFenced
+		return recordFenced
 	}
 	placed := s.formed == l.formed
 	if len(e.Facts) == 0 {
 		if placed {
-			return s.row
+			return s.record
 		}
-		return rowNone
+		return recordNone
 	}
 	if s.next != 0 && e.First != s.next {
 		s.lost = true
-		return rowOrder
+		return recordOrder
 	}
 	s.next = e.First + int64(len(e.Facts))
 	if !placed {
-		s.formed, s.row = l.formed, l.batch.addRow(e)
+		s.formed, s.record = l.formed, l.batch.addRecord(e)
 		l.batch.doubtful = l.batch.doubtful || s.losses != l.losses
 	}
 	if on >= 0 {
-		l.batch.needs = append(l.batch.needs, need{s.row, on})
+		l.batch.needs = append(l.batch.needs, need{s.record, on})
 	}
-	return s.row
+	return s.record
 }
 
 // needed says whether a claim that an entry needs has not been lost, as far as is
-// known, and which row of the batch must get in for that, or -1. An epoch that has
+// known, and which record of the batch must get in for that, or -1. An epoch that has
 // passed may have been lost: whoever needs it is refused.
-func (l *lane) needed(c Claim) (row int32, met bool) {
+func (l *lane) needed(c Claim) (record int32, met bool) {
 	if c == (Claim{}) {
 		return -1, true
 	}
@@ -235,7 +237,7 @@ func (l *lane) needed(c Claim) (row int32, met bool) {
 	case s == nil || s.lost || s.epoch != c.Epoch: // nil: forgotten
 		return -1, false
 	case s.formed == l.formed:
-		return s.row, true
+		return s.record, true
 	default:
 		return -1, true
 	}
@@ -244,8 +246,8 @@ func (l *lane) needed(c Claim) (row int32, met bool) {
 // publish takes the verdict in: it counts, remembers the fenced streams, and
 // hands what committed to the followers.
 func (l *lane) publish(b *batch) {
-	for i := range b.rows {
-		r := &b.rows[i]
+	for i := range b.records {
+		r := &b.records[i]
 		if !r.fenced {
 			continue
 		}
@@ -269,7 +271,7 @@ func (l *lane) publish(b *batch) {
 	l.batch, l.before = l.before, l.batch
 }
 
-// settle tells the owners, in order: what their rows say, or err for all.
+// settle tells the owners, in order: what their records say, or err for all.
 func (l *lane) settle(b *batch, err error) {
 	n := int64(len(b.entries))
 	for i, e := range b.entries {

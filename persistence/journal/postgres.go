@@ -66,8 +66,8 @@ type Postgres struct {
 	failed chan error
 	wg     sync.WaitGroup // the lanes
 
-	days     sync.WaitGroup // the care for partitions
-	stopDays context.CancelFunc
+	tending     sync.WaitGroup // the care for partitions and spans
+	stopTending context.CancelFunc
 }
 
 var _ Journal = (*Postgres)(nil)
@@ -84,7 +84,11 @@ func Open(ctx context.Context, cfg Config) (*Postgres, error) {
 		j.cancel()
 		return nil, fmt.Errorf("journal: close earlier writers of %s: %w", cfg.Node, err)
 	}
-	if err := j.openDays(ctx); err != nil {
+	err := j.openDays(ctx)
+	if err == nil {
+		err = j.indexTails(ctx) // for all that this node will load
+	}
+	if err != nil {
 		j.cancel()
 		return nil, err
 	}
@@ -102,9 +106,9 @@ func Open(ctx context.Context, cfg Config) (*Postgres, error) {
 	for _, l := range j.lanes {
 		j.wg.Go(l.run)
 	}
-	days, stop := context.WithCancel(life)
-	j.stopDays = stop
-	j.days.Go(func() { j.keepDays(days) })
+	tended, stop := context.WithCancel(life)
+	j.stopTending = stop
+	j.tending.Go(func() { j.tend(tended) })
 	return j, nil
 }
 
@@ -138,8 +142,8 @@ func setDefault[T comparable](p *T, d T) {
 // their tails final, and waits. When ctx ends first it gives up what is left,
 // whose owners hear ErrClosed, and returns the context's error.
 func (j *Postgres) Stop(ctx context.Context) error {
-	j.stopDays()
-	j.days.Wait()
+	j.stopTending()
+	j.tending.Wait()
 	for _, l := range j.lanes {
 		l.finish()
 	}
@@ -262,7 +266,7 @@ type Stats struct {
 	Facts   int64 // facts made durable
 	Bytes   int64 // of those facts
 	Retries int64 // attempts after the first of a batch
-	Fences  int64 // rows refused because of a later claim
+	Fences  int64 // records refused because of a later claim
 }
 
 // Stats reads the counters.

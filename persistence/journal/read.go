@@ -22,9 +22,7 @@ func NewReader(pool *pgxpool.Pool) *Reader { return &Reader{pool} }
 // Load reads the stream's records after the given seq, in order. It keeps a
 // connection of the pool while the caller iterates.
 func (j *Reader) Load(ctx context.Context, stream, after int64) iter.Seq2[Record, error] {
-	const tail = `
-SELECT stream_id, first_seq, last_seq, epoch, facts FROM journal
-WHERE stream_id = $1 AND last_seq > $2 ORDER BY last_seq`
+	const tail = `SELECT stream_id, first_seq, last_seq, epoch, facts FROM records_of($1, $2) ORDER BY last_seq`
 	return func(yield func(Record, error) bool) {
 		rows, err := j.pool.Query(ctx, tail, stream, after)
 		if err != nil {
@@ -133,7 +131,9 @@ func (j *Reader) ReadWriter(ctx context.Context, writer int32, after int64) iter
 // byIndex has the planner go by the index: of a partition that has never been analyzed
 // it expects to read all, in parallel, and a follower would take the cores from the
 // sale that it follows.
-const byIndex = `SELECT set_config('enable_seqscan', 'off', true), set_config('max_parallel_workers_per_gather', '0', true)`
+const byIndex = `
+SELECT set_config(name, 'off', true) FROM unnest('{enable_seqscan, enable_hashjoin, enable_mergejoin}'::text[]) AS name
+UNION ALL SELECT set_config('max_parallel_workers_per_gather', '0', true)`
 
 // queryByIndex runs a query, and hands its rows over.
 func (j *Reader) queryByIndex(ctx context.Context, read func(pgx.Rows) error, query string, args ...any) error {
@@ -145,35 +145,58 @@ func (j *Reader) queryByIndex(ctx context.Context, read func(pgx.Rows) error, qu
 
 // batchesBetween is what readWindow reads.
 const batchesBetween = `
-SELECT j.batch, s.name, j.stream_id, j.first_seq, j.last_seq, j.epoch, j.facts
-FROM journal j JOIN streams s USING (stream_id)
-WHERE j.writer = $1 AND j.batch > $2 AND j.batch <= $3 ORDER BY j.batch`
+SELECT j.batch, j.streams, j.epochs, j.firsts, j.lasts, j.ends, j.facts, (
+  SELECT array_agg(s.name ORDER BY r.n) FROM unnest(j.streams) WITH ORDINALITY AS r(stream_id, n) JOIN streams s USING (stream_id))
+FROM journal j WHERE j.writer = $1 AND j.batch > $2 AND j.batch <= $3 ORDER BY j.batch`
 
 // readWindow reads the batches after the one and up to the other, and says how
 // many bytes of facts they are.
 func (j *Reader) readWindow(ctx context.Context, writer int32, after, last int64) (batches []Batch, size int, err error) {
 	read := func(rows pgx.Rows) error {
+		var r batchRow
 		for rows.Next() {
-			var seq int64
-			var name string
-			var r Record
-			if err := rows.Scan(&seq, &name, &r.Stream, &r.First, &r.Last, &r.Epoch, &r.Bytes); err != nil {
+			b := Batch{Writer: writer}
+			r.facts = nil // the records keep it
+			if err := rows.Scan(&b.Seq, &r.streams, &r.epochs, &r.firsts, &r.lasts, &r.ends, &r.facts, &r.names); err != nil {
 				return err
 			}
-			if r.Ref, err = engine.ParseRef(name); err != nil {
-				return fmt.Errorf("stream %q: %w", name, err)
+			if b.Records, err = r.records(); err != nil {
+				return err
 			}
-			if n := len(batches); n == 0 || batches[n-1].Seq != seq {
-				batches = append(batches, Batch{Writer: writer, Seq: seq})
-			}
-			b := &batches[len(batches)-1]
-			b.Records = append(b.Records, r)
-			size += len(r.Bytes)
+			batches, size = append(batches, b), size+len(r.facts)
 		}
 		return rows.Err()
 	}
 	err = j.queryByIndex(ctx, read, batchesBetween, writer, after, last)
 	return batches, size, err
+}
+
+// batchRow is one row of the journal as it is read back.
+type batchRow struct {
+	streams, firsts, lasts []int64
+	epochs, ends           []int32
+	facts                  []byte
+	names                  []string // of the streams
+}
+
+func (r *batchRow) records() ([]Record, error) {
+	if len(r.names) != len(r.streams) {
+		return nil, fmt.Errorf("%d streams, %d of them known", len(r.streams), len(r.names))
+	}
+	records := make([]Record, len(r.streams))
+	begin := int32(0)
+	for i, stream := range r.streams {
+		ref, err := engine.ParseRef(r.names[i])
+		if err != nil {
+			return nil, fmt.Errorf("stream %q: %w", r.names[i], err)
+		}
+		end := r.ends[i]
+		records[i] = Record{
+			Ref: ref, Stream: stream, First: r.firsts[i], Last: r.lasts[i], Epoch: r.epochs[i], Bytes: r.facts[begin:end:end],
+		}
+		begin = end
+	}
+	return records, nil
 }
 
 // nextBatch is where to go on after a window without batches: just before the
@@ -198,9 +221,7 @@ type Stream struct {
 // Streams reads all streams by id, for the audit.
 func (j *Reader) Streams(ctx context.Context) iter.Seq2[Stream, error] {
 	const page = `
-SELECT s.stream_id, s.name, s.epoch,
-  coalesce((SELECT j.last_seq FROM journal j WHERE j.stream_id = s.stream_id ORDER BY j.last_seq DESC LIMIT 1), 0)
-FROM streams s WHERE s.stream_id > $1 ORDER BY s.stream_id LIMIT 1000`
+SELECT s.stream_id, s.name, s.epoch, head_of(s.stream_id) FROM streams s WHERE s.stream_id > $1 ORDER BY s.stream_id LIMIT 1000`
 	scan := func(row pgx.CollectableRow) (s Stream, err error) {
 		var name string
 		if err = row.Scan(&s.ID, &name, &s.Epoch, &s.Head); err != nil {

@@ -103,9 +103,9 @@ func (w *partWriter) end() error { return w.save(w.part + 1) }
 func (w *partWriter) save(parts int) error {
 	const insert = `
 INSERT INTO snapshots (stream_id, epoch, seq, part, parts, state)
-SELECT stream_id, epoch, $3::bigint, $4::int, $5::int, $6::bytea FROM streams s
+SELECT stream_id, epoch, $3::bigint, $4::int, $5::int, $6::bytea FROM streams
 WHERE stream_id = $1 AND epoch = $2
-  AND ($3::bigint = 0 OR EXISTS (SELECT FROM journal j WHERE j.stream_id = s.stream_id AND j.last_seq >= $3::bigint))`
+  AND ($3::bigint = 0 OR head_of(stream_id) >= $3::bigint)`
 	tag, err := w.pool.Exec(w.ctx, insert, w.stream, w.epoch, w.seq, w.part, parts, w.buf)
 	if err != nil {
 		return err

@@ -24,6 +24,7 @@ func stream(t *testing.T, pool *pgxpool.Pool, head int64, epoch int32) {
 	for _, sql := range []string{
 		`CREATE TABLE IF NOT EXISTS journal_all PARTITION OF journal DEFAULT`,
 		`INSERT INTO streams (stream_id, name) VALUES (1, 'event/1/1') ON CONFLICT DO NOTHING`,
+		`INSERT INTO tails (writer) VALUES (1) ON CONFLICT DO NOTHING`,
 	} {
 		_, err := pool.Exec(t.Context(), sql)
 		require.NoError(t, err)
@@ -31,8 +32,8 @@ func stream(t *testing.T, pool *pgxpool.Pool, head int64, epoch int32) {
 	_, err := pool.Exec(t.Context(), `UPDATE streams SET epoch = $1`, epoch)
 	require.NoError(t, err)
 	_, err = pool.Exec(t.Context(), `
-INSERT INTO journal (stream_id, first_seq, last_seq, epoch, writer, batch, day, facts)
-VALUES (1, 1, $1, $2, 1, 1, current_date, '') ON CONFLICT DO NOTHING`, head, epoch)
+INSERT INTO journal (writer, batch, day, streams, epochs, firsts, lasts, ends, facts)
+VALUES (1, $1, current_date, '{1}', ARRAY[$2::int], '{1}', ARRAY[$1::bigint], '{0}', '') ON CONFLICT DO NOTHING`, head, epoch)
 	require.NoError(t, err)
 }
 

@@ -217,7 +217,7 @@ func take(l *readmodel.Lookup, s *Source) error {
 // removedEvent is an event that the read model has no more, as it was when it was
 // removed: a draft of which nothing was sold, so that its stream is short.
 func removedEvent(ctx context.Context, tx pgx.Tx, number int64) (*event.Record, error) {
-	const stream = `SELECT j.facts FROM journal j JOIN streams s USING (stream_id) WHERE s.name = $1 ORDER BY j.last_seq`
+	const stream = `SELECT r.facts FROM streams s CROSS JOIN LATERAL records_of(s.stream_id, 0) r WHERE s.name = $1 ORDER BY r.last_seq`
 	rows, _ := tx.Query(ctx, stream, engine.EventRef(number).Name()) // CollectRows returns its error
 	records, err := pgx.CollectRows(rows, pgx.RowTo[[]byte])
 	if err != nil {

@@ -53,7 +53,7 @@ func TestThrough(t *testing.T) {
 	// The bytes are the journal's.
 	var differ int
 	require.NoError(t, s.pool.QueryRow(t.Context(), `
-SELECT count(*) FROM (SELECT stream_id, string_agg(facts, '' ORDER BY last_seq) FROM journal GROUP BY 1
+SELECT count(*) FROM (SELECT stream_id, string_agg(facts, '' ORDER BY last_seq) FROM records GROUP BY 1
 EXCEPT SELECT stream, string_agg(facts, '' ORDER BY seq) FROM effects WHERE facts IS NOT NULL GROUP BY 1) d`).Scan(&differ))
 	require.Zero(t, differ)
 }

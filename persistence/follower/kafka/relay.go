@@ -142,9 +142,7 @@ func (r *Relay) org(ref engine.Ref) int64 {
 // tells.
 func (r *Relay) learn(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
 	const first = `
-SELECT s.name, j.facts FROM streams s
-CROSS JOIN LATERAL (SELECT facts FROM journal j WHERE j.stream_id = s.stream_id ORDER BY j.last_seq LIMIT 1) j
-WHERE s.name = ANY($1)`
+SELECT s.name, r.facts FROM streams s CROSS JOIN LATERAL records_of(s.stream_id, 0, 1) r WHERE s.name = ANY($1)`
 	if len(r.orgs) > maxEvents {
 		clear(r.orgs)
 	}

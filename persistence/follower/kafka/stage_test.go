@@ -244,7 +244,7 @@ func (s *stage) seqs(query string) map[int64][]int64 {
 	return all
 }
 
-const journaled = `SELECT stream_id, seq FROM journal CROSS JOIN LATERAL generate_series(first_seq, last_seq) AS seq ORDER BY stream_id, seq`
+const journaled = `SELECT stream_id, seq FROM records CROSS JOIN LATERAL generate_series(first_seq, last_seq) AS seq ORDER BY stream_id, seq`
 
 // facts is how many there are in the journal.
 func (s *stage) facts() (n int) {

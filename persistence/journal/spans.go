@@ -1,0 +1,64 @@
+package journal
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// tailStep is how many batches one statement of indexTail takes in: some 30 ms of the
+// server's in a rush.
+const tailStep = 1024
+
+// indexTails has the spans know what has been committed: by this node's writers, and by
+// closed ones, whose nodes may not be there to do it. Until then whoever loads a stream
+// goes through all batches of the tails.
+func (j *Postgres) indexTails(ctx context.Context) error {
+	const mine = `SELECT t.writer FROM tails t JOIN writers w USING (writer) WHERE w.node = $1 OR w.closed_at IS NOT NULL ORDER BY 1`
+	rows, _ := j.pool.Query(ctx, mine, j.cfg.Node) // CollectRows returns its error
+	writers, err := pgx.CollectRows(rows, pgx.RowTo[int32])
+	if err != nil {
+		return fmt.Errorf("journal: tails: %w", err)
+	}
+	for _, w := range writers {
+		if err := j.indexTail(ctx, w); err != nil {
+			return fmt.Errorf("journal: index writer %d: %w", w, err)
+		}
+	}
+	return nil
+}
+
+// indexTail writes the spans of the writer's tail, and lets a closed writer's go. Nodes
+// that come at once leave it to the first.
+func (j *Postgres) indexTail(ctx context.Context, writer int32) error {
+	const (
+		index = `
+WITH t AS MATERIALIZED (SELECT batch FROM tails WHERE writer = $1 FOR UPDATE SKIP LOCKED),
+f AS MATERIALIZED (SELECT (SELECT min(j.batch) FROM journal j WHERE j.writer = $1 AND j.batch > t.batch) AS batch FROM t),
+b AS MATERIALIZED (
+  SELECT j.batch, j.day, j.streams, j.firsts, j.lasts FROM f JOIN journal j ON j.batch >= f.batch AND j.batch < f.batch + $2
+  WHERE j.writer = $1),
+s AS (
+  INSERT INTO spans (stream_id, first_seq, last_seq, writer, day, batches)
+  SELECT r.stream_id, min(r.first_seq), max(r.last_seq), $1, day, array_agg(batch)
+  FROM b CROSS JOIN LATERAL unnest(b.streams, b.firsts, b.lasts) AS r(stream_id, first_seq, last_seq) GROUP BY 1, 5),
+m AS (UPDATE tails SET batch = (SELECT max(batch) FROM b) WHERE writer = $1 AND EXISTS (SELECT FROM b))
+SELECT count(*) FROM b`
+		// A writer that is seen closed has all its batches seen too.
+		end = `
+DELETE FROM tails t USING writers w WHERE t.writer = $1 AND w.writer = t.writer AND w.closed_at IS NOT NULL
+  AND NOT EXISTS (SELECT FROM journal j WHERE j.writer = t.writer AND j.batch > t.batch)`
+	)
+	for n := tailStep; n == tailStep; {
+		read := func(rows pgx.Rows) (err error) {
+			n, err = pgx.CollectExactlyOneRow(rows, pgx.RowTo[int])
+			return err
+		}
+		if err := j.queryByIndex(ctx, read, index, writer, tailStep); err != nil {
+			return err
+		}
+	}
+	_, err := j.pool.Exec(ctx, end, writer)
+	return err
+}
