@@ -10,55 +10,65 @@ const pageRows = 512
 
 // Rows is a list that a snapshot can have a copy of at once, however long it is:
 // it lies in pages, and a page that a copy shares is cloned before it is written
-// to. Rows without pointers cost the garbage collector nothing but their pages.
-// The zero value is empty.
+// to. Rows without pointers cost the garbage collector nothing but their pages. The
+// last page is at hand without a look at the others: most lists have no other, and of
+// a thousand events none is in a cache. The zero value is empty.
 type Rows[T any] struct {
-	pages  [][]T  // all full but the last
-	shared []bool // with a copy
+	last  page[T] // empty only when the list is
+	pages []page[T]
+}
+
+// page is full unless it is the last one.
+type page[T any] struct {
+	rows   []T
+	shared bool // with a copy
+}
+
+// own makes the page ready to be written to.
+func (p *page[T]) own() []T {
+	if p.shared {
+		p.rows, p.shared = slices.Clone(p.rows), false
+	}
+	return p.rows
 }
 
 // RowsOf are the rows of a snapshot, which goes on to share them: all pages but the
 // last are full, as those of Freeze and of an unpacked Paged are.
 func RowsOf[T any](pages [][]T) Rows[T] {
-	r := Rows[T]{pages: slices.Clone(pages), shared: make([]bool, len(pages))}
-	for i := range r.shared {
-		r.shared[i] = true
+	var r Rows[T]
+	for i, rows := range pages {
+		if i > 0 {
+			r.pages = append(r.pages, r.last)
+		}
+		r.last = page[T]{rows: rows, shared: true}
 	}
 	return r
 }
 
 // Len is the number of rows.
-func (r *Rows[T]) Len() int {
-	last := len(r.pages) - 1
-	if last < 0 {
-		return 0
+func (r *Rows[T]) Len() int { return len(r.pages)*pageRows + len(r.last.rows) }
+
+// page is that of the i-th row.
+func (r *Rows[T]) page(i int) *page[T] {
+	if i /= pageRows; i < len(r.pages) {
+		return &r.pages[i]
 	}
-	return last*pageRows + len(r.pages[last])
+	return &r.last
 }
 
 // At is the i-th row.
-func (r *Rows[T]) At(i int) T { return r.pages[i/pageRows][i%pageRows] }
+func (r *Rows[T]) At(i int) T { return r.page(i).rows[i%pageRows] }
 
 // Set replaces the i-th row.
-func (r *Rows[T]) Set(i int, row T) { r.own(i / pageRows)[i%pageRows] = row }
+func (r *Rows[T]) Set(i int, row T) { r.page(i).own()[i%pageRows] = row }
 
 // Append adds a row behind the last.
 func (r *Rows[T]) Append(row T) {
-	last := len(r.pages) - 1
-	if last < 0 || len(r.pages[last]) == pageRows {
-		r.pages, r.shared = append(r.pages, newPage[T](last)), append(r.shared, false)
-		last++
+	if len(r.last.rows) == pageRows {
+		r.pages = append(r.pages, r.last)
+		r.last = page[T]{rows: make([]T, 0, pageRows)} // the first grows with what is in it, for there are many short lists
 	}
-	r.pages[last] = append(r.own(last), row)
-}
-
-// newPage is what follows the last page: the first grows with what is in it, for
-// there are many short lists.
-func newPage[T any](last int) []T {
-	if last < 0 {
-		return nil
-	}
-	return make([]T, 0, pageRows)
+	r.last.rows = append(r.last.own(), row)
 }
 
 // Remove puts the last row in the place of the i-th, and returns it: the row that now
@@ -67,38 +77,38 @@ func (r *Rows[T]) Remove(i int) (moved T) {
 	at := r.Len() - 1
 	moved = r.At(at)
 	r.Set(i, moved)
-	last := at / pageRows
-	page := r.own(last)
-	clear(page[at%pageRows:])
-	r.pages[last] = page[:at%pageRows]
-	if at%pageRows == 0 {
-		r.pages[last] = nil
-		r.pages, r.shared = r.pages[:last], r.shared[:last]
+	rows := r.last.own()
+	clear(rows[at%pageRows:])
+	r.last.rows = rows[:at%pageRows]
+	if n := len(r.pages) - 1; at%pageRows == 0 {
+		r.last = page[T]{}
+		if n >= 0 {
+			r.last, r.pages[n] = r.pages[n], page[T]{}
+			r.pages = r.pages[:n]
+		}
 	}
 	return moved
 }
 
-// own makes a page ready to be written to.
-func (r *Rows[T]) own(page int) []T {
-	if r.shared[page] {
-		r.pages[page], r.shared[page] = slices.Clone(r.pages[page]), false
-	}
-	return r.pages[page]
-}
-
 // Freeze returns the pages as they are now, for reading.
 func (r *Rows[T]) Freeze() [][]T {
-	for i := range r.shared {
-		r.shared[i] = true
+	if r.Len() == 0 {
+		return nil
 	}
-	return slices.Clone(r.pages)
+	pages := make([][]T, 0, len(r.pages)+1)
+	for i := range r.pages {
+		r.pages[i].shared = true
+		pages = append(pages, r.pages[i].rows)
+	}
+	r.last.shared = true
+	return append(pages, r.last.rows)
 }
 
 // All yields the rows in order.
 func (r *Rows[T]) All() iter.Seq[T] {
 	return func(yield func(T) bool) {
-		for _, page := range r.pages {
-			for _, row := range page {
+		for i := 0; i <= len(r.pages); i++ {
+			for _, row := range r.page(i * pageRows).rows {
 				if !yield(row) {
 					return
 				}

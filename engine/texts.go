@@ -24,11 +24,12 @@ const (
 // a Log-Structured File System", 1992). The zero value is empty.
 type Texts struct {
 	places Rows[place]
-	log    []*strings.Builder // oldest first
-	first  uint32             // the number of the first block; the others have the next
-	tidied int                // how far the first block has been gone through
-	live   int                // bytes of the rows
-	size   int                // bytes of the log
+	last   strings.Builder // the log's last block, which is written to
+	log    []string        // those before it, oldest first
+	first  uint32          // the number of the first block; the others have the next
+	tidied int             // how far the first block has been gone through
+	live   int             // bytes of the rows
+	size   int             // bytes of the log
 }
 
 // place is where a text lies: behind its head, which is its row and its size.
@@ -43,7 +44,15 @@ func (t *Texts) Len() int { return t.places.Len() }
 // At is the i-th row.
 func (t *Texts) At(i int) string {
 	p := t.places.At(i)
-	return t.log[p.block-t.first].String()[p.at:][:p.size]
+	return t.block(p.block - t.first)[p.at:][:p.size]
+}
+
+// block is the i-th of the log.
+func (t *Texts) block(i uint32) string {
+	if int(i) < len(t.log) {
+		return t.log[i]
+	}
+	return t.last.String()
 }
 
 // Set replaces the i-th row by a copy of the text.
@@ -86,10 +95,8 @@ func (t *Texts) All() iter.Seq[string] {
 
 // Freeze returns the rows as they are now, in pages, for reading.
 func (t *Texts) Freeze() []TextPage {
-	log := make([]string, len(t.log))
-	for i, b := range t.log {
-		log[i] = b.String()
-	}
+	log := append(make([]string, 0, len(t.log)+1), t.log...)
+	log = append(log, t.last.String())
 	pages := t.places.Freeze()
 	out := make([]TextPage, len(pages))
 	for i, places := range pages {
@@ -100,15 +107,15 @@ func (t *Texts) Freeze() []TextPage {
 
 // write adds a row's text to the log.
 func (t *Texts) write(row int, text []byte) place {
-	b := t.room(headSize + len(text))
+	t.room(headSize + len(text))
 	var head [headSize]byte
 	binary.LittleEndian.PutUint32(head[:], uint32(row))        //nolint:gosec // rows are fewer
 	binary.LittleEndian.PutUint32(head[4:], uint32(len(text))) //nolint:gosec // texts are shorter
-	b.Write(head[:])
-	at := b.Len()
-	b.Write(text)
+	t.last.Write(head[:])
+	at := t.last.Len()
+	t.last.Write(text)
 	t.live += headSize + len(text)
-	return place{t.first + uint32(len(t.log)-1), uint32(at), uint32(len(text))} //nolint:gosec // within a block
+	return place{t.first + uint32(len(t.log)), uint32(at), uint32(len(text))} //nolint:gosec // within a block
 }
 
 // move writes a row's text anew.
@@ -117,18 +124,17 @@ func (t *Texts) move(row int, text string) {
 	t.places.Set(row, t.write(row, []byte(text)))
 }
 
-// room returns the last block with room for so many bytes, which it counts.
-func (t *Texts) room(n int) *strings.Builder {
+// room has the last block have room for so many bytes, which it counts.
+func (t *Texts) room(n int) {
 	t.size += n
-	if last := len(t.log) - 1; last >= 0 {
-		if b := t.log[last]; b.Cap()-b.Len() >= n {
-			return b
-		}
+	if t.last.Cap()-t.last.Len() >= n {
+		return
 	}
-	b := new(strings.Builder)
-	b.Grow(max(n, min(maxBlock, max(minBlock, t.live))))
-	t.log = append(t.log, b)
-	return b
+	if t.last.Len() > 0 {
+		t.log = append(t.log, t.last.String())
+	}
+	t.last.Reset()
+	t.last.Grow(max(n, min(maxBlock, max(minBlock, t.live))))
 }
 
 // tidySteps is how many texts are gone through at a change: more than a change
@@ -138,12 +144,12 @@ const tidySteps = 4
 // tidy goes on moving texts out of the first block while over half of the log is dead.
 func (t *Texts) tidy() {
 	for range tidySteps {
-		if len(t.log) < 2 || t.size <= 2*t.live+maxBlock {
+		if len(t.log) == 0 || t.size <= 2*t.live+maxBlock {
 			return
 		}
-		block := t.log[0].String()
+		block := t.log[0]
 		if t.tidied == len(block) {
-			t.log[0] = nil
+			t.log[0] = ""
 			t.log, t.first, t.tidied = t.log[1:], t.first+1, 0
 			t.size -= len(block)
 			continue

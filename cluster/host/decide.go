@@ -148,7 +148,7 @@ func (a *Activation) takeIn(w *work, facts []engine.Fact) bool {
 	for _, f := range facts {
 		if !f.FactType().Volatile() {
 			var err error
-			if w.entry.Bytes, err = codec.AppendFact(w.entry.Bytes, f, &a.scratch); err != nil {
+			if w.entry.Bytes, err = codec.AppendFact(w.entry.Bytes, f); err != nil {
 				a.env.Log.Error("fact not encoded", slog.String("actor", a.Ref.Name()), slog.Any("error", err))
 				w.Settled(ErrUnavailable)
 				a.stop(ErrUnavailable)

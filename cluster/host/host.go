@@ -115,7 +115,6 @@ type Activation struct {
 	stash    []any
 	armed    time.Time // the Wake asked for, or zero
 	current  *Call     // being decided on
-	scratch  codec.Scratch
 	stopped  bool
 	leaving  atomic.Bool       // takes no commands and ends when nothing is pending
 	leavers  []chan<- struct{} // closed when it has ended

@@ -47,7 +47,7 @@ func BenchmarkTell(b *testing.B) {
 		done.Facts = append(done.Facts, &event.OrderCompleted{ID: id, First: uint32(2*i + 1), At: 7})
 	}
 	for _, f := range begun.Facts {
-		begun.Bytes, err = codec.AppendFact(begun.Bytes, f, new(codec.Scratch))
+		begun.Bytes, err = codec.AppendFact(begun.Bytes, f)
 		require.NoError(b, err)
 	}
 	apply := func(do func(pgx.Tx, []journal.Batch) error, r journal.Record) {

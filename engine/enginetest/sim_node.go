@@ -37,7 +37,6 @@ type activation struct {
 	armed   int64 // when a Wake is due, or 0
 	fenced  bool
 	stopped bool
-	scratch codec.Scratch
 
 	proven   int64      // when the claim is last known to have stood
 	unproven []*outcome // what leaves once it is proven again
@@ -281,7 +280,7 @@ func (a *activation) submit(facts []engine.Fact, out outcome, needs *activation)
 	for _, f := range facts {
 		if !f.FactType().Volatile() {
 			var err error
-			if en.bytes, err = codec.AppendFact(en.bytes, f, &a.scratch); err != nil {
+			if en.bytes, err = codec.AppendFact(en.bytes, f); err != nil {
 				s.failf("%w", err)
 				return
 			}

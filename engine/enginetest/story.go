@@ -108,7 +108,7 @@ func (w *story) tell(c *character, cmd engine.Command) error {
 			c.state.Apply(f)
 			continue
 		}
-		b, err := codec.AppendFact(nil, f, new(codec.Scratch))
+		b, err := codec.AppendFact(nil, f)
 		if err != nil {
 			return err
 		}

@@ -128,10 +128,9 @@ func BenchmarkHoldFact(b *testing.B) {
 	s := opened(b, l)
 	d := s.Decide(seatmap.Hold{Holder: holder(1), Principal: 1 << 60, Seats: l.SeatIDs[10_000:10_004]}, dawn)
 	var buf []byte
-	var scratch codec.Scratch
 	for b.Loop() {
 		var err error
-		buf, err = codec.AppendFact(buf[:0], d.Facts[0], &scratch)
+		buf, err = codec.AppendFact(buf[:0], d.Facts[0])
 		require.NoError(b, err)
 	}
 	b.ReportMetric(float64(len(buf)), "bytes")

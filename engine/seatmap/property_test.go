@@ -80,7 +80,7 @@ func (w *world) tell(c engine.Command) engine.Decision {
 		w.watch(f)
 		w.s.Apply(f)
 		if !f.FactType().Volatile() {
-			b, err := codec.AppendFact(nil, f, new(codec.Scratch))
+			b, err := codec.AppendFact(nil, f)
 			require.NoError(w.t, err)
 			w.journal = append(w.journal, b)
 		}

@@ -274,7 +274,7 @@ func (h history) write(t *testing.T, pool *pgxpool.Pool) (stream int64) {
 	}()
 	write := func(ref engine.Ref, facts []engine.Fact) (stream int64) {
 		for i, f := range facts {
-			bytes, err := codec.AppendFact(nil, f, new(codec.Scratch))
+			bytes, err := codec.AppendFact(nil, f)
 			require.NoError(t, err)
 			c, err := j.Claim(t.Context(), ref)
 			require.NoError(t, err)

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"sync"
 
 	"github.com/fxamacker/cbor/v2"
 
@@ -45,13 +46,26 @@ func mustDecoding() cbor.DecMode {
 	return m
 }
 
+// bodies are buffers that hold a fact's body until its length is known. Not one per
+// actor: those of a thousand actors are in no cache.
+var bodies = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+// maxBody is the largest buffer that is kept, in bytes.
+const maxBody = 64 << 10
+
 // AppendFact appends a fact's bytes.
-func AppendFact(dst []byte, f engine.Fact, scratch *Scratch) ([]byte, error) {
-	scratch.buf.Reset()
-	if err := encoding.MarshalToBuffer(f, &scratch.buf); err != nil {
+func AppendFact(dst []byte, f engine.Fact) ([]byte, error) {
+	body, _ := bodies.Get().(*bytes.Buffer)
+	defer func() {
+		if body.Cap() <= maxBody {
+			bodies.Put(body)
+		}
+	}()
+	body.Reset()
+	if err := encoding.MarshalToBuffer(f, body); err != nil {
 		return dst, fmt.Errorf("codec: encode %T: %w", f, err)
 	}
-	return AppendBody(dst, f.FactType(), scratch.buf.Bytes()), nil
+	return AppendBody(dst, f.FactType(), body.Bytes()), nil
 }
 
 // Facts decodes a record's facts in order.

@@ -40,13 +40,12 @@ func TestFactTables(t *testing.T) {
 func TestFactsRoundTrip(t *testing.T) {
 	t.Parallel()
 	for _, kind := range all.Kinds {
-		var scratch codec.Scratch
 		var want []engine.Fact
 		var b []byte
 		for _, def := range kind.Facts {
 			for _, f := range []engine.Fact{def.New(), sample(def)} {
 				var err error
-				b, err = codec.AppendFact(b, f, &scratch)
+				b, err = codec.AppendFact(b, f)
 				require.NoError(t, err)
 				want = append(want, f)
 			}
@@ -101,7 +100,7 @@ func requireNumbered(t *testing.T, typ reflect.Type) {
 func TestFactsRefuse(t *testing.T) {
 	t.Parallel()
 	kind := all.Kinds[0]
-	good, err := codec.AppendFact(nil, sample(kind.Facts[0]), new(codec.Scratch))
+	good, err := codec.AppendFact(nil, sample(kind.Facts[0]))
 	require.NoError(t, err)
 	for name, b := range map[string][]byte{
 		"cut short":        good[:len(good)-1],
@@ -128,7 +127,7 @@ func TestFactsRefuse(t *testing.T) {
 func FuzzFacts(f *testing.F) {
 	for _, kind := range all.Kinds {
 		for _, def := range kind.Facts {
-			b, err := codec.AppendFact(nil, sample(def), new(codec.Scratch))
+			b, err := codec.AppendFact(nil, sample(def))
 			require.NoError(f, err)
 			f.Add(uint8(kind.Kind), b)
 		}
@@ -140,14 +139,14 @@ func FuzzFacts(f *testing.F) {
 		}
 		var again []byte
 		for _, fact := range facts {
-			again, err = codec.AppendFact(again, fact, new(codec.Scratch))
+			again, err = codec.AppendFact(again, fact)
 			require.NoError(t, err)
 		}
 		facts, err = codec.Facts(engine.Kind(kind), again)
 		require.NoError(t, err)
 		var same []byte
 		for _, fact := range facts {
-			same, err = codec.AppendFact(same, fact, new(codec.Scratch))
+			same, err = codec.AppendFact(same, fact)
 			require.NoError(t, err)
 		}
 		require.Equal(t, again, same)

@@ -33,7 +33,7 @@ func TestGoldenToday(t *testing.T) {
 	for _, kind := range all.Kinds {
 		for _, def := range kind.Facts {
 			f := sample(def)
-			bytes, err := codec.AppendFact(nil, f, new(codec.Scratch))
+			bytes, err := codec.AppendFact(nil, f)
 			require.NoError(t, err)
 			golden(t, &b, kind.Kind.String()+" "+def.Name, bytes, f)
 		}

@@ -66,10 +66,9 @@ func (w *world) happen(facts ...engine.Fact) journal.Batch {
 	w.t.Helper()
 	w.batch++
 	r := journal.Record{Ref: engine.EventRef(number), Stream: 7, First: w.seq, Last: w.seq + int64(len(facts)) - 1, Facts: facts}
-	var scratch codec.Scratch
 	for _, f := range facts {
 		var err error
-		r.Bytes, err = codec.AppendFact(r.Bytes, f, &scratch)
+		r.Bytes, err = codec.AppendFact(r.Bytes, f)
 		require.NoError(w.t, err)
 	}
 	w.seq += int64(len(facts))

@@ -163,10 +163,9 @@ func newCrowd(t testing.TB, number int64, n int) *crowd {
 }
 
 func (c *crowd) add(facts ...engine.Fact) {
-	var scratch codec.Scratch
 	for _, f := range facts {
 		var err error
-		c.record.Bytes, err = codec.AppendFact(c.record.Bytes, f, &scratch)
+		c.record.Bytes, err = codec.AppendFact(c.record.Bytes, f)
 		require.NoError(c.t, err)
 	}
 	c.record.Facts = append(c.record.Facts, facts...)

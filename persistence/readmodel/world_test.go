@@ -125,13 +125,12 @@ func (w *world) do(ref engine.Ref, c engine.Command) engine.Reply {
 	d := a.state.Decide(c, w.now)
 	var facts []engine.Fact
 	var bytes []byte
-	var scratch codec.Scratch
 	for _, f := range d.Facts {
 		if f.FactType().Volatile() {
 			continue
 		}
 		var err error
-		bytes, err = codec.AppendFact(bytes, f, &scratch)
+		bytes, err = codec.AppendFact(bytes, f)
 		require.NoError(w.t, err)
 		facts = append(facts, f)
 	}

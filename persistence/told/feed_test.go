@@ -42,7 +42,7 @@ func newFeeding(t testing.TB, events int64) *feeding {
 		f := created(number)
 		f.Details.Org = number
 		r := journal.Record{Ref: engine.EventRef(number), Facts: []engine.Fact{f}}
-		r.Bytes, err = codec.AppendFact(nil, f, new(codec.Scratch))
+		r.Bytes, err = codec.AppendFact(nil, f)
 		require.NoError(t, err)
 		b.Records = append(b.Records, r)
 	}

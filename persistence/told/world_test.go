@@ -169,7 +169,7 @@ func (w *world) append(ref engine.Ref, facts ...engine.Fact) settled {
 	e := &journal.Entry{Ref: ref, Claim: st.claim, First: st.next, Facts: facts}
 	for _, f := range facts {
 		var err error
-		e.Bytes, err = codec.AppendFact(e.Bytes, f, new(codec.Scratch))
+		e.Bytes, err = codec.AppendFact(e.Bytes, f)
 		require.NoError(w.t, err)
 	}
 	st.next += int64(len(facts))

@@ -189,7 +189,7 @@ func (w *stream) append(facts ...engine.Fact) verdict {
 	v := make(verdict, 1)
 	e := &journal.Entry{Ref: w.ref, Claim: w.claim, First: w.next, Facts: facts, Owner: v}
 	for _, f := range facts {
-		b, err := codec.AppendFact(e.Bytes, f, new(codec.Scratch))
+		b, err := codec.AppendFact(e.Bytes, f)
 		if err != nil {
 			v <- err
 			return v
