@@ -161,7 +161,7 @@ func (in *inbound) carryOut(number, left int64, to engine.Ref, cmd engine.Comman
 		return
 	}
 	expires := n.Now().Add(time.Duration(left) * time.Millisecond).UnixMilli()
-	n.system.Root.Send(s.pid, host.NewRemoteCall(cmd, &s.act.Load, in, number, expires))
+	s.PostUserMessage(host.NewRemoteCall(cmd, &s.act.Load, in, number, expires))
 }
 
 // Answer sends the outcome of a call back.

@@ -97,7 +97,7 @@ func (n *Node) letGo(ctx context.Context, ref engine.Ref) {
 			return
 		}
 		msg, done := host.Retire(true)
-		n.system.Root.Send(s.pid, msg)
+		s.PostUserMessage(msg)
 		select {
 		case <-done:
 		case <-ctx.Done():

@@ -72,10 +72,10 @@ func (s *strand) next() *mailbox {
 type mailbox struct {
 	strand    *strand
 	invoker   actor.MessageInvoker
-	system    letters // go first
-	user      letters
-	suspended bool // by its supervisor: only system messages are dealt with
 	waits     bool // in strand.waiting; under its lock
+	suspended bool // by its supervisor: only system messages are dealt with
+	user      letters
+	system    letters // go first
 }
 
 var _ actor.Mailbox = (*mailbox)(nil)

@@ -68,7 +68,7 @@ func (n *Node) putAway(ctx context.Context) {
 			return true
 		}
 		msg, done := host.Retire(false)
-		n.system.Root.Send(s.pid, msg)
+		s.PostUserMessage(msg)
 		select {
 		case <-done:
 		case <-ctx.Done():

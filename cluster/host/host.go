@@ -91,33 +91,34 @@ type Joint struct {
 	Needs journal.Claim // the sender's
 }
 
-// Activation is the actor of the library that hosts one of ours.
+// Activation is the actor of the library that hosts one of ours. What each command
+// needs comes first, side by side.
 type Activation struct {
 	Ref  engine.Ref
 	Load atomic.Int64 // calls and tells not yet dealt with
 	Used atomic.Int64 // when it last took a command, unix milliseconds
 
-	env   *Env
-	kind  *engine.KindDef
-	self  *actor.PID
-	root  *actor.RootContext
-	state engine.State // nil while loading and after the end
-
+	env      *Env
+	state    engine.State // nil while loading and after the end
 	claim    journal.Claim
 	proven   atomic.Int64 // when the claim was last known to stand, unix milliseconds
-	unproven []*work      // what leaves once it is proven again
 	seq      int64        // of the last fact decided
 	saved    int64        // of the last snapshot asked for
-	final    atomic.Int64 // the same once the activation departs, else 0
 	pending  atomic.Int64
-	lost     atomic.Bool // facts in the state were refused by the journal
-	held     map[engine.OrderID][]*Call
-	stash    []any
-	armed    time.Time // the Wake asked for, or zero
 	current  *Call     // being decided on
+	armed    time.Time // the Wake asked for, or zero
+	held     map[engine.OrderID][]*Call
+	unproven []*work // what leaves once it is proven again
 	stopped  bool
-	leaving  atomic.Bool       // takes no commands and ends when nothing is pending
-	leavers  []chan<- struct{} // closed when it has ended
+	leaving  atomic.Bool // takes no commands and ends when nothing is pending
+	lost     atomic.Bool // facts in the state were refused by the journal
+
+	kind    *engine.KindDef
+	self    *actor.PID
+	root    *actor.RootContext
+	final   atomic.Int64 // the last fact's seq once the activation departs, else 0
+	stash   []any
+	leavers []chan<- struct{} // closed when it has ended
 }
 
 // New is an activation that is loaded when the library starts it.

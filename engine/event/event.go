@@ -132,7 +132,7 @@ func (s *State) Next() time.Time {
 		return time.UnixMilli(1)
 	}
 	next := int64(math.MaxInt64)
-	for _, t := range [...]int64{s.placeDue.next(), s.sendDue.next(), s.closeAt, s.expiry.next(), s.boundary} {
+	for _, t := range [...]int64{s.placeDue.due, s.sendDue.due, s.closeAt, s.expiry.next(), s.boundary} {
 		if t > 0 && t < next {
 			next = t
 		}

@@ -153,7 +153,10 @@ func (p *past) find(id engine.OrderID) (status string, fingerprint uint64, ok bo
 
 // queue is a list of orders by due time, for delays that are all the same: what
 // comes in is the last, unless a clock has jumped.
-type queue struct{ items engine.Queue[dueOrder] }
+type queue struct {
+	due   int64 // of the first; 0 for none. After each decision it is asked for
+	items engine.Queue[dueOrder]
+}
 
 type dueOrder struct {
 	at int64 // unix milliseconds
@@ -167,13 +170,17 @@ func (q *queue) push(at int64, id engine.OrderID) {
 		q.items.Set(i, q.items.At(i-1))
 		q.items.Set(i-1, one)
 	}
+	if q.due == 0 || at < q.due {
+		q.due = at
+	}
 }
 
-func (q *queue) next() int64 {
-	if q.items.Len() == 0 {
-		return 0
+// drop takes the first n off.
+func (q *queue) drop(n int) {
+	q.items.Drop(n)
+	if q.due = 0; q.items.Len() > 0 {
+		q.due = q.items.At(0).at
 	}
-	return q.items.At(0).at
 }
 
 // ready returns those due at now, at most limit.
@@ -189,14 +196,14 @@ func (q *queue) ready(now int64, limit int) []dueOrder {
 // wake nobody.
 func (q *queue) trim(done func(dueOrder) bool) {
 	for q.items.Len() > 0 && done(q.items.At(0)) {
-		q.items.Drop(1)
+		q.drop(1)
 	}
 }
 
 // pop takes the first n off.
 func (q *queue) pop(n int) []dueOrder {
 	out := q.first(n)
-	q.items.Drop(n)
+	q.drop(n)
 	return out
 }
 
@@ -205,7 +212,7 @@ func (q *queue) sort() {
 	all := q.pop(q.items.Len())
 	slices.SortStableFunc(all, func(a, b dueOrder) int { return cmp.Compare(a.at, b.at) })
 	for _, one := range all {
-		q.items.Push(one)
+		q.push(one.at, one.id)
 	}
 }
 

@@ -137,9 +137,9 @@ func TestQueue(t *testing.T) {
 				require.True(t, a.at < b.at || a.at == b.at && a.id.Number() < b.id.Number(), "%v before %v", a, b)
 			}
 			if len(held) > 0 {
-				require.Equal(t, q.items.At(0).at, q.next())
+				require.Equal(t, q.items.At(0).at, q.due)
 			} else {
-				require.Zero(t, q.next())
+				require.Zero(t, q.due)
 			}
 		}
 	})
