@@ -104,9 +104,7 @@ type Node struct {
 	strands *xsync.Map[int64, *strand] // by event
 }
 
-// slot is where an activation lives. What it is sent goes straight to its mailbox: the
-// way by its PID leads over three more objects, which for a thousand actors are in no
-// cache.
+// slot is where an activation lives.
 type slot struct {
 	act *host.Activation
 	mailbox
@@ -341,7 +339,7 @@ func (n *Node) spawn(act *host.Activation) *slot {
 		s.actors++
 		return s, xsync.UpdateOp
 	})
-	s := &slot{act: act, mailbox: mailbox{strand: strand}}
+	s := &slot{act: act, mailbox: mailbox{strand: strand, receiver: act}}
 	n.system.Root.Spawn(actor.PropsFromProducer(func() actor.Actor { return act }, actor.WithSupervisor(stopOnFailure{}),
 		actor.WithMailbox(func() actor.Mailbox { return &s.mailbox })))
 	return s

@@ -11,18 +11,19 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// invoker is the library's side of a mailbox.
+// invoker is the library's side of a mailbox, and the receiver.
 type invoker struct {
 	user, system func(any)
 	failed       func(reason, msg any)
 }
 
-func (i *invoker) InvokeUserMessage(msg any)       { i.user(msg) }
+func (i *invoker) Handle(msg any)                  { i.user(msg) }
+func (i *invoker) InvokeUserMessage(any)           { panic("it is the receiver's") }
 func (i *invoker) InvokeSystemMessage(msg any)     { i.system(msg) }
 func (i *invoker) EscalateFailure(reason, msg any) { i.failed(reason, msg) }
 
 func newMailbox(s *strand, i *invoker) *mailbox {
-	m := &mailbox{strand: s}
+	m := &mailbox{strand: s, receiver: i}
 	m.RegisterHandlers(i, nil)
 	return m
 }

@@ -130,10 +130,17 @@ func New(ref engine.Ref, env *Env) (*Activation, error) {
 	return &Activation{Ref: ref, env: env, kind: kind, held: make(map[engine.OrderID][]*Call)}, nil
 }
 
-// Receive takes the library's messages. A panic in a decision answers its
-// callers and stops the activation; the journal has what it had decided.
+// Receive takes the library's messages: that it has been started.
 func (a *Activation) Receive(ctx actor.Context) {
-	msg := ctx.Message()
+	if _, started := ctx.Message().(*actor.Started); started {
+		a.self, a.root = ctx.Self(), ctx.ActorSystem().Root
+		a.env.Go(a.load)
+	}
+}
+
+// Handle deals with a message of the mailbox, one at a time. A panic in a decision
+// answers its callers and stops the activation; the journal has what it had decided.
+func (a *Activation) Handle(msg any) {
 	defer func() {
 		if p := recover(); p != nil {
 			a.env.Log.Error("actor panicked", slog.String("actor", a.Ref.Name()), slog.Any("panic", p), stack())
@@ -151,9 +158,6 @@ func (a *Activation) Receive(ctx actor.Context) {
 		a.takeJoint(m)
 	case engine.Command:
 		a.take(nil, m)
-	case *actor.Started:
-		a.self, a.root = ctx.Self(), ctx.ActorSystem().Root
-		a.env.Go(a.load)
 	case loaded:
 		a.start(m)
 	case proven:
@@ -178,7 +182,7 @@ func (a *Activation) Receive(ctx actor.Context) {
 	case idle:
 		a.depart()
 	case dropped:
-		ctx.Stop(ctx.Self())
+		a.root.Stop(a.self)
 	}
 }
 
