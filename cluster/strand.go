@@ -76,8 +76,8 @@ type mailbox struct {
 	strand    *strand
 	receiver  receiver
 	invoker   actor.MessageInvoker // takes system messages
-	waits     bool // in strand.waiting; under its lock
-	suspended bool // by its supervisor: only system messages are dealt with
+	waits     bool                 // in strand.waiting; under its lock
+	suspended bool                 // by its supervisor: only system messages are dealt with
 	user      letters
 	system    letters // go first
 }

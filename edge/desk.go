@@ -66,7 +66,7 @@ type Desk struct {
 	changes changes
 	used    uses
 	pages   *ristretto.Cache[string, any]
-	known   *xsync.Map[int64, *knownEvent]
+	known   *xsync.Map[int64, knownEvent]
 	begins  *xsync.Map[string, chan struct{}] // payment attempts being opened
 }
 
@@ -84,7 +84,7 @@ const (
 // Open makes the desk ready. Close ends its caches.
 func (d *Desk) Open() error {
 	d.life, d.end = context.WithCancel(context.Background())
-	d.known = xsync.NewMap[int64, *knownEvent]()
+	d.known = xsync.NewMap[int64, knownEvent]()
 	d.begins = xsync.NewMap[string, chan struct{}]()
 	var err error
 	d.changes.at = xsync.NewMap[string, time.Time]()
@@ -128,45 +128,45 @@ func askIn[T any](ctx context.Context, d *Desk, to engine.Ref, cmd engine.Comman
 
 // know returns an event that exists. Asking the actor of one that does not would
 // make it: the read model is asked first, once per event and node.
-func (d *Desk) know(ctx context.Context, number int64) (*knownEvent, error) {
+func (d *Desk) know(ctx context.Context, number int64) (knownEvent, error) {
 	if k, ok := d.known.Load(number); ok {
 		return k, nil
 	}
 	e, err := d.Read.EventByNumber(ctx, number)
 	if err != nil {
-		return nil, notFoundAs(err, engine.EventNotFound)
+		return knownEvent{}, notFoundAs(err, engine.EventNotFound)
 	}
 	return d.remember(number, e.Details), nil
 }
 
-func (d *Desk) remember(number int64, t *event.Details) *knownEvent {
-	k := &knownEvent{public: t.PublicID, org: t.Org}
+func (d *Desk) remember(number int64, t *event.Details) knownEvent {
+	k := knownEvent{public: t.PublicID, org: t.Org}
 	d.known.Store(number, k)
 	return k
 }
 
 // eventNumber reads an event id of a path or body: the public UUID or the number
 // (service-api.md, Conventions).
-func (d *Desk) eventNumber(ctx context.Context, id string) (int64, *knownEvent, error) {
+func (d *Desk) eventNumber(ctx context.Context, id string) (int64, knownEvent, error) {
 	notFound := &engine.Refusal{Code: engine.EventNotFound}
 	number, ok := numeric(id)
 	var public engine.EventID
 	if !ok {
 		var err error
 		if public, err = engine.ParseID(id); err != nil {
-			return 0, nil, notFound
+			return 0, knownEvent{}, notFound
 		}
 		number = public.Event()
 	}
 	if number < 1 {
-		return 0, nil, notFound
+		return 0, knownEvent{}, notFound
 	}
 	k, err := d.know(ctx, number)
 	if err != nil {
-		return 0, nil, err
+		return 0, knownEvent{}, err
 	}
 	if !ok && k.public != public {
-		return 0, nil, notFound
+		return 0, knownEvent{}, notFound
 	}
 	return number, k, nil
 }

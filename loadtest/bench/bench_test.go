@@ -112,3 +112,20 @@ func count(t *testing.T, r *rowlock, query string) (n int64) {
 	require.NoError(t, r.pool.QueryRow(t.Context(), query).Scan(&n))
 	return n
 }
+
+// What is said of rounds is their median, and ratios are taken within a round.
+func TestRatio(t *testing.T) {
+	t.Parallel()
+	at := func(cpu ...float64) (all []ordersAt) {
+		for _, c := range cpu {
+			all = append(all, ordersAt{ServerCPU: 0.75 * c, PgCPU: 0.25 * c, P99: -c})
+		}
+		return all
+	}
+	one, many := at(40, 60, 50), at(50, 63, 55) // 1.25, 1.05, 1.1
+	require.InDelta(t, 1.1, ratio(many, one), 1e-9)
+	require.InDelta(t, 1.25, ratio(many[:1], one), 1e-9)
+	require.Zero(t, ratio(nil, one))
+	require.Zero(t, ratio(many, nil))
+	require.Equal(t, ordersAt{ServerCPU: 37.5, PgCPU: 12.5, P99: -50}, medianAt(one))
+}

@@ -48,6 +48,15 @@ type result struct {
 	ManyEvents int      `json:"events_at_once"`
 	Many       ordersAt `json:"orders_many_events"`
 	Million    ordersAt `json:"orders_million_tickets"`
+	// What an order's CPU is times that of the one hot type, of the same round.
+	ManyRatio    float64 `json:"many_cpu_ratio"`
+	MillionRatio float64 `json:"million_cpu_ratio"`
+	// Rounds are those of the cases of orders, of which the medians stand above.
+	Rounds struct {
+		One     []ordersAt `json:"one"`
+		Many    []ordersAt `json:"many"`
+		Million []ordersAt `json:"million"`
+	} `json:"rounds"`
 
 	Cluster *clusterResult `json:"cluster,omitempty"`
 	Relay   *relayResult   `json:"relay,omitempty"`
@@ -67,13 +76,46 @@ type ordersAt struct {
 	P99       float64 `json:"p99_ms"`
 }
 
+// medianAt is the median of each number.
+func medianAt(rounds []ordersAt) ordersAt {
+	of := func(number func(ordersAt) float64) float64 {
+		var all []float64
+		for _, r := range rounds {
+			all = append(all, number(r))
+		}
+		return median(all)
+	}
+	return ordersAt{
+		RPS:       of(func(r ordersAt) float64 { return r.RPS }),
+		ServerCPU: of(func(r ordersAt) float64 { return r.ServerCPU }),
+		PgCPU:     of(func(r ordersAt) float64 { return r.PgCPU }),
+		P50:       of(func(r ordersAt) float64 { return r.P50 }),
+		P99:       of(func(r ordersAt) float64 { return r.P99 }),
+	}
+}
+
+// ratio is the median of what the CPU of an order is times that of the other case, round
+// by round: the machine is faster in one minute than in another. 0 when they were not
+// both measured.
+func ratio(rounds, base []ordersAt) float64 {
+	var all []float64
+	for i := range min(len(rounds), len(base)) {
+		all = append(all, (rounds[i].ServerCPU+rounds[i].PgCPU)/(base[i].ServerCPU+base[i].PgCPU))
+	}
+	if len(all) == 0 {
+		return 0
+	}
+	return round(median(all))
+}
+
 // mostOthers is how many cores other processes may use during a measurement.
 const mostOthers = 0.2
 
 // plenty is a stock that no run sells out.
 const plenty = 50_000_000
 
-// measure runs every case that is wanted, one after the other.
+// measure runs every case that is wanted, one after the other, and those of orders
+// several times in turn.
 func (b *bench) measure(ctx context.Context) error {
 	if b.cmd.Relay != "" {
 		if err := b.renew(ctx, "direct"); err != nil {
@@ -81,25 +123,25 @@ func (b *bench) measure(ctx context.Context) error {
 		}
 		return b.measureRelay(ctx)
 	}
-	for _, one := range []struct {
-		name string
-		run  func(context.Context) error
-		node bool // it needs the node under test
-	}{
-		{"echo", b.measureEcho, false},
-		{"orders", b.measureOrders, true},
-		{"many", b.measureMany, true},
-		{"million", b.measureMillion, true},
-		{"scans", b.measureScans, true},
-		{"holds", b.measureHolds, true},
-		{"cluster", b.measureCluster, false},
-		{"rowlock", b.measureRowlock, false},
-	} {
+	r := &b.result
+	cases := []benchCase{{"echo", b.measureEcho, false}}
+	for range b.cmd.Rounds {
+		cases = append(cases,
+			benchCase{"orders", b.inRound(&r.Rounds.One, b.measureOrders), true},
+			benchCase{"many", b.inRound(&r.Rounds.Many, b.measureMany), true},
+			benchCase{"million", b.inRound(&r.Rounds.Million, b.measureMillion), true})
+	}
+	cases = append(cases,
+		benchCase{"scans", b.measureScans, true},
+		benchCase{"holds", b.measureHolds, true},
+		benchCase{"cluster", b.measureCluster, false},
+		benchCase{"rowlock", b.measureRowlock, false})
+	for i, one := range cases {
 		if len(b.cmd.Only) > 0 && !slices.Contains(b.cmd.Only, one.name) {
 			continue
 		}
 		if one.node {
-			if err := b.renew(ctx, one.name); err != nil {
+			if err := b.renew(ctx, fmt.Sprintf("%s_%d", one.name, i)); err != nil {
 				return err
 			}
 		}
@@ -110,7 +152,44 @@ func (b *bench) measure(ctx context.Context) error {
 			return err
 		}
 	}
+	b.sumUp()
 	return nil
+}
+
+type benchCase struct {
+	name string
+	run  func(context.Context) error
+	node bool // it needs the node under test
+}
+
+// inRound measures a case of orders once more.
+func (b *bench) inRound(rounds *[]ordersAt, measure func(context.Context) (ordersAt, error)) func(context.Context) error {
+	return func(ctx context.Context) error {
+		at, err := measure(ctx)
+		*rounds = append(*rounds, at)
+		return err
+	}
+}
+
+// sumUp takes the medians of the rounds.
+func (b *bench) sumUp() {
+	r := &b.result
+	if len(r.Rounds.One) > 0 {
+		at := medianAt(r.Rounds.One)
+		r.OrdersRPS, r.ServerCPU, r.PgCPU, r.P50, r.P99 = at.RPS, at.ServerCPU, at.PgCPU, at.P50, at.P99
+	}
+	if len(r.Rounds.Many) > 0 {
+		r.Many, r.ManyEvents = medianAt(r.Rounds.Many), b.cmd.Events
+	}
+	if len(r.Rounds.Million) > 0 {
+		r.Million = medianAt(r.Rounds.Million)
+	}
+	if r.ManyRatio = ratio(r.Rounds.Many, r.Rounds.One); r.ManyRatio > 0 {
+		say("orders, %d events: %.2f times one event's CPU (goal: 1.20 at most)", r.ManyEvents, r.ManyRatio)
+	}
+	if r.MillionRatio = ratio(r.Rounds.Million, r.Rounds.One); r.MillionRatio > 0 {
+		say("orders, a type of 1,000,000: %.2f times (goal: 1.20 at most)", r.MillionRatio)
+	}
 }
 
 func (b *bench) measureEcho(ctx context.Context) error {
@@ -223,39 +302,32 @@ func (b *bench) sale(ctx context.Context, t loadtest.SaleType) (*loadtest.Sale, 
 	return b.organizer.OpenSale(ctx, []loadtest.SaleType{t})
 }
 
-func (b *bench) measureOrders(ctx context.Context) error {
+func (b *bench) measureOrders(ctx context.Context) (ordersAt, error) {
 	s, err := b.sale(ctx, loadtest.SaleType{Quantity: plenty})
 	if err != nil {
-		return err
+		return ordersAt{}, err
 	}
-	at, err := b.ordersCase(ctx, "orders, one hot type", []*loadtest.Sale{s})
-	b.result.OrdersRPS, b.result.ServerCPU, b.result.PgCPU = at.RPS, at.ServerCPU, at.PgCPU
-	b.result.P50, b.result.P99 = at.P50, at.P99
-	return err
+	return b.ordersCase(ctx, "orders, one hot type", []*loadtest.Sale{s})
 }
 
-func (b *bench) measureMany(ctx context.Context) error {
+func (b *bench) measureMany(ctx context.Context) (ordersAt, error) {
 	var sales []*loadtest.Sale
 	for range b.cmd.Events {
 		s, err := b.sale(ctx, loadtest.SaleType{Quantity: plenty})
 		if err != nil {
-			return err
+			return ordersAt{}, err
 		}
 		sales = append(sales, s)
 	}
-	var err error
-	b.result.ManyEvents = b.cmd.Events
-	b.result.Many, err = b.ordersCase(ctx, fmt.Sprintf("orders, %d events", b.cmd.Events), sales)
-	return err
+	return b.ordersCase(ctx, fmt.Sprintf("orders, %d events", b.cmd.Events), sales)
 }
 
-func (b *bench) measureMillion(ctx context.Context) error {
+func (b *bench) measureMillion(ctx context.Context) (ordersAt, error) {
 	s, err := b.sale(ctx, loadtest.SaleType{Quantity: 1_000_000})
 	if err != nil {
-		return err
+		return ordersAt{}, err
 	}
-	b.result.Million, err = b.ordersCase(ctx, "orders, a type of 1,000,000", []*loadtest.Sale{s})
-	return err
+	return b.ordersCase(ctx, "orders, a type of 1,000,000", []*loadtest.Sale{s})
 }
 
 // measureRowlock tries both statements at each pool size, briefly, and measures

@@ -30,7 +30,8 @@ func (j *Postgres) indexTails(ctx context.Context) error {
 }
 
 // indexTail writes the spans of the writer's tail, and lets a closed writer's go. Nodes
-// that come at once leave it to the first.
+// that come at once leave it to the first. It does not wait for the disk: what a crash of
+// the server takes with it is in the tail again.
 func (j *Postgres) indexTail(ctx context.Context, writer int32) error {
 	const (
 		index = `
@@ -55,7 +56,11 @@ DELETE FROM tails t USING writers w WHERE t.writer = $1 AND w.writer = t.writer 
 			n, err = pgx.CollectExactlyOneRow(rows, pgx.RowTo[int])
 			return err
 		}
-		if err := j.queryByIndex(ctx, read, index, writer, tailStep); err != nil {
+		var once pgx.Batch // one transaction
+		once.Queue(byIndex)
+		once.Queue(`SELECT set_config('synchronous_commit', 'off', true)`)
+		once.Queue(index, writer, tailStep).Query(read)
+		if err := j.pool.SendBatch(ctx, &once).Close(); err != nil {
 			return err
 		}
 	}
