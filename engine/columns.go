@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"slices"
 )
 
@@ -90,6 +91,64 @@ func (p *Paged[T]) UnmarshalJSON(b []byte) error {
 	err := json.Unmarshal(b, &all)
 	*p = paged(all)
 	return err
+}
+
+// Field is a column of numbers that are one field of rows in pages, as Rows and Queue
+// have them. It has the bytes that a Column would have; the rows are gone through as it
+// is encoded, and not when the snapshot is taken.
+type Field[T uint32 | int64 | uint64] struct {
+	numbers []T           // as decoded
+	pages   iter.Seq[[]T] // as of rows
+}
+
+// FieldOf is one field of the rows. The pages must not change any more.
+func FieldOf[R any, T uint32 | int64 | uint64](pages [][]R, of func(*R) T) Field[T] {
+	return Field[T]{pages: func(yield func([]T) bool) {
+		page := make([]T, 0, pageRows)
+		for _, rows := range pages {
+			page = page[:0]
+			for i := range rows {
+				page = append(page, of(&rows[i]))
+			}
+			if !yield(page) {
+				return
+			}
+		}
+	}}
+}
+
+// NewField is a column of these numbers.
+func NewField[T uint32 | int64 | uint64](numbers []T) Field[T] { return Field[T]{numbers: numbers} }
+
+// Numbers are the column's.
+func (f Field[T]) Numbers() []T {
+	if f.pages == nil {
+		return f.numbers
+	}
+	var all []T
+	for page := range f.pages {
+		all = append(all, page...)
+	}
+	return all
+}
+
+// MarshalBinary packs the column.
+func (f Field[T]) MarshalBinary() ([]byte, error) { return Column[T](f.Numbers()).MarshalBinary() }
+
+// UnmarshalBinary unpacks the column. Bytes of another length are an error.
+func (f *Field[T]) UnmarshalBinary(b []byte) (err error) {
+	f.pages = nil
+	f.numbers, err = numbers[T](b)
+	return err
+}
+
+// MarshalJSON writes a list.
+func (f Field[T]) MarshalJSON() ([]byte, error) { return json.Marshal(f.Numbers()) }
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (f *Field[T]) UnmarshalJSON(b []byte) error {
+	f.pages = nil
+	return json.Unmarshal(b, &f.numbers)
 }
 
 // IDs is a column of ids in a snapshot, encoded as one string of bytes.

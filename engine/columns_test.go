@@ -120,3 +120,37 @@ func TestColumnsRefuse(t *testing.T) {
 	unpack(t, engine.Steps{math.MaxInt32, math.MinInt32, 0}, &most)
 	require.Equal(t, engine.Steps{math.MaxInt32, math.MinInt32, 0}, most)
 }
+
+// TestField: a field of rows has the bytes of a column of its numbers as they were when
+// the rows were frozen, and comes back as these numbers.
+func TestField(t *testing.T) {
+	t.Parallel()
+	type row struct {
+		a int64
+		b uint64
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		numbers := rapid.SliceOfN(rapid.Uint64(), 0, 1_500).Draw(t, "numbers")
+		gone := rapid.IntRange(0, len(numbers)).Draw(t, "gone")
+		var rows engine.Queue[row]
+		for _, n := range numbers {
+			rows.Push(row{a: -1, b: n})
+		}
+		rows.Drop(gone)
+		field := engine.FieldOf(rows.Freeze(), func(r *row) uint64 { return r.b })
+		for i := range rows.Len() {
+			rows.Set(i, row{b: 7})
+		}
+		rows.Push(row{b: 7})
+		numbers = append([]uint64{}, numbers[gone:]...)
+		require.True(t, slices.Equal(numbers, field.Numbers()))
+		got, err := field.MarshalBinary()
+		require.NoError(t, err)
+		want, err := engine.Column[uint64](numbers).MarshalBinary()
+		require.NoError(t, err)
+		require.True(t, bytes.Equal(want, got))
+		var out engine.Field[uint64]
+		unpack(t, field, &out)
+		require.True(t, slices.Equal(numbers, out.Numbers()))
+	})
+}

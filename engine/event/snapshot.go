@@ -46,9 +46,9 @@ type Frozen struct {
 	Gates   []GateCount   `cbor:"40,keyasint"`
 	Minutes []MinuteCount `cbor:"41,keyasint"`
 
-	MadeAt   engine.Paged[int64]  `cbor:"50,keyasint"` // the orders that the velocity rules count
-	MadeBy   engine.Paged[uint64] `cbor:"51,keyasint"`
-	MadeFrom engine.Paged[uint64] `cbor:"52,keyasint"`
+	MadeAt   engine.Field[int64]  `cbor:"50,keyasint"` // the orders that the velocity rules count
+	MadeBy   engine.Field[uint64] `cbor:"51,keyasint"`
+	MadeFrom engine.Field[uint64] `cbor:"52,keyasint"`
 }
 
 // Freeze returns a copy that shares what grows with the sale.
@@ -63,8 +63,11 @@ func (s *State) Freeze() any {
 		TicketStatus: t.status.Freeze(), TicketAt: t.at.Freeze(), TicketGate: t.gate.Freeze(),
 		TicketDevice: t.device.Freeze(), TicketKey: t.key.Freeze(),
 		Gates: slices.Clone(s.gates.counts), Minutes: slices.Clone(s.gates.minutes),
-		MadeAt: s.made.at.Freeze(), MadeBy: s.made.who[buyer].Freeze(), MadeFrom: s.made.who[address].Freeze(),
 	}
+	made := s.made.deeds.Freeze()
+	f.MadeAt = engine.FieldOf(made, func(d *deed) int64 { return d.at })
+	f.MadeBy = engine.FieldOf(made, func(d *deed) uint64 { return d.who[buyer] })
+	f.MadeFrom = engine.FieldOf(made, func(d *deed) uint64 { return d.who[address] })
 	for i := range s.lateDue.items.Len() {
 		l := s.lateDue.items.At(i)
 		f.LateIDs, f.LateAt = append(f.LateIDs, l.id), append(f.LateAt, l.at)
@@ -115,13 +118,13 @@ func (f *Frozen) even() bool {
 	return same(len(f.LateIDs), len(f.LateAt)) &&
 		same(f.PastIDs.Len(), f.PastStatus.Len(), f.PastPrints.Len(), f.PastAt.Len()) &&
 		same(f.GroupFirst.Len(), f.GroupKind.Len(), f.GroupOrder.Len(), f.GroupNameEnd.Len()) &&
-		same(f.MadeAt.Len(), f.MadeBy.Len(), f.MadeFrom.Len()) &&
+		same(len(f.MadeAt.Numbers()), len(f.MadeBy.Numbers()), len(f.MadeFrom.Numbers())) &&
 		same(f.TicketStatus.Len(), f.TicketAt.Len(), f.TicketGate.Len(), f.TicketDevice.Len(), f.TicketKey.Len())
 }
 
 func (s *State) thawMade(f *Frozen) {
-	buyers, addresses := slices.Concat(f.MadeBy...), slices.Concat(f.MadeFrom...)
-	for i, at := range slices.Concat(f.MadeAt...) {
+	buyers, addresses := f.MadeBy.Numbers(), f.MadeFrom.Numbers()
+	for i, at := range f.MadeAt.Numbers() {
 		by := [2]uint64{buyer: buyers[i], address: addresses[i]}
 		s.made.append(by, s.made.begin(by), at)
 	}

@@ -16,13 +16,9 @@ const maxTally = 1_000_000
 // limit may change at any time, and counts exactly. Whoever did nothing of late
 // takes no memory.
 type tally struct {
-	span int64  // milliseconds
-	gone uint32 // number of the last deed that was forgotten
-	// The deeds that are remembered: unix milliseconds, never falling; who did
-	// them; and what of them changes.
-	at    engine.Queue[int64]
-	who   [2]engine.Queue[uint64]
-	deeds engine.Queue[deed]
+	span  int64              // milliseconds
+	gone  uint32             // number of the last deed that was forgotten
+	deeds engine.Queue[deed] // that are remembered
 	slots [2]map[uint64]uint32
 	used  uint32   // slots given out
 	free  []uint32 // and given back
@@ -40,9 +36,10 @@ const (
 	address = 1
 )
 
-// deed is what changes of something done. Deeds are numbered from 1 in the order of
-// their doing.
+// deed is something done. Deeds are numbered from 1 in the order of their doing.
 type deed struct {
+	at   int64     // unix milliseconds, never falling
+	who  [2]uint64 // did it
 	slot [2]uint32 // of its doers
 	next [2]uint32 // number of the same doer's next deed; 0 for none
 }
@@ -129,11 +126,9 @@ func (t *tally) append(by [2]uint64, slots [2]uint32, at int64) {
 	if t.deeds.Len() > 0 {
 		at = max(at, t.time(t.last()))
 	}
-	t.at.Push(at)
-	t.deeds.Push(deed{slot: slots})
+	t.deeds.Push(deed{at: at, who: by, slot: slots})
 	n := t.last()
 	for side, slot := range slots {
-		t.who[side].Push(by[side])
 		d := t.doer(slot)
 		if d.done == 0 {
 			d.first = n
@@ -153,7 +148,7 @@ func (t *tally) last() uint32 { return t.gone + uint32(t.deeds.Len()) } //nolint
 
 func (t *tally) place(n uint32) int     { return int(n - t.gone - 1) }
 func (t *tally) deed(n uint32) deed     { return t.deeds.At(t.place(n)) }
-func (t *tally) time(n uint32) int64    { return t.at.At(t.place(n)) }
+func (t *tally) time(n uint32) int64    { return t.deed(n).at }
 func (t *tally) doer(slot uint32) *doer { return &t.doers[slot/block][slot%block] }
 
 // forget drops the oldest deed.
@@ -163,10 +158,8 @@ func (t *tally) forget() {
 		d := t.doer(slot)
 		d.first = old.next[side]
 		d.done--
-		t.tidy(side, t.who[side].At(0), slot)
-		t.who[side].Drop(1)
+		t.tidy(side, old.who[side], slot)
 	}
-	t.at.Drop(1)
 	t.deeds.Drop(1)
 	t.gone++
 }

@@ -88,9 +88,9 @@ func TestTally(t *testing.T) {
 // thawed is a tally after a snapshot.
 func thawed(t *tally, open map[uint64]int64) tally {
 	fresh := newTally(t.span)
-	for i := range t.at.Len() {
-		at, doers := t.at.At(i), [2]uint64{t.who[buyer].At(i), t.who[address].At(i)}
-		fresh.append(doers, fresh.begin(doers), at)
+	for i := range t.deeds.Len() {
+		d := t.deeds.At(i)
+		fresh.append(d.who, fresh.begin(d.who), d.at)
 	}
 	for who, n := range open {
 		if n > 0 {

@@ -161,6 +161,14 @@ func sample(def engine.FactDef) engine.Fact {
 	return f
 }
 
+// filled are two numbers.
+func filled[T any](n *int64) []T {
+	var numbers []T
+	*n-- // of the column itself
+	fill(reflect.ValueOf(&numbers).Elem(), n)
+	return numbers
+}
+
 // fill sets all fields below v to values that tell them apart.
 func fill(v reflect.Value, n *int64) {
 	*n++
@@ -174,6 +182,14 @@ func fill(v reflect.Value, n *int64) {
 			*n--
 			fill(reflect.ValueOf(&texts).Elem(), n)
 			*page = engine.NewTextPage(texts)
+			return
+		}
+		switch column := v.Addr().Interface().(type) {
+		case *engine.Field[int64]:
+			*column = engine.NewField(filled[int64](n))
+			return
+		case *engine.Field[uint64]:
+			*column = engine.NewField(filled[uint64](n))
 			return
 		}
 		for _, field := range v.Fields() {
