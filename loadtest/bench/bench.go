@@ -38,7 +38,7 @@ type bench struct {
 
 	postgres  *embedded.Server
 	node      *loadtest.Node
-	database  string // of the node
+	database  string // the node's, by name
 	nodeLog   *os.File
 	organizer *loadtest.Organizer
 }
@@ -71,20 +71,22 @@ func (b *bench) renew(ctx context.Context, name string) error {
 		if err != nil {
 			return err
 		}
-		// Left alone, the server does it in the middle of the next case.
-		if err := b.exec(ctx, b.database, "VACUUM (ANALYZE)"); err != nil {
+		b.net.CloseIdle()
+		// Left alone, the server vacuums in the middle of the next case.
+		if err := b.exec(ctx, b.postgres.URL(), "DROP DATABASE "+b.database); err != nil {
 			return err
 		}
 	}
-	var err error
-	if b.database, err = b.newDatabase(ctx, name); err != nil {
+	database, err := b.newDatabase(ctx, name)
+	if err != nil {
 		return err
 	}
+	b.database = name
 	dir := filepath.Join(b.dir, name)
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return fmt.Errorf("data directory: %w", err)
 	}
-	b.node, b.organizer, err = b.startNode(ctx, dir, b.database)
+	b.node, b.organizer, err = b.startNode(ctx, dir, database)
 	return err
 }
 

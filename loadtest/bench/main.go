@@ -41,7 +41,7 @@ type cli struct {
 // runCmd are the benchmark's knobs.
 type runCmd struct {
 	Binary  string        `help:"boxoffice binary; built when not given."`
-	Measure time.Duration `name:"seconds" default:"8s" help:"Of each closed and each open loop."`
+	Measure time.Duration `name:"seconds" default:"6s" help:"Of each closed and each open loop."`
 	Warm    time.Duration `default:"2s" help:"Load before each measurement."`
 	Conns   int           `default:"256" help:"Connections of a closed loop."`
 	Events  int           `default:"1000" help:"Events of the many-events case."`

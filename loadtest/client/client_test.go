@@ -97,6 +97,11 @@ func TestOpen(t *testing.T) {
 	_, err := get(t, n.Source(0), host, "/")
 	require.NoError(t, err)
 	require.Equal(t, 5, count())
+
+	n.CloseIdle()
+	_, err = get(t, n.Source(0), host, "/")
+	require.NoError(t, err)
+	require.Equal(t, 6, count())
 }
 
 func TestTheRequestOnTheWire(t *testing.T) {

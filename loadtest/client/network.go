@@ -93,6 +93,13 @@ func (n *Network) Close() {
 	}
 }
 
+// CloseIdle closes the connections that no request uses.
+func (n *Network) CloseIdle() {
+	for _, s := range n.sources {
+		s.closeIdle()
+	}
+}
+
 // Check resolves a host:port and says whether the network may send to it.
 func (n *Network) Check(ctx context.Context, host string) error {
 	_, err := n.resolve(ctx, host)

@@ -159,8 +159,14 @@ func (s *Source) put(host string, c *conn) {
 
 func (s *Source) close() {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.closed = true
+	s.mu.Unlock()
+	s.closeIdle()
+}
+
+func (s *Source) closeIdle() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for _, idle := range s.idle {
 		for _, c := range idle {
 			_ = c.Close()
