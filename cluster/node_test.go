@@ -18,6 +18,7 @@ import (
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
 	"boxoffice/engine/keeper"
+	"boxoffice/persistence/codec"
 	"boxoffice/persistence/journal"
 	"boxoffice/persistence/persisttest"
 )
@@ -248,6 +249,42 @@ func TestAFencedActivationAnswersUnavailableAndTheNextServes(t *testing.T) {
 	require.ErrorAs(t, err, &r)
 	require.Equal(t, engine.Unavailable, r.Code)
 	eventually(t, n, event.Move{To: event.StatusCancelled})
+}
+
+// settledTo says what became of an entry.
+type settledTo chan error
+
+func (s settledTo) Settled(err error) { s <- err }
+
+// Whose facts can't be applied is not served, and takes nobody down.
+func TestAStreamThatCannotBeReplayedEndsItsActorOnly(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	n, j := w.node(t, nil)
+	onSale(t, n, 0, 5)
+	untilIdle(t, n)
+	stop(t, n, j)
+
+	bad := w.store.Open(nil)
+	claim, err := bad.Claim(t.Context(), engine.EventRef(eventNo))
+	require.NoError(t, err)
+	facts := []engine.Fact{&event.OrderCompleted{ID: engine.NewID(eventNo, []byte("of nobody "))}}
+	encoded, err := codec.AppendFact(nil, facts[0])
+	require.NoError(t, err)
+	settled := make(settledTo, 1)
+	bad.Append(&journal.Entry{
+		Ref: engine.EventRef(eventNo), Claim: claim, First: w.shelf.seqs[claim.Stream] + 1, Facts: facts, Bytes: encoded, Owner: settled,
+	})
+	require.NoError(t, <-settled)
+	require.NoError(t, bad.Stop(t.Context()))
+
+	n, j = w.node(t, nil)
+	defer stop(t, n, j)
+	_, err = n.Ask(t.Context(), engine.EventRef(eventNo), event.Get{})
+	var r *engine.Refusal
+	require.ErrorAs(t, err, &r)
+	require.Equal(t, engine.Unavailable, r.Code)
+	ask(t, n, engine.InventoryRef(eventNo, typeNo), inventory.Get{})
 }
 
 // An order is made while its reservation is not yet durable: it must not outlive it.

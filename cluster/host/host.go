@@ -15,7 +15,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"log/slog"
+	"runtime/debug"
 	"sync/atomic"
 	"time"
 
@@ -237,6 +239,7 @@ func (a *Activation) load(ctx context.Context) {
 }
 
 func (a *Activation) read(ctx context.Context) (l loaded, err error) {
+	defer guard(&err)
 	if err = a.env.Before(ctx, a.Ref); err != nil {
 		return l, err
 	}
@@ -269,24 +272,79 @@ func (a *Activation) replay(ctx context.Context, l *loaded) error {
 		}
 	}
 	l.seq, l.saved = seq, seq
-	for r, err := range a.env.Journal.Load(ctx, l.claim.Stream, seq) {
+	for r, err := range a.tail(ctx, l.claim.Stream, seq) {
 		if err != nil {
 			return fmt.Errorf("tail: %w", err)
 		}
-		if r.First > l.seq+1 {
-			return fmt.Errorf("tail: facts %d-%d follow %d", r.First, r.Last, l.seq)
+		if r.first > l.seq+1 {
+			return fmt.Errorf("tail: facts %d-%d follow %d", r.first, r.last, l.seq)
+		}
+		// A snapshot may end in the middle of what one commit wrote.
+		for _, f := range r.facts[l.seq+1-r.first:] {
+			l.state.Apply(f)
+		}
+		l.seq = r.last
+	}
+	return nil
+}
+
+// decoded is a record of the journal.
+type decoded struct {
+	first, last int64
+	facts       []engine.Fact
+}
+
+// tail reads the stream's facts behind a snapshot, and decodes them beside the caller,
+// who applies those before: of a long tail either takes about as long.
+func (a *Activation) tail(ctx context.Context, stream, after int64) iter.Seq2[decoded, error] {
+	return func(yield func(decoded, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		records := make(chan decoded, 16)
+		var failed error
+		go func() {
+			defer close(records)
+			failed = a.decode(ctx, stream, after, records)
+		}()
+		defer func() {
+			cancel()
+			for range records { // until it has ended
+			}
+		}()
+		for r := range records {
+			if !yield(r, nil) {
+				return
+			}
+		}
+		if failed != nil {
+			yield(decoded{}, failed)
+		}
+	}
+}
+
+func (a *Activation) decode(ctx context.Context, stream, after int64, into chan<- decoded) (err error) {
+	defer guard(&err)
+	for r, err := range a.env.Journal.Load(ctx, stream, after) {
+		if err != nil {
+			return err
 		}
 		facts, err := codec.Facts(a.Ref.Kind, r.Bytes)
 		if err != nil {
 			return err
 		}
-		// A snapshot may end in the middle of what one commit wrote.
-		for _, f := range facts[l.seq+1-r.First:] {
-			l.state.Apply(f)
+		select {
+		case into <- decoded{r.First, r.Last, facts}:
+		case <-ctx.Done():
+			return ctx.Err()
 		}
-		l.seq = r.Last
 	}
 	return nil
+}
+
+// guard makes an error of a panic: who can't be loaded takes no node down.
+func guard(err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+	}
 }
 
 // start makes a loaded activation live, and deals with what has come meanwhile.
