@@ -40,7 +40,7 @@ func RowsOf[T any](pages [][]T) Rows[T] {
 		if i > 0 {
 			r.pages = append(r.pages, r.last)
 		}
-		r.last = page[T]{rows: rows, shared: true}
+		r.last = page[T]{rows: slices.Clip(rows), shared: true} // others may go on from it too
 	}
 	return r
 }
@@ -68,7 +68,7 @@ func (r *Rows[T]) Append(row T) {
 		r.pages = append(r.pages, r.last)
 		r.last = page[T]{rows: make([]T, 0, pageRows)} // the first grows with what is in it, for there are many short lists
 	}
-	r.last.rows = append(r.last.own(), row)
+	r.last.rows = append(r.last.rows, row) // behind what a copy has of the page
 }
 
 // Remove puts the last row in the place of the i-th, and returns it: the row that now

@@ -51,19 +51,42 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// TestQueue compares a queue with a slice.
+// Two that go on from one snapshot do not meet.
+func TestRowsOf(t *testing.T) {
+	t.Parallel()
+	var first engine.Rows[int]
+	for i := range 5 {
+		first.Append(i)
+	}
+	snapshot := first.Freeze()
+	second, third := engine.RowsOf(snapshot), engine.RowsOf(snapshot)
+	first.Append(10)
+	second.Append(20)
+	third.Append(30)
+	third.Set(0, 31)
+	require.Equal(t, []int{0, 1, 2, 3, 4, 10}, slices.Collect(first.All()))
+	require.Equal(t, []int{0, 1, 2, 3, 4, 20}, slices.Collect(second.All()))
+	require.Equal(t, []int{31, 1, 2, 3, 4, 30}, slices.Collect(third.All()))
+	require.Equal(t, []int{0, 1, 2, 3, 4}, slices.Concat(snapshot...))
+}
+
+// TestQueue compares a queue with a slice; what was frozen stays as it was.
 func TestQueue(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 2))
 		var queue engine.Queue[uint64]
 		var want []uint64
+		var frozen [][]uint64
+		var then []uint64
 		for range 8_000 {
 			switch n := len(want); {
 			case n == 0 || rng.IntN(3) > 0:
 				v := rng.Uint64()
 				queue.Push(v)
 				want = append(want, v)
+			case rng.IntN(200) == 0:
+				frozen, then = queue.Freeze(), slices.Clone(want)
 			case rng.IntN(2) == 0:
 				i, v := rng.IntN(n), rng.Uint64()
 				queue.Set(i, v)
@@ -80,5 +103,6 @@ func TestQueue(t *testing.T) {
 				require.Equal(t, want[n-1], queue.At(n-1))
 			}
 		}
+		require.True(t, slices.Equal(then, slices.Concat(frozen...)))
 	}
 }
