@@ -34,6 +34,7 @@ func (s standing) Collect(out chan<- prometheus.Metric) {
 	}
 	gauge("ready", "1 when /readyz says so.", ready)
 	gauge("journal_waiting_seconds", "How long the oldest batch in flight has waited for its commit.", s.n.journal.Waiting().Seconds())
+	gauge("journal_unindexed_seconds", "How long ago the last commit was that loading an actor finds by index; 1 or less in order.", s.n.journal.Unindexed().Seconds())
 	gauge("readmodel_delay_seconds", "From a commit to when the read model had it, of the last it applied; 0 on nodes where it does not run.", s.n.reading.delay())
 
 	c := s.n.cluster.Census()

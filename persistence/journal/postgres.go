@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -67,6 +68,7 @@ type Postgres struct {
 	wg     sync.WaitGroup // the lanes
 
 	tending     sync.WaitGroup // the care for partitions and spans
+	indexed     atomic.Int64   // when the spans were last up to date, in ns
 	stopTending context.CancelFunc
 }
 
@@ -258,6 +260,10 @@ func (j *Postgres) Waiting() time.Duration {
 	}
 	return longest
 }
+
+// Unindexed is how long ago the spans had all that was committed. What has come since
+// is gone through by whoever loads a stream.
+func (j *Postgres) Unindexed() time.Duration { return time.Since(time.Unix(0, j.indexed.Load())) }
 
 // Stats are counters since Open, over all lanes.
 type Stats struct {

@@ -3,6 +3,7 @@ package journal
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -15,6 +16,7 @@ const tailStep = 1024
 // closed ones, whose nodes may not be there to do it. Until then whoever loads a stream
 // goes through all batches of the tails.
 func (j *Postgres) indexTails(ctx context.Context) error {
+	began := time.Now()
 	const mine = `SELECT t.writer FROM tails t JOIN writers w USING (writer) WHERE w.node = $1 OR w.closed_at IS NOT NULL ORDER BY 1`
 	rows, _ := j.pool.Query(ctx, mine, j.cfg.Node) // CollectRows returns its error
 	writers, err := pgx.CollectRows(rows, pgx.RowTo[int32])
@@ -26,6 +28,7 @@ func (j *Postgres) indexTails(ctx context.Context) error {
 			return fmt.Errorf("journal: index writer %d: %w", w, err)
 		}
 	}
+	j.indexed.Store(began.UnixNano())
 	return nil
 }
 

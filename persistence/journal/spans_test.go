@@ -4,6 +4,7 @@ import (
 	"errors"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
@@ -85,6 +86,25 @@ func TestSpans(t *testing.T) {
 	require.Equal(t, 1, count(t, pool, `SELECT count(*) FROM tails`), "b's is in the spans, and its row gone")
 	require.Zero(t, count(t, pool, `SELECT count(*) FROM (SELECT writer, unnest(batches), stream_id FROM spans GROUP BY 1, 2, 3 HAVING count(*) > 1) twice`))
 	requireWhole()
+}
+
+// Whoever keeps the spans from being written is seen.
+func TestUnindexed(t *testing.T) {
+	t.Parallel()
+	pool := persisttest.Migrated(t)
+	j := open(t, pool, "a", oneLane)
+	require.Less(t, j.Unindexed(), time.Minute)
+	hold, err := pool.Begin(t.Context())
+	require.NoError(t, err)
+	_, err = hold.Exec(t.Context(), `LOCK TABLE tails`)
+	require.NoError(t, err)
+	within := func(ok func(time.Duration) bool) {
+		t.Helper()
+		require.Eventually(t, func() bool { return ok(j.Unindexed()) }, 20*time.Second, 10*time.Millisecond)
+	}
+	within(func(d time.Duration) bool { return d > 2*time.Second })
+	require.NoError(t, hold.Rollback(t.Context()))
+	within(func(d time.Duration) bool { return d < time.Second })
 }
 
 func writersOf(t *testing.T, j *journal.Postgres, node string) (ids []int32) {
