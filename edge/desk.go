@@ -11,6 +11,7 @@ import (
 
 	"boxoffice/cluster"
 	"boxoffice/edge/hasher"
+	"boxoffice/edge/limit"
 	"boxoffice/edge/mail"
 	"boxoffice/edge/payments"
 	"boxoffice/edge/route"
@@ -68,6 +69,7 @@ type Desk struct {
 	pages   *ristretto.Cache[string, any]
 	known   *xsync.Map[int64, knownEvent]
 	begins  *xsync.Map[string, chan struct{}] // payment attempts being opened
+	guesses *limit.Table                      // of door codes
 }
 
 // knownEvent is what never changes of an event that exists.
@@ -86,6 +88,7 @@ func (d *Desk) Open() error {
 	d.life, d.end = context.WithCancel(context.Background())
 	d.known = xsync.NewMap[int64, knownEvent]()
 	d.begins = xsync.NewMap[string, chan struct{}]()
+	d.guesses = limit.New(1)
 	var err error
 	d.changes.at = xsync.NewMap[string, time.Time]()
 	if d.proofs, err = ristretto.NewCache(&ristretto.Config[string, *proof]{

@@ -28,8 +28,13 @@ func NewLimits(scale float64, opensOrder func(id, token string) bool) *Limits {
 }
 
 // scaled is a limit as it is configured.
-func (l *Limits) scaled(perMinute int) int {
-	return int(min(math.Ceil(float64(perMinute)*l.Scale), math.MaxInt32))
+func scaled(perMinute int, scale float64) int {
+	return int(min(math.Ceil(float64(perMinute)*scale), math.MaxInt32))
+}
+
+// tooMany is the refusal of what a bucket does not allow.
+func tooMany(v limit.Verdict) error {
+	return &engine.Refusal{Code: engine.RateLimited, Retry: int((v.Retry + time.Second - 1) / time.Second)}
 }
 
 // counted is a request against its limit: who was counted last, and what the
@@ -43,14 +48,14 @@ type counted struct {
 
 // take counts a request of a named subject against a limit.
 func (l *Limits) take(x *exchange, tier route.Tier, name string, perMinute int) error {
-	s, n := l.table.Of(string(tier), name), l.scaled(perMinute)
+	s, n := l.table.Of(string(tier), name), scaled(perMinute, l.Scale)
 	v := l.table.Take(s, n, x.now)
 	if c := &x.counted; !c.done || v.Remaining < c.verdict.Remaining || !v.Allowed {
 		c.subject, c.limit, c.verdict = s, n, v // the header tells of the tighter limit
 	}
 	x.counted.done = true
 	if !v.Allowed {
-		return &engine.Refusal{Code: engine.RateLimited, Retry: int((v.Retry + time.Second - 1) / time.Second)}
+		return tooMany(v)
 	}
 	return nil
 }
@@ -84,6 +89,14 @@ func (l *Limits) whole(x *exchange, c *route.Call) error {
 func keyName(id int64) string  { return "key/" + strconv.FormatInt(id, 10) }
 func userName(id int64) string { return "user/" + strconv.FormatInt(id, 10) }
 
+// deviceName is a device of a credential.
+func deviceName(p *route.Principal, device string) string {
+	if p.Kinds.Has(route.User) {
+		return userName(p.User) + "/" + device
+	}
+	return keyName(p.Key) + "/" + device
+}
+
 // The requests that name whom to count.
 type (
 	byEmail interface{ LimitEmail() string }
@@ -104,11 +117,7 @@ func (l *Limits) read(x *exchange, c *route.Call, in any) error {
 	case byEmail:
 		return l.take(x, c.Op.Tier, normalEmail(in.LimitEmail()), route.Limits[c.Op.Tier].PerMinute)
 	case byDevice:
-		credential := keyName(c.Principal.Key)
-		if c.Principal.Kinds.Has(route.User) {
-			credential = userName(c.Principal.User)
-		}
-		return l.take(x, c.Op.Tier, credential+"/"+in.LimitDevice(), route.Limits[c.Op.Tier].PerMinute)
+		return l.take(x, c.Op.Tier, deviceName(&c.Principal, in.LimitDevice()), route.Limits[c.Op.Tier].PerMinute)
 	case byHolder:
 		if x.counted.done {
 			return nil

@@ -171,6 +171,34 @@ func TestScanVerdicts(t *testing.T) {
 	require.Equal(t, "denied_expired", s.scan(other, others.str("tickets.0.qr"), "gate-1").str("status"))
 }
 
+// One credential may be on many devices. Each has the tier's limit to itself, and may guess
+// door codes as often as decisions.md section 10 allows.
+func TestScanLimits(t *testing.T) {
+	t.Parallel()
+	s := guarded(t)
+	event, order := s.tickets(nil, 3)
+	ticket := func(i int, key string) string { return order.str(fmt.Sprintf("tickets.%d.%s", i, key)) }
+	for range 15 {
+		s.scan(event, ticket(0, "shortCode"), "busy").is(200, "")
+	}
+	for range 10 {
+		require.Equal(t, "denied_wrong_event", s.scan(event, "222222", "thief").is(200, "").str("status"))
+	}
+	for _, code := range []string{"222223", ticket(1, "shortCode")} {
+		s.scan(event, code, "thief").is(429, "RATE_LIMITED")
+	}
+	require.Equal(t, "success", s.scan(event, ticket(1, "qr"), "thief").is(200, "").str("status"), "no door code")
+	require.Equal(t, "success", s.scan(event, ticket(2, "shortCode"), "other").is(200, "").str("status"))
+
+	scanned := 0
+	for s.scan(event, ticket(0, "qr"), "busy").status != 429 {
+		require.Less(t, scanned, 1000)
+		scanned++
+	}
+	require.GreaterOrEqual(t, scanned, 120-15)
+	s.scan(event, ticket(0, "qr"), "").is(200, "")
+}
+
 func TestGateStats(t *testing.T) {
 	t.Parallel()
 	s := open(t)

@@ -1,5 +1,7 @@
 package api
 
+import "cmp"
+
 // ScanTicket is one scan at a gate.
 type ScanTicket struct {
 	QRData   string   `json:"qrData" required:"true" minLength:"6" maxLength:"200" example:"K7M2QX" description:"QR payload or door code"`
@@ -10,6 +12,9 @@ type ScanTicket struct {
 	GeoLat   *float64 `json:"geoLat,omitzero" minimum:"-90" maximum:"90"`
 	GeoLng   *float64 `json:"geoLng,omitzero" minimum:"-180" maximum:"180"`
 }
+
+// LimitDevice is the device whose scans are counted, or else its gate.
+func (s *ScanTicket) LimitDevice() string { return cmp.Or(s.DeviceID, s.GateName) }
 
 // ScanResult is the verdict on a scan.
 type ScanResult struct {
