@@ -18,6 +18,10 @@ const handOverTime = 30 * time.Second
 // drawn by rows takes 32 KB; seats that are listed take about 50 bytes each.
 const mapBody = 1 << 20
 
+// eventBody bounds an event in JSON, in bytes: each of 50,000 characters of a description
+// may be twelve of them (an escaped surrogate pair), and there may be 80 entities.
+const eventBody = 1 << 20
+
 // What the rows below share.
 type codes = []engine.Code
 
@@ -102,8 +106,8 @@ func (d *Desk) publicRoutes() []route.Op {
 func (d *Desk) organizerRoutes() []route.Op {
 	return []route.Op{
 		{Method: "GET", Path: "/api/v1/organizer/events", ID: "listOwnEvents", Tag: "Organizer events", Summary: "List an organization's events", Auth: own, Scope: route.EventsRead, Tier: route.TierAdmin, Status: 200, Errors: codes{engine.NotFound}, Handler: route.Handle(d.listOwnEvents)},
-		{Method: "POST", Path: "/api/v1/organizer/events", ID: "createEvent", Tag: "Organizer events", Summary: "Create a draft event", Auth: own, Scope: route.EventsWrite, Tier: route.TierAdmin, Idempotency: route.Replay, Status: 201, Errors: codes{engine.NotFound}, Handler: route.Handle(d.createEvent)},
-		{Method: "PUT", Path: "/api/v1/organizer/events/{id}", ID: "updateEvent", Tag: "Organizer events", Summary: "Change an event", Auth: own, Scope: route.EventsWrite, Tier: route.TierAdmin, Idempotency: route.Replay, Status: 200, Errors: codes{engine.EventNotFound, engine.InvalidTransition, engine.Conflict}, Handler: route.Handle(d.updateEvent)},
+		{Method: "POST", Path: "/api/v1/organizer/events", ID: "createEvent", Tag: "Organizer events", Summary: "Create a draft event", Auth: own, Scope: route.EventsWrite, Tier: route.TierAdmin, Idempotency: route.Replay, Status: 201, Errors: codes{engine.NotFound}, MaxBody: eventBody, Handler: route.Handle(d.createEvent)},
+		{Method: "PUT", Path: "/api/v1/organizer/events/{id}", ID: "updateEvent", Tag: "Organizer events", Summary: "Change an event", Auth: own, Scope: route.EventsWrite, Tier: route.TierAdmin, Idempotency: route.Replay, Status: 200, Errors: codes{engine.EventNotFound, engine.InvalidTransition, engine.Conflict}, MaxBody: eventBody, Handler: route.Handle(d.updateEvent)},
 		{Method: "POST", Path: "/api/v1/organizer/events/{id}/publish", ID: "publishEvent", Tag: "Organizer events", Summary: "Publish an event", Auth: own, Scope: route.EventsWrite, Tier: route.TierAdmin, Idempotency: route.Replay, Status: 200, Errors: codes{engine.EventNotFound, engine.InvalidTransition}, Handler: route.Handle(d.publishEvent)},
 		{Method: "POST", Path: "/api/v1/organizer/events/{id}/unpublish", ID: "unpublishEvent", Tag: "Organizer events", Summary: "Take an event back to draft", Auth: own, Scope: route.EventsWrite, Tier: route.TierAdmin, Idempotency: route.Replay, Status: 200, Errors: codes{engine.EventNotFound, engine.InvalidTransition}, Handler: route.Handle(d.unpublishEvent)},
 		{Method: "PUT", Path: "/api/v1/organizer/events/{id}/status", ID: "setEventStatus", Tag: "Organizer events", Summary: "Move an event to a status", Auth: own, Scope: route.EventsWrite, Tier: route.TierAdmin, Idempotency: route.Replay, Status: 200, Errors: codes{engine.EventNotFound, engine.InvalidTransition}, Handler: route.Handle(d.setEventStatus)},

@@ -53,6 +53,17 @@ var eventKeys = words(`id numericId organizationId slug title category productTy
 	onlineLink onlineLinkNote returnPolicy highlightVideoUrl coverImage coverVideo gallery currency absorbFees branding seoData entities
 	orderWindowMinutes velocity schedule createdAt updatedAt`)
 
+// Characters are counted, whatever number of bytes they come in.
+func TestLongDescriptions(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	long := strings.Repeat("漢", 50_000)
+	id := s.own("POST", "/organizer/events", with(eventBody(), object{"description": long})).is(201, "").str("id")
+	escaped := `{"description":"` + strings.Repeat(`\ud83c\udf9f`, 50_000) + `"}`
+	s.raw("PUT", "/organizer/events/"+id, "application/json", escaped, s.bearer()...).is(t, 200)
+	s.own("PUT", "/organizer/events/"+id, object{"description": long + "x"}).invalid("description", "max_length")
+}
+
 func TestProductTypes(t *testing.T) {
 	t.Parallel()
 	s := open(t)
