@@ -33,7 +33,7 @@ func (d *Desk) createTicketType(c *route.Call, in *api.CreateTicketType) (*api.T
 		Currency: e.Details.Currency, Quantity: inventory.Unlimited, MaxPerOrder: defaultCap, MaxPerCustomer: defaultCap,
 		Transferable: true,
 	}
-	if err := editType(&t, &in.TicketTypeFields, e.Details); err != nil {
+	if err := editType(&t, &in.TicketTypeFields, e.Details, true); err != nil {
 		return nil, err
 	}
 	id, err := d.Types.Next(c.Context)
@@ -76,7 +76,8 @@ func (d *Desk) updateTicketType(c *route.Call, in *api.UpdateTicketType) (*api.T
 		in.Type.Into(&t.Type)
 		millis(in.SaleStart, &t.SaleStart)
 		millis(in.SaleEnd, &t.SaleEnd)
-		if err := editType(&t, &in.TicketTypeFields, e.Details); err != nil {
+		window := in.SaleStart.Set || in.SaleEnd.Set
+		if err := editType(&t, &in.TicketTypeFields, e.Details, window); err != nil {
 			return nil, err
 		}
 		r, err = ask[inventory.Record](c, d, ref, inventory.Update{Details: t, Revision: r.Revision})
@@ -126,8 +127,10 @@ func (d *Desk) typeRef(c *route.Call, number int64, text string) (engine.Ref, er
 }
 
 // editType takes the optional fields over, and judges the rules that span
-// fields and the event (service-api.md, Ticket types).
-func editType(t *inventory.Details, f *api.TicketTypeFields, e *event.Details) error {
+// fields and the event (service-api.md, Ticket types). The event may have been moved
+// since a sale's window and a refund's deadline were accepted: they are judged when they
+// are told, and do not keep other fields from being changed.
+func editType(t *inventory.Details, f *api.TicketTypeFields, e *event.Details, window bool) error {
 	if f.Price.Set {
 		t.Price = int64(f.Price.Value)
 	}
@@ -148,10 +151,10 @@ func editType(t *inventory.Details, f *api.TicketTypeFields, e *event.Details) e
 	if f.Status.Set {
 		t.Hidden = f.Status.Value == "hidden"
 	}
-	if t.SaleEnd <= t.SaleStart || e.EndAt != 0 && t.SaleEnd > e.EndAt {
+	if window && (t.SaleEnd <= t.SaleStart || e.EndAt != 0 && t.SaleEnd > e.EndAt) {
 		return &engine.Refusal{Code: engine.InvalidSaleWindow}
 	}
-	if t.RefundDeadline > e.StartAt {
+	if f.RefundDeadline.Set && t.RefundDeadline > e.StartAt {
 		return &engine.Refusal{Code: engine.InvalidRefundLimit}
 	}
 	issues := delivery("accessUrl", t.AccessURL)

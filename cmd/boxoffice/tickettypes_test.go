@@ -159,6 +159,13 @@ func TestTypeRules(t *testing.T) {
 	s.own("POST", path, with(typeBody(1, 5), object{"refundable": true})).invalid("refundDeadline", "required")
 	s.own("POST", path, with(typeBody(1, 5), object{"refundable": true, "refundDeadline": nil})).invalid("refundDeadline", "required")
 
+	t.Log("an event that is moved keeps nothing else from being changed")
+	moved := s.own("POST", path, with(typeBody(5, 5), object{"saleEnd": end, "refundDeadline": start})).is(201, "").str("id")
+	s.own("PUT", "/organizer/events/"+event, object{"startDate": stamp(time.Hour), "endDate": stamp(2 * time.Hour)}).is(200, "")
+	s.own("PUT", path+"/"+moved, object{"accessNote": "ring twice", "refundable": true}).is(200, "")
+	s.own("PUT", path+"/"+moved, object{"saleEnd": end}).refused(400, "INVALID_SALE_WINDOW", nil)
+	s.own("PUT", path+"/"+moved, object{"refundDeadline": start}).refused(400, "INVALID_REFUND_DEADLINE", nil)
+
 	t.Log("a ticket type is found in its own event only")
 	other := s.draft(nil)
 	s.own("PUT", "/organizer/events/"+other+"/tickets/"+id, object{}).is(404, "TICKET_TYPE_NOT_FOUND")
