@@ -29,7 +29,7 @@ func TestDiscovery(t *testing.T) {
 		s.sell(body, with(typeBody(5, 10), object{"saleStart": hour(-2), "saleEnd": hour(-1)}))
 	}
 	sell("one", hour(10), hour(12), object{"category": "music", "venueCity": "Berlin", "venueCountry": "DE", "venueName": "Der Keller", "shortDesc": "loud 100%"})
-	sell("two", hour(20), hour(24), object{"category": "tech", "venueCity": "Lagos", "venueCountry": "NG", "venueName": "Dome"})
+	sell("two", hour(20), hour(24), object{"category": "tech", "venueCity": "São Lagos", "venueCountry": "NG", "venueName": "Dome Çå", "shortDesc": "Äöß"})
 	sell("six", hour(30), hour(31), object{"category": "music", "visibility": "unlisted"})
 	sell("book", hour(1), nil, object{"category": "e-books"})
 	sell("course", hour(40), hour(50), object{"category": "online-course"})
@@ -42,7 +42,7 @@ func TestDiscovery(t *testing.T) {
 		"category=music": "one", "category=mus": "", "category=MUSIC": "",
 		"productType=event": "one two", "productType=reservation": "table", "productType=digital": "book course",
 		"course=true": "course", "course=true&productType=event": "",
-		"city=BERL": "one", "city=ago": "two", "country=DE": "one", "country=NG": "two", "venue=keller": "one", "venue=d": "one two",
+		"city=BERL": "one", "city=ago": "two", "city=S%C3%83O": "two", "venue=%C3%A7%C3%85": "two", "q=%C3%A4%C3%96": "two", "country=DE": "one", "country=NG": "two", "venue=keller": "one", "venue=d": "one two",
 		"city=berlin&category=tech": "",
 		// What runs between the two; what is always available stays.
 		"date_from=" + esc(hour(13)):                               "book table two course",
@@ -61,7 +61,8 @@ func TestDiscovery(t *testing.T) {
 		name, _, _ := strings.Cut(query, "=")
 		s.call("GET", "/events?"+query, nil).invalid(name, code)
 	}
-	s.sell(object{"title": "now", "visibility": "public", "startDate": hour(70), "endDate": hour(71)}, typeBody(7, 1), typeBody(6, 1), with(typeBody(1, 1), object{"status": "hidden"}))
+	s.sell(object{"title": "now", "visibility": "public", "startDate": hour(70), "endDate": hour(71)}, typeBody(7, 1), typeBody(6, 1), with(typeBody(1, 1), object{"status": "hidden"}),
+		with(typeBody(3, 1), object{"saleStart": hour(-2), "saleEnd": hour(-1)}))
 	require.Equal(t, "6.00", s.call("GET", "/events?q=now", nil).str("items.0.lowestPrice"))
 	for query, want := range map[string]string{
 		"": "now table course book six two one", "q=t": "table two", "category=tech": "two", "productType=digital": "course book", "course=true": "course",

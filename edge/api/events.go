@@ -153,7 +153,7 @@ type Card struct {
 	Country     *string `json:"venueCountry"`
 	CoverImage  *string `json:"coverImage"`
 	Currency    string  `json:"currency"`
-	LowestPrice *string `json:"lowestPrice" description:"decimal; of the types that are not hidden"`
+	LowestPrice *string `json:"lowestPrice" description:"decimal; of the types that are not hidden, and whose sale has not ended unless that of all has"`
 }
 
 // Event is an event's record. What the public does not see is left out.

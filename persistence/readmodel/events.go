@@ -70,7 +70,7 @@ SELECT e.number, e.status, e.created_at, e.updated_at, e.revision, e.record, t.t
   (SELECT count(*) > 0 FROM tickets WHERE event_id = e.number AND serial = 1) AS sold
 FROM (SELECT * FROM events e ` + where + ` ORDER BY ` + order + ` ` + limit + `) e
 CROSS JOIN LATERAL (
-  SELECT count(*) AS types, coalesce(min(price) FILTER (WHERE NOT hidden), -1) AS price
+  SELECT count(*) AS types, coalesce(min(price) FILTER (WHERE NOT hidden AND sale_end > now()), min(price) FILTER (WHERE NOT hidden), -1) AS price
   FROM ticket_types WHERE event = e.number) t
 ORDER BY ` + order
 }
@@ -144,9 +144,11 @@ func containing(s string) string {
 	return "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(text(s)) + "%"
 }
 
+// narrow adds the filter's conditions. They have a collation of their own: in that of the
+// database, C on a node's own, only ASCII letters have two cases.
 func (f *Filter) narrow(c *conditions) {
 	if f.Query != "" {
-		c.add(`(e.title ILIKE ? OR e.short_desc ILIKE ?)`, containing(f.Query))
+		c.add(`(e.title COLLATE "und-x-icu" ILIKE ? OR e.short_desc COLLATE "und-x-icu" ILIKE ?)`, containing(f.Query))
 	}
 	if f.Category != "" {
 		c.add(`e.category = ?`, text(f.Category))
@@ -158,13 +160,13 @@ func (f *Filter) narrow(c *conditions) {
 		c.add(`e.category = ?`, "online-course")
 	}
 	if f.City != "" {
-		c.add(`e.city ILIKE ?`, containing(f.City))
+		c.add(`e.city COLLATE "und-x-icu" ILIKE ?`, containing(f.City))
 	}
 	if f.Country != "" {
 		c.add(`lower(e.country) = lower(?)`, text(f.Country))
 	}
 	if f.Venue != "" {
-		c.add(`e.venue ILIKE ?`, containing(f.Venue))
+		c.add(`e.venue COLLATE "und-x-icu" ILIKE ?`, containing(f.Venue))
 	}
 }
 

@@ -96,7 +96,7 @@ type Filter struct {
 // everybody, the newest first.
 func (s *Store) List(ctx context.Context, org int64, f Filter) ([]*Map, error) {
 	like := "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(f.Search) + "%"
-	rows, _ := s.pool.Query(ctx, selected+`WHERE (m.org = $1 OR m.org IS NULL) AND m.name ILIKE $2
+	rows, _ := s.pool.Query(ctx, selected+`WHERE (m.org = $1 OR m.org IS NULL) AND m.name COLLATE "und-x-icu" ILIKE $2
 		AND ($3 = 'all' OR (v.numbers IS NOT NULL) = ($3 = 'published')) AND ($4 = 0 OR m.id < $4)
 		ORDER BY m.id DESC LIMIT $5`, org, like, f.Status, f.Before, f.Limit) // CollectRows returns its error
 	maps, err := pgx.CollectRows(rows, scan)
