@@ -174,7 +174,7 @@ func (d *Desk) writeEvent(ctx context.Context, l *outbox.Letter, to mail.Envelop
 	}
 	now := d.eventMail(e.Details, &e, organizer)
 	if l.Mail == outbox.EventCancelled {
-		return written(mail.EventCancelled(to, now), nil)
+		return written(mail.EventCancelled(to, now, l.Reason), nil)
 	}
 	if l.Was == nil || *l.Was == outbox.KnownOf(e.Details) || e.Status == event.StatusCancelled {
 		return nil, nil //nolint:nilnil // what was to be told is not so any more

@@ -240,11 +240,12 @@ func TestOrderNews(t *testing.T) {
 		require.NotContains(t, m.Text, "When:")
 		require.Contains(t, m.Calendar, "SUMMARY:Saturday Night")
 	}
-	s.own("DELETE", "/organizer/events/"+event, nil)
+	s.own("DELETE", "/organizer/events/"+event, object{"reason": "The artist is ill.\nSee evil.example"}).is(200, "")
 	for _, to := range []string{"ada@example.org", "friend@example.org", "new@example.org"} {
 		m := s.mail(t, to, "event_cancelled", began)
 		require.Contains(t, m.Calendar, "STATUS:CANCELLED")
 		require.Contains(t, m.Calendar, "METHOD:CANCEL")
+		require.Contains(t, m.Text, "> The artist is ill.\n> See evil. example\n")
 	}
 	require.Equal(t, 0, s.kinds("new@example.org")["event_changed"])
 	require.Equal(t, map[string]int{"event_changed": 1, "event_cancelled": 1}, s.kinds("friend@example.org"))

@@ -147,12 +147,17 @@ var (
 // registers a victim's address under the name "Win at evil.example" must not get
 // us to deliver his advertisement.
 func label(s string) string {
-	s = domain.ReplaceAllString(scheme.ReplaceAllString(oneLine(s), " "), ". $1")
-	s = strings.ReplaceAll(s, "@", " at ")
+	s = unlinked(oneLine(s))
 	if r := []rune(s); len(r) > maxLabel {
 		s = string(r[:maxLabel]) + "…"
 	}
 	return s
+}
+
+// unlinked is a line without what a mail program would turn into a link.
+func unlinked(line string) string {
+	line = domain.ReplaceAllString(scheme.ReplaceAllString(line, " "), ". $1")
+	return strings.ReplaceAll(line, "@", " at ")
 }
 
 // oneLine drops what is not printable, line ends and the marks that turn writing

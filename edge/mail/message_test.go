@@ -102,7 +102,8 @@ func samples(t testing.TB, name string) map[string]Message {
 		"refund_processed":           RefundProcessed(to(), order(2), concert(t), "52.50 USD"),
 		"event_changed":              EventChanged(to(), was, concert(t)),
 		"event_changed.online":       EventChanged(to(), concert(t), webinar),
-		"event_cancelled":            EventCancelled(to(), concert(t)),
+		"event_cancelled":            EventCancelled(to(), concert(t), ""),
+		"event_cancelled.reason":     EventCancelled(to(), concert(t), "The artist <b>is</b> ill.\n\nSee www.example.org"),
 
 		"webhook_disabled.gone":      WebhookDisabled(to(), "Friday & Friends", "Book<i>keeping", "42", true),
 		"webhook_disabled.exhausted": WebhookDisabled(to(), "Friday & Friends", "hooks.example.org", "42", false),

@@ -124,9 +124,13 @@ func EventChanged(to Envelope, was, now *Event) Message {
 }
 
 // EventCancelled tells somebody who has tickets of an event that it does not take
-// place.
-func EventCancelled(to Envelope, e *Event) Message {
-	m := compose("event_cancelled", to, values{"Event": e.shown()})
+// place, and quotes the organizer's reason, if there is one.
+func EventCancelled(to Envelope, e *Event, reason string) Message {
+	quoted := note(reason)
+	for i := range quoted { // anybody may be given a free ticket: it is as a name is
+		quoted[i] = unlinked(quoted[i])
+	}
+	m := compose("event_cancelled", to, values{"Event": e.shown(), "Reason": quoted})
 	m.Calendar = e.calendar(cancel)
 	return m
 }

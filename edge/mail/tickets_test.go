@@ -252,7 +252,7 @@ func with(t testing.TB, text string) []Message {
 	require.NoError(t, err)
 	return []Message{
 		confirmed, OrderCancelled(to(), o, e), RefundDue(to(), o, e, "1.00 USD", text), RefundProcessed(to(), o, e, "1.00 USD"),
-		EventChanged(to(), was, e), EventCancelled(to(), e), Invitation(to(), text, text), WebhookDisabled(to(), text, text, "7", true),
+		EventChanged(to(), was, e), EventCancelled(to(), e, text), Invitation(to(), text, text), WebhookDisabled(to(), text, text, "7", true),
 		LoginCode(to(), "123456"), PasswordReset(to(), "https://example.org"), PasswordChanged(to()), TwoFactorChanged(to(), true),
 	}
 }

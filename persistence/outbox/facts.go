@@ -47,7 +47,7 @@ var rules = tableOf(
 		if f.To != event.StatusCancelled {
 			return nil
 		}
-		return b.cancelled(ctx, f.At, of)
+		return b.cancelled(ctx, f, of)
 	}),
 )
 

@@ -92,7 +92,7 @@ type Letter struct {
 	Event        int64  `json:"event,omitzero"`
 	Was          *Known `json:"was,omitzero"`    // what holders knew of an event that has changed
 	Amount       int64  `json:"amount,omitzero"` // of a refund that is due, minor units
-	Reason       string `json:"reason,omitzero"` // of the same
+	Reason       string `json:"reason,omitzero"` // of the same, or of an event's cancellation
 	Refund       int    `json:"refund,omitzero"` // which of the order's refunds has been processed
 	Organization string `json:"organization,omitzero"`
 	Role         string `json:"role,omitzero"`

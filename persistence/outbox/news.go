@@ -71,11 +71,12 @@ func (b *bundle) described(ctx context.Context, d *event.Details, at int64, of s
 }
 
 // cancelled has the holders told that the event does not take place.
-func (b *bundle) cancelled(ctx context.Context, at int64, of source) error {
-	if at < b.oldest {
+func (b *bundle) cancelled(ctx context.Context, f *event.Moved, of source) error {
+	if f.At < b.oldest {
 		return nil
 	}
-	return b.insert(ctx, b.tx, []river.InsertManyParams{{Args: page{Mail: EventCancelled, Event: of.event, Subject: of.String(), Until: at}}})
+	first := page{Mail: EventCancelled, Event: of.event, Subject: of.String(), Reason: f.Reason, Until: f.At}
+	return b.insert(ctx, b.tx, []river.InsertManyParams{{Args: first}})
 }
 
 // announced is what the holders of an event's tickets know, or nil if nothing was
@@ -171,8 +172,9 @@ type page struct {
 	Event   int64  `json:"event"`
 	Subject string `json:"subject"` // of the news: one letter for each holder
 	Was     *Known `json:"was,omitzero"`
-	Until   int64  `json:"until"`          // orders completed later are no part of it; unix milliseconds
-	After   string `json:"after,omitzero"` // the last order of the page before
+	Reason  string `json:"reason,omitzero"` // of a cancellation
+	Until   int64  `json:"until"`           // orders completed later are no part of it; unix milliseconds
+	After   string `json:"after,omitzero"`  // the last order of the page before
 }
 
 // Kind names the jobs.
@@ -241,7 +243,7 @@ func (p *page) letters(o *event.Order) []Letter {
 
 func (p *page) letter(to, name string) Letter {
 	return Letter{
-		Mail: p.Mail, Subject: p.Subject + "/" + strings.ToLower(to), To: to, Name: name, Event: p.Event, Was: p.Was,
+		Mail: p.Mail, Subject: p.Subject + "/" + strings.ToLower(to), To: to, Name: name, Event: p.Event, Was: p.Was, Reason: p.Reason,
 	}
 }
 
