@@ -1,6 +1,7 @@
 package edge
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -15,6 +16,8 @@ import (
 	"boxoffice/edge/view"
 	"boxoffice/engine"
 	"boxoffice/engine/event"
+	"boxoffice/engine/inventory"
+	"boxoffice/engine/seatmap"
 	"boxoffice/persistence/readmodel"
 )
 
@@ -27,7 +30,8 @@ func (d *Desk) placeOrder(c *route.Call, in *api.PlaceOrder) (*api.Order, error)
 	if err != nil {
 		return nil, err
 	}
-	email := normalEmail(in.GuestEmail)
+	address := cmp.Or(in.GuestEmail, c.Principal.Email) // who is signed in need not say it
+	email := normalEmail(address)
 	if email == "" {
 		return nil, route.Invalid(route.Issue{Path: "guestEmail", Code: route.IssueRequired, Message: "is required"})
 	}
@@ -44,7 +48,7 @@ func (d *Desk) placeOrder(c *route.Call, in *api.PlaceOrder) (*api.Order, error)
 	body := c.BodyHash()
 	cmd := event.Place{
 		Fingerprint: binary.BigEndian.Uint64(body[:8]),
-		Email:       in.GuestEmail, Name: in.GuestName, Customer: customer(email),
+		Email:       address, Name: in.GuestName, Customer: customer(email),
 		Lines: lines, PresaleCode: in.PresaleCode, Scale: d.LimitsScale,
 	}
 	if slices.ContainsFunc(lines, func(l event.OrderLine) bool { return len(l.Seats) > 0 }) {
@@ -56,7 +60,7 @@ func (d *Desk) placeOrder(c *route.Call, in *api.PlaceOrder) (*api.Order, error)
 	}
 	r, err := ask[event.OrderReply](c, d, engine.EventRef(number), cmd)
 	if err != nil {
-		return nil, err
+		return nil, seatIssues(err, in.Items)
 	}
 	o := r.Order
 	if r.Past {
@@ -124,6 +128,38 @@ func orderLines(items []api.OrderItem) (int64, []event.OrderLine, error) {
 		}
 	}
 	return number, lines, nil
+}
+
+// seatIssues makes issues of an actor's refusal of the seats of an order, or of their not
+// being named.
+func seatIssues(err error, items []api.OrderItem) error {
+	r, ok := err.(*engine.Refusal) //nolint:errorlint // ask returns refusals bare
+	if !ok || r.Code != engine.Validation {
+		return err
+	}
+	var issues []route.Issue
+	add := func(i int, code, what string) {
+		issues = append(issues, route.Issue{Path: fmt.Sprintf("items[%d].venueSeatIds", i), Code: code, Message: what + r.Message})
+	}
+	switch of := r.Details.(type) {
+	case seatmap.Seats:
+		for i := range items {
+			for _, seat := range items[i].VenueSeatIDs {
+				if slices.Contains(of.SeatIDs, seat) {
+					add(i, route.IssueEnum, seat+": ")
+				}
+			}
+		}
+	case inventory.Which:
+		i := slices.IndexFunc(items, func(it api.OrderItem) bool { return it.TicketTypeID == of.TicketTypeID })
+		add(max(i, 0), route.IssueRequired, "")
+	case nil:
+		add(0, route.IssueFormat, "")
+	}
+	if len(issues) == 0 {
+		return err
+	}
+	return route.Invalid(issues[:min(len(issues), route.MaxIssues)]...)
 }
 
 // clockSkew is how far apart two nodes' clocks may be.

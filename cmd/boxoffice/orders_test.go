@@ -80,6 +80,9 @@ func TestOrderFields(t *testing.T) {
 			a.invalid(c.path, c.code)
 		}
 	}
+	me := s.own("GET", "/users/me", nil).str("email")
+	unsaid := s.own("POST", "/orders", with(orderBody("", ids[0], 1), object{"guestEmail": absent})).is(201, "")
+	require.Equal(t, me, unsaid.str("buyer.email"), "of who is signed in")
 	for _, id := range []string{"00000000-0001-8000-8000-0000000fffff", "00000000-0001-8001-8000-000000000001", "ffffffff-ffff-8000-bfff-ffffffffffff", "0190b6c1-0000-7000-8000-000000000007", "00000000-0000-8000-8000-000000000001"} {
 		s.call("POST", "/orders", orderBody("ada@example.org", id, 1)).is(404, "TICKET_TYPE_NOT_FOUND")
 	}
