@@ -248,6 +248,10 @@ func (d *Desk) listTicketTypes(c *route.Call, in *api.ByID) (*api.TicketTypes, e
 // typesView shows the types with their live stock: all to their organization,
 // those that are not hidden to the public.
 func (d *Desk) typesView(c *route.Call, p *page, own bool) ([]api.TicketType, error) {
+	room, err := d.room(c, p)
+	if err != nil {
+		return nil, err
+	}
 	out := make([]api.TicketType, 0, len(p.types))
 	for i := range p.types {
 		t := &p.types[i]
@@ -261,6 +265,7 @@ func (d *Desk) typesView(c *route.Call, p *page, own bool) ([]api.TicketType, er
 		r := inventory.Record{Ref: t.Ref, Details: t.Details, Available: left}
 		if r.Details.Quantity != inventory.Unlimited {
 			r.Sold = r.Details.Quantity - left
+			r.Available = min(left, room)
 		}
 		v := view.TicketType(&r, own)
 		if r.Details.Quantity == inventory.Unlimited {
@@ -286,6 +291,20 @@ func (d *Desk) left(ctx context.Context, ref engine.Ref) (int64, error) {
 			return 0, err
 		}
 		return r.Available, nil
+	})
+}
+
+// room is how many tickets of all types the event's capacity still admits.
+func (d *Desk) room(c *route.Call, p *page) (int64, error) {
+	if p.event.Details.Capacity == event.NoCapacity {
+		return math.MaxInt64, nil
+	}
+	return cached(d, "room/"+strconv.FormatInt(p.event.Number, 10), func() (int64, error) {
+		r, err := ask[event.Record](c, d, engine.EventRef(p.event.Number), event.Get{})
+		if err != nil {
+			return 0, err
+		}
+		return r.Room, nil
 	})
 }
 

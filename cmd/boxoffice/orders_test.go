@@ -88,6 +88,26 @@ func TestOrderFields(t *testing.T) {
 	}
 }
 
+// TestFullEvent shows nothing left of any type of an event whose capacity is used up.
+func TestFullEvent(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	event, ids := s.sell(object{"capacity": 3}, typeBody(25, 100), typeBody(30, 2), with(typeBody(5, -1), object{"name": "Free for all"}))
+	shown := func() string {
+		a := s.call("GET", "/events/"+event+"/tickets", nil).is(200, "")
+		status := s.own("GET", "/organizer/events", nil).str("items.0.status")
+		return fmt.Sprint(status, " ", a.data("items.0.available"), " ", a.data("items.1.available"), " ", a.data("items.2.available"))
+	}
+	s.becomes("on_sale 3 2 <nil>", shown)
+	o := s.call("POST", "/orders", orderBody("ada@example.org", ids[0], 2)).is(201, "")
+	s.becomes("on_sale 1 1 <nil>", shown)
+	s.call("POST", "/orders", orderBody("bob@example.org", ids[2], 1)).is(201, "")
+	s.becomes("sold_out 0 0 <nil>", shown)
+	s.call("POST", "/orders", orderBody("eve@example.org", ids[1], 1)).is(409, "TICKET_SOLD_OUT")
+	s.call("POST", "/orders/"+o.str("id")+"/cancel", object{"token": o.str("accessToken")}).is(200, "")
+	s.becomes("on_sale 2 2 <nil>", shown)
+}
+
 // TestOrderRecord checks an order's record, and its sums to the cent.
 func TestOrderRecord(t *testing.T) {
 	t.Parallel()

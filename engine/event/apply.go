@@ -94,6 +94,14 @@ func (s *State) touch(at int64) {
 	s.judgeAgain(at)
 }
 
+// filled has the event's status judged again when it is full and was not, or was full and
+// is not any more.
+func (s *State) filled(was bool, at int64) {
+	if s.full() != was {
+		s.judgeAgain(at)
+	}
+}
+
 // judgeAgain has the next Wake look at the event's status.
 func (s *State) judgeAgain(at int64) {
 	s.clock = at
@@ -118,6 +126,7 @@ func (s *State) applyPlacing(f *Placing) {
 	s.placing[p.order.ID] = p
 	s.alive.Push(keeper.Claim{Order: p.order.ID, Serial: p.order.Serial})
 	s.live += p.order.Tickets()
+	s.begun += p.order.Tickets()
 	s.placeDue.push(p.at+placeMillis, p.order.ID)
 	if p.late == nil && p.order.counts() {
 		p.doers = s.made.begin(p.order.doers())
@@ -148,6 +157,7 @@ func (s *State) applyDropped(id engine.OrderID) {
 
 // placed ends an order's wait for its keepers.
 func (s *State) placed(id engine.OrderID) {
+	s.begun -= s.placing[id].order.Tickets()
 	delete(s.placing, id)
 	s.placeDue.trim(func(d dueOrder) bool {
 		p := s.placing[d.id]
@@ -156,13 +166,14 @@ func (s *State) placed(id engine.OrderID) {
 }
 
 func (s *State) applyOrderCreated(f *OrderCreated) {
-	o := f.Order
+	o, full := f.Order, s.full()
 	p := s.placing[o.ID]
 	if p != nil {
 		s.placed(o.ID)
 	} else {
 		s.live += o.Tickets()
 	}
+	s.filled(full, o.CreatedAt)
 	s.open.put(o)
 	s.expiry.add(o.ExpiresAt, o.ID)
 	if o.counts() {
@@ -183,7 +194,7 @@ func (s *State) opened(o *Order, n int32) {
 }
 
 func (s *State) applyOrderCompleted(f *OrderCompleted) {
-	o := s.find(f.ID)
+	o, full := s.find(f.ID), s.full()
 	if o.Unpaid() {
 		s.opened(o, -1)
 	} else { // stock was taken again
@@ -192,6 +203,7 @@ func (s *State) applyOrderCompleted(f *OrderCompleted) {
 		} else {
 			s.live += o.Tickets()
 		}
+		s.filled(full, f.At)
 		s.late.drop(o.ID)
 		s.reopen(o.ID)
 	}
@@ -210,10 +222,11 @@ func (s *State) reopen(id engine.OrderID) {
 }
 
 func (s *State) applyOrderEnded(f *OrderEnded) {
-	o := s.open.get(f.ID)
+	o, full := s.open.get(f.ID), s.full()
 	s.opened(o, -1)
 	o = o.ended(f.Status, f.At)
 	s.live -= o.Tickets()
+	s.filled(full, f.At)
 	s.open.put(o)
 	s.settleFrom(o, f.At)
 }

@@ -29,9 +29,14 @@ func (s *State) Check() error {
 			return fmt.Errorf("event: order %s is %s with first ticket %d", o.ID, o.Status, o.FirstTicket)
 		}
 	}
+	begun := int64(0)
 	for _, p := range s.placing {
-		live += p.order.Tickets()
+		begun += p.order.Tickets()
 	}
+	if begun != s.begun {
+		return fmt.Errorf("event: %d units being placed, counted %d", begun, s.begun)
+	}
+	live += begun
 	if live != s.live {
 		return fmt.Errorf("event: %d units alive, counted %d", live, s.live)
 	}

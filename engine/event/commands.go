@@ -115,8 +115,9 @@ type Record struct {
 	CreatedAt int64 // unix milliseconds
 	UpdatedAt int64
 	Revision  uint64
-	Types     int  // ticket types
-	Sold      bool // at least one ticket was issued
+	Types     int   // ticket types
+	Sold      bool  // at least one ticket was issued
+	Room      int64 // what the event's capacity still admits, or NoCapacity; Get alone tells it
 }
 
 // TypeReply says whether the event has a ticket type.

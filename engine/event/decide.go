@@ -62,7 +62,9 @@ func (s *State) decideRecord(c engine.Command, at int64) engine.Decision {
 	}
 	switch c := c.(type) {
 	case Get:
-		return engine.Decision{Reply: s.record()}
+		r := s.record()
+		r.Room = s.room()
+		return engine.Decision{Reply: r}
 	case GetType:
 		_, has := s.offers[c.Type]
 		return engine.Decision{Reply: &TypeReply{Has: has}}

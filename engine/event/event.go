@@ -39,6 +39,7 @@ type State struct {
 	late    orderTable // ended unpaid after an attempt to pay: money may still come
 	past    past       // ids and outcomes of closed orders
 	live    int64      // units being placed, in unpaid orders, or issued
+	begun   int64      // of those, being placed
 	made    tally      // the orders of ten minutes, for the velocity rules
 	minted  tickets
 	gates   gates

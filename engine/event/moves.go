@@ -119,7 +119,7 @@ func (s *State) dueStatus(at int64) string {
 	return s.status
 }
 
-// saleStatus judges the offers whose windows are open.
+// saleStatus judges the offers whose windows are open, and the event's capacity.
 func (s *State) saleStatus(at int64) string {
 	open, stock := 0, 0
 	for _, o := range s.offers {
@@ -136,7 +136,7 @@ func (s *State) saleStatus(at int64) string {
 		return StatusSoldOut
 	case open == 0:
 		return StatusPublished
-	case stock == 0:
+	case stock == 0 || s.full():
 		return StatusSoldOut
 	default:
 		return StatusOnSale

@@ -89,6 +89,11 @@ func (s *State) room() int64 {
 	return max(0, s.details.Capacity-s.live)
 }
 
+// full says that the event's capacity is used up by orders that have been made.
+func (s *State) full() bool {
+	return s.details.Capacity != NoCapacity && s.live-s.begun >= s.details.Capacity
+}
+
 func (s *State) typeID(l *OrderLine) string {
 	return engine.NumberedID(s.ref.Event, l.Type).String()
 }
