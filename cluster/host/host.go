@@ -18,6 +18,7 @@ import (
 	"iter"
 	"log/slog"
 	"runtime/debug"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -149,7 +150,7 @@ func (a *Activation) Handle(msg any) {
 			if a.current != nil {
 				a.current.Finish(engine.Refuse(engine.Internal, nil), nil)
 			}
-			a.stop(ErrUnavailable)
+			a.broken()
 		}
 	}()
 	switch m := msg.(type) {
@@ -176,7 +177,7 @@ func (a *Activation) Handle(msg any) {
 			return
 		}
 		a.env.Log.Warn("actor stopped", slog.String("actor", a.Ref.Name()), slog.Any("error", m.err))
-		a.stop(ErrUnavailable)
+		a.broken()
 	case fenced:
 		a.fenced()
 	case retire:
@@ -400,6 +401,27 @@ func (a *Activation) stop(err error) {
 		w.fail()
 	}
 	a.stash, a.held, a.unproven, a.leavers = nil, nil, nil, nil
+}
+
+// mendAfter is how long an actor that broke is left alone, unless somebody asks it.
+const mendAfter = 5 * time.Second
+
+// broken ends an activation that can't go on. The tells that wait are dropped: the
+// next one may fare no better, and they would have one made after another. It is made
+// in a while even if nobody asks: the Wake that was due may be used up.
+func (a *Activation) broken() {
+	if a.stopped {
+		return
+	}
+	tells := len(a.stash)
+	a.stash = slices.DeleteFunc(a.stash, func(m any) bool {
+		_, tell := m.(engine.Command)
+		return tell
+	})
+	tells -= len(a.stash)
+	a.Load.Add(-int64(tells))
+	a.env.Arm(a.Ref, a.env.Now().Add(mendAfter)) // before the next one asks for a Wake
+	a.stop(ErrUnavailable)
 }
 
 // fenced ends an activation that has lost its stream. Whoever has it now is sent

@@ -1,0 +1,167 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/stretchr/testify/require"
+
+	"boxoffice/engine"
+	"boxoffice/engine/event"
+	"boxoffice/persistence/journal"
+)
+
+// The commands of a kind that panics at will.
+type (
+	read   struct{}
+	write  struct{}
+	panics struct{}
+	hold   struct{}
+	spoil  struct{} // answers those who are held, with a fact that panics
+)
+
+func (read) Command()   {}
+func (write) Command()  {}
+func (panics) Command() {}
+func (hold) Command()   {}
+func (spoil) Command()  {}
+
+type brittle struct {
+	key               engine.OrderID
+	spoilt, sleepless bool // its next fact, its Wake panics
+}
+
+func (b *brittle) Decide(c engine.Command, _ time.Time) engine.Decision {
+	fact := []engine.Fact{&event.OrderCompleted{}}
+	switch c.(type) {
+	case engine.Wake:
+		if b.sleepless {
+			panic("a Wake")
+		}
+	case panics:
+		panic("a command")
+	case hold:
+		return engine.Decision{Hold: &b.key}
+	case write:
+		return engine.Decision{Facts: fact}
+	case spoil:
+		b.spoilt = true
+		return engine.Decision{Answers: []engine.Answer{{Key: b.key}}, Facts: fact}
+	}
+	return engine.Decision{}
+}
+
+func (b *brittle) Apply(engine.Fact) {
+	if b.spoilt {
+		panic("a fact")
+	}
+}
+func (b *brittle) Next() time.Time { return time.Time{} }
+func (b *brittle) Freeze() any     { return nil }
+func (b *brittle) Check() error    { return nil }
+
+// queue is a journal that keeps what it is handed.
+type queue struct {
+	journal.Journal
+	entries []*journal.Entry
+}
+
+func (q *queue) Append(e *journal.Entry) { q.entries = append(q.entries, e) }
+
+// bench is an activation that nobody runs, with all that it does to others.
+type bench struct {
+	*Activation
+	journal queue
+	now     time.Time
+	sent    []engine.Command
+	wakes   []time.Time
+}
+
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	b := &bench{now: time.Now()}
+	env := &Env{
+		Journal: &b.journal, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return b.now },
+		Send: func(_ engine.Ref, cmd engine.Command) { b.sent = append(b.sent, cmd) },
+		Arm:  func(_ engine.Ref, at time.Time) { b.wakes = append(b.wakes, at) },
+		Go:   func(func(context.Context)) {}, Gone: func(*Activation) {}, SnapshotEvery: 1 << 40,
+	}
+	var err error
+	b.Activation, err = New(engine.EventRef(1), env)
+	require.NoError(t, err)
+	b.root, b.self = actor.NewActorSystem().Root, actor.NewPID("here", "nobody")
+	return b
+}
+
+func (b *bench) loaded(s *brittle) {
+	b.Handle(loaded{state: s, claim: journal.Claim{Stream: 1, Epoch: 1}, at: b.now})
+}
+
+func (b *bench) ask(cmd engine.Command) *Call {
+	c := NewCall(cmd, &b.Load)
+	b.Handle(c)
+	return c
+}
+
+func (b *bench) tell(cmd engine.Command) {
+	b.Load.Add(1)
+	b.Handle(cmd)
+}
+
+// answer is what a call was told; by now, for nothing runs beside.
+func answer(t *testing.T, c *Call) (engine.Reply, error) {
+	t.Helper()
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	reply, err := c.Wait(gone)
+	require.NotErrorIs(t, err, context.Canceled, "nobody has answered")
+	return reply, err
+}
+
+// Who asks an actor that can't be loaded is answered. What it is told does not go to its
+// next activation, which may fare no better.
+func TestATellToAnActorThatCannotBeLoadedIsNotRepeatedAtOnce(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(*bench){
+		"no claim":      func(b *bench) { b.Handle(failed{errors.New("the database is away")}) },
+		"a Wake panics": func(b *bench) { b.loaded(&brittle{sleepless: true}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			b.tell(read{})
+			c := b.ask(read{})
+			b.tell(read{})
+			end(b)
+			_, err := answer(t, c)
+			require.ErrorIs(t, err, ErrUnavailable)
+			require.Empty(t, b.sent)
+			require.Zero(t, b.Load.Load())
+		})
+	}
+}
+
+// An activation that ends may have used up the Wake that was due: it asks for one
+// more, once.
+func TestAnActorThatBreaksIsLookedAfterAgain(t *testing.T) {
+	t.Parallel()
+	away := failed{errors.New("the database is away")}
+	for name, end := range map[string]func(*bench){
+		"not loaded": func(b *bench) { b.Handle(away) },
+		"not proven": func(b *bench) { b.loaded(&brittle{}); b.Handle(away) },
+		"a panic":    func(b *bench) { b.loaded(&brittle{}); b.tell(panics{}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			end(b)
+			require.Equal(t, []time.Time{b.now.Add(mendAfter)}, b.wakes)
+			b.Handle(away) // a proof that was on its way
+			require.Len(t, b.wakes, 1)
+		})
+	}
+}
