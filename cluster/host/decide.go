@@ -66,11 +66,13 @@ func (a *Activation) decide(c *Call, cmd engine.Command, needs journal.Claim) {
 	if c == nil {
 		defer a.Load.Add(-1)
 	}
+	now := a.env.Now()
 	if _, timer := cmd.(engine.Wake); timer {
 		a.armed = time.Time{}
+	} else {
+		a.Used.Store(now.UnixMilli())
 	}
 	a.current = c
-	now := a.env.Now()
 	d := a.state.Decide(cmd, now)
 	w := a.newWork(now.UnixMilli())
 	w.sends, w.reply = d.Sends, d.Reply
@@ -83,16 +85,16 @@ func (a *Activation) decide(c *Call, cmd engine.Command, needs journal.Claim) {
 			w.call = c
 		}
 	}
+	if !a.takeIn(w, d.Facts) {
+		return
+	}
+	a.current = nil
 	for _, ans := range d.Answers {
 		for _, h := range a.held[ans.Key] {
 			w.answers = append(w.answers, released{h, ans.Reply})
 		}
 		delete(a.held, ans.Key)
 	}
-	if !a.takeIn(w, d.Facts) {
-		return
-	}
-	a.current = nil
 	w.entry.Needs = needs
 	joint := a.joint(w, d.Joint)
 	a.submit(w)
@@ -235,6 +237,8 @@ func (w *work) Settled(err error) {
 			w.release()
 		case w.frozen != nil || act.isProven():
 			w.release()
+		case act.stopped.Load(): // the library may have let go of it: a message would reach nobody
+			w.fail()
 		default:
 			act.root.Send(act.self, settled{w})
 		}
@@ -273,7 +277,7 @@ func (a *Activation) prove(ctx context.Context) {
 // releaseProven lets out what waited for the proof, unless that took so long
 // that it proves nothing any more.
 func (a *Activation) releaseProven(at time.Time) {
-	if a.stopped {
+	if a.stopped.Load() {
 		return
 	}
 	if a.provenAt(at.UnixMilli()); !a.isProven() {
@@ -389,7 +393,7 @@ func (a *Activation) rests(ctx context.Context, seq int64) func() error {
 // takes no more commands and goes when they have left.
 func (a *Activation) retire(m retire) {
 	busy := a.state == nil || a.pending.Load() > 0 || len(a.unproven) > 0
-	if a.stopped || a.lost.Load() || !m.force && (busy || len(a.held) > 0) {
+	if a.stopped.Load() || a.lost.Load() || !m.force && (busy || len(a.held) > 0) {
 		close(m.done)
 		return
 	}
@@ -400,7 +404,7 @@ func (a *Activation) retire(m retire) {
 
 // depart goes if it is time to.
 func (a *Activation) depart() {
-	if !a.leaving.Load() || a.stopped || a.state == nil || a.pending.Load() > 0 || len(a.unproven) > 0 || a.lost.Load() {
+	if !a.leaving.Load() || a.stopped.Load() || a.state == nil || a.pending.Load() > 0 || len(a.unproven) > 0 || a.lost.Load() {
 		return
 	}
 	if a.seq > a.saved {

@@ -99,7 +99,7 @@ type Joint struct {
 type Activation struct {
 	Ref  engine.Ref
 	Load atomic.Int64 // calls and tells not yet dealt with
-	Used atomic.Int64 // when it last took a command, unix milliseconds
+	Used atomic.Int64 // when it last took a command other than a Wake, unix milliseconds
 
 	env      *Env
 	state    engine.State // nil while loading and after the end
@@ -111,8 +111,8 @@ type Activation struct {
 	current  *Call     // being decided on
 	armed    time.Time // the Wake asked for, or zero
 	held     map[engine.OrderID][]*Call
-	unproven []*work // what leaves once it is proven again
-	stopped  bool
+	unproven []*work     // what leaves once it is proven again
+	stopped  atomic.Bool // the journal asks too
 	leaving  atomic.Bool // takes no commands and ends when nothing is pending
 	lost     atomic.Bool // facts in the state were refused by the journal
 
@@ -155,7 +155,6 @@ func (a *Activation) Handle(msg any) {
 	}()
 	switch m := msg.(type) {
 	case *Call:
-		a.Used.Store(a.env.Now().UnixMilli())
 		a.take(m, m.Cmd)
 	case Joint:
 		a.takeJoint(m)
@@ -166,7 +165,7 @@ func (a *Activation) Handle(msg any) {
 	case proven:
 		a.releaseProven(m.at)
 	case settled:
-		if a.stopped {
+		if a.stopped.Load() {
 			m.fail()
 			return
 		}
@@ -192,7 +191,7 @@ func (a *Activation) Handle(msg any) {
 // take deals with a command, now or after loading. A nil call is a tell.
 func (a *Activation) take(c *Call, cmd engine.Command) {
 	switch {
-	case a.stopped:
+	case a.stopped.Load():
 		a.bounce(c, cmd)
 	case c != nil && c.expires > 0 && c.expires < a.env.Now().UnixMilli():
 		c.Finish(nil, ErrUnavailable) // its caller has gone
@@ -210,7 +209,7 @@ func (a *Activation) take(c *Call, cmd engine.Command) {
 // takeJoint deals with a joint command, if it can now: who has to be loaded first has
 // no use for it, and its sender's patience sees to the rest.
 func (a *Activation) takeJoint(j Joint) {
-	if a.stopped || a.state == nil || a.leaving.Load() {
+	if a.stopped.Load() || a.state == nil || a.leaving.Load() {
 		a.Load.Add(-1)
 		return
 	}
@@ -350,7 +349,7 @@ func guard(err *error) {
 
 // start makes a loaded activation live, and deals with what has come meanwhile.
 func (a *Activation) start(l loaded) {
-	if a.stopped {
+	if a.stopped.Load() {
 		return
 	}
 	a.state, a.claim, a.seq, a.saved = l.state, l.claim, l.seq, l.saved
@@ -361,9 +360,9 @@ func (a *Activation) start(l loaded) {
 	}
 	a.Load.Add(1)
 	a.decide(nil, engine.Wake{Epoch: l.claim.Epoch}, journal.Claim{})
-	stash := a.stash
-	a.stash = nil
-	for _, m := range stash {
+	for len(a.stash) > 0 {
+		m := a.stash[0]
+		a.stash = a.stash[1:] // if this one panics, stop answers the others
 		switch m := m.(type) {
 		case *Call:
 			a.take(m, m.Cmd)
@@ -371,15 +370,17 @@ func (a *Activation) start(l loaded) {
 			a.take(nil, m)
 		}
 	}
+	a.stash = nil // with its room
 }
 
 // stop ends the activation: what it had not made durable is unanswered, and
 // whoever holds its address is sent on until the library has let go of it.
 func (a *Activation) stop(err error) {
-	if a.stopped {
+	if a.stopped.Load() {
 		return
 	}
-	a.stopped, a.state = true, nil
+	a.stopped.Store(true)
+	a.state = nil
 	a.env.Gone(a)
 	for _, m := range a.stash {
 		switch m := m.(type) {
@@ -410,7 +411,7 @@ const mendAfter = 5 * time.Second
 // next one may fare no better, and they would have one made after another. It is made
 // in a while even if nobody asks: the Wake that was due may be used up.
 func (a *Activation) broken() {
-	if a.stopped {
+	if a.stopped.Load() {
 		return
 	}
 	tells := len(a.stash)
@@ -427,7 +428,7 @@ func (a *Activation) broken() {
 // fenced ends an activation that has lost its stream. Whoever has it now is sent
 // a Wake: this one may have used up the one that was due.
 func (a *Activation) fenced() {
-	if a.stopped {
+	if a.stopped.Load() {
 		return
 	}
 	a.env.Log.Info("actor fenced", slog.String("actor", a.Ref.Name()), slog.Int("epoch", int(a.claim.Epoch)))

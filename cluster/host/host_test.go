@@ -165,3 +165,65 @@ func TestAnActorThatBreaksIsLookedAfterAgain(t *testing.T) {
 		})
 	}
 }
+
+// Who waited while the actor was loaded is answered, whatever another of them asked.
+func TestAPanicAnswersThoseWhoWaitedForTheLoad(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	first, second := b.ask(panics{}), b.ask(read{})
+	b.loaded(&brittle{})
+	reply, err := answer(t, first)
+	require.NoError(t, err)
+	require.IsType(t, &engine.Refusal{}, reply)
+	_, err = answer(t, second)
+	require.ErrorIs(t, err, ErrUnavailable)
+	require.Zero(t, b.Load.Load())
+}
+
+// Who is held is answered even if the decision that would have answered him panics.
+func TestAPanicAnswersThoseWhoAreHeld(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.loaded(&brittle{})
+	held, spoiler := b.ask(hold{}), b.ask(spoil{})
+	reply, err := answer(t, spoiler)
+	require.NoError(t, err)
+	require.IsType(t, &engine.Refusal{}, reply)
+	_, err = answer(t, held)
+	require.ErrorIs(t, err, ErrUnavailable)
+	require.Zero(t, b.Load.Load())
+}
+
+// An answer that comes back from the journal after a long outage, without a proof of
+// the claim, finds that the library has let go of its activation: nobody there can
+// refuse it any more.
+func TestWhoWaitedThroughAnOutageIsAnswered(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.loaded(&brittle{})
+	b.ask(write{})
+	behind := b.ask(read{})
+	b.Handle(failed{errors.New("the database is away")})
+	b.now = b.now.Add(2 * proofLife)
+	for _, e := range b.journal.entries {
+		e.Owner.Settled(nil)
+	}
+	_, err := answer(t, behind)
+	require.ErrorIs(t, err, ErrUnavailable)
+}
+
+// Commands of other actors keep an actor in memory too. Wakes do not: who is only
+// woken is put away again.
+func TestAnActorThatIsToldIsUsed(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.loaded(&brittle{})
+	b.tell(engine.Wake{})
+	require.Zero(t, b.Used.Load())
+	for _, cmd := range []any{read{}, Joint{Cmd: read{}}, NewCall(read{}, &b.Load)} {
+		b.now = b.now.Add(time.Millisecond)
+		b.Load.Add(1)
+		b.Handle(cmd)
+		require.Equal(t, b.now.UnixMilli(), b.Used.Load())
+	}
+}
