@@ -29,6 +29,10 @@ func (n *Node) listen(ln net.Listener) {
 				return
 			}
 			n.cfg.Log.Warn("link not accepted", slog.Any("error", err))
+			select {
+			case <-time.After(redialFirst): // descriptors may be scarce for a while
+			case <-n.ctx.Done():
+			}
 			continue
 		}
 		select {
@@ -124,8 +128,12 @@ func (in *inbound) handle(kind byte, r *reader) error {
 		if r.err != nil {
 			return r.err
 		}
-		if err == nil {
-			in.n.Tell(to, cmd) // on, if the sender's list is older than ours
+		switch {
+		case err != nil: // a newer node's
+		case in.n.here(to):
+			in.n.Tell(to, cmd)
+		default: // on, but not at once: if our list is the older one it comes back
+			in.n.tellLater(to, cmd, time.Time{})
 		}
 	case frameYield:
 		number, ref := r.number(), r.ref()

@@ -263,16 +263,15 @@ func outcome(to engine.Ref, err error) error {
 // overloaded or the node stops: what matters is sent again by its sender.
 func (n *Node) Tell(to engine.Ref, cmd engine.Command) { n.tell(to, cmd, time.Time{}) }
 
-// tell sends a command that was first sent at a time. One whose actor is moving is
-// sent again in a moment, for as long as a caller would wait: what it is part of
-// would wait for its sender's patience otherwise.
+// tell sends a command that was first sent at a time.
 func (n *Node) tell(to engine.Ref, cmd engine.Command, since time.Time) {
 	p := n.placement.Load()
 	var err error
 	if p.owns(to.Event) {
 		var s *slot
 		if s, err = n.find(to); err == nil {
-			if s.act.Load.Load() < 4*n.cfg.MaxInFlight {
+			_, timer := cmd.(engine.Wake) // its actor waits for it, and asks for no other
+			if timer || s.act.Load.Load() < 4*n.cfg.MaxInFlight {
 				s.act.Load.Add(1)
 				s.PostUserMessage(cmd)
 			}
@@ -281,7 +280,15 @@ func (n *Node) tell(to engine.Ref, cmd engine.Command, since time.Time) {
 	} else {
 		err = n.tellThere(p, p.ownerOf(to.Event), to, cmd)
 	}
-	if !errors.Is(err, host.ErrMoved) || n.adrift.Load() >= maxAdrift {
+	if errors.Is(err, host.ErrMoved) {
+		n.tellLater(to, cmd, since)
+	}
+}
+
+// tellLater sends a command whose actor is moving again in a moment, for as long as a
+// caller would wait: what it is part of would wait for its sender's patience otherwise.
+func (n *Node) tellLater(to engine.Ref, cmd engine.Command, since time.Time) {
+	if n.adrift.Load() >= maxAdrift {
 		return
 	}
 	now := time.Now()

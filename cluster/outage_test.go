@@ -3,6 +3,8 @@ package cluster_test
 import (
 	"context"
 	"errors"
+	"io"
+	"net"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -11,21 +13,27 @@ import (
 
 	"boxoffice/cluster"
 	"boxoffice/engine"
+	"boxoffice/engine/event"
 	"boxoffice/persistence/journal"
+	"boxoffice/persistence/members"
 )
 
 // absent is a journal whose database is away at times: a claim fails, or waits.
 type absent struct {
 	journal.Journal
 	away    atomic.Bool
-	tried   atomic.Int64 // claims
-	decided atomic.Int64 // facts of the event
+	tried   atomic.Int64  // claims
+	decided atomic.Int64  // facts of the event
+	wait    chan struct{} // nil: claims do not wait
 }
 
 func (a *absent) Claim(ctx context.Context, ref engine.Ref) (journal.Claim, error) {
 	a.tried.Add(1)
 	if a.away.Load() {
 		return journal.Claim{}, errors.New("the database is away")
+	}
+	if a.wait != nil {
+		<-a.wait
 	}
 	return a.Journal.Claim(ctx, ref)
 }
@@ -62,4 +70,122 @@ func TestATimerSurvivesAnOutage(t *testing.T) {
 	a.away.Store(false)
 	// Nobody is asked, not even the ticket type: it would ask the event.
 	require.Eventually(t, func() bool { return a.decided.Load() > 0 }, 10*time.Second, time.Millisecond)
+}
+
+// An actor that is told more than it can deal with gets its Wake all the same: it asks
+// for no other before.
+func TestAWakeIsNotShed(t *testing.T) {
+	t.Parallel()
+	const most = 4 // tells that wait, at MaxInFlight 1
+	a := &absent{wait: make(chan struct{})}
+	n, j := newWorld().node(t, func(c *cluster.Config) {
+		a.Journal, c.Journal = c.Journal, a
+		c.MaxInFlight = 1
+	})
+	defer stop(t, n, j)
+	defer close(a.wait)
+	for range 2 * most {
+		n.Tell(engine.EventRef(eventNo), event.GateStats{})
+	}
+	require.EqualValues(t, most, n.Census().Deepest)
+	n.Tell(engine.EventRef(eventNo), engine.Wake{})
+	require.EqualValues(t, most+1, n.Census().Deepest)
+}
+
+// exhausted is a listener for which there are no descriptors left.
+type exhausted struct {
+	net.Listener
+	tries chan struct{}
+}
+
+func (e *exhausted) Accept() (net.Conn, error) {
+	select {
+	case e.tries <- struct{}{}:
+		return nil, errors.New("accept4: too many open files")
+	default:
+		return e.Listener.Accept()
+	}
+}
+
+// A link that can't be accepted is no reason to ask for the next at once, with a
+// warning each time.
+func TestLinksAreAcceptedInMeasure(t *testing.T) {
+	t.Parallel()
+	const tries = 4
+	e := &exhausted{tries: make(chan struct{}, tries)}
+	began := time.Now()
+	p := newPartyWith(t, func(name string, c *cluster.Config) {
+		if name == "a" {
+			e.Listener, c.Listen = c.Listen, e
+		}
+	}, "a", "b")
+	p.onSaleFrom("b", p.eventOf("a"), 1)
+	require.Len(t, e.tries, tries)
+	require.GreaterOrEqual(t, time.Since(began), tries*50*time.Millisecond)
+}
+
+// eventOf is an event that a node owns when all know of each other.
+func (p *party) eventOf(owner string) int64 {
+	var list []members.Member
+	for _, name := range p.names() {
+		list = append(list, p.nodes[name].member)
+	}
+	for number := int64(1); ; number++ {
+		if m, _ := cluster.OwnerOf(list, number); m.Name == owner {
+			return number
+		}
+	}
+}
+
+// wiretap passes links on to a member, and counts the bytes that go there.
+func wiretap(t *testing.T, to members.Member) (tapped members.Member, sent *atomic.Int64) {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = ln.Close() })
+	sent = new(atomic.Int64)
+	go func() {
+		for {
+			in, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			out, err := net.Dial("tcp", to.Link)
+			if err != nil {
+				_ = in.Close()
+				return
+			}
+			go func() { _, _ = io.Copy(io.MultiWriter(out, counter{sent}), in); _ = out.Close() }()
+			go func() { _, _ = io.Copy(in, out); _ = in.Close() }()
+		}
+	}()
+	tapped = to
+	tapped.Link = ln.Addr().String()
+	return tapped, sent
+}
+
+type counter struct{ n *atomic.Int64 }
+
+func (c counter) Write(b []byte) (int, error) {
+	c.n.Add(int64(len(b)))
+	return len(b), nil
+}
+
+// One node has not heard yet that the other leaves: each takes the other for the
+// owner. What they tell each other does not go to and fro as fast as the links can.
+func TestATellDoesNotRunInCircles(t *testing.T) {
+	t.Parallel()
+	p := newPartyWith(t, nil)
+	a, b := p.open("a"), p.open("b")
+	seen, sent := wiretap(t, b.member)
+	leaving := b.member
+	leaving.Leaving = true
+	a.Members([]members.Member{a.member, seen})
+	b.Members([]members.Member{a.member, leaving})
+	require.Eventually(t, func() bool { return a.Census().Links+b.Census().Links == 2 }, 5*time.Second, time.Millisecond)
+	before := sent.Load()
+	a.Tell(engine.EventRef(p.eventOf("b")), event.GateStats{})
+	require.Eventually(t, func() bool { return sent.Load() > before+100 }, 5*time.Second, time.Millisecond, "it does go on")
+	require.Never(t, func() bool { return sent.Load() > before+10_000 }, 500*time.Millisecond, 10*time.Millisecond)
+	a.Members([]members.Member{a.member, leaving})
 }
