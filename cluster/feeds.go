@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"slices"
+	"sync/atomic"
 
 	"github.com/puzpuzpuz/xsync/v4"
 
@@ -22,11 +23,17 @@ func followed(k engine.Kind) bool { return k == engine.KindInventory || k == eng
 type feeds struct {
 	n       *Node
 	readers *xsync.Map[int64, []*inbound] // of our events; a list is never changed, only replaced
-	sources *xsync.Map[int64, string]     // the member whose facts of the event we get
+	sources *xsync.Map[int64, *source]    // of the events that we follow, or ask to
+}
+
+// source is the member that an event's facts come from.
+type source struct {
+	member string
+	sure   atomic.Bool // it has said so
 }
 
 func newFeeds(n *Node) *feeds {
-	return &feeds{n: n, readers: xsync.NewMap[int64, []*inbound](), sources: xsync.NewMap[int64, string]()}
+	return &feeds{n: n, readers: xsync.NewMap[int64, []*inbound](), sources: xsync.NewMap[int64, *source]()}
 }
 
 // Follow makes Config.Observe see an event's facts as they are committed, on
@@ -56,21 +63,29 @@ func (n *Node) Follow(ctx context.Context, event int64) error {
 }
 
 func (n *Node) followFrom(ctx context.Context, event int64, member string) error {
-	if source, known := n.feeds.sources.Load(event); known && source == member {
+	if source, known := n.feeds.sources.Load(event); known && source.member == member && source.sure.Load() {
 		return nil
 	}
 	if n.feeds.sources.Size() >= maxFollowed {
 		n.feeds.dropOne()
 	}
-	n.feeds.sources.Store(event, member) // first: a link that breaks from here on is noticed
+	mine := &source{member: member}
+	n.feeds.sources.Store(event, mine) // first: a link that breaks from here on is noticed
 	peer, ok := n.peers.Load(member)
 	err := errDown
 	if ok {
 		err = peer.follow(ctx, event)
 	}
-	if err != nil {
-		n.feeds.sources.Delete(event)
+	if err == nil {
+		mine.sure.Store(true)
+		return nil
 	}
+	n.feeds.sources.Compute(event, func(now *source, _ bool) (*source, xsync.ComputeOp) {
+		if now != mine { // another has asked since
+			return now, xsync.CancelOp
+		}
+		return nil, xsync.DeleteOp
+	})
 	return err
 }
 
@@ -128,7 +143,7 @@ func (f *feeds) left(in *inbound) {
 // broken ends the feeds from a member.
 func (f *feeds) broken(member string) {
 	for event, source := range f.sources.All() {
-		if source == member {
+		if source.member == member {
 			f.sources.Delete(event)
 		}
 	}
@@ -139,7 +154,7 @@ func (f *feeds) broken(member string) {
 // moved ends the feeds of events that have another owner now.
 func (f *feeds) moved(old, now *placement) {
 	for event, source := range f.sources.All() {
-		if owner := now.ownerOf(event); owner == none || owner == now.self || now.members[owner].ID != source {
+		if owner := now.ownerOf(event); owner == none || owner == now.self || now.members[owner].ID != source.member {
 			f.sources.Delete(event)
 		}
 	}
@@ -152,8 +167,8 @@ func (f *feeds) missed(old, now *placement) {
 		if old.owns(event) && now.owns(event) {
 			return true
 		}
-		_, followed := f.sources.Load(event)
-		return followed
+		source, followed := f.sources.Load(event)
+		return followed && source.sure.Load()
 	})
 }
 

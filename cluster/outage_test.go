@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -188,4 +189,29 @@ func TestATellDoesNotRunInCircles(t *testing.T) {
 	require.Eventually(t, func() bool { return sent.Load() > before+100 }, 5*time.Second, time.Millisecond, "it does go on")
 	require.Never(t, func() bool { return sent.Load() > before+10_000 }, 500*time.Millisecond, 10*time.Millisecond)
 	a.Members([]members.Member{a.member, leaving})
+}
+
+// Several begin to follow an event while there is no link to its owner: none of them is
+// told that he does because another is still about to.
+func TestNobodyFollowsWithoutALink(t *testing.T) {
+	t.Parallel()
+	p := newPartyWith(t, nil)
+	a, b := p.open("a"), p.open("b")
+	away := b.member
+	away.Link = "127.0.0.1:0"
+	a.Members([]members.Member{a.member, away})
+	number := p.eventOf("b")
+	var followed atomic.Int64
+	var viewers sync.WaitGroup
+	for range 4 {
+		viewers.Go(func() {
+			for range 20_000 {
+				if a.Follow(t.Context(), number) == nil {
+					followed.Add(1)
+				}
+			}
+		})
+	}
+	viewers.Wait()
+	require.Zero(t, followed.Load())
 }
