@@ -33,11 +33,12 @@ FROM writers WHERE writer = $1 AND losses = $10 AND closed_at IS NULL FOR SHARE`
 	appendRetry = appendFirst + ` ON CONFLICT (writer, batch, day) DO NOTHING`
 
 	// Which epochs have passed, and the losses that this goes with: both as of one
-	// moment. It takes no locks: the append finds out whether it still holds.
+	// moment. It takes no locks: the append finds out whether it still holds. A server
+	// that forgot a claim may have given its epoch to another writer.
 	standing = `
 SELECT closed_at IS NULL, losses, (
   SELECT array_agg(b.n) FROM unnest($1::bigint[], $2::int[]) WITH ORDINALITY AS b(stream_id, epoch, n)
-  WHERE (SELECT s.epoch FROM streams s WHERE s.stream_id = b.stream_id) IS DISTINCT FROM b.epoch)
+  WHERE (SELECT s.epoch FROM streams s WHERE s.stream_id = b.stream_id AND s.writer = $3) IS DISTINCT FROM b.epoch)
 FROM writers WHERE writer = $3`
 
 	// Whether what is there under the batch's number is the batch.

@@ -91,6 +91,10 @@ func (l *lane) reconnect(ctx context.Context) error {
 		l.drop(ctx)
 		return err
 	}
+	if err := l.doubt(ctx); err != nil {
+		l.drop(ctx)
+		return err
+	}
 	if l.before.committed == 0 {
 		return nil
 	}
@@ -101,6 +105,27 @@ func (l *lane) reconnect(ctx context.Context) error {
 	}
 	if !there {
 		return fmt.Errorf("%w: writer %d batch %d", ErrLost, l.writer, l.before.seq)
+	}
+	return nil
+}
+
+// unheard is more losses than a writer has between two appends.
+const unheard = 1000
+
+// doubt has the lane ask about all claims once more: a server that lost commits may have
+// lost claims, too, after the last batch. The count goes beyond any that came with a claim,
+// also one that the server has forgotten. Being a commit, this waits for the standby, and
+// with it for what earlier attempts left: finding a batch there does not.
+func (l *lane) doubt(ctx context.Context) error {
+	const raise = `UPDATE writers SET losses = greatest(losses, $2) + 1 WHERE writer = $1`
+	l.losses += unheard // each time: the server may forget this, too
+	l.warning = ""
+	_, err := l.conn.Exec(ctx, raise, l.writer, l.losses)
+	if err == nil && l.warning != "" {
+		err = fmt.Errorf("server warns: %s", l.warning)
+	}
+	if err != nil {
+		return fmt.Errorf("journal: doubt claims: %w", err)
 	}
 	return nil
 }

@@ -42,7 +42,7 @@ type lane struct {
 	first, retry  *pgconn.StatementDescription
 	standing      *pgconn.StatementDescription
 	lookup        *pgconn.StatementDescription
-	losses        int32 // of the writer, as last heard
+	losses        int32 // of the writer, as last heard; or beyond that: see doubt
 	taken         []*Entry
 	next          int // in taken
 	batches       int64

@@ -104,3 +104,47 @@ func TestAppendWaitsForClaims(t *testing.T) {
 	require.NoError(t, claimed(false))
 	require.ErrorIs(t, claimed(true), journal.ErrFenced)
 }
+
+// A server that came back with all batches but without the last claims, or without what
+// they cost others, has two nodes hold a stream, under one epoch even. Only the one that
+// it knows of may write.
+func TestServerForgotClaims(t *testing.T) {
+	t.Parallel()
+	const back = `UPDATE streams SET epoch = 1, writer = NULL WHERE name = $1`
+	for name, test := range map[string]struct {
+		forgets string
+		losses  int // that it keeps
+	}{
+		"a stream":            {`DELETE FROM streams WHERE name = $1`, 1},
+		"an epoch":            {back, 1},
+		"an epoch and a loss": {back, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			pool := persisttest.Migrated(t)
+			node := t.Name()
+			a, b := open(t, pool, node, oneLane), open(t, pool, "b", oneLane)
+			stays := persisttest.NewScribe(t, a, engine.EventRef(1))
+			ref := engine.InventoryRef(1, 2)
+			first := persisttest.NewScribe(t, b, ref)
+			require.NoError(t, first.Append(1).Wait(t))
+			require.NoError(t, wakes.Table{Pool: pool}.Park(t.Context(), ref, first.Claim, time.Time{}))
+			require.NoError(t, stays.Append(1).Wait(t)) // the lane's last batch, which the server keeps
+			taken := persisttest.NewScribe(t, a, engine.InventoryRef(1, 3))
+			persisttest.NewScribe(t, b, taken.Ref) // a loss, of which the lane does not hear
+
+			former := persisttest.NewScribe(t, a, ref)
+			_, err := pool.Exec(t.Context(), test.forgets, ref.Name())
+			require.NoError(t, err)
+			_, err = pool.Exec(t.Context(), `UPDATE writers SET losses = $1 WHERE node = $2`, test.losses, node)
+			require.NoError(t, err)
+			endLanes(t, pool, node)
+			heir := persisttest.NewScribe(t, b, ref)
+			require.NoError(t, heir.Append(1).Wait(t))
+			require.NoError(t, stays.Append(1).Wait(t))
+			require.ErrorIs(t, former.Append(1).Wait(t), journal.ErrFenced)
+			require.NoError(t, stays.Append(1).Wait(t))
+			require.NoError(t, heir.Append(1).Wait(t))
+		})
+	}
+}
