@@ -2,6 +2,7 @@ package journal
 
 import (
 	"context"
+	"errors"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -14,8 +15,14 @@ const (
 	BatchesBetween = batchesBetween
 )
 
-// IndexTails brings the spans up to date.
-func (j *Postgres) IndexTails(ctx context.Context) error { return j.indexTails(ctx) }
+// IndexTails brings the spans up to date, also when the node is doing that just now.
+func (j *Postgres) IndexTails(ctx context.Context) error {
+	for {
+		if err := j.indexTails(ctx); !errors.Is(err, errHeld) {
+			return err
+		}
+	}
+}
 
 // LaneConfig is how a lane connects under the given configuration.
 func LaneConfig(cfg Config) *pgx.ConnConfig { return withDefaults(cfg).Lane }

@@ -86,13 +86,12 @@ func Open(ctx context.Context, cfg Config) (*Postgres, error) {
 		j.cancel()
 		return nil, fmt.Errorf("journal: close earlier writers of %s: %w", cfg.Node, err)
 	}
-	err := j.openDays(ctx)
-	if err == nil {
-		err = j.indexTails(ctx) // for all that this node will load
-	}
-	if err != nil {
+	if err := j.openDays(ctx); err != nil {
 		j.cancel()
 		return nil, err
+	}
+	if err := j.indexTails(ctx); err != nil { // for all that this node will load; the tails keep that right
+		j.log.Warn("journal not indexed", slog.Any("error", err))
 	}
 	for range j.cfg.Lanes {
 		l, err := openLane(ctx, j)

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -14,27 +15,43 @@ const tailStep = 1024
 
 // indexTails has the spans know what has been committed: by this node's writers, and by
 // closed ones, whose nodes may not be there to do it. Until then whoever loads a stream
-// goes through all batches of the tails.
+// goes through all batches of the tails. One that fails keeps no other from being indexed.
 func (j *Postgres) indexTails(ctx context.Context) error {
 	began := time.Now()
-	const mine = `SELECT t.writer FROM tails t JOIN writers w USING (writer) WHERE w.node = $1 OR w.closed_at IS NOT NULL ORDER BY 1`
+	const mine = `
+SELECT t.writer, w.closed_at IS NULL FROM tails t JOIN writers w USING (writer) WHERE w.node = $1 OR w.closed_at IS NOT NULL ORDER BY 1`
+	type tail struct {
+		Writer int32
+		Open   bool
+	}
 	rows, _ := j.pool.Query(ctx, mine, j.cfg.Node) // CollectRows returns its error
-	writers, err := pgx.CollectRows(rows, pgx.RowTo[int32])
+	tails, err := pgx.CollectRows(rows, pgx.RowToStructByPos[tail])
 	if err != nil {
 		return fmt.Errorf("journal: tails: %w", err)
 	}
-	for _, w := range writers {
-		if err := j.indexTail(ctx, w); err != nil {
-			return fmt.Errorf("journal: index writer %d: %w", w, err)
+	var errs []error
+	for _, t := range tails {
+		err := j.indexTail(ctx, t.Writer)
+		if errors.Is(err, errHeld) && !t.Open {
+			continue // another node is at it
 		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("journal: index writer %d: %w", t.Writer, err))
+		}
+	}
+	if len(errs) > 0 {
+		return errors.Join(errs...)
 	}
 	j.indexed.Store(began.UnixNano())
 	return nil
 }
 
+// errHeld says that the tail is locked by another.
+var errHeld = errors.New("its tail is locked")
+
 // indexTail writes the spans of the writer's tail, and lets a closed writer's go. Nodes
-// that come at once leave it to the first. It does not wait for the disk: what a crash of
-// the server takes with it is in the tail again.
+// that come at once leave it to the first, and the others hear errHeld. It does not wait
+// for the disk: what a crash of the server takes with it is in the tail again.
 func (j *Postgres) indexTail(ctx context.Context, writer int32) error {
 	const (
 		index = `
@@ -48,23 +65,23 @@ s AS (
   SELECT r.stream_id, min(r.first_seq), max(r.last_seq), $1, day, array_agg(batch)
   FROM b CROSS JOIN LATERAL unnest(b.streams, b.firsts, b.lasts) AS r(stream_id, first_seq, last_seq) GROUP BY 1, 5),
 m AS (UPDATE tails SET batch = (SELECT max(batch) FROM b) WHERE writer = $1 AND EXISTS (SELECT FROM b))
-SELECT count(*) FROM b`
+SELECT count(*), EXISTS (SELECT FROM t) FROM b`
 		// A writer that is seen closed has all its batches seen too.
 		end = `
 DELETE FROM tails t USING writers w WHERE t.writer = $1 AND w.writer = t.writer AND w.closed_at IS NOT NULL
   AND NOT EXISTS (SELECT FROM journal j WHERE j.writer = t.writer AND j.batch > t.batch)`
 	)
 	for n := tailStep; n == tailStep; {
-		read := func(rows pgx.Rows) (err error) {
-			n, err = pgx.CollectExactlyOneRow(rows, pgx.RowTo[int])
-			return err
-		}
+		ours := false
 		var once pgx.Batch // one transaction
 		once.Queue(byIndex)
 		once.Queue(`SELECT set_config('synchronous_commit', 'off', true)`)
-		once.Queue(index, writer, tailStep).Query(read)
+		once.Queue(index, writer, tailStep).QueryRow(func(row pgx.Row) error { return row.Scan(&n, &ours) })
 		if err := j.pool.SendBatch(ctx, &once).Close(); err != nil {
 			return err
+		}
+		if !ours {
+			return errHeld
 		}
 	}
 	_, err := j.pool.Exec(ctx, end, writer)

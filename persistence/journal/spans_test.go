@@ -1,6 +1,7 @@
 package journal_test
 
 import (
+	"context"
 	"errors"
 	"sync"
 	"testing"
@@ -88,23 +89,52 @@ func TestSpans(t *testing.T) {
 	requireWhole()
 }
 
-// Whoever keeps the spans from being written is seen.
+// Whoever keeps the spans from being written is seen, also one who is not waited for.
 func TestUnindexed(t *testing.T) {
 	t.Parallel()
-	pool := persisttest.Migrated(t)
-	j := open(t, pool, "a", oneLane)
-	require.Less(t, j.Unindexed(), time.Minute)
-	hold, err := pool.Begin(t.Context())
-	require.NoError(t, err)
-	_, err = hold.Exec(t.Context(), `LOCK TABLE tails`)
-	require.NoError(t, err)
-	within := func(ok func(time.Duration) bool) {
-		t.Helper()
-		require.Eventually(t, func() bool { return ok(j.Unindexed()) }, 20*time.Second, 10*time.Millisecond)
+	for name, lock := range map[string]string{"table": `LOCK TABLE tails`, "row": `SELECT FROM tails FOR UPDATE`} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			pool := persisttest.Migrated(t)
+			j := open(t, pool, "a", oneLane)
+			require.Less(t, j.Unindexed(), time.Minute)
+			hold, err := pool.Begin(t.Context())
+			require.NoError(t, err)
+			defer func() { _ = hold.Rollback(context.WithoutCancel(t.Context())) }() // when a requirement fails
+			_, err = hold.Exec(t.Context(), lock)
+			require.NoError(t, err)
+			within := func(ok func(time.Duration) bool) {
+				t.Helper()
+				require.Eventually(t, func() bool { return ok(j.Unindexed()) }, failWithin, 10*time.Millisecond)
+			}
+			within(func(d time.Duration) bool { return d > 2*time.Second })
+			require.NoError(t, hold.Rollback(t.Context()))
+			within(func(d time.Duration) bool { return d < time.Second })
+		})
 	}
-	within(func(d time.Duration) bool { return d > 2*time.Second })
-	require.NoError(t, hold.Rollback(t.Context()))
-	within(func(d time.Duration) bool { return d < time.Second })
+}
+
+// A writer whose facts do not go into the spans holds up no other, and no node's start.
+func TestIndexGoesOn(t *testing.T) {
+	t.Parallel()
+	pool := persisttest.Migrated(t)
+	a, b := open(t, pool, "a", oneLane), open(t, pool, "b", oneLane)
+	bad, good := persisttest.NewScribe(t, a, engine.EventRef(1)), persisttest.NewScribe(t, b, engine.EventRef(2))
+	_, err := pool.Exec(t.Context(), `
+INSERT INTO spans (stream_id, first_seq, last_seq, writer, day, batches) VALUES ($1, 1, 1, 1000, '2026-01-01', '{1}')`, bad.Claim.Stream)
+	require.NoError(t, err)
+	require.NoError(t, bad.Append(1).Wait(t))
+	require.NoError(t, good.Append(1).Wait(t))
+	for _, node := range []string{"a", "b"} {
+		for _, w := range writersOf(t, a, node) {
+			require.NoError(t, a.CloseWriter(t.Context(), w))
+		}
+	}
+	c := open(t, pool, "c", oneLane)
+	require.ErrorContains(t, c.IndexTails(t.Context()), "index writer")
+	require.Equal(t, 1, count(t, pool, `SELECT count(*) FROM tails t JOIN writers w USING (writer) WHERE w.closed_at IS NOT NULL`))
+	require.Len(t, persisttest.LoadTokens(t, c, bad.Claim.Stream, 0), 1)
+	require.NoError(t, persisttest.NewScribe(t, c, bad.Ref).Append(1).Wait(t))
 }
 
 func writersOf(t *testing.T, j *journal.Postgres, node string) (ids []int32) {
