@@ -15,6 +15,9 @@ const (
 	BatchesBetween = batchesBetween
 )
 
+// MaxStreams bounds what a lane remembers.
+const MaxStreams = maxStreams
+
 // IndexTails brings the spans up to date, also when the node is doing that just now.
 func (j *Postgres) IndexTails(ctx context.Context) error {
 	for {

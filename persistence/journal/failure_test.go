@@ -111,6 +111,42 @@ func TestLaneOutlivesItsSession(t *testing.T) {
 	require.Equal(t, persisttest.Tokens(1, 1, 4), persisttest.LoadTokens(t, j, s.Claim.Stream, 0))
 }
 
+// A node that stops in order leaves no writer open, though its lane's connection has
+// died since the last batch: its next lifetime may have another name.
+func TestStopAfterACut(t *testing.T) {
+	t.Parallel()
+	pool := persisttest.Migrated(t)
+	j := open(t, pool, t.Name(), oneLane)
+	require.NoError(t, persisttest.NewScribe(t, j, engine.EventRef(1)).Append(1).Wait(t))
+	endLanes(t, pool, t.Name())
+	require.NoError(t, j.Stop(t.Context()))
+	writers, err := j.Writers(t.Context())
+	require.NoError(t, err)
+	require.Len(t, writers, 1)
+	require.True(t, writers[0].Closed)
+}
+
+// What follows a refused entry is refused, too, though the lane has forgotten the streams
+// that it knew.
+func TestRefusalIsNotForgotten(t *testing.T) {
+	t.Parallel()
+	pool := persisttest.Migrated(t)
+	j := open(t, pool, "a", oneLane)
+	s := persisttest.NewScribe(t, j, engine.EventRef(1))
+	const unknown = 1_000_000_000 // streams
+	for i := range int64(journal.MaxStreams) {
+		j.Append(&journal.Entry{Ref: s.Ref, Claim: journal.Claim{Stream: unknown + i, Epoch: 1}, Owner: nobody{}}) // a barrier: nothing is sent
+	}
+	require.ErrorIs(t, s.AppendNeeding(1, journal.Claim{Stream: unknown - 1, Epoch: 1}).Wait(t), journal.ErrFenced)
+	require.ErrorIs(t, s.Append(1).Wait(t), journal.ErrFenced)
+	require.Zero(t, count(t, pool, `SELECT count(*) FROM records`))
+}
+
+type nobody struct{}
+
+// Settled does nothing.
+func (nobody) Settled(error) {}
+
 // A server that comes back without what it acknowledged must not be served from.
 func TestFailsWhenTheServerForgot(t *testing.T) {
 	t.Parallel()

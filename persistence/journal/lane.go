@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -13,9 +14,11 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// maxStreams bounds what a lane remembers of its streams. It forgets all of them
-// at once. That costs early refusals, for which the server stands in, and the entries
-// that need what was handed over just before: those are refused.
+// maxStreams bounds what a lane remembers of its streams. It forgets all of them at once,
+// but those that it lost: of an entry refused for its order or its needs the server knows
+// nothing, and would take the next one. That costs refusals of passed epochs, for which the
+// server stands in, and the entries that need what was handed over just before: those are
+// refused.
 const maxStreams = 1 << 17
 
 // lane is one goroutine with one connection and one row in writers. It sends
@@ -153,7 +156,7 @@ func (l *lane) take() bool {
 	b.reset(l.batches + 1)
 	l.formed++
 	if len(l.streams) > maxStreams {
-		clear(l.streams)
+		maps.DeleteFunc(l.streams, func(_ int64, s *stream) bool { return !s.lost })
 	}
 	for {
 		for ; l.next < len(l.taken); l.next++ {
@@ -310,13 +313,12 @@ func (l *lane) refuse(err error) {
 // writer that it cannot close is closed by the node's next start or by whoever
 // takes over.
 func (l *lane) leave(ctx context.Context) {
-	if l.conn != nil && !l.conn.IsClosed() {
+	if l.writer != 0 && !l.closed {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		defer cancel()
-		if l.writer != 0 && !l.closed {
-			if err := closeWriter(ctx, l.conn, l.writer); err != nil {
-				l.j.log.Warn("journal writer left open", slog.Int("writer", int(l.writer)), slog.Any("error", err))
-			}
+		// By the pool: the lane's connection may have died since the last batch.
+		if err := l.j.CloseWriter(ctx, l.writer); err != nil {
+			l.j.log.Warn("journal writer left open", slog.Int("writer", int(l.writer)), slog.Any("error", err))
 		}
 	}
 	l.drop(ctx)

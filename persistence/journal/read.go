@@ -71,17 +71,8 @@ func (j *Reader) Writers(ctx context.Context) ([]Writer, error) {
 // CloseWriter fences a dead node's lane: once it returns, nothing more is
 // written under that writer. Closing a closed one changes nothing.
 func (j *Reader) CloseWriter(ctx context.Context, writer int32) error {
-	conn, err := j.pool.Acquire(ctx)
-	if err != nil {
-		return fmt.Errorf("journal: close writer %d: %w", writer, err)
-	}
-	defer conn.Release()
-	return closeWriter(ctx, conn.Conn(), writer)
-}
-
-func closeWriter(ctx context.Context, conn *pgx.Conn, writer int32) error {
 	const close = `UPDATE writers SET closed_at = now() WHERE writer = $1 AND closed_at IS NULL`
-	if _, err := conn.Exec(ctx, close, writer); err != nil {
+	if _, err := j.pool.Exec(ctx, close, writer); err != nil {
 		return fmt.Errorf("journal: close writer %d: %w", writer, err)
 	}
 	return nil
