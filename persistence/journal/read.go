@@ -113,7 +113,7 @@ func (j *Reader) ReadWriter(ctx context.Context, writer int32, after int64) iter
 			if size < bigWindow/4 {
 				window = min(2*window, maxWindow)
 			} else if size > bigWindow {
-				window = max(window/2, minWindow)
+				window = max(int64(len(batches)), minWindow)
 			}
 		}
 	}
@@ -141,7 +141,8 @@ SELECT j.batch, j.streams, j.epochs, j.firsts, j.lasts, j.ends, j.facts, (
 FROM journal j WHERE j.writer = $1 AND j.batch > $2 AND j.batch <= $3 ORDER BY j.batch`
 
 // readWindow reads the batches after the one and up to the other, and says how
-// many bytes of facts they are.
+// many bytes of facts they are. It stops a little beyond bigWindow: the window of a quiet
+// time may be gigabytes when a rush comes.
 func (j *Reader) readWindow(ctx context.Context, writer int32, after, last int64) (batches []Batch, size int, err error) {
 	read := func(rows pgx.Rows) error {
 		var r batchRow
@@ -155,6 +156,9 @@ func (j *Reader) readWindow(ctx context.Context, writer int32, after, last int64
 				return err
 			}
 			batches, size = append(batches, b), size+len(r.facts)
+			if size > bigWindow && len(batches) >= minWindow {
+				break // the rest comes with the next window
+			}
 		}
 		return rows.Err()
 	}

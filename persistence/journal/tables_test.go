@@ -118,6 +118,28 @@ func TestReadWriter(t *testing.T) {
 	}
 }
 
+// However batches grow, a reader holds few of them: what it has not read yet can go.
+func TestReadWriterHoldsFew(t *testing.T) {
+	t.Parallel()
+	const small, big = 1016, 50 // the windows of 8, 16 ... 512 batches, and some of the next one
+	pool := persisttest.Migrated(t)
+	j := open(t, pool, "a", oneLane)
+	require.NoError(t, persisttest.NewScribe(t, j, engine.EventRef(1)).Append(1).Wait(t))
+	_, err := pool.Exec(t.Context(), `
+INSERT INTO journal SELECT writer, n, day, streams, epochs, ARRAY[n], ARRAY[n], ARRAY[size], decode(repeat('00', size), 'hex')
+FROM journal, generate_series(2, $1::int) n, LATERAL (SELECT CASE WHEN n > $2 THEN 200000 ELSE 8 END AS size) s`, small+big, small)
+	require.NoError(t, err)
+	var last int64
+	for b, err := range j.ReadWriter(t.Context(), 1, 0) {
+		require.NoError(t, err)
+		if last = b.Seq; last == small+1 {
+			_, err = pool.Exec(t.Context(), `DELETE FROM journal WHERE batch > $1`, last)
+			require.NoError(t, err)
+		}
+	}
+	require.Equal(t, int64(small+8), last)
+}
+
 func TestStreamsAndWakes(t *testing.T) {
 	t.Parallel()
 	pool := persisttest.Migrated(t)
