@@ -40,6 +40,11 @@ func TestRun(t *testing.T) {
 			damage: `DELETE FROM journal WHERE streams = ARRAY[$1::bigint] AND firsts = '{3}'`,
 			finds:  []string{"event/1/1: facts 4-4 follow 2"},
 		},
+		"a record that no span and no tail names": {
+			damage: `INSERT INTO journal SELECT 1000, 1, day, streams, epochs, '{8}', '{8}', ends, facts
+FROM journal WHERE streams = ARRAY[$1::bigint] AND firsts = '{7}'`,
+			finds: []string{"journal: of 16 records 15 are found by stream"},
+		},
 		"an overlap": {
 			damage: `UPDATE journal SET firsts = '{2}' WHERE streams = ARRAY[$1::bigint] AND firsts = '{3}'`,
 			finds:  []string{"event/1/1: facts 2-3 follow 2"},
@@ -99,7 +104,7 @@ func TestRun(t *testing.T) {
 			require.Equal(t, test.finds, r.Findings)
 			require.Equal(t, len(test.finds) == 0, r.Clean())
 			if r.Clean() {
-				require.Equal(t, &audit.Report{Streams: 3, Facts: 15, Events: 1, Tickets: 3, Sold: 3, Held: 4, Orphans: 1}, r)
+				require.Equal(t, &audit.Report{Streams: 3, Facts: 15, Records: 15, Events: 1, Tickets: 3, Sold: 3, Held: 4, Orphans: 1}, r)
 			}
 		})
 	}
@@ -159,7 +164,7 @@ func TestRunSeats(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, test.finds, r.Findings)
 			if r.Clean() {
-				require.Equal(t, &audit.Report{Streams: 3, Facts: 20, Events: 1, Tickets: 2, Sold: 2, Held: 1, Orphans: 1, Seats: 3}, r)
+				require.Equal(t, &audit.Report{Streams: 3, Facts: 20, Records: 20, Events: 1, Tickets: 2, Sold: 2, Held: 1, Orphans: 1, Seats: 3}, r)
 			}
 		})
 	}

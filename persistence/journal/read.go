@@ -205,6 +205,15 @@ func (j *Reader) nextBatch(ctx context.Context, writer int32, after int64) (next
 	return next, err
 }
 
+// Records counts the journal's records, whether they are found by stream or not.
+func (j *Reader) Records(ctx context.Context) (n int64, err error) {
+	const all = `SELECT coalesce(sum(cardinality(streams)), 0) FROM journal`
+	if err := j.pool.QueryRow(ctx, all).Scan(&n); err != nil {
+		return 0, fmt.Errorf("journal: records: %w", err)
+	}
+	return n, nil
+}
+
 // Stream is one actor's stream as it stands.
 type Stream struct {
 	ID    int64
