@@ -115,6 +115,28 @@ func TestMessages(t *testing.T) {
 	}
 }
 
+// TestLearnAgain looks an organization up once more when that failed.
+func TestLearnAgain(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	r := s.relay()
+	j := s.journal(r.Offer)
+	gig := s.stream(j, engine.EventRef(42))
+	s.journaled(gig.append(&event.Created{Details: &event.Details{Org: 77, Title: "Gig"}, At: 5}))
+	tx, err := s.pool.Begin(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, tx.Rollback(t.Context())) // as if the connection had died
+	batches := []journal.Batch{{Records: []journal.Record{{Ref: gig.ref, Stream: gig.claim.Stream, First: 1, Last: 1}}}}
+	require.Eventually(t, func() bool { // a topic that has just been made may not be ready
+		return errors.Is(r.Apply(t.Context(), tx, batches), pgx.ErrTxClosed)
+	}, within, 10*time.Millisecond)
+	r.Start(j)
+	s.passed(r)
+	all := s.topic()
+	require.NotEmpty(t, all)
+	require.Equal(t, "77", all[0].headers["organization"])
+}
+
 // TestRebalances starts and stops members of the group while facts come.
 func TestRebalances(t *testing.T) {
 	t.Parallel()

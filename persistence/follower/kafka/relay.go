@@ -159,13 +159,10 @@ SELECT s.name, r.facts FROM streams s CROSS JOIN LATERAL records_of(s.stream_id,
 	if len(unknown) == 0 {
 		return nil
 	}
-	rows, err := tx.Query(ctx, first, unknown)
-	if err != nil {
-		return fmt.Errorf("kafka: organizations: %w", err)
-	}
+	rows, _ := tx.Query(ctx, first, unknown) // ForEachRow returns its error
 	var name string
 	var bytes []byte
-	_, err = pgx.ForEachRow(rows, []any{&name, &bytes}, func() error {
+	_, err := pgx.ForEachRow(rows, []any{&name, &bytes}, func() error {
 		ref, err := engine.ParseRef(name)
 		if err != nil {
 			return err
