@@ -118,6 +118,7 @@ func TestSaysWhatTheActorsSay(t *testing.T) {
 	require.Equal(t, "issued", tickets[1].Status)
 
 	record := w.do(engine.EventRef(1), event.Get{}).(*event.Record)
+	record.Room = 0 // which is as of now
 	got, err := w.model.EventByNumber(t.Context(), 1)
 	require.NoError(t, err)
 	require.Equal(t, *record, got.Record)
