@@ -282,8 +282,12 @@ func (s *stage) topic() []message {
 		r := kafkago.NewReader(kafkago.ReaderConfig{
 			Brokers: s.cfg.Brokers, Topic: s.cfg.Topic, Partition: p, MaxWait: 100 * time.Millisecond, MaxBytes: 32 << 20,
 		})
-		lag, err := r.ReadLag(s.t.Context())
-		require.NoError(s.t, err)
+		var lag int64
+		require.Eventually(s.t, func() bool { // a partition that has just been made may have no leader yet
+			var err error
+			lag, err = r.ReadLag(s.t.Context())
+			return err == nil
+		}, within, 10*time.Millisecond)
 		for range lag {
 			m, err := r.ReadMessage(s.t.Context())
 			require.NoError(s.t, err)
