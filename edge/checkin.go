@@ -42,11 +42,11 @@ func (d *Desk) scanTicket(c *route.Call, in *api.ScanTicket) (*api.ScanResult, e
 		return nil, err
 	}
 	r, err := ask[event.ScanReply](c, d, engine.EventRef(number), cmd)
+	if err != nil || r.Status != event.ScanWrongEvent {
+		right() // or nobody has judged it
+	}
 	if err != nil {
 		return nil, err
-	}
-	if r.Status != event.ScanWrongEvent {
-		right()
 	}
 	v := &api.ScanResult{
 		Status: r.Status, DeniedReason: optional(r.Reason), HolderName: optional(r.Holder),
@@ -61,7 +61,7 @@ func (d *Desk) scanTicket(c *route.Call, in *api.ScanTicket) (*api.ScanResult, e
 	return v, nil
 }
 
-// guess counts a door code as a wrong one until it proves right: those that a device
+// guess counts a door code as a wrong one unless it is taken back: those that a device
 // sends beyond the limit are not looked at.
 func (d *Desk) guess(c *route.Call, in *api.ScanTicket) (right func(), err error) {
 	if !secrets.IsShort(in.QRData) {

@@ -90,6 +90,7 @@ func Open(ctx context.Context, cfg Config) (*Postgres, error) {
 		j.cancel()
 		return nil, err
 	}
+	j.indexed.Store(time.Now().UnixNano())    // if that fails: counted from now
 	if err := j.indexTails(ctx); err != nil { // for all that this node will load; the tails keep that right
 		j.log.Warn("journal not indexed", slog.Any("error", err))
 	}
