@@ -12,26 +12,27 @@ import (
 
 	"boxoffice/cluster/host"
 	"boxoffice/engine"
+	"boxoffice/persistence/panics"
 )
 
 // maxInbound bounds the links that other nodes have opened.
 const maxInbound = 1_000
 
 // listen takes links from other members in until the listener closes.
-func (n *Node) listen(ln net.Listener) {
+func (n *Node) listen(ctx context.Context, ln net.Listener) {
 	var open sync.WaitGroup
 	defer open.Wait()
 	slots := make(chan struct{}, maxInbound)
 	for {
 		conn, err := ln.Accept()
 		if err != nil {
-			if n.ctx.Err() != nil || errors.Is(err, net.ErrClosed) {
+			if ctx.Err() != nil || errors.Is(err, net.ErrClosed) {
 				return
 			}
 			n.cfg.Log.Warn("link not accepted", slog.Any("error", err))
 			select {
 			case <-time.After(redialFirst): // descriptors may be scarce for a while
-			case <-n.ctx.Done():
+			case <-ctx.Done():
 			}
 			continue
 		}
@@ -43,7 +44,7 @@ func (n *Node) listen(ln net.Listener) {
 		}
 		open.Go(func() {
 			defer func() { <-slots }()
-			if err := n.serveLink(conn); err != nil {
+			if err := panics.Catch(n.cfg.Log, "link from a node", func() error { return n.serveLink(ctx, conn) }); err != nil {
 				n.cfg.Log.Debug("link from another node ended", slog.String("from", conn.RemoteAddr().String()), slog.Any("error", err))
 			}
 		})
@@ -59,13 +60,13 @@ type inbound struct {
 	told int64  // of n.own: what the other has been told, by the writing goroutine alone
 }
 
-func (n *Node) serveLink(conn net.Conn) error {
-	stop := context.AfterFunc(n.ctx, func() { _ = conn.Close() })
+func (n *Node) serveLink(ctx context.Context, conn net.Conn) error {
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
 	if n.cfg.TLS != nil {
 		c := tls.Server(conn, n.cfg.TLS)
-		ctx, cancel := context.WithTimeout(n.ctx, dialTime)
-		err := c.HandshakeContext(ctx)
+		handshake, cancel := context.WithTimeout(ctx, dialTime)
+		err := c.HandshakeContext(handshake)
 		cancel()
 		if err != nil {
 			n.strangers.Add(1)
@@ -83,8 +84,8 @@ func (n *Node) serveLink(conn net.Conn) error {
 	}
 	in.from = from
 	var wg sync.WaitGroup
-	wg.Go(func() { in.write(in.committed) })
-	in.read(r, in.handle)
+	wg.Go(func() { in.guard(n.cfg.Log, func() { in.write(in.committed) }) })
+	in.guard(n.cfg.Log, func() { in.read(r, in.handle) })
 	wg.Wait()
 	n.feeds.left(in)
 	return in.err

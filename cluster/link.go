@@ -8,11 +8,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"boxoffice/persistence/panics"
 )
 
 const (
@@ -151,6 +154,18 @@ func (l *link) read(in *bufio.Reader, handle func(kind byte, body *reader) error
 			l.fail(err)
 			return
 		}
+	}
+}
+
+// guard runs the reader or the writer. A panic breaks this link alone, and it is made
+// again.
+func (l *link) guard(log *slog.Logger, do func()) {
+	err := panics.Catch(log, "link", func() error {
+		do()
+		return nil
+	})
+	if err != nil {
+		l.fail(err)
 	}
 }
 

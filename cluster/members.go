@@ -10,6 +10,7 @@ import (
 	"boxoffice/cluster/host"
 	"boxoffice/engine"
 	"boxoffice/persistence/members"
+	"boxoffice/persistence/panics"
 )
 
 const (
@@ -73,7 +74,7 @@ func (n *Node) handOver(ctx context.Context) {
 		}
 		slots <- struct{}{}
 		wg.Go(func() {
-			n.letGo(ctx, ref)
+			panics.Do(n.cfg.Log, "hand-over", func() { n.letGo(ctx, ref) })
 			<-slots
 		})
 	}
@@ -222,7 +223,7 @@ func (n *Node) during(life context.Context, task string, f func(context.Context)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		f(ctx)
+		panics.Keep(ctx, n.cfg.Log, "task "+task, func() { f(ctx) })
 	}()
 	for p := n.placement.Load(); p.self != none && p.task(task) == p.self && life.Err() == nil; p = n.placement.Load() {
 		select {

@@ -32,6 +32,7 @@ import (
 	"boxoffice/engine"
 	"boxoffice/persistence/journal"
 	"boxoffice/persistence/members"
+	"boxoffice/persistence/panics"
 )
 
 // Config is what a node needs. Zero limits take the defaults.
@@ -93,6 +94,7 @@ type Node struct {
 	strangers  atomic.Int64 // links refused
 	asked      struct{ here, there atomic.Int64 }
 	fenced     atomic.Int64 // activations
+	unfounded  atomic.Int64 // snapshots
 
 	closing atomic.Bool
 	ctx     context.Context //nolint:containedctx // the life of the node's goroutines
@@ -139,13 +141,13 @@ func Start(cfg Config) *Node {
 	n.env = host.Env{
 		Journal: cfg.Journal, Snapshots: cfg.Snapshots, Log: n.cfg.Log, Now: n.Now, Send: n.Tell, Here: n.here, Join: n.join,
 		Arm: n.timers.arm, Go: n.run, Freeze: n.freeze, Gone: n.gone, Parked: n.parked, Before: n.before, SnapshotEvery: n.cfg.SnapshotEvery,
-		Fenced: &n.fenced,
+		Fenced: &n.fenced, Unfounded: &n.unfounded,
 	}
-	n.run(n.timers.run)
-	n.run(n.runFreezer)
-	n.run(n.sweep)
+	n.keep("timers", n.timers.run)
+	n.keep("snapshot writer", n.runFreezer)
+	n.keep("sweeper", n.sweep)
 	if cfg.Listen != nil {
-		n.wg.Go(func() { n.listen(cfg.Listen) })
+		n.keep("accepting of links", func(ctx context.Context) { n.listen(ctx, cfg.Listen) })
 	}
 	return n
 }
@@ -164,8 +166,7 @@ func (c Config) withDefaults() Config {
 		c.SnapshotEvery = 50_000
 	}
 	if c.Now == nil {
-		start := time.Now()
-		c.Now = func() time.Time { return start.Add(time.Since(start)) }
+		c.Now = newClock(slept).now
 	}
 	if c.Backlog == nil {
 		c.Backlog = func() int { return 0 }
@@ -374,6 +375,13 @@ func (n *Node) parked(ref engine.Ref, claim journal.Claim, at time.Time) error {
 	return n.cfg.Wakes.Park(n.ctx, ref, claim, at)
 }
 
+// keep starts a background job that Stop waits for, and that goes on after a panic.
+func (n *Node) keep(job string, loop func(context.Context)) {
+	n.run(func(ctx context.Context) {
+		panics.Keep(ctx, n.cfg.Log, job, func() { loop(ctx) })
+	})
+}
+
 // run starts a goroutine that Stop waits for.
 func (n *Node) run(f func(context.Context)) {
 	n.wg.Go(func() { f(n.ctx) })
@@ -396,7 +404,7 @@ func (n *Node) runFreezer(ctx context.Context) {
 	for {
 		select {
 		case f := <-n.freezer:
-			f(ctx)
+			panics.Do(n.cfg.Log, "snapshot", func() { f(ctx) })
 			n.frozen.Done()
 		case <-ctx.Done():
 			return
@@ -412,11 +420,14 @@ type Stats struct {
 	Here   int64 // commands asked for on this node and carried out here
 	There  int64 // commands asked for on this node and passed on to another
 	Fenced int64 // activations that ended because another has claimed their stream
+	// Unfounded are snapshots that the journal contradicts: who found one has loaded
+	// its actor from an earlier one, or from all facts.
+	Unfounded int64
 }
 
 // Stats reads the counters.
 func (n *Node) Stats() Stats {
-	return Stats{Here: n.asked.here.Load(), There: n.asked.there.Load(), Fenced: n.fenced.Load()}
+	return Stats{Here: n.asked.here.Load(), There: n.asked.there.Load(), Fenced: n.fenced.Load(), Unfounded: n.unfounded.Load()}
 }
 
 // Stop puts every activation away and ends the node. Commands are refused from

@@ -14,6 +14,7 @@ import (
 	"boxoffice/persistence/follower"
 	"boxoffice/persistence/journal"
 	"boxoffice/persistence/members"
+	"boxoffice/persistence/panics"
 )
 
 // peer is the way to another member: one link, made as soon as the member is on
@@ -37,7 +38,7 @@ var errDown = errors.New("cluster: no link to the member")
 func (n *Node) connectTo(m members.Member) *peer {
 	ctx, cancel := context.WithCancel(n.ctx)
 	p := &peer{n: n, member: m, cancel: cancel, pending: make(map[int64]*host.Call)}
-	n.wg.Go(func() { p.run(ctx) })
+	n.wg.Go(func() { panics.Keep(ctx, n.cfg.Log, "link to a node", func() { p.run(ctx) }) })
 	return p
 }
 
@@ -77,8 +78,9 @@ func (p *peer) serve(ctx context.Context, l *link, in *bufio.Reader) {
 	stop := context.AfterFunc(ctx, func() { l.fail(ctx.Err()) })
 	defer stop()
 	var wg sync.WaitGroup
-	wg.Go(func() { l.write(func(*writer) {}) })
-	l.read(in, p.handle)
+	log := p.n.cfg.Log
+	wg.Go(func() { l.guard(log, func() { l.write(func(*writer) {}) }) })
+	l.guard(log, func() { l.read(in, p.handle) })
 	wg.Wait()
 	p.mu.Lock()
 	p.link = nil

@@ -75,7 +75,7 @@ func (t *timers) run(ctx context.Context) {
 	}
 }
 
-// fire sends what is due and returns how long the next has to wait.
+// fire sends what is due and returns when to look again.
 func (t *timers) fire() time.Duration {
 	for {
 		t.mu.Lock()
@@ -86,7 +86,7 @@ func (t *timers) fire() time.Duration {
 		x := t.heap[0]
 		if wait := x.at.Sub(t.now()); wait > 0 {
 			t.mu.Unlock()
-			return wait
+			return min(wait, lookEvery) // the machine may be suspended meanwhile
 		}
 		heap.Pop(&t.heap)
 		stale := false

@@ -7,8 +7,8 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// workers run the strands that no caller runs. They live long: their stacks have grown
-// once and stay so (reading/protoactor.md section 2).
+// workers run the strands that no caller runs. They live long, because the stack of a
+// goroutine that has grown once stays grown.
 type workers struct {
 	queue chan *strand // nil ends the worker that takes it
 	count int

@@ -26,6 +26,7 @@ const (
 	InvalidRefundLimit  Code = "INVALID_REFUND_DEADLINE"
 	InvalidTransition   Code = "INVALID_STATUS_TRANSITION"
 	TicketTypeLocked    Code = "TICKET_TYPE_LOCKED"
+	ProductTypeLocked   Code = "PRODUCT_TYPE_LOCKED"
 	NoSeating           Code = "NO_SEATING"
 	MapNotPublished     Code = "MAP_NOT_PUBLISHED"
 	SeatTaken           Code = "SEAT_TAKEN"
@@ -58,7 +59,7 @@ type CodeDef struct {
 	Sentence  string // what the client is told when the refusal says nothing better
 }
 
-// CodeTable is the error catalogue (decisions.md section 6): every code with
+// CodeTable is the error catalogue (docs/rules.md, Errors): every code with
 // its HTTP status, whether a retry makes sense, and a sentence.
 var CodeTable = map[Code]CodeDef{
 	Validation:          {400, false, "The request is not valid."},
@@ -80,6 +81,7 @@ var CodeTable = map[Code]CodeDef{
 	InvalidRefundLimit:  {400, false, "The refund deadline must not be after the start of the event."},
 	InvalidTransition:   {409, false, "The event cannot move to that status."},
 	TicketTypeLocked:    {409, false, "Price and type cannot change once a ticket is sold."},
+	ProductTypeLocked:   {409, false, "The category cannot become one of another product type once the event has a ticket type."},
 	NoSeating:           {409, false, "The event has no seat map."},
 	MapNotPublished:     {409, false, "The venue map has no such published version."},
 	SeatTaken:           {409, false, "A seat is taken."},

@@ -9,8 +9,7 @@ type Currency struct {
 	Symbol string
 }
 
-// Currencies is the table of currencies that organizations sell in
-// (service-api.md, Resources).
+// Currencies is the table of currencies that organizations sell in.
 var Currencies = []Currency{
 	{1, "USD", "$"},
 	{2, "NGN", "₦"},

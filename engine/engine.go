@@ -109,6 +109,13 @@ func ParseRef(name string) (Ref, error) {
 // outcome.
 type Command interface{ Command() }
 
+// Keyed is a command whose caller may have to wait (Decision.Hold). A repeat of it
+// has the same key.
+type Keyed interface {
+	Command
+	Key() OrderID
+}
+
 // Reply answers a command: a record of the kind, or a *Refusal.
 type Reply any
 

@@ -55,6 +55,7 @@ func (w *work) recycle() {
 
 // released is a held call with its answer.
 type released struct {
+	key   engine.OrderID
 	call  *Call
 	reply engine.Reply
 }
@@ -76,7 +77,7 @@ func (a *Activation) decide(c *Call, cmd engine.Command, needs journal.Claim) {
 	d := a.state.Decide(cmd, now)
 	w := a.newWork(now.UnixMilli())
 	w.sends, w.reply = d.Sends, d.Reply
-	a.ask(w, d.Asks)
+	a.ask(w, d.Asks, d.Hold)
 	if c != nil {
 		if d.Hold != nil {
 			a.held[*d.Hold] = append(a.held[*d.Hold], c)
@@ -91,7 +92,7 @@ func (a *Activation) decide(c *Call, cmd engine.Command, needs journal.Claim) {
 	a.current = nil
 	for _, ans := range d.Answers {
 		for _, h := range a.held[ans.Key] {
-			w.answers = append(w.answers, released{h, ans.Reply})
+			w.answers = append(w.answers, released{ans.Key, h, ans.Reply})
 		}
 		delete(a.held, ans.Key)
 	}
@@ -109,9 +110,14 @@ func (a *Activation) decide(c *Call, cmd engine.Command, needs journal.Claim) {
 
 // ask sends what need not wait for facts, unless the stream may have been claimed
 // by another activation since it was last proven ours, or there are answers that
-// wait to have that proven: a repeat does not overtake the first try's refusal.
-func (a *Activation) ask(w *work, asks []engine.Send) {
-	if len(a.unproven) > 0 || !a.isProven() {
+// wait to have that proven, or for facts: a repeat, held under the key of the first
+// try, does not overtake that one's refusal.
+func (a *Activation) ask(w *work, asks []engine.Send, key *engine.OrderID) {
+	if len(asks) == 0 {
+		return
+	}
+	a.refusals.settle(a.settled())
+	if len(a.unproven) > 0 || !a.isProven() || key != nil && a.refusals.has(*key) {
 		w.sends = append(w.sends, asks...)
 		return
 	}
@@ -166,7 +172,7 @@ func (a *Activation) takeIn(w *work, facts []engine.Fact) bool {
 }
 
 // proofLife is how old the last proof may be that the stream is still ours when
-// an answer leaves that needs no fact (law 1).
+// an answer leaves that needs no fact (docs/adr/0004).
 const proofLife = time.Second
 
 // silent says that nothing has to be kept or told of a decision.
@@ -190,10 +196,16 @@ func (a *Activation) submit(w *work) {
 		a.answer(w)
 		return
 	}
+	a.refusals.settle(a.settled())
+	a.handed++
+	a.refusals.add(w, a.handed)
 	a.pending.Add(1)
 	w.entry.Ref, w.entry.Claim, w.entry.Owner = a.Ref, a.claim, w
 	a.env.Journal.Append(&w.entry)
 }
+
+// settled is how many entries the journal has settled: they come back in order.
+func (a *Activation) settled() int64 { return a.handed - a.pending.Load() }
 
 // answer lets out what needs no fact: at once while the claim is known to have
 // stood within the last second, else when it is proven anew.

@@ -13,11 +13,8 @@ package host
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"iter"
 	"log/slog"
-	"runtime/debug"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -26,14 +23,15 @@ import (
 
 	"boxoffice/engine"
 	"boxoffice/engine/all"
-	"boxoffice/persistence/codec"
 	"boxoffice/persistence/journal"
+	"boxoffice/persistence/snapshot"
 )
 
 // Snapshots keeps frozen states. The tests have one in memory.
 type Snapshots interface {
-	// Load returns the newest snapshot of a stream, or seq 0 when there is none.
-	Load(ctx context.Context, stream int64) (seq int64, state []byte, err error)
+	// Load returns a stream's latest snapshot before another one, or the zero
+	// Version when there is none.
+	Load(ctx context.Context, stream int64, before snapshot.Version) (v snapshot.Version, state []byte, err error)
 	// Save keeps a snapshot of the state after seq: what write writes.
 	Save(ctx context.Context, stream, seq int64, epoch int32, write func(io.Writer) error) error
 }
@@ -65,6 +63,7 @@ type Env struct {
 	// is written twice in all on average, however long a rush.
 	SnapshotEvery int64
 	Fenced        *atomic.Int64 // counts activations that have lost their stream
+	Unfounded     *atomic.Int64 // counts snapshots that the journal contradicts
 }
 
 // Messages of an activation to itself, and of the node.
@@ -112,6 +111,8 @@ type Activation struct {
 	armed    time.Time // the Wake asked for, or zero
 	held     map[engine.OrderID][]*Call
 	unproven []*work     // what leaves once it is proven again
+	handed   int64       // entries handed to the journal
+	refusals refusals    // on their way through it
 	stopped  atomic.Bool // the journal asks too
 	leaving  atomic.Bool // takes no commands and ends when nothing is pending
 	lost     atomic.Bool // facts in the state were refused by the journal
@@ -225,125 +226,6 @@ func (a *Activation) bounce(c *Call, cmd engine.Command) {
 	a.Load.Add(-1)
 	if _, timer := cmd.(engine.Wake); !timer {
 		a.env.Send(a.Ref, cmd)
-	}
-}
-
-// load claims the stream and reads its facts, beside the actor.
-func (a *Activation) load(ctx context.Context) {
-	l, err := a.read(ctx)
-	if err != nil {
-		a.root.Send(a.self, failed{err})
-		return
-	}
-	a.root.Send(a.self, l)
-}
-
-func (a *Activation) read(ctx context.Context) (l loaded, err error) {
-	defer guard(&err)
-	if err = a.env.Before(ctx, a.Ref); err != nil {
-		return l, err
-	}
-	l.at = a.env.Now()
-	if l.claim, err = a.env.Journal.Claim(ctx, a.Ref); err != nil {
-		return l, fmt.Errorf("claim: %w", err)
-	}
-	l.state = a.kind.New(a.Ref)
-	if l.claim.Epoch > 1 { // else nobody has written anything
-		if err = a.replay(ctx, &l); err != nil {
-			return l, err
-		}
-	}
-	return l, l.state.Check()
-}
-
-// replay reads the state from the latest snapshot, and the facts behind it.
-func (a *Activation) replay(ctx context.Context, l *loaded) error {
-	seq, frozen, err := a.env.Snapshots.Load(ctx, l.claim.Stream)
-	if err != nil {
-		return fmt.Errorf("snapshot: %w", err)
-	}
-	if seq > 0 {
-		v := a.kind.Frozen()
-		if err = codec.Unmarshal(frozen, v); err != nil {
-			return err
-		}
-		if l.state, err = a.kind.Thaw(a.Ref, v); err != nil {
-			return err
-		}
-	}
-	l.seq, l.saved = seq, seq
-	for r, err := range a.tail(ctx, l.claim.Stream, seq) {
-		if err != nil {
-			return fmt.Errorf("tail: %w", err)
-		}
-		if r.first > l.seq+1 {
-			return fmt.Errorf("tail: facts %d-%d follow %d", r.first, r.last, l.seq)
-		}
-		// A snapshot may end in the middle of what one commit wrote.
-		for _, f := range r.facts[l.seq+1-r.first:] {
-			l.state.Apply(f)
-		}
-		l.seq = r.last
-	}
-	return nil
-}
-
-// decoded is a record of the journal.
-type decoded struct {
-	first, last int64
-	facts       []engine.Fact
-}
-
-// tail reads the stream's facts behind a snapshot, and decodes them beside the caller,
-// who applies those before: of a long tail either takes about as long.
-func (a *Activation) tail(ctx context.Context, stream, after int64) iter.Seq2[decoded, error] {
-	return func(yield func(decoded, error) bool) {
-		ctx, cancel := context.WithCancel(ctx)
-		records := make(chan decoded, 16)
-		var failed error
-		go func() {
-			defer close(records)
-			failed = a.decode(ctx, stream, after, records)
-		}()
-		defer func() {
-			cancel()
-			for range records { // until it has ended
-			}
-		}()
-		for r := range records {
-			if !yield(r, nil) {
-				return
-			}
-		}
-		if failed != nil {
-			yield(decoded{}, failed)
-		}
-	}
-}
-
-func (a *Activation) decode(ctx context.Context, stream, after int64, into chan<- decoded) (err error) {
-	defer guard(&err)
-	for r, err := range a.env.Journal.Load(ctx, stream, after) {
-		if err != nil {
-			return err
-		}
-		facts, err := codec.Facts(a.Ref.Kind, r.Bytes)
-		if err != nil {
-			return err
-		}
-		select {
-		case into <- decoded{r.First, r.Last, facts}:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-	return nil
-}
-
-// guard makes an error of a panic: who can't be loaded takes no node down.
-func guard(err *error) {
-	if p := recover(); p != nil {
-		*err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 	}
 }
 

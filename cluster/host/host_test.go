@@ -227,3 +227,61 @@ func TestAnActorThatIsToldIsUsed(t *testing.T) {
 		require.Equal(t, b.now.UnixMilli(), b.Used.Load())
 	}
 }
+
+// place is a command that is held under its key, or refused.
+type place struct {
+	key     engine.OrderID
+	refused bool
+}
+
+func (place) Command()              {}
+func (p place) Key() engine.OrderID { return p.key }
+
+// picky refuses what it is told to refuse, and asks a keeper for the rest.
+type picky struct{ brittle }
+
+func (p *picky) Decide(c engine.Command, now time.Time) engine.Decision {
+	ask, ok := c.(place)
+	switch {
+	case !ok:
+		return p.brittle.Decide(c, now)
+	case ask.refused:
+		return engine.Decision{Reply: engine.Refuse(engine.TicketSoldOut, nil)}
+	default:
+		return engine.Decision{Hold: &ask.key, Asks: []engine.Send{{To: engine.InventoryRef(1, 1), Cmd: ask}}}
+	}
+}
+
+// A refusal waits for the facts that were decided before it. Sent again meanwhile, the
+// command may be granted: what it asks for leaves only behind the refusal, or the first
+// try were told no when its order is made.
+func TestARepeatDoesNotOvertakeARefusal(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.Handle(loaded{state: &picky{}, claim: journal.Claim{Stream: 1, Epoch: 1}, at: b.now})
+	b.ask(write{})
+	first, other := place{engine.OrderID{1}, true}, place{engine.OrderID{2}, false}
+	refused := b.ask(first)
+	b.ask(other)
+	require.Equal(t, []engine.Command{other}, b.sent, "another command waits for nothing")
+	again := place{key: first.key}
+	b.ask(again)
+	require.Equal(t, []engine.Command{other}, b.sent)
+
+	settle := func() {
+		e := b.journal.entries[0]
+		b.journal.entries = b.journal.entries[1:]
+		e.Owner.Settled(nil)
+	}
+	settle()
+	settle()
+	reply, err := answer(t, refused)
+	require.NoError(t, err)
+	require.IsType(t, &engine.Refusal{}, reply)
+	require.Equal(t, []engine.Command{other}, b.sent)
+	settle()
+	require.Equal(t, []engine.Command{other, again}, b.sent)
+	b.ask(again)
+	require.Equal(t, []engine.Command{other, again, again}, b.sent, "the refusal is out")
+	require.Empty(t, b.refusals.last)
+}

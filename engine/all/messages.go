@@ -77,6 +77,7 @@ var Replies = []engine.Reply{
 // Details lists the details of refusals.
 var Details = []any{
 	event.Transition{},
+	event.Category{},
 	event.Issues{},
 	event.OrderState{},
 	event.VelocityLimit{},
@@ -94,4 +95,6 @@ var Details = []any{
 	wallet.Ended{},
 	seatmap.Seats{},
 	seatmap.Room{},
+	seatmap.HoldLimit{},
+	event.TypeLimit{},
 }

@@ -21,15 +21,15 @@ func (s *Sim) replay(st *stream, fromSnapshot bool) (engine.State, error) {
 		return nil, err
 	}
 	state, seq := kind.New(st.ref), int64(0)
-	if fromSnapshot && st.snapSeq > 0 {
+	if snap := st.snapshot(); fromSnapshot && snap.seq > 0 {
 		v := kind.Frozen()
-		if err := codec.Unmarshal(st.snapshot, v); err != nil {
+		if err := codec.Unmarshal(snap.state, v); err != nil {
 			return nil, err
 		}
 		if state, err = kind.Thaw(st.ref, v); err != nil {
 			return nil, err
 		}
-		seq = st.snapSeq
+		seq = snap.seq
 		if s.bug == ShortSnapshot {
 			seq++
 		}

@@ -28,7 +28,8 @@ import (
 //	provider says ann-1 succeeded 21.00         provider says refund 0 of ann-1 processed
 //	gate North scans 1 key=7 device=d           event counts     event is read
 //	post waits    post runs    deliver [n]      lose [n]         repeat      reverse
-//	wait 15m      sleep 15m (nobody wakes)      event crashes    event saves
+//	wait 15m      sleep 15m (nobody wakes)      event wakes (once)
+//	event crashes    event saves
 //	GA hears Reserve ann@1.1 quantity=2         GA hears Commit ann@1.1
 //	GA hears OfferSeen Revision=1               GA hears Confirmed ann@1.1 bob@1.2
 //	GA hears Resize Revision=1 Quantity=5 (none: it is not seated)
@@ -55,7 +56,7 @@ func (w *story) say(words []string) error {
 	switch words[1] {
 	case "holds", "drops", "seeks":
 		return w.sayShopper(words[0], words[1], words[2:])
-	case "opens", "changes", "moves", "is", "counts", "crashes", "saves", "hears", "attaches", "detaches", "prices", "blocks", "unblocks":
+	case "opens", "changes", "moves", "is", "counts", "wakes", "crashes", "saves", "hears", "attaches", "detaches", "prices", "blocks", "unblocks":
 		c, err := w.actor(words[0])
 		if err != nil {
 			return err
@@ -146,6 +147,8 @@ func (w *story) tellEvent(cmd engine.Command) error {
 
 func (w *story) sayActor(c *character, verb string, args []string) error {
 	switch verb {
+	case "wakes":
+		return w.tell(c, engine.Wake{})
 	case "crashes":
 		return w.crash(c)
 	case "saves":
@@ -372,7 +375,7 @@ func (w *story) claim(text string) (keeper.Claim, error) {
 var short = map[string]string{
 	"code": "PresaleCode", "body": "Fingerprint", "by": "Customer", "window": "WindowMillis", "key": "Key",
 	"device": "Device", "denied": "Denied", "late": "Late", "quantity": "Quantity", "from": "Client", "scale": "Scale",
-	"seats": "Seats", "types": "SeatTypes", "holder": "Holder", "of": "Principal",
+	"seats": "Seats", "types": "SeatTypes", "holder": "Holder", "of": "Principal", "net": "Network",
 }
 
 // set reads key=value into the fields of a struct; a dot leads into a field's own.
@@ -426,6 +429,11 @@ func (w *story) setField(name string, f reflect.Value, value string) error {
 		f.Set(reflect.ValueOf(w.order(value)))
 		return nil
 	}
+	if f.CanFloat() {
+		n, err := strconv.ParseFloat(value, 64)
+		f.SetFloat(n)
+		return err
+	}
 	n, err := strconv.ParseInt(value, 10, 64)
 	if err != nil {
 		switch d, errSpan := time.ParseDuration(value); {
@@ -450,8 +458,6 @@ func (w *story) setField(name string, f reflect.Value, value string) error {
 	switch {
 	case f.CanUint():
 		f.SetUint(uint64(n))
-	case f.CanFloat():
-		f.SetFloat(float64(n))
 	default:
 		f.SetInt(n)
 	}

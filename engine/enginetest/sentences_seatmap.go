@@ -103,7 +103,7 @@ func NewLayout(version int32, rows ...string) *seatmap.Layout {
 
 // sayShopper reads what a shopper does: his name is his holder.
 //
-//	ann holds A1 A2 [of=7]      ann drops [A1]
+//	ann holds A1 A2 [of=7] [net=3] [scale=0.5]      ann drops [A1]
 //	ann seeks 4 [Adjacent=yes] [Accessible=yes] [type=GA] [Sections=floor,balcony]
 func (w *story) sayShopper(name, verb string, args []string) error {
 	c, err := w.actor("map")

@@ -33,13 +33,14 @@ const (
 	PaidTooLate   Bug = "paid-too-late"  // a hold's clock goes on while its seats are being paid
 	LateExpiry    Bug = "late-expiry"    // holds end ten seconds after their time
 	JointApart    Bug = "joint-apart"    // what rests on another actor's facts is durable without them
+	ForgetsHeld   Bug = "forgets-held"   // what a network has newly held is forgotten at a restart
 	LateProof     Bug = "late-proof"     // a proof counts from when it is heard, not from when it was asked for
 )
 
 // Bugs lists the planted bugs.
 var Bugs = []Bug{
 	NoFence, LateClaim, EarlyReply, NoBarrier, ShortSnapshot, NoRelease, NoInquiry, StaleAck, NoDedupe, BlindExpiry, NoProof, LateProof, JointApart,
-	TwoHolders, SeatlessOrder, PaidTooLate, LateExpiry,
+	TwoHolders, SeatlessOrder, PaidTooLate, LateExpiry, ForgetsHeld,
 }
 
 // ParseBug reads a bug's name; "" is no bug.
@@ -60,6 +61,8 @@ func (b Bug) wrap(ref engine.Ref, s engine.State) engine.State {
 		return &endsTakenHolds{State: s, until: make(map[keeper.Claim]int64), taken: make(map[keeper.Claim]*seatmap.ReservedFact)}
 	case b == LateExpiry && seats:
 		return &endsHoldsLate{s}
+	case b == ForgetsHeld && seats:
+		return &forgetsHeld{s}
 	case b == SeatlessOrder && ledger:
 		return &takesNoSeats{s}
 	case b == NoRelease && ledger:

@@ -116,3 +116,15 @@ func (e *endsHoldsLate) Next() time.Time {
 	}
 	return next.Add(10 * time.Second)
 }
+
+// forgetsHeld is a seat map whose snapshots don't have what networks have newly held.
+type forgetsHeld struct{ engine.State }
+
+// Freeze forgets the networks.
+func (h *forgetsHeld) Freeze() any {
+	f, ok := h.State.Freeze().(*seatmap.Frozen)
+	if ok {
+		f.Networks, f.SpanBegan, f.SpanSeats = nil, nil, nil
+	}
+	return f
+}

@@ -21,6 +21,8 @@ type seats struct {
 	reserved map[engine.OrderID]*seatmap.ReservedFact
 	ended    map[keeper.Claim]string
 	told     map[string]map[int64]bool // "holder seat" with each end that it ever had
+	taken    map[uint64][]taking       // what each network has newly held
+	latest   int64                     // the latest time of a hold, unix milliseconds
 }
 
 // spot is one seat: free, or of a holder, or of an order.
@@ -36,7 +38,7 @@ func (t *truth) seat(ref engine.Ref) *seats {
 	if st == nil {
 		st = &seats{
 			picks: make(map[string]*seatmap.HeldFact), reserved: make(map[engine.OrderID]*seatmap.ReservedFact),
-			ended: make(map[keeper.Claim]string), told: make(map[string]map[int64]bool),
+			ended: make(map[keeper.Claim]string), told: make(map[string]map[int64]bool), taken: make(map[uint64][]taking),
 		}
 		t.seats[ref.Event] = st
 	}
@@ -125,7 +127,7 @@ func (t *truth) takeHeld(ref engine.Ref, st *seats, f *seatmap.HeldFact) error {
 		return fmt.Errorf("%s holds %d seats", f.Holder, n)
 	}
 	t.sim.watchHold(ref, f)
-	return nil
+	return st.withinLimits(f, t.sim.swarm.holdScale)
 }
 
 // tell notes that a holder may be told that a seat is his until then.

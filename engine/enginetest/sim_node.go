@@ -38,8 +38,9 @@ type activation struct {
 	fenced  bool
 	stopped bool
 
-	proven   int64      // when the claim is last known to have stood
-	unproven []*outcome // what leaves once it is proven again
+	proven   int64                  // when the claim is last known to have stood
+	unproven []*outcome             // what leaves once it is proven again
+	refused  map[engine.OrderID]int // refusals on their way through the lane, by command
 }
 
 // proofLife is how old the last proof may be that the stream is still ours when
@@ -60,6 +61,7 @@ type outcome struct {
 }
 
 type answered struct {
+	key   engine.OrderID
 	call  *call
 	reply engine.Reply
 }
@@ -126,7 +128,7 @@ func (n *node) find(ref engine.Ref) *activation {
 		return a
 	}
 	s, life := n.sim, n.life
-	a := &activation{node: n, ref: ref, held: make(map[engine.OrderID][]*call)}
+	a := &activation{node: n, ref: ref, held: make(map[engine.OrderID][]*call), refused: make(map[engine.OrderID]int)}
 	n.acts[ref] = a
 	n.all = append(n.all, a)
 	if s.bug == LateClaim {
@@ -162,7 +164,7 @@ func (a *activation) read() {
 		s.failf("%s does not load: %w", a.ref.Name(), err)
 		return
 	}
-	a.loaded, a.seq, a.saved = s.bug.wrap(a.ref, state), head, s.stream(a.ref).snapSeq
+	a.loaded, a.seq, a.saved = s.bug.wrap(a.ref, state), head, s.stream(a.ref).snapshot().seq
 }
 
 // start loads the state and deals with what has come meanwhile.
@@ -204,9 +206,9 @@ func (a *activation) decide(e *envelope) {
 	}
 	d := a.state.Decide(e.cmd, now)
 	out := outcome{cmd: e.cmd, reply: d.Reply, sends: d.Sends}
-	if len(a.unproven) == 0 && a.isProven() {
+	if len(a.unproven) == 0 && a.isProven() && (d.Hold == nil || a.refused[*d.Hold] == 0) {
 		a.transmit(d.Asks)
-	} else {
+	} else { // a repeat does not overtake the first try's refusal
 		out.sends = slices.Concat(out.sends, d.Asks)
 	}
 	switch {
@@ -220,7 +222,7 @@ func (a *activation) decide(e *envelope) {
 	}
 	for _, ans := range d.Answers {
 		for _, c := range a.held[ans.Key] {
-			out.answers = append(out.answers, answered{c, ans.Reply})
+			out.answers = append(out.answers, answered{ans.Key, c, ans.Reply})
 		}
 		delete(a.held, ans.Key)
 	}
@@ -303,8 +305,30 @@ func (a *activation) submit(facts []engine.Fact, out outcome, needs *activation)
 		return
 	}
 	a.pending++
+	for _, key := range en.refusals() {
+		a.refused[key]++
+	}
 	a.node.lane.queue = append(a.node.lane.queue, en)
 	a.node.flush()
+}
+
+// refusals are the keys of the commands that a decision without facts refuses.
+func (en *entry) refusals() (keys []engine.OrderID) {
+	if en.facts > 0 {
+		return nil
+	}
+	note := func(key engine.OrderID, r engine.Reply) {
+		if _, refused := r.(*engine.Refusal); refused {
+			keys = append(keys, key)
+		}
+	}
+	if cmd, keyed := en.out.cmd.(engine.Keyed); keyed {
+		note(cmd.Key(), en.out.reply)
+	}
+	for _, r := range en.out.answers {
+		note(r.key, r.reply)
+	}
+	return keys
 }
 
 // silent says that nothing has to be kept or told of a decision.
@@ -453,9 +477,13 @@ func (a *activation) arm() {
 	})
 }
 
-// freeze asks for a snapshot. It is kept when all facts in it are durable.
+// freeze asks for a snapshot. It is kept when all facts in it are durable: never
+// when the journal has refused some.
 func (a *activation) freeze() {
 	s := a.node.sim
+	if a.fenced {
+		return
+	}
 	a.saved = a.seq
 	frozen := a.state.Freeze()
 	b, err := codec.Marshal(frozen)
@@ -480,8 +508,7 @@ func (a *activation) keep(o *outcome) {
 			s.failf("%s: a frozen state has changed (%v)", a.ref.Name(), err)
 			return
 		}
-		if st := s.stream(a.ref); seq > st.snapSeq {
-			st.snapSeq, st.snapshot = seq, b
+		if s.keep(a.ref, snapshot{a.epoch, seq, b}) {
 			s.logf("snapshot %s %d", a.ref.Name(), seq)
 		}
 	})

@@ -128,18 +128,25 @@ func (s *Sim) someSeats(sh *show, n int) []string {
 	return list
 }
 
+// networks is how many client networks the shoppers share.
+const networks = 8
+
 // shopper picks seats a few times over, and then buys, or not.
 type shopper struct {
 	show      *show
 	holder    string
 	principal uint64
+	network   uint64
 	picks     int
 	held      []string
 }
 
 func (s *Sim) shop(sh *show) {
 	s.shoppers++
-	p := &shopper{show: sh, holder: fmt.Sprintf("shopper%d", s.shoppers), principal: 1 + s.rng.Uint64N(6), picks: 1 + s.rng.IntN(5)}
+	p := &shopper{
+		show: sh, holder: fmt.Sprintf("shopper%d", s.shoppers), principal: 1 + s.rng.Uint64N(6), picks: 1 + s.rng.IntN(5),
+		network: 1 + uint64(s.shoppers)%networks,
+	}
 	s.pick(p)
 }
 
@@ -152,7 +159,10 @@ func (s *Sim) pick(p *shopper) {
 	var c engine.Command
 	switch s.rng.IntN(6) {
 	case 0:
-		c = seatmap.BestAvailable{Holder: p.holder, Principal: p.principal, Quantity: 1 + s.rng.IntN(4), Adjacent: s.chance(.5), Accessible: s.chance(.2)}
+		c = seatmap.BestAvailable{
+			Holder: p.holder, Principal: p.principal, Network: p.network, Scale: s.swarm.holdScale,
+			Quantity: 1 + s.rng.IntN(4), Adjacent: s.chance(.5), Accessible: s.chance(.2),
+		}
 	case 1:
 		drop := seatmap.Release{Holder: p.holder}
 		if len(p.held) > 0 && s.chance(.7) {
@@ -160,7 +170,10 @@ func (s *Sim) pick(p *shopper) {
 		}
 		c = drop
 	default:
-		c = seatmap.Hold{Holder: p.holder, Principal: p.principal, Seats: s.someSeats(p.show, 1+s.rng.IntN(4))}
+		c = seatmap.Hold{
+			Holder: p.holder, Principal: p.principal, Network: p.network, Scale: s.swarm.holdScale,
+			Seats: s.someSeats(p.show, 1+s.rng.IntN(4)),
+		}
 	}
 	limit := 1 + s.rng.IntN(4)
 	s.ask(p.show.seats, c, limit, func(r engine.Reply) {
@@ -171,6 +184,10 @@ func (s *Sim) pick(p *shopper) {
 			p.held = r.Held
 		case *seatmap.Released:
 			p.held = slices.DeleteFunc(slices.Clone(p.held), func(id string) bool { return slices.Contains(r.Seats, id) })
+		case *engine.Refusal:
+			if limit, ok := r.Details.(seatmap.HoldLimit); ok {
+				s.reach("seats", limit.Rule)
+			}
 		}
 		s.after(s.between(50*millisecond, 12*second), func() { s.pick(p) })
 	})

@@ -9,15 +9,44 @@ import (
 	"boxoffice/persistence/codec"
 )
 
-// stream is an actor's part of the journal, with its newest snapshot.
+// stream is an actor's part of the journal, with its snapshots.
 type stream struct {
-	ref      engine.Ref
-	epoch    int32
-	claimed  []int64 // when each epoch began, from the first
-	rows     []*row
-	head     int64 // seq of the last fact
-	snapSeq  int64
-	snapshot []byte
+	ref     engine.Ref
+	epoch   int32
+	claimed []int64 // when each epoch began, from the first
+	rows    []*row
+	head    int64      // seq of the last fact
+	kept    []snapshot // the latest is the last
+}
+
+// snapshot is a state after a fact, as it was saved under an epoch.
+type snapshot struct {
+	epoch int32
+	seq   int64
+	state []byte
+}
+
+// snapshot is the one to load from; its seq is 0 when there is none.
+func (st *stream) snapshot() snapshot {
+	if len(st.kept) == 0 {
+		return snapshot{}
+	}
+	return st.kept[len(st.kept)-1]
+}
+
+// keep is the store's side of a snapshot: it takes one while its epoch stands, if all
+// facts in it are in the journal. It keeps two, as the store does.
+func (s *Sim) keep(ref engine.Ref, one snapshot) bool {
+	st := s.stream(ref)
+	if one.epoch != st.epoch || one.seq > st.head {
+		s.reach("snapshot refused", s.phase(ref))
+		return false
+	}
+	if last := st.snapshot(); one.epoch == last.epoch && one.seq <= last.seq {
+		return false
+	}
+	st.kept = append(st.kept[max(0, len(st.kept)-1):], one)
+	return true
 }
 
 // row is what one batch adds to one stream.
@@ -209,6 +238,9 @@ func (n *node) settle(b *batch, fenced map[*row]bool) {
 	}
 	for _, e := range b.entries {
 		e.act.pending--
+		for _, key := range e.refusals() {
+			e.act.refused[key]--
+		}
 		switch {
 		case e.act.fenced:
 			e.act.lose("fenced")
@@ -239,13 +271,13 @@ func (s *Sim) load(ref engine.Ref) (engine.State, int64, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	if st.snapSeq > 0 && s.bug == "" {
+	if from := st.snapshot().seq; from > 0 && s.bug == "" {
 		whole, err := s.replay(st, false)
 		if err != nil {
 			return nil, 0, err
 		}
 		if err := same(state, whole); err != nil {
-			return nil, 0, fmt.Errorf("snapshot at %d and tail to %d: %w", st.snapSeq, st.head, err)
+			return nil, 0, fmt.Errorf("snapshot at %d and tail to %d: %w", from, st.head, err)
 		}
 	}
 	return state, st.head, state.Check()

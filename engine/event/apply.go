@@ -7,7 +7,8 @@ import (
 	"boxoffice/engine/keeper"
 )
 
-// Apply takes a fact in.
+// Apply takes a fact in. One that has no place in the state, as that of an order
+// which is not there, changes nothing.
 func (s *State) Apply(f engine.Fact) {
 	switch f := f.(type) {
 	case *Placing:
@@ -30,14 +31,10 @@ func (s *State) Apply(f engine.Fact) {
 	case *OrderClosed:
 		s.applyOrderClosed(f)
 	case *CheckedIn:
-		i := int(f.Ticket) - 1
-		s.minted.status.Set(i, ticketCheckedIn)
-		s.minted.at.Set(i, f.At)
-		s.minted.gate.Set(i, s.gates.admit(f.Gate, f.At))
-		s.minted.device.Set(i, deviceHash(f.Device))
-		s.minted.key.Set(i, f.Key)
+		s.applyCheckedIn(f)
 	case *CheckInDenied:
 		s.gates.deny(f.Gate)
+		s.answerScan(f.Request, f.At, f.Ticket, f.Status, f.Reason)
 	case *Woken:
 		s.woken(f.Epoch)
 	case *Elapsed:
@@ -61,11 +58,7 @@ func (s *State) applyRecord(f engine.Fact) {
 	case *Moved:
 		s.status = f.To
 		if f.To == StatusCancelled {
-			for o := range s.open.all() {
-				if o.Unpaid() {
-					s.due = append(s.due, o.ID)
-				}
-			}
+			s.endAll()
 		}
 		s.touch(f.At)
 	case *Removed:
@@ -84,6 +77,30 @@ func (s *State) applyRecord(f engine.Fact) {
 		s.change(f.ID, func(o *Order) *Order { return o.due(f) })
 	case *RefundReported:
 		s.change(f.ID, func(o *Order) *Order { return o.refundReported(f) })
+	}
+}
+
+func (s *State) applyCheckedIn(f *CheckedIn) {
+	if !s.minted.has(f.Ticket) {
+		return
+	}
+	i := int(f.Ticket) - 1
+	s.minted.status.Set(i, ticketCheckedIn)
+	s.minted.at.Set(i, f.At)
+	s.minted.gate.Set(i, s.gates.admit(f.Gate, f.At))
+	s.minted.device.Set(i, deviceHash(f.Device))
+	s.minted.key.Set(i, f.Key)
+	s.answerScan(f.Request, f.At, f.Ticket, ScanSuccess, "")
+}
+
+// endAll has the next Wakes end every unpaid order. Each of them is either in
+// expiry or in due, never in both, or it would be ended twice.
+func (s *State) endAll() {
+	s.due, s.expiry = nil, expiryHeap{}
+	for o := range s.open.all() {
+		if o.Unpaid() {
+			s.due = append(s.due, o.ID)
+		}
 	}
 }
 
@@ -167,6 +184,9 @@ func (s *State) placed(id engine.OrderID) {
 
 func (s *State) applyOrderCreated(f *OrderCreated) {
 	o, full := f.Order, s.full()
+	if o == nil || s.find(o.ID) != nil {
+		return
+	}
 	p := s.placing[o.ID]
 	if p != nil {
 		s.placed(o.ID)
@@ -195,6 +215,9 @@ func (s *State) opened(o *Order, n int32) {
 
 func (s *State) applyOrderCompleted(f *OrderCompleted) {
 	o, full := s.find(f.ID), s.full()
+	if o == nil || o.Status == Completed {
+		return
+	}
 	if o.Unpaid() {
 		s.opened(o, -1)
 	} else { // stock was taken again
@@ -223,6 +246,9 @@ func (s *State) reopen(id engine.OrderID) {
 
 func (s *State) applyOrderEnded(f *OrderEnded) {
 	o, full := s.open.get(f.ID), s.full()
+	if o == nil || !o.Unpaid() {
+		return
+	}
 	s.opened(o, -1)
 	o = o.ended(f.Status, f.At)
 	s.live -= o.Tickets()
@@ -252,7 +278,7 @@ func (s *State) applyLineSettled(f *LineSettled) {
 func (s *State) applyOrderClosed(f *OrderClosed) {
 	for _, id := range f.IDs {
 		o := s.open.get(id)
-		if o == nil {
+		if o == nil || o.Unpaid() {
 			continue
 		}
 		s.open.drop(id)

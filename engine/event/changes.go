@@ -11,11 +11,16 @@ import (
 
 // Fold is an order after a journaled fact about it, for readers of the journal:
 // the fact's own order when it makes one, else a changed copy of o. Other facts
-// leave o as it is.
+// leave o as it is, and so does a fact about an order of which nothing is known
+// (o is nil).
 func Fold(o *Order, f engine.Fact) *Order {
+	if created, ok := f.(*OrderCreated); ok {
+		return created.Order
+	}
+	if o == nil {
+		return nil
+	}
 	switch f := f.(type) {
-	case *OrderCreated:
-		return f.Order
 	case *OrderCompleted:
 		return o.completed(f)
 	case *OrderEnded:
@@ -41,9 +46,14 @@ func (o *Order) completed(f *OrderCompleted) *Order {
 	return &c
 }
 
+// ended is the order at its end, which is refunded when its money has gone back
+// before.
 func (o *Order) ended(status string, at int64) *Order {
 	c := *o
 	c.Status, c.UpdatedAt, c.EndedAt = status, at, at
+	if slices.ContainsFunc(o.Refunds, func(r Refund) bool { return r.Status == RefundProcessed }) {
+		c.Status = Refunded
+	}
 	c.Attempts = slices.Clone(c.Attempts)
 	for i := range c.Attempts {
 		if a := &c.Attempts[i]; a.Status == AttemptPending {
@@ -107,8 +117,12 @@ func (o *Order) due(f *RefundDue) *Order {
 }
 
 // refundReported notes a refund's status. An order that got its money back and
-// never had its tickets is refunded.
+// never had its tickets is refunded, unless it has not ended yet: its end has
+// to be told to its keepers first.
 func (o *Order) refundReported(f *RefundReported) *Order {
+	if f.Position < 0 || f.Position >= len(o.Refunds) {
+		return o
+	}
 	c := *o
 	c.UpdatedAt = f.At
 	c.Refunds, c.Attempts = slices.Clone(c.Refunds), slices.Clone(c.Attempts)
@@ -119,7 +133,7 @@ func (o *Order) refundReported(f *RefundReported) *Order {
 		if a := c.Attempt(f.Reference); a != nil {
 			a.Status = AttemptRefunded
 		}
-		if c.Status != Completed {
+		if c.Status != Completed && !c.Unpaid() {
 			c.Status = Refunded
 		}
 	}

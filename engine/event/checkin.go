@@ -12,24 +12,35 @@ func (s *State) decideScan(c Scan, at int64) engine.Decision {
 	if s.details == nil {
 		return refuse(engine.EventNotFound, nil)
 	}
-	status, reason := s.judge(c)
-	if status == ScanDuplicate && s.sameScan(c, at) {
+	if !c.Request.ID.Zero() {
+		if v, same, known := s.scans.Find(c.Request, at); known && same {
+			r := s.scanReply(uint32(v>>8), byte(v))
+			r.Known = true
+			return engine.Decision{Reply: r}
+		} else if known {
+			return refuse(engine.IdempotencyReused, nil)
+		}
+	}
+	verdict := s.judge(c)
+	if verdict == verdictUsed && s.sameScan(c, at) {
 		return engine.Decision{Reply: s.admission(c.Ticket)}
 	}
-	if status != ScanSuccess {
-		r := &ScanReply{Status: status, Reason: reason, Ticket: c.Ticket}
-		if status == ScanDuplicate {
-			first := s.admission(c.Ticket)
-			r.At, r.Gate = first.At, first.Gate
-		}
+	var request *engine.Request
+	var reason string
+	if !c.Request.ID.Zero() {
+		request, reason = &c.Request, verdicts[verdict].reason
+	}
+	if verdict != verdictAdmitted {
 		return engine.Decision{
-			Facts: []engine.Fact{&CheckInDenied{Ticket: c.Ticket, Status: status, At: at, Gate: c.Gate, Device: c.Device}},
-			Reply: r,
+			Facts: []engine.Fact{&CheckInDenied{
+				Ticket: c.Ticket, Status: verdicts[verdict].status, At: at, Gate: c.Gate, Device: c.Device, Request: request, Reason: reason,
+			}},
+			Reply: s.scanReply(c.Ticket, verdict),
 		}
 	}
 	return engine.Decision{
 		Facts: []engine.Fact{&CheckedIn{
-			Ticket: c.Ticket, At: at, Gate: c.Gate, Device: c.Device, Method: c.Method, Key: c.Key,
+			Ticket: c.Ticket, At: at, Gate: c.Gate, Device: c.Device, Method: c.Method, Key: c.Key, Request: request,
 		}},
 		Reply: &ScanReply{
 			Status: ScanSuccess, Ticket: c.Ticket, Holder: s.minted.holder(c.Ticket),
@@ -38,24 +49,76 @@ func (s *State) decideScan(c Scan, at int64) engine.Decision {
 	}
 }
 
+// maxScans is how many answers to scans an event remembers, at about 80 bytes each.
+const maxScans = 200_000
+
+// The verdicts on scans. Their numbers are stored in snapshots: append only.
+const (
+	verdictAdmitted byte = iota
+	verdictForeign
+	verdictCancelled
+	verdictEventCancelled
+	verdictStale
+	verdictUsed
+	verdictEnded
+)
+
+var verdicts = [...]struct{ status, reason string }{
+	verdictAdmitted:       {ScanSuccess, ""},
+	verdictForeign:        {ScanWrongEvent, "This code is not a ticket of this event."},
+	verdictCancelled:      {ScanCancelled, "The ticket was cancelled."},
+	verdictEventCancelled: {ScanCancelled, "The event was cancelled."},
+	verdictStale:          {ScanExpired, "The code on the screen is no longer valid; refresh it."},
+	verdictUsed:           {ScanDuplicate, "The ticket was already used."},
+	verdictEnded:          {ScanExpired, "The event has ended."},
+}
+
+// scanReply is the answer that a verdict has. A ticket's first admission never
+// changes, so it is the same answer later.
+func (s *State) scanReply(ticket uint32, verdict byte) *ScanReply {
+	if verdict == verdictAdmitted {
+		return s.admission(ticket)
+	}
+	r := &ScanReply{Status: verdicts[verdict].status, Reason: verdicts[verdict].reason, Ticket: ticket}
+	if verdict == verdictUsed {
+		first := s.admission(ticket)
+		r.At, r.Gate = first.At, first.Gate
+	}
+	return r
+}
+
+// answerScan remembers what a request was answered. A fact about a ticket that is not
+// there has nothing to answer with.
+func (s *State) answerScan(r *engine.Request, at int64, ticket uint32, status, reason string) {
+	if r == nil {
+		return
+	}
+	for v := range verdicts {
+		if verdicts[v].status == status && verdicts[v].reason == reason && (byte(v) != verdictUsed || s.minted.has(ticket)) {
+			s.scans.Put(*r, at, uint64(ticket)<<8|uint64(v), maxScans)
+			return
+		}
+	}
+}
+
 // judge says whether a scan admits.
-func (s *State) judge(c Scan) (status, reason string) {
+func (s *State) judge(c Scan) byte {
 	if c.Ticket == 0 || int(c.Ticket) > s.minted.len() {
-		return ScanWrongEvent, "This code is not a ticket of this event."
+		return verdictForeign
 	}
 	switch ticket := s.minted.status.At(int(c.Ticket - 1)); {
 	case ticket == ticketCancelled || ticket == ticketRefunded:
-		return ScanCancelled, "The ticket was cancelled."
+		return verdictCancelled
 	case s.status == StatusCancelled:
-		return ScanCancelled, "The event was cancelled."
+		return verdictEventCancelled
 	case c.Denied != "":
-		return c.Denied, "The code on the screen is no longer valid; refresh it."
+		return verdictStale
 	case ticket == ticketCheckedIn:
-		return ScanDuplicate, "The ticket was already used."
+		return verdictUsed
 	case s.status == StatusCompleted:
-		return ScanExpired, "The event has ended."
+		return verdictEnded
 	default:
-		return ScanSuccess, ""
+		return verdictAdmitted
 	}
 }
 

@@ -17,6 +17,9 @@ type (
 	Move struct {
 		To     string
 		Reason string
+		// Live says that any status in which the event is live will do instead:
+		// to publish what is on sale already changes nothing.
+		Live bool
 	}
 	// Delete removes a draft or cancels what was published. *Record.
 	Delete struct{ Reason string }
@@ -40,6 +43,9 @@ type (
 		Scale       float64 // multiplies the velocity rules; 0: 1
 		Holder      string  // who may hold the seats of the lines; "": the Principal
 		Principal   uint64  // the account or address that asks
+		// Former are the ids that the release before gave the same command. An
+		// order is found by them, and none is made under them.
+		Former []engine.OrderID `cbor:",omitempty"`
 	}
 	// GetOrder reads an order. *OrderReply.
 	GetOrder struct{ Order engine.OrderID }
@@ -85,10 +91,15 @@ type (
 		Device string
 		Method string
 		Key    uint64 // hash of the request's idempotency key; 0 without one
+		// Request is known for 24 hours, whatever its verdict was.
+		Request engine.Request
 	}
 	// GateStats reads the counters of the gates. *Stats.
 	GateStats struct{}
 )
+
+// Key is the order's id.
+func (p Place) Key() engine.OrderID { return p.Order }
 
 // Command marks the commands.
 func (Create) Command()        {}
@@ -133,7 +144,7 @@ type OrderReply struct {
 	Known  bool // to a Place that had made its order before
 }
 
-// The outcomes of a scan (service-api.md, Check-in).
+// The outcomes of a scan (docs/rules.md, Gates).
 const (
 	ScanSuccess    = "success"
 	ScanDuplicate  = "denied_duplicate"
@@ -152,6 +163,7 @@ type ScanReply struct {
 	IDCheck bool
 	At      int64 // unix milliseconds
 	Gate    string
+	Known   bool // to a request that had its verdict before
 }
 
 // Stats are the counters of an event's gates.
@@ -179,20 +191,26 @@ type GateCount struct {
 	Denied   int64  `cbor:"4,keyasint"`
 }
 
-// The details of refusals (decisions.md sections 3 and 6).
+// The details of refusals (docs/rules.md, Errors).
 type (
 	// Transition is the detail of INVALID_STATUS_TRANSITION.
 	Transition struct {
 		From    string   `json:"from"`
 		To      string   `json:"to"`
 		Allowed []string `json:"allowed"`
+		Reason  string   `json:"reason,omitempty"` // category_not_sold_yet: no event of its category is published
+	}
+	// Category is the detail of PRODUCT_TYPE_LOCKED.
+	Category struct {
+		From string `json:"from"`
+		To   string `json:"to"`
 	}
 	// Blocked is the detail of NOT_ON_SALE for the event as a whole.
 	Blocked struct {
 		TicketTypeID string `json:"ticketTypeId"`
 		SaleStart    string `json:"saleStart"`
 		SaleEnd      string `json:"saleEnd"`
-		Reason       string `json:"reason"` // event_ and its status
+		Reason       string `json:"reason"` // event_ and its status, or category_not_sold_yet
 	}
 	// OrderState is the detail of ORDER_NOT_PAYABLE and its like.
 	OrderState struct {

@@ -1,6 +1,7 @@
 package event
 
 import (
+	"fmt"
 	"math/bits"
 	"time"
 
@@ -66,7 +67,7 @@ func (s *State) decideRecord(c engine.Command, at int64) engine.Decision {
 		r.Room = s.room()
 		return engine.Decision{Reply: r}
 	case GetType:
-		_, has := s.offers[c.Type]
+		_, has := s.offer(c.Type)
 		return engine.Decision{Reply: &TypeReply{Has: has}}
 	case GateStats:
 		return engine.Decision{Reply: s.stats()}
@@ -100,8 +101,14 @@ func (s *State) decideUpdate(c Update, at int64) engine.Decision {
 	if c.Revision != s.rev {
 		return refuse(engine.Conflict, nil)
 	}
-	if s.status == StatusCancelled || s.status == StatusCompleted {
+	if c.Details.equal(*s.details) {
+		return engine.Decision{Reply: s.record()}
+	}
+	if Ended(s.status) {
 		return refuse(engine.InvalidTransition, Transition{From: s.status, To: s.status, Allowed: []string{}})
+	}
+	if len(s.offers) > 0 && !sameProduct(s.details.Category, c.Details.Category) {
+		return refuse(engine.ProductTypeLocked, Category{From: s.details.Category, To: c.Details.Category})
 	}
 	if c.Details.Currency != s.details.Currency && len(s.offers) > 0 { // prices are in it
 		return refuse(engine.Validation, Issues{Issues: []Issue{{
@@ -114,9 +121,28 @@ func (s *State) decideUpdate(c Update, at int64) engine.Decision {
 	return engine.Decision{Facts: []engine.Fact{&Updated{Details: &t, At: at}}, Reply: r}
 }
 
-// decideOffer takes in what a ticket type offers, and acknowledges it.
+// MaxTypes is how many ticket types an event has, so that a list of them is never long.
+const MaxTypes = 200
+
+// TypeLimit is the detail of a refusal to have one more ticket type.
+type TypeLimit struct {
+	MaxTicketTypes int `json:"maxTicketTypes"`
+}
+
+// offer is what a ticket type offers, if it has offered anything yet.
+func (s *State) offer(typ int64) (keeper.Offer, bool) {
+	o := s.offers[typ]
+	return o, o.Revision > 0
+}
+
+// decideOffer takes in what a ticket type offers, and acknowledges it. An offer of
+// revision 0 keeps a place for a type that is being made: the type is made only when it
+// has a place, so that creations at the same moment can't pass MaxTypes together.
 func (s *State) decideOffer(c keeper.Offer, at int64) engine.Decision {
-	seen := []engine.Send{{To: c.Keeper, Cmd: keeper.OfferSeen{Revision: c.Revision}}}
+	var seen []engine.Send
+	if c.Revision > 0 {
+		seen = []engine.Send{{To: c.Keeper, Cmd: keeper.OfferSeen{Revision: c.Revision}}}
+	}
 	if s.details == nil {
 		d := refuse(engine.EventNotFound, nil)
 		if s.created != 0 { // removed: nobody needs to offer it anything again
@@ -124,8 +150,14 @@ func (s *State) decideOffer(c keeper.Offer, at int64) engine.Decision {
 		}
 		return d
 	}
+	old, known := s.offers[c.Keeper.ID]
+	if !known && len(s.offers) >= MaxTypes {
+		return engine.Decision{Sends: seen, Reply: &engine.Refusal{
+			Code: engine.Conflict, Message: fmt.Sprintf("An event has at most %d ticket types.", MaxTypes), Details: TypeLimit{MaxTypes},
+		}}
+	}
 	d := engine.Decision{Sends: seen, Reply: s.record()}
-	if old, ok := s.offers[c.Keeper.ID]; !ok || old.Revision < c.Revision {
+	if !known || old.Revision < c.Revision {
 		d.Facts = []engine.Fact{&Offered{Offer: c, At: at}}
 	}
 	return d

@@ -1,6 +1,8 @@
 package event
 
 import (
+	"bytes"
+	"encoding/json"
 	"slices"
 
 	"boxoffice/engine"
@@ -9,7 +11,7 @@ import (
 // NoCapacity is the capacity of an event without a limit.
 const NoCapacity = -1
 
-// Details is an event's record (service-api.md, Event). Times are unix
+// Details is an event's record. Times are unix
 // milliseconds, 0 for none. Values are replaced as a whole, never changed.
 type Details struct {
 	Org          int64          `cbor:"1,keyasint"`
@@ -56,10 +58,10 @@ type Entity struct {
 	Kind     string `cbor:"1,keyasint" json:"kind" required:"true" enum:"artist,dj,speaker,host,guest,sponsor,partner,team,feature"`
 	Name     string `cbor:"2,keyasint" json:"name" required:"true" minLength:"1" maxLength:"200"`
 	Role     string `cbor:"3,keyasint,omitempty" json:"role,omitzero" maxLength:"200"`
-	ImageURL string `cbor:"4,keyasint,omitempty" json:"imageUrl,omitzero" format:"uri" maxLength:"2048"`
+	ImageURL string `cbor:"4,keyasint,omitempty" json:"imageUrl,omitzero" format:"hosted" maxLength:"2048"`
 	Bio      string `cbor:"5,keyasint,omitempty" json:"bio,omitzero" maxLength:"5000"`
 	SetTime  string `cbor:"6,keyasint,omitempty" json:"setTime,omitzero" maxLength:"100"`
-	Link     string `cbor:"7,keyasint,omitempty" json:"link,omitzero" format:"uri" maxLength:"2048"`
+	Link     string `cbor:"7,keyasint,omitempty" json:"link,omitzero" format:"hosted" maxLength:"2048"`
 }
 
 // Product types, derived from the category alone.
@@ -72,8 +74,7 @@ const (
 // Digital lists the categories with instant access on purchase.
 var Digital = []string{"online-course", "digital-product", "e-books", "downloadable-files", "online-service"}
 
-// ProductType is the bucket that a category falls into (service-api.md, Product
-// types).
+// ProductType is the bucket that a category falls into (docs/products.md).
 func ProductType(category string) string {
 	switch {
 	case category == "reservations":
@@ -83,4 +84,48 @@ func ProductType(category string) string {
 	default:
 		return ProductEvent
 	}
+}
+
+// Course is the category of online courses. It is digital, but what its events
+// carry is so different that none becomes one, or ceases to be one, while it has
+// ticket types.
+const Course = "online-course"
+
+// unbuilt lists the categories whose events can be written but not sold yet: a
+// buyer would pay for a date that nobody keeps, or for a course that has no
+// lessons.
+var unbuilt = []string{"reservations", Course}
+
+// Sellable says whether events of a category can be published and sold.
+func Sellable(category string) bool { return !slices.Contains(unbuilt, category) }
+
+// sameProduct says whether an event may change between two categories while it
+// has ticket types.
+func sameProduct(a, b string) bool {
+	return a == b || ProductType(a) == ProductType(b) && a != Course && b != Course
+}
+
+// normalize writes empty lists in one way, so that equal records have equal bytes.
+func (t *Details) normalize() {
+	t.Tags, t.Gallery, t.Entities = orNil(t.Tags), orNil(t.Gallery), orNil(t.Entities)
+	t.Branding, t.SEO = orNil(t.Branding), orNil(t.SEO)
+}
+
+func orNil[T any](list []T) []T {
+	if len(list) == 0 {
+		return nil
+	}
+	return list
+}
+
+// equal says whether two records say the same.
+func (t Details) equal(other Details) bool {
+	t.normalize()
+	other.normalize()
+	a, err := json.Marshal(t)
+	if err != nil {
+		return false // a change too many is better than one that is lost
+	}
+	b, err := json.Marshal(other)
+	return err == nil && bytes.Equal(a, b)
 }

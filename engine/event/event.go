@@ -43,6 +43,7 @@ type State struct {
 	made    tally      // the orders of ten minutes, for the velocity rules
 	minted  tickets
 	gates   gates
+	scans   engine.Answers[uint64] // to scans: the ticket's serial, and the verdict in the lowest byte
 	expiry  expiryHeap
 	lateDue queue // when late orders are forgotten
 
@@ -83,6 +84,7 @@ func New(ref engine.Ref) engine.State {
 		made:     newTally(orderSpan),
 		tries:    newTally(presaleSpan),
 		gates:    newGates(),
+		scans:    engine.NewAnswers[uint64](),
 		placing:  make(map[engine.OrderID]*placing),
 		settling: make(map[engine.OrderID]uint32),
 	}

@@ -134,6 +134,8 @@ type (
 		Device string `cbor:"4,keyasint,omitempty"`
 		Method string `cbor:"5,keyasint,omitempty"`
 		Key    uint64 `cbor:"6,keyasint,omitempty"`
+		// Request is nil of scans without an idempotency key.
+		Request *engine.Request `cbor:"7,keyasint,omitempty"`
 	}
 	// CheckInDenied counts a refused scan.
 	CheckInDenied struct {
@@ -142,6 +144,9 @@ type (
 		At     int64  `cbor:"3,keyasint"`
 		Gate   string `cbor:"4,keyasint,omitempty"`
 		Device string `cbor:"5,keyasint,omitempty"`
+		// Request is nil of scans without an idempotency key, and Reason empty.
+		Request *engine.Request `cbor:"6,keyasint,omitempty"`
+		Reason  string          `cbor:"7,keyasint,omitempty"`
 	}
 )
 

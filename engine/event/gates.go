@@ -13,7 +13,7 @@ const (
 	// maxMinutes is how many minutes of admissions are kept for the rate.
 	maxMinutes = 120
 	// sameScanMillis is how soon the same device may repeat a scan and be
-	// given the first answer (decisions.md section 10).
+	// given the first answer (docs/rules.md, Gates).
 	sameScanMillis = 2_000
 )
 

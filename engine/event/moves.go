@@ -6,7 +6,7 @@ import (
 	"boxoffice/engine"
 )
 
-// Event statuses (decisions.md section 3).
+// Event statuses (docs/rules.md, Statuses).
 const (
 	StatusDraft      = "draft"
 	StatusReview     = "review"
@@ -36,6 +36,13 @@ var Public = []string{StatusPublished, StatusOnSale, StatusSoldOut, StatusInProg
 // selling says whether orders are taken in a status.
 func selling(status string) bool { return slices.Contains(Public, status) }
 
+// Ended says whether an event is over for good. The public still sees it, for
+// those who have bought, but nothing of it is sold.
+func Ended(status string) bool { return status == StatusCompleted || status == StatusCancelled }
+
+// notSoldYet is why nothing is sold of a category that is not Sellable.
+const notSoldYet = "category_not_sold_yet"
+
 // transition refuses a move that the table does not have.
 func (s *State) transition(to string) *engine.Refusal {
 	if slices.Contains(moves[s.status], to) {
@@ -48,13 +55,16 @@ func (s *State) decideMove(c Move, at int64) engine.Decision {
 	if s.details == nil {
 		return refuse(engine.EventNotFound, nil)
 	}
-	if c.To == s.status {
+	if c.To == s.status || c.Live && selling(s.status) {
 		return engine.Decision{Reply: s.record()}
 	}
 	if r := s.transition(c.To); r != nil {
 		return engine.Decision{Reply: r}
 	}
-	if c.To == StatusPublished && len(s.offers) == 0 {
+	if selling(c.To) && !selling(s.status) && !Sellable(s.details.Category) {
+		return engine.Decision{Reply: s.unsellable(c.To)}
+	}
+	if c.To == StatusPublished && !s.offersAny() {
 		return engine.Decision{Reply: &engine.Refusal{
 			Code: engine.Validation, Message: "An event needs a ticket type before it is published.",
 			Details: Issues{Issues: []Issue{{Path: "ticketTypes", Code: "required", Message: "add at least one ticket type"}}},
@@ -64,6 +74,17 @@ func (s *State) decideMove(c Move, at int64) engine.Decision {
 	r := s.record()
 	r.Status, r.UpdatedAt, r.Revision = c.To, at, r.Revision+1
 	return engine.Decision{Facts: []engine.Fact{f}, Reply: r}
+}
+
+// unsellable refuses to publish an event whose category is not sold yet.
+func (s *State) unsellable(to string) *engine.Refusal {
+	return &engine.Refusal{
+		Code: engine.InvalidTransition, Message: "Events of the category " + s.details.Category + " can't be sold yet.",
+		Details: Transition{
+			From: s.status, To: to, Reason: notSoldYet,
+			Allowed: slices.DeleteFunc(slices.Clone(moves[s.status]), selling),
+		},
+	}
 }
 
 // Issues is the detail of a VALIDATION_ERROR.
@@ -101,22 +122,38 @@ func (s *State) decideDelete(c Delete, at int64) engine.Decision {
 	}
 }
 
-// due is the status that sale windows, stock and dates call for at a time. Only
-// published events move by themselves, and only dated ones start and end.
+// dueStatus is the status that sale windows, stock and dates call for at a time.
+// Only published events move by themselves. An event starts and ends at its
+// dates; a digital product has no start, and ends if it has an end.
 func (s *State) dueStatus(at int64) string {
-	dated := ProductType(s.details.Category) == ProductEvent
+	product := ProductType(s.details.Category)
+	over := product != ProductReservation && s.details.EndAt > 0 && at >= s.details.EndAt
 	switch s.status {
 	case StatusPublished, StatusOnSale, StatusSoldOut:
-		if dated && at >= s.details.StartAt {
+		switch {
+		case product == ProductEvent && at >= s.details.StartAt:
 			return StatusInProgress
+		case product == ProductDigital && over:
+			return StatusCompleted
+		default:
+			return s.saleStatus(at)
 		}
-		return s.saleStatus(at)
 	case StatusInProgress:
-		if dated && s.details.EndAt != 0 && at >= s.details.EndAt {
+		if over {
 			return StatusCompleted
 		}
 	}
 	return s.status
+}
+
+// offersAny says whether a ticket type has offered itself.
+func (s *State) offersAny() bool {
+	for typ := range s.offers {
+		if _, made := s.offer(typ); made {
+			return true
+		}
+	}
+	return false
 }
 
 // saleStatus judges the offers whose windows are open, and the event's capacity.

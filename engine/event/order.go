@@ -7,7 +7,7 @@ import (
 	"boxoffice/engine/keeper"
 )
 
-// Order statuses (decisions.md section 3).
+// Order statuses (docs/rules.md, Statuses).
 const (
 	Pending           = "pending"
 	Processing        = "processing"
@@ -19,7 +19,7 @@ const (
 	PartiallyRefunded = "partially_refunded"
 )
 
-// Attempt statuses (decisions.md section 3).
+// Attempt statuses (docs/rules.md, Statuses).
 const (
 	AttemptPending    = "pending"
 	AttemptProcessing = "processing"
@@ -124,6 +124,22 @@ func (o *Order) Tickets() int64 {
 	return n
 }
 
+// mostTickets of an order are far more than anybody can buy at once.
+const mostTickets = 1 << 20
+
+// HasSoundSize says whether the order has so few tickets that they can be listed. One
+// that has not was never placed, but a damaged journal may say so, and its tickets
+// would take all memory.
+func (o *Order) HasSoundSize() bool {
+	left := int64(mostTickets)
+	for i := range o.Lines {
+		if left -= max(0, min(o.Lines[i].Quantity, mostTickets+1)); left < 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // Unpaid says whether the order waits for money.
 func (o *Order) Unpaid() bool { return unpaid(o.Status) }
 
@@ -199,7 +215,7 @@ func (o *Order) Seat(ticket uint32) string {
 }
 
 // FeeBasisPoints is the platform's fee per paid ticket at checkout
-// (decisions.md section 4).
+// (docs/rules.md, Sales and fees).
 const FeeBasisPoints = 500
 
 // Fee is the platform's fee on one ticket, rounded half up.

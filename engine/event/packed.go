@@ -14,6 +14,12 @@ import (
 // A record is the number of its fields and the fields: varints, hashes of eight
 // bytes, texts and lists behind their length. Fields are appended, never moved
 // or dropped: what was packed before a field was there is read without it.
+//
+// A field that is appended from now on stands behind its length in bytes (a text
+// does already; later writes any other). A release that does not know the
+// field skips it by that length, so that an event may move from a node of a newer
+// release to one of an older one, as in a rolling restart. What the older node
+// packs again lacks the field.
 
 // errPacked says that a string is not a packed order.
 var errPacked = errors.New("event: a packed order is broken")
@@ -24,7 +30,13 @@ type packing struct {
 	in      string
 	reading bool
 	broken  bool
-	left    uint64 // fields of the record being read that have not been
+	record  // the one being gone over
+}
+
+// record says how much of a record is still to be read.
+type record struct {
+	left    uint64 // fields that this release knows
+	unknown uint64 // fields after those, which only newer releases know
 }
 
 // pack appends the order's bytes.
@@ -133,19 +145,40 @@ func (r *Refund) packed(p *packing) {
 	p.end(outer)
 }
 
-// begin starts a record; what it returns is for end.
-func (p *packing) begin(fields uint64) (outer uint64) {
-	outer = p.left
+// begin starts a record of which this release knows so many fields. It returns the
+// record around it, which end goes back to.
+func (p *packing) begin(fields uint64) (outer record) {
+	outer = p.record
 	if !p.reading {
 		p.out = binary.AppendUvarint(p.out, fields)
 		return outer
 	}
-	p.left = p.length()
-	p.broken = p.broken || p.left > fields
+	there := p.length()
+	p.record = record{left: min(there, fields), unknown: there - min(there, fields)}
 	return outer
 }
 
-func (p *packing) end(outer uint64) { p.left = outer }
+// end ends a record, and skips the fields that this release does not know.
+func (p *packing) end(outer record) {
+	for ; p.unknown > 0 && !p.broken; p.unknown-- {
+		p.take(p.length())
+	}
+	p.record = outer
+}
+
+// later goes over a field that was appended after releases were out that do not
+// know it: each writes or reads it behind its length.
+func later(p *packing, each func(p *packing)) {
+	if !p.reading {
+		var field packing
+		each(&field)
+		p.out = append(binary.AppendUvarint(p.out, uint64(len(field.out))), field.out...)
+	} else if p.reads() {
+		field := packing{in: p.take(p.length()), reading: true, broken: p.broken, record: record{left: 1}}
+		each(&field)
+		p.broken = field.broken || field.in != ""
+	}
+}
 
 // reads says whether a field is to be read. One that the record ends before is
 // left as it is.
@@ -217,10 +250,10 @@ func list[T any](p *packing, of *[]T, each func(*T, *packing)) {
 		*of = make([]T, n)
 	}
 	for i := range *of {
-		outer := p.left
-		p.left = 1 // for an element that is no record
+		outer := p.record
+		p.record = record{left: 1} // for an element that is no record
 		each(&(*of)[i], p)
-		p.left = outer
+		p.record = outer
 	}
 }
 

@@ -1,6 +1,7 @@
 package event
 
 import (
+	"bytes"
 	"math/rand/v2"
 	"reflect"
 	"testing"
@@ -100,4 +101,64 @@ func BenchmarkPacked(b *testing.B) {
 			_, _ = unpack(packed)
 		}
 	})
+}
+
+// TestPackedLater reads an order whose records have fields that only a newer
+// release knows: they are skipped by their length.
+func TestPackedLater(t *testing.T) {
+	t.Parallel()
+	o := &Order{
+		Status: Completed, Email: "ada@example.org", Lines: []OrderLine{{Name: "Stalls", Seats: []string{"A-1"}}, {Name: "Gallery"}},
+		Attempts: []Attempt{{Reference: "r"}}, Refunds: []Refund{{Reason: "late"}}, Shopper: &Shopper{Holder: "h"}, Total: -5,
+	}
+	newer := func(b []byte) []byte { // with two fields more: one of three bytes and an empty one
+		return append(append([]byte{b[0] + 2}, b[1:]...), 3, 'n', 'e', 'w', 0)
+	}
+	b := o.pack(nil)
+	for _, record := range []interface{ packed(p *packing) }{&o.Lines[0], &o.Lines[1], &o.Attempts[0], &o.Refunds[0], o.Shopper} {
+		var p packing
+		record.packed(&p)
+		require.Equal(t, 1, bytes.Count(b, p.out))
+		b = bytes.Replace(b, p.out, newer(p.out), 1)
+	}
+	b = newer(b)
+	got, err := unpack(string(b))
+	require.NoError(t, err)
+	require.Equal(t, o, got)
+	require.Equal(t, o.Status, packedHead(string(b)).Status)
+	for n := range b {
+		_, err := unpack(string(b[:n]))
+		require.ErrorIs(t, err, errPacked, "the first %d bytes", n)
+	}
+}
+
+// TestPackedLaterField takes a field of each form through its bytes as one that is
+// appended: a reader that does not know it can skip it.
+func TestPackedLaterField(t *testing.T) {
+	t.Parallel()
+	number, flag, hash, lines := int64(-7), true, uint64(9), []OrderLine{{Name: "Stalls"}}
+	fields := []func(p *packing){
+		func(p *packing) { p.number(&number) }, func(p *packing) { p.flag(&flag) }, func(p *packing) { p.hash(&hash) },
+		func(p *packing) { list(p, &lines, (*OrderLine).packed) },
+	}
+	for _, field := range fields {
+		var w packing
+		outer := w.begin(1)
+		later(&w, field)
+		w.end(outer)
+		number, flag, hash, lines = 0, false, 0, nil
+
+		r := packing{in: string(w.out), reading: true}
+		outer = r.begin(1)
+		later(&r, field)
+		r.end(outer)
+		require.False(t, r.broken)
+		require.Empty(t, r.in)
+
+		old := packing{in: string(w.out), reading: true}
+		old.end(old.begin(0))
+		require.False(t, old.broken)
+		require.Empty(t, old.in)
+		number, flag, hash, lines = max(number, -7), true, 9, []OrderLine{{Name: "Stalls"}}
+	}
 }

@@ -18,12 +18,15 @@ func (s *State) decidePlace(c Place, at int64) engine.Decision {
 		return refuse(engine.TicketTypeNotFound, nil)
 	}
 	for i := range c.Lines {
-		if _, ok := s.offers[c.Lines[i].Type]; !ok {
+		if _, ok := s.offer(c.Lines[i].Type); !ok {
 			return refuse(engine.TicketTypeNotFound, Which{s.typeID(&c.Lines[i])})
 		}
 	}
 	if !selling(s.status) {
 		return engine.Decision{Reply: s.blocked(&c.Lines[0])}
+	}
+	if !Sellable(s.details.Category) { // the release before let it be published
+		return engine.Decision{Reply: s.notOnSale(&c.Lines[0], notSoldYet)}
 	}
 	if r := s.missSeats(c.Lines); r != nil {
 		return engine.Decision{Reply: r}
@@ -52,7 +55,15 @@ func (s *State) decideKnown(c Place) (engine.Decision, bool) {
 	if d, known := s.decideKnownAs(c.Order, c.Fingerprint); known || c.Alias.Zero() {
 		return d, known
 	}
-	return s.decideKnownAs(c.Alias, c.Fingerprint)
+	if d, known := s.decideKnownAs(c.Alias, c.Fingerprint); known {
+		return d, true
+	}
+	for _, id := range c.Former {
+		if d, known := s.decideKnownAs(id, c.Fingerprint); known {
+			return d, true
+		}
+	}
+	return engine.Decision{}, false
 }
 
 func (s *State) decideKnownAs(id engine.OrderID, body uint64) (engine.Decision, bool) {
@@ -91,7 +102,7 @@ func (s *State) room() int64 {
 
 // full says that the event's capacity is used up by orders that have been made.
 func (s *State) full() bool {
-	return s.details.Capacity != NoCapacity && s.live-s.begun >= s.details.Capacity
+	return s.details != nil && s.details.Capacity != NoCapacity && s.live-s.begun >= s.details.Capacity
 }
 
 func (s *State) typeID(l *OrderLine) string {
@@ -99,10 +110,12 @@ func (s *State) typeID(l *OrderLine) string {
 }
 
 // blocked refuses a line because of the event's status.
-func (s *State) blocked(l *OrderLine) *engine.Refusal {
+func (s *State) blocked(l *OrderLine) *engine.Refusal { return s.notOnSale(l, "event_"+s.status) }
+
+func (s *State) notOnSale(l *OrderLine, reason string) *engine.Refusal {
 	o := s.offers[l.Type]
 	iso := func(ms int64) string { return time.UnixMilli(ms).UTC().Format(time.RFC3339Nano) }
-	return engine.Refuse(engine.NotOnSale, Blocked{s.typeID(l), iso(o.SaleStart), iso(o.SaleEnd), "event_" + s.status})
+	return engine.Refuse(engine.NotOnSale, Blocked{s.typeID(l), iso(o.SaleStart), iso(o.SaleEnd), reason})
 }
 
 // startPlacing holds the caller and asks the keepers: at once for an order of

@@ -49,6 +49,9 @@ type Frozen struct {
 	MadeAt   engine.Field[int64]  `cbor:"50,keyasint"` // the orders that the velocity rules count
 	MadeBy   engine.Field[uint64] `cbor:"51,keyasint"`
 	MadeFrom engine.Field[uint64] `cbor:"52,keyasint"`
+
+	Scans    *engine.FrozenAnswers `cbor:"60,keyasint,omitempty"` // answers to scans with an idempotency key
+	Verdicts engine.Paged[uint64]  `cbor:"61,keyasint,omitempty"`
 }
 
 // Freeze returns a copy that shares what grows with the sale.
@@ -64,6 +67,7 @@ func (s *State) Freeze() any {
 		TicketDevice: t.device.Freeze(), TicketKey: t.key.Freeze(),
 		Gates: slices.Clone(s.gates.counts), Minutes: slices.Clone(s.gates.minutes),
 	}
+	f.Scans, f.Verdicts = s.scans.Freeze()
 	made := s.made.deeds.Freeze()
 	f.MadeAt = engine.FieldOf(made, func(d *deed) int64 { return d.at })
 	f.MadeBy = engine.FieldOf(made, func(d *deed) uint64 { return d.who[buyer] })
@@ -107,6 +111,9 @@ func Thaw(ref engine.Ref, frozen any) (engine.State, error) {
 	s.gates.counts, s.gates.minutes = f.Gates, f.Minutes
 	for i, g := range f.Gates {
 		s.gates.index[g.Name] = uint16(i)
+	}
+	if !s.scans.Thaw(f.Scans, slices.Concat(f.Verdicts...)) {
+		return nil, fmt.Errorf("event: snapshot of %s has answers of unequal length", ref.Name())
 	}
 	s.judgeAgain(f.Updated)
 	return s, s.Check()
@@ -168,8 +175,9 @@ func (s *State) thawed(o *Order) {
 	}
 	s.live += o.Tickets()
 	s.opened(o, 1)
-	s.expiry.add(o.ExpiresAt, o.ID)
 	if s.status == StatusCancelled {
 		s.due = append(s.due, o.ID)
+		return
 	}
+	s.expiry.add(o.ExpiresAt, o.ID)
 }

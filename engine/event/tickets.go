@@ -6,7 +6,7 @@ import (
 	"boxoffice/engine"
 )
 
-// Ticket statuses (decisions.md section 3), as numbers in the column.
+// Ticket statuses (docs/rules.md, Statuses), as numbers in the column.
 const (
 	ticketIssued    byte = 0
 	ticketCheckedIn byte = 1
@@ -32,7 +32,11 @@ type tickets struct {
 	key    engine.Rows[uint64]
 }
 
-func (t *tickets) len() int    { return t.status.Len() }
+func (t *tickets) len() int { return t.status.Len() }
+
+// has says whether there is a ticket of this serial.
+func (t *tickets) has(serial uint32) bool { return serial > 0 && int(serial) <= t.len() }
+
 func (t *tickets) groups() int { return t.first.Len() }
 
 // next is the serial of the ticket that would be minted next.

@@ -6,7 +6,7 @@ import (
 	"boxoffice/engine"
 )
 
-// The velocity rules (decisions.md section 7) keep one buyer, or one address,
+// The velocity rules (docs/rules.md, Velocity) keep one buyer, or one address,
 // from taking a sale for himself. Orders are counted when they are made, and as
 // long as they wait for their keepers; one that is refused counts no more. What
 // the box office sells, with Place.Client 0, neither counts nor is refused.

@@ -22,7 +22,7 @@ func (Create) Command() {}
 func (Update) Command() {}
 func (Get) Command()    {}
 
-// The details of refusals (decisions.md section 6).
+// The details of refusals (docs/rules.md, Errors).
 type (
 	// Stock is the detail of TICKET_SOLD_OUT.
 	Stock struct {
@@ -48,7 +48,7 @@ type (
 		TicketTypeID string `json:"ticketTypeId"`
 		SaleStart    string `json:"saleStart"`
 		SaleEnd      string `json:"saleEnd"`
-		Reason       string `json:"reason"` // not_started, ended, hidden
+		Reason       string `json:"reason"` // not_started, ended, hidden, unmapped
 	}
 	// Which is the detail of a refusal that only names the ticket type.
 	Which struct {

@@ -67,6 +67,9 @@ func (s *State) decideUpdate(c Update, at int64) engine.Decision {
 	}
 	t, taken := c.Details, s.taken()
 	t.Seated = s.details.Seated
+	if t.equal(*s.details) {
+		return engine.Decision{Reply: s.record()}
+	}
 	if taken > 0 && (t.Price != s.details.Price || t.Type != s.details.Type || t.Currency != s.details.Currency) {
 		return refuse(engine.TicketTypeLocked, nil)
 	}
@@ -191,6 +194,8 @@ func (t *Details) closed(at int64) string {
 	switch {
 	case t.Hidden:
 		return "hidden"
+	case t.Unmapped():
+		return "unmapped"
 	case at < t.SaleStart:
 		return "not_started"
 	case at >= t.SaleEnd:

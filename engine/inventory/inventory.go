@@ -24,7 +24,7 @@ import (
 // Unlimited is the quantity of a type without finite stock.
 const Unlimited = -1
 
-// Details is a ticket type's record (service-api.md, Ticket type). Times are
+// Details is a ticket type's record. Times are
 // unix milliseconds, 0 for none; money is minor units.
 type Details struct {
 	Name            string `cbor:"1,keyasint"`
@@ -50,6 +50,23 @@ type Details struct {
 	// Seated says that the tickets are seats: Quantity is what the seat map
 	// says, and whether there are any left is the map's to judge.
 	Seated bool `cbor:"21,keyasint,omitempty"`
+	// RefundHours bounds refunds in hours: after the purchase of a digital
+	// product, before the booked time of a reservation; nil for no such bound.
+	// With a RefundDeadline, the earlier of the two binds.
+	RefundHours *int64 `cbor:"22,keyasint,omitempty"`
+	// SeatsOnly says that the event sells nothing but seats: as long as no
+	// section of its map is sold as this type, the type is not sold.
+	SeatsOnly bool `cbor:"23,keyasint,omitempty"`
+}
+
+// Unmapped says that the type is not sold for want of seats.
+func (t *Details) Unmapped() bool { return t.SeatsOnly && !t.Seated }
+
+// equal says whether two records say the same.
+func (t Details) equal(other Details) bool {
+	a, b := t.RefundHours, other.RefundHours
+	t.RefundHours, other.RefundHours = nil, nil
+	return t == other && (a == nil) == (b == nil) && (a == nil || *a == *b)
 }
 
 // State is a ticket type's memory.
@@ -96,8 +113,12 @@ func (s *State) taken() int64 { return s.sold + s.held }
 // available is what is left for sale; Unlimited when stock is not finite.
 func (s *State) available() int64 { return s.details.left(s.taken()) }
 
-// left is what is left for sale when so many are taken.
+// left is what is left for sale when so many are taken. Of a type that has not
+// been created nothing is.
 func (t *Details) left(taken int64) int64 {
+	if t == nil {
+		return 0
+	}
 	if t.Quantity == Unlimited {
 		return Unlimited
 	}

@@ -47,6 +47,6 @@ func (r *Record) Offer() keeper.Offer {
 func offer(ref engine.Ref, t *Details, rev uint64, soldOut bool) keeper.Offer {
 	return keeper.Offer{
 		Keeper: ref, Revision: rev, SaleStart: t.SaleStart, SaleEnd: t.SaleEnd,
-		Hidden: t.Hidden, SoldOut: soldOut, Paid: t.Price > 0, Seated: t.Seated,
+		Hidden: t.Hidden || t.Unmapped(), SoldOut: soldOut, Paid: t.Price > 0, Seated: t.Seated,
 	}
 }

@@ -149,7 +149,8 @@ type (
 		Claims []Claim
 	}
 	// Offer tells the ledger what it needs to know of what is for sale. It
-	// is repeated until OfferSeen names its revision.
+	// is repeated until OfferSeen names its revision. Revision 0 is from whoever
+	// makes a ticket type: it asks for a place among those of the event.
 	Offer struct {
 		Keeper    engine.Ref `cbor:"1,keyasint"`
 		Revision  uint64     `cbor:"2,keyasint"`

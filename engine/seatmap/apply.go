@@ -1,25 +1,30 @@
 package seatmap
 
 import (
+	"slices"
+
 	"boxoffice/engine"
 	"boxoffice/engine/keeper"
 )
 
-// Apply takes a fact in.
+// Apply takes a fact in. Seats and sections that are not on the map are passed over.
 func (s *State) Apply(f engine.Fact) {
 	if !f.FactType().Volatile() {
 		s.facts++
 	}
 	switch f := f.(type) {
 	case *HeldFact:
-		s.change(&hold{holder: f.Holder, principal: f.Principal, since: f.Since, until: f.Until}, f.Took, f.Dropped)
+		s.change(&hold{holder: f.Holder, principal: f.Principal, since: f.Since, until: f.Until}, s.onMap(f.Took), s.onMap(f.Dropped))
+		s.remember(f.Answered, f.At)
+		s.pace.note(f.Network, len(f.Took), f.At)
 	case *DroppedFact:
+		s.remember(f.Answered, f.At)
 		if h := s.holds.by[f.Holder]; h != nil {
 			rest := *h
-			s.change(&rest, nil, f.Seats)
+			s.change(&rest, nil, s.onMap(f.Seats))
 		}
 	case *ExpiredFact:
-		for _, i := range f.Seats {
+		for _, i := range s.onMap(f.Seats) {
 			if h := s.seats[i].hold; h != nil {
 				s.end(h)
 			}
@@ -48,14 +53,15 @@ func (s *State) applySale(f engine.Fact) {
 		if old, replaced := s.book.Reserve(&f.Reservation); replaced {
 			s.giveBack(old.Claim, nil)
 		}
-		types := make([]uint16, len(f.Seats))
-		for k, i := range f.Seats {
+		seats := s.onMap(f.Seats)
+		types := make([]uint16, len(seats))
+		for k, i := range seats {
 			types[k] = s.prices[s.plan.SectionOf(i)]
-			if len(f.Types) > 0 {
+			if len(f.Types) == len(seats) {
 				types[k] = s.sizes.add(f.Types[k])
 			}
 		}
-		s.take(f.Reservation.Claim, f.Seats, types)
+		s.take(f.Reservation.Claim, seats, types)
 	case *keeper.CommittedFact:
 		s.book.End(f.Claim, f.Floor)
 	case *ReleasedFact:
@@ -70,6 +76,9 @@ func (s *State) applySale(f engine.Fact) {
 func (s *State) applyMap(f engine.Fact) {
 	switch f := f.(type) {
 	case *AttachedFact:
+		if f.Layout == nil {
+			return
+		}
 		s.attach(newPlan(f.Layout))
 		s.mode, s.holdTime = f.Mode, f.HoldTime
 	case *ConfiguredFact:
@@ -78,7 +87,7 @@ func (s *State) applyMap(f engine.Fact) {
 		s.attach(nil)
 		s.mode, s.holdTime = "", 0
 	case *PricedFact:
-		for i, typ := range f.Types {
+		for i, typ := range f.Types[:min(len(f.Types), len(s.prices))] {
 			s.sizes.list[s.prices[i]].sections--
 			s.prices[i] = s.sizes.add(typ)
 			s.sizes.list[s.prices[i]].sections++
@@ -87,14 +96,24 @@ func (s *State) applyMap(f engine.Fact) {
 			s.put(int32(i), s.seats[i])
 		}
 	case *BlockedFact:
-		for _, i := range f.Unblock {
+		for _, i := range s.onMap(f.Unblock) {
 			s.put(i, seat{})
 		}
-		for _, i := range f.Block {
+		for _, i := range s.onMap(f.Block) {
 			s.lose(i)
 			s.put(i, seat{blocked: true})
 		}
 	}
+}
+
+// onMap are those of the seats that the map has: all of them, unless the fact is of
+// another map than this one.
+func (s *State) onMap(seats []int32) []int32 {
+	off := func(i int32) bool { return i < 0 || int(i) >= len(s.seats) }
+	if !slices.ContainsFunc(seats, off) {
+		return seats
+	}
+	return slices.DeleteFunc(slices.Clone(seats), off)
 }
 
 // attach puts a map in the place of the one there is, without a trace of that

@@ -60,7 +60,10 @@ func (s *State) decideBest(c BestAvailable, at int64) engine.Decision {
 	if seats == nil {
 		return refuse(engine.TicketSoldOut, Room{Requested: c.Quantity, Available: q.room()})
 	}
-	d, until := s.settle(c.Holder, c.Principal, q.own, seats, at)
+	d, until := s.settle(c.Holder, Asker{c.Principal, c.Network, c.Scale}, q.own, seats, at)
+	if d.Reply != nil {
+		return d
+	}
 	d.Reply = &Best{Held: s.ids(seats), Adjacent: adjacent, ExpiresAt: until}
 	return d
 }

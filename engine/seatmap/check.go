@@ -3,6 +3,7 @@ package seatmap
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"boxoffice/engine/keeper"
@@ -68,7 +69,7 @@ func (s *State) checkHolds() error {
 	if len(s.holds.heap) != len(s.holds.by) {
 		return fmt.Errorf("seatmap: %d selections, %d to end", len(s.holds.by), len(s.holds.heap))
 	}
-	held := 0
+	held, counts := 0, make(map[uint64]int32)
 	for k, h := range s.holds.heap {
 		switch {
 		case h.position != k || s.holds.by[h.holder] != h:
@@ -81,6 +82,13 @@ func (s *State) checkHolds() error {
 			return fmt.Errorf("seatmap: selection of %s lasts too long", h.holder)
 		}
 		held += len(h.seats)
+		counts[h.principal] += int32(len(h.seats))
+	}
+	if !maps.Equal(counts, s.holds.count) {
+		return errors.New("seatmap: principals hold other seats than were counted")
+	}
+	if s.pace.order.Len() != len(s.pace.by) || len(s.pace.by) > maxNetworks {
+		return fmt.Errorf("seatmap: %d networks are remembered, %d in order", len(s.pace.by), s.pace.order.Len())
 	}
 	if held != int(s.tallies[Held]) {
 		return fmt.Errorf("seatmap: %d seats in selections, %d held", held, s.tallies[Held])

@@ -21,31 +21,40 @@ type (
 	// for sale. It is answered by *Record.
 	Price struct{ Sections []SectionPrice }
 	// Hold replaces a holder's selection. It is answered by *Selection: the
-	// seats that he can't have have failed, the others are his.
+	// seats that he can't have have failed, the others are his. It is refused
+	// as VELOCITY_LIMIT_EXCEEDED when its principal or network has too many.
 	Hold struct {
 		Holder    string // names the selection, and is known to the shopper alone
-		Principal uint64 // the account or address that asks
+		Principal uint64 // the account, API key or address that asks; 0: no limit counts it
 		Seats     []string
+		Network   uint64         // a keyed hash of the address that asks; 0: no limit counts it
+		Scale     float64        // multiplies the limits of what is held; 0: 1
+		Request   engine.Request // known for 24 hours
 	}
 	// Release takes seats out of a holder's selection: all with Seats nil. It
 	// is answered by *Released.
 	Release struct {
-		Holder string
-		Seats  []string
+		Holder  string
+		Seats   []string
+		Request engine.Request // known for 24 hours
 	}
 	// Block withholds seats from sale, also held ones, and then puts others
 	// back. It is answered by *Blocking, or refused as SEAT_SOLD.
 	Block struct{ Block, Unblock []string }
 	// BestAvailable replaces a holder's selection by the best seats there
-	// are. It is answered by *Best, or refused as TICKET_SOLD_OUT.
+	// are. It is answered by *Best, or refused as TICKET_SOLD_OUT or
+	// VELOCITY_LIMIT_EXCEEDED.
 	BestAvailable struct {
 		Holder     string
 		Principal  uint64
-		Quantity   int      // 1 to MaxSelection
-		Sections   []string // ids; nil: any
-		Type       int64    // the ticket type; 0: any
-		Accessible bool     // with a wheelchair place
-		Adjacent   bool     // only beside each other
+		Quantity   int            // 1 to MaxSelection
+		Sections   []string       // ids; nil: any
+		Type       int64          // the ticket type; 0: any
+		Accessible bool           // with a wheelchair place
+		Adjacent   bool           // only beside each other
+		Network    uint64         // as Hold's
+		Scale      float64        // as Hold's
+		Request    engine.Request // known for 24 hours
 	}
 	// View is answered by *Map.
 	View struct{}
@@ -89,10 +98,14 @@ type Selection struct {
 	Failed    []string
 	Reasons   []Reason // of Failed, one each
 	ExpiresAt int64    // unix milliseconds; 0 without seats
+	Known     bool     // to a request that had this answer before
 }
 
 // Released answers Release.
-type Released struct{ Seats []string }
+type Released struct {
+	Seats []string
+	Known bool // to a request that had this answer before
+}
 
 // Blocking answers Block: how many seats have changed.
 type Blocking struct{ Blocked, Unblocked int }
@@ -102,6 +115,7 @@ type Best struct {
 	Held      []string
 	Adjacent  bool // all beside each other in a row
 	ExpiresAt int64
+	Known     bool // to a request that had this answer before
 }
 
 // Record is a seat map as its actor answers for it.
@@ -131,10 +145,10 @@ type Map struct {
 // State is the state of a seat.
 func (m *Map) State(seat int) Status { return Status(m.States[seat/4] >> (seat % 4 * 2) & 3) }
 
-// The details of refusals (decisions.md section 6).
+// The details of refusals (docs/rules.md, Errors).
 type (
-	// Seats is the detail of SEAT_TAKEN, SEAT_SOLD and of seats that can't
-	// be meant.
+	// Seats is the detail of SEAT_TAKEN, SEAT_SOLD, SEATS_SOLD (the first
+	// 100 of them) and of seats that can't be meant.
 	Seats struct {
 		SeatIDs []string `json:"seatIds"`
 	}

@@ -14,12 +14,8 @@ import (
 func (s *State) Decide(c engine.Command, now time.Time) engine.Decision {
 	at := now.UnixMilli()
 	switch c := c.(type) {
-	case Hold:
-		return s.decideHold(c, at)
-	case BestAvailable:
-		return s.decideBest(c, at)
-	case Release:
-		return s.decideDrop(c, at)
+	case Hold, BestAvailable, Release:
+		return s.decideOnce(c, at)
 	case keeper.Reserve:
 		return s.decideReserve(c, at)
 	case keeper.Commit:
@@ -79,7 +75,7 @@ func (s *State) decideAttach(c Attach, at int64) engine.Decision {
 		return engine.Decision{Facts: []engine.Fact{&ConfiguredFact{Mode: c.Mode, HoldTime: c.HoldTime, At: at}}, Reply: after}
 	}
 	if s.tallies[Sold] > 0 {
-		return refuse(engine.SeatsSold, nil)
+		return s.refuseSold()
 	}
 	if err := c.Layout.Validate(); err != nil {
 		return invalid(fmt.Sprintf("The map is not valid: %v.", err), nil)
@@ -98,10 +94,27 @@ func (s *State) decideDetach(at int64) engine.Decision {
 	case s.plan == nil:
 		return engine.Decision{Reply: s.record()}
 	case s.tallies[Sold] > 0:
-		return refuse(engine.SeatsSold, nil)
+		return s.refuseSold()
 	default:
 		return engine.Decision{Facts: []engine.Fact{&DetachedFact{At: at}}, Reply: &Record{Ref: s.ref}}
 	}
+}
+
+// maxShownSold is how many sold seats a refusal names.
+const maxShownSold = 100
+
+// refuseSold refuses what the map can't take while a seat is sold, and names the
+// first sold seats.
+func (s *State) refuseSold() engine.Decision {
+	var sold []int32
+	for i := range s.seats {
+		if s.seats[i].sale != nil {
+			if sold = append(sold, int32(i)); len(sold) == maxShownSold {
+				break
+			}
+		}
+	}
+	return refuse(engine.SeatsSold, Seats{s.ids(sold)})
 }
 
 func (s *State) decidePrice(c Price, at int64) engine.Decision {

@@ -57,13 +57,16 @@ type (
 		Until     int64        `cbor:"5,keyasint"`
 		Took      engine.Steps `cbor:"6,keyasint,omitempty"`
 		Dropped   engine.Steps `cbor:"7,keyasint,omitempty"`
+		Answered  *Answered    `cbor:"8,keyasint,omitempty"`
+		Network   uint64       `cbor:"9,keyasint,omitempty"` // a keyed hash of the client's address; 0: not counted
 	}
 	// DroppedFact takes seats out of a holder's selection, whose clock
 	// goes on.
 	DroppedFact struct {
-		Holder string       `cbor:"1,keyasint"`
-		Seats  engine.Steps `cbor:"2,keyasint,omitempty"`
-		At     int64        `cbor:"3,keyasint"`
+		Holder   string       `cbor:"1,keyasint"`
+		Seats    engine.Steps `cbor:"2,keyasint,omitempty"`
+		At       int64        `cbor:"3,keyasint"`
+		Answered *Answered    `cbor:"4,keyasint,omitempty"`
 	}
 	// ExpiredFact ends selections whose time is up.
 	ExpiredFact struct {

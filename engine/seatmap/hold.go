@@ -30,7 +30,10 @@ func (s *State) decideHold(c Hold, at int64) engine.Decision {
 	if s.judgeGaps(picks, wanted, own) {
 		wanted = seatsOf(picks)
 	}
-	d, until := s.settle(c.Holder, c.Principal, own, wanted, at)
+	d, until := s.settle(c.Holder, Asker{c.Principal, c.Network, c.Scale}, own, wanted, at)
+	if d.Reply != nil {
+		return d
+	}
 	reply := &Selection{Held: make([]string, 0, len(wanted)), ExpiresAt: until}
 	for i := range picks {
 		if p := &picks[i]; p.fail == "" {
@@ -86,15 +89,16 @@ func seatsOf(picks []pick) []int32 {
 }
 
 // settle makes seats, that are free or the holder's own, the holder's
-// selection, and says when it ends. What is so already takes no fact.
-func (s *State) settle(holder string, principal uint64, own *hold, seats []int32, at int64) (engine.Decision, int64) {
-	f := &HeldFact{Holder: holder, Principal: principal, At: at, Since: at, Until: at + s.holdTime}
+// selection, and says when it ends. What is so already takes no fact. The
+// decision has a reply only if the asker has too many seats.
+func (s *State) settle(holder string, by Asker, own *hold, seats []int32, at int64) (engine.Decision, int64) {
+	f := &HeldFact{Holder: holder, Principal: by.Principal, At: at, Since: at, Until: at + s.holdTime, Network: by.Network}
 	if own == nil {
 		if len(seats) == 0 {
 			return engine.Decision{}, 0
 		}
 		f.Took = seats
-		return engine.Decision{Facts: []engine.Fact{f}}, f.Until
+		return s.holdWithin(&by, own, f)
 	}
 	for _, i := range seats {
 		if s.seats[i].hold != own {
@@ -110,11 +114,19 @@ func (s *State) settle(holder string, principal uint64, own *hold, seats []int32
 	switch {
 	case len(seats) == 0:
 		return engine.Decision{Facts: []engine.Fact{&DroppedFact{Holder: holder, Seats: own.seats, At: at}}}, 0
-	case lives && len(f.Took)+len(f.Dropped) == 0 && own.principal == principal:
+	case lives && len(f.Took)+len(f.Dropped) == 0 && own.principal == by.Principal:
 		return engine.Decision{}, own.until
 	case lives && len(f.Took) < len(seats): // it keeps a seat
 		f.Since = own.since
 		f.Until = min(f.Until, max(own.until, own.since+longest*s.holdTime)) // what was promised before the hold's time became shorter stands
+	}
+	return s.holdWithin(&by, own, f)
+}
+
+// holdWithin makes the selection of a fact unless its asker has too many seats.
+func (s *State) holdWithin(by *Asker, own *hold, f *HeldFact) (engine.Decision, int64) {
+	if r := s.refuseHold(by, own, f); r != nil {
+		return engine.Decision{Reply: r}, 0
 	}
 	return engine.Decision{Facts: []engine.Fact{f}}, f.Until
 }

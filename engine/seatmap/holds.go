@@ -18,11 +18,12 @@ type hold struct {
 
 // holds are the selections by holder, and a heap of them by their end.
 type holds struct {
-	by   map[string]*hold
-	heap byEnd
+	by    map[string]*hold
+	heap  byEnd
+	count map[uint64]int32 // seats of each principal that has some
 }
 
-func newHolds() holds { return holds{by: make(map[string]*hold)} }
+func newHolds() holds { return holds{by: make(map[string]*hold), count: make(map[uint64]int32)} }
 
 // put adds a holder's selection, or replaces the one there is.
 func (t *holds) put(h *hold) {
@@ -30,15 +31,26 @@ func (t *holds) put(h *hold) {
 		h.position = old.position
 		t.heap[h.position] = h
 		heap.Fix(&t.heap, h.position)
+		t.tally(old.principal, -len(old.seats))
 	} else {
 		heap.Push(&t.heap, h)
 	}
 	t.by[h.holder] = h
+	t.tally(h.principal, len(h.seats))
 }
 
 func (t *holds) drop(h *hold) {
 	heap.Remove(&t.heap, h.position)
 	delete(t.by, h.holder)
+	t.tally(h.principal, -len(h.seats))
+}
+
+// tally counts seats that a principal holds from now on, or no longer.
+func (t *holds) tally(principal uint64, seats int) {
+	t.count[principal] += int32(seats)
+	if t.count[principal] == 0 {
+		delete(t.count, principal)
+	}
 }
 
 // due is when the next selection may be ended, or 0. Many fall on one moment,

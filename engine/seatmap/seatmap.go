@@ -10,14 +10,15 @@
 // holder keeps any of its seats, for at most three times the hold's time since
 // the selection began, so that nobody keeps a good seat from others for ever by
 // touching it. The same selection again keeps its clock: a repeated request has
-// the same answer. A hold ends at the first half second on or after its time.
+// the same answer. A request with an idempotency key has its first answer for a
+// day, whatever has become of the selection. A hold ends at the first half second on or after its time.
 //
 // Invariants: a seat is free, held by one holder, taken by one order, or
 // blocked; a ticket type's size is its seats that are not blocked, sold ones
 // counting for the type that they were sold as; the map stands still while a
 // seat is taken; every hold ends. A holder without seats is forgotten. Limits:
-// MaxSeats on a map, MaxSelection seats a holder, MaxBlocks a call, maxTypes
-// ticket types.
+// MaxSeats on a map, MaxSelection seats a holder, MaxHeld a principal and
+// MaxNewlyHeld a network (velocity.go), MaxBlocks a call, maxTypes ticket types.
 //
 // A seat takes about 140 bytes of memory, and 170 in the midst of a sale
 // (BenchmarkMemory); of a snapshot 17 and 26 (BenchmarkFreeze). A hold of four
@@ -102,15 +103,18 @@ type State struct {
 	vacant  []int32  // free seats of each row
 	tallies [4]int32 // seats by status
 	holds   holds
+	pace    pace
 	sales   map[keeper.Claim]*sale
 	book    keeper.Book
 	sizes   sizes
+	answers engine.Answers[*Answered] // to shoppers' requests; none is ever changed
 }
 
 // New is the empty state of an event's seats.
 func New(ref engine.Ref) engine.State {
 	return &State{
-		ref: ref, holds: newHolds(), sales: make(map[keeper.Claim]*sale), book: keeper.NewBook(), sizes: newSizes(),
+		ref: ref, holds: newHolds(), pace: newPace(), sales: make(map[keeper.Claim]*sale), book: keeper.NewBook(), sizes: newSizes(),
+		answers: engine.NewAnswers[*Answered](),
 	}
 }
 

@@ -37,6 +37,12 @@ type Frozen struct {
 	OtherAs   engine.Column[uint16] `cbor:"22,keyasint"` // the slots of those types
 
 	Book keeper.FrozenBook `cbor:"23,keyasint"`
+
+	AnsweredAt engine.Column[int64]  `cbor:"24,keyasint,omitempty"`
+	Answered   []*Answered           `cbor:"25,keyasint,omitempty"` // one for each time, oldest first
+	Networks   engine.Column[uint64] `cbor:"26,keyasint,omitempty"` // that have newly held seats, once for each slot; so are the next two
+	SpanBegan  engine.Column[int64]  `cbor:"27,keyasint,omitempty"`
+	SpanSeats  engine.Column[int64]  `cbor:"28,keyasint,omitempty"`
 }
 
 // Freeze returns a copy that shares only what never changes.
@@ -47,6 +53,11 @@ func (s *State) Freeze() any {
 		f.Told = append(f.Told, one.told)
 		f.Revisions = append(f.Revisions, one.revision)
 	}
+	answers, values := s.answers.Freeze()
+	if answers != nil {
+		f.AnsweredAt, f.Answered = slices.Concat(answers.At...), slices.Concat(values...)
+	}
+	s.pace.freeze(f)
 	if s.plan == nil {
 		return f
 	}
@@ -119,6 +130,10 @@ func Thaw(ref engine.Ref, frozen any) (engine.State, error) {
 		s.attach(newPlan(f.Layout))
 		s.thawSeats(f)
 	}
+	for i, a := range f.Answered {
+		s.remember(a, f.AnsweredAt[i])
+	}
+	s.pace.thaw(f)
 	s.sizes.revision = f.Revision
 	for i := range f.Types {
 		one := &s.sizes.list[i+1]
@@ -188,7 +203,8 @@ func (f *Frozen) even() bool {
 			return false
 		}
 	}
-	return same(sections, len(f.Prices)) && same(len(f.Types), len(f.Told), len(f.Revisions)) &&
+	return same(sections, len(f.Prices)) && same(len(f.AnsweredAt), len(f.Answered)) && same(len(f.Types), len(f.Told), len(f.Revisions)) &&
 		same(len(f.Holders), len(f.Principals), len(f.Since), len(f.Until), len(f.HeldCount)) && sum(f.HeldCount) == len(f.HeldSeats) &&
-		same(len(f.Orders), len(f.Serials), len(f.SoldCount)) && sum(f.SoldCount) == len(f.SoldSeats) && len(f.Other) == len(f.OtherAs)
+		same(len(f.Orders), len(f.Serials), len(f.SoldCount)) && sum(f.SoldCount) == len(f.SoldSeats) && len(f.Other) == len(f.OtherAs) &&
+		same(len(f.Networks), len(f.SpanBegan), len(f.SpanSeats))
 }

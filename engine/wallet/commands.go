@@ -52,7 +52,7 @@ type Reply struct {
 	Known  bool // the command had been sent before
 }
 
-// The details of refusals (decisions.md section 6).
+// The details of refusals (docs/rules.md, Errors).
 type (
 	// Funds is the detail of INSUFFICIENT_FUNDS. Amounts are decimals.
 	Funds struct {

@@ -33,8 +33,7 @@ type Config struct {
 	Settings map[string]string // server settings that differ from the defaults below
 }
 
-// defaults are the settings of a node's own Postgres, as measured in
-// reading/journal.md.
+// defaults are the settings of a node's own Postgres, as measured under group commits.
 var defaults = map[string]string{
 	"checkpoint_timeout":        "15min",
 	"fsync":                     "on",

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"boxoffice/persistence/panics"
 )
 
 // indexEvery is how often the spans are brought up to date.
@@ -23,11 +25,12 @@ func (j *Postgres) tend(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-hour.C:
-			if err := j.openDays(ctx); err != nil {
+			if err := panics.Catch(j.log, "partitions of the journal", func() error { return j.openDays(ctx) }); err != nil {
 				j.log.Warn("journal partitions not opened", slog.Any("error", err))
 			}
 		case <-second.C:
-			if err := j.indexTails(ctx); err != nil && ctx.Err() == nil {
+			err := panics.Catch(j.log, "spans of the journal", func() error { return j.indexTails(ctx) })
+			if err != nil && ctx.Err() == nil {
 				j.log.Warn("journal not indexed", slog.Any("error", err))
 			}
 		}

@@ -1,6 +1,6 @@
 // Package journal makes facts durable: group commit, a claim fence, and one
-// verdict for every batch whatever happens to the connection (DESIGN section 4,
-// reading/journal.md).
+// verdict for every batch whatever happens to the connection (docs/adr/0012
+// and 0013).
 //
 // It owns the tables writers, streams and journal, the daily partitions of the last, and
 // spans and tails, which say in which batches a stream has facts. A commit is one row of

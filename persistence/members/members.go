@@ -1,5 +1,5 @@
 // Package members keeps the list of a cluster's nodes in Postgres, the default
-// of several: no further component to run (DESIGN section 5).
+// of several: no further component to run (docs/adr/0008).
 //
 // A node that lives raises its beat. Each node watches the others' beats with its
 // own monotonic clock, and deletes the row of one that has stood still for a

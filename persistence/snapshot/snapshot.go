@@ -1,7 +1,8 @@
 // Package snapshot keeps encoded states of actors, so that an activation need
 // not replay its whole stream. It owns the table snapshots. The host saves a
 // state once all facts in it are durable, in the background; an activation loads
-// the latest after its claim. There is nothing to stop.
+// the latest after its claim, and the one before if the journal contradicts that.
+// There is nothing to stop.
 package snapshot
 
 import (
@@ -9,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
@@ -118,27 +120,40 @@ WHERE stream_id = $1 AND epoch = $2
 	return nil
 }
 
-// latest names a stream's newest complete snapshot: that of the newest epoch
-// which has one, so that an old owner's late save shadows nothing. It has its last
-// part, which is saved last, and its first, which earlier versions saved last.
-const latest = `
+// complete names a stream's complete snapshots. One has its last part, which is saved
+// last, and its first, which earlier versions saved last.
+const complete = `
 SELECT epoch, seq, parts FROM snapshots s WHERE stream_id = $1 AND part = parts - 1
-  AND EXISTS (SELECT FROM snapshots f WHERE (f.stream_id, f.epoch, f.seq, f.part) = (s.stream_id, s.epoch, s.seq, 0))
-ORDER BY epoch DESC, seq DESC`
+  AND EXISTS (SELECT FROM snapshots f WHERE (f.stream_id, f.epoch, f.seq, f.part) = (s.stream_id, s.epoch, s.seq, 0))`
 
-// Load returns the latest complete snapshot and the seq of the last fact in it,
-// or 0 and nil when there is none.
-func (s *Store) Load(ctx context.Context, stream int64) (seq int64, state []byte, err error) {
+// latestFirst orders them: those of a newer epoch come first, so that an old owner's
+// late save shadows nothing.
+const latestFirst = ` ORDER BY epoch DESC, seq DESC`
+
+// Version names one snapshot of a stream: the state after the fact Seq, saved under
+// Epoch. The zero Version names none.
+type Version struct {
+	Epoch int32
+	Seq   int64
+}
+
+// Latest is what Load is called with for the latest snapshot.
+var Latest = Version{Epoch: math.MaxInt32, Seq: math.MaxInt64}
+
+// Load returns the latest complete snapshot before another one, or the zero Version and
+// nil when there is none.
+func (s *Store) Load(ctx context.Context, stream int64, before Version) (v Version, state []byte, err error) {
 	const read = `
-SELECT seq, part, l.parts, state FROM snapshots JOIN (` + latest + ` LIMIT 1) l USING (epoch, seq)
+SELECT epoch, seq, part, l.parts, state
+FROM snapshots JOIN (` + complete + ` AND (epoch, seq) < ($2::int, $3::bigint)` + latestFirst + ` LIMIT 1) l USING (epoch, seq)
 WHERE stream_id = $1 ORDER BY part`
-	rows, err := s.pool.Query(ctx, read, stream)
+	rows, err := s.pool.Query(ctx, read, stream, before.Epoch, before.Seq)
 	if err != nil {
-		return 0, nil, fmt.Errorf("snapshot: load stream %d: %w", stream, err)
+		return Version{}, nil, fmt.Errorf("snapshot: load stream %d: %w", stream, err)
 	}
 	var part, parts, next int
 	var data pgtype.DriverBytes
-	_, err = pgx.ForEachRow(rows, []any{&seq, &part, &parts, &data}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&v.Epoch, &v.Seq, &part, &parts, &data}, func() error {
 		if part != next {
 			return fmt.Errorf("part %d follows %d", part, next-1)
 		}
@@ -153,9 +168,9 @@ WHERE stream_id = $1 ORDER BY part`
 		err = fmt.Errorf("%d of %d parts", next, parts)
 	}
 	if err != nil {
-		return 0, nil, fmt.Errorf("snapshot: load stream %d: %w", stream, err)
+		return Version{}, nil, fmt.Errorf("snapshot: load stream %d: %w", stream, err)
 	}
-	return seq, state, nil
+	return v, state, nil
 }
 
 // Prune removes all but the two latest complete snapshots of the stream, and
@@ -163,7 +178,7 @@ WHERE stream_id = $1 ORDER BY part`
 func (s *Store) Prune(ctx context.Context, stream int64) error {
 	const prune = `
 DELETE FROM snapshots WHERE stream_id = $1
-  AND (epoch, seq) < (SELECT epoch, seq FROM (` + latest + ` OFFSET $2 LIMIT 1) l)`
+  AND (epoch, seq) < (SELECT epoch, seq FROM (` + complete + latestFirst + ` OFFSET $2 LIMIT 1) l)`
 	if _, err := s.pool.Exec(ctx, prune, stream, kept-1); err != nil {
 		return fmt.Errorf("snapshot: prune stream %d: %w", stream, err)
 	}

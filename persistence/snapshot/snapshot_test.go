@@ -57,9 +57,9 @@ func save(ctx context.Context, s *snapshot.Store, stream, seq int64, epoch int32
 
 func requireLatest(t *testing.T, s *snapshot.Store, seq int64, state []byte) {
 	t.Helper()
-	gotSeq, got, err := s.Load(t.Context(), 1)
+	v, got, err := s.Load(t.Context(), 1, snapshot.Latest)
 	require.NoError(t, err)
-	require.Equal(t, seq, gotSeq)
+	require.Equal(t, seq, v.Seq)
 	require.True(t, bytes.Equal(state, got), "%d bytes, want %d", len(got), len(state))
 }
 
@@ -73,9 +73,9 @@ func TestSaveAndLoad(t *testing.T) {
 		require.NoError(t, save(t.Context(), s, 1, int64(seq), 1, random(size)))
 		requireLatest(t, s, int64(seq), random(size))
 	}
-	seq, state, err := s.Load(t.Context(), 2)
+	v, state, err := s.Load(t.Context(), 2, snapshot.Latest)
 	require.NoError(t, err)
-	require.Zero(t, seq)
+	require.Zero(t, v)
 	require.Nil(t, state)
 }
 
@@ -106,6 +106,28 @@ func TestNewerEpochWins(t *testing.T) {
 	requireLatest(t, s, 20, []byte("newest"))
 	require.NoError(t, save(t.Context(), s, 1, 20, 2, []byte("again")))
 	requireLatest(t, s, 20, []byte("again"))
+}
+
+// Who can't use a snapshot asks for the one before it.
+func TestLoadBefore(t *testing.T) {
+	t.Parallel()
+	pool := persisttest.Migrated(t)
+	s := snapshot.New(pool)
+	stream(t, pool, 20, 1)
+	require.NoError(t, save(t.Context(), s, 1, 20, 1, []byte("old, far")))
+	stream(t, pool, 20, 2)
+	require.NoError(t, save(t.Context(), s, 1, 12, 2, []byte("new")))
+	before := snapshot.Latest
+	for _, want := range []struct {
+		snapshot.Version
+		state string
+	}{{snapshot.Version{Epoch: 2, Seq: 12}, "new"}, {snapshot.Version{Epoch: 1, Seq: 20}, "old, far"}, {}} {
+		v, state, err := s.Load(t.Context(), 1, before)
+		require.NoError(t, err)
+		require.Equal(t, want.Version, v)
+		require.Equal(t, want.state, string(state))
+		before = v
+	}
 }
 
 // A Save that breaks off leaves the snapshot before it in force.
@@ -170,7 +192,7 @@ func TestPrune(t *testing.T) {
 		`SELECT array_agg(DISTINCT seq ORDER BY seq) FROM snapshots WHERE stream_id = 1`).Scan(&left))
 	require.Equal(t, []int64{30, 40, 99}, left)
 	requireLatest(t, s, 40, random(600<<10))
-	seq, _, err := s.Load(t.Context(), 2)
+	v, _, err := s.Load(t.Context(), 2, snapshot.Latest)
 	require.NoError(t, err)
-	require.Equal(t, int64(7), seq)
+	require.Equal(t, snapshot.Version{Epoch: 1, Seq: 7}, v)
 }

@@ -1,0 +1,35 @@
+package cluster
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// clock is the time of commands: the wall clock at the start and what has passed since,
+// so that no jump of the wall clock makes an order expire. What has passed includes the
+// time for which the machine was suspended, while Go's own clock stood still: else
+// every window would close as late as the machine had slept.
+type clock struct {
+	start  time.Time
+	slept  func() time.Duration // since the machine started
+	before time.Duration        // slept at the start
+	since  atomic.Int64         // nanoseconds slept since the start, as last looked
+	looked atomic.Int64         // when that was: nanoseconds run since the start
+}
+
+// lookEvery is how long the clock may lag behind after a suspension.
+const lookEvery = time.Second
+
+func newClock(slept func() time.Duration) *clock {
+	return &clock{start: time.Now(), slept: slept, before: slept()}
+}
+
+func (c *clock) now() time.Time { return c.at(time.Since(c.start)) }
+
+// at is the time when Go's clock has run for so long since the start.
+func (c *clock) at(ran time.Duration) time.Time {
+	if looked := c.looked.Load(); int64(ran)-looked >= int64(lookEvery) && c.looked.CompareAndSwap(looked, int64(ran)) {
+		c.since.Store(int64(c.slept() - c.before))
+	}
+	return c.start.Add(ran + time.Duration(c.since.Load()))
+}

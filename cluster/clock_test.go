@@ -1,0 +1,45 @@
+package cluster
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// What is due while the machine sleeps is due when it wakes up.
+func TestTheClockCatchesUpAfterASuspension(t *testing.T) {
+	t.Parallel()
+	asleep := 10 * time.Hour // before the node started
+	c := newClock(func() time.Duration { return asleep })
+	after := func(ran time.Duration) time.Duration { return c.at(ran).Sub(c.start) }
+	require.Equal(t, time.Minute, after(time.Minute))
+	asleep += time.Hour
+	require.Equal(t, time.Minute+time.Hour+lookEvery, after(time.Minute+lookEvery))
+	require.Equal(t, 2*time.Minute+time.Hour, after(2*time.Minute))
+	asleep += time.Hour
+	require.Equal(t, 3*time.Minute+2*time.Hour, after(3*time.Minute), "asleep again")
+}
+
+// The machine that runs this is awake.
+func TestTheClockIsTheWallClock(t *testing.T) {
+	t.Parallel()
+	c := newClock(slept)
+	require.WithinDuration(t, time.Now(), c.now(), time.Minute)
+	require.GreaterOrEqual(t, slept(), time.Duration(0))
+}
+
+// A timer looks at the clock at least once a second: while it waited, the machine may
+// have slept.
+func TestTimersNoticeThatTheClockHasCaughtUp(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	timers := newTimers(func() time.Time { return now }, nil)
+	timers.later(time.Hour, func() {})
+	require.LessOrEqual(t, timers.fire(), lookEvery)
+	fired := false
+	timers.later(time.Minute, func() { fired = true })
+	now = now.Add(time.Hour - time.Second)
+	require.LessOrEqual(t, timers.fire(), lookEvery)
+	require.True(t, fired)
+}

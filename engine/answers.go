@@ -1,0 +1,103 @@
+package engine
+
+import "slices"
+
+// Request names what a client may send again, to a kind that knows its answers
+// (Answers). The zero value is a request that nobody repeats.
+type Request struct {
+	ID    ID     `cbor:"1,keyasint"` // derived from the client's key under the master key: nobody can make two alike
+	Print uint64 `cbor:"2,keyasint"` // of the body: another one under the same ID is refused
+}
+
+// answersMillis is how long an answer is known.
+const answersMillis = 24 * 3600 * 1000
+
+// Answers remember for 24 hours what requests were answered, the newest of them up
+// to a limit that put is told. What T holds is the kind's own. It is part of a kind's
+// state: facts fill it, and a snapshot keeps it. Make one with NewAnswers.
+type Answers[T any] struct {
+	ids    Queue[ID]
+	prints Queue[uint64]
+	at     Queue[int64]
+	values Queue[T]
+	gone   int // how many have been forgotten from the front, in all
+	index  map[ID]int
+}
+
+// NewAnswers is none.
+func NewAnswers[T any]() Answers[T] { return Answers[T]{index: make(map[ID]int)} }
+
+// Find returns the answer to a request that was put less than 24 hours before now
+// (unix milliseconds). same says that it was this request, and not another under its
+// ID.
+func (a *Answers[T]) Find(r Request, now int64) (value T, same, ok bool) {
+	i, ok := a.index[r.ID]
+	if !ok {
+		return value, false, false
+	}
+	i -= a.gone
+	if now-a.at.At(i) > answersMillis {
+		return value, false, false
+	}
+	return a.values.At(i), a.prints.At(i) == r.Print, true
+}
+
+// Put adds an answer that was given at a time (unix milliseconds), and forgets the
+// oldest beyond most and those of more than 24 hours before, two at a time.
+func (a *Answers[T]) Put(r Request, at int64, value T, most int) {
+	a.index[r.ID] = a.gone + a.ids.Len()
+	a.ids.Push(r.ID)
+	a.prints.Push(r.Print)
+	a.at.Push(at)
+	a.values.Push(value)
+	for range 2 {
+		if a.Len() > most || a.Len() > 1 && a.at.At(0) < at-answersMillis {
+			a.forget()
+		}
+	}
+}
+
+// forget drops the oldest. An ID that was put again since keeps its newer answer.
+func (a *Answers[T]) forget() {
+	if id := a.ids.At(0); a.index[id] == a.gone {
+		delete(a.index, id)
+	}
+	a.ids.Drop(1)
+	a.prints.Drop(1)
+	a.at.Drop(1)
+	a.values.Drop(1)
+	a.gone++
+}
+
+// Len is how many answers are remembered.
+func (a *Answers[T]) Len() int { return a.ids.Len() }
+
+// FrozenAnswers is the snapshot of Answers, but for their values.
+type FrozenAnswers struct {
+	IDs    Paged[ID]     `cbor:"1,keyasint"`
+	Prints Paged[uint64] `cbor:"2,keyasint"`
+	At     Paged[int64]  `cbor:"3,keyasint"`
+}
+
+// Freeze returns the answers as they are now; nil when there is none.
+func (a *Answers[T]) Freeze() (f *FrozenAnswers, values [][]T) {
+	if a.Len() == 0 {
+		return nil, nil
+	}
+	return &FrozenAnswers{IDs: a.ids.Freeze(), Prints: a.prints.Freeze(), At: a.at.Freeze()}, a.values.Freeze()
+}
+
+// Thaw fills empty Answers from a snapshot. It says whether its columns fit.
+func (a *Answers[T]) Thaw(f *FrozenAnswers, values []T) bool {
+	if f == nil {
+		return len(values) == 0
+	}
+	ids, prints, at := slices.Concat(f.IDs...), slices.Concat(f.Prints...), slices.Concat(f.At...)
+	if len(ids) != len(prints) || len(ids) != len(at) || len(ids) != len(values) {
+		return false
+	}
+	for i, id := range ids {
+		a.Put(Request{ID: id, Print: prints[i]}, at[i], values[i], len(ids))
+	}
+	return true
+}

@@ -1,0 +1,135 @@
+package seatmap
+
+import (
+	"slices"
+
+	"boxoffice/engine"
+)
+
+// maxAnswers is how many answers to shoppers' requests a map remembers. One of four
+// seats takes about 250 bytes, so all of them take 5 MB.
+const maxAnswers = 20_000
+
+// Answered is what a request with an idempotency key was answered: the fields of the
+// reply that its command has, and no others.
+type Answered struct {
+	Request   engine.Request `cbor:"1,keyasint"`
+	Seats     engine.Strings `cbor:"2,keyasint,omitempty"` // held or released
+	Failed    engine.Strings `cbor:"3,keyasint,omitempty"`
+	Reasons   engine.Strings `cbor:"4,keyasint,omitempty"`
+	ExpiresAt int64          `cbor:"5,keyasint,omitempty"`
+	Adjacent  bool           `cbor:"6,keyasint,omitempty"`
+}
+
+// decideOnce decides on a command, or answers it as it was answered before. What it
+// was answered is written down in the fact of its decision; a decision without a fact
+// gets one that changes nothing else. A refusal is not remembered: it may be another
+// one later.
+func (s *State) decideOnce(c engine.Command, at int64) engine.Decision {
+	r := requestOf(c)
+	if r.ID.Zero() {
+		return s.decideShopper(c, at)
+	}
+	if old, same, known := s.answers.Find(r, at); known && same {
+		return engine.Decision{Reply: old.reply(c)}
+	} else if known {
+		return refuse(engine.IdempotencyReused, nil)
+	}
+	d := s.decideShopper(c, at)
+	answered := answeredBy(r, d.Reply)
+	if answered == nil {
+		return d
+	}
+	if len(d.Facts) == 0 {
+		d.Facts = []engine.Fact{s.unchanged(c, at)}
+	}
+	switch f := d.Facts[0].(type) {
+	case *HeldFact:
+		f.Answered = answered
+	case *DroppedFact:
+		f.Answered = answered
+	}
+	return d
+}
+
+// decideShopper decides on the commands of shoppers.
+func (s *State) decideShopper(c engine.Command, at int64) engine.Decision {
+	switch c := c.(type) {
+	case Hold:
+		return s.decideHold(c, at)
+	case BestAvailable:
+		return s.decideBest(c, at)
+	case Release:
+		return s.decideDrop(c, at)
+	default:
+		return refuse(engine.Internal, nil)
+	}
+}
+
+func requestOf(c engine.Command) engine.Request {
+	switch c := c.(type) {
+	case Hold:
+		return c.Request
+	case BestAvailable:
+		return c.Request
+	case Release:
+		return c.Request
+	default:
+		return engine.Request{}
+	}
+}
+
+// unchanged is a fact about the selection of a command's holder that leaves it as it
+// is.
+func (s *State) unchanged(c engine.Command, at int64) engine.Fact {
+	var holder string
+	switch c := c.(type) {
+	case Hold:
+		holder = c.Holder
+	case BestAvailable:
+		holder = c.Holder
+	case Release:
+		holder = c.Holder
+	}
+	return &DroppedFact{Holder: holder, At: at}
+}
+
+func answeredBy(r engine.Request, reply engine.Reply) *Answered {
+	switch reply := reply.(type) {
+	case *Selection:
+		a := &Answered{Request: r, Seats: reply.Held, Failed: reply.Failed, ExpiresAt: reply.ExpiresAt}
+		for _, why := range reply.Reasons {
+			a.Reasons = append(a.Reasons, string(why))
+		}
+		return a
+	case *Best:
+		return &Answered{Request: r, Seats: reply.Held, Adjacent: reply.Adjacent, ExpiresAt: reply.ExpiresAt}
+	case *Released:
+		return &Answered{Request: r, Seats: reply.Seats}
+	default:
+		return nil
+	}
+}
+
+// reply is the answer to a command that has been answered so.
+func (a *Answered) reply(c engine.Command) engine.Reply {
+	switch c.(type) {
+	case Hold:
+		r := &Selection{Held: slices.Clone(a.Seats), Failed: slices.Clone(a.Failed), ExpiresAt: a.ExpiresAt, Known: true}
+		for _, why := range a.Reasons {
+			r.Reasons = append(r.Reasons, Reason(why))
+		}
+		return r
+	case BestAvailable:
+		return &Best{Held: slices.Clone(a.Seats), Adjacent: a.Adjacent, ExpiresAt: a.ExpiresAt, Known: true}
+	default:
+		return &Released{Seats: slices.Clone(a.Seats), Known: true}
+	}
+}
+
+// remember takes in what a request was answered.
+func (s *State) remember(a *Answered, at int64) {
+	if a != nil {
+		s.answers.Put(a.Request, at, a, maxAnswers)
+	}
+}

@@ -1,0 +1,207 @@
+package seatmap
+
+import "boxoffice/engine"
+
+// One holder's name costs nothing, so a cap per holder keeps nobody from holding
+// the whole map under many names. Two rules count whoever asks, under whatever
+// names: how many seats a principal holds at a time, and how many seats a client
+// network has newly held within a span. Both are worked out from facts, and so
+// outlive a crash. Giving seats back is never refused, and seats that an order
+// takes are no longer held.
+//
+// What a network has newly held is counted in slots of two minutes, of which the last
+// six are remembered: any ten minutes lie within six slots, so that no ten minutes,
+// wherever they begin, have more seats than the limit. A seat counts for ten to twelve
+// minutes. At most maxNetworks networks are remembered, 40 bytes each or 2 MB; beyond
+// them one is forgotten early.
+
+// The limits of who holds seats, at a scale of 1.
+const (
+	MaxHeld      = 100 // seats of one principal at a time
+	MaxNewlyHeld = 300 // seats of one network within any heldSpan
+)
+
+const (
+	heldSpan    = 600_000 // milliseconds
+	slotSpan    = 120_000 // milliseconds
+	slots       = heldSpan/slotSpan + 1
+	maxNetworks = 50_000
+)
+
+// HoldLimit is the detail of VELOCITY_LIMIT_EXCEEDED.
+type HoldLimit struct {
+	Rule              string `json:"rule"` // held_seats or seat_holds
+	Limit             int64  `json:"limit"`
+	WindowSeconds     int64  `json:"windowSeconds"` // for held_seats, how long one selection is held
+	RetryAfterSeconds int64  `json:"retryAfterSeconds"`
+}
+
+// Asker is who asks to hold seats.
+type Asker struct {
+	Principal uint64  // the account, API key or address that asks; 0: one that no limit counts
+	Network   uint64  // a keyed hash of its address; 0: one that no limit counts
+	Scale     float64 // multiplies the limits; 0: 1
+}
+
+// scaled is a limit at the asker's scale.
+func (a *Asker) scaled(limit int64) int64 {
+	if a.Scale > 0 {
+		return max(1, int64(min(float64(limit)*a.Scale, 1<<53)))
+	}
+	return limit
+}
+
+// recent are the seats that a network has newly held, by slot. A slot is numbered by
+// the unix time, and stands at its number modulo slots.
+type recent struct {
+	newest int64 // the number of the newest slot
+	seats  [slots]uint32
+}
+
+// slotOf is the number of the slot of a time in unix milliseconds.
+func slotOf(at int64) int64 { return max(0, at) / slotSpan }
+
+// over says whether all slots have ended long enough ago.
+func (r *recent) over(slot int64) bool { return r.newest+slots <= slot }
+
+// advance makes a slot the newest one, unless there is a newer one.
+func (r *recent) advance(slot int64) {
+	if r.over(slot) {
+		*r = recent{newest: slot}
+	}
+	for r.newest < slot {
+		r.newest++
+		r.seats[r.newest%slots] = 0
+	}
+}
+
+// sum is how many seats all slots have.
+func (r *recent) sum() (n int64) {
+	for _, seats := range r.seats {
+		n += int64(seats)
+	}
+	return n
+}
+
+// room is the time, in unix milliseconds, from which on at most so many seats are
+// counted, or none if that can't be.
+func (r *recent) room(most int64) int64 {
+	held, slot := r.sum(), max(0, r.newest-slots+1)
+	for ; held > most && slot < r.newest; slot++ {
+		held -= int64(r.seats[slot%slots])
+	}
+	if held > most {
+		slot++
+	}
+	return (slot + slots - 1) * slotSpan
+}
+
+// pace remembers what networks have newly held.
+type pace struct {
+	by     map[uint64]recent
+	order  engine.Queue[uint64] // the networks, each once
+	newest int64                // the newest slot of all: when the clock goes back, time stands
+}
+
+func newPace() pace { return pace{by: make(map[uint64]recent)} }
+
+// current is what a network has newly held, as it counts at a time.
+func (p *pace) current(network uint64, at int64) recent {
+	one := p.by[network]
+	one.advance(max(p.newest, slotOf(at)))
+	return one
+}
+
+// note counts seats that a network has newly held.
+func (p *pace) note(network uint64, seats int, at int64) {
+	if network == 0 || seats == 0 {
+		return
+	}
+	p.forgetSome(max(p.newest, slotOf(at)))
+	if _, known := p.by[network]; !known && p.order.Len() >= maxNetworks {
+		delete(p.by, p.order.At(0))
+		p.order.Drop(1)
+	}
+	p.add(network, int64(seats), max(at, p.newest*slotSpan))
+}
+
+// add counts seats of a network.
+func (p *pace) add(network uint64, seats, at int64) {
+	one, known := p.by[network]
+	if !known {
+		p.order.Push(network)
+	}
+	one.advance(slotOf(at))
+	one.seats[one.newest%slots] += uint32(seats)
+	p.newest = max(p.newest, one.newest)
+	p.by[network] = one
+}
+
+// forgetSome looks at the next two networks, and forgets them if nothing of them
+// counts any more. Each call adds at most one, so that all are looked at in time.
+func (p *pace) forgetSome(slot int64) {
+	for range min(2, p.order.Len()) {
+		network := p.order.At(0)
+		p.order.Drop(1)
+		if one := p.by[network]; one.over(slot) {
+			delete(p.by, network)
+		} else {
+			p.order.Push(network)
+		}
+	}
+}
+
+// refuseHold says why the asker may not have a selection that HeldFact makes, or
+// nil. own is the holder's selection so far.
+func (s *State) refuseHold(a *Asker, own *hold, f *HeldFact) *engine.Refusal {
+	if len(f.Took) == 0 && (own == nil || own.principal == a.Principal) {
+		return nil
+	}
+	if a.Principal != 0 {
+		held := int64(s.holds.count[a.Principal]) + int64(len(f.Took)) - int64(len(f.Dropped))
+		if own != nil && own.principal != a.Principal { // what another principal has chosen becomes this one's
+			held += int64(len(own.seats))
+		}
+		if most := a.scaled(MaxHeld); held > most {
+			return tooManySeats("held_seats", most, s.holdTime, s.holdTime)
+		}
+	}
+	if a.Network != 0 {
+		one, most, took := s.pace.current(a.Network, f.At), a.scaled(MaxNewlyHeld), int64(len(f.Took))
+		if took > 0 && one.sum()+took > most {
+			return tooManySeats("seat_holds", most, heldSpan, one.room(most-took)-f.At)
+		}
+	}
+	return nil
+}
+
+// tooManySeats refuses seats for another wait milliseconds.
+func tooManySeats(rule string, limit, window, wait int64) *engine.Refusal {
+	seconds := max(1, (wait+999)/1_000)
+	return &engine.Refusal{
+		Code: engine.VelocityLimited, Retry: int(seconds),
+		Details: HoldLimit{rule, limit, window / 1_000, seconds},
+	}
+}
+
+// freeze adds what networks have newly held to a snapshot, a row for each slot.
+func (p *pace) freeze(f *Frozen) {
+	for i := range p.order.Len() {
+		network := p.order.At(i)
+		one := p.by[network]
+		for slot := max(0, one.newest-slots+1); slot <= one.newest; slot++ {
+			if seats := one.seats[slot%slots]; seats > 0 {
+				f.Networks = append(f.Networks, network)
+				f.SpanBegan = append(f.SpanBegan, slot*slotSpan)
+				f.SpanSeats = append(f.SpanSeats, int64(seats))
+			}
+		}
+	}
+}
+
+// thaw takes the rows of a snapshot in.
+func (p *pace) thaw(f *Frozen) {
+	for i, network := range f.Networks {
+		p.add(network, f.SpanSeats[i], f.SpanBegan[i])
+	}
+}
