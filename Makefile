@@ -2,7 +2,8 @@
 
 SHELL := /bin/bash -o pipefail
 
-SEEDS        ?= 1000
+SEEDS        ?= 20000
+FIRST        ?= 1
 ONSALE_FLAGS ?= --tickets=20000 --types=3 --buyers=60000 --shape=ramp --ramp=10s --rate=800 --duration=85s
 CRASH_FLAGS  ?= --tickets=20000 --buyers=15000 --rate=150 --duration=100s
 SEATS_FLAGS  ?=
@@ -10,13 +11,15 @@ CLUSTER_FLAGS ?= --nodes=3
 CHAOS_FLAGS  ?=
 VIEWERS_FLAGS ?=
 WEBHOOKS_FLAGS ?=
+FUZZ_TIME    ?= 10m
+CHECKS       ?= 2000
 FACTS_FLAGS  ?= --buyers=20000 --rate=80
 LINT         := bin/golangci-lint
 DEPLOY_TOOL  := go -C deploy/tools tool
 CHART        := $(CURDIR)/deploy/helm/boxoffice
 
 .DEFAULT_GOAL := help
-.PHONY: help build run cluster test race page-test security timing sim bench onsale crash logins seats viewers webhooks chaos kafka kafka-test facts api-fuzz lint deploy-lint verify
+.PHONY: help build run cluster test race page-test limits security timing sim bench onsale crash logins seats viewers webhooks chaos kafka kafka-test facts poison extremes api-fuzz fuzz lint deploy-lint verify
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,7 +34,7 @@ cluster: build ## three nodes, their Postgres and a balancer on this machine; CL
 	./bin/boxoffice cluster $(CLUSTER_FLAGS)
 
 test: ## all tests, on a real Postgres
-	go test -timeout 10m ./...
+	go test -timeout 20m ./...
 
 race: ## all tests under the race detector
 	CGO_ENABLED=1 go test -race -timeout 20m ./...
@@ -40,14 +43,17 @@ page-test: ## the page of seats in a headless Chromium, which it installs if it 
 	@command -v chromium >/dev/null || { apt-get update -q && apt-get install -y -q --no-install-recommends chromium fonts-dejavu-core; }
 	go test ./cmd/boxoffice -run '^TestPage$$' -v -count=1 -args -quiet | grep -v '^ *==='
 
-security: ## the security suite, with its cases counted by route
+limits: ## every rate and velocity rule, spent by every credential and variant, counted
+	go test ./edge ./cmd/boxoffice -run 'RulesBindWhatTheyName' -v -count=1 | grep -E 'limits:|velocity:|FAIL|panic|^ok'
+
+security: limits ## the security suite, with its cases counted by route; the rules' suite
 	go test ./cmd/boxoffice -run 'TestSecurity|TestPublicSecrets|TestTiers|TestCanaries' -v -count=1 | grep -v '^ *\(===\|--- PASS\)'
 
 timing: ## whether answers tell by their time who has an account (minutes)
 	go test ./cmd/boxoffice -run TestTiming -v -count=1 -timeout 20m -args -timing=1000
 
-sim: ## the simulator over SEEDS=1000 seeds
-	go test ./engine/enginetest -run TestSim -count=1 -timeout 60m -args -seeds=$(SEEDS)
+sim: ## the simulator over SEEDS=20000 seeds from FIRST=1 on
+	go test ./engine/enginetest -run TestSim -v -count=1 -timeout 3h -args -seeds=$(SEEDS) -first=$(FIRST) | grep -v '^ *==='
 
 bench: build ## orders/s and CPU per order: ceiling, ours, row locks; scans, holds
 	go run ./loadtest/bench
@@ -85,8 +91,19 @@ facts: build ## every fact of 20,000 orders to its effect: consumers killed, Kaf
 	./bin/boxoffice loadtest facts --out=out/facts $(FACTS_FLAGS)
 	./bin/boxoffice loadtest facts --out=out/facts-off --kafka=off $(FACTS_FLAGS)
 
+poison: build ## the same rush as onsale while 10,000 extreme requests arrive, with audits; ONSALE_FLAGS
+	./bin/boxoffice loadtest poison --out=out/poison $(ONSALE_FLAGS)
+
+extremes: ## the extremes of every field of every row, CHECKS=2000 times 10 of them drawn
+	go test ./cmd/boxoffice -run '^TestExtremes$$' -v -count=1 -timeout 60m -rapid.checks=$(CHECKS)
+
 api-fuzz: build ## schemathesis over the OpenAPI document, on a node of its own (network: PyPI); FUZZ_FLAGS
 	.ci/api-fuzz $(FUZZ_FLAGS)
+
+fuzz: ## feed FOLLOWER=readmodel|told|webhooks|mail|kafka, or each of them in turn, facts with extreme values for FUZZ_TIME=10m; FUZZ_SEED
+	@for follower in $(if $(FOLLOWER),$(FOLLOWER),readmodel told webhooks mail kafka); do \
+		go test ./edge/webhook -run 'TestPoison$$' -v -count=1 -timeout 0 -args -poison=$(FUZZ_TIME) -follower=$$follower $(if $(FUZZ_SEED),-poison-seed=$(FUZZ_SEED)) || exit 1; \
+	done
 
 lint: $(LINT) ## golangci-lint with .golangci.yml
 	$(LINT) run ./...

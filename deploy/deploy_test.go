@@ -263,7 +263,9 @@ func TestComposeNodes(t *testing.T) {
 		require.Equal(t, m[1], m[2])
 		balanced = append(balanced, m[1])
 	}
-	for _, m := range regexp.MustCompile(`"([\w-]+):8080"`).FindAllStringSubmatch(read(t, "prometheus/prometheus.yaml"), -1) {
+	_, port, _ := strings.Cut(c.Services["node-1"].Environment["BOXOFFICE_METRICS_LISTEN"], ":")
+	require.NotEmpty(t, port)
+	for _, m := range regexp.MustCompile(`"([\w-]+):`+port+`"`).FindAllStringSubmatch(read(t, "prometheus/prometheus.yaml"), -1) {
 		scraped = append(scraped, m[1])
 	}
 	require.Equal(t, names, balanced)

@@ -1,6 +1,8 @@
 package edge
 
 import (
+	"cmp"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"math"
@@ -25,11 +27,12 @@ func (d *Desk) createAPIKey(c *route.Call, in *api.CreateAPIKey) (*api.ServerKey
 	if issues = append(issues, expiry(c, in.ExpiresAt)...); len(issues) > 0 {
 		return nil, route.Invalid(issues...)
 	}
-	plaintext, publicID, hash := secrets.NewAPIKey(in.Environment)
+	environment := cmp.Or(in.Environment, d.Env)
+	var plaintext string
 	k, err := d.APIKeys.Create(c.Context, c.CommandID(), &apikeys.Key{
-		Org: org, PublicID: publicID, Name: in.Name, Environment: in.Environment, Scopes: scopes(in.Scopes),
-		Allowlist: allow, SecretHash: hash[:], ExpiresAt: in.ExpiresAt, CreatedBy: c.Principal.User,
-	})
+		Org: org, Name: in.Name, Environment: environment, Scopes: scopes(in.Scopes),
+		Allowlist: allow, ExpiresAt: in.ExpiresAt, CreatedBy: c.Principal.User,
+	}, drawInto(&plaintext))
 	if err != nil {
 		return nil, keyRefusal(err)
 	}
@@ -99,19 +102,21 @@ func (d *Desk) rotateAPIKey(c *route.Call, in *api.ServerKeyID) (*api.ServerKeyS
 	if err != nil {
 		return nil, err
 	}
-	k, err := d.APIKeys.Get(c.Context, org, id)
-	if err != nil {
-		return nil, err
-	}
-	if k == nil {
-		return nil, noKey
-	}
-	plaintext, publicID, hash := secrets.NewAPIKey(k.Environment) // which never changes
-	v, err := d.keyChanged(d.APIKeys.Rotate(c.Context, org, id, publicID, hash))
+	var plaintext string
+	v, err := d.keyChanged(d.APIKeys.Rotate(c.Context, org, id, drawInto(&plaintext)))
 	if err != nil {
 		return nil, err
 	}
 	return &api.ServerKeySecret{ServerKey: *v, Secret: plaintext}, nil
+}
+
+// drawInto draws API keys and leaves the last one whole in plaintext: the one that
+// was stored.
+func drawInto(plaintext *string) apikeys.Draw {
+	return func(environment string) (publicID string, hash [sha256.Size]byte) {
+		*plaintext, publicID, hash = secrets.NewAPIKey(environment)
+		return publicID, hash
+	}
 }
 
 func (d *Desk) revokeAPIKey(c *route.Call, in *api.ServerKeyID) (*api.ServerKey, error) {

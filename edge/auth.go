@@ -14,6 +14,7 @@ import (
 	"boxoffice/edge/route"
 	"boxoffice/engine"
 	"boxoffice/persistence/accounts"
+	"boxoffice/persistence/outbox"
 )
 
 // agentMax is how much of a User-Agent is kept, in bytes.
@@ -40,6 +41,7 @@ func (d *Desk) register(c *route.Call, in *api.Register) (*api.Session, error) {
 	if err != nil {
 		return nil, err
 	}
+	d.notify(c.Context, outbox.Letter{Mail: outbox.EmailConfirmation, To: u.Email})
 	return d.openSession(c, u, byPassword(c, u))
 }
 
@@ -68,11 +70,10 @@ func (d *Desk) login(c *route.Call, in *api.Login) (*api.SignIn, error) {
 
 var wrongPassword = &engine.Refusal{Code: engine.Unauthorized, Message: "The e-mail or the password is wrong."}
 
-// byPassword is the sign-in of a user whose password has been matched. It proves
-// that somebody has the mailbox only if the password came by way of it.
+// byPassword is the sign-in of a user whose password has been matched.
 func byPassword(c *route.Call, u *accounts.User) accounts.SignIn {
 	in := signInOf(c, u.ID)
-	in.PasswordHash, in.EmailProven = u.PasswordHash, u.EmailVerified
+	in.PasswordHash = u.PasswordHash
 	return in
 }
 
@@ -149,10 +150,19 @@ func (d *Desk) refresh(c *route.Call, in *api.Refresh) (*api.Tokens, error) {
 	return d.tokens(c, user, id, next)
 }
 
-// logout ends the session of a refresh token of any generation. A token that is
-// none has no session to end, which is what was asked for.
-func (d *Desk) logout(c *route.Call, in *api.Refresh) (*api.LoggedOut, error) {
-	if id, _, ok := d.Secrets.ParseRefresh(in.RefreshToken); ok {
+// logout ends the session of a refresh token of any generation, or, without one, the
+// session of the request's access token. A token that is none has no session to end,
+// which is what was asked for.
+func (d *Desk) logout(c *route.Call, in *api.Logout) (*api.LoggedOut, error) {
+	id, _, ok := d.Secrets.ParseRefresh(in.RefreshToken)
+	if in.RefreshToken == "" && c.Principal.Session != "" {
+		var err error
+		if id, err = uuid.Parse(c.Principal.Session); err != nil {
+			return nil, err
+		}
+		ok = true
+	}
+	if ok {
 		if err := d.Accounts.Revoke(c.Context, id); err != nil {
 			return nil, err
 		}

@@ -6,15 +6,12 @@ import (
 	"math"
 
 	"boxoffice/edge/api"
+	"boxoffice/edge/limit"
 	"boxoffice/edge/route"
 	"boxoffice/edge/secrets"
 	"boxoffice/engine"
 	"boxoffice/engine/event"
 )
-
-// wrongCodes is how many wrong door codes a device may send in a minute (decisions.md
-// section 10).
-const wrongCodes = 10
 
 // scanTicket reads the code by the event's keys, which only the edge has, and
 // has the event judge the ticket.
@@ -24,7 +21,7 @@ func (d *Desk) scanTicket(c *route.Call, in *api.ScanTicket) (*api.ScanResult, e
 		return nil, err
 	}
 	codes := d.Secrets.Event(number)
-	cmd := event.Scan{Gate: in.GateName, Device: in.DeviceID, Method: in.Method}
+	cmd := event.Scan{Gate: in.GateName, Device: in.DeviceID, Method: in.Method, Request: d.repeatable(c)}
 	serial, verdict := codes.Scan(in.QRData, c.Now)
 	switch verdict {
 	case secrets.Genuine:
@@ -41,6 +38,9 @@ func (d *Desk) scanTicket(c *route.Call, in *api.ScanTicket) (*api.ScanResult, e
 	if err != nil {
 		return nil, err
 	}
+	if verdict == secrets.Foreign && !d.takeGuess(c, ruleForeign, credentialName(&c.Principal)).Allowed {
+		return foreignScan(), nil
+	}
 	r, err := ask[event.ScanReply](c, d, engine.EventRef(number), cmd)
 	if err != nil || r.Status != event.ScanWrongEvent {
 		right() // or nobody has judged it
@@ -48,6 +48,7 @@ func (d *Desk) scanTicket(c *route.Call, in *api.ScanTicket) (*api.ScanResult, e
 	if err != nil {
 		return nil, err
 	}
+	replayed(c, r.Known)
 	v := &api.ScanResult{
 		Status: r.Status, DeniedReason: optional(r.Reason), HolderName: optional(r.Holder),
 		IDCheck: r.IDCheck, CheckedInAt: api.At(r.At),
@@ -61,18 +62,51 @@ func (d *Desk) scanTicket(c *route.Call, in *api.ScanTicket) (*api.ScanResult, e
 	return v, nil
 }
 
-// guess counts a door code as a wrong one unless it is taken back: those that a device
-// sends beyond the limit are not looked at.
+// foreignScan is the answer to a code that is no ticket of the event when its
+// credential has sent so many of them that no more are journaled.
+func foreignScan() *api.ScanResult {
+	why := "This code is not a ticket of this event."
+	return &api.ScanResult{Status: event.ScanWrongEvent, DeniedReason: &why}
+}
+
+// guess counts a door code as a wrong one unless it is taken back. Codes beyond a limit
+// are not looked at. A device is what the caller says it is, so the credential and the
+// network count as well.
 func (d *Desk) guess(c *route.Call, in *api.ScanTicket) (right func(), err error) {
 	if !secrets.IsShort(in.QRData) {
 		return func() {}, nil
 	}
-	device := d.guesses.Of("door", deviceName(&c.Principal, in.LimitDevice()))
-	n := scaled(wrongCodes, d.LimitsScale)
-	if v := d.guesses.Take(device, n, c.Now); !v.Allowed {
+	counts := [...]struct {
+		rule RateRule
+		name string
+	}{
+		{ruleDeviceCodes, deviceName(&c.Principal, in.LimitDevice())},
+		{ruleCodes, credentialName(&c.Principal)},
+		{ruleNetCodes, route.Network(c.Client).String()},
+	}
+	for i, one := range counts {
+		v := d.takeGuess(c, one.rule, one.name)
+		if v.Allowed {
+			continue
+		}
+		for _, before := range counts[:i] { // nobody looks at this code
+			d.returnGuess(c, before.rule, before.name)
+		}
 		return nil, tooMany(v)
 	}
-	return func() { d.guesses.Return(device, n, c.Now) }, nil
+	return func() {
+		for _, one := range counts {
+			d.returnGuess(c, one.rule, one.name)
+		}
+	}, nil
+}
+
+func (d *Desk) takeGuess(c *route.Call, r RateRule, name string) limit.Verdict {
+	return d.guesses.Take(d.guesses.Of(r.Name, name), scaled(r.PerMinute, d.LimitsScale), c.Now)
+}
+
+func (d *Desk) returnGuess(c *route.Call, r RateRule, name string) {
+	d.guesses.Return(d.guesses.Of(r.Name, name), scaled(r.PerMinute, d.LimitsScale), c.Now)
 }
 
 func (d *Desk) gateStats(c *route.Call, in *api.ByID) (*api.GateStats, error) {

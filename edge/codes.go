@@ -50,7 +50,7 @@ func newCode() string {
 
 func (d *Desk) exchangeCode(c *route.Call, in *api.CodeExchange) (*api.SignIn, error) {
 	email := normalEmail(in.Email)
-	u, err := d.Accounts.ExchangeCode(c.Context, email, d.Secrets.LoginCode(email, in.Code))
+	u, taken, err := d.Accounts.ExchangeCode(c.Context, email, d.Secrets.LoginCode(email, in.Code))
 	switch {
 	case errors.Is(err, accounts.ErrCodeInvalid):
 		return nil, codeInvalid
@@ -58,6 +58,9 @@ func (d *Desk) exchangeCode(c *route.Call, in *api.CodeExchange) (*api.SignIn, e
 		return nil, &engine.Refusal{Code: engine.Unauthorized, Message: "The code can no longer be used; ask for another.", Details: reason{"CODE_EXPIRED"}}
 	case err != nil:
 		return nil, err
+	}
+	if taken {
+		d.accountTaken(c.Context, u)
 	}
 	who := signInOf(c, u.ID)
 	who.EmailProven = true

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/dgraph-io/ristretto/v2"
@@ -67,9 +68,13 @@ type Desk struct {
 	changes changes
 	used    uses
 	pages   *ristretto.Cache[string, any]
-	known   *xsync.Map[int64, knownEvent]
-	begins  *xsync.Map[string, chan struct{}] // payment attempts being opened
-	guesses *limit.Table                      // of door codes
+	// searches and pageReads admit public reads to the database.
+	searches, pageReads *readGate
+	listed              atomic.Uint64 // how often this node has changed what lists show
+	known               *xsync.Map[int64, knownEvent]
+	begins              *xsync.Map[string, chan struct{}] // payment attempts being opened
+	guesses             *limit.Table                      // of door codes
+	refunds             *refundMetrics
 }
 
 // knownEvent is what never changes of an event that exists.
@@ -79,7 +84,7 @@ type knownEvent struct {
 }
 
 const (
-	pageLife = time.Second // a cached public page may be this old (law 1)
+	pageLife = time.Second // a cached public page may be this old
 	pageCost = 64 << 20    // bytes of cached pages
 )
 
@@ -89,6 +94,8 @@ func (d *Desk) Open() error {
 	d.known = xsync.NewMap[int64, knownEvent]()
 	d.begins = xsync.NewMap[string, chan struct{}]()
 	d.guesses = limit.New(1)
+	d.refunds = newRefundMetrics(d.Read)
+	d.searches, d.pageReads = searchGate(), pageGate()
 	var err error
 	d.changes.at = xsync.NewMap[string, time.Time]()
 	if d.proofs, err = ristretto.NewCache(&ristretto.Config[string, *proof]{
@@ -149,7 +156,7 @@ func (d *Desk) remember(number int64, t *event.Details) knownEvent {
 }
 
 // eventNumber reads an event id of a path or body: the public UUID or the number
-// (service-api.md, Conventions).
+// (docs/rules.md, Conventions).
 func (d *Desk) eventNumber(ctx context.Context, id string) (int64, knownEvent, error) {
 	notFound := &engine.Refusal{Code: engine.EventNotFound}
 	number, ok := numeric(id)

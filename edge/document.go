@@ -13,6 +13,13 @@ func (s *Server) registerPages() error {
 	if err != nil {
 		return err
 	}
+	if s.cfg.OrderPage != nil {
+		page, err := web.NewOrderPage(files)
+		if err != nil {
+			return err
+		}
+		s.read("/orders/{id}", s.orderPage(page))
+	}
 	return s.registerFiles(files)
 }
 
@@ -44,7 +51,7 @@ func (s *Server) registerFiles(files []web.File) error {
 		if err != nil {
 			return err
 		}
-		s.read(f.Path, static.Serve)
+		s.read(f.Path, s.countPage(static.Serve))
 	}
 	return nil
 }

@@ -97,6 +97,7 @@ func (s *Server) unreadable(ctx *fasthttp.RequestCtx, err error) {
 	switch {
 	case errors.As(err, &small):
 		linger(ctx)
+		_ = s.countUnrouted(ctx, x) // nothing is left to refuse: the connection is closed
 		s.refuse(ctx, x, &engine.Refusal{Code: engine.Validation, Message: "The request headers are too large."}, fasthttp.StatusRequestHeaderFieldsTooLarge)
 	case errors.Is(err, fasthttp.ErrBodyTooLarge):
 		linger(ctx)
@@ -104,7 +105,7 @@ func (s *Server) unreadable(ctx *fasthttp.RequestCtx, err error) {
 	case errors.As(err, &network) && network.Timeout():
 		s.refuse(ctx, x, &engine.Refusal{Code: engine.Validation, Message: "The request did not arrive in time."}, fasthttp.StatusRequestTimeout)
 	default:
-		s.fail(ctx, x, malformed)
+		s.failUnrouted(ctx, x, malformed)
 	}
 }
 

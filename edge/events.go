@@ -1,8 +1,11 @@
 package edge
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"strconv"
 	"strings"
@@ -15,6 +18,7 @@ import (
 	"boxoffice/edge/view"
 	"boxoffice/engine"
 	"boxoffice/engine/event"
+	"boxoffice/persistence/accounts"
 )
 
 const (
@@ -30,14 +34,14 @@ func (d *Desk) createEvent(c *route.Call, in *api.CreateEvent) (*api.Event, erro
 	if err != nil {
 		return nil, err
 	}
-	number, err := d.Events.Next(c.Context)
+	number, err := numberOf(c, d.Events, org)
 	if err != nil {
 		return nil, err
 	}
 	var tail [10]byte
 	_, _ = rand.Read(tail[:]) // never fails
 	t := event.Details{
-		Org: org, PublicID: engine.NewID(number, tail[:]), Slug: slug(in.Title) + "-" + strconv.FormatInt(number, 36),
+		Org: org, PublicID: engine.NewID(number, tail[:]), Slug: eventSlug(in.Title, number),
 		Title: in.Title, Category: in.Category, StartAt: in.StartDate.UnixMilli(), Timezone: in.Timezone,
 		VenueType: in.VenueType, Visibility: "public", Capacity: event.NoCapacity, Currency: "USD",
 		OrderWindow: defaultWindow.Milliseconds(),
@@ -56,6 +60,17 @@ func (d *Desk) createEvent(c *route.Call, in *api.CreateEvent) (*api.Event, erro
 	d.remember(number, r.Details)
 	d.published(c, number)
 	return view.Event(r), nil
+}
+
+// numberOf is the number of what a request makes within parent. With an
+// Idempotency-Key it is the same on every attempt with the same body, so that one
+// that comes after its node has died finds what was made, and makes nothing more.
+func numberOf(c *route.Call, lease *accounts.Lease, parent int64) (int64, error) {
+	if c.IdempotencyKey == "" {
+		return lease.Next(c.Context)
+	}
+	scope, body := c.Scope(), c.BodyHash()
+	return lease.Of(c.Context, sha256.Sum256(binary.BigEndian.AppendUint64(append(scope[:], body[:]...), uint64(parent))))
 }
 
 func (d *Desk) updateEvent(c *route.Call, in *api.UpdateEvent) (*api.Event, error) {
@@ -145,7 +160,6 @@ func edit(t *event.Details, f *api.EventFields) []route.Issue {
 	editVelocity(&t.Velocity, f.Velocity)
 	issues := object("branding", f.Branding, &t.Branding)
 	issues = append(issues, object("seoData", f.SEOData, &t.SEO)...)
-	issues = append(issues, delivery("onlineLink", t.OnlineLink)...)
 	var branding struct {
 		RequireIDCheck bool `json:"requireIdCheck"`
 	}
@@ -198,17 +212,7 @@ func object(path string, f route.Opt[api.JSON], dst *[]byte) []route.Issue {
 	return nil
 }
 
-// delivery judges a delivery link: an address, or a hosted file's root-relative
-// path.
-func delivery(path, link string) []route.Issue {
-	id, hosted := strings.CutPrefix(link, "/media/")
-	if _, number := numeric(id); link == "" || hosted && number || route.ValidURI(link) {
-		return nil
-	}
-	return []route.Issue{{Path: path, Code: route.IssueFormat, Message: "must be an address or /media/<id>"}}
-}
-
-// ruleIssues are the rules that span an event's fields (service-api.md, Event).
+// ruleIssues are the rules that span an event's fields.
 func ruleIssues(t *event.Details) []route.Issue {
 	var issues []route.Issue
 	add := func(path, code, message string) {
@@ -243,8 +247,9 @@ func videoHost(address string) bool {
 	return false
 }
 
-// slug is a title as it stands in addresses.
-func slug(title string) string {
+// eventSlug is a title as it stands in addresses. The event's number follows the last
+// dash, so no two events have one slug.
+func eventSlug(title string, number int64) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(title) {
 		switch {
@@ -257,30 +262,27 @@ func slug(title string) string {
 			break
 		}
 	}
-	if s := strings.Trim(b.String(), "-"); s != "" {
-		return s
-	}
-	return "event"
+	return cmp.Or(strings.Trim(b.String(), "-"), "event") + "-" + strconv.FormatInt(number, 36)
 }
 
 func (d *Desk) publishEvent(c *route.Call, in *api.ByID) (*api.Event, error) {
-	return d.move(c, in.ID, event.StatusPublished)
+	return d.move(c, in.ID, event.Move{To: event.StatusPublished, Live: true})
 }
 
 func (d *Desk) unpublishEvent(c *route.Call, in *api.ByID) (*api.Event, error) {
-	return d.move(c, in.ID, event.StatusDraft)
+	return d.move(c, in.ID, event.Move{To: event.StatusDraft})
 }
 
 func (d *Desk) setEventStatus(c *route.Call, in *api.SetStatus) (*api.Event, error) {
-	return d.move(c, in.ID, in.Status)
+	return d.move(c, in.ID, event.Move{To: in.Status})
 }
 
-func (d *Desk) move(c *route.Call, id, to string) (*api.Event, error) {
+func (d *Desk) move(c *route.Call, id string, to event.Move) (*api.Event, error) {
 	number, err := d.ownEvent(c, id)
 	if err != nil {
 		return nil, err
 	}
-	r, err := ask[event.Record](c, d, engine.EventRef(number), event.Move{To: to})
+	r, err := ask[event.Record](c, d, engine.EventRef(number), to)
 	if err != nil {
 		return nil, err
 	}
@@ -306,7 +308,7 @@ func (d *Desk) deleteEvent(c *route.Call, in *api.DeleteEvent) (*api.Deleted, er
 
 // published makes what an organizer has written visible to whoever reads next:
 // it waits until the read model has it, as far as the deadline allows, and
-// forgets this node's page of the event.
+// forgets this node's page of the event and its lists.
 func (d *Desk) published(c *route.Call, number int64) {
 	ctx, cancel := context.WithTimeout(c.Context, time.Second)
 	defer cancel()
@@ -315,4 +317,5 @@ func (d *Desk) published(c *route.Call, number int64) {
 	}
 	d.pages.Wait() // a page that is being kept now is older
 	d.pages.Del(pageKey(number))
+	d.listed.Add(1)
 }

@@ -14,14 +14,16 @@ import (
 )
 
 // registerOwn adds paths that are no operations: health, metrics, keys and mail.
+// Metrics are read here from this machine alone; others have a listener of their own
+// for them.
 func (s *Server) registerOwn() {
 	s.read("/healthz", func(ctx *fasthttp.RequestCtx) {
 		s.answer(ctx, fasthttp.StatusOK, []byte(`{"data":{"status":"ok"}}`))
 	})
 	s.read("/readyz", s.readyz)
-	s.read("/metrics", fasthttpadaptor.NewFastHTTPHandler(promhttp.HandlerFor(s.cfg.Metrics, promhttp.HandlerOpts{})))
+	s.read("/metrics", s.local(fasthttpadaptor.NewFastHTTPHandler(promhttp.HandlerFor(s.cfg.Metrics, promhttp.HandlerOpts{}))))
 	if s.cfg.KeySet != nil {
-		s.read("/.well-known/jwks.json", s.keySet)
+		s.read("/.well-known/jwks.json", s.countPage(s.keySet))
 	}
 	if s.cfg.Mailbox != nil {
 		s.read("/dev/mail", s.local(s.cfg.Mailbox))
@@ -40,12 +42,20 @@ func (s *Server) read(path string, h fasthttp.RequestHandler) {
 // name that somebody made point here (DNS rebinding), is another's.
 func (s *Server) local(h fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
-		if !ctx.RemoteIP().IsLoopback() || proxied(&ctx.Request.Header) || !loopbackHost(string(ctx.Host())) {
-			s.fail(ctx, exchangeOf(ctx), engine.Refuse(engine.NotFound, nil))
+		if !fromThisMachine(ctx) {
+			s.astray(ctx, engine.NotFound)
 			return
 		}
 		h(ctx)
 	}
+}
+
+// fromThisMachine says whether a program on this machine sent the request to this
+// machine by name, without a proxy between. A proxy that adds no header of its own
+// speaks HTTP/1.0 to what is behind it, as nginx does unless it is told otherwise.
+func fromThisMachine(ctx *fasthttp.RequestCtx) bool {
+	h := &ctx.Request.Header
+	return ctx.RemoteIP().IsLoopback() && h.IsHTTP11() && !proxied(h) && LoopbackHost(string(ctx.Host()))
 }
 
 // proxied says whether a proxy has left its mark on a request.
@@ -54,8 +64,8 @@ func proxied(h *fasthttp.RequestHeader) bool {
 		func(name string) bool { return len(h.Peek(name)) > 0 })
 }
 
-// loopbackHost says whether a Host header names this machine by itself.
-func loopbackHost(host string) bool {
+// LoopbackHost says whether a host, with or without a port, names this machine by itself.
+func LoopbackHost(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
 	}

@@ -11,11 +11,13 @@ import (
 	"strings"
 	"time"
 
+	"boxoffice/edge/api"
 	"boxoffice/edge/mail"
 	"boxoffice/edge/secrets"
 	"boxoffice/edge/view"
 	"boxoffice/engine"
 	"boxoffice/engine/event"
+	"boxoffice/engine/inventory"
 	"boxoffice/persistence/outbox"
 	"boxoffice/persistence/readmodel"
 )
@@ -52,6 +54,10 @@ func (d *Desk) write(ctx context.Context, l *outbox.Letter) (*mail.Message, erro
 		return written(mail.LoginCode(to, string(code)), nil)
 	case outbox.PasswordReset:
 		return d.writeReset(ctx, to, l.Queued)
+	case outbox.EmailConfirmation:
+		return d.writeConfirmation(ctx, to, l.Queued)
+	case outbox.AccountTaken:
+		return written(mail.AccountTaken(to), nil)
 	case outbox.PasswordChanged:
 		return written(mail.PasswordChanged(to), nil)
 	case outbox.TwoFactorChanged:
@@ -60,7 +66,7 @@ func (d *Desk) write(ctx context.Context, l *outbox.Letter) (*mail.Message, erro
 		return written(mail.Invitation(to, l.Organization, l.Role), nil)
 	case outbox.WebhookDisabled:
 		return written(mail.WebhookDisabled(to, l.Organization, l.Endpoint, strconv.FormatInt(l.Webhook, 10), l.Gone), nil)
-	case outbox.OrderConfirmation, outbox.OrderCancelled, outbox.RefundDue, outbox.RefundProcessed:
+	case outbox.OrderConfirmation, outbox.AttendeeTickets, outbox.OrderCancelled, outbox.RefundDue, outbox.RefundProcessed:
 		return d.writeOrder(ctx, l, to)
 	case outbox.EventChanged, outbox.EventCancelled:
 		return d.writeEvent(ctx, l, to)
@@ -83,6 +89,18 @@ func (d *Desk) writeReset(ctx context.Context, to mail.Envelope, asked time.Time
 	return written(mail.PasswordReset(to, d.BaseURL+"/password/reset#token="+token), nil)
 }
 
+// writeConfirmation makes the mail for who has an account whose address is not
+// proven yet, in the way of writeReset. It does not say the name that was
+// registered: whoever reads it may not be who typed it.
+func (d *Desk) writeConfirmation(ctx context.Context, to mail.Envelope, asked time.Time) (*mail.Message, error) {
+	token := d.Secrets.ConfirmationToken(to.ID)
+	u, err := d.Accounts.RequestConfirmation(ctx, to.To, sha256.Sum256([]byte(token)), asked)
+	if err != nil || u == nil {
+		return nil, err
+	}
+	return written(mail.EmailConfirmation(to, d.BaseURL+"/email/confirm#token="+token), nil)
+}
+
 // writeOrder makes a mail to the buyer of an order.
 func (d *Desk) writeOrder(ctx context.Context, l *outbox.Letter, to mail.Envelope) (*mail.Message, error) {
 	id, err := engine.ParseID(l.Order)
@@ -99,17 +117,19 @@ func (d *Desk) writeOrder(ctx context.Context, l *outbox.Letter, to mail.Envelop
 	}
 	o := &read.Order
 	to.To, to.Name = o.Email, o.Name
-	about := mail.Order{Number: secrets.OrderNumber(id), URL: d.orderURL(id)}
+	about := mail.Order{Number: secrets.OrderNumber(id), URL: d.orderURL(id, time.Now())}
 	e := d.eventMail(p.event.Details, &p.event, p.org.Name)
+	if due, err := d.admitOrder(ctx, l, o, p.event.Details.Org); err != nil || !due {
+		return nil, err
+	}
 	switch l.Mail { //nolint:exhaustive // the mails to the buyer of an order
 	case outbox.OrderConfirmation:
-		if o.Status != event.Completed {
-			return nil, nil //nolint:nilnil // its tickets are void by now
-		}
 		if err := d.bought(ctx, &about, o, p); err != nil {
 			return nil, err
 		}
 		return written(mail.OrderConfirmation(to, &about, e))
+	case outbox.AttendeeTickets:
+		return d.writeAttendee(ctx, l, o, e)
 	case outbox.OrderCancelled:
 		return written(mail.OrderCancelled(to, &about, e), nil)
 	case outbox.RefundDue:
@@ -121,9 +141,49 @@ func (d *Desk) writeOrder(ctx context.Context, l *outbox.Letter, to mail.Envelop
 	return written(mail.RefundProcessed(to, &about, e, amount(o.Refunds[l.Refund].Amount, o.Currency)), nil)
 }
 
-// orderURL is where the buyer of an order sees it, with the token that opens it.
-func (d *Desk) orderURL(id engine.OrderID) string {
-	return d.BaseURL + "/api/v1/orders/" + id.String() + "?token=" + d.Secrets.OrderToken(id)
+// admitOrder says whether a letter about an order is due still, and counts its mail
+// if nobody pays for that. Attendees are told even if the buyer's own mail has to wait.
+func (d *Desk) admitOrder(ctx context.Context, l *outbox.Letter, o *event.Order, org int64) (due bool, err error) {
+	to, unpaid := o.Email, o.Total == 0
+	switch l.Mail { //nolint:exhaustive // the others follow from a payment
+	case outbox.OrderConfirmation:
+		if o.Status != event.Completed {
+			return false, nil // its tickets are void by now
+		}
+		if err := d.tellAttendees(ctx, o); err != nil {
+			return false, err
+		}
+		if o.Name != "" {
+			if err := d.Accounts.NoteBuyer(ctx, normalEmail(o.Email), o.Name); err != nil {
+				return false, err
+			}
+		}
+	case outbox.AttendeeTickets:
+		if o.Status != event.Completed {
+			return false, nil
+		}
+		to, unpaid = l.To, true
+	case outbox.OrderCancelled:
+		unpaid = true // whatever it would have cost
+	default:
+		return true, nil
+	}
+	if !unpaid {
+		return true, nil
+	}
+	who := outbox.Unpaid{Recipient: normalEmail(to)}
+	// The velocity rules bound what guests order, and not what the organization orders
+	// itself (Client 0), nor whom the lines name.
+	if o.Client == 0 || l.Mail == outbox.AttendeeTickets && o.Total == 0 {
+		who.Organization = org
+	}
+	return true, d.Mail.Admit(ctx, l, who)
+}
+
+// orderURL is where the buyer of an order sees it, with a token that opens it for
+// some time from now on, even if the one of the order has ended.
+func (d *Desk) orderURL(id engine.OrderID, now time.Time) string {
+	return d.BaseURL + "/orders/" + id.String() + "?token=" + d.Secrets.RenewedToken(id, now.Add(tokenAfterEnd))
 }
 
 // bought adds what an order's confirmation says beside its number: its lines, its
@@ -138,24 +198,86 @@ func (d *Desk) bought(ctx context.Context, m *mail.Order, o *event.Order, p *pag
 		l := &o.Lines[i]
 		line := mail.Line{Name: l.Name, Quantity: l.Quantity, Price: amount(l.UnitPrice, o.Currency)}
 		if t := slices.IndexFunc(p.types, func(t readmodel.TicketType) bool { return t.Ref.ID == l.Type }); t >= 0 {
-			line.Link, line.Note = d.absolute(p.types[t].Details.AccessURL), p.types[t].Details.AccessNote
+			line.Link, line.Note = d.delivery(p.event.Details, &p.types[t].Details)
 		}
 		m.Lines = append(m.Lines, line)
 	}
 	codes := d.Secrets.Event(o.ID.Event())
 	records := view.Tickets(o, d.publicID(o.ID.Event()), codes, where)
 	for i := range records[:min(len(records), mail.MaxTickets)] {
-		r, serial := &records[i], o.FirstTicket+uint32(i)
-		t := mail.Ticket{Type: r.TierName, Code: codes.Code(serial, secrets.Version), Short: codes.Short(serial)}
-		if r.Holder.Name != nil {
-			t.Holder = *r.Holder.Name
-		}
-		if r.Seat != nil {
-			t.Section, t.Row, t.Seat = r.Seat.Section, r.Seat.Row, cmp.Or(r.Seat.Label, r.Seat.ID)
-		}
-		m.Tickets = append(m.Tickets, t)
+		m.Tickets = append(m.Tickets, ticketMail(&records[i], codes, o.FirstTicket+uint32(i)))
 	}
 	return nil
+}
+
+// ticketMail is a ticket as mails show it.
+func ticketMail(r *api.TicketRecord, codes *secrets.Codes, serial uint32) mail.Ticket {
+	t := mail.Ticket{Type: r.TierName, Code: codes.Code(serial, secrets.Version), Short: codes.Short(serial)}
+	if r.Holder.Name != nil {
+		t.Holder = *r.Holder.Name
+	}
+	if r.Seat != nil {
+		t.Section, t.Row, t.Seat = r.Seat.Section, r.Seat.Row, cmp.Or(r.Seat.Label, r.Seat.ID)
+	}
+	return t
+}
+
+// tellAttendees puts out a letter with their tickets for everybody whom the lines of
+// an order name beside its buyer: one for each address and order, ever.
+func (d *Desk) tellAttendees(ctx context.Context, o *event.Order) error {
+	told := map[string]bool{"": true, normalEmail(o.Email): true}
+	for i := range o.Lines {
+		to := normalEmail(o.Lines[i].AttendeeEmail)
+		if told[to] {
+			continue
+		}
+		told[to] = true
+		if err := d.Mail.Queue(ctx, outbox.Letter{
+			Mail: outbox.AttendeeTickets, Subject: o.ID.String() + "/" + to, Order: o.ID.String(), To: o.Lines[i].AttendeeEmail, Name: o.Lines[i].AttendeeName,
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeAttendee makes the mail with those tickets of an order that are an attendee's.
+func (d *Desk) writeAttendee(ctx context.Context, l *outbox.Letter, o *event.Order, e *mail.Event) (*mail.Message, error) {
+	where, err := d.whereOf(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	codes, about := d.Secrets.Event(o.ID.Event()), new(mail.Order)
+	records := view.Tickets(o, d.publicID(o.ID.Event()), codes, where)
+	for i := range records {
+		if normalEmail(records[i].Holder.Email) != normalEmail(l.To) {
+			continue
+		}
+		if about.Count++; about.Count <= mail.MaxTickets {
+			about.Tickets = append(about.Tickets, ticketMail(&records[i], codes, o.FirstTicket+uint32(i)))
+		}
+	}
+	return written(mail.AttendeeTickets(mail.Envelope{ID: l.ID, To: l.To, Name: l.Name}, about, e))
+}
+
+// delivery is the link of a ticket type and what its buyers need there, as far as a
+// mail may have them: a file that we host for buyers, and its PIN, are behind the
+// order's link alone. A type of a digital product that has no link of its own is
+// delivered by the event's.
+func (d *Desk) delivery(e *event.Details, t *inventory.Details) (link, note string) {
+	link, note = t.AccessURL, t.AccessNote
+	if link == "" && event.ProductType(e.Category) == event.ProductDigital {
+		link, note = e.OnlineLink, cmp.Or(note, e.OnlineNote)
+	}
+	if d.hosted(link) {
+		return "", ""
+	}
+	return link, note
+}
+
+// hosted says whether a link is to a file of ours.
+func (d *Desk) hosted(link string) bool {
+	return strings.HasPrefix(link, "/") || d.BaseURL != "" && strings.HasPrefix(link, d.BaseURL+"/media/")
 }
 
 // writeEvent makes a mail to somebody who has tickets of an event.
@@ -200,7 +322,7 @@ func (d *Desk) eventMail(t *event.Details, e *readmodel.Event, organizer string)
 	}
 	m.Hall = !m.Digital && t.VenueType != "online"
 	m.Online = !m.Digital && t.VenueType != "physical"
-	if m.Digital || m.Online {
+	if m.Online { // what delivers a digital product is its ticket types' (delivery)
 		m.Link, m.Note = d.absolute(t.OnlineLink), t.OnlineNote
 	}
 	if product == event.ProductEvent {

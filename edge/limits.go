@@ -1,7 +1,10 @@
 package edge
 
 import (
+	"maps"
 	"math"
+	"net/netip"
+	"slices"
 	"strconv"
 	"time"
 
@@ -15,16 +18,51 @@ import (
 // limitMegabytes is the memory of a node's buckets: a million of them.
 const limitMegabytes = 16
 
-// Limits are a node's rate limits (decisions.md section 7).
-type Limits struct {
-	Scale      float64                     // multiplies every limit
-	OpensOrder func(id, token string) bool // whether a token is the order's
-	table      *limit.Table
+// RateRule is one rate limit of a node.
+type RateRule struct {
+	Name       string
+	PerMinute  int    // and the burst
+	CountedPer string // whom it counts, for people
 }
 
+// The rules beside the tiers'. Whatever a caller names by itself (an e-mail, a
+// checkout session, a device) bounds nothing alone, for another name is free: each
+// such rule has one beside it that counts the network or the credential.
+var (
+	ruleEmail       = RateRule{"email", 200, "e-mail address of a sign-in, from all networks"}
+	ruleHolders     = RateRule{"holders", 600, "client network, for all of its checkout sessions"}
+	ruleRepeats     = RateRule{"repeats", 600, "client network without a credential, for requests with an Idempotency-Key"}
+	ruleDevices     = RateRule{"devices", 12_000, "credential, for all of its devices"}
+	ruleDeviceCodes = RateRule{"wrong-codes-device", 10, "credential and device, for wrong door codes"}
+	ruleCodes       = RateRule{"wrong-codes-credential", 60, "credential, for wrong door codes"}
+	ruleNetCodes    = RateRule{"wrong-codes-network", 60, "client network, for wrong door codes"}
+	ruleForeign     = RateRule{"foreign-codes", 600, "credential, for codes of other events that are journaled"}
+)
+
+// RateRules are all rate limits, the tiers' first. Each is multiplied by
+// BOXOFFICE_LIMITS_SCALE.
+func RateRules() []RateRule {
+	var all []RateRule
+	for _, tier := range slices.Sorted(maps.Keys(route.Limits)) {
+		all = append(all, RateRule{string(tier), route.Limits[tier].PerMinute, route.Limits[tier].CountedPer})
+	}
+	return append(all, ruleEmail, ruleHolders, ruleRepeats, ruleDevices, ruleDeviceCodes, ruleCodes, ruleNetCodes, ruleForeign)
+}
+
+// Limits are a node's rate limits.
+type Limits struct {
+	Scale     float64 // multiplies every limit
+	OpenOrder OpenOrder
+	table     *limit.Table
+}
+
+// OpenOrder is the order that an id names, however it is spelled, in its one
+// spelling, and whether the token opens it.
+type OpenOrder func(id, token string) (order string, opens bool)
+
 // NewLimits makes the limits, all of them multiplied by scale.
-func NewLimits(scale float64, opensOrder func(id, token string) bool) *Limits {
-	return &Limits{Scale: scale, OpensOrder: opensOrder, table: limit.New(limitMegabytes)}
+func NewLimits(scale float64, openOrder OpenOrder) *Limits {
+	return &Limits{Scale: scale, OpenOrder: openOrder, table: limit.New(limitMegabytes)}
 }
 
 // scaled is a limit as it is configured.
@@ -60,6 +98,22 @@ func (l *Limits) take(x *exchange, tier route.Tier, name string, perMinute int) 
 	return nil
 }
 
+// takeRule counts a request of a named subject against a rule that is no tier's.
+func (l *Limits) takeRule(x *exchange, r RateRule, name string) error {
+	return l.take(x, route.Tier(r.Name), name, r.PerMinute)
+}
+
+// unrouted counts a request that is no operation's as a public read.
+func (l *Limits) unrouted(x *exchange, client netip.Addr) error {
+	return l.take(x, route.TierPublic, route.Network(client).String(), route.Limits[route.TierPublic].PerMinute)
+}
+
+// look says what an address has left of public reads, without counting.
+func (l *Limits) look(x *exchange, client netip.Addr) {
+	s := l.table.Of(string(route.TierPublic), route.Network(client).String())
+	x.counted.verdict = l.table.Look(s, scaled(route.Limits[route.TierPublic].PerMinute, l.Scale), x.now)
+}
+
 // before counts a request before its body is read, if that is not needed to know
 // whom to count.
 func (l *Limits) before(x *exchange, c *route.Call, o *operation) error {
@@ -91,10 +145,15 @@ func userName(id int64) string { return "user/" + strconv.FormatInt(id, 10) }
 
 // deviceName is a device of a credential.
 func deviceName(p *route.Principal, device string) string {
+	return credentialName(p) + "/" + device
+}
+
+// credentialName is a user or an API key.
+func credentialName(p *route.Principal) string {
 	if p.Kinds.Has(route.User) {
-		return userName(p.User) + "/" + device
+		return userName(p.User)
 	}
-	return keyName(p.Key) + "/" + device
+	return keyName(p.Key)
 }
 
 // The requests that name whom to count.
@@ -107,39 +166,54 @@ type (
 	byDevice interface{ LimitDevice() string }
 )
 
-// holdersPerAddress is how many checkout sessions' worth of requests one address
-// may send: sessions name themselves, so they alone bound nothing.
-const holdersPerAddress = 20
-
 // read counts a request that has been read, by what it names.
 func (l *Limits) read(x *exchange, c *route.Call, in any) error {
 	switch in := in.(type) {
 	case byEmail:
-		return l.take(x, c.Op.Tier, normalEmail(in.LimitEmail()), route.Limits[c.Op.Tier].PerMinute)
+		return l.takeRule(x, ruleEmail, normalEmail(in.LimitEmail()))
 	case byDevice:
+		if err := l.takeRule(x, ruleDevices, credentialName(&c.Principal)); err != nil {
+			return err
+		}
 		return l.take(x, c.Op.Tier, deviceName(&c.Principal, in.LimitDevice()), route.Limits[c.Op.Tier].PerMinute)
 	case byHolder:
 		if x.counted.done {
 			return nil
 		}
-		n := route.Limits[c.Op.Tier].PerMinute
-		if err := l.take(x, c.Op.Tier, "holders/"+route.Network(c.Client).String(), n*holdersPerAddress); err != nil {
+		if err := l.takeRule(x, ruleHolders, route.Network(c.Client).String()); err != nil {
 			return err
 		}
-		return l.take(x, c.Op.Tier, "holder/"+in.LimitHolder(), n)
+		return l.take(x, c.Op.Tier, "holder/"+in.LimitHolder(), route.Limits[c.Op.Tier].PerMinute)
 	case byOrder:
 		if x.counted.done {
 			return nil
 		}
 		id, tokens := in.LimitOrder()
 		for _, token := range tokens {
-			if token != "" && l.OpensOrder(id, token) {
-				return l.take(x, c.Op.Tier, "order/"+id, route.Limits[c.Op.Tier].PerMinute)
+			if token == "" {
+				continue
+			}
+			if order, opens := l.OpenOrder(id, token); opens {
+				return l.take(x, c.Op.Tier, "order/"+order, route.Limits[c.Op.Tier].PerMinute)
 			}
 		}
 		return l.whole(x, c)
 	}
 	return nil
+}
+
+// repeat counts a request that may be answered without being read, as a repeat under
+// its Idempotency-Key is: what it names does not count it then.
+func (l *Limits) repeat(x *exchange, c *route.Call) error {
+	if x.counted.done {
+		return nil
+	}
+	if c.Principal.Proven() {
+		return l.whole(x, c)
+	}
+	err := l.takeRule(x, ruleRepeats, route.Network(c.Client).String())
+	x.counted.done = err != nil // what has been read is still counted by what it names
+	return err
 }
 
 // returned takes the count of a request back: its answer was not new.
@@ -157,9 +231,6 @@ var (
 
 // tell writes the X-RateLimit headers.
 func (c *counted) tell(h *fasthttp.ResponseHeader) {
-	if !c.done {
-		return
-	}
 	var b [20]byte
 	h.SetCanonical(headerLimit, strconv.AppendInt(b[:0], int64(c.verdict.Limit), 10))
 	h.SetCanonical(headerRemaining, strconv.AppendInt(b[:0], int64(max(0, c.verdict.Remaining)), 10))

@@ -21,13 +21,11 @@ func TestMailboxIsLocal(t *testing.T) {
 		Log:     slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(),
 	})
 	require.NoError(t, err)
-	get := func(peer, host string, headers ...string) int {
+	request := func(peer, host string, change func(*fasthttp.Request)) int {
 		var req fasthttp.Request
 		req.SetRequestURI("/dev/mail")
 		req.SetHost(host)
-		for i := 0; i < len(headers); i += 2 {
-			req.Header.Set(headers[i], headers[i+1])
-		}
+		change(&req)
 		var ctx fasthttp.RequestCtx
 		ctx.Init(&req, &net.TCPAddr{IP: net.ParseIP(peer), Port: 50000}, nil)
 		server.Handle(&ctx)
@@ -35,6 +33,13 @@ func TestMailboxIsLocal(t *testing.T) {
 			require.NotContains(t, string(ctx.Response.Body()), "the mails")
 		}
 		return ctx.Response.StatusCode()
+	}
+	get := func(peer, host string, headers ...string) int {
+		return request(peer, host, func(req *fasthttp.Request) {
+			for i := 0; i < len(headers); i += 2 {
+				req.Header.Set(headers[i], headers[i+1])
+			}
+		})
 	}
 	for _, host := range []string{"127.0.0.1:8080", "localhost:8080", "localhost", "[::1]:8080", "127.0.0.1", "[::1]"} {
 		require.Equal(t, 200, get("127.0.0.1", host), host)
@@ -45,6 +50,8 @@ func TestMailboxIsLocal(t *testing.T) {
 	for _, host := range []string{"", "evil.example", "127.0.0.1.evil.example", "localhost.evil.example:8080", "10.0.0.1", "tickets.example.org:8080"} {
 		require.Equal(t, 404, get("127.0.0.1", host), host)
 	}
+	plain := func(req *fasthttp.Request) { req.Header.SetProtocol("HTTP/1.0") }
+	require.Equal(t, 404, request("127.0.0.1", "127.0.0.1:8080", plain), "nginx as it comes: no header of its own, the Host that it was told to dial")
 	for _, header := range []string{"X-Forwarded-For", "Forwarded", "X-Real-IP", "Via"} {
 		require.Equal(t, 404, get("127.0.0.1", "localhost:8080", header, "for=192.0.2.7"), header)
 	}

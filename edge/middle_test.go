@@ -92,7 +92,7 @@ func measure(b *testing.B, d *Desk, path, body, credential string) {
 		op.Auth, op.Scope = route.Member|route.Key, route.CheckinWrite
 	}
 	full := serve(op, Config{
-		Env: "test", Authenticate: d.Authenticate, Limits: NewLimits(1e6, d.OpensOrder), Origins: []string{"*"}, HTTPS: true,
+		Env: "test", Authenticate: d.Authenticate, Limits: NewLimits(1e6, d.OpenOrder), Origins: []string{"*"}, HTTPS: true,
 	})
 	var spent [2]time.Duration
 	const block = 100 // requests in turn, so that both see the same machine

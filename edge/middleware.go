@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/netip"
+	"net/url"
 	"reflect"
 	"runtime/debug"
 	"strconv"
@@ -15,6 +16,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"unicode/utf8"
 
 	"github.com/fasthttp/router"
 	"github.com/valyala/fasthttp"
@@ -93,7 +95,12 @@ func (s *Server) begin(ctx *fasthttp.RequestCtx) *exchange {
 func (s *Server) end(ctx *fasthttp.RequestCtx, x *exchange) {
 	ctx.Response.Header.SetCanonical(headerRequestID, []byte(x.id))
 	s.protect(ctx)
-	x.counted.tell(&ctx.Response.Header)
+	if x.limits != nil {
+		if !x.counted.done { // what is never counted tells of public reads
+			x.limits.look(x, clientAddress(ctx, s.cfg.TrustedProxies))
+		}
+		x.counted.tell(&ctx.Response.Header)
+	}
 	x.observers.answered(ctx.Response.StatusCode(), s.cfg.Now().Sub(x.now).Seconds())
 	s.metrics.inFlight.Dec()
 }
@@ -109,7 +116,7 @@ func (s *Server) handle(ctx *fasthttp.RequestCtx) {
 	}()
 	if ambiguous(ctx.Request.Header.RawHeaders()) {
 		ctx.SetConnectionClose()
-		s.fail(ctx, x, malformed)
+		s.failUnrouted(ctx, x, malformed)
 		return
 	}
 	s.router.Handler(ctx)
@@ -162,24 +169,49 @@ func (s *Server) newRouter() *router.Router {
 	return r
 }
 
-// astray answers a request that no operation matches. It counts as a public
-// read of its address.
+// astray answers a request that no operation matches.
 func (s *Server) astray(ctx *fasthttp.RequestCtx, code engine.Code) {
-	x := exchangeOf(ctx)
-	var err error = engine.Refuse(code, nil)
-	if x.limits != nil {
-		network := route.Network(clientAddress(ctx, s.cfg.TrustedProxies)).String()
-		if limited := x.limits.take(x, route.TierPublic, network, route.Limits[route.TierPublic].PerMinute); limited != nil {
-			err = limited
-		}
+	s.failUnrouted(ctx, exchangeOf(ctx), engine.Refuse(code, nil))
+}
+
+// failUnrouted answers a request that has met no operation. It counts as a public
+// read of its address.
+func (s *Server) failUnrouted(ctx *fasthttp.RequestCtx, x *exchange, err error) {
+	if limited := s.countUnrouted(ctx, x); limited != nil {
+		err = limited
 	}
 	s.fail(ctx, x, err)
+}
+
+// countUnrouted counts a request that is no operation's as a public read of its
+// address, and refuses one that is too many.
+func (s *Server) countUnrouted(ctx *fasthttp.RequestCtx, x *exchange) error {
+	if x.limits == nil {
+		return nil
+	}
+	return x.limits.unrouted(x, clientAddress(ctx, s.cfg.TrustedProxies))
+}
+
+// countPage serves a page that is no operation. A 304 is answered from memory and
+// does not count.
+func (s *Server) countPage(h fasthttp.RequestHandler) fasthttp.RequestHandler {
+	return func(ctx *fasthttp.RequestCtx) {
+		x := exchangeOf(ctx)
+		if err := s.countUnrouted(ctx, x); err != nil {
+			s.fail(ctx, x, err)
+			return
+		}
+		h(ctx)
+		if x.limits != nil && ctx.Response.StatusCode() == fasthttp.StatusNotModified {
+			x.limits.returned(x)
+		}
+	}
 }
 
 // operation is a row of the table, ready to be served.
 type operation struct {
 	op        *route.Op
-	params    []string
+	params    []route.PathParam
 	observers *observers
 	byOrder   bool // its request names the order whose token may be counted
 	byHolder  bool // its request names the checkout session to count
@@ -191,7 +223,7 @@ type operation struct {
 func (s *Server) register(op *route.Op) error {
 	in := reflect.PointerTo(op.Handler.In)
 	o := &operation{
-		op: op, params: pathNames(op.Path), observers: s.metrics.operation(op.ID),
+		op: op, params: op.Handler.PathParams(), observers: s.metrics.operation(op.ID),
 		byOrder:  in.Implements(reflect.TypeFor[byOrder]()),
 		byHolder: in.Implements(reflect.TypeFor[byHolder]()),
 		byDevice: in.Implements(reflect.TypeFor[byDevice]()),
@@ -215,26 +247,19 @@ func (s *Server) register(op *route.Op) error {
 	return nil
 }
 
-// pathNames are the parameters of a path template.
-func pathNames(path string) []string {
-	var names []string
-	for part := range strings.SplitSeq(path, "/") {
-		if name, ok := strings.CutPrefix(part, "{"); ok {
-			names = append(names, strings.TrimSuffix(name, "}"))
-		}
-	}
-	return names
-}
-
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 // maxPooled bounds the answer buffers that are kept, in bytes.
 const maxPooled = 64 << 10
 
 // operate takes a matched request through the middle to its handler and writes
-// the answer of a success. The order is DESIGN section 6's.
+// the answer of a success. Its steps are in the order of docs/ARCHITECTURE.md, The way of
+// a request.
 func (s *Server) operate(ctx *fasthttp.RequestCtx, x *exchange, o *operation) error {
-	if !proper(ctx, o.params) {
+	if !readPath(ctx, o.params) {
+		if err := s.countUnrouted(ctx, x); err != nil {
+			return err
+		}
 		return engine.Refuse(engine.NotFound, nil)
 	}
 	call := route.NewCall(s.base, o.op, x.now)
@@ -310,7 +335,7 @@ func (s *Server) perform(ctx *fasthttp.RequestCtx, x *exchange, o *operation, ca
 		ctx.Response.Header.Set(h.Name, h.Value)
 	}
 	if o.tagged && !call.Principal.Proven() {
-		s.tag(ctx, x, buf.Bytes())
+		s.tag(ctx, x, call, buf.Bytes())
 	}
 	if buf.Cap() <= maxPooled {
 		buffers.Put(buf)
@@ -319,8 +344,8 @@ func (s *Server) perform(ctx *fasthttp.RequestCtx, x *exchange, o *operation, ca
 }
 
 // tag gives a public page its entity tag. A client that has the page is told so,
-// which does not count.
-func (s *Server) tag(ctx *fasthttp.RequestCtx, x *exchange, body []byte) {
+// which does not count unless it took the database to find out.
+func (s *Server) tag(ctx *fasthttp.RequestCtx, x *exchange, call *route.Call, body []byte) {
 	tag := entityTag(body)
 	ctx.Response.Header.Set(fasthttp.HeaderETag, tag)
 	if string(ctx.Request.Header.Peek(fasthttp.HeaderIfNoneMatch)) != tag {
@@ -328,7 +353,7 @@ func (s *Server) tag(ctx *fasthttp.RequestCtx, x *exchange, body []byte) {
 	}
 	ctx.Response.ResetBody()
 	ctx.SetStatusCode(fasthttp.StatusNotModified)
-	if x.limits != nil {
+	if x.limits != nil && !call.Computed {
 		x.limits.returned(x)
 	}
 }
@@ -345,19 +370,42 @@ func (s *Server) answer(ctx *fasthttp.RequestCtx, status int, body []byte) {
 	}
 }
 
-// proper says whether every path parameter is made of the characters that ids
-// are made of. The router matches the path as it was sent, so an encoded slash
-// is still encoded here.
-func proper(ctx *fasthttp.RequestCtx, params []string) bool {
-	for _, name := range params {
-		value, _ := ctx.UserValue(name).(string)
-		if len(value) == 0 || len(value) > 128 || strings.Trim(value, ".") == "" {
-			return false
-		}
-		for _, c := range []byte(value) {
-			if (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && c != '_' && c != '.' && c != '-' {
+// readPath checks the path's parameters, and decodes those that may be any text.
+// The router matches the path as it was sent, so an encoded slash is part of a
+// parameter and never a border between two. It is false for a path that can't
+// name anything.
+func readPath(ctx *fasthttp.RequestCtx, params []route.PathParam) bool {
+	for i := range params {
+		p := &params[i]
+		value, _ := ctx.UserValue(p.Name).(string)
+		if !p.Text {
+			if !plainParam(value) || p.MaxLength >= 0 && len(value) > p.MaxLength {
 				return false
 			}
+			continue
+		}
+		text, err := url.PathUnescape(value)
+		if err != nil || !utf8.ValidString(text) || strings.Trim(text, ".") == "" ||
+			strings.IndexByte(text, 0) >= 0 || utf8.RuneCountInString(text) > p.MaxLength {
+			return false
+		}
+		ctx.SetUserValue(p.Name, text)
+	}
+	return true
+}
+
+// maxPlainParam bounds a path parameter whose row leaves that to its format.
+const maxPlainParam = 128
+
+// plainParam says whether a value is made of the characters of ids, and is no
+// dot segment, which proxies resolve.
+func plainParam(value string) bool {
+	if len(value) > maxPlainParam || strings.Trim(value, ".") == "" {
+		return false
+	}
+	for _, c := range []byte(value) {
+		if (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && c != '_' && c != '.' && c != '-' {
+			return false
 		}
 	}
 	return true

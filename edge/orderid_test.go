@@ -1,7 +1,10 @@
 package edge
 
 import (
+	"crypto/sha256"
 	"net/netip"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -10,18 +13,88 @@ import (
 	"boxoffice/edge/route"
 	"boxoffice/edge/secrets"
 	"boxoffice/engine"
+	"boxoffice/engine/event"
 )
+
+// named is the command of a guest's request with its ids.
+func named(t *testing.T, m *secrets.Master, op *route.Op, key, address string, now time.Time) (cmd event.Place) {
+	t.Helper()
+	c := route.NewCall(t.Context(), op, now)
+	defer c.End()
+	c.Env, c.IdempotencyKey, c.Client = "test", key, netip.MustParseAddr(address)
+	(&Desk{Secrets: m}).nameOrder(c, 42, &cmd)
+	return cmd
+}
+
+// TestOrderIDNeedsTheMasterKey makes sure that who knows all of a request can't
+// compute the id of its order; that the address does not matter; and that the ids
+// which the release before derived are looked for.
+func TestOrderIDNeedsTheMasterKey(t *testing.T) {
+	t.Parallel()
+	op := &route.Op{Method: "POST", Path: "/api/v1/orders"}
+	const key = "0190b6c1-0000-4000-8000-000000000001"
+	at := time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC)
+	one, err := secrets.New(make([]byte, secrets.KeySize))
+	require.NoError(t, err)
+	two, err := secrets.New(append(make([]byte, secrets.KeySize-1), 1))
+	require.NoError(t, err)
+	a, b := named(t, one, op, key, "192.0.2.1", at), named(t, two, op, key, "192.0.2.1", at)
+	require.NotEqual(t, a.Order, b.Order)
+	require.NotEqual(t, a.Alias, b.Alias)
+
+	elsewhere := named(t, one, op, key, "198.51.100.7", at)
+	require.Equal(t, a.Order, elsewhere.Order, "a phone that has changed its network")
+	require.NotEqual(t, a.Former, elsewhere.Former)
+
+	plain := sha256.Sum256([]byte("test\x00guest/192.0.2.1\x00POST\x00/api/v1/orders\x00" + key + "\x00"))
+	former := datedID(42, plain, at)
+	require.Contains(t, a.Former, former, "of the release before")
+	require.NotContains(t, []engine.OrderID{a.Order, a.Alias}, former)
+	require.Empty(t, named(t, one, op, "", "192.0.2.1", at).Former)
+}
+
+// TestOrderNumbersAreInjective changes each bit of an order's id: no two orders of one
+// number are possible, and the number still begins as the release before showed it.
+func TestOrderNumbersAreInjective(t *testing.T) {
+	t.Parallel()
+	seen := map[string]int{}
+	zero := engine.NewID(42, make([]byte, 10))
+	for bit := range 80 {
+		tail := make([]byte, 10)
+		tail[bit/8] = 1 << (bit % 8)
+		if id := engine.NewID(42, tail); id != zero {
+			seen[secrets.OrderNumber(id)]++
+		}
+	}
+	require.Len(t, seen, 74, "each free bit of the id is in the number")
+	require.True(t, strings.HasPrefix(secrets.OrderNumber(engine.NumberedID(42, 12345)), "16-22222222EV9-"), secrets.OrderNumber(engine.NumberedID(42, 12345)))
+}
+
+// TestEventSlugsAreUnique makes slugs of titles that end as the slugs of others do: each
+// still tells its event's number, so no two events have one.
+func TestEventSlugsAreUnique(t *testing.T) {
+	t.Parallel()
+	for _, title := range []string{"Night", "night", "Night!", "Night 1", "Night-1-2", "Night - z", "", "-", "夜", strings.Repeat("n", 200), "1", "16"} {
+		for _, number := range []int64{1, 2, 35, 36, 37, 1 << 40, 1<<48 - 1} {
+			slug := eventSlug(title, number)
+			require.Regexp(t, `^[a-z0-9]+(-[a-z0-9]+)+$`, slug)
+			told, err := strconv.ParseInt(slug[strings.LastIndexByte(slug, '-')+1:], 36, 64)
+			require.NoError(t, err)
+			require.Equal(t, number, told, slug)
+		}
+	}
+}
 
 // TestOrderID: a repeat within a day finds the order by its id or its alias, and
 // one that comes when the ledger may have forgotten it makes another id.
 func TestOrderID(t *testing.T) {
 	t.Parallel()
 	op := &route.Op{Method: "POST", Path: "/api/v1/orders"}
+	m, err := secrets.New(make([]byte, secrets.KeySize))
+	require.NoError(t, err)
 	at := func(key string, now time.Time) (id, alias engine.OrderID) {
-		c := route.NewCall(t.Context(), op, now)
-		defer c.End()
-		c.IdempotencyKey, c.Client = key, netip.MustParseAddr("192.0.2.1")
-		return orderID(c, 42)
+		cmd := named(t, m, op, key, "192.0.2.1", now)
+		return cmd.Order, cmd.Alias
 	}
 	const key = "0190b6c1-0000-4000-8000-000000000001"
 	start := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -23,8 +23,8 @@ import (
 
 // placeOrder sends the order to its event, which runs it. The order's id is
 // derived from the Idempotency-Key, so that a repeat finds the same order
-// without a table of keys (decisions.md section 8). The answer shows the order
-// as it was when it was made: a repeat has the same, byte for byte.
+// without a table of keys. The answer shows the order as it was when it was made:
+// a repeat has the same, byte for byte.
 func (d *Desk) placeOrder(c *route.Call, in *api.PlaceOrder) (*api.Order, error) {
 	number, lines, err := orderLines(in.Items)
 	if err != nil {
@@ -34,9 +34,6 @@ func (d *Desk) placeOrder(c *route.Call, in *api.PlaceOrder) (*api.Order, error)
 	email := normalEmail(address)
 	if email == "" {
 		return nil, route.Invalid(route.Issue{Path: "guestEmail", Code: route.IssueRequired, Message: "is required"})
-	}
-	if in.PromoCode != "" {
-		return nil, route.Invalid(route.Issue{Path: "promoCode", Code: route.IssueEnum, Message: "is not a code of this event"})
 	}
 	k, err := d.know(c.Context, number)
 	if err != nil {
@@ -54,10 +51,8 @@ func (d *Desk) placeOrder(c *route.Call, in *api.PlaceOrder) (*api.Order, error)
 	if slices.ContainsFunc(lines, func(l event.OrderLine) bool { return len(l.Seats) > 0 }) {
 		cmd.Holder, cmd.Principal = in.Holder, d.principalOf(c)
 	}
-	cmd.Order, cmd.Alias = orderID(c, number)
-	if _, own := c.Principal.Grant(k.org); !own { // who sells for the organization is no buyer
-		cmd.Client = d.Secrets.Client(route.Network(c.Client))
-	}
+	d.nameOrder(c, number, &cmd)
+	cmd.Client = d.networkOf(c, k.org)
 	r, err := ask[event.OrderReply](c, d, engine.EventRef(number), cmd)
 	if err != nil {
 		return nil, seatIssues(err, in.Items)
@@ -69,9 +64,7 @@ func (d *Desk) placeOrder(c *route.Call, in *api.PlaceOrder) (*api.Order, error)
 		}
 		o = o.Placed()
 	}
-	if r.Known {
-		c.SetHeader("Idempotency-Replayed", "true")
-	}
+	replayed(c, r.Known)
 	v, err := d.orderView(c.Context, o, nil, time.UnixMilli(o.EndedAt)) // QR payloads of that moment
 	if err != nil {
 		return nil, err
@@ -165,32 +158,48 @@ func seatIssues(err error, items []api.OrderItem) error {
 // clockSkew is how far apart two nodes' clocks may be.
 const clockSkew = 5 * time.Second
 
-// orderID is derived from the scope of the request's key and the day, or random
-// without a key. The ledger knows an order by its id for 24 hours after its end,
-// and a key that comes again later must not give another order the same id. So
-// a repeat may have had the other day's id, its alias.
-func orderID(c *route.Call, number int64) (id, alias engine.OrderID) {
-	scope := c.Scope()
-	id = dated(number, scope, c.Now)
+// nameOrder sets the ids under which the event looks for the order of a request:
+// the one that the order gets if it is new, and those that the same request may
+// have had before.
+//
+// An id is derived from the request's name, which is an HMAC under the master key,
+// and the day; or it is random without an Idempotency-Key. It has 74 bits besides
+// the event's number, and nobody can search for two keys that share them: of 100
+// million orders of one event, two have one id with a probability of 3e-7. The
+// ledger knows an order by its id for 24 hours after its end, and a key that comes
+// again later must not give another order the same id. So a repeat may have had
+// the other day's id, its alias. The release before derived ids from the plain
+// scope: its orders are found by their former ids, and none is made under them.
+func (d *Desk) nameOrder(c *route.Call, number int64, cmd *event.Place) {
+	cmd.Order, cmd.Alias = orderIDs(c, number, d.Secrets.Request(c.Scope()))
+	if c.IdempotencyKey != "" {
+		id, alias := orderIDs(c, number, c.FormerScope())
+		cmd.Former = []engine.OrderID{id, alias}
+	}
+}
+
+func orderIDs(c *route.Call, number int64, name [sha256.Size]byte) (id, alias engine.OrderID) {
+	id = datedID(number, name, c.Now)
 	if c.IdempotencyKey == "" {
 		return id, alias
 	}
-	if alias = dated(number, scope, c.Now.Add(clockSkew)); alias == id {
-		alias = dated(number, scope, c.Now.Add(-24*time.Hour))
+	if alias = datedID(number, name, c.Now.Add(clockSkew)); alias == id {
+		alias = datedID(number, name, c.Now.Add(-24*time.Hour))
 	}
 	return id, alias
 }
 
-// dated is the id of a scope on a day. The day changes the bits that make the
-// order's number: multiplied by an odd constant, no two days do the same to them.
-func dated(number int64, scope [sha256.Size]byte, at time.Time) engine.OrderID {
+// datedID is the id of a name on a day. Multiplied by an odd constant, no two days
+// change the name in the same way.
+func datedID(number int64, name [sha256.Size]byte, at time.Time) engine.OrderID {
 	day := uint64(at.Unix() / (24 * 3600))
-	tail := scope[:10]
+	tail := name[:10]
 	binary.BigEndian.PutUint64(tail[2:], binary.BigEndian.Uint64(tail[2:])^day*0x9e3779b97f4a7c15)
 	return engine.NewID(number, tail)
 }
 
-// customer is who caps count for.
+// customer is who caps count for. Of 100 million addresses, two share their caps with
+// a probability of 3e-4.
 func customer(email string) uint64 {
 	sum := sha256.Sum256([]byte(email))
 	return binary.BigEndian.Uint64(sum[:8])
@@ -219,20 +228,13 @@ func (d *Desk) cancelOrder(c *route.Call, in *api.CancelOrder) (*api.Order, erro
 	return d.fullView(c, o)
 }
 
-// openOrder finds an order for a caller who may see it: one with its token, or
-// of the organization that sells it. For others it does not exist.
+// openOrder finds an order for a caller who may see it: one with a token of it that
+// has not ended, the buyer in a session whose address is proven, or the organization
+// that sells it. For others it does not exist.
 func (d *Desk) openOrder(c *route.Call, text string, tokens ...string) (*event.Order, error) {
-	token := c.Principal.OrderToken
-	for _, t := range tokens {
-		if t != "" && token != "" && t != token {
-			return nil, route.Invalid(route.Issue{Path: "token", Code: route.IssueDuplicate, Message: "is not the same in query and body"})
-		}
-		if t != "" {
-			token = t
-		}
-	}
-	if token == "" && !c.Principal.Proven() {
-		return nil, &engine.Refusal{Code: engine.Unauthorized, Message: "The order's access token is required."}
+	token, err := soleToken(c, tokens)
+	if err != nil {
+		return nil, err
 	}
 	id, err := engine.ParseID(text)
 	if err != nil {
@@ -242,29 +244,105 @@ func (d *Desk) openOrder(c *route.Call, text string, tokens ...string) (*event.O
 	if err != nil {
 		return nil, eventHidden(err, engine.OrderNotFound)
 	}
-	if !d.Secrets.OpensOrder(id, token) {
-		g, ok := c.Principal.Grant(k.org)
-		if !ok {
+	until, byToken := d.Secrets.OpensOrder(id, token)
+	grant, member := c.Principal.Grant(k.org)
+	if !byToken && !c.Principal.EmailProven {
+		if !member {
 			return nil, &engine.Refusal{Code: engine.OrderNotFound}
 		}
-		if err := granted(c.Op, g); err != nil {
+		if err := granted(c.Op, grant); err != nil {
 			return nil, err
 		}
 	}
+	o, err := d.findOrder(c, id)
+	if err != nil {
+		return nil, err
+	}
+	if c.Principal.EmailProven && normalEmail(c.Principal.Email) == normalEmail(o.Email) {
+		return o, nil
+	}
+	over := false
+	if byToken && !c.Now.Before(until) {
+		if over, err = d.tokenOver(c, o); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case byToken && !over:
+		return o, nil
+	case member:
+		return o, granted(c.Op, grant)
+	case over:
+		return nil, &engine.Refusal{Code: engine.Unauthorized, Message: "The order's access token has ended; sign in with the buyer's address.", Details: reason{"TOKEN_EXPIRED"}}
+	}
+	return nil, &engine.Refusal{Code: engine.OrderNotFound}
+}
+
+// soleToken is the one order token that a caller brings in several places, or "" of
+// a caller who is known otherwise.
+func soleToken(c *route.Call, tokens []string) (string, error) {
+	token := c.Principal.OrderToken
+	for _, t := range tokens {
+		if t != "" && token != "" && t != token {
+			return "", route.Invalid(route.Issue{Path: "token", Code: route.IssueDuplicate, Message: "is not the same in query and body"})
+		}
+		if t != "" {
+			token = t
+		}
+	}
+	if token == "" && !c.Principal.Proven() {
+		return "", &engine.Refusal{Code: engine.Unauthorized, Message: "The order's access token is required."}
+	}
+	return token, nil
+}
+
+// How long tokens open an order: after the event's end, or after the completion of
+// an order for a product that has no end.
+const (
+	tokenAfterEnd     = 30 * 24 * time.Hour
+	tokenAfterPayment = 400 * 24 * time.Hour
+)
+
+// tokenOver says whether an order's token has ended. No order is younger than its
+// event's end, so those of the last days, which are nearly all that are asked for,
+// need no look at the event.
+func (d *Desk) tokenOver(c *route.Call, o *event.Order) (bool, error) {
+	if c.Now.Before(time.UnixMilli(o.CreatedAt).Add(tokenAfterEnd)) {
+		return false, nil
+	}
+	p, err := d.eventPageOf(c.Context, o.ID.Event())
+	if err != nil {
+		return false, err
+	}
+	end := time.UnixMilli(p.event.Details.EndAt).Add(tokenAfterEnd)
+	if p.event.Details.EndAt == 0 {
+		end = time.UnixMilli(max(o.CreatedAt, o.EndedAt)).Add(tokenAfterPayment)
+	}
+	return !c.Now.Before(end), nil
+}
+
+// findOrder is an order as its event has it, or as the read model has what is older
+// than the ledger remembers.
+func (d *Desk) findOrder(c *route.Call, id engine.OrderID) (*event.Order, error) {
 	r, err := ask[event.OrderReply](c, d, engine.EventRef(id.Event()), event.GetOrder{Order: id})
 	if err != nil {
 		if r, ok := err.(*engine.Refusal); !ok || r.Code != engine.OrderNotFound { //nolint:errorlint // ask returns refusals bare
 			return nil, err
 		}
-		return d.pastOrder(c.Context, id) // older than what the ledger remembers
+		return d.pastOrder(c.Context, id)
 	}
 	return d.orderOf(c.Context, id, r)
 }
 
-// OpensOrder says whether a token is that of the order with an id.
-func (d *Desk) OpensOrder(id, token string) bool {
-	order, err := engine.ParseID(id)
-	return err == nil && d.Secrets.OpensOrder(order, token)
+// OpenOrder is the order that an id names, in its one spelling, and whether a token
+// is one of that order's, over or not.
+func (d *Desk) OpenOrder(id, token string) (order string, opens bool) {
+	o, err := engine.ParseID(id)
+	if err != nil {
+		return "", false
+	}
+	_, opens = d.Secrets.OpensOrder(o, token)
+	return o.String(), opens
 }
 
 // eventHidden is the error of know, or none, as another thing's not being found:
@@ -313,7 +391,36 @@ func (d *Desk) fullView(c *route.Call, o *event.Order) (*api.Order, error) {
 	for _, t := range gates {
 		used[t.Serial] = admission{status: t.Status, at: t.CheckedInAt, gate: t.Gate}
 	}
-	return d.orderView(c.Context, o, used, c.Now)
+	v, err := d.orderView(c.Context, o, used, c.Now)
+	if err != nil {
+		return nil, err
+	}
+	return v, d.addRefundTerms(c.Context, o, v.Tickets, c.Now)
+}
+
+// addRefundTerms says of an order's tickets whether their money may be asked
+// back. That of a cancelled event's may, whatever their types say.
+func (d *Desk) addRefundTerms(ctx context.Context, o *event.Order, tickets []api.Ticket, now time.Time) error {
+	p, err := d.eventPageOf(ctx, o.ID.Event())
+	if err != nil {
+		return err
+	}
+	terms := make(map[string]*inventory.Details, len(p.types))
+	for i := range p.types {
+		terms[engine.NumberedID(o.ID.Event(), p.types[i].Ref.ID).String()] = &p.types[i].Details
+	}
+	cancelled := p.event.Status == event.StatusCancelled
+	for i := range tickets {
+		t := &tickets[i]
+		refundable, eligible := cancelled, cancelled
+		if of := terms[t.TicketTypeID]; of != nil && of.Refundable && !cancelled {
+			refundable, eligible = true, of.RefundDeadline == 0 || now.UnixMilli() <= of.RefundDeadline
+			t.RefundDeadline = api.At(of.RefundDeadline)
+		}
+		eligible = eligible && t.Status == "issued"
+		t.Refundable, t.RefundEligible = &refundable, &eligible
+	}
+	return nil
 }
 
 // admission is what happened to a ticket at the gates.

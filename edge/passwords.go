@@ -14,7 +14,6 @@ import (
 	"boxoffice/edge/api"
 	"boxoffice/edge/hasher"
 	"boxoffice/edge/route"
-	"boxoffice/engine"
 	"boxoffice/persistence/outbox"
 )
 
@@ -68,26 +67,28 @@ func (d *Desk) forgotPassword(c *route.Call, in *api.ForgotPassword) (*api.Sent,
 
 func (d *Desk) resetPassword(c *route.Call, in *api.ResetPassword) (*api.PasswordSet, error) {
 	hash := sha256.Sum256([]byte(in.Token))
-	over := &engine.Refusal{Code: engine.Unauthorized, Message: "The link is not valid, or no longer.", Details: reason{"TOKEN_EXPIRED"}}
 	stands, err := d.Accounts.ResetStands(c.Context, hash)
 	if err != nil {
 		return nil, err
 	}
 	if !stands {
-		return nil, over // and no hash is made for who only guesses
+		return nil, linkOver // and no hash is made for who only guesses
 	}
 	password, err := d.hash(c.Context, in.Password)
 	if err != nil {
 		return nil, err
 	}
-	u, err := d.Accounts.ResetPassword(c.Context, hash, password)
+	u, taken, err := d.Accounts.ResetPassword(c.Context, hash, password)
 	if err != nil {
 		return nil, err
 	}
 	if u == nil {
-		return nil, over
+		return nil, linkOver
 	}
 	d.changed(userSubject(u.ID))
+	if taken {
+		d.accountTaken(c.Context, u)
+	}
 	d.notify(c.Context, outbox.Letter{Mail: outbox.PasswordChanged, To: u.Email, Name: u.Name()})
 	return &api.PasswordSet{PasswordSet: true}, nil
 }

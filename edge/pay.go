@@ -1,9 +1,13 @@
 package edge
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
+	"net"
+	"net/url"
+	"sync"
 	"time"
 
 	"boxoffice/edge/api"
@@ -15,13 +19,9 @@ import (
 	"boxoffice/engine/event"
 )
 
-// payWindows is how long a provider lets a buyer pay (decisions.md section 3):
-// the order's window is extended to it once.
-var payWindows = map[string]time.Duration{
-	"paystack":    30 * time.Minute,
-	"flutterwave": 30 * time.Minute,
-	"nowpayments": 20 * time.Minute,
-}
+// askTime bounds the questions of what became of an order's attempts. It leaves
+// of providerTime what reporting the answers takes.
+const askTime = providerTime - 3*time.Second
 
 // payOrder opens an attempt to pay at the provider, or returns the open one.
 func (d *Desk) payOrder(c *route.Call, in *api.PayOrder) (*api.PayAt, error) {
@@ -32,30 +32,34 @@ func (d *Desk) payOrder(c *route.Call, in *api.PayOrder) (*api.PayAt, error) {
 	if r := o.Payable(); r != nil {
 		return nil, r
 	}
-	gateway, err := d.Gateways.Provider(in.Provider)
+	back, err := d.returnTo(o.ID, in.ReturnURL)
 	if err != nil {
 		return nil, err
 	}
-	done, err := d.alone(c.Context, o.ID.String()+in.Provider)
+	provider, err := d.Gateways.Choose(in.Provider)
+	if err != nil {
+		return nil, err
+	}
+	done, err := d.alone(c.Context, o.ID.String()+provider.Name)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
 	ref := engine.EventRef(o.ID.Event())
 	r, err := ask[event.OrderReply](c, d, ref, event.BeginPayment{
-		Order: o.ID, Provider: in.Provider, Number: secrets.OrderNumber(o.ID),
-		WindowMillis: payWindows[in.Provider].Milliseconds(), Scale: d.LimitsScale,
+		Order: o.ID, Provider: provider.Name, Number: secrets.OrderNumber(o.ID),
+		WindowMillis: provider.Window.Milliseconds(), Scale: d.LimitsScale,
 	})
 	if err != nil {
 		return nil, err
 	}
 	o = r.Order
-	a := openAttempt(o, in.Provider)
+	a := openAttempt(o, provider.Name)
 	if a == nil {
 		return nil, &engine.Refusal{Code: engine.Internal}
 	}
 	if a.URL == "" {
-		if o, err = d.beginAt(c, gateway, o, a); err != nil {
+		if o, err = d.beginAt(c, provider, o, a, back); err != nil {
 			return nil, err
 		}
 		a = o.Attempt(a.Reference)
@@ -65,6 +69,38 @@ func (d *Desk) payOrder(c *route.Call, in *api.PayOrder) (*api.PayAt, error) {
 		AuthorizationURL: a.URL, ExpiresAt: api.At(o.ExpiresAt),
 	}, nil
 }
+
+// maxReturnURL bounds the address that a payer is led back to, in bytes.
+const maxReturnURL = 2000
+
+// returnTo is where the provider leads the payer back to: the address that the
+// caller asks for, or our own page of the order. Nothing is added to it, and
+// no token of ours: the provider and the page it leads to are strangers.
+func (d *Desk) returnTo(id engine.OrderID, asked string) (string, error) {
+	if asked == "" {
+		return d.orderPage(id), nil
+	}
+	invalid := func(message string) error {
+		return route.Invalid(route.Issue{Path: "returnUrl", Code: route.IssueFormat, Message: message})
+	}
+	u, err := url.Parse(asked)
+	switch {
+	case err != nil || u.Hostname() == "" || u.User != nil || len(asked) > maxReturnURL:
+		return "", invalid("must be an absolute URL without credentials")
+	case u.Scheme == "https" || u.Scheme == "http" && d.Env == "test" && isLoopback(u.Hostname()):
+		return u.String(), nil
+	}
+	return "", invalid("must be an https URL")
+}
+
+// isLoopback says whether a host is the payer's own machine.
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// orderPage is the page on which a buyer sees an order, without what opens it.
+func (d *Desk) orderPage(id engine.OrderID) string { return d.BaseURL + "/orders/" + id.String() }
 
 // alone lets one caller at a time open a payment of an order, so that two do not
 // both begin it at the provider.
@@ -98,10 +134,10 @@ func openAttempt(o *event.Order, provider string) *event.Attempt {
 // beginAt begins the attempt's charge and notes where the buyer pays. A begin of
 // which the outcome is unknown, or whose reference is spent, fails the attempt:
 // the next one has a new reference.
-func (d *Desk) beginAt(c *route.Call, gateway payments.Provider, o *event.Order, a *event.Attempt) (*event.Order, error) {
+func (d *Desk) beginAt(c *route.Call, gateway payments.Provider, o *event.Order, a *event.Attempt, back string) (*event.Order, error) {
 	ref := engine.EventRef(o.ID.Event())
 	begun, err := gateway.Begin(c.Context, payments.Charge{
-		Reference: a.Reference, Email: o.Email, Amount: a.Amount, Currency: o.Currency,
+		Reference: a.Reference, Email: o.Email, Amount: a.Amount, Currency: o.Currency, CallbackURL: back,
 	})
 	if err != nil {
 		if payments.Ambiguous(err) || errors.Is(err, payments.ErrDuplicateReference) {
@@ -126,45 +162,83 @@ func (d *Desk) verifyPayment(c *route.Call, in *api.VerifyPayment) (*api.Order, 
 	if err != nil {
 		return nil, err
 	}
-	if o.Status != event.Completed {
-		if o, err = d.verify(c.Context, o); err != nil {
-			return nil, err
-		}
+	o, err = d.verify(c.Context, o, o.Attempts)
+	if err != nil && o.Status != event.Completed {
+		return nil, err
 	}
 	return d.fullView(c, o)
 }
 
-// verify reports every attempt that money may still have come of, and returns
-// the order as it then stands.
-func (d *Desk) verify(ctx context.Context, o *event.Order) (*event.Order, error) {
-	for _, a := range o.Attempts {
-		if a.Status == event.AttemptSucceeded || a.Status == event.AttemptRefunded || a.URL == "" {
-			continue
-		}
-		gateway, err := d.Gateways.Provider(a.Provider)
-		if err != nil {
-			return nil, err
-		}
-		out, err := gateway.Verify(ctx, a.Reference)
-		if errors.Is(err, payments.ErrUnknownReference) {
-			continue // never begun there
-		}
-		if err != nil {
-			return nil, err
-		}
-		report := event.ReportPayment{Order: o.ID, Reference: a.Reference, Status: attemptStatus[out.Status], Currency: out.Currency}
-		if out.Status == payments.Succeeded { // of others the amount is what was asked for, or has gone back
-			report.Received = out.Amount
-		}
-		r, err := askIn[event.OrderReply](ctx, d, engine.EventRef(o.ID.Event()), report)
-		if err != nil {
-			return nil, err
-		}
-		if o, err = d.orderOf(ctx, o.ID, r); err != nil {
-			return nil, err
+// verify asks what became of those of the order's attempts that money may still
+// have come of, has the event act on every answer, and returns the order as it
+// then stands. An attempt of which there is no answer hides none of the others:
+// the first such error is returned beside the order.
+func (d *Desk) verify(ctx context.Context, o *event.Order, attempts []event.Attempt) (*event.Order, error) {
+	answers := make([]providerAnswer, len(attempts))
+	within, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	var wg sync.WaitGroup
+	for i := range attempts {
+		if a := &attempts[i]; a.Status != event.AttemptSucceeded && a.Status != event.AttemptRefunded && a.URL != "" {
+			wg.Go(func() { answers[i] = d.askAttempt(within, a) })
 		}
 	}
-	return o, nil
+	wg.Wait()
+	var first error
+	for i := range attempts {
+		err := answers[i].err
+		if answers[i].known {
+			var after *event.Order
+			if after, err = d.reportAttempt(ctx, o, &attempts[i], &answers[i].Outcome); err == nil {
+				o = after
+			}
+		}
+		if err != nil {
+			d.Log.WarnContext(ctx, "attempt not verified", slog.String("reference", attempts[i].Reference), slog.Any("error", err))
+			first = cmp.Or(first, err)
+		}
+	}
+	return o, first
+}
+
+// providerAnswer is what a provider says of an attempt, if it knows it.
+type providerAnswer struct {
+	payments.Outcome
+	known bool
+	err   error
+}
+
+func (d *Desk) askAttempt(ctx context.Context, a *event.Attempt) providerAnswer {
+	gateway, err := d.Gateways.Provider(a.Provider)
+	if err != nil {
+		return providerAnswer{err: err}
+	}
+	out, err := gateway.Verify(ctx, a.Reference)
+	if errors.Is(err, payments.ErrUnknownReference) {
+		return providerAnswer{} // never begun there
+	}
+	return providerAnswer{Outcome: out, known: err == nil, err: err}
+}
+
+// reportAttempt has the event act on what a provider says of an attempt, and
+// returns the order as it then stands. Money that nothing can act on is said
+// loudly: it has to go back by hand.
+func (d *Desk) reportAttempt(ctx context.Context, o *event.Order, a *event.Attempt, out *payments.Outcome) (*event.Order, error) {
+	report := event.ReportPayment{Order: o.ID, Reference: a.Reference, Status: attemptStatus[out.Status], Currency: out.Currency}
+	paid := out.Status == payments.Succeeded // of others the amount is what was asked for, or has gone back
+	if paid && out.Currency == o.Currency {
+		report.Received = out.Amount
+	}
+	r, err := askIn[event.OrderReply](ctx, d, engine.EventRef(o.ID.Event()), report)
+	if err != nil {
+		return nil, err
+	}
+	if paid && (r.Past || out.Currency != o.Currency) {
+		d.Log.ErrorContext(ctx, "money came that no order takes",
+			slog.String("reference", a.Reference), slog.String("order", o.ID.String()), slog.Bool("forgotten", r.Past),
+			slog.Int64("amount", out.Amount), slog.String("currency", out.Currency), slog.String("wanted", o.Currency))
+	}
+	return d.orderOf(ctx, o.ID, r)
 }
 
 // attemptStatus is a provider's word in the words of attempts.

@@ -103,7 +103,7 @@ func (d *Desk) proveUser(ctx context.Context, c Credentials) (*proof, error) {
 		return nil, &engine.Refusal{Code: engine.Unauthorized}
 	}
 	p := &proof{
-		principal: route.Principal{Kinds: route.User, User: user, Email: s.Email, Session: cl.Session},
+		principal: route.Principal{Kinds: route.User, User: user, Email: s.Email, EmailProven: s.EmailProven, Session: cl.Session},
 		until:     cl.ExpiresAt.Add(accessLeeway),
 		rests:     []string{"session/" + cl.Session, "user/" + cl.Subject, "signing"},
 	}
@@ -180,8 +180,8 @@ func granted(op *route.Op, g route.Grant) error {
 	return nil
 }
 
-// missing is the detail of FORBIDDEN for want of a scope (decisions.md section
-// 2).
+// missing is the detail of FORBIDDEN for want of a scope (docs/rules.md,
+// Credentials).
 type missing struct {
 	Required []string `json:"required"`
 	Granted  []string `json:"granted"`
@@ -200,8 +200,9 @@ func (d *Desk) actFor(c *route.Call, named ...string) (int64, error) {
 		}
 	}
 	if org == "" {
-		if len(c.Principal.Grants) != 1 {
-			return 0, route.Invalid(route.Issue{Path: "orgId", Code: route.IssueRequired, Message: "is required: you belong to several organizations"})
+		if n := len(c.Principal.Grants); n != 1 {
+			belong := map[bool]string{true: "no organization", false: "several organizations"}[n == 0]
+			return 0, route.Invalid(route.Issue{Path: "orgId", Code: route.IssueRequired, Message: "is required: you belong to " + belong})
 		}
 		g := c.Principal.Grants[0]
 		return g.Org, granted(c.Op, g)

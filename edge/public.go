@@ -5,9 +5,11 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -26,21 +28,29 @@ import (
 // touch neither Postgres nor the actors.
 
 // cached is a page of the cache, or made and kept.
-func cached[T any](d *Desk, key string, make func() (T, error)) (T, error) {
+func cached[T any](ctx context.Context, d *Desk, key string, make func() (T, error)) (T, error) {
+	return cachedBehind(ctx, d, d.pageReads, pageBytes, key, make)
+}
+
+// cachedBehind is cached for pages of about so many bytes that are made behind a gate.
+func cachedBehind[T any](ctx context.Context, d *Desk, g *readGate, size int64, key string, make func() (T, error)) (T, error) {
 	if v, ok := d.pages.Get(key); ok {
 		if t, ok := v.(T); ok {
 			return t, nil
 		}
 	}
-	t, err := make()
+	t, err := computed(ctx, g, make)
 	if err == nil {
-		d.pages.SetWithTTL(key, t, pageBytes, pageLife)
+		d.pages.SetWithTTL(key, t, size, pageLife)
 	}
 	return t, err
 }
 
-// pageBytes is what a page counts for in the cache, roughly.
-const pageBytes = 4 << 10
+// What pages count for in the cache, roughly, in bytes.
+const (
+	pageBytes = 4 << 10
+	cardBytes = 1 << 10
+)
 
 // page is an event with its ticket types, as the read model has them.
 type page struct {
@@ -53,7 +63,7 @@ func pageKey(number int64) string { return "event/" + strconv.FormatInt(number, 
 
 // eventPageOf reads an event and its types through the cache.
 func (d *Desk) eventPageOf(ctx context.Context, number int64) (*page, error) {
-	return cached(d, pageKey(number), func() (*page, error) {
+	return cached(ctx, d, pageKey(number), func() (*page, error) {
 		e, err := d.Read.EventByNumber(ctx, number)
 		if err != nil {
 			return nil, notFoundAs(err, engine.EventNotFound)
@@ -82,22 +92,34 @@ func notFoundAs(err error, code engine.Code) error {
 }
 
 // visible says whether the caller may see an event: the public sees what is
-// published and not private, the organization everything.
+// published, or was until it ended, and is not private, the organization
+// everything.
 func visible(c *route.Call, e *event.Record) bool {
 	if sees(c, e.Details.Org) {
 		return true
 	}
-	return slices.Contains(event.Public, e.Status) && e.Details.Visibility != "private"
+	return (slices.Contains(event.Public, e.Status) || event.Ended(e.Status)) && e.Details.Visibility != "private"
 }
 
-func (d *Desk) eventPage(c *route.Call, in *api.BySlug) (*api.Event, error) {
-	number, err := cached(d, "slug/"+in.Slug, func() (int64, error) {
-		e, err := d.Read.EventBySlug(c.Context, in.Slug)
+// eventNamed is the number of the event that a page's address names: by its
+// slug, or by its id or number. No slug looks like one of these.
+func (d *Desk) eventNamed(c *route.Call, name string) (int64, error) {
+	_, isNumber := numeric(name)
+	if _, err := engine.ParseID(name); isNumber || err == nil {
+		number, _, err := d.eventNumber(c.Context, name)
+		return number, err
+	}
+	return cached(c.Context, d, "slug/"+name, func() (int64, error) {
+		e, err := d.Read.EventBySlug(c.Context, name)
 		if err != nil {
 			return 0, notFoundAs(err, engine.EventNotFound)
 		}
 		return e.Number, nil
 	})
+}
+
+func (d *Desk) eventPage(c *route.Call, in *api.BySlug) (*api.Event, error) {
+	number, err := d.eventNamed(c, in.Slug)
 	if err != nil {
 		return nil, err
 	}
@@ -108,22 +130,48 @@ func (d *Desk) eventPage(c *route.Call, in *api.BySlug) (*api.Event, error) {
 	if !visible(c, &p.event.Record) {
 		return nil, &engine.Refusal{Code: engine.EventNotFound}
 	}
-	v := view.Event(&p.event.Record)
-	v.OrganizationID, v.Organizer, v.Velocity = "", &p.org, nil
-	v.OnlineLinkNote = api.Hidden{}
-	if v.ProductType == event.ProductDigital {
-		v.OnlineLink = api.Hidden{}
-	}
-	v.Branding = publicBranding(p.event.Details.Branding)
-	if v.ProductType == event.ProductReservation {
-		v.StartDate, v.EndDate = nil, nil
-		open := slices.Contains(event.Public, p.event.Status)
-		v.BookingOpen = &open
-	}
+	v := d.publicEvent(p)
 	if v.TicketTypes, err = d.typesView(c, p, false); err != nil {
 		return nil, err
 	}
 	return v, nil
+}
+
+// publicEvent is an event as everybody sees it, without its ticket types.
+func (d *Desk) publicEvent(p *page) *api.Event {
+	t := p.event.Details
+	v := view.Event(&p.event.Record)
+	v.OrganizationID, v.Organizer, v.Velocity = "", &p.org, nil
+	v.OnlineLink, v.OnlineLinkNote = api.Shown(d.hostedURL(t.OnlineLink)), api.Hidden{}
+	if v.ProductType == event.ProductDigital {
+		v.OnlineLink = api.Hidden{}
+	}
+	v.CoverImage, v.CoverVideo = optional(d.hostedURL(t.CoverImage)), optional(d.hostedURL(t.CoverVideo))
+	v.Gallery = slices.Clone(v.Gallery) // the page is shared
+	for i := range v.Gallery {
+		v.Gallery[i] = d.hostedURL(v.Gallery[i])
+	}
+	v.Entities = slices.Clone(v.Entities)
+	for i := range v.Entities {
+		e := &v.Entities[i]
+		e.ImageURL, e.Link = d.hostedURL(e.ImageURL), d.hostedURL(e.Link)
+	}
+	v.Branding = publicBranding(t.Branding)
+	if v.ProductType == event.ProductReservation {
+		v.StartDate, v.EndDate = nil, nil
+		open := slices.Contains(event.Public, p.event.Status) && event.Sellable(t.Category)
+		v.BookingOpen = &open
+	}
+	return v
+}
+
+// hostedURL is where the public finds a file: one that the service hosts is
+// stored by its path alone.
+func (d *Desk) hostedURL(link string) string {
+	if strings.HasPrefix(link, route.HostedPrefix) {
+		return d.BaseURL + link
+	}
+	return link
 }
 
 // publicBranding is what the public sees of an event's branding.
@@ -158,16 +206,29 @@ func (d *Desk) discoverEvents(c *route.Call, in *api.Discover) (*api.List[api.Ca
 	if after != nil {
 		q.After = readmodel.Start{At: after[0], Number: after[1]}
 	}
-	events, err := d.Read.DiscoverEvents(c.Context, q)
+	key := fmt.Sprintf("discover/%d/%d/%q", d.listed.Load(), in.Limit, []string{
+		q.Query, q.Category, q.ProductType, strconv.FormatBool(q.Course), q.City, q.Country, q.Venue,
+		strconv.FormatInt(q.From, 10), strconv.FormatInt(q.To, 10), in.Cursor,
+	})
+	size := int64(in.Limit+1) * cardBytes
+	return cachedBehind(c.Context, d, d.searches, size, key, func() (*api.List[api.Card], error) {
+		return d.discover(c.Context, q, in.Limit)
+	})
+}
+
+// discover makes a page of discovery with at most limit cards. It is shared by
+// callers: nobody changes it.
+func (d *Desk) discover(ctx context.Context, q readmodel.Discovery, limit int) (*api.List[api.Card], error) {
+	events, err := d.Read.DiscoverEvents(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	out := &api.List[api.Card]{Items: make([]api.Card, 0, in.Limit)}
-	for i := range events[:min(len(events), in.Limit)] {
-		out.Items = append(out.Items, card(&events[i]))
+	out := &api.List[api.Card]{Items: make([]api.Card, 0, limit)}
+	for i := range events[:min(len(events), limit)] {
+		out.Items = append(out.Items, d.card(&events[i]))
 	}
-	if len(events) > in.Limit {
-		last := readmodel.StartOf(&events[in.Limit-1])
+	if len(events) > limit {
+		last := readmodel.StartOf(&events[limit-1])
 		out.NextCursor = cursorOf(last.At, last.Number)
 	}
 	return out, nil
@@ -208,13 +269,13 @@ func filterOf(f *api.EventFilter) readmodel.Filter {
 }
 
 // card is an event as discovery shows it.
-func card(e *readmodel.Event) api.Card {
+func (d *Desk) card(e *readmodel.Event) api.Card {
 	t := e.Details
 	v := api.Card{
 		ID: t.PublicID.String(), Slug: t.Slug, Title: t.Title, ShortDesc: optional(t.ShortDesc), Category: t.Category,
 		ProductType: event.ProductType(t.Category), Status: e.Status, StartDate: api.At(t.StartAt), EndDate: api.At(t.EndAt),
 		Timezone: t.Timezone, VenueName: optional(t.VenueName), VenueCity: optional(t.VenueCity),
-		Country: optional(t.VenueCountry), CoverImage: optional(t.CoverImage), Currency: t.Currency,
+		Country: optional(t.VenueCountry), CoverImage: optional(d.hostedURL(t.CoverImage)), Currency: t.Currency,
 	}
 	if v.ProductType == event.ProductReservation {
 		v.StartDate, v.EndDate = nil, nil
@@ -242,11 +303,12 @@ func (d *Desk) listTicketTypes(c *route.Call, in *api.ByID) (*api.TicketTypes, e
 	if err != nil {
 		return nil, err
 	}
-	return &api.TicketTypes{Items: types}, nil
+	return &api.TicketTypes{Items: types}, nil // all of them: there are at most maxTypes
 }
 
 // typesView shows the types with their live stock: all to their organization,
-// those that are not hidden to the public.
+// those that are not hidden to the public. Of an event that has ended nothing is
+// left.
 func (d *Desk) typesView(c *route.Call, p *page, own bool) ([]api.TicketType, error) {
 	room, err := d.room(c, p)
 	if err != nil {
@@ -267,7 +329,10 @@ func (d *Desk) typesView(c *route.Call, p *page, own bool) ([]api.TicketType, er
 			r.Sold = r.Details.Quantity - left
 			r.Available = min(left, room)
 		}
-		v := view.TicketType(&r, own)
+		if event.Ended(p.event.Status) {
+			r.Available = 0
+		}
+		v := view.TicketType(&r, p.event.Details, own)
 		if r.Details.Quantity == inventory.Unlimited {
 			v.Sold = nil // the feed does not count what has no end
 		}
@@ -299,7 +364,7 @@ func (d *Desk) room(c *route.Call, p *page) (int64, error) {
 	if p.event.Details.Capacity == event.NoCapacity {
 		return math.MaxInt64, nil
 	}
-	return cached(d, "room/"+strconv.FormatInt(p.event.Number, 10), func() (int64, error) {
+	return cached(c.Context, d, "room/"+strconv.FormatInt(p.event.Number, 10), func() (int64, error) {
 		r, err := ask[event.Record](c, d, engine.EventRef(p.event.Number), event.Get{})
 		if err != nil {
 			return 0, err

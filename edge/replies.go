@@ -17,9 +17,9 @@ import (
 	"boxoffice/persistence/idempotency"
 )
 
-// Replies repeats the answers of writes that come with an Idempotency-Key
-// (decisions.md section 8). Stored answers are sealed under a key derived from
-// the client's and the deployment's: some carry a secret that is shown once, and
+// Replies repeats the answers of writes that come with an Idempotency-Key.
+// Stored answers are sealed under a key derived from the client's and the
+// deployment's: some carry a secret that is shown once, and
 // the table alone must open nothing.
 type Replies struct {
 	Store   *idempotency.Store
@@ -36,6 +36,14 @@ func (s *Server) idempotent(ctx *fasthttp.RequestCtx, x *exchange, o *operation,
 	r := idempotency.Request{
 		Scope: call.Scope(), Fingerprint: fingerprint(ctx), Holder: x.id, Lease: call.Timeout() + leaseMargin,
 	}
+	if former := call.FormerScope(); former != r.Scope {
+		r.Former = former
+	}
+	if x.limits != nil {
+		if err := x.limits.repeat(x, call); err != nil {
+			return err
+		}
+	}
 	label := "reply/" + call.IdempotencyKey
 	answer, err := s.cfg.Replies.Store.Begin(call.Context, r)
 	switch {
@@ -47,6 +55,9 @@ func (s *Server) idempotent(ctx *fasthttp.RequestCtx, x *exchange, o *operation,
 		return err
 	case answer != nil:
 		text, err := s.cfg.Replies.Secrets.Open(label, r.Scope[:], answer)
+		if err != nil { // it may be the release before's
+			text, err = s.cfg.Replies.Secrets.Open(label, r.Former[:], answer)
+		}
 		if err != nil {
 			return err
 		}

@@ -45,7 +45,7 @@ type (
 		UnitPrice    route.Money `json:"unitPrice"`
 	}
 	byID struct {
-		ID string `path:"id"`
+		ID string `path:"id" format:"id" maxLength:"128"`
 	}
 	patch struct {
 		byID
@@ -53,7 +53,7 @@ type (
 		Price    route.Opt[route.Money] `json:"price" minimum:"0" maximum:"1000000"`
 		Tags     route.Opt[[]string]    `json:"tags" maxItems:"2" maxLength:"5"`
 		SaleEnd  *time.Time             `json:"saleEnd"`
-		Position int64                  `json:"position" minimum:"0" default:"3"`
+		Position int64                  `json:"position" minimum:"0" maximum:"1000" default:"3"`
 	}
 	page struct {
 		Limit  int      `query:"limit" minimum:"1" maximum:"100" default:"20"`

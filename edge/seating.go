@@ -78,7 +78,30 @@ func (d *Desk) setSeating(c *route.Call, in *api.SetSeating) (*api.Seating, erro
 	}); err != nil {
 		return nil, err
 	}
+	if err := d.sellSeatsOnly(c, number, in.Mode == seatmap.Reserved); err != nil {
+		return nil, err
+	}
 	return d.getSeating(c, &api.ByID{ID: in.ID})
+}
+
+// sellSeatsOnly tells the event's ticket types whether nothing but seats is sold.
+// It comes after the map has changed, so a request that fails in between is
+// carried out when it is repeated.
+func (d *Desk) sellSeatsOnly(c *route.Call, number int64, only bool) error {
+	types, err := d.Read.TicketTypes(c.Context, number)
+	if err != nil {
+		return err
+	}
+	for i := range types {
+		if _, err := d.changeType(c, types[i].Ref, func(t *inventory.Details) error {
+			t.SeatsOnly = only
+			return nil
+		}); err != nil {
+			return err
+		}
+	}
+	d.published(c, number)
+	return nil
 }
 
 func (d *Desk) removeSeating(c *route.Call, in *api.ByID) (*api.Seating, error) {
@@ -87,6 +110,9 @@ func (d *Desk) removeSeating(c *route.Call, in *api.ByID) (*api.Seating, error) 
 		return nil, err
 	}
 	if _, err := ask[seatmap.Record](c, d, engine.SeatmapRef(number), seatmap.Detach{}); err != nil {
+		return nil, err
+	}
+	if err := d.sellSeatsOnly(c, number, false); err != nil {
 		return nil, err
 	}
 	return &api.Seating{}, nil

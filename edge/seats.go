@@ -2,6 +2,7 @@ package edge
 
 import (
 	"context"
+	"encoding/binary"
 	"strconv"
 	"time"
 
@@ -13,8 +14,10 @@ import (
 	"boxoffice/edge/route"
 	"boxoffice/edge/sse"
 	"boxoffice/engine"
+	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
 	"boxoffice/engine/seatmap"
+	"boxoffice/persistence/panics"
 	"boxoffice/persistence/readmodel"
 )
 
@@ -40,7 +43,7 @@ func (d *Desk) seatsOf(ctx context.Context, number int64) (*readmodel.SeatMap, e
 func (d *Desk) Missed(kept func(event int64) bool) {
 	d.Stock.Retain(kept)
 	for _, event := range d.Seats.Retain(kept) {
-		d.reloads.Go(func() { d.reload(event) })
+		d.reloads.Go(func() { panics.Keep(d.life, d.Log, "reload of a seat map", func() { d.reload(event) }) })
 	}
 }
 
@@ -135,7 +138,7 @@ var seatKinds = [...]string{seatmap.Standard: "standard", seatmap.Wheelchair: "w
 // seatElements is what a map shows besides seats.
 func (d *Desk) seatElements(ctx context.Context, l *seatmap.Layout) ([]jsontext.Value, error) {
 	key := "elements/" + uuid.UUID(l.Map).String() + "/" + strconv.Itoa(int(l.Version))
-	return cached(d, key, func() ([]jsontext.Value, error) {
+	return cached(ctx, d, key, func() ([]jsontext.Value, error) {
 		_, text, err := d.Venues.Layout(ctx, l.Map, l.Version)
 		if err != nil {
 			return nil, err
@@ -167,25 +170,57 @@ func (d *Desk) seatStates(c *route.Call, in *api.SeatsByEvent) (*api.SeatStates,
 	return out, nil
 }
 
-// principalOf is who asks, to the actors: an account or a client address.
+// principalOf is who asks, to the actors: an account, an API key, or a client
+// address.
 func (d *Desk) principalOf(c *route.Call) uint64 {
-	if c.Principal.Kinds.Has(route.User) {
-		return d.Secrets.Account(c.Principal.User)
+	switch p := &c.Principal; {
+	case p.Kinds.Has(route.User):
+		return d.Secrets.Account(p.User)
+	case p.Kinds.Has(route.Key):
+		return d.Secrets.Key(p.Key)
 	}
 	return d.Secrets.Client(route.Network(c.Client))
 }
 
+// networkOf is the address whose velocity counts at an organization's event. Whoever
+// sells for the organization is no buyer and has none.
+func (d *Desk) networkOf(c *route.Call, org int64) uint64 {
+	if _, own := c.Principal.Grant(org); own {
+		return 0
+	}
+	return d.Secrets.Client(route.Network(c.Client))
+}
+
+// repeatable names a request to an actor that knows its answers, if the client sent
+// an Idempotency-Key. One in 2^64 bodies has the print of another.
+func (d *Desk) repeatable(c *route.Call) engine.Request {
+	if c.IdempotencyKey == "" {
+		return engine.Request{}
+	}
+	name, body := d.Secrets.Request(c.Scope()), c.BodyHash()
+	return engine.Request{ID: engine.ID(name[:16]), Print: binary.BigEndian.Uint64(body[:8])}
+}
+
+// replayed tells the client that it has an earlier answer.
+func replayed(c *route.Call, known bool) {
+	if known {
+		c.SetHeader("Idempotency-Replayed", "true")
+	}
+}
+
 func (d *Desk) holdSeats(c *route.Call, in *api.HoldSeats) (*api.HeldSeats, error) {
-	number, err := d.seatedEvent(c, in.EventID)
+	number, org, err := d.seatsForSale(c, in.EventID)
 	if err != nil {
 		return nil, err
 	}
 	r, err := ask[seatmap.Selection](c, d, engine.SeatmapRef(number), seatmap.Hold{
-		Holder: in.Holder, Principal: d.principalOf(c), Seats: in.SeatIDs,
+		Holder: in.Holder, Principal: d.principalOf(c), Seats: in.SeatIDs, Request: d.repeatable(c),
+		Network: d.networkOf(c, org), Scale: d.LimitsScale,
 	})
 	if err != nil {
 		return nil, err
 	}
+	replayed(c, r.Known)
 	v := &api.HeldSeats{Held: orEmpty(r.Held), Failed: orEmpty(r.Failed), Reasons: map[string]string{}, ExpiresAt: api.At(r.ExpiresAt)}
 	for i, why := range r.Reasons {
 		v.Reasons[r.Failed[i]] = string(why)
@@ -201,25 +236,29 @@ func orEmpty(list []string) []string {
 }
 
 func (d *Desk) releaseSeats(c *route.Call, in *api.ReleaseSeats) (*api.ReleasedSeats, error) {
-	number, err := d.seatedEvent(c, in.EventID)
+	number, _, err := d.seatedEvent(c, in.EventID)
 	if err != nil {
 		return nil, err
 	}
-	r, err := ask[seatmap.Released](c, d, engine.SeatmapRef(number), seatmap.Release{Holder: in.Holder, Seats: in.SeatIDs})
+	r, err := ask[seatmap.Released](c, d, engine.SeatmapRef(number), seatmap.Release{
+		Holder: in.Holder, Seats: in.SeatIDs, Request: d.repeatable(c),
+	})
 	if err != nil {
 		return nil, err
 	}
+	replayed(c, r.Known)
 	return &api.ReleasedSeats{Released: len(r.Seats)}, nil
 }
 
 func (d *Desk) bestSeats(c *route.Call, in *api.BestSeats) (*api.BestHeld, error) {
-	number, err := d.seatedEvent(c, in.EventID)
+	number, org, err := d.seatsForSale(c, in.EventID)
 	if err != nil {
 		return nil, err
 	}
 	cmd := seatmap.BestAvailable{
 		Holder: in.Holder, Principal: d.principalOf(c), Quantity: in.Quantity, Sections: in.SectionIDs,
-		Accessible: in.Accessible, Adjacent: in.Adjacent,
+		Accessible: in.Accessible, Adjacent: in.Adjacent, Request: d.repeatable(c),
+		Network: d.networkOf(c, org), Scale: d.LimitsScale,
 	}
 	if in.TicketTypeID != "" {
 		id, err := engine.ParseID(in.TicketTypeID)
@@ -232,24 +271,47 @@ func (d *Desk) bestSeats(c *route.Call, in *api.BestSeats) (*api.BestHeld, error
 	if err != nil {
 		return nil, err
 	}
+	replayed(c, r.Known)
 	return &api.BestHeld{Held: r.Held, Adjacent: r.Adjacent, ExpiresAt: api.At(r.ExpiresAt)}, nil
 }
 
-// seatedEvent is the number of an event that the caller may see. Whether it is
-// seated, its seat map says.
-func (d *Desk) seatedEvent(c *route.Call, id string) (int64, error) {
-	number, _, err := d.eventNumber(c.Context, id)
-	if err != nil {
-		return 0, err
+// seatedEvent is the number of an event that the caller may see, and its
+// organization. Whether it is seated, its seat map says.
+func (d *Desk) seatedEvent(c *route.Call, id string) (number, org int64, err error) {
+	if number, _, err = d.eventNumber(c.Context, id); err != nil {
+		return 0, 0, err
 	}
 	p, err := d.eventPageOf(c.Context, number)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	if !visible(c, &p.event.Record) {
-		return 0, &engine.Refusal{Code: engine.EventNotFound}
+		return 0, 0, &engine.Refusal{Code: engine.EventNotFound}
 	}
-	return number, d.boxOffice(c, p.event.Details.Org, engine.EventNotFound)
+	org = p.event.Details.Org
+	return number, org, d.boxOffice(c, org, engine.EventNotFound)
+}
+
+// seatsForSale is a seatedEvent that has not ended. Everybody may still look at
+// the seats of one that has, but hold none.
+func (d *Desk) seatsForSale(c *route.Call, id string) (number, org int64, err error) {
+	number, org, err = d.seatedEvent(c, id)
+	if err != nil {
+		return 0, 0, err
+	}
+	p, err := d.eventPageOf(c.Context, number)
+	if err != nil {
+		return 0, 0, err
+	}
+	if event.Ended(p.event.Status) {
+		return 0, 0, engine.Refuse(engine.NotOnSale, seatsClosed{Reason: "event_" + p.event.Status})
+	}
+	return number, org, nil
+}
+
+// seatsClosed is the detail of NOT_ON_SALE for the seats of an event.
+type seatsClosed struct {
+	Reason string `json:"reason"` // event_ and its status
 }
 
 // liveSeats streams an event's seats.

@@ -28,7 +28,8 @@ import (
 	"boxoffice/edge/sse"
 )
 
-// Limits of the server; why in reading/edge.md section D.
+// Limits of the server. They bound what one slow or hostile client can occupy: a
+// connection, a header buffer, a body in memory.
 const (
 	readTimeout    = 5 * time.Second  // for a whole request: cuts slow clients off
 	writeTimeout   = 10 * time.Second // for an answer
@@ -55,6 +56,7 @@ type Config struct {
 	MaxConnections int                     // open connections; 0: 20,000
 	Document       *openapi.Document       // served with its page; nil: none
 	Mailbox        fasthttp.RequestHandler // shows captured mail to people on this machine; nil: none is captured
+	OrderPage      OrderPage               // what the pages of orders show; nil: there are none
 	KeySet         KeySet                  // the public keys of access tokens; nil: none are served
 	Log            *slog.Logger
 	Metrics        *prometheus.Registry

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"strings"
 	"sync"
@@ -13,6 +15,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
@@ -303,7 +306,9 @@ func TestFailures(t *testing.T) {
 	require.Contains(t, log.String(), "a secret detail")
 	require.Contains(t, log.String(), "sample_test.go", "the panic's stack")
 
-	text := string(c.Do(t, "GET", "/metrics", nil).Body)
+	scrape := httptest.NewRecorder() // the in-memory network is not this machine's loopback
+	promhttp.HandlerFor(metrics, promhttp.HandlerOpts{}).ServeHTTP(scrape, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	text := scrape.Body.String()
 	for _, line := range []string{
 		`boxoffice_http_panics_total 1`,
 		`boxoffice_http_errors_total{code="INTERNAL"} 4`,
@@ -311,7 +316,7 @@ func TestFailures(t *testing.T) {
 		`boxoffice_http_responses_total{class="5xx",operation="fail"} 6`,
 		`boxoffice_http_responses_total{class="4xx",operation="fail"} 4`,
 		`boxoffice_http_request_seconds_count{operation="fail"} 10`,
-		`boxoffice_http_in_flight 1`,
+		`boxoffice_http_in_flight 0`,
 	} {
 		require.Contains(t, text, line+"\n")
 	}
@@ -403,7 +408,7 @@ func TestNewRefusesATableThatDoesNotFit(t *testing.T) {
 func TestBuffersAreNotReused(t *testing.T) {
 	t.Parallel()
 	type in struct {
-		ID    string   `path:"id"`
+		ID    string   `path:"id" format:"id" maxLength:"128"`
 		Query string   `query:"q" maxLength:"50"`
 		Agent string   `header:"X-Agent" maxLength:"50"`
 		Text  string   `json:"text" maxLength:"50"`

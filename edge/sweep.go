@@ -3,14 +3,13 @@ package edge
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"sync"
 	"time"
 
-	"boxoffice/edge/payments"
 	"boxoffice/engine"
 	"boxoffice/engine/event"
+	"boxoffice/persistence/panics"
 	"boxoffice/persistence/readmodel"
 )
 
@@ -18,13 +17,11 @@ const (
 	sweepEvery   = 2 * time.Second
 	sweepBatch   = 64
 	sweepAtATime = 8
-	sweepCall    = 15 * time.Second
+	sweepCall    = providerTime
 	// firstCheck and lastCheck bound the pauses between two looks at an
 	// attempt: each is as long as the attempt was old at the last one.
 	firstCheck = 2 * time.Minute
 	lastCheck  = 6 * time.Hour
-	// refundRetry is the pause between two looks at a refund.
-	refundRetry = time.Minute
 )
 
 // sweep asks providers about payments that nobody verifies and sends money back
@@ -40,7 +37,10 @@ func (d *Desk) SweepPayments(ctx context.Context) {
 		select {
 		case <-tick.C:
 			now := time.Now()
-			err := errors.Join(w.checkPayments(ctx, now), w.checkRefunds(ctx, now))
+			sweep := func(check func(context.Context, time.Time) error) error {
+				return panics.Catch(w.desk.Log, "payment sweep", func() error { return check(ctx, now) })
+			}
+			err := errors.Join(sweep(w.checkPayments), sweep(w.checkRefunds))
 			if err != nil && ctx.Err() == nil {
 				w.desk.Log.WarnContext(ctx, "payment sweep", slog.Any("error", err))
 			}
@@ -50,42 +50,61 @@ func (d *Desk) SweepPayments(ctx context.Context) {
 	}
 }
 
+// inParallel does something with each element, few at a time, and waits: one that
+// takes long holds up no others, and neither does one that panics.
+func inParallel[T any](log *slog.Logger, job string, list []T, do func(T)) {
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, sweepAtATime)
+	for _, e := range list {
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			panics.Do(log, job, func() { do(e) })
+		})
+	}
+	wg.Wait()
+}
+
 // checkPayments asks about the attempts that are due.
 func (w sweep) checkPayments(ctx context.Context, now time.Time) error {
 	due, err := w.desk.Read.PaymentsDue(ctx, now, sweepBatch)
 	if err != nil {
 		return err
 	}
-	var wg sync.WaitGroup
-	slots := make(chan struct{}, sweepAtATime)
-	for _, p := range due {
-		slots <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-slots }()
-			if err := w.checkPayment(ctx, p, now); err != nil && ctx.Err() == nil {
-				w.desk.Log.WarnContext(ctx, "payment not checked", slog.String("reference", p.Reference), slog.Any("error", err))
-			}
-		})
-	}
-	wg.Wait()
+	inParallel(w.desk.Log, "payment check", due, func(p readmodel.Payment) {
+		if err := w.checkPayment(ctx, p, now); err != nil && ctx.Err() == nil {
+			w.desk.Log.WarnContext(ctx, "payment not checked", slog.String("reference", p.Reference), slog.Any("error", err))
+		}
+	})
 	return nil
 }
 
+// checkPayment asks about one attempt: the others of its order come up by
+// themselves, whatever becomes of this one.
 func (w sweep) checkPayment(ctx context.Context, p readmodel.Payment, now time.Time) error {
-	ctx, cancel := context.WithTimeout(ctx, sweepCall)
-	defer cancel()
 	age := now.Sub(time.UnixMilli(p.At))
 	if age > firstCheck/2 {
-		o, err := w.desk.ledgerOrder(ctx, p.Order)
-		if err == nil {
-			_, err = w.desk.verify(ctx, o)
-		}
-		if err != nil {
+		if err := w.verifyAttempt(ctx, p); err != nil {
 			_ = w.desk.Read.CheckPayment(ctx, p.Reference, now.Add(firstCheck)) // else it is due again at once
 			return err
 		}
 	}
 	return w.desk.Read.CheckPayment(ctx, p.Reference, now.Add(min(max(age, firstCheck), lastCheck)))
+}
+
+func (w sweep) verifyAttempt(ctx context.Context, p readmodel.Payment) error {
+	ctx, cancel := context.WithTimeout(ctx, sweepCall)
+	defer cancel()
+	o, err := w.desk.ledgerOrder(ctx, p.Order)
+	if err != nil {
+		return err
+	}
+	a := o.Attempt(p.Reference)
+	if a == nil {
+		return errors.New("the order has no such attempt")
+	}
+	_, err = w.desk.verify(ctx, o, []event.Attempt{*a})
+	return err
 }
 
 // ledgerOrder is an order as its ledger or the read model has it.
@@ -95,62 +114,4 @@ func (d *Desk) ledgerOrder(ctx context.Context, id engine.OrderID) (*event.Order
 		return nil, err
 	}
 	return d.orderOf(ctx, id, r)
-}
-
-// checkRefunds sends back what is due, one refund of a charge at a time.
-func (w sweep) checkRefunds(ctx context.Context, now time.Time) error {
-	due, err := w.desk.Read.RefundsDue(ctx, now, sweepBatch)
-	if err != nil {
-		return err
-	}
-	for _, r := range due {
-		if err := w.refund(ctx, r); err != nil && ctx.Err() == nil {
-			w.desk.Log.WarnContext(ctx, "refund not sent", slog.String("reference", r.Reference), slog.Any("error", err))
-		}
-		if err := w.desk.Read.CheckRefund(ctx, r.Order, r.Position, now.Add(refundRetry)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// refundStatus is a provider's word in the words of refunds.
-var refundStatus = map[payments.RefundStatus]string{
-	payments.RefundPending:        event.RefundProcessing,
-	payments.RefundProcessing:     event.RefundProcessing,
-	payments.RefundProcessed:      event.RefundProcessed,
-	payments.RefundFailed:         event.RefundFailed,
-	payments.RefundNeedsAttention: event.RefundProcessing,
-}
-
-func (w sweep) refund(ctx context.Context, r readmodel.Refund) error {
-	ctx, cancel := context.WithTimeout(ctx, sweepCall)
-	defer cancel()
-	o, err := w.desk.ledgerOrder(ctx, r.Order)
-	if err != nil {
-		return err
-	}
-	a := o.Attempt(r.Reference)
-	if a == nil {
-		return errors.New("the order has no such attempt")
-	}
-	gateway, err := w.desk.Gateways.Provider(a.Provider)
-	if err != nil {
-		return err
-	}
-	// A repeat with the same key finds the refund made before.
-	out, err := gateway.Refund(ctx, payments.RefundRequest{
-		Key: fmt.Sprintf("%s-refund-%d", r.Reference, r.Position), Reference: r.Reference, Amount: r.Amount, Currency: o.Currency,
-		CustomerNote: "Your payment did not lead to tickets.",
-	})
-	if err != nil {
-		return err
-	}
-	if refundStatus[out.Status] == event.RefundProcessing && r.ProviderRef == out.ID {
-		return nil // nothing new
-	}
-	_, err = w.desk.Node.Ask(ctx, engine.EventRef(o.ID.Event()), event.ReportRefund{
-		Order: o.ID, Position: r.Position, Reference: r.Reference, Status: refundStatus[out.Status], ProviderRef: out.ID,
-	})
-	return err
 }

@@ -3,6 +3,7 @@ package edge
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"boxoffice/edge/api"
 	"boxoffice/edge/route"
@@ -10,6 +11,8 @@ import (
 	"boxoffice/engine"
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
+	"boxoffice/engine/keeper"
+	"boxoffice/engine/seatmap"
 )
 
 // defaultCap is how many tickets an order or a customer may hold if the
@@ -25,7 +28,7 @@ func (d *Desk) createTicketType(c *route.Call, in *api.CreateTicketType) (*api.T
 	if err != nil {
 		return nil, err
 	}
-	if e.Status == event.StatusCancelled || e.Status == event.StatusCompleted {
+	if event.Ended(e.Status) {
 		return nil, engine.Refuse(engine.InvalidTransition, event.Transition{From: e.Status, To: e.Status, Allowed: []string{}})
 	}
 	t := inventory.Details{
@@ -33,14 +36,23 @@ func (d *Desk) createTicketType(c *route.Call, in *api.CreateTicketType) (*api.T
 		Currency: e.Details.Currency, Quantity: inventory.Unlimited, MaxPerOrder: defaultCap, MaxPerCustomer: defaultCap,
 		Transferable: true,
 	}
-	if err := editType(&t, &in.TicketTypeFields, e.Details, true); err != nil {
+	if err := editType(&t, &in.TicketTypeFields, e.Details, true, c.Now); err != nil {
 		return nil, err
 	}
-	id, err := d.Types.Next(c.Context)
+	m, err := ask[seatmap.Record](c, d, engine.SeatmapRef(number), seatmap.Get{})
 	if err != nil {
 		return nil, err
 	}
-	r, err := ask[inventory.Record](c, d, engine.InventoryRef(number, id), inventory.Create{Details: t})
+	t.SeatsOnly = m.Attached && m.Mode == seatmap.Reserved
+	id, err := numberOf(c, d.Types, number)
+	if err != nil {
+		return nil, err
+	}
+	ref := engine.InventoryRef(number, id)
+	if _, err := ask[event.Record](c, d, engine.EventRef(number), keeper.Offer{Keeper: ref}); err != nil { // there is no place for one more
+		return nil, err
+	}
+	r, err := ask[inventory.Record](c, d, ref, inventory.Create{Details: t})
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +62,7 @@ func (d *Desk) createTicketType(c *route.Call, in *api.CreateTicketType) (*api.T
 		return nil, err
 	}
 	d.published(c, number)
-	return view.TicketType(r, true), nil
+	return view.TicketType(r, e.Details, true), nil
 }
 
 func (d *Desk) updateTicketType(c *route.Call, in *api.UpdateTicketType) (*api.TicketType, error) {
@@ -66,27 +78,36 @@ func (d *Desk) updateTicketType(c *route.Call, in *api.UpdateTicketType) (*api.T
 	if err != nil {
 		return nil, err
 	}
+	r, err := d.changeType(c, ref, func(t *inventory.Details) error {
+		in.Name.Into(&t.Name)
+		in.Type.Into(&t.Type)
+		millis(in.SaleStart, &t.SaleStart)
+		millis(in.SaleEnd, &t.SaleEnd)
+		window := in.SaleStart.Set || in.SaleEnd.Set
+		return editType(t, &in.TicketTypeFields, e.Details, window, c.Now)
+	})
+	if err != nil {
+		return nil, belowSold(err)
+	}
+	d.published(c, number)
+	return view.TicketType(r, e.Details, true), nil
+}
+
+// changeType has a ticket type's record edited, again when another edit came
+// between.
+func (d *Desk) changeType(c *route.Call, ref engine.Ref, edit func(*inventory.Details) error) (*inventory.Record, error) {
 	for range editTries {
 		r, err := ask[inventory.Record](c, d, ref, inventory.Get{})
 		if err != nil {
 			return nil, err
 		}
 		t := r.Details
-		in.Name.Into(&t.Name)
-		in.Type.Into(&t.Type)
-		millis(in.SaleStart, &t.SaleStart)
-		millis(in.SaleEnd, &t.SaleEnd)
-		window := in.SaleStart.Set || in.SaleEnd.Set
-		if err := editType(&t, &in.TicketTypeFields, e.Details, window); err != nil {
+		if err := edit(&t); err != nil {
 			return nil, err
 		}
 		r, err = ask[inventory.Record](c, d, ref, inventory.Update{Details: t, Revision: r.Revision})
-		if err == nil {
-			d.published(c, number)
-			return view.TicketType(r, true), nil
-		}
-		if !conflict(err) {
-			return nil, belowSold(err)
+		if err == nil || !conflict(err) {
+			return r, err
 		}
 	}
 	return nil, &engine.Refusal{Code: engine.Conflict}
@@ -127,10 +148,62 @@ func (d *Desk) typeRef(c *route.Call, number int64, text string) (engine.Ref, er
 }
 
 // editType takes the optional fields over, and judges the rules that span
-// fields and the event (service-api.md, Ticket types). The event may have been moved
+// fields and the event. The event may have been moved
 // since a sale's window and a refund's deadline were accepted: they are judged when they
 // are told, and do not keep other fields from being changed.
-func editType(t *inventory.Details, f *api.TicketTypeFields, e *event.Details, window bool) error {
+func editType(t *inventory.Details, f *api.TicketTypeFields, e *event.Details, window bool, now time.Time) error {
+	takeTypeFields(t, f)
+	if window && (t.SaleEnd <= t.SaleStart || e.EndAt != 0 && t.SaleEnd > e.EndAt) {
+		return &engine.Refusal{Code: engine.InvalidSaleWindow}
+	}
+	if f.RefundDeadline.Set {
+		if err := judgeRefundDeadline(t.RefundDeadline, e, now); err != nil {
+			return err
+		}
+	}
+	var issues []route.Issue
+	add := func(path, code, message string) {
+		issues = append(issues, route.Issue{Path: path, Code: code, Message: message})
+	}
+	if t.Type == "free" && t.Price != 0 {
+		add("price", route.IssueMaximum, "must be 0 for a free ticket")
+	}
+	if t.Refundable && t.RefundDeadline == 0 && t.RefundHours == nil {
+		add("refundDeadline", route.IssueRequired, "is required for a refundable ticket")
+	}
+	if t.RefundHours != nil && event.ProductType(e.Category) == event.ProductEvent {
+		add("refundWindowHours", route.IssueUnsupported, "is for digital products and reservations")
+	}
+	if t.Currency != e.Currency {
+		add("currency", route.IssueEnum, "must be the event's: "+e.Currency)
+	}
+	if len(issues) > 0 {
+		return route.Invalid(issues...)
+	}
+	return nil
+}
+
+// maxRefundYears is how far ahead a refund deadline may lie when no start of an
+// event bounds it.
+const maxRefundYears = 5
+
+// judgeRefundDeadline refuses a deadline after the start of an event. What has
+// no start in that sense, a digital product or a reservation, has years.
+func judgeRefundDeadline(deadline int64, e *event.Details, now time.Time) error {
+	if event.ProductType(e.Category) == event.ProductEvent {
+		if deadline > e.StartAt {
+			return &engine.Refusal{Code: engine.InvalidRefundLimit}
+		}
+		return nil
+	}
+	if deadline > now.AddDate(maxRefundYears, 0, 0).UnixMilli() {
+		return &engine.Refusal{Code: engine.InvalidRefundLimit, Message: "The refund deadline must be within 5 years."}
+	}
+	return nil
+}
+
+// takeTypeFields takes the fields over that were sent.
+func takeTypeFields(t *inventory.Details, f *api.TicketTypeFields) {
 	if f.Price.Set {
 		t.Price = int64(f.Price.Value)
 	}
@@ -141,37 +214,14 @@ func editType(t *inventory.Details, f *api.TicketTypeFields, e *event.Details, w
 	f.Transferable.Into(&t.Transferable)
 	f.Refundable.Into(&t.Refundable)
 	millis(f.RefundDeadline, &t.RefundDeadline)
+	pointer(f.RefundHours, &t.RefundHours)
 	f.PresaleCode.Into(&t.PresaleCode)
 	f.WaitlistEnabled.Into(&t.WaitlistEnabled)
 	f.Description.Into(&t.Description)
 	f.AccessURL.Into(&t.AccessURL)
 	f.AccessNote.Into(&t.AccessNote)
-	f.SectionID.Into(&t.SectionID)
 	f.SortOrder.Into(&t.SortOrder)
 	if f.Status.Set {
 		t.Hidden = f.Status.Value == "hidden"
 	}
-	if window && (t.SaleEnd <= t.SaleStart || e.EndAt != 0 && t.SaleEnd > e.EndAt) {
-		return &engine.Refusal{Code: engine.InvalidSaleWindow}
-	}
-	if f.RefundDeadline.Set && t.RefundDeadline > e.StartAt {
-		return &engine.Refusal{Code: engine.InvalidRefundLimit}
-	}
-	issues := delivery("accessUrl", t.AccessURL)
-	add := func(path, code, message string) {
-		issues = append(issues, route.Issue{Path: path, Code: code, Message: message})
-	}
-	if t.Type == "free" && t.Price != 0 {
-		add("price", route.IssueMaximum, "must be 0 for a free ticket")
-	}
-	if t.Refundable && t.RefundDeadline == 0 {
-		add("refundDeadline", route.IssueRequired, "is required for a refundable ticket")
-	}
-	if t.Currency != e.Currency {
-		add("currency", route.IssueEnum, "must be the event's: "+e.Currency)
-	}
-	if len(issues) > 0 {
-		return route.Invalid(issues...)
-	}
-	return nil
 }

@@ -22,8 +22,7 @@ import (
 	"boxoffice/persistence/outbox"
 )
 
-// One-time codes (RFC 6238) and recovery codes, as decisions.md section 1 has
-// them.
+// One-time codes (RFC 6238) and recovery codes (docs/rules.md, Credentials).
 const (
 	otpStep       = 30 // seconds
 	otpSkew       = 1  // steps that a device's clock may be off
@@ -97,6 +96,8 @@ func factorRefusal(err error) error {
 		return &engine.Refusal{Code: engine.Unauthorized, Message: "Sign in again.", Details: reason{"CHALLENGE_EXPIRED"}}
 	case errors.Is(err, accounts.ErrGuesses):
 		return &engine.Refusal{Code: engine.RateLimited, Message: "Too many wrong codes; wait, or use a recovery code.", Retry: int(accounts.GuessTime / time.Second)}
+	case errors.Is(err, accounts.ErrUnproven):
+		return emailNotProven
 	case errors.Is(err, accounts.ErrTwoFactor):
 		return &engine.Refusal{Code: engine.Conflict, Message: "Two-factor authentication is not in a state for that."}
 	}
@@ -126,6 +127,9 @@ func (d *Desk) checkOTP(user int64, sealed []byte, code string, now time.Time) (
 func otpContext(user int64) []byte { return strconv.AppendInt(nil, user, 10) }
 
 func (d *Desk) enrollTwoFactor(c *route.Call, _ *route.None) (*api.TwoFactorSecret, error) {
+	if err := needProven(c); err != nil {
+		return nil, err
+	}
 	key, err := totp.Generate(totp.GenerateOpts{
 		Issuer: "Boxoffice", AccountName: c.Principal.Email, Period: otpStep, SecretSize: otpSecret,
 		Digits: otp.DigitsSix, Algorithm: otp.AlgorithmSHA1,
@@ -141,6 +145,9 @@ func (d *Desk) enrollTwoFactor(c *route.Call, _ *route.None) (*api.TwoFactorSecr
 }
 
 func (d *Desk) activateTwoFactor(c *route.Call, in *api.TwoFactorCode) (*api.RecoveryCodes, error) {
+	if err := needProven(c); err != nil {
+		return nil, err
+	}
 	user := c.Principal.User
 	sealed, err := d.Accounts.Enrolled(c.Context, user)
 	if err != nil {

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/puzpuzpuz/xsync/v4"
+
+	"boxoffice/persistence/panics"
 )
 
 // What a proof rests on may change on any node: a key is revoked, a session
@@ -121,14 +123,17 @@ func (w *Watch) run(ctx context.Context) {
 	defer look.Stop()
 	defer touch.Stop()
 	defer prune.Stop()
+	item := func(do func(context.Context)) {
+		panics.Do(w.desk.Log, "watch of credentials", func() { do(ctx) })
+	}
 	for {
 		select {
 		case <-look.C:
-			w.look(ctx)
+			item(w.look)
 		case <-touch.C:
-			w.touch(ctx)
+			item(w.touch)
 		case <-prune.C:
-			w.prune(ctx)
+			item(w.prune)
 		case <-ctx.Done():
 			return
 		}
@@ -187,6 +192,9 @@ func (w *Watch) touch(ctx context.Context) {
 func (w *Watch) prune(ctx context.Context) {
 	if err := w.desk.Accounts.Prune(ctx); err != nil {
 		w.failed(ctx, "delete sessions and codes that have ended", err)
+	}
+	if err := w.desk.Mail.Prune(ctx); err != nil {
+		w.failed(ctx, "forget counts of mails", err)
 	}
 	if err := w.desk.Replies.Prune(ctx); err != nil {
 		w.failed(ctx, "delete old answers", err)

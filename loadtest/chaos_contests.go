@@ -233,7 +233,7 @@ func (c *chaos) contendForTickets(ctx, until context.Context, first int, rng *ra
 		for range 2 { // the second time it is used
 			c.each(until, rng, func(until context.Context, i int, rng *rand.Rand) {
 				wait(until, time.Duration(rng.Int64N(int64(pace))))
-				c.scan(ctx, past, h, ticket.Code, first+i, i)
+				c.scan(ctx, past, h, ticket.ShortCode, first+i, i)
 			})
 		}
 		c.remember(past)

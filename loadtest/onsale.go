@@ -233,7 +233,7 @@ func (s *session) auditWebhooks(ctx context.Context, r *report.Report) error {
 }
 
 // neverInternal checks that no answer was a 500: what cannot be done now is a 503
-// that says when to come back (decisions.md section 6).
+// that says when to come back (docs/rules.md, Errors).
 func neverInternal(r *report.Report) report.Check {
 	c := report.Check{Name: "no answer is a 500", Checked: r.All.Count}
 	for _, e := range r.Errors {

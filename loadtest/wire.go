@@ -27,6 +27,7 @@ type (
 	ticket struct {
 		ID           string `json:"id"`
 		Code         string `json:"code"`
+		ShortCode    string `json:"shortCode"`
 		TicketTypeID string `json:"ticketTypeId"`
 	}
 	ticketType struct {

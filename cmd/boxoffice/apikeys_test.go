@@ -84,8 +84,8 @@ func TestCreateAPIKey(t *testing.T) {
 
 	a := s.own("POST", path, body).is(201, "")
 	require.Equal(t, words(strings.Join(keyFields, " ")+" secret"), a.keys(""))
-	require.Equal(t, "live", a.str("environment"), "the specification's default")
-	require.Regexp(t, `^vt_live_[0-9A-Za-z]{51}$`, a.str("secret"))
+	require.Equal(t, "test", a.str("environment"), "the deployment's")
+	require.Regexp(t, `^vt_test_[0-9A-Za-z]{51}$`, a.str("secret"))
 	require.Equal(t, a.str("secret")[:16], a.str("prefix"))
 	require.Equal(t, a.str("prefix")+"…", a.str("display"))
 	for name, want := range map[string]any{"scopes": nil, "ipAllowlist": []any{}, "expiresAt": nil, "lastUsedAt": nil, "strictPerMinute": nil, "status": "active", "name": "Box office", "organizationId": s.org()} {

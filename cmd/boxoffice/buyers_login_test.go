@@ -171,3 +171,59 @@ func TestLoginCodeLimits(t *testing.T) {
 	s.later(known, time.Hour)
 	require.Equal(t, 200, ask(known).status)
 }
+
+// The name that a buyer gives at checkout is the name of the account that the mailbox's
+// owner gets, unless the owner has one.
+func TestNameOfCheckoutReachesTheAccount(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	_, ids := s.sell(nil, typeBody(0, 100), typeBody(25, 100))
+	order := func(email, name string) {
+		t.Helper()
+		s.call("POST", "/orders", with(orderBody(email, ids[0], 1), object{"guestName": name})).is(201, "")
+		s.mailed()
+	}
+	signIn := func(email, name string) answer {
+		t.Helper()
+		return s.exchange(email, s.loginCode(email, name)).is(200, "")
+	}
+	order("Grace@Example.org", "Grace")
+	order("grace@example.org", "Grace Hopper")
+	a := signIn("grace@example.org", "")
+	require.Equal(t, "Grace Hopper", a.str("user.firstName"))
+	require.Equal(t, "Grace Hopper", s.as(a.str("accessToken")).own("GET", "/users/me", nil).is(200, "").str("fullName"))
+
+	t.Log("a later checkout, which anybody can make, changes nothing")
+	order("grace@example.org", "Mallory")
+	s.later("grace@example.org", time.Minute)
+	require.Equal(t, "Grace Hopper", signIn("grace@example.org", "").str("user.firstName"))
+
+	t.Log("the name of the sign-in comes first")
+	order("joan@example.org", "Mallory")
+	require.Equal(t, "Joan", signIn("joan@example.org", "Joan").str("user.firstName"))
+
+	t.Log("an account that signs in before its order is confirmed gets the name with the next sign-in")
+	require.Contains(t, []any{nil, ""}, signIn("late@example.org", "").data("user.firstName"))
+	order("late@example.org", "Late")
+	s.later("late@example.org", time.Minute)
+	require.Equal(t, "Late", signIn("late@example.org", "").str("user.firstName"))
+
+	t.Log("an account with a password has the name that it was registered with, or none")
+	s.confirmed("reg@example.org")
+	order("reg@example.org", "Mallory")
+	require.Contains(t, []any{nil, ""}, signIn("reg@example.org", "").data("user.firstName"))
+
+	t.Log("an order that is not paid tells nothing")
+	s.call("POST", "/orders", with(orderBody("open@example.org", ids[1], 1), object{"guestName": "Mallory"})).is(201, "")
+	s.mailed()
+	require.Contains(t, []any{nil, ""}, signIn("open@example.org", "").data("user.firstName"))
+
+	t.Log("names that nobody has asked for are forgotten")
+	order("never@example.org", "Never")
+	_, err := s.pool.Exec(t.Context(), `UPDATE buyer_names SET noted_at = now() - interval '91 days'`)
+	require.NoError(t, err)
+	require.NoError(t, s.desk.Accounts.Prune(t.Context()))
+	var left int
+	require.NoError(t, s.pool.QueryRow(t.Context(), `SELECT count(*) FROM buyer_names WHERE email = 'never@example.org'`).Scan(&left))
+	require.Zero(t, left)
+}

@@ -156,7 +156,10 @@ func (c *canaries) signIns() {
 func (c *canaries) secondFactor() {
 	email := "canary.two.5e1f@example.org"
 	password := "canary-pass-5e1f"
+	began := time.Now()
 	p := c.as(c.call("POST", "/auth/register", object{"email": email, "password": password}).is(201, "").str("accessToken"))
+	confirmation := c.hide("confirmation token", c.confirmToken(email, began), "mail to "+email)
+	c.confirm(confirmation, password, "Idempotency-Key", keyOne).is(200, "")
 	text := c.hide("authenticator's secret", p.own("POST", "/auth/2fa/enroll", nil).is(200, "").str("secret"))
 	secret, err := base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(text)
 	require.NoError(c.t, err)
@@ -193,12 +196,12 @@ func (c *canaries) keysAndSales() {
 	presale := c.hide("presale code", "canary-presale-5e1f", "journal.facts", "ticket_types.record")
 	access := c.hide("access link", "https://example.org/canary-access-5e1f", "journal.facts", "ticket_types.record", toBuyer)
 	note := c.hide("access note", "canary-note-5e1f", "journal.facts", "ticket_types.record", toBuyer)
-	link := c.hide("online link", "https://example.org/canary-link-5e1f", "journal.facts", "events.record", toBuyer)
-	event, types := c.sell(object{"category": "online-course", "onlineLink": link}, with(typeBody(25, 100), object{"presaleCode": presale, "accessUrl": access, "accessNote": note}))
+	link := c.hide("online link", "https://example.org/canary-link-5e1f", "journal.facts", "events.record") // the type has a link of its own
+	event, types := c.sell(object{"category": "e-books", "onlineLink": link}, with(typeBody(25, 100), object{"presaleCode": presale, "accessUrl": access, "accessNote": note}))
 	order := with(orderBody(canaryBuyer, types[0], 1), object{"guestName": "Canary Quill", "presaleCode": c.guessable("wrong presale code", "canary-guess-5e1f")})
 	c.call("POST", "/orders", order).is(403, "")
 	o := c.call("POST", "/orders", with(order, object{"presaleCode": presale}), "Idempotency-Key", keyOne).is(201, "")
-	id, token := o.str("id"), c.hide("order token", o.str("accessToken"), toBuyer)
+	id, token := o.str("id"), c.hide("order token", o.str("accessToken"))
 	c.call("POST", "/orders/"+id+"/pay", object{"provider": "nowpayments", "token": token}).is(503, "")
 	c.settle(c.checkout(id, token), "success")
 	c.call("POST", "/payments/verify?token="+token, object{"orderId": id}, "Idempotency-Key", keyOne).is(200, "")
@@ -207,6 +210,8 @@ func (c *canaries) keysAndSales() {
 	c.hide("QR payload's seal", qr[strings.LastIndex(qr, ".")+1:])
 	code := c.hide("ticket code", done.str("tickets.0.code"), toBuyer)
 	short := c.hide("door code", done.str("tickets.0.shortCode"), toBuyer)
+	_, mailed, _ := strings.Cut(orderLink.FindString(c.confirmation(done).Text), "?token=")
+	c.hide("mailed order token", mailed, toBuyer)
 	for _, scanned := range []string{qr, code, short, c.hide("forged QR payload", qr[:len(qr)-3]+"222")} {
 		c.as(gate).scan(event, scanned, "canary-gate").is(200, "")
 	}

@@ -105,11 +105,11 @@ func TestScanVerdicts(t *testing.T) {
 		{event, ticket(0, "qr"), "success"},
 		{event, ticket(0, "qr"), "denied_duplicate"},
 		{event, ticket(0, "shortCode"), "denied_duplicate"},
-		{event, ticket(0, "code"), "denied_duplicate"},
+		{event, ticket(0, "code"), "denied_wrong_event"},
 		{event, ticket(1, "shortCode"), "success"},
 		{event, ticket(1, "qr"), "denied_duplicate"},
-		{event, ticket(2, "code"), "success"},
-		{event, strings.ToLower(ticket(3, "code")), "success"},
+		{event, ticket(2, "code"), "denied_wrong_event"},
+		{event, strings.ToLower(ticket(3, "code")), "denied_wrong_event"},
 		{event, strings.ToLower(ticket(4, "shortCode")), "success"},
 		{event, "  " + ticket(5, "shortCode") + "  ", "success"},
 		{event, qr(-3), "denied_expired"},
@@ -136,15 +136,14 @@ func TestScanVerdicts(t *testing.T) {
 
 	t.Log("a scan that is sent again answers the first result")
 	first := s.scan(event, ticket(8, "qr"), "gate-1").is(200, "")
-	again := s.scan(event, ticket(8, "code"), "gate-1").is(200, "")
+	again := s.scan(event, ticket(8, "shortCode"), "gate-1").is(200, "")
 	require.Equal(t, first.body, again.body, "the same device within 2 s")
 	require.Equal(t, "denied_duplicate", s.scan(event, ticket(8, "qr"), "gate-2").str("status"))
 	key := uuid.NewString()
 	first = s.scan(event, ticket(9, "qr"), "gate-1", "Idempotency-Key", key).is(200, "")
 	require.Equal(t, "success", first.str("status"))
-	for _, device := range []string{"gate-1", "gate-3"} {
-		require.Equal(t, first.body, s.scan(event, ticket(9, "qr"), device, "Idempotency-Key", key).body)
-	}
+	require.Equal(t, first.body, s.scan(event, ticket(9, "qr"), "gate-1", "Idempotency-Key", key).body)
+	s.scan(event, ticket(9, "qr"), "gate-3", "Idempotency-Key", key).is(409, "IDEMPOTENCY_KEY_REUSED")
 	require.Equal(t, "denied_duplicate", s.scan(event, ticket(9, "qr"), "gate-3", "Idempotency-Key", uuid.NewString()).str("status"))
 	s.scan(event, ticket(9, "qr"), "gate-3", "Idempotency-Key", "x").invalid("Idempotency-Key", "format")
 
@@ -172,7 +171,7 @@ func TestScanVerdicts(t *testing.T) {
 }
 
 // One credential may be on many devices. Each has the tier's limit to itself, and may guess
-// door codes as often as decisions.md section 10 allows.
+// door codes as often as docs/rules.md (Gates) allows.
 func TestScanLimits(t *testing.T) {
 	t.Parallel()
 	s := guarded(t)
@@ -189,6 +188,14 @@ func TestScanLimits(t *testing.T) {
 	}
 	require.Equal(t, "success", s.scan(event, ticket(1, "qr"), "thief").is(200, "").str("status"), "no door code")
 	require.Equal(t, "success", s.scan(event, ticket(2, "shortCode"), "other").is(200, "").str("status"))
+
+	t.Log("another device each time is no way around the limit")
+	guessed := 10
+	for s.scan(event, "222222", fmt.Sprint("thief-", guessed)).status != 429 {
+		require.Less(t, guessed, 120)
+		guessed++
+	}
+	require.GreaterOrEqual(t, guessed, 60)
 
 	scanned := 0
 	for s.scan(event, ticket(0, "qr"), "busy").status != 429 {

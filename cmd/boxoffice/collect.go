@@ -14,6 +14,8 @@ import (
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
 	"golang.org/x/sys/unix"
+
+	"boxoffice/persistence/panics"
 )
 
 // collectsAsTold says whether the process was told how to collect its garbage.
@@ -80,7 +82,9 @@ func (n *node) startCollecting(ctx context.Context) error {
 	n.room = &room{bytes: bytes, busy: func() bool { return commands.exceeded() || n.reading.lag() > 0 }}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var running sync.WaitGroup
-	running.Go(func() { n.room.keep(ctx, readHeap, debug.SetGCPercent) })
+	running.Go(func() {
+		panics.Keep(ctx, n.log, "room in the heap", func() { n.room.keep(ctx, readHeap, debug.SetGCPercent) })
+	})
 	n.started(func(context.Context) error {
 		cancel()
 		running.Wait()

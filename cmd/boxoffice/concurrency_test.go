@@ -30,7 +30,7 @@ func concurrency(t *testing.T) string {
 // function of this package by the step that made it.
 func TestStopOrder(t *testing.T) {
 	t.Parallel()
-	s := open(t, clustered("a", ""), func(c *config) { c.HeapRoom = 1 })
+	s := open(t, clustered("a", ""), func(c *config) { c.HeapRoom, c.MetricsListen = 1, "127.0.0.1:0" })
 	var parts []string
 	for _, stop := range slices.Backward(s.stops) {
 		parts = append(parts, partOf(runtime.FuncForPC(reflect.ValueOf(stop).Pointer()).Name()))

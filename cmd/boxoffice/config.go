@@ -44,7 +44,7 @@ type config struct {
 	Beat              time.Duration `env:"BOXOFFICE_BEAT" default:"400ms" help:"With postgres: between two signs of life of a node."`
 	Lease             time.Duration `env:"BOXOFFICE_LEASE" default:"1500ms" help:"Without a sign of life, until a node is taken for dead; with etcd in whole seconds, 2 at least."`
 	TrustedProxies    []string      `env:"BOXOFFICE_TRUSTED_PROXIES" help:"Addresses or CIDRs whose X-Forwarded-For is believed."`
-	LimitsScale       float64       `env:"BOXOFFICE_LIMITS_SCALE" default:"1" help:"Multiplies every rate limit and velocity rule; for load tests."`
+	LimitsScale       float64       `env:"BOXOFFICE_LIMITS_SCALE" default:"1" help:"Multiplies every rate limit, velocity rule, those of held seats too, and cap of mails; for load tests."`
 	Origins           []string      `env:"BOXOFFICE_CORS_ORIGINS" default:"*" help:"Origins whose browser pages may call the API; * for all."`
 	MaxPerAddress     int           `env:"BOXOFFICE_MAX_CONNS_PER_ADDRESS" default:"4096" help:"Open connections of one client address."`
 	MaxConnections    int           `env:"BOXOFFICE_MAX_CONNS" default:"18000" help:"Open connections in all; keep it below the limit of open files."`
@@ -72,6 +72,7 @@ type config struct {
 	AllowInstall      bool          `env:"BOXOFFICE_ALLOW_INSTALL" default:"true" negatable:"" help:"Install Debian's Postgres when there is none and we may."`
 	Lanes             int           `env:"BOXOFFICE_LANES" default:"1" help:"Journal lanes of the node."`
 	HeapRoom          int           `env:"BOXOFFICE_HEAP_ROOM" default:"-1" help:"Megabytes that may be allocated between two collections of garbage, kept ready while no orders come; an eighth of the memory below 0, none at 0."`
+	MetricsListen     string        `env:"BOXOFFICE_METRICS_LISTEN" help:"Address that serves /metrics, for Prometheus alone; if empty, only programs on this machine read it, at the API's address."`
 	Pprof             string        `env:"BOXOFFICE_PPROF_LISTEN" help:"Loopback address for profiles; none if empty."`
 	LogLevel          slog.Level    `env:"BOXOFFICE_LOG_LEVEL" default:"INFO" help:"DEBUG, INFO, WARN or ERROR."`
 }

@@ -32,16 +32,16 @@ func TestDiscovery(t *testing.T) {
 	sell("two", hour(20), hour(24), object{"category": "tech", "venueCity": "São Lagos", "venueCountry": "NG", "venueName": "Dome Çå", "shortDesc": "Äöß"})
 	sell("six", hour(30), hour(31), object{"category": "music", "visibility": "unlisted"})
 	sell("book", hour(1), nil, object{"category": "e-books"})
-	sell("course", hour(40), hour(50), object{"category": "online-course"})
-	sell("table", hour(2), absent, object{"category": "reservations"})
+	sell("course", hour(40), hour(50), object{"category": "online-service"})
+	sell("table", hour(2), absent, object{"category": "downloadable-files"})
 	all := "book table one two course"
 	esc := func(s string) string { return strings.NewReplacer(":", "%3A", "+", "%2B").Replace(s) }
 	for query, want := range map[string]string{
 		"": all, "sort=date": all, "sort=popularity": all, "sort=relevance": all, "limit=100": all, "course=false": all,
 		"q=ONE": "one", "q=loud": "one", "q=100%25": "one", "q=%25": "one", "q=_": "", "q=%27%22%3B--": "", "q=t": "table two",
 		"category=music": "one", "category=mus": "", "category=MUSIC": "",
-		"productType=event": "one two", "productType=reservation": "table", "productType=digital": "book course",
-		"course=true": "course", "course=true&productType=event": "",
+		"productType=event": "one two", "productType=reservation": "", "productType=digital": "book table course",
+		"course=true": "", "course=true&productType=event": "",
 		"city=BERL": "one", "city=ago": "two", "city=S%C3%83O": "two", "venue=%C3%A7%C3%85": "two", "q=%C3%A4%C3%96": "two", "country=DE": "one", "country=NG": "two", "venue=keller": "one", "venue=d": "one two",
 		"city=berlin&category=tech": "",
 		// What runs between the two; what is always available stays.
@@ -55,7 +55,7 @@ func TestDiscovery(t *testing.T) {
 	}
 	for query, code := range map[string]string{
 		"limit=0": "minimum", "limit=101": "maximum", "limit=x": "type", "limit=-1": "minimum", "limit=1.5": "type", "limit=99999999999999999999": "maximum",
-		"productType=book": "enum", "course=maybe": "type", "country=Germany": "format", "sort=price": "enum", "date_from=yesterday": "type", "date_to=2026-01-01": "type",
+		"productType=book": "enum", "course=maybe": "type", "country=Germany": "format", "sort=price": "enum", "date_from=yesterday": "type", "date_to=2026-01": "type",
 		"q=" + strings.Repeat("a", 201): "max_length", "q=%ff": "format", "q=%00": "format", "city=%00": "format", "limit=5&limit=6": "duplicate",
 	} {
 		name, _, _ := strings.Cut(query, "=")
@@ -64,21 +64,23 @@ func TestDiscovery(t *testing.T) {
 	s.sell(object{"title": "now", "visibility": "public", "startDate": hour(70), "endDate": hour(71)}, typeBody(7, 1), typeBody(6, 1), with(typeBody(1, 1), object{"status": "hidden"}),
 		with(typeBody(3, 1), object{"saleStart": hour(-2), "saleEnd": hour(-1)}))
 	require.Equal(t, "6.00", s.call("GET", "/events?q=now", nil).str("items.0.lowestPrice"))
+	s.draft(object{"title": "lesson", "category": "online-course"}) // not sold yet, so not public
 	for query, want := range map[string]string{
-		"": "now table course book six two one", "q=t": "table two", "category=tech": "two", "productType=digital": "course book", "course=true": "course",
+		"": "lesson now table course book six two one", "q=t": "table two", "category=tech": "two", "productType=digital": "lesson table course book", "course=true": "lesson",
 		"city=berl": "one", "country=NG": "two", "venue=d": "two one", "q=nothing": "",
 	} {
 		require.Equal(t, want, titles(s.own("GET", "/organizer/events?"+query, nil)), query)
 	}
 	s.own("GET", "/organizer/events?limit=0", nil).invalid("limit", "minimum")
-	require.Equal(t, "5.00", s.call("GET", "/events?q=one", nil).str("items.0.lowestPrice"))
+	require.Nil(t, s.call("GET", "/events?q=one", nil).data("items.0.lowestPrice"), "its sale has ended")
 
-	t.Log("only what has not ended is listed, unless a date is asked for")
+	t.Log("only what has not ended is listed, whatever dates are asked for")
 	ended := time.Now().Add(time.Second)
 	sell("soon", ended.Add(-50*time.Millisecond).UTC().Format(time.RFC3339Nano), ended.UTC().Format(time.RFC3339Nano), object{"category": "e-books"})
 	all += " now"
 	s.becomes(all, func() string { return titles(s.call("GET", "/events", nil)) })
-	require.Contains(t, titles(s.call("GET", "/events?date_from="+esc(hour(-1)), nil)), "soon")
+	dated := func() string { return titles(s.call("GET", "/events?date_from="+esc(hour(-1)), nil)) }
+	s.becomes(all, dated)
 }
 
 func TestPages(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"boxoffice/persistence/follower"
 	"boxoffice/persistence/follower/kafka"
 	"boxoffice/persistence/journal"
+	"boxoffice/persistence/outbox"
 	"boxoffice/persistence/told"
 )
 
@@ -41,8 +42,10 @@ const (
 // openFacts makes what leads the facts to tell: a follower of the journal, or a
 // relay to Kafka and a consumer behind it. startFacts starts it.
 func (n *node) openFacts() error {
+	n.digesters.told = follower.NewDigester(told.Follower, n.log, n.applyTold, nil)
+	n.digesters.mail = follower.NewDigester(outbox.Follower, n.log, n.applyMail, nil)
 	follow := follower.Config{
-		Name: told.Follower, Apply: follower.Once(told.Follower, n.tell),
+		Name: told.Follower, Apply: follower.Once(told.Follower, n.tell), Digesters: []*follower.Digester{n.digesters.told, n.digesters.mail},
 		Pace: factsPace, MaxQueue: factsQueue, MaxBatch: factsBatch,
 		Yield: factsYield, BusyBatch: factsBusyBatch, Busy: n.faster(busyRate),
 	}
@@ -52,11 +55,13 @@ func (n *node) openFacts() error {
 	}
 	if through {
 		n.consumer = kafka.NewConsumer(cfg, kafka.ConsumerConfig{
-			Name: follow.Name, Pool: n.pool, Log: n.log, Apply: follow.Apply,
+			Name: follow.Name, Pool: n.pool, Log: n.log, Apply: follow.Apply, Digesters: follow.Digesters,
 			MaxBatch: follow.MaxBatch, Yield: follow.Yield, Busy: follow.Busy,
 		})
-		n.relay = kafka.NewRelay(cfg)
-		follow.Name, follow.Apply, follow.MaxBatch, follow.BusyBatch = n.relay.Name(), n.relay.Apply, relayBatch, 0
+		n.relay = kafka.NewRelay(cfg, n.log)
+		n.digesters.relay = follower.NewDigester(n.relay.Name(), n.log, n.relay.Apply, nil)
+		follow.Name, follow.Apply, follow.MaxBatch, follow.BusyBatch = n.relay.Name(), n.digesters.relay.Apply, relayBatch, 0
+		follow.Digesters = []*follower.Digester{n.digesters.relay}
 	}
 	n.telling = n.newFollowing(follow)
 	return nil
@@ -69,11 +74,22 @@ func (n *node) faster(rate int) func() bool {
 }
 
 // tell is everything that is done about facts outside the sale. It is one
-// transaction with the position of whoever calls it.
+// transaction with the position of whoever calls it. A fact that cannot be told may
+// be mailed, and the other way round.
 func (n *node) tell(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
-	if err := n.told.Apply(ctx, tx, batches); err != nil {
+	if err := n.digesters.told.Apply(ctx, tx, batches); err != nil {
 		return err
 	}
+	return n.digesters.mail.Apply(ctx, tx, batches)
+}
+
+// The store of what was told is opened after the followers are.
+
+func (n *node) applyTold(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
+	return n.told.Apply(ctx, tx, batches)
+}
+
+func (n *node) applyMail(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
 	return n.outbox.Apply(ctx, tx, batches)
 }
 
@@ -106,6 +122,7 @@ func (n *node) factsMetrics(r *prometheus.Registry) {
 		r.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Namespace: "boxoffice", Name: name, Help: help},
 			func() float64 { return float64(f()) }))
 	}
+	r.MustRegister(&n.digesters, jobPanics{})
 	gauge("facts_stopped", "1 when telling has failed for good; the log says why.", n.telling.stopped)
 	if n.relay == nil {
 		gauge("facts_lag", "Batches of which the world has not been told; 0 on nodes that do not tell.", n.telling.lag)

@@ -29,7 +29,7 @@ func entity(changes object) []object {
 	return []object{with(object{"kind": "dj", "name": "Ada"}, changes)}
 }
 
-// eventFields are the bounds of service-api.md, Event.
+// eventFields are the bounds of an event's fields, as the OpenAPI document states them.
 func eventFields(startDate any) []field {
 	start, _ := time.Parse(time.RFC3339, startDate.(string))
 	at := func(t time.Time) string { return t.Format(time.RFC3339) }
@@ -45,6 +45,14 @@ func eventFields(startDate any) []field {
 		{"startDate", at(time.Now().Add(-time.Minute)), "", "minimum"},
 		{"startDate", "tomorrow", "", "type"},
 		{"startDate", 1.5, "", "type"},
+		{"startDate", "9999-12-31T23:59:59-23:59", "", "maximum"}, // the year 10000 in UTC
+		{"endDate", "9999-12-31T23:59:59-00:01", "", "maximum"},
+		{"doorOpenTime", "0000-01-01T00:00:00+23:59", "", "minimum"}, // the year -1
+		{"doorOpenTime", "1969-12-31T23:59:59Z", "", "minimum"},
+		{"doorOpenTime", "1970-01-01T00:00:00.001Z", "", ""},
+		{"timezone", "right/UTC", "", "format"},
+		{"timezone", "posix/Europe/Berlin", "", "format"},
+		{"timezone", "Local", "", "format"},
 		{"endDate", at(start), "", "minimum"},
 		{"endDate", at(start.Add(-time.Second)), "", "minimum"},
 		{"endDate", at(start.Add(time.Second)), "", ""},
@@ -100,6 +108,11 @@ func eventFields(startDate any) []field {
 		{"gallery", many(21, uri(30)), "", "max_items"},
 		{"gallery", []string{uri(2049)}, "gallery[0]", "max_length"},
 		{"gallery", []string{"x"}, "gallery[0]", "format"},
+		{"gallery", []string{"/media/7", uri(30)}, "", ""},
+		{"gallery", []string{"/media/7", "/media/../etc"}, "gallery[1]", "format"},
+		{"gallery", []string{""}, "gallery[0]", "min_length"},
+		{"entities", entity(object{"imageUrl": "/media/7", "link": "/media/8"}), "", ""},
+		{"entities", entity(object{"imageUrl": "/media/0"}), "entities[0].imageUrl", "format"},
 		{"visibility", "public", "", ""},
 		{"visibility", "unlisted", "", ""},
 		{"visibility", "private", "", ""},
@@ -136,7 +149,11 @@ func eventFields(startDate any) []field {
 	for _, kind := range words("artist dj speaker host guest sponsor partner team feature") {
 		all = append(all, field{"entities", entity(object{"kind": kind}), "", ""})
 	}
-	for _, name := range words("coverImage coverVideo") {
+	for _, name := range words("coverImage coverVideo onlineLink") {
+		for _, path := range words("/media/ /media/0 /media/07 /media/+7 /media/7/ /media/7?x /media/99999999999999999999 /Media/7 //media/7 media/7") {
+			all = append(all, field{name, path, "", "format"})
+		}
+		all = append(all, field{name, "/media/7", "", ""}, field{name, "/media/9223372036854775807", "", ""})
 		all = append(all, field{name, uri(2048), "", ""}, field{name, uri(2049), "", "max_length"}, field{name, "x", "", "format"})
 	}
 	return append(all, field{"description", text(49), "", "min_length"}, field{"description", text(50), "", ""})
@@ -182,6 +199,9 @@ func TestEventFields(t *testing.T) {
 	}
 	all := s.own("POST", "/organizer/events", object{}).issues()
 	require.Equal(t, map[string]string{"title": "required", "category": "required", "startDate": "required", "timezone": "required", "venueType": "required"}, all)
+
+	t.Log("countries are kept in upper case")
+	require.Equal(t, "NG", s.own("PUT", "/organizer/events/"+id, object{"venueCountry": "ng"}).is(200, "").str("venueCountry"))
 
 	t.Log("capacity is clamped")
 	require.Equal(t, "1e+06", s.own("POST", "/organizer/events", with(eventBody(), object{"capacity": 1_000_001})).is(201, "").str("capacity"))

@@ -8,8 +8,10 @@ import (
 
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivertype"
 
 	"boxoffice/edge/webhook"
+	"boxoffice/persistence/panics"
 	"boxoffice/persistence/webhooks"
 )
 
@@ -48,7 +50,8 @@ func (n *node) startJobs(ctx context.Context) error {
 	client, err := river.NewClient(riverpgxv5.New(n.pool), &river.Config{
 		ID: n.cfg.Node, Workers: workers, Queues: queues, PeriodicJobs: webhooks.Periodic(),
 		CompletedJobRetentionPeriod: jobsKept, SoftStopTimeout: jobsStopTime, RescueStuckJobsAfter: jobsLost,
-		Logger: slog.New(warnings{n.log.Handler()}),
+		ErrorHandler: jobErrors{n.log},
+		Logger:       slog.New(warnings{n.log.Handler()}),
 	})
 	if err != nil {
 		return fmt.Errorf("jobs: %w", err)
@@ -57,6 +60,21 @@ func (n *node) startJobs(ctx context.Context) error {
 		return fmt.Errorf("jobs: %w", err)
 	}
 	n.started(client.Stop)
+	return nil
+}
+
+// jobErrors counts the jobs that panic. River has caught them, and tries them again as
+// it does those that fail.
+type jobErrors struct{ log *slog.Logger }
+
+// HandleError leaves it at River's log.
+func (jobErrors) HandleError(context.Context, *rivertype.JobRow, error) *river.ErrorHandlerResult {
+	return nil
+}
+
+// HandlePanic counts a panic, and logs its stack.
+func (h jobErrors) HandlePanic(_ context.Context, job *rivertype.JobRow, value any, trace string) *river.ErrorHandlerResult {
+	_ = panics.Note(h.log, "job "+job.Kind, value, []byte(trace)) // River has its own error for it
 	return nil
 }
 

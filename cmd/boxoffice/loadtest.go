@@ -13,6 +13,7 @@ type loadtestCmd struct {
 	Logins loginsCmd `cmd:"" help:"Orders with and without a crowd that logs in."`
 	Seats  seatsCmd  `cmd:"" help:"Shoppers after the seats of one house, watched by a crowd, and their audit."`
 	Facts  factsCmd  `cmd:"" help:"The way of the facts, by Kafka or without, while what is on it is killed."`
+	Poison poisonCmd `cmd:"" help:"A rush while extreme requests arrive at every operation, and its audit."`
 	Chaos  chaosCmd  `cmd:"" help:"Clients of a cluster whose nodes, Postgres and network are injured in all ways, and their audit."`
 
 	Webhooks webhooksCmd `cmd:"" help:"Facts delivered to endpoints of which some hang, fail, redirect or drip, and their audit."`
@@ -72,6 +73,14 @@ type factsCmd struct{ loadtest.FactsConfig }
 // Run rushes a node of its own and follows every fact to its effect.
 func (c *factsCmd) Run(ctx context.Context) error {
 	_, err := loadtest.Facts(ctx, c.FactsConfig, os.Stdout, logger(0))
+	return err
+}
+
+type poisonCmd struct{ loadtest.PoisonConfig }
+
+// Run rushes a node of its own among poison, and fails when an audit finds anything.
+func (c *poisonCmd) Run(ctx context.Context) error {
+	_, err := loadtest.Poison(ctx, c.PoisonConfig, os.Stdout, logger(0))
 	return err
 }
 

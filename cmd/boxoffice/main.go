@@ -24,6 +24,7 @@ type cli struct {
 	Migrate  migrateCmd  `cmd:"" help:"Bring the database's schema up to date."`
 	Keys     keysCmd     `cmd:"" help:"The keys that sign access tokens."`
 	Status   statusCmd   `cmd:"" help:"Show nodes, journal and followers, from the database alone."`
+	SetAside setAsideCmd `cmd:"" help:"The facts that a follower could not digest."`
 	Audit    auditCmd    `cmd:"" help:"Replay every stream and check every invariant."`
 	OpenAPI  openapiCmd  `cmd:"" name:"openapi" help:"Print the OpenAPI document."`
 	Venue    venueCmd    `cmd:"" name:"venue-sample" help:"Print a sample of a venue map, or share it with all organizations."`

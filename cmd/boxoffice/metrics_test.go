@@ -2,7 +2,9 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"maps"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -70,4 +72,38 @@ func labels(constant, variable string) []string {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// TestMetricsListener reads the metrics where a knob puts them, and at the API's
+// address from this machine alone: not by a name, and not through a proxy.
+func TestMetricsListener(t *testing.T) {
+	t.Parallel()
+	s := open(t, func(c *config) { c.MetricsListen = "127.0.0.1:0" })
+	get := func(address, path string, header ...string) int {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+address+path, nil)
+		require.NoError(t, err)
+		for i := 0; i < len(header); i += 2 {
+			req.Header.Set(header[i], header[i+1])
+			if header[i] == "Host" {
+				req.Host = header[i+1]
+			}
+		}
+		res, err := http.DefaultClient.Do(req)
+		require.NoError(t, err)
+		defer func() { require.NoError(t, res.Body.Close()) }()
+		body, err := io.ReadAll(res.Body)
+		require.NoError(t, err)
+		require.Equal(t, res.StatusCode == http.StatusOK, strings.Contains(string(body), "boxoffice_ready"))
+		return res.StatusCode
+	}
+	require.Equal(t, http.StatusOK, get(s.metricsAddr, "/metrics"))
+	require.Equal(t, http.StatusOK, get(s.metricsAddr, "/metrics", "X-Forwarded-For", "203.0.113.9"))
+	require.Equal(t, http.StatusNotFound, get(s.metricsAddr, "/api/v1/events"))
+	require.Equal(t, http.StatusNotFound, get(s.metricsAddr, "/"))
+	require.Equal(t, http.StatusOK, get(s.cfg.Listen, "/metrics"))
+	for _, header := range [][]string{
+		{"X-Forwarded-For", "127.0.0.1"}, {"Forwarded", "for=127.0.0.1"}, {"X-Real-Ip", "127.0.0.1"}, {"Via", "1.1 proxy"}, {"Host", "tickets.example.org"},
+	} {
+		require.Equal(t, http.StatusNotFound, get(s.cfg.Listen, "/metrics", header...), header)
+	}
 }

@@ -69,7 +69,7 @@ func TestOrderFields(t *testing.T) {
 		{object{"guestName": text(200)}, "", ""},
 		{object{"guestName": text(201)}, "guestName", "max_length"},
 		{object{"guestName": nil}, "", ""},
-		{object{"promoCode": text(51)}, "promoCode", "max_length"},
+		{object{"promoCode": text(5)}, "promoCode", "unsupported"},
 		{object{"presaleCode": text(51)}, "presaleCode", "max_length"},
 		{object{"presaleCode": "needless"}, "", ""},
 	} {

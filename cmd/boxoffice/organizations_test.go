@@ -152,7 +152,7 @@ func TestInvitationOfARegisteredAddress(t *testing.T) {
 	require.Len(t, bob.own("GET", "/users/me", nil).data("organizations"), 2)
 	bob.own("POST", "/organizer/events", eventBody()).invalid("orgId", "required")
 	bob.own("POST", "/organizer/events", with(eventBody(), object{"orgId": s.org()})).is(201, "")
-	squatter.own("GET", path, nil).is(404, "NOT_FOUND")
+	squatter.own("GET", path, nil).is(401, "UNAUTHORIZED") // his session has ended with the proof
 }
 
 func TestOrganization(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	_ "net/http/pprof" // on the loopback listener of its own only
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -132,7 +133,10 @@ func migrated(ctx context.Context, pool *pgxpool.Pool) error {
 // fed from here on.
 func (n *node) startJournal(ctx context.Context) error {
 	n.model = readmodel.New(n.pool)
-	n.reading = n.newFollowing(follower.Config{Name: readmodel.Follower, Apply: readmodel.NewWriter().Apply})
+	n.digesters.readModel = readmodel.NewDigester(n.log)
+	n.reading = n.newFollowing(follower.Config{
+		Name: readmodel.Follower, Apply: n.digesters.readModel.Apply, Digesters: []*follower.Digester{n.digesters.readModel},
+	})
 	n.desk = &edge.Desk{Stock: readmodel.NewStock(maxStock), Seats: readmodel.NewSeats(maxMaps)}
 	err := n.openFacts()
 	if err != nil {
@@ -244,7 +248,7 @@ func (n *node) startDesk(ctx context.Context) error {
 	if n.cfg.BaseURL == "" {
 		n.cfg.BaseURL = "http://" + n.cfg.Listen
 	}
-	if n.outbox, err = outbox.New(outbox.Config{Pool: n.pool, Log: n.log, Busy: n.faster(busyRate)}); err != nil {
+	if n.outbox, err = outbox.New(outbox.Config{Pool: n.pool, Log: n.log, Busy: n.faster(busyRate), Scale: n.cfg.LimitsScale}); err != nil {
 		return err
 	}
 	d := n.desk
@@ -292,11 +296,11 @@ func (n *node) startEdge(ctx context.Context) error {
 		return err
 	}
 	var mailbox fasthttp.RequestHandler
-	if n.mailbox != nil {
+	if n.mailbox != nil && servesThisMachine(n.cfg.BaseURL) {
 		mailbox = n.mailbox.Page
 	}
 	n.registry = n.metrics()
-	hub, err := sse.New(sse.Config{MaxViewers: n.cfg.MaxViewers, MaxPerAddress: n.cfg.ViewersPerAddress, Metrics: n.registry})
+	hub, err := sse.New(sse.Config{MaxViewers: n.cfg.MaxViewers, MaxPerAddress: n.cfg.ViewersPerAddress, Metrics: n.registry, Log: n.log})
 	if err != nil {
 		return err
 	}
@@ -304,10 +308,10 @@ func (n *node) startEdge(ctx context.Context) error {
 	n.server, err = edge.New(edge.Config{
 		Ops: d.Routes(), Env: n.cfg.Env, Authenticate: d.Authenticate, Ready: n.ready, TrustedProxies: proxies,
 		Hub:     hub,
-		Limits:  edge.NewLimits(n.cfg.LimitsScale, d.OpensOrder),
+		Limits:  edge.NewLimits(n.cfg.LimitsScale, d.OpenOrder),
 		Replies: &edge.Replies{Store: d.Replies, Secrets: d.Secrets},
 		Origins: n.cfg.Origins, HTTPS: strings.HasPrefix(n.cfg.BaseURL, "https://"),
-		MaxPerAddress: n.cfg.MaxPerAddress, MaxConnections: n.cfg.MaxConnections, Document: doc, Mailbox: mailbox, KeySet: d.KeySet,
+		MaxPerAddress: n.cfg.MaxPerAddress, MaxConnections: n.cfg.MaxConnections, Document: doc, Mailbox: mailbox, KeySet: d.KeySet, OrderPage: d.OrderPage,
 		Log: n.log, Metrics: n.registry,
 	})
 	if err != nil {
@@ -320,6 +324,13 @@ func (n *node) startEdge(ctx context.Context) error {
 	n.server.Start(ln)
 	n.started(n.server.Stop)
 	return nil
+}
+
+// servesThisMachine says whether people reach the node on this machine alone. Elsewhere
+// a proxy stands before it, and captured mail is read from its directory.
+func servesThisMachine(baseURL string) bool {
+	u, err := url.Parse(baseURL)
+	return err == nil && edge.LoopbackHost(u.Host)
 }
 
 func document(d *edge.Desk, baseURL string) (*openapi.Document, error) {

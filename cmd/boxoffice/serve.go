@@ -61,24 +61,25 @@ type node struct {
 	cfg *config
 	log *slog.Logger
 
-	postgres *embedded.Server
-	pool     *pgxpool.Pool
-	model    *readmodel.Model
-	reading  *following      // the read model
-	telling  *following      // what the world is told, or what Kafka is
-	relay    *kafka.Relay    // nil without Kafka
-	consumer *kafka.Consumer // nil without Kafka
-	told     *told.Store
-	webhooks *webhook.Deliverer
-	journal  *journal.Postgres
-	cluster  *cluster.Node
-	room     *room // nil: none is kept
-	sim      *paysim.Sim
-	mailbox  *mail.Capture // nil: mail is sent
-	outbox   *outbox.Outbox
-	desk     *edge.Desk
-	server   *edge.Server
-	stops    []func(context.Context) error
+	postgres  *embedded.Server
+	pool      *pgxpool.Pool
+	model     *readmodel.Model
+	reading   *following      // the read model
+	telling   *following      // what the world is told, or what Kafka is
+	relay     *kafka.Relay    // nil without Kafka
+	consumer  *kafka.Consumer // nil without Kafka
+	told      *told.Store
+	digesters digesters
+	webhooks  *webhook.Deliverer
+	journal   *journal.Postgres
+	cluster   *cluster.Node
+	room      *room // nil: none is kept
+	sim       *paysim.Sim
+	mailbox   *mail.Capture // nil: mail is sent
+	outbox    *outbox.Outbox
+	desk      *edge.Desk
+	server    *edge.Server
+	stops     []func(context.Context) error
 
 	self       members.Member
 	links      net.Listener // nil: alone
@@ -87,6 +88,8 @@ type node struct {
 	draining   atomic.Bool
 	commits    prometheus.Histogram
 	registry   *prometheus.Registry // of all that /metrics shows
+
+	metricsAddr string // of their own listener; "" without
 }
 
 // started notes how to stop a part.
@@ -95,7 +98,7 @@ func (n *node) started(stop func(context.Context) error) { n.stops = append(n.st
 func (n *node) start(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{
 		n.startProfiles, n.listenForLinks, n.startPostgres, n.startJournal, n.startCluster, n.startCollecting, n.startPayments, n.startMail, n.startDesk,
-		n.startJobs, n.startFacts, n.join, n.startEdge,
+		n.startJobs, n.startFacts, n.join, n.startEdge, n.startMetrics,
 	} {
 		if err := step(ctx); err != nil {
 			return err
@@ -165,7 +168,7 @@ func (n *node) ready() error {
 // metrics are the process's and the engine's.
 func (n *node) metrics() *prometheus.Registry {
 	r := prometheus.NewRegistry()
-	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), n.outbox, n.webhooks, n.commits, standing{n})
+	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), n.outbox, n.webhooks, n.commits, n.desk.RefundMetrics(), standing{n})
 	gauge := func(name, help string, f func() float64) {
 		r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "boxoffice", Name: name, Help: help}, f))
 	}
@@ -189,6 +192,8 @@ func (n *node) metrics() *prometheus.Registry {
 	count("commands_total", commands, prometheus.Labels{"where": "there"}, func() int64 { return n.cluster.Stats().There })
 	count("actors_fenced_total", "Activations that ended because another node has claimed their stream.", nil,
 		func() int64 { return n.cluster.Stats().Fenced })
+	count("snapshots_unfounded_total", "Snapshots that the journal contradicts; their actors were loaded from earlier ones, or from all facts.", nil,
+		func() int64 { return n.cluster.Stats().Unfounded })
 	return r
 }
 
@@ -207,7 +212,11 @@ func (n *node) welcome(ctx context.Context) error {
 	fmt.Fprintf(os.Stdout, "  API        %s/api/v1    (README.md has a walk with curl)\n", base)
 	fmt.Fprintf(os.Stdout, "  Docs       %s/docs    (read it and try it; %s/api/v1/openapi.json)\n", base, base)
 	fmt.Fprintf(os.Stdout, "  On sale    %s/api/v1/events\n", base)
-	fmt.Fprintf(os.Stdout, "  Health     %s/readyz   %s/metrics\n", base, base)
+	metrics := n.metricsAddr
+	if metrics == "" {
+		metrics = n.cfg.Listen // for this machine
+	}
+	fmt.Fprintf(os.Stdout, "  Health     %s/readyz   http://%s/metrics\n", base, metrics)
 	if n.sim != nil {
 		fmt.Fprintf(os.Stdout, "  Payments   %s    (a simulator: no money moves)\n", n.sim.URL())
 	}

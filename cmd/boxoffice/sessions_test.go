@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"boxoffice/edge/web"
 )
 
 func (s *shop) refresh(token string) answer {
@@ -104,6 +106,14 @@ func TestSessions(t *testing.T) {
 	require.Equal(t, 401, s.works(one.str("accessToken")))
 	require.Equal(t, 200, s.works(two.str("accessToken")))
 
+	t.Log("without a refresh token, the session of the access token; without either, none")
+	here := s.signed(ada)
+	s.call("POST", "/auth/logout", nil).is(200, "")
+	require.Equal(t, 200, s.works(here.str("accessToken")))
+	s.call("POST", "/auth/logout", nil, "Authorization", "Bearer "+here.str("accessToken")).is(200, "")
+	require.Equal(t, 401, s.works(here.str("accessToken")))
+	require.Equal(t, 200, s.works(two.str("accessToken")))
+
 	t.Log("logout-all ends all, this one too")
 	own.own("POST", "/auth/logout-all", nil).is(200, "")
 	for _, access := range []string{own.token, two.str("accessToken")} {
@@ -166,6 +176,21 @@ func TestPasswordReset(t *testing.T) {
 	s.call("POST", "/auth/login", object{"email": ada, "password": "another horse"}).is(200, "")
 	s.refresh(login.str("refreshToken")).is(401, "UNAUTHORIZED")
 	require.Equal(t, 401, s.works(login.str("accessToken")))
+
+	t.Log("the link opens a page that posts the new password")
+	pages := *s
+	pages.url = strings.TrimSuffix(s.url, "/api/v1")
+	page := pages.raw("GET", "/password/reset", "", "")
+	require.Equal(t, 200, page.status)
+	for name, want := range map[string]string{
+		"Referrer-Policy": "no-referrer", "Content-Security-Policy": web.Policy, "Content-Type": "text/html; charset=utf-8",
+	} {
+		require.Equal(t, want, page.header.Get(name))
+	}
+	require.NotEmpty(t, page.header.Get("X-Ratelimit-Remaining"), "it is counted")
+	script := regexp.MustCompile(`src="(/web/[^"]+/reset\.js)"`).FindStringSubmatch(page.body)
+	require.Len(t, script, 2)
+	require.Contains(t, pages.raw("GET", script[1], "", "").body, `call('POST', '/auth/password/reset', { token`)
 
 	t.Log("a buyer gets a password by it")
 	s.buyer("grace@example.org")

@@ -20,6 +20,7 @@ import (
 	"boxoffice/persistence/follower"
 	"boxoffice/persistence/journal"
 	"boxoffice/persistence/members"
+	"boxoffice/persistence/readmodel"
 )
 
 // statusTime bounds the questions to the database.
@@ -56,7 +57,9 @@ func (c *statusCmd) Run(ctx context.Context) error {
 type status struct {
 	Nodes     []nodeStatus        `json:"nodes"`
 	Followers []followerStatus    `json:"followers"`
+	Refunds   refundStatus        `json:"refunds"`
 	Positions []follower.Position `json:"positions"`        // of followers that have not read a writer to its end
+	SetAside  map[string]int64    `json:"setAside"`         // facts that could not be digested, by follower
 	Owners    map[string]string   `json:"owners,omitempty"` // of events asked for: a node's name
 }
 
@@ -88,6 +91,13 @@ type followerStatus struct {
 	Lag      int64  `json:"lagBatches"` // over all of them
 }
 
+// refundStatus is the money that is due to go back and has not arrived.
+type refundStatus struct {
+	Open   int64   `json:"open"`
+	Stuck  int64   `json:"stuck"`         // of those, the ones that failed or need a person
+	Oldest float64 `json:"oldestSeconds"` // 0 without any
+}
+
 func readStatus(ctx context.Context, pool *pgxpool.Pool, events []string) (*status, error) {
 	seen, err := members.List(ctx, pool)
 	if err != nil {
@@ -105,6 +115,14 @@ func readStatus(ctx context.Context, pool *pgxpool.Pool, events []string) (*stat
 		return nil, err
 	}
 	s.Followers = followersOf(s.Positions)
+	backlog, err := readmodel.New(pool).RefundBacklog(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.Refunds = refundStatus(backlog)
+	if s.SetAside, err = follower.CountAsides(ctx, pool); err != nil {
+		return nil, err
+	}
 	s.Owners, err = ownersOf(seen, events)
 	return s, err
 }
@@ -218,6 +236,19 @@ func (s *status) print(out io.Writer) error {
 			}
 		}
 		row(f.Follower, f.Writers, f.Lag, strings.Join(at, " "))
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintln(w)
+	row("REFUNDS", "STUCK", "OLDEST")
+	row(s.Refunds.Open, s.Refunds.Stuck, seconds(s.Refunds.Oldest))
+	if len(s.SetAside) > 0 {
+		fmt.Fprintln(w)
+		row("SET ASIDE BY", "FACTS", "(boxoffice set-aside list)")
+		for _, name := range slices.Sorted(maps.Keys(s.SetAside)) {
+			row(name, s.SetAside[name])
+		}
 	}
 	if len(s.Owners) > 0 {
 		fmt.Fprintln(w)

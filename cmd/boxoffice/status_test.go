@@ -33,6 +33,8 @@ func TestStatusTables(t *testing.T) {
 	_, err = ownersOf(seen, []string{"x"})
 	require.Error(t, err)
 
+	s.Refunds = refundStatus{Open: 3, Stuck: 1, Oldest: 7200}
+
 	var out bytes.Buffer
 	require.NoError(t, s.print(&out))
 	for _, line := range []string{
@@ -40,6 +42,7 @@ func TestStatusTables(t *testing.T) {
 		`(?m)^b +leaving +0.2.0`,
 		`(?m)^c +gone .* \[4\]`,
 		`(?m)^f +2 +4 +2:5 3:1$`,
+		`(?m)^3 +1 +2h0m0s$`,
 		`(?m)^17 +a$`,
 	} {
 		require.Regexp(t, line, out.String())

@@ -126,8 +126,8 @@ func (h *holder) verdict(op *route.Op, r *request) (want string, details any) {
 	personal := op.Auth.Has(route.User) && !op.Auth.Has(route.Member)
 	missing := object{"required": op.Scope.Names(), "granted": h.scopes.Names()}
 	switch {
-	case r.open:
-		return "", nil // what the public sees
+	case r.open, op.Auth != route.Public && op.Auth.Has(route.Public) && !op.Auth.Has(h.kinds):
+		return "", nil // what the public is granted
 	case !op.Auth.Has(h.kinds):
 		return "403 FORBIDDEN", nil
 	case h.kinds.Has(route.Key) && op.Scope&^h.scopes != 0:

@@ -121,6 +121,12 @@ func (w *world) authRequests() map[string]func() request {
 			w.person(email)
 			return request{}.with(object{"token": w.resetToken(email), "password": "another horse"})
 		},
+		"requestEmailConfirmation": func() request { return request{} },
+		"confirmEmail": func() request {
+			email := w.email()
+			w.register(email)
+			return request{}.with(object{"token": w.confirmationToken(email), "password": password})
+		},
 		"getMe": func() request { return request{} },
 	}
 }
@@ -193,7 +199,7 @@ func fullEvent() object {
 
 func fullType() object {
 	return with(typeBody(25, 100), object{
-		"refundable": true, "refundDeadline": stamp(time.Hour), "presaleCode": "abc", "accessUrl": "/media/1", "accessNote": "PIN 2", "description": "d", "sectionId": "s",
+		"refundable": true, "refundDeadline": stamp(time.Hour), "presaleCode": "abc", "accessUrl": "/media/1", "accessNote": "PIN 2", "description": "d",
 	})
 }
 

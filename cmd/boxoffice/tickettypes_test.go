@@ -4,13 +4,15 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
-// typeFields are the bounds of service-api.md, Ticket type.
+// typeFields are the bounds of a ticket type's fields, as the OpenAPI document states them.
 func typeFields() []field {
 	all := []field{
 		{"name", "", "", "min_length"},
@@ -22,7 +24,7 @@ func typeFields() []field {
 		{"type", "", "", "enum"},
 		{"saleStart", "now", "", "type"},
 		{"saleEnd", "2026-01-01", "", "type"},
-		{"saleStart", "1970-01-01T00:00:00Z", "", ""},
+		{"saleStart", "1970-01-01T00:00:00.001Z", "", ""},
 		{"price", -0.01, "", "minimum"},
 		{"price", 1_000_000.01, "", "maximum"},
 		{"price", 0.001, "", "decimals"},
@@ -101,13 +103,13 @@ func TestTypeFields(t *testing.T) {
 	want := with(body, object{
 		"price": "0.00", "currency": "USD", "quantityTotal": -1, "available": nil, "maxPerOrder": 10, "maxPerCustomer": 10, "transferable": true,
 		"refundable": false, "refundDeadline": nil, "presaleRequired": false, "presaleCode": nil, "waitlistEnabled": false, "description": nil,
-		"accessUrl": nil, "accessNote": nil, "digitalAccess": false, "sectionId": nil, "sortOrder": 0, "status": "active", "sold": 0,
+		"accessUrl": nil, "accessNote": nil, "digitalAccess": false, "seated": false, "refundWindowHours": nil, "sectionId": nil, "sortOrder": 0, "status": "active", "sold": 0,
 	})
 	a := s.own("POST", path, body).is(201, "")
 	for name, v := range want {
 		echoed(t, v, a.data(name), name)
 	}
-	full := object{"refundDeadline": stamp(time.Hour), "presaleCode": "abc", "description": "d", "accessUrl": "/media/1", "accessNote": "n", "sectionId": "s"}
+	full := object{"refundDeadline": stamp(time.Hour), "presaleCode": "abc", "description": "d", "accessUrl": "/media/1", "accessNote": "n"}
 	one := path + "/" + a.str("id")
 	a = s.own("PUT", one, full).is(200, "")
 	require.Equal(t, true, a.data("presaleRequired"))
@@ -226,6 +228,45 @@ func TestAvailability(t *testing.T) {
 	require.Len(t, s.call("GET", "/events/"+event+"/tickets", nil).is(200, "").data("items"), 1)
 	s.own("PUT", "/organizer/events/"+event+"/tickets/"+types[0], object{"status": "active", "name": "Back"}).is(200, "")
 	require.Equal(t, "Back", s.call("GET", "/events/"+event+"/tickets", nil).str("items.1.name"))
+}
+
+// TestTypesAtOnce creates more ticket types than an event has, all at one moment: the
+// event itself counts, so that exactly so many are made.
+func TestTypesAtOnce(t *testing.T) {
+	t.Parallel()
+	const most, callers, each = 200, 15, 14
+	s := open(t)
+	path := "/organizer/events/" + s.draft(nil) + "/tickets"
+	var made, refused atomic.Int64
+	var all sync.WaitGroup
+	for range callers {
+		all.Go(func() {
+			for range each {
+				switch a := s.own("POST", path, typeBody(1, 1)); a.status {
+				case 201:
+					made.Add(1)
+				case 409:
+					assert.Equal(t, "CONFLICT", a.get("error.code"))
+					assert.EqualValues(t, most, a.get("error.details.maxTicketTypes"))
+					refused.Add(1)
+				default:
+					assert.Fail(t, "an answer of another kind", "%d %v", a.status, a.body)
+				}
+			}
+		})
+	}
+	all.Wait()
+	require.EqualValues(t, most, made.Load())
+	require.EqualValues(t, callers*each-most, refused.Load())
+	public := "/events/" + path[len("/organizer/events/"):]
+	list := s.own("GET", public, nil).is(200, "")
+	require.Len(t, list.data("items"), most)
+	require.Contains(t, list.keys(""), "nextCursor")
+	require.Nil(t, list.data("nextCursor"), "all are on one page")
+
+	t.Log("a restart forgets no place")
+	s.restart()
+	s.own("POST", path, typeBody(1, 1)).is(409, "CONFLICT")
 }
 
 // TestTypeRace edits the quantity while it is bought: what is sold never exceeds

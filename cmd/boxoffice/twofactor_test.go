@@ -43,7 +43,7 @@ func steady() time.Time {
 // moment is used up; recovery are the codes for when the device is lost.
 func (s *shop) protected(email string) (own *shop, device authenticator, recovery []string) {
 	s.t.Helper()
-	own = s.register(email)
+	own = s.confirmed(email)
 	a := own.own("POST", "/auth/2fa/enroll", nil).is(200, "")
 	require.Equal(s.t, words("secret otpauthUrl"), a.keys(""))
 	secret, err := base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(a.str("secret"))

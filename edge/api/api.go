@@ -1,7 +1,6 @@
 // Package api holds the requests and answers of the HTTP interface: pure data,
 // used by the edge, the document and the load harness. Field rules stand in the
-// tags (see edge/route) and come from service-api.md; records are those of
-// decisions.md section 4.
+// tags (see edge/route), and the OpenAPI document is made from them.
 package api
 
 import (
@@ -42,6 +41,19 @@ func At(ms int64) Time {
 	if ms == 0 {
 		return nil
 	}
-	t := time.UnixMilli(ms).UTC()
+	t := Moment(ms)
 	return &t
+}
+
+// What RFC 3339 can write.
+var (
+	firstMoment = time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC)
+	lastMoment  = time.Date(9999, 12, 31, 23, 59, 59, int(999*time.Millisecond), time.UTC)
+)
+
+// Moment is a moment of unix milliseconds as answers show it. One that RFC 3339 has
+// no year for, which a record of an earlier release may have, is shown as the
+// nearest that it has: nothing that lists the record fails because of it.
+func Moment(ms int64) time.Time {
+	return time.UnixMilli(min(max(ms, firstMoment.UnixMilli()), lastMoment.UnixMilli())).UTC()
 }

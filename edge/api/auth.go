@@ -35,6 +35,11 @@ type Refresh struct {
 	RefreshToken string `json:"refreshToken" required:"true" minLength:"1" maxLength:"1000" example:"the refresh token of the last answer"`
 }
 
+// Logout says which session is to end.
+type Logout struct {
+	RefreshToken string `json:"refreshToken,omitzero" minLength:"1" maxLength:"1000" example:"the refresh token of the last answer" description:"left out: the session of the request's access token ends"`
+}
+
 // ForgotPassword asks for a link to set a new password with.
 type ForgotPassword struct {
 	Email string `json:"email" required:"true" format:"email" maxLength:"254"`
@@ -44,6 +49,12 @@ type ForgotPassword struct {
 type ResetPassword struct {
 	Token    string `json:"token" required:"true" minLength:"1" maxLength:"200" example:"the token of the mail"`
 	Password string `json:"password" required:"true" minLength:"8" maxLength:"128" example:"correct horse battery"`
+}
+
+// ConfirmEmail confirms the address of an account with the token of a mailed link.
+type ConfirmEmail struct {
+	Token    string `json:"token" required:"true" minLength:"1" maxLength:"200" example:"the token of the mail"`
+	Password string `json:"password,omitzero" minLength:"1" maxLength:"128" example:"correct horse battery" description:"the account's; it may be left out with an access token of the account"`
 }
 
 // TwoFactorVerify answers a challenge.
@@ -108,6 +119,11 @@ type CodeSent struct {
 // Sent says that a mail is on its way, if the address has an account.
 type Sent struct {
 	Sent bool `json:"sent"`
+}
+
+// EmailConfirmed says that the account's address is proven.
+type EmailConfirmed struct {
+	Confirmed bool `json:"confirmed"`
 }
 
 // PasswordSet says that the password is the new one.

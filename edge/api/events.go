@@ -15,21 +15,21 @@ type EventFields struct {
 	Tags              route.Opt[[]string]       `json:"tags,omitzero" maxItems:"10" minLength:"1" maxLength:"50"`
 	Visibility        route.Opt[string]         `json:"visibility,omitzero" enum:"public,unlisted,private"`
 	EndDate           route.Opt[time.Time]      `json:"endDate,omitzero" example:"2031-06-20T23:00:00Z"`
-	Capacity          route.Opt[int64]          `json:"capacity,omitzero" minimum:"1" example:"500" description:"larger values are clamped to 1,000,000; null is unlimited"`
+	Capacity          route.Opt[int64]          `json:"capacity,omitzero" minimum:"1" maximum:"4000000000000000000" example:"500" description:"larger values are clamped to 1,000,000; null is unlimited"`
 	DoorOpenTime      route.Opt[time.Time]      `json:"doorOpenTime,omitzero"`
 	VenueName         route.Opt[string]         `json:"venueName,omitzero" maxLength:"200" example:"Harbour Hall"`
 	VenueAddress      route.Opt[string]         `json:"venueAddress,omitzero" maxLength:"500"`
 	VenueCity         route.Opt[string]         `json:"venueCity,omitzero" maxLength:"100" example:"Lagos"`
-	VenueCountry      route.Opt[string]         `json:"venueCountry,omitzero" format:"country" example:"NG"`
+	VenueCountry      route.Opt[string]         `json:"venueCountry,omitzero" format:"country" example:"NG" description:"in either case; kept in upper case"`
 	VenueLat          route.Opt[float64]        `json:"venueLat,omitzero" minimum:"-90" maximum:"90"`
 	VenueLng          route.Opt[float64]        `json:"venueLng,omitzero" minimum:"-180" maximum:"180"`
-	OnlineLink        route.Opt[string]         `json:"onlineLink,omitzero" maxLength:"2048"`
+	OnlineLink        route.Opt[string]         `json:"onlineLink,omitzero" format:"hosted" maxLength:"2048"`
 	OnlineLinkNote    route.Opt[string]         `json:"onlineLinkNote,omitzero" maxLength:"2000"`
 	ReturnPolicy      route.Opt[string]         `json:"returnPolicy,omitzero" maxLength:"5000"`
 	HighlightVideoURL route.Opt[string]         `json:"highlightVideoUrl,omitzero" format:"uri" maxLength:"2048"`
-	CoverImage        route.Opt[string]         `json:"coverImage,omitzero" format:"uri" maxLength:"2048"`
-	CoverVideo        route.Opt[string]         `json:"coverVideo,omitzero" format:"uri" maxLength:"2048"`
-	Gallery           route.Opt[[]string]       `json:"gallery,omitzero" maxItems:"20" format:"uri" maxLength:"2048"`
+	CoverImage        route.Opt[string]         `json:"coverImage,omitzero" format:"hosted" maxLength:"2048"`
+	CoverVideo        route.Opt[string]         `json:"coverVideo,omitzero" format:"hosted" maxLength:"2048"`
+	Gallery           route.Opt[[]string]       `json:"gallery,omitzero" maxItems:"20" format:"hosted" minLength:"1" maxLength:"2048"`
 	Currency          route.Opt[string]         `json:"currency,omitzero" enum:"USD,NGN,ZAR" nullable:"false" example:"NGN"`
 	AbsorbFees        route.Opt[bool]           `json:"absorbFees,omitzero" nullable:"false"`
 	Branding          route.Opt[JSON]           `json:"branding,omitzero" maxLength:"20000" format:"object" description:"an object; the public sees courseType, certificateTemplate and requireIdCheck"`
@@ -37,6 +37,15 @@ type EventFields struct {
 	Entities          route.Opt[[]event.Entity] `json:"entities,omitzero" maxItems:"80"`
 	OrderWindow       route.Opt[int64]          `json:"orderWindowMinutes,omitzero" minimum:"5" maximum:"60" nullable:"false" description:"how long a pending order holds its tickets; 15 by default"`
 	Velocity          route.Opt[Velocity]       `json:"velocity,omitzero" description:"limits of what one buyer may do; only what is sent changes, and null is the default"`
+
+	_ route.NotYet `name:"reservation"`
+	_ route.NotYet `name:"courseType"`
+	_ route.NotYet `name:"syllabus"`
+	_ route.NotYet `name:"unifiedPdf"`
+	_ route.NotYet `name:"unifiedVideo"`
+	_ route.NotYet `name:"unifiedMaterials"`
+	_ route.NotYet `name:"exam"`
+	_ route.NotYet `name:"certificateTemplate"`
 }
 
 // Velocity are an event's own velocity limits.
@@ -72,7 +81,7 @@ type CreateEvent struct {
 
 // UpdateEvent changes the fields that are sent.
 type UpdateEvent struct {
-	ID        string               `path:"id"`
+	ID        string               `path:"id" format:"id" maxLength:"128"`
 	Title     route.Opt[string]    `json:"title,omitzero" minLength:"3" maxLength:"200" nullable:"false"`
 	Category  route.Opt[string]    `json:"category,omitzero" minLength:"1" maxLength:"100" nullable:"false"`
 	StartDate route.Opt[time.Time] `json:"startDate,omitzero" nullable:"false"`
@@ -83,18 +92,18 @@ type UpdateEvent struct {
 
 // ByID names a resource in the path.
 type ByID struct {
-	ID string `path:"id"`
+	ID string `path:"id" format:"id" maxLength:"128"`
 }
 
 // SetStatus moves an event.
 type SetStatus struct {
-	ID     string `path:"id"`
+	ID     string `path:"id" format:"id" maxLength:"128"`
 	Status string `json:"status" required:"true" enum:"draft,review,published,on_sale,sold_out,in_progress,completed,cancelled"`
 }
 
 // DeleteEvent removes a draft or cancels an event.
 type DeleteEvent struct {
-	ID     string `path:"id"`
+	ID     string `path:"id" format:"id" maxLength:"128"`
 	Reason string `json:"reason" maxLength:"2000" example:"The artist is ill."`
 }
 
@@ -112,7 +121,7 @@ type EventFilter struct {
 	ProductType string `query:"productType" enum:"event,reservation,digital"`
 	Course      bool   `query:"course"`
 	City        string `query:"city" maxLength:"100"`
-	Country     string `query:"country" format:"country"`
+	Country     string `query:"country" format:"country" description:"in either case"`
 	Venue       string `query:"venue" maxLength:"200"`
 	Page
 }
@@ -120,8 +129,8 @@ type EventFilter struct {
 // Discover lists public events.
 type Discover struct {
 	EventFilter
-	DateFrom time.Time `query:"date_from"`
-	DateTo   time.Time `query:"date_to"`
+	DateFrom time.Time `query:"date_from" dateOnly:"start" description:"events that run at this time or later; a date (2026-01-01) is the start of that day in UTC"`
+	DateTo   time.Time `query:"date_to" dateOnly:"end" description:"events that start at this time or earlier; a date (2026-01-01) is the end of that day in UTC"`
 	Sort     string    `query:"sort" enum:"date,popularity,relevance" default:"date" description:"popularity and relevance fall back to date"`
 }
 
@@ -131,9 +140,9 @@ type ListOwn struct {
 	EventFilter
 }
 
-// BySlug names an event's page.
+// BySlug names an event's page: by the slug, the id or the number of the event.
 type BySlug struct {
-	Slug string `path:"slug"`
+	Slug string `path:"slug" format:"id" maxLength:"128"`
 }
 
 // Card is an event in a list of discovery.
@@ -153,7 +162,7 @@ type Card struct {
 	Country     *string `json:"venueCountry"`
 	CoverImage  *string `json:"coverImage"`
 	Currency    string  `json:"currency"`
-	LowestPrice *string `json:"lowestPrice" description:"decimal; of the types that are not hidden, and whose sale has not ended unless that of all has"`
+	LowestPrice *string `json:"lowestPrice" description:"decimal; of the types that are on sale now and have stock, else of those that will be; null without any"`
 }
 
 // Event is an event's record. What the public does not see is left out.

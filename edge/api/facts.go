@@ -37,7 +37,7 @@ type FactType struct {
 	Schema      string   `json:"schema" description:"of its payload: a JSON pointer into /api/v1/openapi.json"`
 }
 
-// The data of facts: the records of decisions.md section 4, without secrets.
+// The data of facts: the records that answers show, without secrets (docs/rules.md, Records).
 type (
 	// EventData is the data of an event's facts. Links to what is sold are
 	// left out.
@@ -96,12 +96,6 @@ type (
 	}
 	// RefundData is the data of a refund's facts.
 	RefundData struct {
-		Refund OrderRefund `json:"refund"`
-	}
-	// OrderRefund is a refund with the order whose money it is.
-	OrderRefund struct {
-		OrderID  string `json:"orderId"`
-		Currency string `json:"currency"`
-		Refund
+		Refund Refund `json:"refund"`
 	}
 )

@@ -1,13 +1,16 @@
 package api
 
+import "boxoffice/edge/route"
+
 // PlaceOrder asks for an order. All lines belong to one event.
 type PlaceOrder struct {
 	Items       []OrderItem `json:"items" required:"true" minItems:"1" maxItems:"20"`
 	Holder      string      `json:"holder,omitzero" minLength:"8" maxLength:"80" description:"of the seats: takes what it holds; absent: what the buyer, or the address, holds"`
 	GuestEmail  string      `json:"guestEmail,omitzero" format:"email" maxLength:"254" example:"ada@example.org"`
 	GuestName   string      `json:"guestName,omitzero" maxLength:"200" example:"Ada Obi"`
-	PromoCode   string      `json:"promoCode,omitzero" maxLength:"50"`
 	PresaleCode string      `json:"presaleCode,omitzero" maxLength:"50"`
+
+	_ route.NotYet `name:"promoCode"`
 }
 
 // OrderItem is one line: some tickets of one type.
@@ -17,33 +20,37 @@ type OrderItem struct {
 	AttendeeName  string   `json:"attendeeName,omitzero" maxLength:"200"`
 	AttendeeEmail string   `json:"attendeeEmail,omitzero" format:"email" maxLength:"254"`
 	VenueSeatIDs  []string `json:"venueSeatIds,omitzero" maxItems:"100" minLength:"1" maxLength:"40" description:"of a seated type: as many as the quantity"`
+
+	_ route.NotYet `name:"reservationDate"`
+	_ route.NotYet `name:"reservationSlotId"`
 }
 
 // OrderByToken names an order, with its guest token.
 type OrderByToken struct {
-	ID    string `path:"id"`
+	ID    string `path:"id" format:"id" maxLength:"128"`
 	Token string `query:"token" maxLength:"100"`
 }
 
 // PaymentByToken names an order in the payment routes.
 type PaymentByToken struct {
-	OrderID string `path:"orderId"`
+	OrderID string `path:"orderId" format:"id" maxLength:"128"`
 	Token   string `query:"token" maxLength:"100"`
 }
 
 // CancelOrder gives an unpaid order up.
 type CancelOrder struct {
-	ID         string `path:"id"`
+	ID         string `path:"id" format:"id" maxLength:"128"`
 	QueryToken string `query:"token" maxLength:"100"`
 	Token      string `json:"token,omitzero" maxLength:"100"`
 }
 
 // PayOrder opens an attempt to pay.
 type PayOrder struct {
-	ID          string `path:"id"`
+	ID          string `path:"id" format:"id" maxLength:"128"`
 	QueryToken  string `query:"token" maxLength:"100"`
-	Provider    string `json:"provider,omitzero" enum:"nowpayments,paystack,flutterwave" default:"nowpayments" example:"paystack"`
+	Provider    string `json:"provider,omitzero" enum:"nowpayments,paystack,flutterwave" example:"paystack" description:"left out: crypto where it is configured, else the first card provider that is"`
 	PayCurrency string `json:"payCurrency,omitzero" maxLength:"20" description:"crypto ticker; for nowpayments only"`
+	ReturnURL   string `json:"returnUrl,omitzero" maxLength:"2000" description:"https address that the provider leads the payer back to; left out: our page of the order" example:"https://shop.example/thanks"`
 	Token       string `json:"token,omitzero" maxLength:"100"`
 }
 
@@ -79,7 +86,7 @@ func (in *VerifyPayment) LimitOrder() (id string, tokens [2]string) {
 	return in.OrderID, [2]string{in.Token, in.QueryToken}
 }
 
-// Order is an order's record (decisions.md section 4). Amounts are decimals.
+// Order is an order's record. Amounts are decimals.
 type Order struct {
 	OrderRecord
 	Tickets     []Ticket `json:"tickets"`
@@ -134,6 +141,10 @@ type Ticket struct {
 	ShortCode   string `json:"shortCode" description:"the door code"`
 	QR          string `json:"qr" description:"rotates; ask again after qrExpiresAt"`
 	QRExpiresAt Time   `json:"qrExpiresAt"`
+	// Money back, as things stand; not in the answer that makes the order.
+	Refundable     *bool `json:"refundable,omitzero" description:"its type is sold with a right to a refund, or the event was cancelled"`
+	RefundEligible *bool `json:"refundEligible,omitzero" description:"a refund may be asked for now"`
+	RefundDeadline Time  `json:"refundDeadline,omitzero" description:"left out when none binds"`
 }
 
 // TicketRecord is a ticket's record without what admits its holder.
@@ -173,12 +184,21 @@ type Payment struct {
 
 // Refund is money that goes back.
 type Refund struct {
-	Reference   string `json:"reference" description:"of the payment"`
-	Amount      string `json:"amount"`
-	Reason      string `json:"reason"`
-	Status      string `json:"status" enum:"requested,approved,denied,processing,processed,failed,cancelled"`
-	RequestedAt Time   `json:"requestedAt"`
-	ProcessedAt Time   `json:"processedAt"`
+	ID           string   `json:"id"`
+	TicketID     *string  `json:"ticketId" description:"null when the money is not of one ticket"`
+	OrderID      string   `json:"orderId"`
+	Reference    string   `json:"reference" description:"of the payment"`
+	Amount       string   `json:"amount"`
+	Currency     string   `json:"currency"`
+	Reason       string   `json:"reason"`
+	Message      *string  `json:"message"`
+	EvidenceURLs []string `json:"evidenceUrls"`
+	Status       string   `json:"status" enum:"requested,approved,denied,processing,processed,failed,cancelled"`
+	DecisionNote *string  `json:"decisionNote"`
+	ProviderRef  *string  `json:"providerRef" description:"the provider's own number for the refund"`
+	RequestedAt  Time     `json:"requestedAt"`
+	DecidedAt    Time     `json:"decidedAt"`
+	ProcessedAt  Time     `json:"processedAt"`
 }
 
 // PaymentStatus is an order's state of payment.

@@ -4,7 +4,7 @@ import "time"
 
 // OrganizationID names an organization by its number.
 type OrganizationID struct {
-	ID string `path:"id"`
+	ID string `path:"id" format:"id" maxLength:"128"`
 }
 
 // OrganizationPage is an organization with its money.
@@ -34,13 +34,13 @@ type OrganizationProfile struct {
 
 // ListMembers asks for an organization's members.
 type ListMembers struct {
-	ID string `path:"id"`
+	ID string `path:"id" format:"id" maxLength:"128"`
 	Page
 }
 
 // AddMember invites somebody into an organization.
 type AddMember struct {
-	ID    string `path:"id"`
+	ID    string `path:"id" format:"id" maxLength:"128"`
 	Email string `json:"email" required:"true" format:"email" maxLength:"254"`
 	Role  string `json:"role" required:"true" enum:"owner,admin,member"`
 	Name  string `json:"name" minLength:"1" maxLength:"100" description:"how members see them; also of the account, if the e-mail is new"`
@@ -48,8 +48,8 @@ type AddMember struct {
 
 // MemberID names a member of an organization.
 type MemberID struct {
-	ID     string `path:"id"`
-	UserID string `path:"userId"`
+	ID     string `path:"id" format:"id" maxLength:"128"`
+	UserID string `path:"userId" format:"id" maxLength:"128"`
 }
 
 // UpdateMember changes a member's role.

@@ -4,12 +4,12 @@ import "github.com/go-json-experiment/json/jsontext"
 
 // SeatsByEvent names the event of a seat map.
 type SeatsByEvent struct {
-	EventID string `path:"eventId"`
+	EventID string `path:"eventId" format:"id" maxLength:"128"`
 }
 
 // HoldSeats replaces a holder's selection.
 type HoldSeats struct {
-	EventID string   `path:"eventId"`
+	EventID string   `path:"eventId" format:"id" maxLength:"128"`
 	Holder  string   `json:"holder" required:"true" minLength:"8" maxLength:"80" example:"shopper-7c1f" description:"opaque, one per checkout session; whoever knows it may change the selection"`
 	SeatIDs []string `json:"seatIds" required:"true" maxItems:"50" minLength:"1" maxLength:"40" description:"replaces the selection"`
 }
@@ -19,7 +19,7 @@ func (in *HoldSeats) LimitHolder() string { return in.Holder }
 
 // ReleaseSeats takes seats out of a holder's selection.
 type ReleaseSeats struct {
-	EventID string   `path:"eventId"`
+	EventID string   `path:"eventId" format:"id" maxLength:"128"`
 	Holder  string   `json:"holder" required:"true" minLength:"8" maxLength:"80" example:"shopper-7c1f"`
 	SeatIDs []string `json:"seatIds,omitzero" maxItems:"50" minLength:"1" maxLength:"40" description:"absent: all"`
 }
@@ -29,7 +29,7 @@ func (in *ReleaseSeats) LimitHolder() string { return in.Holder }
 
 // BestSeats replaces a holder's selection by the best seats there are.
 type BestSeats struct {
-	EventID      string   `path:"id"`
+	EventID      string   `path:"id" format:"id" maxLength:"128"`
 	Holder       string   `json:"holder" required:"true" minLength:"8" maxLength:"80" example:"shopper-7c1f"`
 	Quantity     int      `json:"quantity" required:"true" minimum:"1" maximum:"50"`
 	SectionIDs   []string `json:"sectionIds,omitzero" maxItems:"500" minLength:"1" maxLength:"40" description:"absent: any"`
@@ -107,16 +107,16 @@ type Seat struct {
 
 // SetSeating attaches a published venue map.
 type SetSeating struct {
-	ID      string `path:"id"`
+	ID      string `path:"id" format:"id" maxLength:"128"`
 	Map     string `json:"venueMapId" required:"true" format:"uuid"`
-	Version int32  `json:"version,omitzero" minimum:"1" description:"absent: the newest that is published"`
+	Version int32  `json:"version,omitzero" minimum:"1" maximum:"2147483647" description:"absent: the newest that is published"`
 	Mode    string `json:"mode,omitzero" enum:"reserved,ga_mixed" default:"reserved"`
 	Hold    int64  `json:"holdTtlSeconds,omitzero" minimum:"60" maximum:"3600" default:"300"`
 }
 
 // SetSeatPrices replaces the pricing of a map.
 type SetSeatPrices struct {
-	ID       string             `path:"id"`
+	ID       string             `path:"id" format:"id" maxLength:"128"`
 	Mappings []SectionTicketRef `json:"mappings" required:"true" maxItems:"500"`
 }
 
@@ -128,7 +128,7 @@ type SectionTicketRef struct {
 
 // BlockSeats withholds seats and puts others back on sale.
 type BlockSeats struct {
-	ID      string   `path:"id"`
+	ID      string   `path:"id" format:"id" maxLength:"128"`
 	Block   []string `json:"block,omitzero" maxItems:"5000" minLength:"1" maxLength:"40"`
 	Unblock []string `json:"unblock,omitzero" maxItems:"5000" minLength:"1" maxLength:"40"`
 }

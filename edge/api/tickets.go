@@ -17,19 +17,21 @@ type TicketTypeFields struct {
 	Transferable    route.Opt[bool]        `json:"transferable,omitzero" nullable:"false"`
 	Refundable      route.Opt[bool]        `json:"refundable,omitzero" nullable:"false"`
 	RefundDeadline  route.Opt[time.Time]   `json:"refundDeadline,omitzero"`
+	RefundHours     route.Opt[int64]       `json:"refundWindowHours,omitzero" minimum:"0" maximum:"8760" description:"refunds are possible for so many hours: after the purchase of a digital product, before the booked time of a reservation; with a refundDeadline, the earlier binds"`
 	PresaleCode     route.Opt[string]      `json:"presaleCode,omitzero" minLength:"3" maxLength:"50"`
 	WaitlistEnabled route.Opt[bool]        `json:"waitlistEnabled,omitzero" nullable:"false"`
 	Description     route.Opt[string]      `json:"description,omitzero" maxLength:"2000"`
-	AccessURL       route.Opt[string]      `json:"accessUrl,omitzero" maxLength:"2048"`
+	AccessURL       route.Opt[string]      `json:"accessUrl,omitzero" format:"hosted" maxLength:"2048"`
 	AccessNote      route.Opt[string]      `json:"accessNote,omitzero" maxLength:"500"`
-	SectionID       route.Opt[string]      `json:"sectionId,omitzero" maxLength:"40"`
 	SortOrder       route.Opt[int64]       `json:"sortOrder,omitzero" minimum:"-1000000" maximum:"1000000" nullable:"false"`
 	Status          route.Opt[string]      `json:"status,omitzero" enum:"active,hidden" nullable:"false"`
+
+	_ route.NotYet `name:"sectionId"`
 }
 
 // CreateTicketType adds a ticket type to an event.
 type CreateTicketType struct {
-	ID        string    `path:"id"`
+	ID        string    `path:"id" format:"id" maxLength:"128"`
 	Name      string    `json:"name" required:"true" minLength:"1" maxLength:"200" example:"General admission"`
 	Type      string    `json:"type" required:"true" enum:"general,reserved,vip,early_bird,group,free,multi_day,season,at_door,upgrade"`
 	SaleStart time.Time `json:"saleStart" required:"true" example:"2030-01-01T09:00:00Z"`
@@ -39,8 +41,8 @@ type CreateTicketType struct {
 
 // UpdateTicketType changes the fields that are sent.
 type UpdateTicketType struct {
-	ID           string               `path:"id"`
-	TicketTypeID string               `path:"ticketTypeId"`
+	ID           string               `path:"id" format:"id" maxLength:"128"`
+	TicketTypeID string               `path:"ticketTypeId" format:"id" maxLength:"128"`
 	Name         route.Opt[string]    `json:"name,omitzero" minLength:"1" maxLength:"200" nullable:"false"`
 	Type         route.Opt[string]    `json:"type,omitzero" enum:"general,reserved,vip,early_bird,group,free,multi_day,season,at_door,upgrade" nullable:"false"`
 	SaleStart    route.Opt[time.Time] `json:"saleStart,omitzero" nullable:"false"`
@@ -65,13 +67,15 @@ type TicketType struct {
 	Transferable    bool    `json:"transferable"`
 	Refundable      bool    `json:"refundable"`
 	RefundDeadline  Time    `json:"refundDeadline"`
+	RefundHours     *int64  `json:"refundWindowHours" description:"null: no such bound"`
 	PresaleRequired bool    `json:"presaleRequired"`
 	PresaleCode     Hidden  `json:"presaleCode,omitzero"`
 	WaitlistEnabled bool    `json:"waitlistEnabled"`
 	Description     *string `json:"description"`
 	AccessURL       Hidden  `json:"accessUrl,omitzero"`
 	AccessNote      Hidden  `json:"accessNote,omitzero"`
-	DigitalAccess   bool    `json:"digitalAccess"`
+	DigitalAccess   bool    `json:"digitalAccess" description:"the buyer gets a link"`
+	Seated          bool    `json:"seated" description:"its tickets are seats of the event's map"`
 	SectionID       *string `json:"sectionId"`
 	SortOrder       int64   `json:"sortOrder"`
 	Status          string  `json:"status" enum:"active,hidden"`
@@ -80,5 +84,6 @@ type TicketType struct {
 
 // TicketTypes is the list of an event's ticket types.
 type TicketTypes struct {
-	Items []TicketType `json:"items"`
+	Items      []TicketType `json:"items"`
+	NextCursor *string      `json:"nextCursor" description:"always null: an event has at most 200 ticket types, and all are listed"`
 }

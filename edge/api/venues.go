@@ -19,14 +19,14 @@ type CreateVenue struct {
 
 // UpdateVenue replaces a map's draft.
 type UpdateVenue struct {
-	ID string `path:"id"`
+	ID string `path:"id" format:"id" maxLength:"128"`
 	venuemap.Document
 }
 
 // GetVenue asks for a map with its document.
 type GetVenue struct {
-	ID      string `path:"id"`
-	Version int32  `query:"version" minimum:"1" description:"whose document; absent: the draft's"`
+	ID      string `path:"id" format:"id" maxLength:"128"`
+	Version int32  `query:"version" minimum:"1" maximum:"2147483647" description:"whose document; absent: the draft's"`
 }
 
 // Venue is a map without its document.

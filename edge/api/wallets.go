@@ -9,19 +9,19 @@ type ListWallets struct {
 
 // WalletsOf asks for the wallets of the organization in the path.
 type WalletsOf struct {
-	OrgID string `path:"orgId"`
+	OrgID string `path:"orgId" format:"id" maxLength:"128"`
 }
 
 // ListWalletEntries asks for a wallet's ledger, newest first.
 type ListWalletEntries struct {
-	Currency string `path:"currency"`
+	Currency string `path:"currency" format:"id" maxLength:"128"`
 	OrgID    string `query:"orgId" maxLength:"40"`
 	Page
 }
 
 // CreditWallet tops an organization's wallet up.
 type CreditWallet struct {
-	OrgID     string      `path:"orgId"`
+	OrgID     string      `path:"orgId" format:"id" maxLength:"128"`
 	Amount    route.Money `json:"amount" required:"true" minimum:"0.01" maximum:"10000000000000" example:"250.00"`
 	Currency  string      `json:"currency" required:"true" enum:"USD,NGN,ZAR"`
 	Note      string      `json:"note" maxLength:"500"`

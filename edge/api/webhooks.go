@@ -22,7 +22,7 @@ type ListWebhooks struct {
 
 // UpdateWebhook changes the fields that are sent.
 type UpdateWebhook struct {
-	ID     string              `path:"id"`
+	ID     string              `path:"id" format:"id" maxLength:"128"`
 	URL    route.Opt[string]   `json:"url,omitzero" maxLength:"2048" nullable:"false" description:"https on port 443 of a public host; in ASCII"`
 	Events route.Opt[[]string] `json:"events,omitzero" minItems:"1" maxItems:"64" maxLength:"40" nullable:"false" description:"replaces them: types of the catalogue, or * alone for all"`
 	Name   route.Opt[string]   `json:"name,omitzero" maxLength:"120"`
@@ -53,7 +53,7 @@ type WebhookSecret struct {
 // ListWebhookDeliveries asks for what an endpoint was and will be sent, the newest
 // first.
 type ListWebhookDeliveries struct {
-	ID string `path:"id"`
+	ID string `path:"id" format:"id" maxLength:"128"`
 	Page
 }
 

@@ -34,7 +34,8 @@ import (
 	"boxoffice/engine"
 )
 
-// Argon2id as decisions.md section 1 has it: 19 MiB, two passes, one lane.
+// The parameters of argon2id (RFC 9106): 19 MiB, two passes, one lane, as OWASP's Password
+// Storage Cheat Sheet recommends.
 const (
 	memory = 19 << 10 // KiB
 	passes = 2

@@ -89,9 +89,32 @@ func (t *Table) Return(s Subject, perMinute int, now time.Time) Verdict {
 	return t.count(s, perMinute, now, -1)
 }
 
+// Look says what the subject's bucket holds without counting anything.
+func (t *Table) Look(s Subject, perMinute int, now time.Time) Verdict {
+	if perMinute < 1 {
+		return unlimited(now)
+	}
+	at, each := now.UnixNano(), max(1, int64(time.Minute)/int64(perMinute))
+	set := uint64(s) & t.mask
+	sh := &t.shards[set/setSlots]
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	full := at
+	for _, b := range sh.sets[set%setSlots] {
+		if b.subject == uint64(s) {
+			full = max(full, b.full)
+		}
+	}
+	return Verdict{Allowed: true, Limit: perMinute, Remaining: int((at + each*int64(perMinute) - full) / each), Reset: time.Unix(0, full)}
+}
+
+func unlimited(now time.Time) Verdict {
+	return Verdict{Allowed: true, Limit: math.MaxInt32, Remaining: math.MaxInt32, Reset: now}
+}
+
 func (t *Table) count(s Subject, perMinute int, now time.Time, n int64) Verdict {
 	if perMinute < 1 {
-		return Verdict{Allowed: true, Limit: math.MaxInt32, Remaining: math.MaxInt32, Reset: now}
+		return unlimited(now)
 	}
 	at, each := now.UnixNano(), max(1, int64(time.Minute)/int64(perMinute))
 	set := uint64(s) & t.mask

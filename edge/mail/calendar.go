@@ -41,7 +41,7 @@ func (e *Event) calendar(method ics.Method) *Calendar {
 	v.SetProperty(ics.ComponentPropertyDtStart, e.Start.Format(local), tz)
 	v.SetProperty(ics.ComponentPropertyDtEnd, end.In(e.Start.Location()).Format(local), tz)
 	v.SetSummary(label(e.Title))
-	if place := e.where(); place != "" {
+	if place := e.Where(); place != "" {
 		v.SetLocation(place)
 	}
 	v.SetStatus(ics.ObjectStatusConfirmed)

@@ -53,6 +53,15 @@ func PasswordReset(to Envelope, url string) Message {
 	return compose("password_reset", to, values{"URL": url})
 }
 
+// EmailConfirmation brings the link under which a registered address is confirmed.
+func EmailConfirmation(to Envelope, url string) Message {
+	return compose("email_confirmation", to, values{"URL": url})
+}
+
+// AccountTaken tells whoever has proven a mailbox that the account of its address
+// had been made by somebody who had not, and what has ended.
+func AccountTaken(to Envelope) Message { return compose("account_taken", to, nil) }
+
 // Invitation asks somebody to join an organization.
 func Invitation(to Envelope, organization, role string) Message {
 	return compose("invitation", to, values{"Organization": label(organization), "Role": label(role)})

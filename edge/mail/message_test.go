@@ -71,6 +71,11 @@ func samples(t testing.TB, name string) map[string]Message {
 		require.NoError(t, err)
 		return m
 	}
+	attendee := func(o *Order, e *Event) Message {
+		m, err := AttendeeTickets(to(), o, e)
+		require.NoError(t, err)
+		return m
+	}
 	free := &Order{
 		Number: "16-ABCDEFGHJKM", URL: "https://tickets.example.org/api/v1/orders/1?token=a-b_c", Count: 1,
 		Lines:   []Line{{Name: "Stalls", Quantity: 1}},
@@ -87,6 +92,8 @@ func samples(t testing.TB, name string) map[string]Message {
 		"password_reset":             PasswordReset(to(), "https://tickets.example.org/reset?token=a-b_c&x=1"),
 		"invitation":                 Invitation(to(), "Friday & Friends", "admin"),
 		"password_changed":           PasswordChanged(to()),
+		"email_confirmation":         EmailConfirmation(envelope("ada@example.org", ""), "https://tickets.example.org/email/confirm#token=a-b_c"),
+		"account_taken":              AccountTaken(to()),
 		"two_factor_changed.on":      TwoFactorChanged(to(), true),
 		"two_factor_changed.off":     TwoFactorChanged(to(), false),
 		"order_confirmation":         confirmed(order(2), concert(t)),
@@ -94,6 +101,7 @@ func samples(t testing.TB, name string) map[string]Message {
 		"order_confirmation.many":    confirmed(order(100), concert(t)),
 		"order_confirmation.online":  confirmed(order(1), webinar),
 		"order_confirmation.digital": confirmed(knots, course()),
+		"attendee_tickets":           attendee(order(2), concert(t)),
 		"order_cancelled":            OrderCancelled(to(), order(2), concert(t)),
 		"refund_due.late":            RefundDue(to(), order(2), concert(t), "52.50 USD", "late"),
 		"refund_due.underpaid":       RefundDue(to(), order(2), concert(t), "52.50 USD", "underpaid"),

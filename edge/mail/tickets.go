@@ -52,7 +52,7 @@ type Line struct {
 type Ticket struct {
 	Type, Holder       string
 	Section, Row, Seat string
-	Code, Short        string // what a gate scans, and what a person types
+	Code, Short        string // what names it, and what a gate scans or a person types
 }
 
 // MaxTickets is how many of an order's tickets its mail shows. The rest is behind
@@ -62,23 +62,9 @@ const MaxTickets = 20
 // OrderConfirmation brings a buyer the tickets: each with its QR code where it is
 // scanned, and the event for the calendar.
 func OrderConfirmation(to Envelope, o *Order, e *Event) (Message, error) {
-	var pictures []Picture
-	tickets := make([]values, len(o.Tickets))
-	for i, t := range o.Tickets {
-		tickets[i] = values{
-			"Number": i + 1, "Type": label(t.Type), "Holder": label(t.Holder), "Code": t.Code, "Short": t.Short,
-			"Section": label(t.Section), "Row": label(t.Row), "Seat": label(t.Seat), "Picture": "",
-		}
-		if !e.Hall {
-			continue
-		}
-		code, err := qr.Encode(t.Code, qr.M)
-		if err != nil {
-			return Message{}, fmt.Errorf("mail: QR of a ticket: %w", err)
-		}
-		p := Picture{Name: fmt.Sprintf("ticket-%d", i+1), PNG: code.PNG()}
-		pictures = append(pictures, p)
-		tickets[i]["Picture"] = htmltemplate.URL("cid:" + p.cid()) //nolint:gosec // our own words
+	tickets, pictures, err := shownTickets(o.Tickets, e)
+	if err != nil {
+		return Message{}, err
 	}
 	lines := make([]values, len(o.Lines))
 	for i, l := range o.Lines {
@@ -90,6 +76,41 @@ func OrderConfirmation(to Envelope, o *Order, e *Event) (Message, error) {
 	})
 	m.Pictures, m.Calendar = pictures, e.calendar(publish)
 	return m, nil
+}
+
+// AttendeeTickets brings the tickets of an order that are somebody's who did not buy
+// them: those alone, and nothing that opens the order.
+func AttendeeTickets(to Envelope, o *Order, e *Event) (Message, error) {
+	tickets, pictures, err := shownTickets(o.Tickets, e)
+	if err != nil {
+		return Message{}, err
+	}
+	m := compose("attendee_tickets", to, values{"Event": e.shown(), "Tickets": tickets, "Count": o.Count, "More": o.Count > len(o.Tickets)})
+	m.Pictures, m.Calendar = pictures, e.calendar(publish)
+	return m, nil
+}
+
+// shownTickets are tickets as templates have them, each with the picture of its door
+// code where it is scanned.
+func shownTickets(all []Ticket, e *Event) (tickets []values, pictures []Picture, err error) {
+	tickets = make([]values, len(all))
+	for i, t := range all {
+		tickets[i] = values{
+			"Number": i + 1, "Type": label(t.Type), "Holder": label(t.Holder), "Code": t.Code, "Short": t.Short,
+			"Section": label(t.Section), "Row": label(t.Row), "Seat": label(t.Seat), "Picture": "",
+		}
+		if !e.Hall {
+			continue
+		}
+		code, err := qr.Encode(t.Short, qr.M) // the full code opens no gate, and a QR payload goes stale
+		if err != nil {
+			return nil, nil, fmt.Errorf("mail: QR of a ticket: %w", err)
+		}
+		p := Picture{Name: fmt.Sprintf("ticket-%d", i+1), PNG: code.PNG()}
+		pictures = append(pictures, p)
+		tickets[i]["Picture"] = htmltemplate.URL("cid:" + p.cid()) //nolint:gosec // our own words
+	}
+	return tickets, pictures, nil
 }
 
 // OrderCancelled tells a buyer that an order has ended without tickets.
@@ -138,7 +159,7 @@ func EventCancelled(to Envelope, e *Event, reason string) Message {
 // shown is the event as templates have it.
 func (e *Event) shown() values {
 	v := values{
-		"Title": label(e.Title), "Organizer": label(e.Organizer), "When": e.when(), "Doors": "", "Where": e.where(),
+		"Title": label(e.Title), "Organizer": label(e.Organizer), "When": e.When(), "Doors": "", "Where": e.Where(),
 		"Hall": e.Hall, "Online": e.Online, "Digital": e.Digital, "Link": link(e.Link), "Note": note(e.Note),
 	}
 	if !e.Doors.IsZero() && !e.Start.IsZero() {
@@ -155,8 +176,8 @@ const (
 	clock = "15:04"
 )
 
-// when is the event's time on the clocks of its place; "" at no time of its own.
-func (e *Event) when() string {
+// When is the event's time on the clocks of its place; "" at no time of its own.
+func (e *Event) When() string {
 	if e.Start.IsZero() {
 		return ""
 	}
@@ -173,8 +194,8 @@ func (e *Event) when() string {
 
 func sameDay(a, b time.Time) bool { return a.Format(time.DateOnly) == b.Format(time.DateOnly) }
 
-// where is the event's place; "" when it has none.
-func (e *Event) where() string {
+// Where is the event's place; "" when it has none.
+func (e *Event) Where() string {
 	var parts []string
 	if e.Hall {
 		for _, s := range []string{e.Venue, e.Address, e.City, e.Country} {

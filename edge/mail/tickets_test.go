@@ -30,7 +30,7 @@ func TestPictures(t *testing.T) {
 			cid := fmt.Sprintf("ticket-%d@boxoffice", i+1)
 			require.Contains(t, got.HTML, `src="cid:`+cid+`"`)
 			require.NotContains(t, got.Shown(), cid)
-			require.Equal(t, ticket.Code, scan(t, got.Pictures[cid]))
+			require.Equal(t, ticket.Short, scan(t, got.Pictures[cid]))
 		}
 		require.Equal(t, n > MaxTickets, strings.Contains(got.Text, "the first of your"))
 	}
@@ -182,8 +182,8 @@ func read(t *testing.T, cal *ics.Calendar, local string) time.Time {
 	return got.UTC()
 }
 
-// hostile are texts as an organizer or a buyer may type them.
-var hostile = []string{
+// typed are texts as an organizer or a buyer may type them.
+var typed = []string{
 	"x\r\nBcc: eve@evil.example", "x\nBcc: eve@evil.example", "x\rBcc: eve@evil.example", "x\r\n\r\nbody", "x\r\n Bcc: eve@evil.example",
 	"x\n.\nQUIT\n", "x\u2028Bcc: eve@evil.example", "x\x85Bcc: eve@evil.example", "x\u0085Bcc:", "x\x0bBcc:", "x\x00y",
 	`" <eve@evil.example>, "`, "<eve@evil.example>", "eve@evil.example", "Ada, eve@evil.example",
@@ -201,7 +201,7 @@ var hostile = []string{
 func TestHostile(t *testing.T) {
 	t.Parallel()
 	clean := lines(t, concert(t).calendar(publish))
-	for _, text := range hostile {
+	for _, text := range typed {
 		c, _ := capture(t)
 		for _, m := range with(t, text) {
 			require.NoError(t, c.Send(t.Context(), m), "%q", text)

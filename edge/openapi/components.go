@@ -77,7 +77,7 @@ func (p *printer) components() {
 	}
 	key(keyReplay, "Makes a retry safe: a repeat with the same key, path and body within 24 hours gets the first answer, byte for byte, with the header Idempotency-Replayed. "+
 		"The same key with another body is IDEMPOTENCY_KEY_REUSED; while the first still runs, IDEMPOTENCY_IN_FLIGHT. Answers 401, 409, 429 and 5xx are not kept.")
-	key(keyByActor, "Makes a retry safe: a repeat with the same key and body within 24 hours does nothing again and gets what the first came to, as it stands now. "+
+	key(keyByActor, "Makes a retry safe: a repeat with the same key and body within 24 hours does nothing again and gets the first answer. "+
 		"The same key with another body is IDEMPOTENCY_KEY_REUSED.")
 	tag := "The ETag of an answer that the client has; 304 if it still holds. A 304 does not count against the limit."
 	c.WithParametersItem(ifNoneMatch, openapi31.Parameter{

@@ -70,7 +70,7 @@ func table() []route.Op {
 		{
 			Method: "DELETE", Path: "/api/v1/orders/{id}", ID: "cancelOrder", Summary: "Cancel", Tag: "orders", Auth: route.Member,
 			Scope: route.Manage, Tier: route.TierAdmin, Idempotency: route.Replay, Status: 204, Errors: []engine.Code{}, Handler: handle[struct {
-				ID string `path:"id"`
+				ID string `path:"id" format:"id" maxLength:"128"`
 			}, route.None](),
 		},
 	}
@@ -181,7 +181,7 @@ func TestParameters(t *testing.T) {
 	require.NotNil(t, get.Parameters.GetByInAndName("header", "X-Agent"))
 	require.Nil(t, get.Parameters.GetByInAndName("query", "token"), "it is a credential")
 
-	require.Contains(t, post.Parameters.GetByInAndName("header", "Idempotency-Key").Description, "as it stands now")
+	require.Contains(t, post.Parameters.GetByInAndName("header", "Idempotency-Key").Description, "gets the first answer")
 	require.Contains(t, del.Parameters.GetByInAndName("header", "Idempotency-Key").Description, "byte for byte")
 	require.Nil(t, get.Parameters.GetByInAndName("header", "Idempotency-Key"))
 }

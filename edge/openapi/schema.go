@@ -137,7 +137,10 @@ func orNull(s *jsonschema.Schema) {
 
 // patterns are those of our formats that JSON Schema does not know, or knows in
 // a wider sense.
-var patterns = map[string]string{"uri": "^https?://", "country": "^[A-Z]{2}$", "currency": "^[A-Z]{3}$"}
+var patterns = map[string]string{
+	"uri": "^https?://", "hosted": "^(https?://.*|/media/[1-9][0-9]*)?$", "country": "^[A-Za-z]{2}$", "id": "^[A-Za-z0-9_.-]+$",
+	"currency": "^[A-Z]{3}$",
+}
 
 // mend writes what the field says in the way in which package route means it.
 func mend(f jsonschema.InterceptPropParams) {
@@ -163,6 +166,12 @@ func mend(f jsonschema.InterceptPropParams) {
 		toElements(s)
 	} else if s.Format != nil && patterns[*s.Format] != "" && s.Pattern == nil {
 		s.WithPattern(patterns[*s.Format])
+	}
+	if tag.Get("dateOnly") != "" {
+		s.Type, s.Format = nil, nil
+		for _, format := range []string{"date-time", "date"} {
+			s.AnyOf = append(s.AnyOf, (&jsonschema.Schema{}).WithType(jsonschema.String.Type()).WithFormat(format).ToSchemaOrBool())
+		}
 	}
 	if f.Field.Type == freeType || optional(f.Field.Type) == freeType {
 		mendFree(s, tag, optional(f.Field.Type) != nil)

@@ -13,8 +13,7 @@ import (
 	"boxoffice/edge/webhook"
 )
 
-// hookHeaders are the headers of a delivery (service-api.md, Webhook delivery;
-// decisions.md section 9).
+// hookHeaders are the headers of a delivery (docs/webhooks.md).
 var hookHeaders = []struct{ name, text string }{
 	{"X-Service-Signature", "t=<unix seconds>,v1=<hex>: the HMAC-SHA256 under the endpoint's secret of <t>.<the body as it came>. Compare in constant time, and refuse a t that is more than 300 seconds off."},
 	{"X-Service-Event", "The type."},

@@ -3,6 +3,7 @@ package payments
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"boxoffice/engine"
@@ -17,6 +18,7 @@ var (
 	ErrBusy               = errors.New("too many calls")        // our own limit; nothing was sent
 	ErrThrottled          = errors.New("rate limited")          // the provider's limit
 	ErrDeclined           = errors.New("declined")              // the provider said no, for good
+	ErrReturned           = fmt.Errorf("%w: all of the charge goes back already", ErrDeclined)
 	ErrDuplicateReference = errors.New("duplicate reference")
 	ErrUnknownReference   = errors.New("unknown reference")
 	ErrSignature          = errors.New("bad signature")
@@ -32,6 +34,7 @@ var codes = map[error]engine.Code{
 	ErrBusy:               engine.Overloaded,
 	ErrThrottled:          engine.ProviderError,
 	ErrDeclined:           engine.ProviderError,
+	ErrReturned:           engine.ProviderError,
 	ErrDuplicateReference: engine.ProviderError,
 	ErrUnknownReference:   engine.ProviderError,
 	ErrSignature:          engine.Unauthorized,

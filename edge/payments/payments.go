@@ -29,9 +29,11 @@ type Provider interface {
 	Begin(ctx context.Context, c Charge) (Begun, error)
 	// Verify asks what became of the charge. It may be repeated at will.
 	Verify(ctx context.Context, reference string) (Outcome, error)
-	// Refund returns money of a paid charge. A repeat with the same Key
-	// finds the refund made before instead of making another, provided
-	// that the caller runs one Refund per charge at a time.
+	// Refund returns money of a paid charge. It first asks what came of
+	// the refunds made under the same Key, and answers with one that has
+	// not failed instead of making another, provided that the caller runs
+	// one Refund per Key at a time. When all have failed it answers with
+	// the last of them, until the caller names that one as After.
 	Refund(ctx context.Context, r RefundRequest) (RefundOutcome, error)
 	// RefundStatus asks how far a refund is, by RefundOutcome.ID.
 	RefundStatus(ctx context.Context, id string) (RefundOutcome, error)
@@ -86,6 +88,7 @@ type Outcome struct {
 // RefundRequest asks for money to go back.
 type RefundRequest struct {
 	Key          string // ours, unique per refund; makes a repeat safe
+	After        string // RefundOutcome.ID of the last attempt, known to have failed: send another; empty: none is known
 	Reference    string // of the charge
 	ProviderID   string // Outcome.ProviderID of the charge; asked for when empty
 	Amount       int64  // minor units; 0 means all

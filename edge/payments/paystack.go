@@ -6,6 +6,7 @@ import (
 	"crypto/sha512"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -39,7 +40,7 @@ var paystackRefunds = map[string]RefundStatus{
 	"needs-attention": RefundNeedsAttention,
 }
 
-// paystack is the adapter to Paystack's API (spec/providers.md section 3).
+// paystack is the adapter to Paystack's API (https://paystack.com/docs/api).
 type paystack struct{ client *client }
 
 func newPaystack(a Account, via http.RoundTripper, log *slog.Logger) (*paystack, error) {
@@ -122,9 +123,9 @@ func (p *paystack) Verify(ctx context.Context, reference string) (Outcome, error
 	return data.outcome(), nil
 }
 
-// Refund looks for a refund that carries the key, and calls POST /refund if
-// there is none: a timeout may have hidden that the first call made one, and
-// Paystack itself would make a second.
+// Refund looks for refunds that carry the key, and calls POST /refund only if
+// none of them may still move the money: a timeout may have hidden that an
+// earlier call made one, and Paystack itself would make a second.
 func (p *paystack) Refund(ctx context.Context, r RefundRequest) (RefundOutcome, error) {
 	if r.Key == "" || r.Amount < 0 || !validReference(r.Reference) {
 		return RefundOutcome{}, p.client.fail(ErrDeclined, "refund: key, reference or amount is not valid")
@@ -136,18 +137,69 @@ func (p *paystack) Refund(ctx context.Context, r RefundRequest) (RefundOutcome, 
 		}
 		r.ProviderID = o.ProviderID
 	}
-	if made, found, err := p.findRefund(ctx, r); found || err != nil {
-		return made, err
+	made, err := p.refundsOf(ctx, r)
+	switch {
+	case err != nil:
+		return RefundOutcome{}, err
+	case made.standing != nil:
+		return p.standing(r, made.standing)
+	case made.failed != nil && string(made.failed.ID) != r.After:
+		return made.failed.outcome(), nil
 	}
+	return p.sendRefund(ctx, r, made.attempts+1)
+}
+
+// standing is the outcome of a refund found under the request's key. One of
+// another amount was made by somebody else, and a person has to look at it.
+func (p *paystack) standing(r RefundRequest, made *refund) (RefundOutcome, error) {
+	o := made.outcome()
+	if r.Amount > 0 && o.Amount != r.Amount || r.Currency != "" && o.Currency != "" && o.Currency != r.Currency {
+		return RefundOutcome{}, p.client.fail(ErrDeclined, fmt.Sprintf("refund %s with the note %s is of %d %s, not of %d %s",
+			o.ID, made.MerchantNote, o.Amount, o.Currency, r.Amount, r.Currency))
+	}
+	return o, nil
+}
+
+// sendRefund calls POST /refund, under a key of the attempt's own. A refusal of
+// a charge that has gone back as a whole, by a chargeback or at the provider's
+// dashboard, says that the buyer has the money.
+func (p *paystack) sendRefund(ctx context.Context, r RefundRequest, attempt int) (RefundOutcome, error) {
 	var data refund
 	err := p.call(ctx, http.MethodPost, "/refund", createRefund{
 		Transaction: r.Reference, Amount: r.Amount, Currency: r.Currency,
-		CustomerNote: r.CustomerNote, MerchantNote: r.Key,
+		CustomerNote: r.CustomerNote, MerchantNote: attemptKey(r.Key, attempt),
 	}, &data, func() error { return data.check() })
-	if err != nil {
-		return RefundOutcome{}, err
+	if err == nil {
+		return data.outcome(), nil
 	}
-	return data.outcome(), nil
+	if errors.Is(err, ErrReturned) {
+		if o, failure := p.Verify(ctx, r.Reference); failure == nil && o.Status == Refunded {
+			return RefundOutcome{Status: RefundProcessed, Amount: r.Amount, Currency: r.Currency}, nil
+		}
+	}
+	return RefundOutcome{}, err
+}
+
+// attemptKey is the note that an attempt to send a refund carries: the key for
+// the first, the key and a number for each further one.
+func attemptKey(key string, attempt int) string {
+	if attempt == 1 {
+		return key
+	}
+	return key + "-" + strconv.Itoa(attempt)
+}
+
+// attemptOf is the number of the attempt that carries the note, or 0 when it is
+// none of the key's.
+func attemptOf(key, note string) int {
+	if note == key {
+		return 1
+	}
+	n, err := strconv.Atoi(strings.TrimPrefix(note, key+"-"))
+	if err != nil || n < 2 || attemptKey(key, n) != note {
+		return 0
+	}
+	return n
 }
 
 const (
@@ -155,9 +207,29 @@ const (
 	refundPages    = 50 // of one charge; an order has at most 2,000 tickets
 )
 
-// findRefund looks through the charge's refunds for the key. The list is asked
+// madeRefunds is what Paystack has of the attempts under one key.
+type madeRefunds struct {
+	attempts int     // the number of the last
+	standing *refund // one that has not failed; nil: none
+	failed   *refund // the last that failed; nil: none
+}
+
+func (m *madeRefunds) add(attempt int, r *refund) {
+	switch {
+	case paystackRefunds[r.Status] != RefundFailed:
+		m.standing = r
+	case m.failed == nil || attempt >= m.attempts:
+		m.failed = r
+	}
+	m.attempts = max(m.attempts, attempt)
+}
+
+// refundsOf looks through the charge's refunds for the key. The list is asked
 // by the provider's number: by reference it answers an empty list, not an error.
-func (p *paystack) findRefund(ctx context.Context, r RefundRequest) (RefundOutcome, bool, error) {
+// A list that does not end is an error: what it hides may be a refund under the
+// key, and another one would send the money twice.
+func (p *paystack) refundsOf(ctx context.Context, r RefundRequest) (madeRefunds, error) {
+	var found madeRefunds
 	for page := 1; page <= refundPages; page++ {
 		q := url.Values{
 			"transaction": {r.ProviderID},
@@ -166,22 +238,24 @@ func (p *paystack) findRefund(ctx context.Context, r RefundRequest) (RefundOutco
 		}
 		var list []refund
 		if err := p.call(ctx, http.MethodGet, "/refund?"+q.Encode(), nil, &list, nil); err != nil {
-			return RefundOutcome{}, false, err
+			return found, err
 		}
-		for _, made := range list {
-			if made.MerchantNote != r.Key {
+		for i := range list {
+			made := &list[i]
+			attempt := attemptOf(r.Key, made.MerchantNote)
+			if attempt == 0 {
 				continue
 			}
 			if err := made.check(); err != nil {
-				return RefundOutcome{}, false, p.client.fail(ErrFault, "refund list: "+err.Error())
+				return found, p.client.fail(ErrFault, "refund list: "+err.Error())
 			}
-			return made.outcome(), true, nil
+			found.add(attempt, made)
 		}
 		if len(list) < refundsPerPage {
-			break
+			return found, nil
 		}
 	}
-	return RefundOutcome{}, false, nil
+	return found, p.client.fail(ErrDeclined, fmt.Sprintf("the charge has more than %d refunds", refundPages*refundsPerPage))
 }
 
 // RefundStatus calls GET /refund/{id}.
@@ -230,6 +304,8 @@ func (p *paystack) call(ctx context.Context, method, path string, body, data any
 func (p *paystack) declined(status int, e envelope) *Error {
 	kind := ErrDeclined
 	switch {
+	case strings.Contains(strings.ToLower(e.Message), "fully reversed"):
+		kind = ErrReturned
 	case e.Code == "duplicate_reference", strings.EqualFold(e.Message, "Duplicate Transaction Reference"):
 		kind = ErrDuplicateReference
 	case e.Code == "transaction_not_found", status == http.StatusNotFound:

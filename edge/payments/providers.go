@@ -13,15 +13,23 @@ import (
 
 // Definition is one row of the table of providers.
 type Definition struct {
+	// Name is the provider's name on the wire.
+	Name string
+	// Window is how long the provider lets a buyer pay: an order's own window is
+	// extended to it once.
+	Window time.Duration
 	// SignatureHeader carries the signature of an inbound notice.
 	SignatureHeader string
 	// Open makes the adapter, or says ErrNotConfigured.
 	Open func(cfg Config, via http.RoundTripper, log *slog.Logger) (Provider, error)
 }
 
-// Providers is every provider that we can speak to, by its name on the wire.
-var Providers = map[string]Definition{
-	"paystack": {
+// Providers is every provider that we can speak to. A buyer who names none pays
+// with the first that is configured: crypto comes before cards.
+var Providers = []Definition{
+	{
+		Name:            "paystack",
+		Window:          30 * time.Minute,
 		SignatureHeader: "X-Paystack-Signature",
 		Open: func(cfg Config, via http.RoundTripper, log *slog.Logger) (Provider, error) {
 			return newPaystack(cfg.Paystack, via, log)
@@ -101,36 +109,57 @@ func (Secret) MarshalText() ([]byte, error) { return []byte(mask), nil }
 // LogValue masks the secret.
 func (Secret) LogValue() slog.Value { return slog.StringValue(mask) }
 
+// Gateway is a provider that is configured here, with its row of Providers.
+type Gateway struct {
+	Definition
+	Provider
+}
+
 // Gateways is the providers that are configured here.
 type Gateways struct {
 	transport *http.Transport
-	open      map[string]Provider
+	open      []Gateway // in the order of Providers
 }
 
 // Open opens every provider that has an account. A provider without one is
 // left out; an account that cannot work is an error.
 func Open(cfg Config, log *slog.Logger) (*Gateways, error) {
-	g := &Gateways{transport: newTransport(), open: make(map[string]Provider)}
-	for name, d := range Providers {
+	g := &Gateways{transport: newTransport()}
+	for _, d := range Providers {
 		p, err := d.Open(cfg, g.transport, log)
 		if errors.Is(err, ErrNotConfigured) {
 			continue
 		}
 		if err != nil {
-			return nil, fmt.Errorf("payment provider %s: %w", name, err)
+			return nil, fmt.Errorf("payment provider %s: %w", d.Name, err)
 		}
-		g.open[name] = p
+		g.open = append(g.open, Gateway{d, p})
 	}
 	return g, nil
 }
 
 // Provider returns the provider of that name, or ErrNotConfigured.
 func (g *Gateways) Provider(name string) (Provider, error) {
-	p, ok := g.open[name]
-	if !ok {
-		return nil, &Error{Provider: name, Kind: ErrNotConfigured}
+	if name == "" {
+		return nil, &Error{Kind: ErrNotConfigured}
+	}
+	p, err := g.Choose(name)
+	if err != nil {
+		return nil, err
 	}
 	return p, nil
+}
+
+// Choose returns the provider that a buyer pays with: the one of that name, or,
+// without a name, the first of Providers that is configured. It may return
+// ErrNotConfigured.
+func (g *Gateways) Choose(name string) (*Gateway, error) {
+	for i := range g.open {
+		if name == "" || g.open[i].Name == name {
+			return &g.open[i], nil
+		}
+	}
+	return nil, &Error{Provider: name, Kind: ErrNotConfigured}
 }
 
 // Close drops the idle connections. Calls under way finish.

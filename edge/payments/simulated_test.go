@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -346,6 +347,55 @@ func TestRefundsAgainstSimulator(t *testing.T) {
 			require.Equal(t, payments.Succeeded, o.Status)
 		})
 	}
+	t.Run("fails twice, then arrives, once", func(t *testing.T) {
+		paid(t, "again", "refundfails=2")
+		req := payments.RefundRequest{Key: "k", Reference: "again", Amount: 10000, Currency: "NGN"}
+		for range 2 {
+			made, err := p.Refund(t.Context(), req)
+			require.NoError(t, err)
+			require.NotEqual(t, req.After, made.ID)
+			require.Equal(t, payments.RefundPending, made.Status)
+			now.pass(3 * time.Hour)
+			for range 2 { // no other is sent before the caller says that it knows
+				again, err := p.Refund(t.Context(), req)
+				require.NoError(t, err)
+				require.Equal(t, payments.RefundOutcome{ID: made.ID, Status: payments.RefundFailed, Amount: 10000, Currency: "NGN"}, again)
+			}
+			req.After = made.ID
+		}
+		last, err := p.Refund(t.Context(), req)
+		require.NoError(t, err)
+		now.pass(3 * time.Hour)
+		for _, after := range []string{"", req.After, last.ID} {
+			req.After = after
+			again, err := p.Refund(t.Context(), req)
+			require.NoError(t, err)
+			require.Equal(t, payments.RefundOutcome{ID: last.ID, Status: payments.RefundProcessed, Amount: 10000, Currency: "NGN"}, again)
+		}
+		req.Amount++
+		_, err = p.Refund(t.Context(), req)
+		require.ErrorIs(t, err, payments.ErrDeclined, "what stands under the key is of another amount")
+	})
+	t.Run("the balance is too small, twice", func(t *testing.T) {
+		paid(t, "broke", "refundrefused=2,refundslow=10h")
+		req := payments.RefundRequest{Key: "k", Reference: "broke", Amount: 30050}
+		for range 2 {
+			_, err := p.Refund(t.Context(), req)
+			require.ErrorIs(t, err, payments.ErrDeclined)
+		}
+		made, err := p.Refund(t.Context(), req)
+		require.NoError(t, err)
+		now.pass(9 * time.Hour)
+		require.Equal(t, payments.RefundPending, status(t, made.ID))
+		now.pass(2 * time.Hour)
+		require.Equal(t, payments.RefundProcessing, status(t, made.ID))
+	})
+	t.Run("a charge that the provider has returned already", func(t *testing.T) {
+		paid(t, "charged-back", "reversed")
+		made, err := p.Refund(t.Context(), payments.RefundRequest{Key: "k", Reference: "charged-back", Amount: 30050, Currency: "NGN"})
+		require.NoError(t, err)
+		require.Equal(t, payments.RefundOutcome{Status: payments.RefundProcessed, Amount: 30050, Currency: "NGN"}, made)
+	})
 	t.Run("what was not paid, or is not known", func(t *testing.T) {
 		_, err := p.Begin(t.Context(), charge("unpaid"))
 		require.NoError(t, err)
@@ -397,7 +447,7 @@ func TestWebhooksAgainstSimulator(t *testing.T) {
 	target := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		<-ready
 		body, _ := io.ReadAll(r.Body)
-		n, err := p.Notice(body, r.Header.Get(payments.Providers["paystack"].SignatureHeader))
+		n, err := p.Notice(body, r.Header.Get(payments.Providers[slices.IndexFunc(payments.Providers, func(d payments.Definition) bool { return d.Name == "paystack" })].SignatureHeader))
 		hooks <- hook{n, err}
 	}))
 	sim := simulate(t, paysim.Config{WebhookURL: target, RefundStep: time.Millisecond})

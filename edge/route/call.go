@@ -14,14 +14,17 @@ import (
 
 // Principal is who sends a request, as far as its credentials prove.
 type Principal struct {
-	Kinds      Auth   // what the credentials are; Public for none
-	User       int64  // of a JWT
-	Email      string // of a JWT's user
-	Session    string // of a JWT
-	Key        int64  // number of an API key
-	Strict     int    // an API key's own ceiling of strict writes in a minute; 0: the usual
-	Grants     []Grant
-	OrderToken string // as sent; the handler matches it with the order
+	Kinds Auth   // what the credentials are; Public for none
+	User  int64  // of a JWT
+	Email string // of a JWT's user
+	// EmailProven says whether whoever opened a JWT's session has proven to have the
+	// mailbox of Email. Anybody may register anybody's address.
+	EmailProven bool
+	Session     string // of a JWT
+	Key         int64  // number of an API key
+	Strict      int    // an API key's own ceiling of strict writes in a minute; 0: the usual
+	Grants      []Grant
+	OrderToken  string // as sent; the handler matches it with the order
 }
 
 // Grant is what a principal may do in one organization: one per membership of a
@@ -68,14 +71,16 @@ type Call struct {
 	Body []byte
 	// Headers of a success, in order.
 	Headers []Header
+	// Computed says that the answer of a public read took more than memory.
+	Computed bool
 	// Topic is what a stream shows, once its handler has said so.
 	Topic *sse.Topic
 
 	deadline deadline
 	hash     [sha256.Size]byte
 	hashed   bool
-	scope    [sha256.Size]byte
-	scoped   bool
+	unkeyed  [sha256.Size]byte // the scope of a call without an Idempotency-Key, once it is drawn
+	drawn    bool
 }
 
 // Header is one header of an answer.
@@ -85,9 +90,17 @@ type Header struct{ Name, Value string }
 // ends with parent, at the operation's deadline, or at End.
 func NewCall(parent context.Context, op *Op, now time.Time) *Call {
 	c := &Call{Op: op, Now: now}
-	c.deadline.parent, c.deadline.at = parent, now.Add(c.Timeout())
+	c.deadline.parent, c.deadline.at, c.deadline.call = parent, now.Add(c.Timeout()), c
 	c.Context = &c.deadline
 	return c
+}
+
+// CallOf is the call whose own context ctx is, or nil.
+func CallOf(ctx context.Context) *Call {
+	if d, ok := ctx.(*deadline); ok {
+		return d.call
+	}
+	return nil
 }
 
 // Timeout bounds the call.
@@ -115,24 +128,41 @@ func (c *Call) BodyHash() [sha256.Size]byte {
 	return c.hash
 }
 
-// Scope identifies the request by (environment, principal or guest address,
-// method, route, Idempotency-Key), within which a repeat is known (decisions.md
-// section 8). It is the same in every process; without a key it is random.
-func (c *Call) Scope() [sha256.Size]byte {
-	if c.scoped {
-		return c.scope
+// Scope identifies the request by (environment, principal, method, route,
+// Idempotency-Key), within which a repeat is known. It is the same in every
+// process; without a key it is random. All callers without credentials are one
+// principal, so that a phone that changes its network repeats the same request:
+// their key is any UUID that only they know. A stranger who learns it is told
+// IDEMPOTENCY_KEY_REUSED, for the first answer needs the whole first body too.
+//
+// The scope is a plain hash of what the client knows. What is shorter than the
+// scope and must not collide is derived from it under the master key.
+func (c *Call) Scope() [sha256.Size]byte { return c.scopeOf(c.who()) }
+
+// FormerScope is the scope that the release before gave the same request: it told
+// callers without credentials apart by their address. A repeat of a request that
+// was sent to that release is looked for under it, too.
+func (c *Call) FormerScope() [sha256.Size]byte {
+	who := c.who()
+	if who == guest {
+		who = "guest/" + Network(c.Client).String()
 	}
-	c.scoped = true
+	return c.scopeOf(who)
+}
+
+func (c *Call) scopeOf(who string) [sha256.Size]byte {
 	if c.IdempotencyKey == "" {
-		_, _ = rand.Read(c.scope[:]) // never fails
-		return c.scope
+		if !c.drawn {
+			_, _ = rand.Read(c.unkeyed[:]) // never fails
+			c.drawn = true
+		}
+		return c.unkeyed
 	}
 	b := make([]byte, 0, 256)
-	for _, part := range []string{c.Env, c.who(), c.Op.Method, c.Op.Path, c.IdempotencyKey} {
+	for _, part := range []string{c.Env, who, c.Op.Method, c.Op.Path, c.IdempotencyKey} {
 		b = append(append(b, part...), 0)
 	}
-	c.scope = sha256.Sum256(b)
-	return c.scope
+	return sha256.Sum256(b)
 }
 
 // CommandID is an id for what the request makes, the same on every retry with
@@ -142,7 +172,10 @@ func (c *Call) CommandID() [16]byte {
 	return [16]byte(s[:16])
 }
 
-// who is the principal, or the address of a guest.
+// guest is the principal of all who send no credentials.
+const guest = "guest"
+
+// who is the principal.
 func (c *Call) who() string {
 	switch {
 	case c.Principal.Kinds.Has(User):
@@ -150,7 +183,7 @@ func (c *Call) who() string {
 	case c.Principal.Kinds.Has(Key):
 		return "key/" + strconv.FormatInt(c.Principal.Key, 10)
 	}
-	return "guest/" + Network(c.Client).String()
+	return guest
 }
 
 // Network is what counts as one client: an IPv4 address, or an IPv6 network of
@@ -168,6 +201,7 @@ func Network(a netip.Addr) netip.Addr {
 type deadline struct {
 	parent context.Context
 	at     time.Time
+	call   *Call
 	once   sync.Once
 	inner  context.Context
 	cancel context.CancelFunc

@@ -87,7 +87,10 @@ func (op *Op) handlerFaults() []string {
 	for _, p := range parameter.FindAllString(op.Path, -1) {
 		names = append(names, strings.Trim(p, "{}"))
 	}
-	bound := op.Handler.PathParams()
+	var bound []string
+	for _, p := range op.Handler.PathParams() {
+		bound = append(bound, p.Name)
+	}
 	slices.Sort(names)
 	slices.Sort(bound)
 	if !slices.Equal(names, bound) {
@@ -96,21 +99,18 @@ func (op *Op) handlerFaults() []string {
 	return append(found, unbounded(op.Handler.In, op.Handler.In.Name(), nil)...)
 }
 
-// unbounded lists the fields of a request that a client could make as long as
-// the body.
+// unbounded lists the fields of a request, in path, query, headers and body,
+// that lack a bound: a client could make them as long or as large as it likes.
 func unbounded(t reflect.Type, where string, seen []reflect.Type) []string {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		t = t.Elem()
 	}
-	if t.Kind() != reflect.Struct || t == reflect.TypeFor[time.Time]() || slices.Contains(seen, t) {
+	if t.Kind() != reflect.Struct || t == timeType || slices.Contains(seen, t) {
 		return nil
 	}
 	var found []string
 	for f := range t.Fields() {
 		at := where + "." + f.Name
-		if f.Tag.Get("path") != "" {
-			continue // the server bounds these
-		}
 		ft := f.Type
 		if o, ok := reflect.TypeAssert[Optional](reflect.Zero(ft)); ok {
 			ft = o.Inner()
@@ -122,18 +122,29 @@ func unbounded(t reflect.Type, where string, seen []reflect.Type) []string {
 }
 
 func unboundedField(t reflect.Type, tag reflect.StructTag, where string) []string {
-	if t == freeType {
-		t = reflect.TypeFor[string]()
-	}
 	var found []string
-	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
-		if t.Kind() == reflect.Slice && tag.Get("maxItems") == "" {
-			found = append(found, where+" has no maxItems")
+	must := func(keys ...string) {
+		for _, key := range keys {
+			if tag.Get(key) == "" {
+				found = append(found, where+" has no "+key)
+			}
+		}
+	}
+	for t != freeType && (t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice) {
+		if t.Kind() == reflect.Slice {
+			must("maxItems")
 		}
 		t = t.Elem()
 	}
-	if t.Kind() == reflect.String && tag.Get("maxLength") == "" && tag.Get("enum") == "" && !slices.Contains(shortFormats, tag.Get("format")) {
-		found = append(found, where+" has no maxLength")
+	switch kind := scalarOf(t); {
+	case t == freeType: // MaxDepth bounds its depth
+		must("maxLength")
+	case kind == nil || kind == boolKind || kind == timeKind: // keepTime bounds times
+	case tag.Get("enum") != "":
+	case kind != stringKind:
+		must("minimum", "maximum")
+	case !slices.Contains(shortFormats, tag.Get("format")):
+		must("maxLength")
 	}
 	return found
 }

@@ -1,9 +1,11 @@
 package route_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 
 	"boxoffice/edge/route"
@@ -11,7 +13,7 @@ import (
 )
 
 type noted struct {
-	ID   string `path:"id"`
+	ID   string `path:"id" format:"id" maxLength:"100"`
 	Note string `json:"note" maxLength:"100"`
 }
 
@@ -52,24 +54,6 @@ func TestARowThatLacksSomething(t *testing.T) {
 		"status 204 and route.None":         func(op *route.Op) { op.Status = 204 },
 		"Timeout is too long":               func(op *route.Op) { op.Timeout = time.Hour },
 		"MaxBody is beyond":                 func(op *route.Op) { op.MaxBody = 1 << 30 },
-		".Text has no maxLength": func(op *route.Op) {
-			op.Handler = route.Handle(func(*route.Call, *struct {
-				ID   string `path:"id"`
-				Text string `json:"text"`
-			},
-			) (*noted, error) {
-				return new(noted), nil
-			})
-		},
-		".List has no maxItems": func(op *route.Op) {
-			op.Handler = route.Handle(func(*route.Call, *struct {
-				ID   string `path:"id"`
-				List []int  `json:"list"`
-			},
-			) (*noted, error) {
-				return new(noted), nil
-			})
-		},
 	} {
 		op := whole()
 		change(&op)
@@ -82,6 +66,77 @@ func TestARowThatLacksSomething(t *testing.T) {
 	require.Len(t, twice, 2)
 	require.Contains(t, twice[0], "the operation id is taken")
 	require.Contains(t, twice[1], "the path is taken")
+}
+
+// TestAFieldWithoutABound holds that no row is served of which a client could
+// make a field as long or as large as it likes.
+func TestAFieldWithoutABound(t *testing.T) {
+	t.Parallel()
+	type id = noted
+	for _, tc := range []struct {
+		lacking string
+		handler route.Handler
+	}{
+		{".Text has no maxLength", taking[struct {
+			id
+			Text string `json:"text"`
+		}]()},
+		{".Text has no maxLength", taking[struct {
+			id
+			Text string `query:"text"`
+		}]()},
+		{".Text has no maxLength", taking[struct {
+			id
+			Text string `header:"X-Text" format:"uri"`
+		}]()},
+		{".Thing has no maxLength", taking[struct {
+			id
+			Thing string `path:"thing" format:"id"`
+		}]()},
+		{".Free has no maxLength", taking[struct {
+			id
+			Free route.Opt[jsontext.Value] `json:"free" format:"object"`
+		}]()},
+		{".List has no maxItems", taking[struct {
+			id
+			List []bool `json:"list"`
+		}]()},
+		{".List has no maxLength", taking[struct {
+			id
+			List route.Opt[[]string] `json:"list" maxItems:"1"`
+		}]()},
+		{".Number has no maximum", taking[struct {
+			id
+			Number int8 `json:"number" minimum:"0"`
+		}]()},
+		{".Number has no minimum", taking[struct {
+			id
+			Number *float64 `json:"number" maximum:"0"`
+		}]()},
+		{".Number has no maximum", taking[struct {
+			id
+			Number route.Opt[uint64] `json:"number" minimum:"0"`
+		}]()},
+		{".Money has no maximum", taking[struct {
+			id
+			Money []route.Money `query:"money" maxItems:"2" minimum:"0"`
+		}]()},
+		{".Lines.Number has no maximum", taking[struct {
+			id
+			Lines []struct {
+				Number int `json:"number" minimum:"0"`
+			} `json:"lines" maxItems:"3"`
+		}]()},
+	} {
+		op := whole()
+		op.Handler = tc.handler
+		require.Contains(t, strings.Join(route.Incomplete([]route.Op{op}), "\n"), tc.lacking)
+	}
+}
+
+// taking is a handler of requests of a type.
+func taking[In any]() route.Handler {
+	return route.Handle(func(*route.Call, *In) (*noted, error) { return new(noted), nil })
 }
 
 func TestScopes(t *testing.T) {

@@ -1,30 +1,34 @@
 package route
 
 import (
+	_ "embed" // timezones.txt
 	"net/netip"
 	"net/url"
+	"strconv"
 	"strings"
-	"sync"
 	"time"
-	_ "time/tzdata" // which time zones exist must not depend on the machine
+	_ "time/tzdata" // every zone can be loaded, whatever the machine has installed
 )
 
 // format is one value of the format tag.
 type format struct {
-	what  string // completes "must be ..."
-	valid func(string) bool
+	what      string // completes "must be ..."
+	valid     func(string) bool
+	canonical func(string) string // how the text is kept; nil: as it is
 }
 
 // formats are the values of the format tag.
 var formats = map[string]format{
-	"email":     {"an e-mail address", validEmail},
-	"uuid":      {"a UUID", ValidUUID},
-	"uri":       {"an absolute http or https address", ValidURI},
-	"date-time": {"a date and time as in RFC 3339", validDateTime},
-	"date":      {"a date as YYYY-MM-DD", validDate},
-	"timezone":  {"an IANA time zone", validTimezone},
-	"country":   {"an ISO 3166-1 alpha-2 country code", oneWordOf(countries)},
-	"currency":  {"an ISO 4217 currency code", oneWordOf(currencies)},
+	"email":     {what: "an e-mail address", valid: validEmail},
+	"uuid":      {what: "a UUID", valid: ValidUUID},
+	"uri":       {what: "an absolute http or https address", valid: ValidURI},
+	"hosted":    {what: "an absolute http or https address, or /media/<id>", valid: validHosted},
+	"date-time": {what: "a date and time as in RFC 3339", valid: validDateTime},
+	"date":      {what: "a date as YYYY-MM-DD", valid: validDate},
+	"timezone":  {what: "an IANA time zone", valid: validTimezone},
+	"country":   {what: "an ISO 3166-1 alpha-2 country code", valid: oneWordOf(countries), canonical: upperASCII},
+	"id":        {what: "made of letters, digits, _, . and -", valid: validID},
+	"currency":  {what: "an ISO 4217 currency code", valid: oneWordOf(currencies)},
 }
 
 // validEmail accepts the addresses that mail providers give out: printable
@@ -102,6 +106,21 @@ func ValidURI(s string) bool {
 	return validDomain(host)
 }
 
+// validHosted accepts an address, or the root-relative path of a file that the
+// service hosts. An empty text is no file.
+func validHosted(s string) bool {
+	id, hosted := strings.CutPrefix(s, HostedPrefix)
+	if !hosted {
+		return s == "" || ValidURI(s)
+	}
+	n, err := strconv.ParseInt(id, 10, 64)
+	return err == nil && n > 0 && strconv.FormatInt(n, 10) == id
+}
+
+// HostedPrefix begins the path of a file that the service hosts; its number
+// follows.
+const HostedPrefix = "/media/"
+
 func validDateTime(s string) bool {
 	_, ok := parseTime(s)
 	return ok
@@ -125,30 +144,49 @@ func validDate(s string) bool {
 	return err == nil
 }
 
-// timezones remembers the names that exist: finding one reads a file.
-var timezones sync.Map
+//go:embed timezones.txt
+var timezoneNames string
 
-func validTimezone(s string) bool {
-	if _, ok := timezones.Load(s); ok {
-		return true
-	}
-	// LoadLocation gives these two a meaning of its own.
-	if s == "" || s == "Local" || len(s) > 64 {
-		return false
-	}
-	if _, err := time.LoadLocation(s); err != nil {
-		return false
-	}
-	timezones.Store(s, struct{}{})
-	return true
+// timezones are the names of the tz database, its zones and their links. The
+// list is part of the program, because what a machine has installed differs
+// from node to node and holds more than zones, such as right/UTC with its leap
+// seconds, which no other program reads as we would.
+var timezones = wordsOf(timezoneNames)
+
+func validTimezone(s string) bool { return timezones[s] }
+
+// upperASCII is s with its letters a to z in upper case.
+func upperASCII(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' {
+			return r - 'a' + 'A'
+		}
+		return r
+	}, s)
 }
 
-// oneWordOf accepts the words of a list.
-func oneWordOf(list string) func(string) bool {
+// validID says whether s is made of the characters of ids and slugs.
+func validID(s string) bool {
+	for _, c := range []byte(s) {
+		if !alphanumeric(c) && c != '_' && c != '.' && c != '-' {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// wordsOf is the set of a list's words.
+func wordsOf(list string) map[string]bool {
 	words := map[string]bool{}
 	for w := range strings.FieldsSeq(list) {
 		words[w] = true
 	}
+	return words
+}
+
+// oneWordOf accepts the words of a list.
+func oneWordOf(list string) func(string) bool {
+	words := wordsOf(list)
 	return func(s string) bool { return words[s] }
 }
 

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -29,6 +30,8 @@ func (f *free) json(d *decoder, v reflect.Value) error {
 		d.report(problem{IssueMaxLength, "must have at most " + strconv.Itoa(f.max) + " bytes"})
 	case escapesNUL(raw):
 		d.report(problem{IssueFormat, mustNotNUL})
+	case hasHugeNumber(raw):
+		d.report(problem{IssueType, "must not hold a number beyond 1.8e308"})
 	default:
 		v.SetBytes(slices.Clone(raw))
 	}
@@ -48,4 +51,29 @@ func escapesNUL(raw []byte) bool {
 		}
 		raw = raw[i+2:] // past what is escaped, a backslash perhaps
 	}
+}
+
+// hasHugeNumber says whether a number in raw is beyond a float64, which most
+// readers of JSON refuse together with all that stands around it.
+func hasHugeNumber(raw []byte) bool {
+	for i := 0; i < len(raw); i++ {
+		switch c := raw[i]; {
+		case c == '"':
+			for i++; raw[i] != '"'; i++ {
+				if raw[i] == '\\' {
+					i++
+				}
+			}
+		case c == '-' || c >= '0' && c <= '9':
+			end := i + 1
+			for end < len(raw) && strings.IndexByte("0123456789+-.eE", raw[end]) >= 0 {
+				end++
+			}
+			if _, err := strconv.ParseFloat(string(raw[i:end]), 64); err != nil {
+				return true
+			}
+			i = end - 1
+		}
+	}
+	return false
 }

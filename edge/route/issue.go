@@ -26,6 +26,8 @@ const (
 	IssueEnum      = "enum"     // none of the allowed values
 	IssueFormat    = "format"   // not in the named format, or not storable text
 	IssueDecimals  = "decimals" // more decimal places than money has
+
+	IssueUnsupported = "unsupported" // not taken here, or not yet
 )
 
 // MaxIssues bounds the issues told about one request.

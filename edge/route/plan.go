@@ -19,15 +19,21 @@ import (
 //	minimum, maximum        numbers; Money in major units
 //	minItems, maxItems      slices; the other constraints hold for each element
 //	enum        a,b,c: the allowed values
-//	format      email, uuid, uri, date-time, date, timezone, country, currency;
-//	            of free-form JSON: object
+//	format      email, uuid, uri, hosted, date-time, date, timezone, country,
+//	            currency; id: letters, digits, '_', '.' and '-'; of free-form JSON: object
+//	dateOnly    of a time in the query: it may be a date too, which is the start or
+//	            the end of that day in UTC
 //	nullable    false: an Opt that cannot be null
 //	description, example    for the document only
 //
 // Strings, booleans, integers, float64, time.Time, Money and named types of
 // these are scalars. A JSON field may also be a struct, a slice, a pointer (nil
-// when absent or null) or an Opt of any of these; a parameter may be a slice of
+// when absent or null) or an Opt of any of these; a NotYet field declares a
+// member that is refused; a parameter may be a slice of
 // scalars; jsontext.Value takes free-form JSON (maxLength in bytes). null stands for absent everywhere but in an Opt.
+//
+// A path parameter with a format is sent as it is; one without takes any text,
+// percent-encoded (see PathParam).
 type plan struct {
 	params []param
 	body   *object // nil: the operation reads no body
@@ -48,6 +54,8 @@ type param struct {
 	index    []int
 	node     node
 	required bool
+	max      int           // characters of a path parameter
+	text     bool          // a path parameter of any text
 	initial  reflect.Value // the default; invalid for none
 }
 
@@ -79,6 +87,10 @@ func (p *plan) collect(c *compiler, body *object, t reflect.Type, index []int) {
 			continue
 		}
 		where := fmt.Sprintf("%v.%s", t, f.Name)
+		if f.Type == notYetType {
+			body.addNotYet(where, f, at)
+			continue
+		}
 		switch key := tagged(f); key {
 		case "json":
 			body.add(c, where, f, at)
@@ -124,6 +136,9 @@ func (o *object) add(c *compiler, where string, f reflect.StructField, index []i
 	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 	if !f.IsExported() || name == "" || name == "-" {
 		panic("route: " + where + " needs a name in its json tag")
+	}
+	if _, ok := f.Tag.Lookup("dateOnly"); ok {
+		panic("route: " + where + ": dateOnly is for parameters")
 	}
 	if o.fields[name] != nil {
 		panic("route: " + where + " repeats the name " + name)
@@ -178,7 +193,12 @@ func (c *compiler) members(o *object, t reflect.Type, index []int) {
 			c.members(o, f.Type, at)
 			continue
 		}
-		o.add(c, fmt.Sprintf("%v.%s", t, f.Name), f, at)
+		where := fmt.Sprintf("%v.%s", t, f.Name)
+		if f.Type == notYetType {
+			o.addNotYet(where, f, at)
+			continue
+		}
+		o.add(c, where, f, at)
 	}
 }
 
@@ -189,6 +209,14 @@ func (c *compiler) param(where, key string, f reflect.StructField, index []int) 
 	}
 	tags := c.tags(where, f.Tag)
 	p.node, p.required = c.node(where, f.Type, tags), tags.required || p.in == inPath
+	p.max, p.text = tags.count(where, "maxLength"), tags.set["format"] == ""
+	if day, ok := f.Tag.Lookup("dateOnly"); ok {
+		if f.Type != timeType || p.in != inQuery || day != "start" && day != "end" {
+			panic("route: " + where + ": dateOnly is start or end, of a time in the query")
+		}
+		s := &scalar{kind: dated(day == "end")}
+		p.node = node{json: s.json, text: s.text}
+	}
 	if p.node.text == nil {
 		panic(fmt.Sprintf("route: %s: %v cannot be a parameter", where, f.Type))
 	}

@@ -52,8 +52,8 @@ func (a Auth) String() string {
 	return strings.Join(names, ", ")
 }
 
-// Tier names a group of operations that share a rate limit (service-api.md,
-// Limits).
+// Tier names a group of operations that share a rate limit (docs/rules.md,
+// Rate limits).
 type Tier string
 
 // The tiers of the specification.
@@ -67,7 +67,7 @@ const (
 )
 
 // Idempotency says what a repeat with the same Idempotency-Key is answered from
-// (decisions.md section 8).
+// (docs/rules.md, Idempotency).
 type Idempotency string
 
 // The ways to know a repeat. GET has none.
@@ -82,11 +82,10 @@ type Limit struct {
 	CountedPer string // whom it counts, for people
 }
 
-// Limits are the tiers with their limits (service-api.md, Limits; decisions.md
-// section 7).
+// Limits are the tiers with their limits (docs/rules.md, Rate limits).
 var Limits = map[Tier]Limit{
 	TierPublic:   {120, "credential, else client address"},
-	TierAuth:     {20, "client address, and e-mail address"},
+	TierAuth:     {20, "client address; ten times as many for an e-mail address from all of them"},
 	TierStrict:   {30, "credential or order token, else client address"},
 	TierCheckin:  {120, "credential and device"},
 	TierProvider: {300, "payment provider"},
@@ -226,15 +225,25 @@ func (h Handler) HasBody() bool { return h.plan != nil && h.plan.body != nil }
 // NeedsBody says whether a request without a body cannot be valid.
 func (h Handler) NeedsBody() bool { return h.HasBody() && h.plan.body.required != 0 }
 
-// PathParams lists the names that the request type binds from the path.
-func (h Handler) PathParams() []string {
-	var names []string
+// PathParam is a parameter of the path. One that is Text may be any text of
+// UTF-8 without NUL, percent-encoded; the others are made of letters, digits,
+// '_', '.' and '-', and nothing in them is encoded. A path whose parameter is
+// neither names nothing: NOT_FOUND.
+type PathParam struct {
+	Name      string
+	MaxLength int // characters; -1: its format bounds it
+	Text      bool
+}
+
+// PathParams lists what the request type binds from the path.
+func (h Handler) PathParams() []PathParam {
+	var all []PathParam
 	for _, p := range h.plan.params {
 		if p.in == inPath {
-			names = append(names, p.name)
+			all = append(all, PathParam{Name: p.name, MaxLength: p.max, Text: p.text})
 		}
 	}
-	return names
+	return all
 }
 
 // Source is where a request's parameters come from: the HTTP request, or a

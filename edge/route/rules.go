@@ -115,7 +115,12 @@ func (t tags) check(where string, typ reflect.Type, key, text string) check {
 		return func(reflect.Value) problem { return none }
 	}
 	bad := problem{IssueFormat, "must be " + f.what}
-	return func(v reflect.Value) problem { return when(!f.valid(v.String()), bad) }
+	return func(v reflect.Value) problem {
+		if f.canonical != nil {
+			v.SetString(f.canonical(v.String()))
+		}
+		return when(!f.valid(v.String()), bad)
+	}
 }
 
 func when(broken bool, p problem) problem {

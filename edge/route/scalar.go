@@ -33,6 +33,7 @@ const (
 	mustUint  = "must be an integer of 0 or more"
 	mustFloat = "must be a number"
 	mustTime  = "must be a date and time as in RFC 3339"
+	mustYear  = "must be in the years 1970 to 9999, in UTC"
 
 	mustNotNUL = "must not contain the character U+0000" // Postgres cannot store it
 )
@@ -90,9 +91,17 @@ func setBool(v reflect.Value, text []byte) problem {
 	return none
 }
 
+// digitsOnly says whether a number is written without what package strconv takes
+// beside JSON's forms: a leading plus, hexadecimal digits, words.
+func digitsOnly(text []byte) bool {
+	return len(text) > 0 && text[0] != '+' && len(bytes.Trim(text, "0123456789+-.eE")) == 0
+}
+
 func setInt(v reflect.Value, text []byte) problem {
 	n, err := strconv.ParseInt(string(text), 10, v.Type().Bits())
 	switch {
+	case !digitsOnly(text):
+		return problem{IssueType, mustInt}
 	case errors.Is(err, strconv.ErrRange) && text[0] == '-':
 		return problem{IssueMinimum, "must be a larger integer"}
 	case errors.Is(err, strconv.ErrRange):
@@ -118,7 +127,7 @@ func setUint(v reflect.Value, text []byte) problem {
 
 func setFloat(v reflect.Value, text []byte) problem {
 	n, err := strconv.ParseFloat(string(text), 64)
-	if err != nil || math.IsNaN(n) || math.IsInf(n, 0) {
+	if err != nil || !digitsOnly(text) || math.IsNaN(n) || math.IsInf(n, 0) {
 		return problem{IssueType, mustFloat}
 	}
 	v.SetFloat(n)
@@ -131,16 +140,58 @@ func setMoney(v reflect.Value, text []byte) problem {
 	return p
 }
 
-// setTime keeps the instant, in UTC and to the microsecond, as Postgres does.
+// setTime reads an instant of RFC 3339.
 func setTime(v reflect.Value, text []byte) problem {
 	t, ok := parseTime(string(text))
 	if !ok {
 		return problem{IssueType, mustTime}
 	}
+	return keepTime(v, t)
+}
+
+// The instants that a request may name. JSON cannot write later ones, so an
+// answer, a webhook or a mail that had to tell of one could not be made.
+var (
+	firstMoment = time.Unix(0, 0)
+	lastMoment  = time.Date(9999, 12, 31, 23, 59, 59, 999_999_999, time.UTC)
+)
+
+// keepTime keeps the instant, in UTC and to the microsecond, as Postgres does.
+// The first millisecond of 1970 becomes the second, because 0 stands for "no
+// time" wherever unix milliseconds are stored.
+func keepTime(v reflect.Value, t time.Time) problem {
+	switch {
+	case t.Before(firstMoment):
+		return problem{IssueMinimum, mustYear}
+	case t.After(lastMoment):
+		return problem{IssueMaximum, mustYear}
+	case t.UnixMilli() == 0:
+		t = time.UnixMilli(1)
+	}
 	if p, ok := reflect.TypeAssert[*time.Time](v.Addr()); ok {
 		*p = t.UTC().Truncate(time.Microsecond)
 	}
 	return none
+}
+
+// dated reads a parameter that may be an instant or a date, which stands for
+// the first or the last microsecond of that day in UTC.
+func dated(end bool) *scalarKind {
+	kind := *timeKind
+	kind.what = "must be a date as YYYY-MM-DD, or a date and time as in RFC 3339"
+	kind.set = func(v reflect.Value, text []byte) problem {
+		day, err := time.Parse(time.DateOnly, string(text))
+		switch {
+		case err == nil && end:
+			return keepTime(v, day.AddDate(0, 0, 1).Add(-time.Microsecond))
+		case err == nil:
+			return keepTime(v, day)
+		case len(text) <= len(time.DateOnly):
+			return problem{IssueType, kind.what}
+		}
+		return setTime(v, text)
+	}
+	return &kind
 }
 
 // node is how one type is read from JSON and, if it can be a parameter, from

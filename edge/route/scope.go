@@ -2,7 +2,7 @@ package route
 
 import "slices"
 
-// Scopes is a set of permissions (service-api.md, Authentication 5).
+// Scopes is a set of permissions (docs/rules.md, Scopes).
 type Scopes uint16
 
 // The scopes of API keys, and Manage, which only an owner or an admin has, in

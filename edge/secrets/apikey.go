@@ -8,7 +8,7 @@ import (
 )
 
 // The parts of an API key: vt_live_ or vt_test_, the public id, and 256 random
-// bits, both in base 62 (decisions.md section 1).
+// bits, both in base 62 (docs/rules.md, Credentials).
 const (
 	keyPublic = 8  // characters of the public id
 	keySecret = 43 // characters that hold 256 bits: 62^43 is just above 2^256
@@ -20,7 +20,8 @@ var (
 )
 
 // NewAPIKey draws the API key of an environment, live or test. The hash is what
-// is stored of it, beside the public id.
+// is stored of it, beside the public id. Among 100 million keys a new one has the
+// public id of another with a probability of 5e-7: the store then draws once more.
 func NewAPIKey(env string) (plaintext, publicID string, hash [sha256.Size]byte) {
 	publicID = base62(below(keyIDs), keyPublic)
 	plaintext = APIKeyPrefix(env, publicID) + base62(below(keySecrets), keySecret)

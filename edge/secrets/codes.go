@@ -15,8 +15,8 @@ import (
 	"boxoffice/engine"
 )
 
-// alphabet has no 0, O, 1, I or L, which people mistake (decisions.md section
-// 10, which counts 32 letters: these are the 31 there are).
+// alphabet has no 0, O, 1, I or L, which people mistake
+// for each other.
 const alphabet = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
 
 const (
@@ -36,7 +36,7 @@ const Version byte = 1
 //
 //	door code  6 letters: a permutation of the serials, keyed by the event
 //	code       the door code, a letter for the holder version, 64 bits of MAC
-//	QR         v1.<code>.<step>.<mac>, anew every 30 s (decisions.md section 10)
+//	QR         v1.<code>.<step>.<mac>, another one every 30 s (docs/rules.md, Gates)
 type Codes struct {
 	event   int64
 	mac     *mac
@@ -52,7 +52,8 @@ func newCodes(event int64, keys []byte) *Codes {
 	return &Codes{event: event, mac: newMAC(keys[:KeySize]), qr: keys[KeySize : 2*KeySize], shuffle: block}
 }
 
-// Short is a ticket's door code.
+// Short is a ticket's door code: one of 31^6, of which no two tickets of an event
+// have the same, for a permutation gives no number twice.
 func (c *Codes) Short(serial uint32) string {
 	return letters(uint64(c.permute(serial, false)), shortLen)
 }
@@ -70,7 +71,8 @@ func (c *Codes) FromShort(short string) (serial uint32, ok bool) {
 	return c.permute(uint32(n), true), true
 }
 
-// Code is a ticket's full code.
+// Code is a ticket's full code. It begins with the door code, so no two tickets of an
+// event have the same; a guess of the other 64 bits is right once in 1.8e19.
 func (c *Codes) Code(serial uint32, version byte) string {
 	return c.Short(serial) + alphabet[version%31:][:1] + letters(c.sum(serial, version), macLen)
 }
@@ -98,7 +100,7 @@ func (c *Codes) sum(serial uint32, version byte) uint64 {
 	return binary.BigEndian.Uint64(sum[:])
 }
 
-// TicketID is a ticket's public id.
+// TicketID is a ticket's public id. The serial is in it, so no two have the same.
 func (c *Codes) TicketID(serial uint32) engine.TicketID {
 	var tail [10]byte
 	binary.BigEndian.PutUint64(tail[:8], c.sum(serial, 0))
@@ -124,8 +126,9 @@ const (
 	Genuine
 )
 
-// Scan reads what a gate scanned or a person typed: a QR payload, a full code or
-// a door code.
+// Scan reads what a gate scanned or a person typed: a QR payload or a door code. A
+// bare full code is neither: it stands in mails and answers, from which anybody can
+// copy it, and it never goes stale.
 func (c *Codes) Scan(text string, now time.Time) (serial uint32, v Verdict) {
 	text = strings.TrimSpace(text)
 	if IsShort(text) {
@@ -135,9 +138,6 @@ func (c *Codes) Scan(text string, now time.Time) (serial uint32, v Verdict) {
 		return 0, Foreign
 	}
 	if !strings.HasPrefix(text, "v1.") {
-		if serial, _, ok := c.FromCode(text); ok {
-			return serial, Genuine
-		}
 		return 0, Foreign
 	}
 	return c.scanQR(text, now)
@@ -227,9 +227,14 @@ func number(s string, size int) (uint64, bool) {
 	return n, true
 }
 
-// OrderNumber is what people call an order: the event and 50 bits of the order's
-// id. It is the stem of payment references.
+// OrderNumber is what people call an order: the event in base 36, and then all 74
+// bits that tell the order's id apart within it, as 11 and 5 letters. So two orders
+// never have one number, and the number is the stem of payment references. The
+// release before showed the number without the last 5 letters, that is 50 of the
+// bits: what people have noted is the beginning of what they read now.
 func OrderNumber(id engine.OrderID) string {
-	n := binary.BigEndian.Uint64(id[8:]) & (1<<50 - 1)
-	return strings.ToUpper(strconv.FormatInt(id.Event(), 36)) + "-" + letters(n, 11)
+	low := binary.BigEndian.Uint64(id[8:]) & (1<<62 - 1)
+	high := uint64(binary.BigEndian.Uint16(id[6:]) & (1<<12 - 1))
+	return strings.ToUpper(strconv.FormatInt(id.Event(), 36)) +
+		"-" + letters(low&(1<<50-1), 11) + "-" + letters(high<<12|low>>50, 5)
 }

@@ -17,7 +17,10 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"strconv"
+	"strings"
 	"sync"
+	"time"
 
 	"boxoffice/engine"
 )
@@ -28,13 +31,14 @@ const KeySize = 32
 // Master derives the deployment's secrets.
 type Master struct {
 	key     [KeySize]byte
-	orders  *mac     // of order tokens
-	clients []byte   // of hashes of client addresses
-	refresh []byte   // of refresh tokens
-	logins  []byte   // of login codes
-	resets  []byte   // of password resets
-	salts   []byte   // of the salts that stand in for those of no account
-	aeads   sync.Map // of what is sealed, cipher.AEAD by label
+	orders  *mac   // of order tokens
+	writes  *mac   // of the names of requests
+	clients []byte // of hashes of client addresses
+	refresh []byte // of refresh tokens
+	logins  []byte // of login codes
+	resets  []byte // of password resets
+	confirm []byte // of links that confirm an address
+	salts   []byte // of the salts that stand in for those of no account
 
 	mu     sync.Mutex
 	events map[int64]*Codes
@@ -50,10 +54,12 @@ func New(key []byte) (*Master, error) {
 	}
 	m := &Master{key: [KeySize]byte(key), events: make(map[int64]*Codes)}
 	m.orders = newMAC(m.derive("order-token", sha256.Size))
+	m.writes = newMAC(m.derive("request", sha256.Size))
 	m.clients = m.derive("client-address", sha256.Size)
 	m.refresh = m.derive("refresh-token", sha256.Size)
 	m.logins = m.derive("login-code", sha256.Size)
 	m.resets = m.derive("password-reset", sha256.Size)
+	m.confirm = m.derive("email-confirmation", sha256.Size)
 	m.salts = m.derive("salt", sha256.Size)
 	return m, nil
 }
@@ -72,15 +78,45 @@ func (m *Master) SigningKey(n int) ed25519.PrivateKey {
 	return ed25519.NewKeyFromSeed(m.derive(fmt.Sprintf("access-token/%d", n), ed25519.SeedSize))
 }
 
-// OrderToken is the access token of an order: 256 bits, base64url.
+// OrderToken is the access token of an order: 256 bits, base64url. It ends by the
+// order and its event alone.
 func (m *Master) OrderToken(id engine.OrderID) string {
 	sum := m.orders.sum(id[:])
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// OpensOrder says whether a token is the order's, in constant time.
-func (m *Master) OpensOrder(id engine.OrderID, token string) bool {
-	return hmac.Equal([]byte(m.OrderToken(id)), []byte(token))
+// Request is the name of the request with a scope (route.Call.Scope): an HMAC
+// under the master key, of which ids are made that are shorter. A client knows all
+// that is in the scope, and could search for two whose plain hashes begin alike;
+// of this name it can compute nothing.
+func (m *Master) Request(scope [sha256.Size]byte) [sha256.Size]byte { return m.writes.sum(scope[:]) }
+
+// RenewedToken is an access token of an order that opens it until a time at least,
+// to the second: r1.<unix seconds>.<mac>.
+func (m *Master) RenewedToken(id engine.OrderID, until time.Time) string {
+	seconds := until.Unix()
+	// No token of the other kind is a MAC of this text, which is longer.
+	sum := m.orders.sum(binary.BigEndian.AppendUint64(id[:len(id):len(id)], uint64(seconds))) //nolint:gosec // after 1970
+	return renewed + strconv.FormatInt(seconds, 10) + "." + base64.RawURLEncoding.EncodeToString(sum[:])
+}
+
+// renewed begins the tokens that carry an end of their own.
+const renewed = "r1."
+
+// OpensOrder says in constant time whether a token is one of the order's, and until
+// when at least it opens it; zero: for as long as OrderToken does.
+func (m *Master) OpensOrder(id engine.OrderID, token string) (until time.Time, ok bool) {
+	rest, carries := strings.CutPrefix(token, renewed)
+	if !carries {
+		return until, hmac.Equal([]byte(m.OrderToken(id)), []byte(token))
+	}
+	text, _, _ := strings.Cut(rest, ".")
+	seconds, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return until, false
+	}
+	until = time.Unix(seconds, 0)
+	return until, hmac.Equal([]byte(m.RenewedToken(id, until)), []byte(token))
 }
 
 // Client is a hash of a client's address that nobody without the master key can
@@ -98,6 +134,11 @@ func (m *Master) Client(a netip.Addr) uint64 {
 // Account is such a hash of a user's number.
 func (m *Master) Account(user int64) uint64 {
 	return m.Client(netip.AddrFrom16([16]byte(binary.BigEndian.AppendUint64([]byte("account/"), uint64(user))))) //nolint:gosec // numbers are positive
+}
+
+// Key is such a hash of an API key's number.
+func (m *Master) Key(number int64) uint64 {
+	return m.Client(netip.AddrFrom16([16]byte(binary.BigEndian.AppendUint64([]byte("api-key/"), uint64(number))))) //nolint:gosec // numbers are positive
 }
 
 // Event returns the ticket codes of an event.

@@ -57,3 +57,8 @@ func (m *Master) LoginCode(email, code string) []byte {
 func (m *Master) ResetToken(letter string) string {
 	return base64.RawURLEncoding.EncodeToString(sign(m.resets, []byte(letter)))
 }
+
+// ConfirmationToken is such a token of the link that confirms an address.
+func (m *Master) ConfirmationToken(letter string) string {
+	return base64.RawURLEncoding.EncodeToString(sign(m.confirm, []byte(letter)))
+}

@@ -5,6 +5,8 @@ import (
 	"net"
 	"os"
 	"time"
+
+	"boxoffice/persistence/panics"
 )
 
 // piece is the most that is written directly under one deadline, in bytes.
@@ -16,7 +18,7 @@ func (h *Hub) write(v *viewer) {
 	h.mu.Lock()
 	h.direct[v] = struct{}{}
 	h.mu.Unlock()
-	h.writeAll(v)
+	panics.Do(h.cfg.Log, "live stream", func() { h.writeAll(v) })
 	h.mu.Lock()
 	delete(h.direct, v)
 	h.mu.Unlock()

@@ -19,6 +19,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"net"
 	"net/netip"
@@ -45,6 +46,7 @@ type Config struct {
 	Refresh       time.Duration         // about how often a viewer is sent a new snapshot (1 min)
 	Stall         time.Duration         // a viewer that takes nothing for so long is cut off (5 s)
 	Metrics       prometheus.Registerer // required
+	Log           *slog.Logger          // of panics (none)
 }
 
 // Hub has the topics and viewers of a node. Its methods may be called by any
@@ -77,6 +79,7 @@ func New(cfg Config) (*Hub, error) {
 	cfg.KeepAlive = cmp.Or(cfg.KeepAlive, 15*time.Second)
 	cfg.Refresh = cmp.Or(cfg.Refresh, time.Minute)
 	cfg.Stall = cmp.Or(cfg.Stall, 5*time.Second)
+	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	h := &Hub{
 		cfg: cfg, born: time.Now(), metrics: newMetrics(cfg.Metrics),
 		comment:  &frame{plain: []byte(":\n\n")},

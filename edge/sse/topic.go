@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"boxoffice/engine"
+	"boxoffice/persistence/panics"
 )
 
 // Bounds of a topic's ring. It need not reach further back than the longest
@@ -143,7 +144,7 @@ func (t *topic) run() {
 	pace := time.NewTimer(0)
 	defer pace.Stop()
 	for await(t, pace.C) && await(t, t.wake) {
-		t.take(time.Now())
+		panics.Do(t.hub.cfg.Log, "topic of live streams", func() { t.take(time.Now()) })
 		pace.Reset(t.hub.cfg.Pace)
 	}
 	end := *t.state.Load()

@@ -36,8 +36,8 @@ func Event(r *event.Record) *api.Event {
 	return v
 }
 
-// TicketType is a ticket type, whole for its organization.
-func TicketType(r *inventory.Record, own bool) *api.TicketType {
+// TicketType is a ticket type of an event, whole for its organization.
+func TicketType(r *inventory.Record, e *event.Details, own bool) *api.TicketType {
 	t := &r.Details
 	v := &api.TicketType{
 		ID: inventory.TypeID(r.Ref).String(), Name: t.Name, Type: t.Type,
@@ -45,7 +45,8 @@ func TicketType(r *inventory.Record, own bool) *api.TicketType {
 		QuantityTotal: t.Quantity, MaxPerOrder: t.MaxPerOrder, MaxPerCustomer: t.MaxPerCustomer,
 		Transferable: t.Transferable, Refundable: t.Refundable, RefundDeadline: api.At(t.RefundDeadline),
 		PresaleRequired: t.PresaleCode != "", WaitlistEnabled: t.WaitlistEnabled, Description: Optional(t.Description),
-		DigitalAccess: t.AccessURL != "", SectionID: Optional(t.SectionID), SortOrder: t.SortOrder, Status: "active",
+		DigitalAccess: t.AccessURL != "" || event.ProductType(e.Category) == event.ProductDigital && e.OnlineLink != "",
+		RefundHours:   t.RefundHours, Seated: t.Seated, SectionID: Optional(t.SectionID), SortOrder: t.SortOrder, Status: "active",
 	}
 	if t.Hidden {
 		v.Status = "hidden"

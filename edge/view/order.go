@@ -1,6 +1,8 @@
 package view
 
 import (
+	"strconv"
+
 	"boxoffice/edge/api"
 	"boxoffice/edge/secrets"
 	"boxoffice/engine"
@@ -33,7 +35,7 @@ func Order(o *event.Order, eventID string) api.OrderRecord {
 		v.ExpiresAt = api.At(o.ExpiresAt)
 	}
 	for i := range o.Refunds {
-		v.Refunds[i] = Refund(&o.Refunds[i])
+		v.Refunds[i] = Refund(o, i)
 	}
 	return v
 }
@@ -50,13 +52,20 @@ func Payments(o *event.Order) []api.Payment {
 	return out
 }
 
-// Refund is money of an order that goes back.
-func Refund(r *event.Refund) api.Refund {
+// Refund is the i-th of an order's refunds.
+func Refund(o *event.Order, i int) api.Refund {
+	r := &o.Refunds[i]
 	return api.Refund{
-		Reference: r.Reference, Amount: Decimal(r.Amount), Reason: r.Reason, Status: r.Status,
-		RequestedAt: api.At(r.At), ProcessedAt: api.At(r.ProcessedAt),
+		ID: refundID(o.ID, i), OrderID: o.ID.String(), Reference: r.Reference,
+		Amount: Decimal(r.Amount), Currency: o.Currency, Reason: r.Reason, EvidenceURLs: []string{},
+		Status: r.Status, ProviderRef: Optional(r.ProviderRef), RequestedAt: api.At(r.At), ProcessedAt: api.At(r.ProcessedAt),
 	}
 }
+
+// refundID names a refund by its order and its place among the order's refunds,
+// which never changes: no two have the same id, facts of any age give the same
+// one again, and the order can be found by it.
+func refundID(order engine.OrderID, i int) string { return order.String() + "-r" + strconv.Itoa(i+1) }
 
 // Where says where a seat is, by its id.
 type Where func(seat string) (label, section, row string)
@@ -64,6 +73,9 @@ type Where func(seat string) (label, section, row string)
 // Tickets are those of a completed order, in the order of their serials, as they
 // were issued. where is asked for the seats of an order that has some.
 func Tickets(o *event.Order, eventID string, codes *secrets.Codes, where Where) []api.TicketRecord {
+	if !o.HasSoundSize() {
+		panic("view: an order of too many tickets") // whoever asks loses one fact or one request, and not the node
+	}
 	out := make([]api.TicketRecord, 0, o.Tickets())
 	serial := o.FirstTicket
 	for i := range o.Lines {

@@ -1,11 +1,9 @@
 // Package view makes the records that answers show, and webhooks tell, of what
-// the engine and the read model know (decisions.md section 4). It is pure: what a
+// the engine and the read model know (docs/rules.md, Records). It is pure: what a
 // record needs besides comes as an argument.
 package view
 
 import (
-	"time"
-
 	"boxoffice/edge/api"
 	"boxoffice/edge/route"
 )
@@ -20,7 +18,7 @@ func Optional(s string) *string {
 
 // Moment is a time that is always there: also 1970 begins one.
 func Moment(ms int64) api.Time {
-	t := time.UnixMilli(ms).UTC()
+	t := api.Moment(ms)
 	return &t
 }
 

@@ -52,7 +52,7 @@ var types = map[string]string{
 }
 
 // routes are where the pages are.
-var routes = map[string]string{"seats.html": "/e/{slug}/seats"}
+var routes = map[string]string{"confirm.html": "/email/confirm", "reset.html": "/password/reset", "seats.html": "/e/{slug}/seats"}
 
 // version stands in the pages for what tells the files of two programs apart.
 const version = "{version}"

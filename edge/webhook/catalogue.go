@@ -10,7 +10,7 @@ import (
 	"boxoffice/engine/event"
 )
 
-// Type is one row of the catalogue (service-api.md, Catalog).
+// Type is one row of the catalogue of what the world is told.
 type Type struct {
 	Name        string
 	Description string   // when it fires

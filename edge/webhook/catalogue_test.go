@@ -12,7 +12,7 @@ import (
 	"boxoffice/engine/all"
 )
 
-// specified is the catalogue of service-api.md: types and data keys.
+// specified is what the API promises: types and data keys.
 const specified = `
 event.created event
 event.updated event

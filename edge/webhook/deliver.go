@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"boxoffice/edge/secrets"
+	"boxoffice/persistence/panics"
 	"boxoffice/persistence/webhooks"
 )
 
@@ -35,8 +36,8 @@ type Config struct {
 	Resolver *net.Resolver    // nil: the system's
 }
 
-// Deliverer sends what waits in the queues of endpoints (service-api.md, Webhook
-// delivery). It is one node's; cmd makes it, and Stop waits for its goroutines.
+// Deliverer sends what waits in the queues of endpoints (docs/rules.md,
+// Webhooks). It is one node's; cmd makes it, and Stop waits for its goroutines.
 //
 // It is one loop, which records what came of attempts, claims endpoints that have
 // something due and loads a page for each (persistence/webhooks), and one goroutine
@@ -123,10 +124,12 @@ func (d *Deliverer) run() {
 		if !mine {
 			mine = d.try("free what was claimed", func(ctx context.Context) error { return d.cfg.Store.FreeAll(ctx, d.cfg.Node) })
 		}
-		if mine && d.record() {
-			d.serve()
-			d.count()
-		}
+		panics.Do(d.cfg.Log, "delivery of webhooks", func() {
+			if mine && d.record() {
+				d.serve()
+				d.count()
+			}
+		})
 		// The tables are left alone for as long as they took, at least.
 		if !d.rest(began.Add(max(pace, 2*time.Since(began))), look.C) {
 			break
@@ -198,7 +201,11 @@ func (d *Deliverer) serve() {
 		}
 		d.serving += len(claimed)
 		for _, p := range pages {
-			go func() { d.sent <- sent{p.Endpoint, d.send(p)} }()
+			go func() {
+				var results []webhooks.Result // none of a page that panicked: it is sent again
+				panics.Do(d.cfg.Log, "page of webhooks", func() { results = d.send(p) })
+				d.sent <- sent{p.Endpoint, results}
+			}()
 		}
 		d.giveBack(claimed, pages)
 		if len(claimed) < limit {

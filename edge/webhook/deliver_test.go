@@ -31,7 +31,7 @@ func TestDelivery(t *testing.T) {
 	require.Equal(t, facts[0].ID, l.ID)
 	require.Equal(t, "order.created", l.Type)
 	require.Equal(t, int64(3), l.Seq)
-	require.WithinDuration(t, facts[0].At, l.Created, time.Microsecond)
+	require.WithinDuration(t, facts[0].At, l.Created, time.Millisecond)
 	require.JSONEq(t, string(facts[0].Data), string(l.Data))
 	require.Equal(t, "order.created", l.header.Get("X-Service-Event"))
 	require.Equal(t, "application/json", l.header.Get("Content-Type"))

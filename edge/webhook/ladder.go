@@ -3,7 +3,7 @@ package webhook
 import "time"
 
 // MaxAttempts is how often a delivery is sent before it is exhausted
-// (service-api.md, Webhook delivery).
+// (docs/rules.md, Webhooks).
 const MaxAttempts = 12
 
 // ladder are the pauses after the first attempts; then comes one a day.

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"boxoffice/persistence/panics"
 	"boxoffice/persistence/told"
 	"boxoffice/persistence/webhooks"
 )
@@ -33,7 +34,7 @@ func (d *Deliverer) send(p *webhooks.Page) []webhooks.Result {
 	for range min(perEndpoint, len(lanes)) {
 		workers.Go(func() {
 			for l := range waiting {
-				s.lane(l)
+				panics.Do(d.cfg.Log, "attempts to deliver webhooks", func() { s.lane(l) })
 			}
 		})
 	}

@@ -23,8 +23,10 @@ import (
 // goroutines.
 type Teller struct {
 	Secrets *secrets.Master
-	// Seats is an event's seat map. An error is taken for one that passes.
+	// Seats is an event's seat map. It is asked again after an error, for a while.
 	Seats func(ctx context.Context, event int64) (*readmodel.SeatMap, error)
+
+	halls halls
 }
 
 // Tells says whether anything is told of facts of a type.
@@ -54,7 +56,7 @@ func (t *Teller) Tell(ctx context.Context, s *told.Source) ([]told.Telling, erro
 
 // Body is a fact as it is sent and listed.
 func Body(f *told.Fact) api.Fact {
-	return api.Fact{ID: f.ID, Type: f.Type, Created: f.At.UTC(), Seq: f.Seq, Data: api.JSON(f.Data)}
+	return api.Fact{ID: f.ID, Type: f.Type, Created: api.Moment(f.At.UnixMilli()), Seq: f.Seq, Data: api.JSON(f.Data)}
 }
 
 // happened is when a fact that is told of happened.
@@ -84,7 +86,7 @@ func happened(f engine.Fact) time.Time {
 	case *keeper.CommittedFact:
 		at = f.SoldOutAt
 	}
-	return time.UnixMilli(at).UTC()
+	return api.Moment(at)
 }
 
 // making is what is being told of one fact.
@@ -150,7 +152,7 @@ func ofType(m *making, details *inventory.Details, sold int64) ([]any, error) {
 	if details.Quantity != inventory.Unlimited {
 		r.Available = details.Quantity - sold
 	}
-	v := view.TicketType(&r, false)
+	v := view.TicketType(&r, m.Event.Details, false)
 	v.Sold = &r.Sold
 	return one(api.TicketTypeData{TicketType: api.EventTicketType{EventID: m.eventID(), TicketType: *v}})
 }
@@ -214,34 +216,11 @@ func (m *making) issued(ctx context.Context) ([]api.IssuedTicket, error) {
 
 // records are those of an order's tickets.
 func (m *making) records(ctx context.Context, o *event.Order) ([]api.TicketRecord, error) {
-	where, err := m.teller.where(ctx, o)
+	where, err := m.teller.findSeats(ctx, o)
 	if err != nil {
 		return nil, err
 	}
 	return view.Tickets(o, m.eventID(), m.teller.Secrets.Event(m.Ref.ID), where), nil
-}
-
-// seatsAgain is the pause after which a seat map is asked for again.
-const seatsAgain = 100 * time.Millisecond
-
-// where says where the seats of an order's tickets are. It asks until it knows.
-func (t *Teller) where(ctx context.Context, o *event.Order) (view.Where, error) {
-	if !o.Seated() {
-		return nil, nil
-	}
-	for {
-		m, err := t.Seats(ctx, o.ID.Event())
-		if err == nil {
-			return m.Where, nil
-		}
-		timer := time.NewTimer(seatsAgain)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return nil, err
-		}
-	}
 }
 
 // scanned is the ticket of a scan as the gates have left it.
@@ -293,7 +272,5 @@ func refunded(_ context.Context, m *making) ([]any, error) {
 	if !ok || f.Status != event.RefundProcessed {
 		return nil, nil
 	}
-	return one(api.RefundData{Refund: api.OrderRefund{
-		OrderID: m.Order.ID.String(), Currency: m.Order.Currency, Refund: view.Refund(&m.Order.Refunds[f.Position]),
-	}})
+	return one(api.RefundData{Refund: view.Refund(m.Order, f.Position)})
 }

@@ -26,7 +26,7 @@ const (
 
 // Sign is the signature of a body that is sent at a time: t=<unix seconds>,v1=<hex
 // HMAC-SHA256>, over "<t>.<body>" and keyed with the whole secret as it was shown
-// (service-api.md, Webhook delivery).
+// (docs/webhooks.md).
 func Sign(secret string, at time.Time, body []byte) string {
 	t := strconv.FormatInt(at.Unix(), 10)
 	mac := hmac.New(sha256.New, []byte(secret))

@@ -17,7 +17,7 @@ const httpsPort = 443
 var metadataV4 = netip.MustParsePrefix("168.63.129.16/32")
 
 // Targets says where deliveries may go: HTTPS on port 443 of a public address, or
-// anywhere (decisions.md section 9). What counts is the address that is dialled,
+// anywhere (docs/rules.md, Webhooks). What counts is the address that is dialled,
 // each time (control); Refuses only spares people the wait for that.
 type Targets struct {
 	guard *ssrf.Guardian // nil: anywhere

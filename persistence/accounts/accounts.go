@@ -13,16 +13,21 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"boxoffice/persistence"
 )
 
 // ErrEmailTaken says that an account with the e-mail exists.
 var ErrEmailTaken = errors.New("accounts: the e-mail is taken")
 
 // Store reads and writes accounts.
-type Store struct{ pool *pgxpool.Pool }
+type Store struct {
+	pool     *pgxpool.Pool
+	drawTail func() string // of a slug
+}
 
 // New is the store of a database.
-func New(pool *pgxpool.Pool) *Store { return &Store{pool} }
+func New(pool *pgxpool.Pool) *Store { return &Store{pool, drawTail} }
 
 // User is one account.
 type User struct {
@@ -35,7 +40,7 @@ type User struct {
 	Phone         string
 	Locale        string
 	PlatformAdmin bool
-	EmailVerified bool // whoever set what signs in had the mailbox
+	EmailVerified bool // whoever set what signs in has proven to have the mailbox
 	TwoFactor     bool // a second factor is due
 	CreatedAt     time.Time
 }
@@ -58,23 +63,11 @@ const userColumns = `id, public_id::text, email, password_hash, first_name, last
 
 // Register makes a user and an organization that the user owns, or says
 // ErrEmailTaken.
-func (s *Store) Register(ctx context.Context, r Registration) (*User, error) {
-	var u *User
-	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
-		rows, _ := tx.Query(ctx, `INSERT INTO users (email, password_hash, first_name, last_name, phone)
-			VALUES ($1, $2, $3, $4, $5) RETURNING `+userColumns,
-			r.Email, r.PasswordHash, r.FirstName, r.LastName, r.Phone) // CollectExactlyOneRow returns its error
-		if u, err = pgx.CollectExactlyOneRow(rows, pgx.RowToAddrOfStructByPos[User]); err != nil {
-			return err
-		}
-		var org int64
-		if err := tx.QueryRow(ctx, `INSERT INTO organizations (name, slug) VALUES ($1, $2) RETURNING id`,
-			r.Organization, slug(r.Organization)).Scan(&org); err != nil {
-			return err
-		}
-		_, err = tx.Exec(ctx, `INSERT INTO members (org, usr, role) VALUES ($1, $2, 'owner')`, org, u.ID)
+func (s *Store) Register(ctx context.Context, r Registration) (u *User, err error) {
+	err = persistence.Redraw(func() (err error) {
+		u, err = s.insertOwner(ctx, r, slug(r.Organization, s.drawTail()))
 		return err
-	})
+	}, "organizations_slug_key")
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) && pg.ConstraintName == "users_email_key" {
 		return nil, ErrEmailTaken
@@ -83,6 +76,26 @@ func (s *Store) Register(ctx context.Context, r Registration) (*User, error) {
 		return nil, fmt.Errorf("register: %w", err)
 	}
 	return u, nil
+}
+
+// insertOwner stores a user and an organization of the slug, which the user owns.
+func (s *Store) insertOwner(ctx context.Context, r Registration, slug string) (u *User, err error) {
+	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
+		rows, _ := tx.Query(ctx, `INSERT INTO users (email, password_hash, first_name, last_name, phone)
+			VALUES ($1, $2, $3, $4, $5) RETURNING `+userColumns,
+			r.Email, r.PasswordHash, r.FirstName, r.LastName, r.Phone) // CollectExactlyOneRow returns its error
+		if u, err = pgx.CollectExactlyOneRow(rows, pgx.RowToAddrOfStructByPos[User]); err != nil {
+			return err
+		}
+		var org int64
+		if err := tx.QueryRow(ctx, `INSERT INTO organizations (name, slug) VALUES ($1, $2) RETURNING id`,
+			r.Organization, slug).Scan(&org); err != nil {
+			return err
+		}
+		_, err = tx.Exec(ctx, `INSERT INTO members (org, usr, role) VALUES ($1, $2, 'owner')`, org, u.ID)
+		return err
+	})
+	return u, err
 }
 
 // UserByEmail returns the account of an e-mail in lower case, or nil.
@@ -119,21 +132,27 @@ func (s *Store) User(ctx context.Context, id int64) (*User, error) {
 func (s *Store) EnsureAdmin(ctx context.Context, email, passwordHash string) error {
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		var id int64
+		var proven bool
 		err := tx.QueryRow(ctx, `INSERT INTO users (email, password_hash, first_name, last_name, phone, platform_admin, email_verified)
-			VALUES ($1, $2, '', '', '', true, true)
-			ON CONFLICT (email) DO UPDATE SET password_hash = excluded.password_hash, platform_admin = true, email_verified = true,
-				totp_secret = NULL, totp_active = false
-			WHERE NOT users.platform_admin RETURNING id`, email, passwordHash).Scan(&id)
+			VALUES ($1, '', '', '', '', true, true)
+			ON CONFLICT (email) DO UPDATE SET platform_admin = true
+			WHERE NOT users.platform_admin RETURNING id, email_verified`, email).Scan(&id, &proven)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, `DELETE FROM recovery_codes WHERE usr = $1`, id); err != nil {
+		if !proven {
+			if err := forsake(ctx, tx, id); err != nil {
+				return err
+			}
+		}
+		if err := empty(ctx, tx, id); err != nil {
 			return err
 		}
-		return signOut(ctx, tx, id)
+		_, err = tx.Exec(ctx, `UPDATE users SET password_hash = $2 WHERE id = $1`, id, passwordHash)
+		return err
 	})
 	if err != nil {
 		return fmt.Errorf("ensure administrator: %w", err)
@@ -146,7 +165,10 @@ func (s *Store) Prune(ctx context.Context) error {
 	for _, sql := range []string{
 		`DELETE FROM login_codes WHERE expires_at < now() - interval '2 hours'`,
 		`DELETE FROM password_resets WHERE expires_at < now() - interval '2 hours'`,
+		`DELETE FROM email_confirmations WHERE expires_at < now() - interval '2 hours'`,
+		`DELETE FROM buyer_names WHERE noted_at < now() - interval '90 days'`,
 		`DELETE FROM challenges WHERE expires_at < now()`,
+		`DELETE FROM command_numbers WHERE created_at < now() - interval '25 hours'`,
 		`DELETE FROM sessions WHERE least(revoked_at, idle_expires_at, expires_at) < now() - interval '7 days'`,
 	} {
 		if _, err := s.pool.Exec(ctx, sql); err != nil {

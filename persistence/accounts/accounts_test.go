@@ -44,6 +44,39 @@ func TestRegister(t *testing.T) {
 	require.Nil(t, none)
 }
 
+// TestSlugsThatCollide registers organizations of one name for which the same tail is
+// drawn: the second one gets another slug. A draw that never changes ends after a few
+// tries, and leaves no account behind.
+func TestSlugsThatCollide(t *testing.T) {
+	t.Parallel()
+	tails, draws := []string{"aa", "aa", "aa", "bb", "bb"}, 0
+	s := accounts.NewDrawing(persisttest.Migrated(t), func() string {
+		draws++
+		return tails[min(draws, len(tails))-1]
+	})
+	slugOf := func(email string) string {
+		u, err := s.Register(t.Context(), accounts.Registration{Email: email, Organization: "Hall"})
+		require.NoError(t, err)
+		member, err := s.Memberships(t.Context(), u.ID)
+		require.NoError(t, err)
+		return member[0].Org.Slug
+	}
+	require.Equal(t, "hall-aa", slugOf("ada@example.org"))
+	require.Equal(t, "hall-bb", slugOf("bob@example.org"))
+	require.Equal(t, 4, draws)
+
+	_, err := s.Register(t.Context(), accounts.Registration{Email: "ada@example.org", Organization: "Other"})
+	require.ErrorIs(t, err, accounts.ErrEmailTaken)
+	require.Equal(t, 5, draws, "no draw helps against that")
+
+	_, err = s.Register(t.Context(), accounts.Registration{Email: "eve@example.org", Organization: "Hall"})
+	require.ErrorContains(t, err, "organizations_slug_key")
+	require.Equal(t, 9, draws, "the tries are bounded")
+	none, err := s.UserByEmail(t.Context(), "eve@example.org")
+	require.NoError(t, err)
+	require.Nil(t, none)
+}
+
 // Nodes that start at once make one administrator, of an account that is there
 // too. Whoever had that account has it no more.
 func TestEnsureAdmin(t *testing.T) {
@@ -53,6 +86,7 @@ func TestEnsureAdmin(t *testing.T) {
 	session, err := b.OpenSession(t.Context(), accounts.SignIn{User: squatter.ID})
 	require.NoError(t, err)
 	secret := b.twoFactor(squatter.ID)
+	b.exec(`UPDATE users SET email_verified = false`) // as the release before let it be
 	for _, email := range []string{"admin@example.org", "new@example.org"} {
 		together(t, 4, func(int) error { return b.EnsureAdmin(t.Context(), email, "configured") })
 		u, err := b.UserByEmail(t.Context(), email)
@@ -131,6 +165,8 @@ func TestChanges(t *testing.T) {
 	require.NoError(t, err)
 	_, _, err = b.Refresh(t.Context(), session, accounts.FirstGeneration, "", "")
 	require.NoError(t, err)
+	b.confirm(u)
+	require.Equal(t, []string{subject}, notes())
 	require.NoError(t, b.Enroll(t.Context(), u.ID, []byte("sealed")))
 	b.exec(`UPDATE users SET first_name = 'Ada', password_hash = password_hash`)
 	require.Empty(t, notes())

@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Limits of login codes (decisions.md section 1).
+// Limits of login codes (docs/rules.md, Credentials).
 const (
 	CodeLife  = 10 * time.Minute // how long a login code may be used
 	codeTries = 5
@@ -59,12 +59,13 @@ func (s *Store) RequestCode(ctx context.Context, email, name string, mac []byte)
 
 // ExchangeCode uses up a login code, and returns its account, which is made when
 // the address has none. Each call is a try, and only one of several with the
-// right code succeeds. It says ErrCodeInvalid of a wrong code and ErrCodeExpired
-// where no code would be right.
-func (s *Store) ExchangeCode(ctx context.Context, email string, mac []byte) (*User, error) {
-	var u *User
+// right code succeeds. A code proves the mailbox; taken says that nobody had proven
+// that of an account before, and that what was made with it has ended (claim). It
+// says ErrCodeInvalid of a wrong code and ErrCodeExpired where no code would be
+// right.
+func (s *Store) ExchangeCode(ctx context.Context, email string, mac []byte) (u *User, taken bool, err error) {
 	right := false
-	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		var name string
 		err := tx.QueryRow(ctx, `UPDATE login_codes SET tries = tries + 1, used = (mac = $2)
 			WHERE email = $1 AND NOT used AND tries < $3 AND expires_at > now() RETURNING used, name`,
@@ -72,22 +73,32 @@ func (s *Store) ExchangeCode(ctx context.Context, email string, mac []byte) (*Us
 		if err != nil || !right {
 			return err
 		}
-		u, err = ensureUser(ctx, tx, email, name)
-		return err
+		if u, err = ensureUser(ctx, tx, email, name); err != nil {
+			return err
+		}
+		if !u.EmailVerified {
+			if taken, err = claim(ctx, tx, u.ID); err != nil {
+				return err
+			}
+			if u, err = ensureUser(ctx, tx, email, name); err != nil { // as the claim has left it
+				return err
+			}
+		}
+		return nameBuyer(ctx, tx, u)
 	})
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
-		return nil, ErrCodeExpired
+		return nil, false, ErrCodeExpired
 	case err != nil:
-		return nil, fmt.Errorf("exchange code: %w", err)
+		return nil, false, fmt.Errorf("exchange code: %w", err)
 	case !right:
-		return nil, ErrCodeInvalid
+		return nil, false, ErrCodeInvalid
 	}
-	return u, nil
+	return u, taken, nil
 }
 
-// ensureUser is the account of an address whose mailbox the caller has, made if
-// there is none.
+// ensureUser is the account of an address, made if there is none. What it makes has
+// no password: only a mail signs in to it, so its mailbox counts as proven.
 func ensureUser(ctx context.Context, tx pgx.Tx, email, name string) (*User, error) {
 	_, err := tx.Exec(ctx, `INSERT INTO users (email, password_hash, first_name, last_name, phone, email_verified)
 		VALUES ($1, '', $2, '', '', true) ON CONFLICT (email) DO NOTHING`, email, name)

@@ -4,9 +4,14 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 )
+
+// commandsKept is how long a command's number is known: as long as its answer is
+// repeated.
+const commandsKept = 24 * time.Hour
 
 // leaseSize is how many numbers a node takes at a time.
 const leaseSize = 16
@@ -40,5 +45,24 @@ func (l *Lease) Next(ctx context.Context) (int64, error) {
 	}
 	n := l.next
 	l.next++
+	return n, nil
+}
+
+// Of is the number of what a command makes: a new one, or the one that the same
+// command was given within the last day. Nodes that ask at once are told the same.
+func (l *Lease) Of(ctx context.Context, command [32]byte) (int64, error) {
+	n, err := l.Next(ctx)
+	if err != nil {
+		return 0, err
+	}
+	const note = `
+INSERT INTO command_numbers AS c (sequence, command, number) VALUES ($1, $2, $3)
+ON CONFLICT (sequence, command) DO UPDATE SET
+  number = CASE WHEN c.created_at < now() - $4::interval THEN excluded.number ELSE c.number END,
+  created_at = CASE WHEN c.created_at < now() - $4::interval THEN now() ELSE c.created_at END
+RETURNING number`
+	if err := l.pool.QueryRow(ctx, note, l.sequence, command[:], n, commandsKept).Scan(&n); err != nil {
+		return 0, fmt.Errorf("number of a command from %s: %w", l.sequence, err)
+	}
 	return n, nil
 }

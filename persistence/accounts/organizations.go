@@ -42,8 +42,16 @@ type Membership struct {
 	Role string
 }
 
-// slug is a name as it stands in addresses, made unique by a random tail.
-func slug(name string) string {
+// drawTail draws what tells apart the slugs of organizations of one name: of 100
+// million of them, two have one tail with a probability of 3e-4.
+func drawTail() string {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}
+
+// slug is a name as it stands in addresses, with the tail that makes it unique.
+func slug(name, tail string) string {
 	s := strings.Map(func(r rune) rune {
 		switch {
 		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
@@ -53,15 +61,15 @@ func slug(name string) string {
 		}
 	}, strings.ToLower(name))
 	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '-' }), "-")
-	var tail [4]byte
-	_, _ = rand.Read(tail[:]) // never fails
-	return strings.TrimPrefix(s[:min(len(s), 60)]+"-"+hex.EncodeToString(tail[:]), "-")
+	return strings.TrimPrefix(s[:min(len(s), 60)]+"-"+tail, "-")
 }
 
-// Memberships returns the user's organizations, the oldest first.
+// Memberships returns the user's organizations, the oldest first: those by
+// invitation only if the user's mailbox is proven.
 func (s *Store) Memberships(ctx context.Context, user int64) ([]Membership, error) {
 	rows, _ := s.pool.Query(ctx, `SELECT o.id, o.public_id::text, o.name, o.slug, m.role
-		FROM members m JOIN organizations o ON o.id = m.org WHERE m.usr = $1 ORDER BY o.id`, user) // CollectRows returns its error
+		FROM members m JOIN organizations o ON o.id = m.org JOIN users u ON u.id = m.usr
+		WHERE m.usr = $1 AND (u.email_verified OR NOT m.invited) ORDER BY o.id`, user) // CollectRows returns its error
 	out, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (m Membership, err error) {
 		err = row.Scan(&m.Org.ID, &m.Org.PublicID, &m.Org.Name, &m.Org.Slug, &m.Role)
 		return m, err

@@ -23,14 +23,20 @@ func (s *Store) RequestReset(ctx context.Context, email string, hash [32]byte, a
 	if err != nil || u == nil {
 		return nil, err
 	}
-	tag, err := s.pool.Exec(ctx, `INSERT INTO password_resets AS r (usr, hash, expires_at, sent)
+	return s.keepLink(ctx, "password_resets", u, hash, ResetLife, asked)
+}
+
+// keepLink keeps the hash of a user's newest link in one of the tables of links. It
+// returns the user if a mail with the link is due.
+func (s *Store) keepLink(ctx context.Context, table string, u *User, hash [32]byte, life time.Duration, asked time.Time) (*User, error) {
+	tag, err := s.pool.Exec(ctx, `INSERT INTO `+table+` AS r (usr, hash, expires_at, sent)
 		VALUES ($1, $2, now() + $6::interval, ARRAY[now()])
 		ON CONFLICT (usr) DO UPDATE SET hash = excluded.hash, expires_at = excluded.expires_at, used = false,
 			sent = CASE WHEN r.hash = excluded.hash THEN r.sent ELSE `+sends+` END
 		WHERE CASE WHEN r.hash = excluded.hash THEN NOT r.used ELSE `+maySend+` AND r.sent[cardinality(r.sent)] <= $7 END`,
-		u.ID, hash[:], sendPause, sendMax, sendTime, ResetLife, asked)
+		u.ID, hash[:], sendPause, sendMax, sendTime, life, asked)
 	if err != nil {
-		return nil, fmt.Errorf("request reset: %w", err)
+		return nil, fmt.Errorf("keep a link in %s: %w", table, err)
 	}
 	if tag.RowsAffected() == 0 {
 		return nil, nil //nolint:nilnil // nothing to send is an answer
@@ -49,17 +55,21 @@ func (s *Store) ResetStands(ctx context.Context, hash [32]byte) (stands bool, er
 }
 
 // ResetPassword uses up a password reset: it sets the password and ends every
-// session. It returns the account, or nil when the reset cannot be used.
-func (s *Store) ResetPassword(ctx context.Context, hash [32]byte, passwordHash string) (*User, error) {
-	var u *User
-	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+// session. A reset proves the mailbox; taken says that nobody had proven it before,
+// and that what was made with the account has ended (claim). It returns the account,
+// or nil when the reset cannot be used.
+func (s *Store) ResetPassword(ctx context.Context, hash [32]byte, passwordHash string) (u *User, taken bool, err error) {
+	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
 		var id int64
-		err := tx.QueryRow(ctx, `UPDATE password_resets SET used = true WHERE hash = $1 AND NOT used AND expires_at > now() RETURNING usr`,
+		err = tx.QueryRow(ctx, `UPDATE password_resets SET used = true WHERE hash = $1 AND NOT used AND expires_at > now() RETURNING usr`,
 			hash[:]).Scan(&id)
 		if err != nil {
 			return err
 		}
-		rows, _ := tx.Query(ctx, `UPDATE users SET password_hash = $2, email_verified = true WHERE id = $1 RETURNING `+userColumns,
+		if taken, err = claim(ctx, tx, id); err != nil {
+			return err
+		}
+		rows, _ := tx.Query(ctx, `UPDATE users SET password_hash = $2 WHERE id = $1 RETURNING `+userColumns,
 			id, passwordHash) // CollectExactlyOneRow returns its error
 		if u, err = pgx.CollectExactlyOneRow(rows, pgx.RowToAddrOfStructByPos[User]); err != nil {
 			return err
@@ -67,10 +77,10 @@ func (s *Store) ResetPassword(ctx context.Context, hash [32]byte, passwordHash s
 		return signOut(ctx, tx, id)
 	})
 	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, nil //nolint:nilnil // a reset that cannot be used is an answer
+		return nil, false, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reset password: %w", err)
+		return nil, false, fmt.Errorf("reset password: %w", err)
 	}
-	return u, nil
+	return u, taken, nil
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Lifetimes of sessions (decisions.md section 1).
+// Lifetimes of sessions (docs/rules.md, Credentials).
 const (
 	sessionIdle  = 30 * 24 * time.Hour // from the last refresh
 	sessionLife  = 90 * 24 * time.Hour
@@ -35,7 +35,7 @@ var (
 type SignIn struct {
 	User          int64
 	PasswordHash  string // that was matched; empty if no password was used
-	EmailProven   bool   // whoever signs in has the mailbox
+	EmailProven   bool   // whoever signs in has the mailbox; so has who knows the password of a proven account
 	ClientAddress string
 	UserAgent     string
 }
@@ -67,9 +67,9 @@ const FirstGeneration = 1
 func openSession(ctx context.Context, q querier, in SignIn) (id uuid.UUID, err error) {
 	// The lock makes this wait for a reset that is under way, and a reset
 	// for this: no session is opened with a password that is no more.
-	err = q.QueryRow(ctx, `WITH u AS (SELECT id FROM users WHERE id = $1 AND ($2 = '' OR password_hash = $2) FOR SHARE)
+	err = q.QueryRow(ctx, `WITH u AS (SELECT id, email_verified FROM users WHERE id = $1 AND ($2 = '' OR password_hash = $2) FOR SHARE)
 		INSERT INTO sessions (usr, generation, email_proven, idle_expires_at, expires_at, client_address, user_agent)
-		SELECT id, $3, $4, now() + $5::interval, now() + $6::interval, $7, $8 FROM u RETURNING id`,
+		SELECT id, $3, $4 OR $2 <> '' AND email_verified, now() + $5::interval, now() + $6::interval, $7, $8 FROM u RETURNING id`,
 		in.User, in.PasswordHash, FirstGeneration, in.EmailProven, sessionIdle, sessionLife, in.ClientAddress, in.UserAgent).Scan(&id)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return id, ErrPasswordChanged

@@ -175,7 +175,7 @@ func TestResets(t *testing.T) {
 	require.NoError(t, err)
 	require.Nil(t, none, "a later one was sent")
 	t.Log("newest only")
-	got, err := b.ResetPassword(t.Context(), [32]byte{1}, "x")
+	got, _, err := b.ResetPassword(t.Context(), [32]byte{1}, "x")
 	require.NoError(t, err)
 	require.Nil(t, got)
 
@@ -187,7 +187,7 @@ func TestResets(t *testing.T) {
 	require.True(t, stands)
 	won := make([]bool, 4)
 	together(t, len(won), func(i int) error {
-		got, err := b.ResetPassword(t.Context(), [32]byte{2}, "second")
+		got, _, err := b.ResetPassword(t.Context(), [32]byte{2}, "second")
 		won[i] = got != nil
 		return err
 	})
@@ -227,7 +227,7 @@ func TestResets(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, stands)
 	b.exec(`UPDATE password_resets SET expires_at = expires_at - interval '1 minute'`)
-	got, err = b.ResetPassword(t.Context(), [32]byte{3}, "third")
+	got, _, err = b.ResetPassword(t.Context(), [32]byte{3}, "third")
 	require.NoError(t, err)
 	require.Nil(t, got)
 }
@@ -250,7 +250,7 @@ func TestSignInsDuringAReset(t *testing.T) {
 			var err error
 			switch i {
 			case 0:
-				_, err = b.ResetPassword(t.Context(), hash, "second")
+				_, _, err = b.ResetPassword(t.Context(), hash, "second")
 			case 1:
 				_, err = b.PassChallenge(t.Context(), hash, accounts.Factor{Recovery: recovery}, accounts.SignIn{User: u.ID})
 			case 2:

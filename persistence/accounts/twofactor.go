@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Limits of second factors (decisions.md section 1).
+// Limits of second factors (docs/rules.md, Credentials).
 const (
 	challengeLife  = 5 * time.Minute
 	challengeTries = 5
@@ -40,14 +40,34 @@ type Factor struct {
 	Recovery []byte // nil: it is a one-time code
 }
 
-// Enroll keeps the sealed secret of a second factor that is not active yet.
+// Enroll keeps the sealed secret of a second factor that is not active yet. It says
+// ErrUnproven of an account whose mailbox nobody has proven: its owner could not
+// get past the factor of a stranger who has registered the address.
 func (s *Store) Enroll(ctx context.Context, user int64, sealed []byte) error {
-	tag, err := s.pool.Exec(ctx, `UPDATE users SET totp_secret = $2, totp_step = 0, totp_wrong = 0 WHERE id = $1 AND NOT totp_active`, user, sealed)
+	return s.unlessActive(ctx, user, func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, `UPDATE users SET totp_secret = $2, totp_step = 0, totp_wrong = 0 WHERE id = $1`, user, sealed)
+		return err
+	})
+}
+
+// unlessActive runs a step of an enrolment on the locked account of a user. It says
+// ErrTwoFactor where a second factor is active, and ErrUnproven as Enroll does.
+func (s *Store) unlessActive(ctx context.Context, user int64, step func(tx pgx.Tx) error) error {
+	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		var active, proven bool
+		err := tx.QueryRow(ctx, `SELECT totp_active, email_verified FROM users WHERE id = $1 FOR NO KEY UPDATE`, user).Scan(&active, &proven)
+		switch {
+		case err != nil:
+			return err
+		case active:
+			return ErrTwoFactor
+		case !proven:
+			return ErrUnproven
+		}
+		return step(tx)
+	})
 	if err != nil {
 		return fmt.Errorf("enroll second factor: %w", err)
-	}
-	if tag.RowsAffected() == 0 {
-		return ErrTwoFactor
 	}
 	return nil
 }
@@ -64,8 +84,8 @@ func (s *Store) Enrolled(ctx context.Context, user int64) (sealed []byte, err er
 // Activate makes an enrolled second factor due from now on. The step is that of
 // the code which proved that the user's device has the secret.
 func (s *Store) Activate(ctx context.Context, user int64, sealed []byte, step int64, recovery [][]byte) error {
-	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-		tag, err := tx.Exec(ctx, `UPDATE users SET totp_active = true, totp_step = $3 WHERE id = $1 AND NOT totp_active AND totp_secret = $2`, user, sealed, step)
+	return s.unlessActive(ctx, user, func(tx pgx.Tx) error {
+		tag, err := tx.Exec(ctx, `UPDATE users SET totp_active = true, totp_step = $3 WHERE id = $1 AND totp_secret = $2`, user, sealed, step)
 		if err != nil {
 			return err
 		}
@@ -75,10 +95,6 @@ func (s *Store) Activate(ctx context.Context, user int64, sealed []byte, step in
 		_, err = tx.Exec(ctx, `INSERT INTO recovery_codes (usr, hash) SELECT $1, unnest($2::bytea[])`, user, recovery)
 		return err
 	})
-	if err != nil {
-		return fmt.Errorf("activate second factor: %w", err)
-	}
-	return nil
 }
 
 // Guess returns the sealed secret to check a one-time code with, and counts the
@@ -143,8 +159,8 @@ func (s *Store) Disable(ctx context.Context, user int64, f Factor) error {
 // OpenChallenge keeps a sign-in that waits for its second factor, under the hash
 // of the token that continues it.
 func (s *Store) OpenChallenge(ctx context.Context, hash [32]byte, in SignIn) error {
-	tag, err := s.pool.Exec(ctx, `WITH u AS (SELECT id FROM users WHERE id = $2 AND ($3 = '' OR password_hash = $3) FOR SHARE)
-		INSERT INTO challenges (hash, usr, email_proven, expires_at) SELECT $1, id, $4, now() + $5::interval FROM u`,
+	tag, err := s.pool.Exec(ctx, `WITH u AS (SELECT id, email_verified FROM users WHERE id = $2 AND ($3 = '' OR password_hash = $3) FOR SHARE)
+		INSERT INTO challenges (hash, usr, email_proven, expires_at) SELECT $1, id, $4 OR $3 <> '' AND email_verified, now() + $5::interval FROM u`,
 		hash[:], in.User, in.PasswordHash, in.EmailProven, challengeLife)
 	if err != nil {
 		return fmt.Errorf("open challenge: %w", err)

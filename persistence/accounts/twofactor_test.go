@@ -17,6 +17,8 @@ func TestEnrollment(t *testing.T) {
 	require.Nil(t, none)
 	_, err = b.Guess(t.Context(), u.ID)
 	require.ErrorIs(t, err, accounts.ErrTwoFactor)
+	require.ErrorIs(t, b.Enroll(t.Context(), u.ID, []byte("zero")), accounts.ErrUnproven)
+	b.confirm(u)
 	require.NoError(t, b.Enroll(t.Context(), u.ID, []byte("one")))
 	require.NoError(t, b.Enroll(t.Context(), u.ID, []byte("two")))
 	sealed, err := b.Enrolled(t.Context(), u.ID)

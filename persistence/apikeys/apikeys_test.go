@@ -50,16 +50,27 @@ func (w *world) organization() (org int64) {
 
 // draft is a key to make.
 func (w *world) draft() *apikeys.Key {
+	return &apikeys.Key{Org: w.org, Name: "Box office", Environment: "test", CreatedBy: w.user}
+}
+
+// drawn draws a key whose secret is random.
+func drawn(string) (publicID string, hash [sha256.Size]byte) {
 	secret := rand.Text()
-	hash := sha256.Sum256([]byte(secret))
-	return &apikeys.Key{
-		Org: w.org, PublicID: secret[:8], Name: "Box office", Environment: "test", SecretHash: hash[:], CreatedBy: w.user,
+	return secret[:8], sha256.Sum256([]byte(secret))
+}
+
+// drawing draws keys of the public ids, one after the other, the last one for ever.
+func drawing(publicIDs ...string) apikeys.Draw {
+	return func(string) (publicID string, hash [sha256.Size]byte) {
+		publicID = publicIDs[0]
+		publicIDs = publicIDs[min(1, len(publicIDs)-1):]
+		return publicID, sha256.Sum256([]byte(publicID))
 	}
 }
 
 func (w *world) create() *apikeys.Key {
 	w.t.Helper()
-	k, err := w.Create(w.t.Context(), uuid.New(), w.draft())
+	k, err := w.Create(w.t.Context(), uuid.New(), w.draft(), drawn)
 	require.NoError(w.t, err)
 	return k
 }
@@ -86,14 +97,16 @@ func TestCreate(t *testing.T) {
 	} {
 		in := w.draft()
 		in.Name, in.Scopes, in.Allowlist, in.ExpiresAt = name, c.scopes, c.allow, &end
-		k, err := w.Create(t.Context(), uuid.New(), in)
+		publicID, hash := drawn(in.Environment)
+		k, err := w.Create(t.Context(), uuid.New(), in, func(string) (string, [sha256.Size]byte) { return publicID, hash })
 		require.NoError(t, err)
 		require.Positive(t, k.ID)
 		require.Equal(t, apikeys.Active, k.Status)
 		require.Equal(t, c.scopes, k.Scopes, "nil and none are told apart")
 		require.ElementsMatch(t, c.allow, k.Allowlist)
 		require.True(t, end.Equal(*k.ExpiresAt))
-		require.Equal(t, in.SecretHash, k.SecretHash)
+		require.Equal(t, publicID, k.PublicID)
+		require.True(t, k.Proves(hash))
 		require.Nil(t, k.LastUsedAt)
 		require.Nil(t, k.StrictPerMinute)
 		got, err := w.Get(t.Context(), w.org, k.ID)
@@ -116,15 +129,15 @@ func TestCreateAgain(t *testing.T) {
 	t.Parallel()
 	w := open(t)
 	command := uuid.New()
-	first, err := w.Create(t.Context(), command, w.draft())
+	first, err := w.Create(t.Context(), command, w.draft(), drawn)
 	require.NoError(t, err)
 	again := w.draft()
 	again.Name = "Again"
-	second, err := w.Create(t.Context(), command, again)
+	second, err := w.Create(t.Context(), command, again, drawing("again678"))
 	require.NoError(t, err)
 	require.Equal(t, first.ID, second.ID)
 	require.Equal(t, "Again", second.Name)
-	require.Equal(t, again.SecretHash, second.SecretHash)
+	require.True(t, second.Proves(sha256.Sum256([]byte("again678"))))
 	gone, err := w.ByPublicID(t.Context(), first.PublicID)
 	require.NoError(t, err)
 	require.Nil(t, gone, "the secret that nobody was told is dead")
@@ -132,14 +145,51 @@ func TestCreateAgain(t *testing.T) {
 
 	_, err = w.Revoke(t.Context(), w.org, first.ID)
 	require.NoError(t, err)
-	_, err = w.Create(t.Context(), command, w.draft())
+	_, err = w.Create(t.Context(), command, w.draft(), drawn)
 	require.ErrorIs(t, err, apikeys.ErrRevoked)
 
 	_, err = w.pool.Exec(t.Context(), `UPDATE api_keys SET created_at = now() - interval '25 hours'`)
 	require.NoError(t, err)
-	third, err := w.Create(t.Context(), command, w.draft())
+	third, err := w.Create(t.Context(), command, w.draft(), drawn)
 	require.NoError(t, err)
 	require.NotEqual(t, first.ID, third.ID, "after a day it is another command")
+}
+
+// TestPublicIDsThatCollide creates and rotates keys for which the public id of another
+// key is drawn: they get the next one that is drawn, and its secret. A draw that never
+// changes ends after a few tries, and changes nothing.
+func TestPublicIDsThatCollide(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	first, err := w.Create(t.Context(), uuid.New(), w.draft(), drawing("first678"))
+	require.NoError(t, err)
+	command := uuid.New()
+	second, err := w.Create(t.Context(), command, w.draft(), drawing("first678", "first678", "second78"))
+	require.NoError(t, err)
+	require.Equal(t, "second78", second.PublicID)
+	require.True(t, second.Proves(sha256.Sum256([]byte("second78"))))
+	again, err := w.Create(t.Context(), command, w.draft(), drawing("first678", "third678"))
+	require.NoError(t, err)
+	require.Equal(t, second.ID, again.ID, "the command's repeat")
+	require.Equal(t, "third678", again.PublicID)
+	rotated, err := w.Rotate(t.Context(), w.org, second.ID, drawing("first678", "fourth78"))
+	require.NoError(t, err)
+	require.Equal(t, "fourth78", rotated.PublicID)
+	require.True(t, rotated.Proves(sha256.Sum256([]byte("fourth78"))))
+
+	draws := 0
+	same := func(string) (publicID string, hash [sha256.Size]byte) {
+		draws++
+		return "first678", hash
+	}
+	_, err = w.Create(t.Context(), uuid.New(), w.draft(), same)
+	require.ErrorContains(t, err, "api_keys_public_id_key")
+	_, err = w.Rotate(t.Context(), w.org, second.ID, same)
+	require.ErrorContains(t, err, "api_keys_public_id_key")
+	require.Equal(t, 8, draws, "the tries are bounded")
+	keys, err := w.List(t.Context(), w.org, 0, 10)
+	require.NoError(t, err)
+	require.Equal(t, []*apikeys.Key{rotated, first}, keys)
 }
 
 func TestTooManyKeys(t *testing.T) {
@@ -153,7 +203,7 @@ func TestTooManyKeys(t *testing.T) {
 	var made, refused atomic.Int32
 	for range 5 {
 		wg.Go(func() {
-			switch _, err := w.Create(t.Context(), uuid.New(), w.draft()); {
+			switch _, err := w.Create(t.Context(), uuid.New(), w.draft(), drawn); {
 			case err == nil:
 				made.Add(1)
 			case errors.Is(err, apikeys.ErrTooMany):
@@ -171,7 +221,7 @@ func TestTooManyKeys(t *testing.T) {
 	w.create()
 	other := w.draft()
 	other.Org = w.organization()
-	_, err = w.Create(t.Context(), uuid.New(), other)
+	_, err = w.Create(t.Context(), uuid.New(), other, drawn)
 	require.NoError(t, err, "others have keys of their own")
 }
 
@@ -232,8 +282,8 @@ func TestUpdate(t *testing.T) {
 	require.NoError(t, err)
 	require.Nil(t, got)
 
-	hash := sha256.Sum256([]byte("new"))
-	rotated, err := w.Rotate(t.Context(), w.org, k.ID, "newpubli", hash)
+	hash := sha256.Sum256([]byte("newpubli"))
+	rotated, err := w.Rotate(t.Context(), w.org, k.ID, drawing("newpubli"))
 	require.NoError(t, err)
 	require.Equal(t, k.ID, rotated.ID)
 	require.True(t, rotated.Proves(hash))
@@ -250,7 +300,7 @@ func TestUpdate(t *testing.T) {
 	require.Equal(t, 3, w.noted(k.ID), "the second time there is nothing to tell")
 	_, err = w.Update(t.Context(), w.org, k.ID, unchanged)
 	require.ErrorIs(t, err, apikeys.ErrRevoked)
-	_, err = w.Rotate(t.Context(), w.org, k.ID, "another1", hash)
+	_, err = w.Rotate(t.Context(), w.org, k.ID, drawing("another1"))
 	require.ErrorIs(t, err, apikeys.ErrRevoked)
 	nothing, err := w.Revoke(t.Context(), w.org, 999)
 	require.NoError(t, err)

@@ -8,19 +8,45 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"boxoffice/persistence"
 )
 
 const columns = `id, org, public_id, name, environment, scopes, ip_allowlist, secret_hash, status,
 	expires_at, last_used_at, strict_per_minute, created_by, created_at, updated_at`
 
-// Create adds an active key with k's Org, PublicID, Name, Environment, Scopes,
-// Allowlist, SecretHash, ExpiresAt and CreatedBy, or says ErrTooMany.
+// Draw draws a key of an environment, live or test, and returns what is stored of it.
+// It is called again when another key has the public id already.
+type Draw func(environment string) (publicID string, hash [sha256.Size]byte)
+
+// publicIDs is the constraint that public ids are unique.
+const publicIDs = "api_keys_public_id_key"
+
+// Create draws an active key with k's Org, Name, Environment, Scopes, Allowlist,
+// ExpiresAt and CreatedBy, or says ErrTooMany.
 //
 // The same command again, within the day in which commands are repeated, makes
 // its key anew: nobody was told the secret that it had.
-func (s *Store) Create(ctx context.Context, command [16]byte, k *Key) (*Key, error) {
+func (s *Store) Create(ctx context.Context, command [16]byte, k *Key, draw Draw) (*Key, error) {
 	var made *Key
-	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
+	err := persistence.Redraw(func() (err error) {
+		publicID, hash := draw(k.Environment)
+		made, err = s.insert(ctx, command, k, publicID, hash)
+		return err
+	}, publicIDs)
+	if errors.Is(err, pgx.ErrNoRows) { // what the command made has been revoked since, or is another organization's
+		return nil, ErrRevoked
+	}
+	if err != nil {
+		return nil, fmt.Errorf("create api key: %w", err)
+	}
+	return made, nil
+}
+
+// insert stores the key that was drawn, or gives it to the row that the command has
+// made before.
+func (s *Store) insert(ctx context.Context, command [16]byte, k *Key, publicID string, hash [sha256.Size]byte) (made *Key, err error) {
+	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
 		if err := admit(ctx, tx, command, k.Org); err != nil {
 			return err
 		}
@@ -32,17 +58,11 @@ func (s *Store) Create(ctx context.Context, command [16]byte, k *Key) (*Key, err
 				secret_hash = excluded.secret_hash, expires_at = excluded.expires_at, updated_at = now()
 			WHERE k.org = excluded.org AND k.status <> 'revoked'
 			RETURNING `+columns,
-			command, k.Org, k.PublicID, k.Name, k.Environment, k.Scopes, k.Allowlist, k.SecretHash, k.ExpiresAt, k.CreatedBy) // CollectExactlyOneRow returns its error
+			command, k.Org, publicID, k.Name, k.Environment, k.Scopes, k.Allowlist, hash[:], k.ExpiresAt, k.CreatedBy) // CollectExactlyOneRow returns its error
 		made, err = pgx.CollectExactlyOneRow(rows, pgx.RowToAddrOfStructByPos[Key])
 		return err
 	})
-	if errors.Is(err, pgx.ErrNoRows) { // what the command made has been revoked since, or is another organization's
-		return nil, ErrRevoked
-	}
-	if err != nil {
-		return nil, fmt.Errorf("create api key: %w", err)
-	}
-	return made, nil
+	return made, err
 }
 
 // admit makes sure that the organization may have one key more. It holds the
@@ -89,7 +109,8 @@ func (s *Store) ByPublicID(ctx context.Context, publicID string) (*Key, error) {
 // Update changes an organization's key and returns it as it is then; nil if
 // there is none, ErrRevoked if it is revoked, and change's own error as it is.
 // change may set PublicID, Name, Scopes, Allowlist, SecretHash, Status and
-// ExpiresAt, and must do nothing else: the key's row is locked.
+// ExpiresAt, and must do nothing else: the key's row is locked. UpdatedAt stays if
+// nothing changes.
 func (s *Store) Update(ctx context.Context, org, id int64, change func(*Key) error) (*Key, error) {
 	var k *Key
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
@@ -104,7 +125,10 @@ func (s *Store) Update(ctx context.Context, org, id int64, change func(*Key) err
 			return err
 		}
 		k, err = one(ctx, tx, `UPDATE api_keys SET public_id = $2, name = $3, scopes = $4, ip_allowlist = coalesce($5::cidr[], '{}'),
-			secret_hash = $6, status = $7, expires_at = $8, updated_at = now() WHERE id = $1 RETURNING `+columns,
+			secret_hash = $6, status = $7, expires_at = $8,
+			updated_at = CASE WHEN (public_id, name, scopes, ip_allowlist, secret_hash, status, expires_at)
+				IS DISTINCT FROM ($2, $3, $4, coalesce($5::cidr[], '{}'), $6, $7, $8) THEN now() ELSE updated_at END
+			WHERE id = $1 RETURNING `+columns,
 			id, k.PublicID, k.Name, k.Scopes, k.Allowlist, k.SecretHash, k.Status, k.ExpiresAt)
 		return err
 	})
@@ -114,13 +138,18 @@ func (s *Store) Update(ctx context.Context, org, id int64, change func(*Key) err
 	return k, nil
 }
 
-// Rotate gives an organization's key another secret, and with it another public
+// Rotate draws another secret for an organization's key, and with it another public
 // id; the old ones are dead. It answers as Update does.
-func (s *Store) Rotate(ctx context.Context, org, id int64, publicID string, hash [sha256.Size]byte) (*Key, error) {
-	return s.Update(ctx, org, id, func(k *Key) error {
-		k.PublicID, k.SecretHash = publicID, hash[:]
-		return nil
-	})
+func (s *Store) Rotate(ctx context.Context, org, id int64, draw Draw) (k *Key, err error) {
+	err = persistence.Redraw(func() (err error) {
+		k, err = s.Update(ctx, org, id, func(k *Key) error {
+			publicID, hash := draw(k.Environment)
+			k.PublicID, k.SecretHash = publicID, hash[:]
+			return nil
+		})
+		return err
+	}, publicIDs)
+	return k, err
 }
 
 // Revoke ends an organization's key for good and returns it, or nil if there is
@@ -139,7 +168,8 @@ func (s *Store) Revoke(ctx context.Context, org, id int64) (*Key, error) {
 // SetStrictLimit sets how many strict writes a minute the key may make; nil is
 // the tier's own limit. It returns the key, or nil if there is none.
 func (s *Store) SetStrictLimit(ctx context.Context, id int64, perMinute *int) (*Key, error) {
-	return one(ctx, s.pool, `UPDATE api_keys SET strict_per_minute = $2, updated_at = now()
+	return one(ctx, s.pool, `UPDATE api_keys SET strict_per_minute = $2,
+			updated_at = CASE WHEN strict_per_minute IS DISTINCT FROM $2 THEN now() ELSE updated_at END
 		WHERE id = $1 RETURNING `+columns, id, perMinute)
 }
 

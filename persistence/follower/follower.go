@@ -12,6 +12,9 @@
 // twice or skip. These transactions do not wait for the disk, for what a crash
 // takes is applied again.
 //
+// A fact that a follower cannot digest is set aside by a Digester, and told again when
+// somebody asks for it; the follower goes on.
+//
 // Each follower owns its rows in the table followers and one goroutine, with one
 // connection of the pool. New, then Start; Stop applies what was offered, ends
 // the goroutine and waits for it. One copy of a follower runs in a cluster.
@@ -31,6 +34,7 @@ import (
 	"boxoffice/engine"
 	"boxoffice/persistence/codec"
 	"boxoffice/persistence/journal"
+	"boxoffice/persistence/panics"
 )
 
 // Config says what a follower does. Zero limits stand for the defaults named.
@@ -42,8 +46,11 @@ type Config struct {
 	// Apply takes the batches in, in order, within tx. Its error undoes the
 	// transaction; unless the server or the connection is to blame, or the
 	// error is ErrAgain, it also ends the follower, for the same facts would
-	// fail again.
+	// fail again. A Digester's Apply sets such facts aside instead.
 	Apply func(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error
+	// Digesters are those in Apply. The follower has them tell again, in its
+	// own turn, what somebody asks for.
+	Digesters []*Digester
 
 	MaxQueue int           // 200,000 facts wait in memory; with more the journal is read instead
 	MaxBatch int           // 10,000 facts in one transaction
@@ -150,7 +157,7 @@ func (f *Follower) run(from Journal) {
 	pause := firstPause
 	for {
 		began := time.Now()
-		err := f.follow(from)
+		err := panics.Catch(f.cfg.Log, "follower "+f.cfg.Name, func() error { return f.follow(from) })
 		if f.ctx.Err() != nil {
 			return
 		}

@@ -2,6 +2,7 @@ package follower
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -17,7 +18,8 @@ type Apply = func(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error
 // Once lets each fact through to apply once for all who use the name, whether they
 // follow the journal or get it through Kafka, in the order of its stream. Facts
 // that were let through before are dropped; one that comes before its
-// predecessor is ErrGap, and nothing is applied. How far each stream has come is
+// predecessor is ErrGap, and nothing is applied, unless the predecessor was set
+// aside on its way through Kafka: then the journal has it. How far each stream has come is
 // a row of the table applied, which moves in the same transaction, and only from
 // where this call found it.
 func Once(name string, apply Apply) Apply {
@@ -27,6 +29,11 @@ func Once(name string, apply Apply) Apply {
 			return err
 		}
 		fresh, err := o.sift(batches)
+		if errors.Is(err, ErrGap) {
+			if batches, err = o.fill(ctx, tx, batches); err == nil {
+				fresh, err = o.sift(batches)
+			}
+		}
 		if err != nil || len(fresh) == 0 {
 			return err
 		}
@@ -72,6 +79,7 @@ SELECT a.stream_id, a.seq FROM unnest($2::bigint[]) AS m(stream_id) JOIN applied
 
 // sift leaves out what was applied before.
 func (o *once) sift(batches []journal.Batch) (fresh []journal.Batch, err error) {
+	clear(o.now)
 	for _, b := range batches {
 		var records []journal.Record
 		for _, r := range b.Records {
@@ -97,6 +105,42 @@ func (o *once) sift(batches []journal.Batch) (fresh []journal.Batch, err error) 
 		}
 	}
 	return fresh, nil
+}
+
+// fill puts the facts that a relay to Kafka has set aside before those that follow
+// them.
+func (o *once) fill(ctx context.Context, tx pgx.Tx, batches []journal.Batch) ([]journal.Batch, error) {
+	const unsent = `
+SELECT coalesce(sum(least(last_seq, $2) - greatest(seq, $1) + 1), 0)
+FROM set_aside WHERE starts_with(follower, 'kafka:') AND stream_id = $3 AND seq <= $2 AND last_seq >= $1`
+	last := make(map[int64]int64)
+	var filled []journal.Batch
+	for _, b := range batches {
+		for _, r := range b.Records {
+			from, ok := last[r.Stream]
+			if !ok {
+				from = o.was[r.Stream]
+			}
+			last[r.Stream] = max(from, r.Last)
+			if r.First <= from+1 {
+				continue
+			}
+			var n int64
+			if err := tx.QueryRow(ctx, unsent, from+1, r.First-1, r.Stream).Scan(&n); err != nil {
+				return nil, fmt.Errorf("follower: look for what is missing: %w", err)
+			}
+			if n < r.First-1-from {
+				continue // sift says what is missing
+			}
+			missing, err := readSpan(ctx, tx, r.Ref, r.Stream, from, r.First-1)
+			if err != nil {
+				return nil, fmt.Errorf("follower: read what is missing: %w", err)
+			}
+			filled = append(filled, missing...)
+		}
+		filled = append(filled, b)
+	}
+	return filled, nil
 }
 
 // after is the record without its facts up to last.

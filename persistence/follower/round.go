@@ -10,7 +10,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"boxoffice/persistence"
 	"boxoffice/persistence/journal"
 )
 
@@ -36,8 +35,8 @@ func (f *Follower) follow(from Journal) error {
 	if err != nil {
 		return fmt.Errorf("follower: connect: %w", err)
 	}
-	defer conn.Release()
 	r := &round{f: f, from: from, conn: conn, tails: newTails()}
+	defer func() { r.conn.Release() }()
 	if err := r.resume(f.ctx); err != nil {
 		return err
 	}
@@ -82,6 +81,11 @@ func (r *round) step(ctx context.Context) (idle bool, err error) {
 	began := time.Now()
 	if time.Since(r.polled) >= r.f.cfg.Poll {
 		if err := r.poll(ctx); err != nil {
+			return false, err
+		}
+	}
+	for _, d := range r.f.cfg.Digesters {
+		if err := d.Tend(ctx, r.begin, applyWithin); err != nil {
 			return false, err
 		}
 	}
@@ -204,18 +208,12 @@ ON CONFLICT (name, writer) DO UPDATE SET batch = excluded.batch WHERE f.batch = 
 var begin = pgx.TxOptions{BeginQuery: "BEGIN; SET LOCAL synchronous_commit = off"}
 
 func (r *round) apply(ctx context.Context, group []journal.Batch, moves []move) error {
-	ctx, cancel := context.WithTimeout(ctx, applyWithin)
-	defer cancel()
 	r.began = time.Now()
-	tx, err := r.conn.BeginTx(ctx, begin)
+	err := Transact(ctx, r.begin, applyWithin, func(ctx context.Context, tx pgx.Tx) error {
+		return r.applyIn(ctx, tx, group, moves)
+	})
 	if err != nil {
-		return fmt.Errorf("follower: begin: %w", err)
-	}
-	if err := r.applyIn(ctx, tx, group, moves); err != nil {
-		return errors.Join(err, tx.Rollback(ctx))
-	}
-	if err := tx.Commit(ctx); err != nil {
-		return fmt.Errorf("follower: commit: %w", err)
+		return err
 	}
 	to := make([]position, len(moves))
 	for i, m := range moves {
@@ -228,6 +226,18 @@ func (r *round) apply(ctx context.Context, group []journal.Batch, moves []move) 
 	}
 	r.f.advance(to, delay)
 	return nil
+}
+
+func (r *round) begin(ctx context.Context) (pgx.Tx, error) {
+	if r.conn.Conn().IsClosed() {
+		r.conn.Release()
+		conn, err := r.f.cfg.Pool.Acquire(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("follower: connect: %w", err) // the round ends
+		}
+		r.conn = conn
+	}
+	return r.conn.BeginTx(ctx, begin)
 }
 
 func (r *round) applyIn(ctx context.Context, tx pgx.Tx, group []journal.Batch, moves []move) error {
@@ -254,10 +264,10 @@ SELECT (SELECT count(*) FROM fresh) + (SELECT count(*) FROM moved)`
 	}
 	if err := r.f.cfg.Apply(ctx, tx, group); err != nil {
 		err = fmt.Errorf("follower: apply: %w", err)
-		if ctx.Err() == nil && !tx.Conn().IsClosed() && !persistence.Outage(err) && !errors.Is(err, ErrAgain) {
-			return permanent{err}
+		if _, ok := errors.AsType[indigestible](err); ok || passes(ctx, tx, err) {
+			return err
 		}
-		return err
+		return permanent{err}
 	}
 	return nil
 }

@@ -1,5 +1,4 @@
-// Package idempotency is the plain table of answers that repeats get
-// (decisions.md section 8). The edge's middle calls it around a write that came
+// Package idempotency is the plain table of answers that repeats get. The edge's middle calls it around a write that came
 // with an Idempotency-Key; orders and scans do without it, for their actors know
 // their repeats. It owns no goroutine.
 package idempotency
@@ -33,6 +32,7 @@ func New(pool *pgxpool.Pool) *Store { return &Store{pool} }
 // Request is one attempt at a write.
 type Request struct {
 	Scope       [32]byte
+	Former      [32]byte // the scope that the release before gave the request, if it was another; or zero
 	Fingerprint [32]byte
 	Holder      string        // the attempt's own id
 	Lease       time.Duration // no attempt runs longer
@@ -45,12 +45,14 @@ func (s *Store) Begin(ctx context.Context, r Request) (answer []byte, err error)
 	// The row of a request whose node died is taken over by its repeat, and
 	// one that is a day old by anybody.
 	tag, err := s.pool.Exec(ctx, `INSERT INTO idempotency AS i (scope, fingerprint, holder, lease_until)
-		VALUES ($1, $2, $3, now() + $4::interval)
+		SELECT $1, $2, $3, now() + $4::interval WHERE NOT EXISTS (
+			SELECT FROM idempotency WHERE scope = $6 AND created_at >= now() - $5::interval
+				AND (answer IS NOT NULL OR lease_until >= now() OR fingerprint <> $2))
 		ON CONFLICT (scope) DO UPDATE SET fingerprint = excluded.fingerprint, holder = excluded.holder,
 			created_at = now(), lease_until = excluded.lease_until, answer = NULL
 		WHERE i.created_at < now() - $5::interval
 			OR i.answer IS NULL AND i.lease_until < now() AND i.fingerprint = excluded.fingerprint`,
-		r.Scope[:], r.Fingerprint[:], r.Holder, r.Lease, Kept)
+		r.Scope[:], r.Fingerprint[:], r.Holder, r.Lease, Kept, r.Former[:])
 	if err != nil {
 		return nil, fmt.Errorf("begin idempotent request: %w", err)
 	}
@@ -58,7 +60,8 @@ func (s *Store) Begin(ctx context.Context, r Request) (answer []byte, err error)
 		return nil, nil
 	}
 	var print []byte
-	err = s.pool.QueryRow(ctx, `SELECT fingerprint, answer FROM idempotency WHERE scope = $1`, r.Scope[:]).Scan(&print, &answer)
+	err = s.pool.QueryRow(ctx, `SELECT fingerprint, answer FROM idempotency
+		WHERE scope IN ($1, $2) ORDER BY scope = $1 DESC LIMIT 1`, r.Scope[:], r.Former[:]).Scan(&print, &answer)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows): // given up this moment
 		return nil, ErrInFlight

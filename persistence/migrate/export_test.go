@@ -2,6 +2,10 @@ package migrate
 
 import (
 	"context"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/tern/v2/migrate"
@@ -17,4 +21,18 @@ func UpTo(ctx context.Context, conn *pgx.Conn, version int32) error {
 		return err
 	}
 	return m.MigrateTo(ctx, version)
+}
+
+// UpToBefore brings a database up to the schema before the file of a name, without
+// its number.
+func UpToBefore(ctx context.Context, conn *pgx.Conn, name string) error {
+	matches, err := fs.Glob(files, "*_"+name+".sql")
+	if err != nil || len(matches) != 1 {
+		return fmt.Errorf("migrate: files %q: %w", matches, err)
+	}
+	number, err := strconv.Atoi(strings.SplitN(matches[0], "_", 2)[0])
+	if err != nil {
+		return err
+	}
+	return UpTo(ctx, conn, int32(number)-1)
 }

@@ -13,6 +13,9 @@ import (
 	"boxoffice/persistence/journal"
 )
 
+// Follower is the name under which facts that cannot be mailed are set aside.
+const Follower = "mail"
+
 // newsAge is how old a fact may be for a mail: who reads the journal from its
 // beginning writes to nobody about last year's orders.
 const newsAge = 7 * 24 * time.Hour

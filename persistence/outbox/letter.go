@@ -22,9 +22,12 @@ const (
 	LoginCode         Mail = "login_code"
 	PasswordReset     Mail = "password_reset"
 	PasswordChanged   Mail = "password_changed"
+	EmailConfirmation Mail = "email_confirmation"
+	AccountTaken      Mail = "account_taken"
 	TwoFactorChanged  Mail = "two_factor_changed"
 	Invitation        Mail = "invitation"
 	OrderConfirmation Mail = "order_confirmation"
+	AttendeeTickets   Mail = "attendee_tickets"
 	OrderCancelled    Mail = "order_cancelled"
 	RefundDue         Mail = "refund_due"
 	RefundProcessed   Mail = "refund_processed"
@@ -61,10 +64,13 @@ var table = map[Mail]terms{
 	LoginCode:         {promptQueue, ticketsFirst, accounts.CodeLife},
 	PasswordReset:     {promptQueue, ticketsFirst, accounts.ResetLife},
 	PasswordChanged:   {promptQueue, moneyNext, 24 * time.Hour},
+	EmailConfirmation: {promptQueue, moneyNext, accounts.ConfirmationLife},
+	AccountTaken:      {promptQueue, moneyNext, 24 * time.Hour},
 	TwoFactorChanged:  {promptQueue, moneyNext, 24 * time.Hour},
 	Invitation:        {promptQueue, moneyNext, 24 * time.Hour},
 	WebhookDisabled:   {promptQueue, moneyNext, 24 * time.Hour},
 	OrderConfirmation: {bulkQueue, ticketsFirst, 24 * time.Hour},
+	AttendeeTickets:   {bulkQueue, ticketsFirst, 24 * time.Hour},
 	OrderCancelled:    {bulkQueue, moneyNext, 24 * time.Hour},
 	RefundDue:         {bulkQueue, moneyNext, 24 * time.Hour},
 	RefundProcessed:   {bulkQueue, moneyNext, 24 * time.Hour},
@@ -83,6 +89,7 @@ type Letter struct {
 	Subject string `json:"-"`
 	// Queued is when the letter was put out. A Carry has it.
 	Queued time.Time `json:"-"`
+	end    time.Time // of the letter's life
 
 	To     string `json:"to,omitzero"` // bare address; "": the order's buyer
 	Name   string `json:"name,omitzero"`

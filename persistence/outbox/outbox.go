@@ -9,8 +9,9 @@
 // put out once, ever. A letter that was taken up by a process that died is taken
 // up again, so a mail may, rarely, be sent twice, with one Message-ID.
 //
-// It owns the tables mails and announced (migrate/013_mail.sql) and the jobs of
-// its queues. It has no goroutines: River's client, which the node starts and
+// Mails that nobody pays for are capped (caps.go).
+//
+// It owns the tables mails, announced and mail_caps, and the jobs of its queues. It has no goroutines: River's client, which the node starts and
 // stops, has them.
 package outbox
 
@@ -52,6 +53,8 @@ type Config struct {
 	// Busy says whether the node has more to do than write letters that can
 	// wait. nil: it never has.
 	Busy func() bool
+	// Scale multiplies the caps of mails that nobody pays for. 0: 1.
+	Scale float64
 }
 
 // Outbox takes letters. Its methods may be called by any goroutine.
@@ -62,13 +65,14 @@ type Outbox struct {
 	log    *slog.Logger
 	settle time.Duration
 	busy   func() bool
+	scale  float64
 
 	mu      sync.Mutex
 	counted time.Time
 	waiting map[string]int // by queue
 
-	sent, dead, deferred *prometheus.CounterVec
-	queued               prometheus.GaugeFunc
+	sent, dead, deferred, capped *prometheus.CounterVec
+	queued                       prometheus.GaugeFunc
 }
 
 // New makes an outbox on a database that is up to date.
@@ -87,6 +91,9 @@ func New(cfg Config) (*Outbox, error) {
 	}
 	if o.busy == nil {
 		o.busy = func() bool { return false }
+	}
+	if o.scale = cfg.Scale; o.scale == 0 {
+		o.scale = 1
 	}
 	o.measure()
 	return o, nil

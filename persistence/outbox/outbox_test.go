@@ -47,7 +47,8 @@ func TestQueue(t *testing.T) {
 	require.Len(t, w.sent.all(), 2)
 	for _, l := range w.sent.all() {
 		require.WithinDuration(t, time.Now(), l.Queued, time.Minute)
-		if l.Queued = (time.Time{}); l.Mail == LoginCode {
+		require.True(t, l.end.After(time.Now()))
+		if l.Queued, l.end = (time.Time{}), (time.Time{}); l.Mail == LoginCode {
 			require.Equal(t, want, l)
 			continue
 		}

@@ -83,8 +83,8 @@ func pause(job *river.Job[Letter]) time.Duration { return pauses[min(job.Attempt
 func (c *carrier) Work(ctx context.Context, job *river.Job[Letter]) error {
 	l := &job.Args
 	l.Queued = job.CreatedAt
-	end := job.CreatedAt.Add(table[l.Mail].life)
-	if time.Now().After(end) { // the process before this one died, or nobody worked
+	l.end = job.CreatedAt.Add(table[l.Mail].life)
+	if time.Now().After(l.end) { // the process before this one died, or nobody worked
 		return c.drop(ctx, job, errors.New("too late"))
 	}
 	if table[l.Mail].queue == bulkQueue && c.busy() {
@@ -95,13 +95,18 @@ func (c *carrier) Work(ctx context.Context, job *river.Job[Letter]) error {
 		}
 	}
 	sent, err := c.carry(ctx, l)
+	if w, ok := errors.AsType[*capped](err); ok {
+		c.capped.WithLabelValues(string(l.Mail)).Inc()
+		c.log.LogAttrs(ctx, slog.LevelInfo, "mail capped", append(attrs(job, err), slog.Duration("wait", w.wait))...)
+		return river.JobSnooze(w.wait)
+	}
 	switch {
 	case err == nil:
 		if sent {
 			c.sent.WithLabelValues(string(l.Mail)).Inc()
 		}
 		return nil
-	case errors.Is(err, ErrUndeliverable), time.Now().Add(pause(job) * 11 / 10).After(end):
+	case errors.Is(err, ErrUndeliverable), time.Now().Add(pause(job) * 11 / 10).After(l.end):
 		return c.drop(ctx, job, err)
 	}
 	c.deferred.WithLabelValues(string(l.Mail)).Inc()
@@ -129,6 +134,7 @@ func (o *Outbox) measure() {
 	}
 	o.sent = counter("mail_sent_total", "Mails that were delivered to the server.")
 	o.deferred = counter("mail_deferred_total", "Attempts to deliver a mail that are repeated.")
+	o.capped = counter("mail_capped_total", "Mails that nobody paid for and that wait, because too many go to their address or come from their organization.")
 	o.dead = counter("mail_failed_total", "Mails that were given up.")
 	o.queued = prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Namespace: "boxoffice", Name: "mail_queued", Help: "Mails that are not delivered yet, of all nodes.",
@@ -143,14 +149,14 @@ func (o *Outbox) measure() {
 
 // Describe and Collect make the outbox a prometheus.Collector.
 func (o *Outbox) Describe(ch chan<- *prometheus.Desc) {
-	for _, c := range []prometheus.Collector{o.sent, o.deferred, o.dead, o.queued} {
+	for _, c := range []prometheus.Collector{o.sent, o.deferred, o.capped, o.dead, o.queued} {
 		c.Describe(ch)
 	}
 }
 
 // Collect sends the outbox's numbers.
 func (o *Outbox) Collect(ch chan<- prometheus.Metric) {
-	for _, c := range []prometheus.Collector{o.sent, o.deferred, o.dead, o.queued} {
+	for _, c := range []prometheus.Collector{o.sent, o.deferred, o.capped, o.dead, o.queued} {
 		c.Collect(ch)
 	}
 }

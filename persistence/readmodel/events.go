@@ -53,12 +53,12 @@ WHERE number = $1`
 // Event is an event as lists and pages show it.
 type Event struct {
 	event.Record
-	// From is the lowest price of its visible ticket types in minor units,
-	// NoPrice when it has none.
+	// From is the lowest price in minor units of the ticket types that are on
+	// sale now and have stock, else of those that will be; NoPrice without any.
 	From int64
 }
 
-// NoPrice is the price of an event without visible ticket types.
+// NoPrice is the price of an event of which nothing can be bought, now or later.
 const NoPrice = -1
 
 // selectEvents reads a page of events, which it finds before it looks at what
@@ -70,8 +70,11 @@ SELECT e.number, e.status, e.created_at, e.updated_at, e.revision, e.record, t.t
   (SELECT count(*) > 0 FROM tickets WHERE event_id = e.number AND serial = 1) AS sold
 FROM (SELECT * FROM events e ` + where + ` ORDER BY ` + order + ` ` + limit + `) e
 CROSS JOIN LATERAL (
-  SELECT count(*) AS types, coalesce(min(price) FILTER (WHERE NOT hidden AND sale_end > now()), min(price) FILTER (WHERE NOT hidden), -1) AS price
-  FROM ticket_types WHERE event = e.number) t
+  SELECT count(*) AS types, coalesce(
+    min(price) FILTER (WHERE for_sale AND sale_start <= now() AND sale_end > now() AND e.status <> 'sold_out'),
+    min(price) FILTER (WHERE for_sale AND sale_start > now()), -1) AS price
+  FROM (SELECT *, NOT hidden AND NOT sold_out AND e.status NOT IN ('completed', 'cancelled') AS for_sale
+    FROM ticket_types WHERE event = e.number) AS types) t
 ORDER BY ` + order
 }
 

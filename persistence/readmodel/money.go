@@ -25,17 +25,14 @@ func unsettled(a *event.Attempt) bool {
 	}
 }
 
-// upsertPayments queues the attempts that differ from those in the table.
+// upsertPayments queues the attempts that differ from those in the table. References
+// are unique, but journals may have some of a release that shortened them, and
+// Postgres refuses a statement that meets one row twice: each statement has a
+// reference once. The order that came first keeps the row; another with the same
+// reference has its attempts in its own record alone.
 func (w *Writer) upsertPayments() {
-	const upsert = `
-INSERT INTO payments (reference, order_id, amount, received, created_at, next_check, provider, status)
-SELECT * FROM unnest($1::text[], $2::uuid[], $3::bigint[], $4::bigint[], $5::timestamptz[], $6::timestamptz[], $7::text[], $8::text[])
-ON CONFLICT (reference) DO UPDATE
-SET received = excluded.received, next_check = excluded.next_check, status = excluded.status`
-	var references, providers, statuses []string
-	var orders [][16]byte
-	var amounts, received []int64
-	var created, checks []*time.Time
+	var statements []*paymentRows
+	times := make(map[string]int) // by reference
 	for i := range w.orders {
 		o := &w.orders[i]
 		for j := range o.now.Attempts {
@@ -43,19 +40,46 @@ SET received = excluded.received, next_check = excluded.next_check, status = exc
 			if o.was != nil && j < len(o.was.Attempts) && o.was.Attempts[j] == *a {
 				continue
 			}
-			var check *time.Time
-			if unsettled(a) {
-				check = moment(a.At)
+			n := times[key(a.Reference)]
+			times[key(a.Reference)]++
+			if n == len(statements) {
+				statements = append(statements, new(paymentRows))
 			}
-			references, orders = append(references, key(a.Reference)), append(orders, o.now.ID)
-			amounts, received = append(amounts, a.Amount), append(received, a.Received)
-			created, checks = append(created, moment(a.At)), append(checks, check)
-			providers, statuses = append(providers, text(a.Provider)), append(statuses, text(a.Status))
+			statements[n].add(o.now.ID, a)
 		}
 	}
-	if len(references) > 0 {
-		w.batch.Queue(upsert, references, orders, amounts, received, created, checks, providers, statuses)
+	for _, rows := range statements {
+		rows.upsert(w.batch)
 	}
+}
+
+// paymentRows are rows of payments, by column.
+type paymentRows struct {
+	references, providers, statuses []string
+	orders                          [][16]byte
+	amounts, received               []int64
+	created, checks                 []*time.Time
+}
+
+func (r *paymentRows) add(order engine.OrderID, a *event.Attempt) {
+	var check *time.Time
+	if unsettled(a) {
+		check = moment(a.At)
+	}
+	r.references, r.orders = append(r.references, key(a.Reference)), append(r.orders, order)
+	r.amounts, r.received = append(r.amounts, a.Amount), append(r.received, a.Received)
+	r.created, r.checks = append(r.created, moment(a.At)), append(r.checks, check)
+	r.providers, r.statuses = append(r.providers, text(a.Provider)), append(r.statuses, text(a.Status))
+}
+
+func (r *paymentRows) upsert(b *pgx.Batch) {
+	const upsert = `
+INSERT INTO payments (reference, order_id, amount, received, created_at, next_check, provider, status)
+SELECT * FROM unnest($1::text[], $2::uuid[], $3::bigint[], $4::bigint[], $5::timestamptz[], $6::timestamptz[], $7::text[], $8::text[])
+ON CONFLICT (reference) DO UPDATE
+SET received = excluded.received, next_check = excluded.next_check, status = excluded.status
+WHERE payments.order_id = excluded.order_id`
+	b.Queue(upsert, r.references, r.orders, r.amounts, r.received, r.created, r.checks, r.providers, r.statuses)
 }
 
 // upsertRefunds queues the refunds that differ from those in the table.
@@ -148,9 +172,11 @@ func (m *Model) CheckPayment(ctx context.Context, reference string, next time.Ti
 
 // Refund is money that goes back by itself.
 type Refund struct {
-	Order    engine.OrderID
-	Position int // in the order's list
-	Provider string
+	Order     engine.OrderID
+	Position  int // in the order's list
+	Provider  string
+	Failures  int        // attempts to send it that the provider failed or declined
+	notBefore *time.Time // as the row had it, for ClaimRefund
 	event.Refund
 }
 
@@ -158,13 +184,15 @@ type Refund struct {
 // have not been processed. CheckRefund says when to look again.
 func (m *Model) RefundsDue(ctx context.Context, before time.Time, limit int) ([]Refund, error) {
 	const due = `
-SELECT r.order_id, r.position, coalesce(p.provider, ''), r.reference, r.amount, r.reason, r.status, r.provider_ref, r.created_at
+SELECT r.order_id, r.position, coalesce(p.provider, ''), r.reference, r.amount, r.reason, r.status, r.provider_ref, r.created_at,
+  r.failures, r.not_before
 FROM refunds r LEFT JOIN payments p USING (reference)
-WHERE r.next_check <= $1 ORDER BY r.next_check LIMIT $2`
+WHERE r.next_check <= $1 AND (r.not_before IS NULL OR r.not_before <= $1) ORDER BY r.next_check LIMIT $2`
 	rows, _ := m.pool.Query(ctx, due, before, limit) // CollectRows returns its error
 	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (r Refund, err error) {
 		var at time.Time
-		err = row.Scan((*[16]byte)(&r.Order), &r.Position, &r.Provider, &r.Reference, &r.Amount, &r.Reason, &r.Status, &r.ProviderRef, &at)
+		err = row.Scan((*[16]byte)(&r.Order), &r.Position, &r.Provider, &r.Reference, &r.Amount, &r.Reason, &r.Status, &r.ProviderRef, &at,
+			&r.Failures, &r.notBefore)
 		r.At = at.UnixMilli()
 		return r, err
 	})
@@ -174,14 +202,56 @@ WHERE r.next_check <= $1 ORDER BY r.next_check LIMIT $2`
 	return list, nil
 }
 
-// CheckRefund says when the refund is to be looked at next, the zero time for
-// never. A fact about it makes it due again, until it has been processed.
-func (m *Model) CheckRefund(ctx context.Context, order engine.OrderID, position int, next time.Time) error {
-	const check = `UPDATE refunds SET next_check = $3 WHERE order_id = $1 AND position = $2 AND next_check IS NOT NULL`
-	if _, err := m.pool.Exec(ctx, check, [16]byte(order), position, orNull(next)); err != nil {
+// ClaimRefund takes a refund of RefundsDue for the caller alone until a time, and
+// says whether nobody else has taken it since: two nodes that sweep at the same
+// moment would both send the money.
+func (m *Model) ClaimRefund(ctx context.Context, r *Refund, until time.Time) (bool, error) {
+	const claim = `
+UPDATE refunds SET not_before = $3
+WHERE order_id = $1 AND position = $2 AND next_check IS NOT NULL AND not_before IS NOT DISTINCT FROM $4`
+	done, err := m.pool.Exec(ctx, claim, [16]byte(r.Order), r.Position, until, r.notBefore)
+	if err != nil {
+		return false, fmt.Errorf("refund %d of order %s: %w", r.Position, r.Order, err)
+	}
+	return done.RowsAffected() == 1, nil
+}
+
+// RefundCheck is what a look at a refund came to.
+type RefundCheck struct {
+	Next     time.Time // when to look again
+	Failures int       // attempts to send it that the provider failed or declined
+	Stuck    bool      // the money does not move, and may need a person
+}
+
+// CheckRefund notes what a look at the refund came to. One that has been
+// processed is not looked at again, whatever Next says.
+func (m *Model) CheckRefund(ctx context.Context, order engine.OrderID, position int, c RefundCheck) error {
+	const check = `
+UPDATE refunds SET not_before = $3, failures = $4, stuck = $5
+WHERE order_id = $1 AND position = $2 AND next_check IS NOT NULL`
+	if _, err := m.pool.Exec(ctx, check, [16]byte(order), position, c.Next, c.Failures, c.Stuck); err != nil {
 		return fmt.Errorf("refund %d of order %s: %w", position, order, err)
 	}
 	return nil
+}
+
+// RefundBacklog is how much money is still to go back.
+type RefundBacklog struct {
+	Open   int64   // refunds that have not been processed
+	Stuck  int64   // of those, the ones whose money does not move
+	Oldest float64 // seconds since the oldest of them was due; 0 without any
+}
+
+// RefundBacklog counts the refunds that have not been processed.
+func (m *Model) RefundBacklog(ctx context.Context) (b RefundBacklog, err error) {
+	const count = `
+SELECT count(*), count(*) FILTER (WHERE stuck), coalesce(extract(epoch FROM now() - min(created_at)), 0)::float8
+FROM refunds WHERE next_check IS NOT NULL`
+	if err := m.pool.QueryRow(ctx, count).Scan(&b.Open, &b.Stuck, &b.Oldest); err != nil {
+		return b, fmt.Errorf("refund backlog: %w", err)
+	}
+	b.Oldest = max(0, b.Oldest)
+	return b, nil
 }
 
 func orNull(t time.Time) *time.Time {

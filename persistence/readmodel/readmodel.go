@@ -10,15 +10,18 @@
 // Everything can be built again from the facts (Clear, then start the follower).
 //
 // An order's row is its record in CBOR beside the columns that somebody filters
-// by, and event.Fold, which the actor uses too, makes it from facts. Nothing in
-// a fact may fail here: text that Postgres refuses is cleaned, and slugs are not
-// unique.
+// by, and event.Fold, which the actor uses too, makes it from facts. No fact
+// should fail here: text that Postgres refuses is cleaned, and slugs are not
+// unique. One that fails all the same is set aside (NewDigester), and when it is
+// told again, its stream's rows are forgotten and made anew, so that nothing older
+// overwrites what later facts have left.
 package readmodel
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -27,10 +30,16 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"boxoffice/engine/event"
+	"boxoffice/persistence/follower"
 )
 
 // Follower is the name of the follower that writes the read model.
 const Follower = "readmodel"
+
+// NewDigester makes what a follower of that name applies.
+func NewDigester(log *slog.Logger) *follower.Digester {
+	return follower.NewDigester(Follower, log, NewWriter().Apply, Forget)
+}
 
 // ErrNotFound says that the read model has no such thing, or not yet.
 var ErrNotFound = errors.New("readmodel: not found")
@@ -47,6 +56,9 @@ func Clear(ctx context.Context, pool *pgxpool.Pool) error {
 	err := pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
 		const tables = `TRUNCATE events, ticket_types, orders, tickets, payments, refunds, wallets, wallet_entries`
 		if _, err := tx.Exec(ctx, tables); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, `DELETE FROM set_aside WHERE follower = $1`, Follower); err != nil {
 			return err
 		}
 		_, err := tx.Exec(ctx, `DELETE FROM followers WHERE name = $1`, Follower)

@@ -131,10 +131,17 @@ func TestRebuild(t *testing.T) {
 	w := newWorld(t)
 	story(w)
 	w.settled()
-	live := w.dump()
-	for _, table := range tables {
-		require.NotEmpty(t, live[table], table)
+	for table, rows := range w.dump() {
+		require.NotEmpty(t, rows, table)
 	}
+	w.rebuilt()
+}
+
+// rebuilt clears the read model, and has a follower build it as it was.
+func (w *world) rebuilt() {
+	t := w.t
+	t.Helper()
+	live := w.dump()
 	ctx, cancel := context.WithTimeout(t.Context(), within)
 	defer cancel()
 	require.NoError(t, w.follow.Stop(ctx))
@@ -217,15 +224,33 @@ func TestPayments(t *testing.T) {
 		Order: orders[0].ID, Provider: "paystack",
 		Refund: event.Refund{Reference: references[0], Amount: 1, Reason: "underpaid", Status: event.RefundProcessing, At: w.now.UnixMilli()},
 	}, refunds[0])
-	require.NoError(t, w.model.CheckRefund(ctx, orders[0].ID, 0, w.now.Add(time.Hour)))
-	refunds, err = w.model.RefundsDue(ctx, w.now, 10)
+	for _, first := range []bool{true, false} { // two nodes that have both found it due
+		mine, err := w.model.ClaimRefund(ctx, &refunds[0], w.now.Add(time.Minute))
+		require.NoError(t, err)
+		require.Equal(t, first, mine)
+	}
+	dueRefunds := func(at time.Time) []readmodel.Refund {
+		t.Helper()
+		list, err := w.model.RefundsDue(ctx, at, 10)
+		require.NoError(t, err)
+		return list
+	}
+	require.Empty(t, dueRefunds(w.now), "who has taken it looks at it")
+	require.Len(t, dueRefunds(w.now.Add(time.Minute)), 1, "or has died meanwhile")
+	require.NoError(t, w.model.CheckRefund(ctx, orders[0].ID, 0, readmodel.RefundCheck{Next: w.now.Add(time.Hour), Failures: 3, Stuck: true}))
+	w.tell(orders[0], event.ReportRefund{Order: orders[0].ID, Reference: references[0], Status: event.RefundFailed, ProviderRef: "r-1"})
+	w.settled()
+	require.Empty(t, dueRefunds(w.now), "a fact about it undoes no pause")
+	require.Equal(t, 3, dueRefunds(w.now.Add(time.Hour))[0].Failures)
+	b, err := w.model.RefundBacklog(ctx)
 	require.NoError(t, err)
-	require.Empty(t, refunds)
+	require.Equal(t, [2]int64{1, 1}, [2]int64{b.Open, b.Stuck})
 	w.tell(orders[0], event.ReportRefund{Order: orders[0].ID, Reference: references[0], Status: event.RefundProcessed})
 	w.settled()
-	refunds, err = w.model.RefundsDue(ctx, w.now.Add(2*time.Hour), 10)
+	require.Empty(t, dueRefunds(w.now.Add(2*time.Hour)))
+	b, err = w.model.RefundBacklog(ctx)
 	require.NoError(t, err)
-	require.Empty(t, refunds)
+	require.Zero(t, b)
 }
 
 func TestTicketTypesAndStock(t *testing.T) {
@@ -290,7 +315,11 @@ func TestFindEvents(t *testing.T) {
 	w.event(7, dated(2*day, time.Hour), func(d *event.Details) { d.Org = 8 })
 	for n := int64(1); n <= 7; n++ {
 		w.ticketType(n, 100+n, func(d *inventory.Details) { d.Price = n })
-		if n != 6 {
+		switch n {
+		case 6:
+		case 3, 4: // nobody can publish these any more
+			w.publishedBefore(n)
+		default:
 			w.publish(n)
 		}
 	}
@@ -454,4 +483,60 @@ func TestStockForgets(t *testing.T) {
 	require.NoError(t, err)
 	left, _ = s.Get(ref)
 	require.EqualValues(t, 7, left)
+}
+
+// TestReferencesThatCollide has two orders paid at once under one reference, as a
+// release that shortened references could make them.
+func TestReferencesThatCollide(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	show := w.event(1)
+	w.ticketType(show, 11)
+	w.publish(show)
+	begin := func(o *event.Order) string {
+		paid := w.tell(o, event.BeginPayment{Order: o.ID, Provider: "paystack", Number: "SAME", WindowMillis: 1_800_000})
+		return paid.Attempts[0].Reference
+	}
+	one, two := w.place(show, 1, 11), w.place(show, 2, 11)
+	reference := begin(one)
+	require.Equal(t, reference, begin(two))
+	w.settled() // both attempts in one batch
+	first, err := w.model.Payment(t.Context(), reference)
+	require.NoError(t, err)
+	require.Equal(t, one.ID, first.Order, "the row is the first order's")
+
+	w.report(two, reference, event.AttemptSucceeded, two.Total)
+	w.report(one, reference, event.AttemptSucceeded, one.Total)
+	w.settled()
+	paid, err := w.model.Payment(t.Context(), reference)
+	require.NoError(t, err)
+	require.Equal(t, one.ID, paid.Order)
+	require.Equal(t, event.AttemptSucceeded, paid.Status)
+	require.Equal(t, one.Total, paid.Received, "the other's money is not counted for it")
+	for _, o := range []*event.Order{one, two} {
+		got, err := w.model.Order(t.Context(), o.ID)
+		require.NoError(t, err)
+		require.Equal(t, event.Completed, got.Status)
+		require.Equal(t, o.Total, got.Attempts[0].Received)
+	}
+	w.rebuilt() // all of it in one transaction
+}
+
+// TestEventSlugsThatCollide tells of two events of one slug, which the edge never
+// makes: the address stays the first event's, and both go on under their numbers.
+func TestEventSlugsThatCollide(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	same := func(d *event.Details) { d.Slug = "night-1" }
+	one, two := w.event(1, same), w.event(2, same)
+	w.settled()
+	first, err := w.model.EventBySlug(t.Context(), "night-1")
+	require.NoError(t, err)
+	require.Equal(t, one, first.Number)
+	for _, number := range []int64{one, two} {
+		e, err := w.model.EventByNumber(t.Context(), number)
+		require.NoError(t, err)
+		require.Equal(t, "night-1", e.Details.Slug)
+	}
+	w.rebuilt()
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"boxoffice/engine"
+	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
 	"boxoffice/persistence/codec"
 )
@@ -15,8 +16,8 @@ import (
 // typeFact queues what a fact changes in a ticket type's row.
 func (w *Writer) typeFact(ref engine.Ref, f engine.Fact) error {
 	const create = `
-INSERT INTO ticket_types (number, price, quantity, sort_order, sale_start, sale_end, hidden, name, record, event, created_at, revision)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 1)`
+INSERT INTO ticket_types (number, price, quantity, sort_order, sale_start, sale_end, hidden, name, record, event, created_at, revision, sold_out)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 1, $3::bigint = 0::bigint)`
 	const update = `
 UPDATE ticket_types SET price = $2, quantity = $3, sort_order = $4, sale_start = $5, sale_end = $6, hidden = $7, name = $8,
   record = $9, revision = revision + 1
@@ -24,7 +25,7 @@ WHERE number = $1`
 	row := func(d *inventory.Details) ([]any, error) {
 		record, err := codec.Marshal(d)
 		return []any{
-			ref.ID, d.Price, d.Quantity, d.SortOrder, time.UnixMilli(d.SaleStart), time.UnixMilli(d.SaleEnd), d.Hidden, text(d.Name), record,
+			ref.ID, d.Price, d.Quantity, d.SortOrder, time.UnixMilli(d.SaleStart), time.UnixMilli(d.SaleEnd), d.Hidden || d.Unmapped(), text(d.Name), record,
 		}, err
 	}
 	switch f := f.(type) {
@@ -39,6 +40,13 @@ WHERE number = $1`
 	default:
 		return nil
 	}
+}
+
+// offered queues whether a ticket type has stock. That is told by its event's
+// stream, where a fact is rare, and not by its own, where each order has some; so
+// it may come before the row of a type that is new, which has stock.
+func (w *Writer) offered(f *event.Offered) {
+	w.batch.Queue(`UPDATE ticket_types SET sold_out = $2 WHERE number = $1 AND sold_out <> $2`, f.Offer.Keeper.ID, f.Offer.SoldOut)
 }
 
 // TicketType is a ticket type's record. What of it is left is in Stock.

@@ -121,26 +121,8 @@ func (w *world) actor(ref engine.Ref) *actor {
 // returns the reply to the command, held or not.
 func (w *world) do(ref engine.Ref, c engine.Command) engine.Reply {
 	w.t.Helper()
-	a := w.actor(ref)
-	d := a.state.Decide(c, w.now)
-	var facts []engine.Fact
-	var bytes []byte
-	for _, f := range d.Facts {
-		if f.FactType().Volatile() {
-			continue
-		}
-		var err error
-		bytes, err = codec.AppendFact(bytes, f)
-		require.NoError(w.t, err)
-		facts = append(facts, f)
-	}
-	for _, f := range d.Facts {
-		a.state.Apply(f)
-	}
-	if len(facts) > 0 {
-		w.journal.Append(&journal.Entry{Ref: ref, Claim: a.claim, First: a.next, Facts: facts, Bytes: bytes, Owner: a})
-		a.next += int64(len(facts))
-	}
+	d := w.actor(ref).state.Decide(c, w.now)
+	w.take(ref, d.Facts...)
 	for _, answer := range d.Answers {
 		w.answers[answer.Key] = answer.Reply
 	}
@@ -151,6 +133,30 @@ func (w *world) do(ref engine.Ref, c engine.Command) engine.Reply {
 		return w.answers[*d.Hold]
 	}
 	return d.Reply
+}
+
+// take has an actor apply facts, and journals them.
+func (w *world) take(ref engine.Ref, all ...engine.Fact) {
+	w.t.Helper()
+	a := w.actor(ref)
+	var facts []engine.Fact
+	var bytes []byte
+	for _, f := range all {
+		if f.FactType().Volatile() {
+			continue
+		}
+		var err error
+		bytes, err = codec.AppendFact(bytes, f)
+		require.NoError(w.t, err)
+		facts = append(facts, f)
+	}
+	for _, f := range all {
+		a.state.Apply(f)
+	}
+	if len(facts) > 0 {
+		w.journal.Append(&journal.Entry{Ref: ref, Claim: a.claim, First: a.next, Facts: facts, Bytes: bytes, Owner: a})
+		a.next += int64(len(facts))
+	}
 }
 
 // event makes a published event with details of its own.
@@ -173,6 +179,12 @@ func publicID(number int64) engine.EventID { return engine.NewID(number, []byte(
 func (w *world) publish(number int64) {
 	w.t.Helper()
 	require.IsType(w.t, new(event.Record), w.do(engine.EventRef(number), event.Move{To: event.StatusPublished}))
+}
+
+// publishedBefore makes an event public that an earlier release let be published.
+func (w *world) publishedBefore(number int64) {
+	w.t.Helper()
+	w.take(engine.EventRef(number), &event.Moved{From: event.StatusDraft, To: event.StatusPublished, At: w.now.UnixMilli()})
 }
 
 func (w *world) ticketType(number, kind int64, change ...func(*inventory.Details)) engine.Ref {

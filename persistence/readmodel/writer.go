@@ -92,7 +92,7 @@ func (w *Writer) reset() {
 // ignored are the facts that change no row, and are not even decoded.
 var ignored = map[engine.Kind][]engine.FactType{
 	engine.KindEvent: {
-		(*event.OrderClosed)(nil).FactType(), (*event.Offered)(nil).FactType(), (*event.CheckInDenied)(nil).FactType(),
+		(*event.OrderClosed)(nil).FactType(), (*event.CheckInDenied)(nil).FactType(),
 	},
 	engine.KindInventory: {keeper.TypeReserved, keeper.TypeCommitted, keeper.TypeReleased},
 }
@@ -162,6 +162,8 @@ func (w *Writer) takeFact(ref engine.Ref, f engine.Fact, body []byte) error {
 		w.scans = append(w.scans, scan{ref.ID, f})
 	case *event.Created, *event.Updated, *event.Moved, *event.Removed:
 		return w.eventFact(ref.ID, f)
+	case *event.Offered:
+		w.offered(f)
 	case *inventory.Created, *inventory.Updated:
 		return w.typeFact(ref, f)
 	case *wallet.Entered:
@@ -256,6 +258,9 @@ func (w *Writer) insert(ctx context.Context, tx pgx.Tx) error {
 			}
 		}
 		if o.completed {
+			if !o.now.HasSoundSize() {
+				return fmt.Errorf("readmodel: order %s has too many tickets", o.now.ID)
+			}
 			w.minted.tickets(o.now)
 		}
 	}

@@ -280,11 +280,15 @@ func (s *Store) insert(ctx context.Context, tx pgx.Tx, facts []Fact) error {
 		return fmt.Errorf("told: %w", err)
 	}
 	columns := []string{"position", "org", "stream", "seq", "at", "id", "type", "aggregate", "data"}
-	_, err = tx.CopyFrom(ctx, pgx.Identifier{"facts"}, columns, pgx.CopyFromSlice(len(facts), func(i int) ([]any, error) {
+	// The rows are made before they are copied: CopyFrom asks for them on a goroutine
+	// of its own, where a panic would end the process.
+	copied := make([][]any, len(facts))
+	for i := range facts {
 		f := &facts[i]
 		f.Position = positions[i]
-		return []any{f.Position, f.Org, f.Stream, f.Seq, f.At, f.ID, f.Type, f.Aggregate, s.vault.Seal(label, []byte(f.ID), f.Data)}, nil
-	}))
+		copied[i] = []any{f.Position, f.Org, f.Stream, f.Seq, f.At, f.ID, f.Type, f.Aggregate, s.vault.Seal(label, []byte(f.ID), f.Data)}
+	}
+	_, err = tx.CopyFrom(ctx, pgx.Identifier{"facts"}, columns, pgx.CopyFromRows(copied))
 	if err != nil {
 		return fmt.Errorf("told: insert: %w", err)
 	}

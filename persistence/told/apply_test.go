@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -229,4 +230,39 @@ func TestToldOnce(t *testing.T) {
 	require.Equal(t, events+3*events*lives*orders+1, facts)
 	require.Equal(t, facts, effects)
 	require.Equal(t, facts, common)
+}
+
+// brokenVault panics over the facts of one event.
+type brokenVault struct{ vault }
+
+func (v brokenVault) Seal(label string, context, text []byte) []byte {
+	if strings.Contains(string(text), "Event 13") {
+		panic("no key")
+	}
+	return v.vault.Seal(label, context, text)
+}
+
+// TestPanicWhileInserting has the sealing of a fact panic, which happens while rows
+// are being made for COPY. That fact is set aside, and the others are told.
+func TestPanicWhileInserting(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, persisttest.Migrated(t))
+	s := told.New(w.pool, brokenVault{}, teller{})
+	f := w.follow(s, func(c *follower.Config) {
+		d := follower.NewDigester(c.Name, c.Log, s.Apply, nil)
+		c.Apply, c.Digesters = d.Apply, []*follower.Digester{d}
+	})
+	w.model.Start(w.journal)
+	w.offer = f.Offer
+	for _, number := range []int64{12, 13, 14} {
+		w.write(engine.EventRef(number), created(number))
+	}
+	f.Start(w.journal)
+	w.passed(f)
+	require.Len(t, w.told(s, engine.EventRef(12)), 1)
+	require.Empty(t, w.told(s, engine.EventRef(13)))
+	require.Len(t, w.told(s, engine.EventRef(14)), 1)
+	counts, err := follower.CountAsides(t.Context(), w.pool)
+	require.NoError(t, err)
+	require.Equal(t, map[string]int64{told.Follower: 1}, counts)
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"boxoffice/persistence/panics"
 )
 
 const (
@@ -43,7 +45,8 @@ func (p *Pruner) run(ctx context.Context, s *Store, log *slog.Logger) {
 	for {
 		select {
 		case <-tick.C:
-			if err := s.Prune(ctx); err != nil && ctx.Err() == nil {
+			err := panics.Catch(log, "deletion of old facts", func() error { return s.Prune(ctx) })
+			if err != nil && ctx.Err() == nil {
 				log.WarnContext(ctx, "old facts not deleted", slog.Any("error", err))
 			}
 		case <-ctx.Done():

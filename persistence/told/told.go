@@ -37,7 +37,7 @@ const Follower = "facts"
 // Kept is how long a fact is kept after it was told.
 const Kept = 30 * 24 * time.Hour
 
-// Fact is a public fact as it is told (service-api.md, Webhook delivery).
+// Fact is a public fact as it is told (docs/facts.md).
 type Fact struct {
 	ID        string // the same on every replay: derived from stream, seq and type
 	Position  int64  // in the table
@@ -47,7 +47,7 @@ type Fact struct {
 	Aggregate string // the stream's name, e.g. event/42/42
 	Seq       int64  // within the stream
 	At        time.Time
-	Data      json.RawMessage // the records of decisions.md section 4, without secrets
+	Data      json.RawMessage // the records that answers show, without secrets
 }
 
 // Sink does something about facts in the transaction that tells them.
@@ -59,8 +59,8 @@ type Teller interface {
 	// are not even decoded.
 	Tells(kind engine.Kind, t engine.FactType) bool
 	// Tell is what is told of a fact, in order. Its error, unless the
-	// context has ended, ends the telling for good: the same fact would
-	// fail again.
+	// context has ended, is taken for one that the same fact would meet
+	// again: it is set aside.
 	Tell(ctx context.Context, s *Source) ([]Telling, error)
 }
 

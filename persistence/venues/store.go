@@ -59,9 +59,11 @@ func admit(ctx context.Context, tx pgx.Tx, command [16]byte, org int64) error {
 }
 
 // Save replaces the draft of an organization's map and returns the map, or nil if
-// there is none. What has been published stays as it is.
+// there is none. What has been published stays as it is, and so does the time of the
+// last change if nothing changes.
 func (s *Store) Save(ctx context.Context, org int64, id uuid.UUID, d Draft) (*Map, error) {
-	tag, err := s.pool.Exec(ctx, `UPDATE venue_maps SET name = $3, seats = $4, draft = $5, updated_at = now()
+	tag, err := s.pool.Exec(ctx, `UPDATE venue_maps SET name = $3, seats = $4, draft = $5,
+		updated_at = CASE WHEN (name, seats, draft::text) IS DISTINCT FROM ($3, $4, $5::json::text) THEN now() ELSE updated_at END
 		WHERE public_id = $1 AND org = $2`, id, org, d.Name, d.Seats, d.Document)
 	if err != nil {
 		return nil, fmt.Errorf("save venue map: %w", err)

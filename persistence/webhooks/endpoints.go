@@ -80,7 +80,7 @@ func (s *Store) Get(ctx context.Context, id int64) (*Endpoint, error) {
 
 // Update changes an endpoint and returns it as it is then, or nil if there is
 // none. change may set URL, Events, Name, Status, Secret and Hint, and must do
-// nothing else: the endpoint's row is locked.
+// nothing else: the endpoint's row is locked. UpdatedAt stays if nothing changes.
 //
 // What waits for an endpoint that is disabled is cancelled. One that is made
 // active begins anew: nothing from before is sent, and it has exhausted nothing.
@@ -100,7 +100,10 @@ func (s *Store) Update(ctx context.Context, id int64, change func(*Endpoint)) (*
 			}
 		}
 		e, err = one(ctx, tx, `UPDATE webhook_endpoints SET url = $2, events = $3, name = $4, status = $5, reason = $6, secret = $7, hint = $8,
-			exhausted = CASE WHEN status = $5 THEN exhausted ELSE 0 END, updated_at = now() WHERE id = $1 RETURNING `+columns,
+			exhausted = CASE WHEN status = $5 THEN exhausted ELSE 0 END,
+			updated_at = CASE WHEN (url, events, name, status, reason, secret, hint)
+				IS DISTINCT FROM ($2, $3, $4, $5, $6, $7, $8) THEN now() ELSE updated_at END
+			WHERE id = $1 RETURNING `+columns,
 			id, e.URL, e.Events, e.Name, e.Status, e.Reason, e.Secret, e.Hint)
 		return err
 	})

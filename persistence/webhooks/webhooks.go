@@ -30,7 +30,7 @@ const (
 	// MaxPerOrg is how many endpoints an organization may have.
 	MaxPerOrg = 50
 	// MaxExhausted deliveries in a row that used up their attempts disable an
-	// endpoint (decisions.md section 9).
+	// endpoint (docs/rules.md, Webhooks).
 	MaxExhausted = 3
 	// LeaseTime is how long a node may work on what it has loaded.
 	LeaseTime = 30 * time.Second
@@ -91,7 +91,7 @@ func (e *Endpoint) Takes(typ string) bool {
 	return false
 }
 
-// The statuses of a delivery (decisions.md section 3).
+// The statuses of a delivery (docs/rules.md, Statuses).
 const (
 	Pending   = "pending"   // not sent yet
 	Succeeded = "succeeded" // answered 2xx

@@ -278,9 +278,13 @@ func (s *Sim) refundLocked(t *transaction, r *refund) reply {
 		return invalid("Refund amount cannot be more than transaction amount", "Reduce the amount")
 	}
 	m := s.modesOf(t)
-	r.created, r.step, r.end = now, s.cfg.RefundStep, refundProcessed
-	if set, ok := s.dice.struck(m, "refund", t.reference); ok {
-		r.end = set.Word
+	if set, ok := s.dice.struck(m, "refundrefused", t.reference); ok && t.refused < set.Number {
+		t.refused++
+		return refused(400, "Your balance is not enough to fulfil this request", "insufficient_balance", "Top up your balance, and try again")
+	}
+	r.created, r.step, r.end = now, s.cfg.RefundStep, s.refundEnd(t, m)
+	if set, ok := s.dice.struck(m, "refundslow", t.reference); ok {
+		r.step = set.Span
 	}
 	if r.merchantNote == "" {
 		r.merchantNote = "Refund for transaction " + t.reference + " by api@paysim.test"
@@ -294,6 +298,17 @@ func (s *Sim) refundLocked(t *transaction, r *refund) reply {
 	paidAt := stamp(t.paidAt)
 	body.Transaction = refundedTransaction{t.id, s.domain(), t.reference, t.paid, &paidAt, "card", t.currency, &paidAt}
 	return ok("Refund has been queued for processing", body)
+}
+
+// refundEnd is how the transaction's next refund ends. Sim.mu is held.
+func (s *Sim) refundEnd(t *transaction, m Modes) string {
+	if set, ok := s.dice.struck(m, "refundfails", t.reference); ok && int64(len(t.refunds)) < set.Number {
+		return failed
+	}
+	if set, ok := s.dice.struck(m, "refund", t.reference); ok {
+		return set.Word
+	}
+	return refundProcessed
 }
 
 // readRefund is GET /refund/{id}.

@@ -39,6 +39,7 @@ type transaction struct {
 	paidAt      time.Time
 	pendingLeft int64 // times that verify still answers pending
 	refunds     []*refund
+	refused     int64 // calls for a refund, for the balance was too small
 }
 
 // refund is money going back, known from its created time on.

@@ -71,6 +71,10 @@ var Catalog = map[string]Mode{
 		[]string{"pending", "processing", "processed", "failed", "needs-attention"},
 	},
 
+	"refundfails":   {"the first refunds of a transaction, 1 by default, end as failed", number, Setting{Number: 1}, nil},
+	"refundrefused": {"the first calls for a refund, 1 by default, are refused: the balance is too small", number, Setting{Number: 1}, nil},
+	"refundslow":    {"a refund is pending for this long, and processing for as long", span, Setting{Span: time.Minute}, nil},
+
 	"hookdelay": {"webhooks are sent this much later", span, Setting{Span: 5 * time.Second}, nil},
 	"duplicate": {"webhooks are sent this many times, 2 by default", number, Setting{Number: 2}, nil},
 	"reorder":   {"each webhook waits a different part of this", span, Setting{Span: 2 * time.Second}, nil},

@@ -13,6 +13,7 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 
 	"boxoffice/persistence/follower"
+	"boxoffice/persistence/panics"
 )
 
 const (
@@ -31,8 +32,11 @@ type ConsumerConfig struct {
 	Log  *slog.Logger
 	// Apply takes facts in within the transaction of the position; follower.Once
 	// has made it. Its error, any error, stops the partition at the first fact
-	// that it is about: that one is tried again, for as long as it takes.
-	Apply follower.Apply
+	// that it is about: that one is tried again, for as long as it takes. Facts
+	// that a follower.Digester in it cannot digest are set aside, and told again
+	// in the consumer's turn.
+	Apply     follower.Apply
+	Digesters []*follower.Digester
 
 	MaxBatch int // 4,000 facts in one transaction
 
@@ -102,6 +106,11 @@ func (c *Consumer) Lag() int64 {
 // run is a member of the group for as long as the consumer runs.
 func (c *Consumer) run() {
 	defer close(c.done)
+	panics.Keep(c.ctx, c.cfg.Log, "kafka consumer "+c.cfg.Name, c.join)
+}
+
+// join makes the topic if it is missing, and is a member of the group.
+func (c *Consumer) join() {
 	for c.ctx.Err() == nil {
 		_, err := c.link.partitions(c.ctx)
 		if err == nil {
@@ -161,7 +170,7 @@ func (c *Consumer) failed(doing string, err error, attrs ...slog.Attr) {
 	c.failures.Add(1)
 	level := slog.LevelDebug
 	switch now := time.Now().UnixNano(); {
-	case errors.Is(err, follower.ErrGap) || errors.Is(err, errForeign):
+	case errors.Is(err, follower.ErrGap) || errors.Is(err, errNewer):
 		level = slog.LevelError
 	case now-c.warned.Load() > int64(warnEvery):
 		c.warned.Store(now)
@@ -169,4 +178,12 @@ func (c *Consumer) failed(doing string, err error, attrs ...slog.Attr) {
 	}
 	c.cfg.Log.LogAttrs(c.ctx, level, "kafka consumer tries again",
 		append(attrs, slog.String("consumer", c.cfg.Name), slog.String("to", doing), slog.Any("error", err))...)
+}
+
+// strange counts and logs a message that is passed over, because no relay of ours wrote
+// it. A fact that it may have taken the place of is missed by the next of its stream.
+func (c *Consumer) strange(partition int, err error) {
+	c.failures.Add(1)
+	c.cfg.Log.Error("foreign message in the topic passed over",
+		slog.String("consumer", c.cfg.Name), slog.Int("partition", partition), slog.Any("error", err))
 }

@@ -87,13 +87,13 @@ func TestMessages(t *testing.T) {
 	require.Len(t, gig, 2)
 	number := strconv.FormatInt(a.claim.Stream, 10)
 	for i, want := range []struct {
-		name string
-		fact engine.Fact
-	}{{"event.created", made}, {"event.moved", moved}} {
+		name, number string
+		fact         engine.Fact
+	}{{"event.created", "1", made}, {"event.moved", "3", moved}} {
 		seq := strconv.Itoa(i + 1)
 		m := gig[i]
 		require.Equal(t, map[string]string{
-			"type": want.name, "id": number + ":" + seq, "seq": seq, "organization": "77", "epoch": "1", "writer": m.headers["writer"], "batch": "1",
+			"type": want.name, "number": want.number, "id": number + ":" + seq, "seq": seq, "organization": "77", "epoch": "1", "writer": m.headers["writer"], "batch": "1",
 		}, m.headers)
 		body, err := codec.Marshal(want.fact)
 		require.NoError(t, err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 
 	kafkago "github.com/segmentio/kafka-go"
@@ -18,7 +19,8 @@ import (
 // The headers of a message (docs/kafka.md). Its key is the stream's name, its
 // value the fact's CBOR map, as in the journal. Numbers are decimal.
 const (
-	headerType         = "type"         // of the fact, e.g. order.created
+	headerType         = "type"         // of the fact, e.g. order.created; event/99 of one that only newer nodes know
+	headerNumber       = "number"       // of the fact's type in the journal, which a node reads that does not know its name
 	headerID           = "id"           // stream:seq; the same whenever the fact is written
 	headerSeq          = "seq"          // of the fact within its stream: 1, 2, 3 ...
 	headerOrganization = "organization" // whose fact it is
@@ -27,8 +29,12 @@ const (
 	headerBatch        = "batch"        // the batch in which it was committed
 )
 
-// errForeign says that a message is none of the relay's.
-var errForeign = errors.New("kafka: not a message of the relay")
+var (
+	// errForeign says that a message is none of the relay's.
+	errForeign = errors.New("kafka: not a message of the relay")
+	// errNewer says that a message is one of a newer relay.
+	errNewer = errors.New("kafka: a message of a newer node")
+)
 
 // names and numbers are the fact types.
 var names, numbers = factTypes()
@@ -65,29 +71,30 @@ func messages(to []kafkago.Message, key []byte, b *journal.Batch, r *journal.Rec
 	for rest := r.Bytes; len(rest) > 0; seq++ {
 		typ, body, after, err := codec.Split(rest)
 		if err != nil {
-			return nil, 0, fmt.Errorf("kafka: %s, fact %d: %w", key, seq, err)
+			return nil, 0, fmt.Errorf("%w: %s, fact %d: %w", errUnsendable, key, seq, err)
 		}
 		rest = after
+		digits := strconv.AppendUint(make([]byte, 0, 5), uint64(typ), 10)
 		name := names[factType{r.Ref.Kind, typ}]
-		if name == nil {
-			return nil, 0, fmt.Errorf("kafka: %s, fact %d: no fact type %d: is there a newer node?", key, seq, typ)
+		if name == nil { // a newer node's: nothing here need know it to pass it on
+			name = fmt.Appendf(nil, "%s/%s", r.Ref.Kind, digits)
 		}
 		id := append(strconv.AppendInt(make([]byte, 0, 32), r.Stream, 10), ':')
 		n := len(id)
 		id = strconv.AppendInt(id, seq, 10)
 		to = append(to, kafkago.Message{Key: key, Value: body, Headers: append([]kafkago.Header{
-			{Key: headerType, Value: name}, {Key: headerID, Value: id}, {Key: headerSeq, Value: id[n:]},
+			{Key: headerType, Value: name}, {Key: headerNumber, Value: digits}, {Key: headerID, Value: id}, {Key: headerSeq, Value: id[n:]},
 		}, shared...)})
 		size += len(key) + len(body) + overhead
 	}
 	if seq != r.Last+1 {
-		return nil, 0, fmt.Errorf("kafka: %s has %d facts from %d on, not up to %d", key, seq-r.First, r.First, r.Last)
+		return nil, 0, fmt.Errorf("%w: %s has %d facts from %d on, not up to %d", errUnsendable, key, seq-r.First, r.First, r.Last)
 	}
 	return to, size, nil
 }
 
 // overhead is about what the headers of a message take.
-const overhead = 120
+const overhead = 130
 
 // outgoing are the messages of one request, as kafka-go reads them.
 type outgoing struct {
@@ -120,6 +127,7 @@ func (o *outgoing) ReadRecord() (*kafkago.Record, error) {
 // incoming is a fact that came back out of the topic.
 type incoming struct {
 	offset int64
+	ours   bool // else it is passed over, and has nothing but its offset
 	ref    engine.Ref
 	stream int64
 	seq    int64
@@ -130,7 +138,8 @@ type incoming struct {
 	body   []byte
 }
 
-// parse reads a message. A message that the relay did not write is errForeign.
+// parse reads a message. One that the relay did not write is errForeign, one that
+// only a newer node can read is errNewer.
 func parse(r *kafkago.Record) (incoming, error) {
 	f := incoming{offset: r.Offset}
 	key, err := kafkago.ReadAll(r.Key)
@@ -140,31 +149,42 @@ func parse(r *kafkago.Record) (incoming, error) {
 	if f.body, err = kafkago.ReadAll(r.Value); err != nil {
 		return f, fmt.Errorf("kafka: offset %d: %w", r.Offset, err)
 	}
-	if f.ref, err = engine.ParseRef(string(key)); err != nil {
-		return f, fmt.Errorf("%w: offset %d, key %.40q", errForeign, r.Offset, key)
-	}
+	var name string
 	for _, h := range r.Headers {
 		switch h.Key {
 		case headerType:
-			if t := numbers[string(h.Value)]; t.kind == f.ref.Kind {
-				f.typ = t.typ
-			}
+			name = string(h.Value)
+		case headerNumber:
+			f.typ = engine.FactType(min(number(h.Value), math.MaxUint16)) //nolint:gosec // it fits
 		case headerID:
 			stream, _, _ := bytes.Cut(h.Value, []byte(":"))
 			f.stream = number(stream)
 		case headerSeq:
 			f.seq = number(h.Value)
 		case headerEpoch:
-			f.epoch = int32(number(h.Value))
+			f.epoch = int32(min(number(h.Value), math.MaxInt32)) //nolint:gosec // it fits
 		case headerWriter:
-			f.writer = int32(number(h.Value))
+			f.writer = int32(min(number(h.Value), math.MaxInt32)) //nolint:gosec // it fits
 		case headerBatch:
 			f.batch = number(h.Value)
 		}
 	}
-	if f.typ == 0 || f.stream <= 0 || f.seq <= 0 || f.epoch <= 0 || f.writer <= 0 || f.batch <= 0 {
-		return f, fmt.Errorf("%w, or of a newer one: offset %d, %s, headers %s", errForeign, r.Offset, key, r.Headers)
+	if name == "" || f.stream <= 0 || f.seq <= 0 || f.epoch <= 0 || f.writer <= 0 || f.batch <= 0 {
+		return f, fmt.Errorf("%w: offset %d, key %.40q, headers %.400s", errForeign, r.Offset, key, r.Headers)
 	}
+	newer := func() (incoming, error) {
+		return f, fmt.Errorf("%w: offset %d, key %.40q, type %.40q", errNewer, r.Offset, key, name)
+	}
+	if f.ref, err = engine.ParseRef(string(key)); err != nil {
+		return newer()
+	}
+	if t := numbers[name]; f.typ == 0 && t.kind == f.ref.Kind { // written by the release before
+		f.typ = t.typ
+	}
+	if f.typ == 0 {
+		return newer()
+	}
+	f.ours = true
 	return f, nil
 }
 
@@ -183,6 +203,9 @@ func batches(facts []incoming) []journal.Batch {
 	var all []journal.Batch
 	for i := range facts {
 		f := &facts[i]
+		if !f.ours {
+			continue
+		}
 		if n := len(all); n == 0 || all[n-1].Writer != f.writer || all[n-1].Seq != f.batch {
 			all = append(all, journal.Batch{Writer: f.writer, Seq: f.batch})
 		}

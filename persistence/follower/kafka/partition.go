@@ -10,6 +10,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	kafkago "github.com/segmentio/kafka-go"
+
+	"boxoffice/persistence/follower"
+	"boxoffice/persistence/panics"
 )
 
 const (
@@ -40,7 +43,7 @@ func (p *partition) run(ctx context.Context) {
 	wait := firstPause
 	for ctx.Err() == nil {
 		began := time.Now()
-		err := p.follow(ctx)
+		err := panics.Catch(p.c.cfg.Log, "kafka consumer "+p.c.cfg.Name, func() error { return p.follow(ctx) })
 		if ctx.Err() != nil {
 			return
 		}
@@ -59,6 +62,9 @@ func (p *partition) follow(ctx context.Context) error {
 		return err
 	}
 	for ctx.Err() == nil {
+		if err := p.tend(ctx); err != nil {
+			return err
+		}
 		facts, err := p.fetch(ctx)
 		if errors.Is(err, kafkago.OffsetOutOfRange) {
 			err = p.rewind(ctx)
@@ -118,6 +124,10 @@ func (p *partition) fetch(ctx context.Context) ([]incoming, error) {
 		if err == nil {
 			f, err = parse(r)
 		}
+		if errors.Is(err, errForeign) { // whoever may write to the topic must not be able to stop it
+			p.c.strange(p.number, err)
+			err = nil
+		}
 		if err != nil && len(facts) > 0 {
 			break // first what comes before it
 		}
@@ -148,12 +158,10 @@ var begin = pgx.TxOptions{BeginQuery: "BEGIN; SET LOCAL synchronous_commit = off
 // apply applies the facts and moves the position past them, when it is this
 // partition's turn.
 func (p *partition) apply(ctx context.Context, facts []incoming) error {
-	select {
-	case p.c.turn <- struct{}{}:
-		defer func() { <-p.c.turn }()
-	case <-ctx.Done():
-		return ctx.Err()
+	if err := p.takeTurn(ctx); err != nil {
+		return err
 	}
+	defer p.c.endTurn()
 	began := time.Now()
 	upto := facts[len(facts)-1].offset + 1
 	if err := p.commit(ctx, facts, upto); err != nil {
@@ -168,15 +176,46 @@ func (p *partition) apply(ctx context.Context, facts []incoming) error {
 }
 
 func (p *partition) commit(ctx context.Context, facts []incoming, upto int64) error {
-	ctx, cancel := context.WithTimeout(ctx, applyWithin)
-	defer cancel()
-	return pgx.BeginTxFunc(ctx, p.c.cfg.Pool, begin, func(tx pgx.Tx) error {
+	return follower.Transact(ctx, p.begin, applyWithin, func(ctx context.Context, tx pgx.Tx) error {
 		if err := p.move(ctx, tx, upto); err != nil {
 			return err
 		}
-		return p.c.cfg.Apply(ctx, tx, batches(facts))
+		if batches := batches(facts); len(batches) > 0 {
+			return p.c.cfg.Apply(ctx, tx, batches)
+		}
+		return nil
 	})
 }
+
+func (p *partition) begin(ctx context.Context) (pgx.Tx, error) {
+	return p.c.cfg.Pool.BeginTx(ctx, begin)
+}
+
+// tend has the consumer's digesters tell again what somebody asks for, when it is
+// this partition's turn.
+func (p *partition) tend(ctx context.Context) error {
+	if err := p.takeTurn(ctx); err != nil {
+		return err
+	}
+	defer p.c.endTurn()
+	for _, d := range p.c.cfg.Digesters {
+		if err := d.Tend(ctx, p.begin, applyWithin); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *partition) takeTurn(ctx context.Context) error {
+	select {
+	case p.c.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (c *Consumer) endTurn() { <-c.turn }
 
 // move saves the position, if it stands where this member left it.
 func (p *partition) move(ctx context.Context, tx pgx.Tx, to int64) error {

@@ -2,7 +2,9 @@ package kafka
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"log/slog"
 	"sync/atomic"
 	"time"
 
@@ -15,6 +17,7 @@ import (
 	"boxoffice/persistence/codec"
 	"boxoffice/persistence/follower"
 	"boxoffice/persistence/journal"
+	"boxoffice/persistence/panics"
 )
 
 const (
@@ -33,6 +36,7 @@ const (
 // is the effect of a follower: Name and Apply. Close it when that has stopped.
 type Relay struct {
 	link       *link
+	log        *slog.Logger
 	hash       kafkago.Hash
 	partitions []int           // 0, 1, 2 ...; nil when they must be looked up
 	orgs       map[int64]int64 // organization by event
@@ -40,7 +44,9 @@ type Relay struct {
 }
 
 // NewRelay makes a relay.
-func NewRelay(cfg Config) *Relay { return &Relay{link: newLink(cfg), orgs: make(map[int64]int64)} }
+func NewRelay(cfg Config, log *slog.Logger) *Relay {
+	return &Relay{link: newLink(cfg), log: log, orgs: make(map[int64]int64)}
+}
 
 // Name is the follower's. It holds the topic: a new topic gets all facts from the
 // first on.
@@ -52,12 +58,21 @@ func (r *Relay) Close() { r.link.close() }
 // Failures counts the attempts to send that failed.
 func (r *Relay) Failures() int64 { return r.failures.Load() }
 
-// Apply sends the batches, one call at a time. Whatever goes wrong may pass: Kafka comes back, a topic
-// is made, a newer node brings new fact types.
+// errUnsendable says that a fact can never be sent: it cannot be read, or Kafka
+// takes no message of its size.
+var errUnsendable = errors.New("kafka: cannot be sent")
+
+// Apply sends the batches, one call at a time. Most of what goes wrong may pass:
+// Kafka comes back, a topic is made. A fact that can never be sent, or panics when it
+// is, is for a follower.Digester.
 func (r *Relay) Apply(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
 	if err := r.send(ctx, tx, batches); err != nil {
 		r.failures.Add(1)
 		r.partitions = nil
+		_, panicked := errors.AsType[*panics.Error](err)
+		if panicked || errors.Is(err, errUnsendable) {
+			return err
+		}
 		return fmt.Errorf("%w: %w", follower.ErrAgain, err)
 	}
 	return nil
@@ -114,13 +129,8 @@ func (r *Relay) flush(ctx context.Context, round [][]kafkago.Message) error {
 			continue
 		}
 		sending.Go(func() error {
-			answer, err := r.link.client.Produce(ctx, &kafkago.ProduceRequest{
-				Topic: r.link.cfg.Topic, Partition: partition, RequiredAcks: kafkago.RequireAll, Compression: kafkago.Lz4,
-				Records: &outgoing{messages: messages},
-			})
-			if err == nil {
-				err = answer.Error
-			}
+			// The digester's catch does not reach this goroutine.
+			err := panics.Catch(r.log, "follower "+r.Name(), func() error { return r.produce(ctx, partition, messages) })
 			if err != nil {
 				return fmt.Errorf("kafka: write to partition %d: %w", partition, err)
 			}
@@ -128,6 +138,37 @@ func (r *Relay) flush(ctx context.Context, round [][]kafkago.Message) error {
 		})
 	}
 	return sending.Wait()
+}
+
+// produce sends messages to a partition. When Kafka finds them too large together,
+// it has taken none, and they are sent in halves. One alone is sent once more before
+// it is given up.
+func (r *Relay) produce(ctx context.Context, partition int, messages []kafkago.Message) error {
+	err := r.produceAll(ctx, partition, messages)
+	if !errors.Is(err, kafkago.MessageSizeTooLarge) {
+		return err
+	}
+	if half := len(messages) / 2; half > 0 {
+		if err := r.produce(ctx, partition, messages[:half]); err != nil {
+			return err
+		}
+		return r.produce(ctx, partition, messages[half:])
+	}
+	if err = r.produceAll(ctx, partition, messages); errors.Is(err, kafkago.MessageSizeTooLarge) {
+		return fmt.Errorf("%w: %d bytes: %w", errUnsendable, len(messages[0].Value), err)
+	}
+	return err
+}
+
+func (r *Relay) produceAll(ctx context.Context, partition int, messages []kafkago.Message) error {
+	answer, err := r.link.client.Produce(ctx, &kafkago.ProduceRequest{
+		Topic: r.link.cfg.Topic, Partition: partition, RequiredAcks: kafkago.RequireAll, Compression: kafkago.Lz4,
+		Records: &outgoing{messages: messages},
+	})
+	if err == nil {
+		err = answer.Error
+	}
+	return err
 }
 
 // org is the organization of an actor's facts, 0 if nobody knows it.
@@ -168,10 +209,10 @@ SELECT s.name, r.facts FROM streams s CROSS JOIN LATERAL records_of(s.stream_id,
 			return err
 		}
 		facts, err := codec.Facts(ref.Kind, bytes)
-		if err != nil {
-			return err
+		if err != nil || len(facts) == 0 {
+			return nil //nolint:nilerr // nobody knows whose it is: its later facts are sent all the same
 		}
-		if made, ok := facts[0].(*event.Created); ok {
+		if made, ok := facts[0].(*event.Created); ok && made.Details != nil {
 			r.orgs[ref.Event] = made.Details.Org
 		}
 		return nil

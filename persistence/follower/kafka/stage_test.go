@@ -111,7 +111,7 @@ func (r *relay) Stop(ctx context.Context) error {
 
 func (s *stage) relay() *relay {
 	s.t.Helper()
-	r := &relay{Relay: kafka.NewRelay(s.cfg)}
+	r := &relay{Relay: kafka.NewRelay(s.cfg, slog.New(slog.DiscardHandler))}
 	r.Follower = follower.New(follower.Config{
 		Name: r.Name(), Apply: r.Apply,
 		Pool: s.pool, Log: slog.New(slog.DiscardHandler), Pace: time.Millisecond, Poll: 20 * time.Millisecond,

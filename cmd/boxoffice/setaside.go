@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"text/tabwriter"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"boxoffice/persistence/follower"
+	"boxoffice/persistence/outbox"
+	"boxoffice/persistence/readmodel"
+	"boxoffice/persistence/told"
+)
+
+// setAsideCmd shows what followers could not digest, and has it told again.
+type setAsideCmd struct {
+	List  asidesCmd     `cmd:"" help:"Show them, with what was wrong."`
+	Retry asideRetryCmd `cmd:"" help:"Have the running nodes apply them again, in order, once the mistake has been mended."`
+}
+
+// asideSelection are the flags that pick facts.
+type asideSelection struct {
+	Follower string `help:"Only what this follower has set aside: readmodel, facts, mail, or kafka:<topic>."`
+	Stream   int64  `help:"Only facts of the stream of this number."`
+}
+
+func (s asideSelection) selection() follower.Selection {
+	return follower.Selection{Follower: s.Follower, Stream: s.Stream}
+}
+
+type asidesCmd struct {
+	database
+	asideSelection
+	JSON  bool `name:"json" help:"Print JSON instead of a table."`
+	Limit int  `default:"1000" help:"How many to show."`
+}
+
+// Run lists what is set aside, from the database alone.
+func (c *asidesCmd) Run(ctx context.Context) error {
+	pool, done, err := c.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	asides, err := follower.Asides(ctx, pool, c.selection(), c.Limit)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		out := json.NewEncoder(os.Stdout)
+		out.SetIndent("", "  ")
+		return out.Encode(asides)
+	}
+	return printAsides(os.Stdout, asides)
+}
+
+func printAsides(out io.Writer, asides []follower.Aside) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "FOLLOWER\tSTREAM\tSEQ\tAGGREGATE\tTYPE\tSINCE\tATTEMPTS\tERROR")
+	for _, a := range asides {
+		fmt.Fprintf(w, "%s\t%d\t%d\t%s\t%s\t%s\t%d\t%.200q\n",
+			a.Follower, a.Stream, a.Seq, a.Aggregate, a.Type, a.Since.UTC().Format(time.RFC3339), a.Attempts, a.Error)
+	}
+	return w.Flush()
+}
+
+type asideRetryCmd struct {
+	database
+	asideSelection
+	Wait time.Duration `default:"1m" help:"How long to wait for the nodes that run the followers."`
+}
+
+// Run asks for another attempt, and waits until the followers have made it: the read
+// model first, because the others read it.
+func (c *asideRetryCmd) Run(ctx context.Context) error {
+	pool, done, err := c.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	ctx, cancel := context.WithTimeout(ctx, c.Wait)
+	defer cancel()
+	counts, err := follower.CountAsides(ctx, pool)
+	if err != nil {
+		return err
+	}
+	order := []string{readmodel.Follower, told.Follower, outbox.Follower}
+	for name := range counts {
+		if name != readmodel.Follower && name != told.Follower && name != outbox.Follower {
+			order = append(order, name)
+		}
+	}
+	var failed int
+	for _, name := range order {
+		if counts[name] == 0 || c.Follower != "" && c.Follower != name {
+			continue
+		}
+		left, err := retryAsides(ctx, pool, follower.Selection{Follower: name, Stream: c.Stream})
+		if err != nil {
+			return err
+		}
+		failed += left
+	}
+	if failed > 0 {
+		return fmt.Errorf("%d facts are still set aside: boxoffice set-aside list says why", failed)
+	}
+	return nil
+}
+
+// asideLook is the pause between two looks at what has become of an attempt.
+const asideLook = 200 * time.Millisecond
+
+// retryAsides has a follower make another attempt at what is selected. It returns
+// how many facts are set aside after it.
+func retryAsides(ctx context.Context, pool *pgxpool.Pool, s follower.Selection) (left int, err error) {
+	asked, err := follower.RequestRetry(ctx, pool, s)
+	if err != nil || asked == 0 {
+		return 0, err
+	}
+	look := time.NewTicker(asideLook)
+	defer look.Stop()
+	for {
+		waiting, err := follower.Requested(ctx, pool, s)
+		if err != nil {
+			return 0, err
+		}
+		if waiting == 0 {
+			break
+		}
+		select {
+		case <-look.C:
+		case <-ctx.Done():
+			return 0, fmt.Errorf("%s: no node has tried %d facts again yet; it will: %w", s.Follower, waiting, ctx.Err())
+		}
+	}
+	asides, err := follower.Asides(ctx, pool, s, int(asked))
+	if err != nil {
+		return 0, err
+	}
+	fmt.Fprintf(os.Stdout, "%s: %d facts tried again, %d still set aside\n", s.Follower, asked, len(asides))
+	return len(asides), nil
+}

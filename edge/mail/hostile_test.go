@@ -1,0 +1,150 @@
+package mail
+
+import (
+	"bytes"
+	netmail "net/mail"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/net/html"
+
+	"boxoffice/edge/edgetest/hostile"
+)
+
+// poisoned are mails of every kind in which each text of a user is the same.
+func poisoned(t testing.TB, text string) map[string]Message {
+	t.Helper()
+	to := func() Envelope { return envelope("ada@example.org", text) }
+	e := concert(t)
+	e.Title, e.Organizer, e.Venue, e.Address, e.City, e.Country, e.Note = text, text, text, text, text, text, text
+	online := *e
+	online.Hall, online.Online, online.Link = false, true, text
+	digital := course()
+	digital.Title, digital.Organizer, digital.Link, digital.Note = text, text, text, text
+	o := order(2)
+	for i := range o.Lines {
+		o.Lines[i].Name, o.Lines[i].Link, o.Lines[i].Note = text, text, text
+	}
+	for i := range o.Tickets {
+		tk := &o.Tickets[i]
+		tk.Type, tk.Holder, tk.Section, tk.Row, tk.Seat = text, text, text, text, text
+	}
+	confirmed := func(e *Event) Message {
+		m, err := OrderConfirmation(to(), o, e)
+		require.NoError(t, err)
+		return m
+	}
+	copied := func(e *Event) Message {
+		m, err := AttendeeTickets(to(), o, e)
+		require.NoError(t, err)
+		return m
+	}
+	return map[string]Message{
+		"email_confirmation": EmailConfirmation(to(), "https://tickets.example.org/email/confirm#a"), "account_taken": AccountTaken(to()),
+		"attendee_tickets": copied(e), "attendee_tickets.online": copied(&online),
+		"login_code": LoginCode(to(), "123456"), "password_reset": PasswordReset(to(), "https://tickets.example.org/reset?token=a"),
+		"invitation": Invitation(to(), text, text), "password_changed": PasswordChanged(to()),
+		"two_factor_changed": TwoFactorChanged(to(), true), "webhook_disabled": WebhookDisabled(to(), text, text, "42", true),
+		"webhook_disabled.exhausted": WebhookDisabled(to(), text, text, "42", false),
+		"order_confirmation":         confirmed(e), "order_confirmation.online": confirmed(&online), "order_confirmation.digital": confirmed(digital),
+		"order_cancelled": OrderCancelled(to(), o, e), "refund_due": RefundDue(to(), o, e, "5.00 USD", "late"), "refund_processed": RefundProcessed(to(), o, e, "5.00 USD"),
+		"event_changed": EventChanged(to(), concert(t), e), "event_changed.back": EventChanged(to(), e, &online), "event_cancelled": EventCancelled(to(), e, text),
+	}
+}
+
+// TestHostileTexts holds that no text of a user becomes more than text in any
+// mail: its HTML has the elements, attributes and kinds of links that the same
+// mail has for a harmless text, its headers are those that we set, and its text
+// and calendar have no line that the user began.
+func TestHostileTexts(t *testing.T) {
+	t.Parallel()
+	kinds, cases := map[string]bool{}, 0
+	for _, text := range hostile.Texts {
+		for name, m := range poisoned(t, text) {
+			cases++
+			kinds[m.Kind] = true
+			markup.Hold(t, m.HTML, name+" "+text)
+			require.False(t, strings.ContainsFunc(m.Subject, func(r rune) bool { return !unicode.IsPrint(r) }), "%s: %q", name, m.Subject)
+			require.Equal(t, m.ToName, oneLine(m.ToName), name)
+			require.NotRegexp(t, `(?m)^(Bcc|Subject|X|QUIT|\.$)`, m.Text, "%s %q", name, text)
+			if m.Calendar != nil {
+				require.NotRegexp(t, `(?mi)^(BEGIN:VALARM|ACTION|ATTENDEE)`, string(m.Calendar.Body), "%s %q", name, text)
+				require.Equal(t, 1, bytes.Count(m.Calendar.Body, []byte("\nEND:VEVENT")), "%s %q", name, text)
+			}
+			headers(t, m, name+" "+text)
+		}
+	}
+	t.Logf("hostile texts: %d cases in mails", cases)
+	for kind := range forms {
+		require.True(t, kinds[kind], "no mail of %s has been tried", kind)
+	}
+}
+
+// headers sends a mail as a server gets it, and checks that it has no header
+// and no recipient but ours.
+func headers(t testing.TB, m Message, what string) {
+	t.Helper()
+	from, err := ParseOrigin("Boxoffice <tickets@example.org>")
+	require.NoError(t, err)
+	msg, err := from.render(m)
+	require.NoError(t, err, what)
+	var wire bytes.Buffer
+	_, err = msg.WriteTo(&wire)
+	require.NoError(t, err, what)
+	got, err := netmail.ReadMessage(&wire)
+	require.NoError(t, err, what)
+	for name := range got.Header {
+		require.Contains(t, []string{
+			"From", "To", "Subject", "Date", "Message-Id", "Mime-Version", "Content-Type", "Content-Transfer-Encoding", "Auto-Submitted", "X-Auto-Response-Suppress", "X-Boxoffice-Mail",
+		}, name, what)
+	}
+	to, err := got.Header.AddressList("To")
+	require.NoError(t, err, what)
+	require.Len(t, to, 1, what)
+	require.Equal(t, "ada@example.org", to[0].Address, what)
+}
+
+// markup is what our templates of mails consist of, and the links that a mail may have.
+var markup = hostile.Markup{
+	Elements:   "html head meta title body table tbody tr td p strong br a span div img blockquote",
+	Attributes: "href src style align valign width cellpadding cellspacing role lang charset name content alt",
+	Values: map[string]string{
+		"href": `^(https?://|#ZgotmplZ$|[^:]*$|#)`, "src": `^cid:ticket-\d+@boxoffice$`, "style": `^[a-z0-9:;,.#%' /-]*$`,
+	},
+}
+
+func words(s string) []string { return strings.Fields(s) }
+
+// TestHostileMailPage holds that the page of captured mails shows such mails as
+// text, and in a frame that can do nothing.
+func TestHostileMailPage(t *testing.T) {
+	t.Parallel()
+	for _, text := range hostile.Texts {
+		c, _ := capture(t)
+		m := poisoned(t, text)["order_confirmation.online"]
+		m.Subject = text // as an older capture may have it
+		require.NoError(t, c.Send(t.Context(), m))
+		for _, name := range []string{"", sole(t, c).Name} {
+			body := string(show(c, name).Response.Body())
+			root, err := html.Parse(strings.NewReader(body))
+			require.NoError(t, err)
+			for n := range root.Descendants() {
+				if n.Type != html.ElementNode {
+					continue
+				}
+				require.NotContains(t, words("script svg img object embed form input base animate b i"), n.Data, text)
+				for _, a := range n.Attr {
+					require.NotRegexp(t, `^on`, a.Key, text)
+					if a.Key == "href" {
+						require.Regexp(t, `^/dev/mail(/[0-9A-Za-z._-]+)?$`, a.Val, text)
+					}
+					if n.Data == "iframe" && a.Key == "sandbox" {
+						require.Empty(t, a.Val, text)
+					}
+				}
+			}
+		}
+	}
+}

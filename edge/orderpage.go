@@ -1,0 +1,155 @@
+package edge
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"boxoffice/edge/api"
+	"boxoffice/edge/route"
+	"boxoffice/edge/web"
+	"boxoffice/engine"
+	"boxoffice/engine/event"
+	"boxoffice/persistence/readmodel"
+)
+
+// orderPageTickets is how many tickets one page of an order shows.
+const orderPageTickets = 50
+
+// orderPageOp is what the page of an order does, for what judges by operations.
+var orderPageOp = route.Op{ID: "orderPage", Method: fasthttp.MethodGet, Auth: route.OrderToken, Tier: route.TierPublic}
+
+// OrderPage returns what the page of an order shows from its ticket number from on,
+// counted from 0, or refuses as getOrder does.
+type OrderPage func(ctx context.Context, id, token string, from int, now time.Time) (*web.Order, error)
+
+// OrderPage is what people see who open the link to an order that was mailed.
+func (d *Desk) OrderPage(ctx context.Context, id, token string, from int, now time.Time) (*web.Order, error) {
+	order, err := engine.ParseID(id)
+	if err != nil {
+		return nil, &engine.Refusal{Code: engine.OrderNotFound}
+	}
+	c := route.NewCall(ctx, &orderPageOp, now)
+	defer c.End()
+	c.Principal = route.Principal{Kinds: route.OrderToken, OrderToken: token}
+	o, err := d.openOrder(c, id)
+	if err != nil {
+		return nil, err
+	}
+	p, err := d.eventPageOf(ctx, order.Event())
+	if err != nil {
+		return nil, err
+	}
+	v, err := d.fullView(c, o)
+	if err != nil {
+		return nil, err
+	}
+	e := d.eventMail(p.event.Details, &p.event, p.org.Name)
+	out := &web.Order{
+		Number: v.OrderNumber, Status: strings.ReplaceAll(v.Status, "_", " "), Title: e.Title, When: e.When(), Where: e.Where(),
+		Lines: d.pageLines(o, p), Fees: amount(o.Fees, o.Currency), Total: amount(o.Total, o.Currency),
+	}
+	from = min(max(from, 0), len(v.Tickets))
+	shown := v.Tickets[from:min(from+orderPageTickets, len(v.Tickets))]
+	for i := range shown {
+		out.Tickets = append(out.Tickets, pageTicket(&shown[i], e.Hall))
+	}
+	if next := from + len(shown); next < len(v.Tickets) {
+		out.More = "/orders/" + order.String() + "?" + url.Values{"token": {token}, "from": {strconv.Itoa(next)}}.Encode()
+	}
+	return out, nil
+}
+
+// pageLines are the lines of an order; those of a completed one say where they are
+// delivered.
+func (d *Desk) pageLines(o *event.Order, p *page) []web.OrderLine {
+	lines := make([]web.OrderLine, len(o.Lines))
+	for i := range o.Lines {
+		l := &o.Lines[i]
+		lines[i] = web.OrderLine{Name: l.Name, Quantity: l.Quantity, Price: amount(l.UnitPrice, o.Currency)}
+		t := slices.IndexFunc(p.types, func(t readmodel.TicketType) bool { return t.Ref.ID == l.Type })
+		if t >= 0 && o.Status == event.Completed {
+			lines[i].Link, lines[i].Note = d.delivery(p.event.Details, &p.types[t].Details)
+		}
+	}
+	return lines
+}
+
+// pageTicket is a ticket as the page shows it; with what admits it, if a gate does.
+func pageTicket(t *api.Ticket, gated bool) web.OrderTicket {
+	v := web.OrderTicket{Type: t.TierName, Status: strings.ReplaceAll(t.Status, "_", " ")}
+	if t.Holder.Name != nil {
+		v.Holder = *t.Holder.Name
+	}
+	if s := t.Seat; s != nil {
+		var parts []string
+		for _, part := range []struct{ word, text string }{{"", s.Section}, {"row ", s.Row}, {"seat ", cmp.Or(s.Label, s.ID)}} {
+			if part.text != "" {
+				parts = append(parts, part.word+part.text)
+			}
+		}
+		v.Seat = strings.Join(parts, ", ")
+	}
+	if gated && t.Status == "issued" {
+		v.Payload, v.Short = t.QR, t.ShortCode
+	}
+	return v
+}
+
+// orderPage serves the page of an order. The token is in the query: the page works
+// without a script, no page that it links to learns of it (Referrer-Policy), and
+// addresses are not logged.
+func (s *Server) orderPage(page *web.OrderPage) fasthttp.RequestHandler {
+	return func(ctx *fasthttp.RequestCtx) {
+		x := exchangeOf(ctx)
+		if x.limits != nil {
+			network := route.Network(clientAddress(ctx, s.cfg.TrustedProxies)).String()
+			if err := x.limits.take(x, route.TierPublic, network, route.Limits[route.TierPublic].PerMinute); err != nil {
+				s.fail(ctx, x, err)
+				return
+			}
+		}
+		o, err := s.orderOf(ctx, x)
+		status := fasthttp.StatusOK
+		if r, ok := errors.AsType[*engine.Refusal](err); ok && (r.Code == engine.OrderNotFound || r.Code == engine.Unauthorized) {
+			o, status, err = new(web.Order), fasthttp.StatusNotFound, nil
+		}
+		var body bytes.Buffer
+		if err == nil {
+			err = page.Write(&body, o)
+		}
+		if err != nil {
+			s.fail(ctx, x, err)
+			return
+		}
+		ctx.SetStatusCode(status)
+		h := &ctx.Response.Header
+		h.SetCanonical(headerCacheControl, noStore)
+		h.SetCanonical(headerPolicy, []byte(web.Policy))
+		h.Set("X-Robots-Tag", "noindex")
+		ctx.SetContentType("text/html; charset=utf-8")
+		ctx.SetBody(body.Bytes())
+	}
+}
+
+// orderOf is what the page shows to a request. One without a token is a payer's whom
+// the provider has led back: nothing is looked up for it, so that it says nothing of
+// which orders there are.
+func (s *Server) orderOf(ctx *fasthttp.RequestCtx, x *exchange) (*web.Order, error) {
+	query := ctx.QueryArgs()
+	token := string(query.Peek("token"))
+	if token == "" {
+		return &web.Order{Returned: true}, nil
+	}
+	id, _ := ctx.UserValue("id").(string)
+	from, _ := strconv.Atoi(string(query.Peek("from"))) // 0 for what is none
+	return s.cfg.OrderPage(s.base, id, token, from, x.now)
+}

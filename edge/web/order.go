@@ -1,0 +1,90 @@
+package web
+
+import (
+	_ "embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"io"
+	"strings"
+
+	"rsc.io/qr"
+)
+
+// Order is what the page of an order shows. Amounts are with their currency; what is
+// "" is not shown. One without a Number is the page of a link that opens no order, or,
+// if it is Returned, of a payer whom the provider sends back without the order's token.
+type Order struct {
+	Returned           bool
+	Number, Status     string
+	Title, When, Where string
+	Lines              []OrderLine
+	Fees, Total        string
+	Tickets            []OrderTicket
+	More               string // where the next tickets are; "" for none
+}
+
+// OrderLine is one line of an order.
+type OrderLine struct {
+	Name       string
+	Quantity   int64
+	Price      string // of one; "" for nothing
+	Link, Note string // where it is delivered
+}
+
+// OrderTicket is a ticket of an order. One that no gate admits has neither Payload
+// nor Short.
+type OrderTicket struct {
+	Type, Holder, Seat, Status string
+	Payload                    string // of the rotating QR code
+	Short                      string // the door code
+}
+
+//go:embed order.html
+var orderSource string
+
+var orderPage = template.Must(template.New("order").Parse(orderSource))
+
+// OrderPage writes the pages of orders, as plain HTML that needs no script.
+type OrderPage struct{ style string }
+
+// NewOrderPage is the page with the style sheet that is among the files.
+func NewOrderPage(files []File) (*OrderPage, error) {
+	for _, f := range files {
+		if strings.HasSuffix(f.Path, "/paper.css") {
+			return &OrderPage{f.Path}, nil
+		}
+	}
+	return nil, fmt.Errorf("web: the style sheet of small pages is missing")
+}
+
+// Write writes the page of an order.
+func (p *OrderPage) Write(w io.Writer, o *Order) error {
+	type shown struct {
+		OrderTicket
+		QR template.URL
+	}
+	tickets, rotates := make([]shown, len(o.Tickets)), false
+	for i, t := range o.Tickets {
+		tickets[i].OrderTicket = t
+		if t.Payload == "" {
+			continue
+		}
+		code, err := qr.Encode(t.Payload, qr.M)
+		if err != nil {
+			return fmt.Errorf("web: QR of a ticket: %w", err)
+		}
+		tickets[i].QR = template.URL("data:image/png;base64," + base64.StdEncoding.EncodeToString(code.PNG())) //nolint:gosec // our own picture
+		rotates = true
+	}
+	err := orderPage.Execute(w, struct {
+		*Order
+		Tickets []shown
+		Rotates bool
+		Style   string
+	}{o, tickets, rotates, p.style})
+	if err != nil {
+		return fmt.Errorf("web: page of an order: %w", err)
+	}
+	return nil
+}

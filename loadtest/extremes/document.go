@@ -1,0 +1,161 @@
+package extremes
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// document is what is read of an OpenAPI document.
+type document struct {
+	Paths      map[string]map[string]json.RawMessage
+	Components struct {
+		Schemas    map[string]*schema
+		Parameters map[string]*parameter
+	}
+}
+
+type operation struct {
+	OperationID string `json:"operationId"`
+	Parameters  []*parameter
+	RequestBody *struct {
+		Content map[string]struct{ Schema *schema }
+	} `json:"requestBody"`
+}
+
+type parameter struct {
+	Ref      string `json:"$ref"`
+	Name, In string
+	Required bool
+	Schema   *schema
+}
+
+// schema is what is read of a JSON schema. Numbers stay text: their bounds are
+// compared with values beyond what a float64 tells apart.
+type schema struct {
+	Ref        string `json:"$ref"`
+	Type       types
+	Format     string
+	MinLength  int
+	MaxLength  *int
+	Minimum    *json.Number
+	Maximum    *json.Number
+	MinItems   int
+	MaxItems   *int
+	Enum       []any
+	Items      *schema
+	Properties map[string]*schema
+	Required   []string
+	AnyOf      []*schema
+	MaxBytes   *int `json:"x-max-bytes"`
+}
+
+// types is a schema's type, which is one word or a list.
+type types []string
+
+// UnmarshalJSON reads both forms.
+func (t *types) UnmarshalJSON(text []byte) error {
+	var one string
+	if json.Unmarshal(text, &one) == nil {
+		*t = types{one}
+		return nil
+	}
+	return json.Unmarshal(text, (*[]string)(t))
+}
+
+// methods are those of operations, in the order of listing.
+var methods = []string{"get", "post", "put", "patch", "delete"}
+
+// Read reads an OpenAPI document in JSON.
+func Read(text []byte) (*API, error) {
+	var d document
+	if err := json.Unmarshal(text, &d); err != nil {
+		return nil, fmt.Errorf("read the OpenAPI document: %w", err)
+	}
+	a := &API{}
+	for _, path := range slices.Sorted(maps.Keys(d.Paths)) {
+		for _, method := range methods {
+			raw, ok := d.Paths[path][method]
+			if !ok {
+				continue
+			}
+			var o operation
+			if err := json.Unmarshal(raw, &o); err != nil {
+				return nil, fmt.Errorf("read %s %s of the OpenAPI document: %w", method, path, err)
+			}
+			a.Operations = append(a.Operations, d.operation(strings.ToUpper(method), path, &o))
+		}
+	}
+	return a, nil
+}
+
+func (d *document) operation(method, path string, o *operation) *Operation {
+	op := &Operation{ID: o.OperationID, Method: method, Path: path}
+	for _, p := range o.Parameters {
+		if p.Ref != "" {
+			p = d.Components.Parameters[last(p.Ref)]
+		}
+		if p != nil && p.In != "cookie" {
+			op.Fields = append(op.Fields, &Field{In: p.In, Name: p.Name, rule: d.resolve(p.Schema), must: p.Required})
+		}
+	}
+	if o.RequestBody == nil {
+		return op
+	}
+	body := d.resolve(o.RequestBody.Content["application/json"].Schema)
+	op.HasBody = true
+	op.Fields = append(op.Fields, &Field{In: InBody, rule: body})
+	d.members(op, body, "", nil)
+	return op
+}
+
+// deepest bounds the way into a body.
+const deepest = 8
+
+// members lists the fields of an object, and of what is in it.
+func (d *document) members(op *Operation, s *schema, name string, steps []string) {
+	if len(steps) > deepest {
+		return
+	}
+	for _, member := range slices.Sorted(maps.Keys(s.Properties)) {
+		rule := d.resolve(s.Properties[member])
+		f := &Field{
+			In: InBody, Name: strings.TrimPrefix(name+"."+member, "."), steps: append(slices.Clone(steps), member),
+			rule: rule, must: slices.Contains(s.Required, member),
+		}
+		op.Fields = append(op.Fields, f)
+		d.members(op, rule, f.Name, f.steps)
+		if rule.Items == nil {
+			continue
+		}
+		element := &Field{In: InBody, Name: f.Name + "[]", steps: append(slices.Clone(f.steps), "[]"), rule: d.resolve(rule.Items)}
+		op.Fields = append(op.Fields, element)
+		d.members(op, element.rule, element.Name, element.steps)
+	}
+}
+
+// resolve follows references, and takes the first alternative for null or
+// another form of the same.
+func (d *document) resolve(s *schema) *schema {
+	switch {
+	case s == nil:
+		return &schema{}
+	case s.Ref != "":
+		return d.resolve(d.Components.Schemas[last(s.Ref)])
+	case len(s.AnyOf) == 0:
+		return s
+	}
+	found := *d.resolve(s.AnyOf[0])
+	for _, other := range s.AnyOf[1:] {
+		found.Type = append(slices.Clone(found.Type), d.resolve(other).Type...)
+		if found.Format != "" && d.resolve(other).Format != "" {
+			found.Format += " or " + d.resolve(other).Format
+		}
+	}
+	return &found
+}
+
+// last is the name at the end of a reference.
+func last(ref string) string { return ref[strings.LastIndexByte(ref, '/')+1:] }

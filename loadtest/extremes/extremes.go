@@ -1,0 +1,163 @@
+// Package extremes derives, from an OpenAPI document alone, the values that a
+// service is most likely to stumble over: for every field of every operation
+// the least and the greatest that it may be, one beyond each, wrong types, null,
+// empty, huge numbers, instants at the edges of the calendar with every offset,
+// and text that breaks decoders, databases, pages and mails.
+//
+// Read makes the list, and a Case turns a valid request into an extreme one.
+// The package sends nothing and is pure: the same document gives the same cases
+// in the same order. The property test of the route table and the load scenario
+// "poison" share it.
+package extremes
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// API is what a document says of its operations.
+type API struct {
+	Operations []*Operation
+}
+
+// Operation is one method of one path.
+type Operation struct {
+	ID, Method, Path string
+	Fields           []*Field
+	HasBody          bool
+}
+
+// The places of a field.
+const (
+	InPath   = "path"
+	InQuery  = "query"
+	InHeader = "header"
+	InBody   = "body"
+)
+
+// Field is one value that a client sends.
+type Field struct {
+	In    string
+	Name  string   // of a parameter, or the way into the body: items[].quantity; "" is the whole body
+	steps []string // the way into the body, "[]" for the first element
+	rule  *schema
+	must  bool // it can't be left out
+}
+
+// Value is one thing that a field may be sent as.
+type Value struct {
+	Name string // for people
+	Raw  string // JSON, or what should be, in a body; the text of a parameter
+	// Refused says that the document does not allow the value, so that a 4xx is
+	// the only right answer. Other values may be taken or not.
+	Refused bool
+}
+
+// Case is one field of one operation with one of its values.
+type Case struct {
+	Operation *Operation
+	Field     *Field
+	Value     Value
+}
+
+// String names the case for people.
+func (c *Case) String() string {
+	return fmt.Sprintf("%s %s %s: %s", c.Operation.ID, c.Field.In, c.Field.Name, c.Value.Name)
+}
+
+// Request is what is sent to an operation. Cases change copies of a valid one.
+type Request struct {
+	Params map[string]string // of the path
+	Query  url.Values
+	Header map[string]string
+	Body   string // "" for none
+}
+
+// Target is the address of the request below the service's root.
+func (r *Request) Target(op *Operation) string {
+	path := op.Path
+	for name, value := range r.Params {
+		path = strings.ReplaceAll(path, "{"+name+"}", url.PathEscape(value))
+	}
+	if len(r.Query) > 0 {
+		path += "?" + r.Query.Encode()
+	}
+	return path
+}
+
+// Apply makes the case of a request.
+func (c *Case) Apply(r Request) Request {
+	f, v := c.Field, c.Value.Raw
+	switch f.In {
+	case InPath:
+		r.Params = maps.Clone(r.Params)
+		r.Params[f.Name] = v
+	case InQuery:
+		query := url.Values{}
+		maps.Copy(query, r.Query)
+		query[f.Name] = []string{v}
+		r.Query = query
+	case InHeader:
+		header := map[string]string{}
+		maps.Copy(header, r.Header)
+		header[f.Name] = v
+		r.Header = header
+	default:
+		r.Body = put(r.Body, f.steps, v)
+	}
+	return r
+}
+
+// put writes a value, which need not be JSON, into a body at the end of a way.
+func put(body string, steps []string, value string) string {
+	if len(steps) == 0 {
+		return value
+	}
+	if steps[0] == "[]" {
+		var list []json.RawMessage
+		if json.Unmarshal([]byte(body), &list) != nil || len(list) == 0 {
+			list = []json.RawMessage{[]byte("{}")}
+		}
+		parts := []string{put(string(list[0]), steps[1:], value)}
+		for _, rest := range list[1:] {
+			parts = append(parts, string(rest))
+		}
+		return "[" + strings.Join(parts, ",") + "]"
+	}
+	members := map[string]json.RawMessage{}
+	if json.Unmarshal([]byte(body), &members) != nil || members == nil {
+		members = map[string]json.RawMessage{}
+	}
+	members[steps[0]] = []byte(put(string(members[steps[0]]), steps[1:], value))
+	parts := make([]string, 0, len(members))
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		parts = append(parts, fmt.Sprintf("%q:%s", name, members[name]))
+	}
+	return "{" + strings.Join(parts, ",") + "}"
+}
+
+// Cases lists every value of every field of every operation.
+func (a *API) Cases() []Case {
+	var all []Case
+	for _, op := range a.Operations {
+		for _, f := range op.Fields {
+			for _, v := range f.Values() {
+				all = append(all, Case{Operation: op, Field: f, Value: v})
+			}
+		}
+	}
+	return all
+}
+
+// CountFields is how many fields all operations have.
+func (a *API) CountFields() int {
+	n := 0
+	for _, op := range a.Operations {
+		n += len(op.Fields)
+	}
+	return n
+}

@@ -1,0 +1,228 @@
+package follower
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"boxoffice/engine"
+	"boxoffice/persistence/journal"
+)
+
+// What was set aside is listed and told again.
+
+// Aside is a fact that was set aside.
+type Aside struct {
+	Follower  string    `json:"follower"`
+	Stream    int64     `json:"stream"`
+	Seq       int64     `json:"seq"`
+	Last      int64     `json:"lastSeq"` // Seq, or the last fact of a record that cannot be read
+	Writer    int32     `json:"writer"`
+	Batch     int64     `json:"batch"`
+	Aggregate string    `json:"aggregate"` // the stream's name
+	Type      string    `json:"type"`
+	Error     string    `json:"error"` // of the last attempt
+	Attempts  int32     `json:"attempts"`
+	Since     time.Time `json:"since"`
+	TriedAt   time.Time `json:"triedAt"`
+	Retry     bool      `json:"retry"` // somebody asked for another attempt
+}
+
+// Selection picks facts that were set aside. Empty fields let all through.
+type Selection struct {
+	Follower string
+	Stream   int64
+}
+
+const selected = ` WHERE done_at IS NULL AND ($1 = '' OR follower = $1) AND ($2 = 0 OR stream_id = $2)`
+
+// Asides lists what is set aside, those of one follower and stream in order.
+func Asides(ctx context.Context, pool *pgxpool.Pool, s Selection, limit int) ([]Aside, error) {
+	const list = `
+SELECT follower, stream_id, seq, last_seq, writer, batch, aggregate, type, error, attempts, since, tried_at, retry FROM set_aside` +
+		selected + ` ORDER BY follower, stream_id, seq LIMIT $3`
+	rows, _ := pool.Query(ctx, list, s.Follower, s.Stream, limit) // CollectRows returns its error
+	asides, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Aside])
+	if err != nil {
+		return nil, fmt.Errorf("follower: facts set aside: %w", err)
+	}
+	return asides, nil
+}
+
+// CountAsides counts what is set aside, by follower.
+func CountAsides(ctx context.Context, pool *pgxpool.Pool) (map[string]int64, error) {
+	rows, _ := pool.Query(ctx, `SELECT follower, count(*) FROM set_aside WHERE done_at IS NULL GROUP BY follower`) // ForEachRow returns its error
+	counts := make(map[string]int64)
+	var name string
+	var n int64
+	if _, err := pgx.ForEachRow(rows, []any{&name, &n}, func() error {
+		counts[name] = n
+		return nil
+	}); err != nil {
+		return nil, fmt.Errorf("follower: facts set aside: %w", err)
+	}
+	return counts, nil
+}
+
+// RequestRetry has the followers, wherever they run, try again what is selected.
+// It returns how many facts that are. Asides shows what has become of them: those
+// that went well are gone, the others have one attempt more.
+func RequestRetry(ctx context.Context, pool *pgxpool.Pool, s Selection) (int64, error) {
+	tag, err := pool.Exec(ctx, `UPDATE set_aside SET retry = true`+selected, s.Follower, s.Stream)
+	if err != nil {
+		return 0, fmt.Errorf("follower: request another attempt: %w", err)
+	}
+	return tag.RowsAffected(), nil
+}
+
+// Requested counts those for which another attempt is still to be made.
+func Requested(ctx context.Context, pool *pgxpool.Pool, s Selection) (n int64, err error) {
+	if err := pool.QueryRow(ctx, `SELECT count(*) FROM set_aside`+selected+` AND retry`, s.Follower, s.Stream).Scan(&n); err != nil {
+		return 0, fmt.Errorf("follower: requested attempts: %w", err)
+	}
+	return n, nil
+}
+
+const (
+	lookEvery = time.Second // between two looks at what is set aside
+	maxCount  = 10_000      // rows are counted so far: the number is for an alarm
+	chunk     = 10_000      // facts of a stream that are applied at once when it is told again
+)
+
+// Tend counts what is set aside, once a second, and makes the attempts that somebody
+// asked for. begin opens a transaction on a connection that works; each stream has one of its own, in which
+// an attempt may take as long as within. It belongs to whoever calls Apply.
+func (d *Digester) Tend(ctx context.Context, begin func(context.Context) (pgx.Tx, error), within time.Duration) error {
+	if time.Since(d.looked) < lookEvery {
+		return nil
+	}
+	var streams []int64
+	look := func(ctx context.Context, tx pgx.Tx) error {
+		const count = `SELECT count(*) FROM (SELECT FROM set_aside WHERE follower = $1 AND done_at IS NULL LIMIT $2) n`
+		const requested = `SELECT DISTINCT stream_id FROM set_aside WHERE follower = $1 AND retry ORDER BY stream_id LIMIT $2`
+		var n int64
+		if err := tx.QueryRow(ctx, count, d.name, maxCount).Scan(&n); err != nil {
+			return err
+		}
+		d.waiting.Store(n)
+		rows, _ := tx.Query(ctx, requested, d.name, maxCount) // CollectRows returns its error
+		var err error
+		streams, err = pgx.CollectRows(rows, pgx.RowTo[int64])
+		return err
+	}
+	if err := transact(ctx, begin, look); err != nil {
+		return fmt.Errorf("follower: facts set aside: %w", err)
+	}
+	d.looked = time.Now()
+	for _, stream := range streams {
+		again := func(ctx context.Context, tx pgx.Tx) error { return d.tellAgain(ctx, tx, within, stream) }
+		clear(d.broke)
+		if err := transactAgain(ctx, begin, again); err != nil {
+			return fmt.Errorf("follower: tell stream %d again: %w", stream, err)
+		}
+		d.looked = time.Time{}
+	}
+	return nil
+}
+
+// tellAgain makes the attempts that were asked for at one stream, in the order of
+// its facts. Another node that consumes may be at it: it has the rows' locks then.
+func (d *Digester) tellAgain(ctx context.Context, tx pgx.Tx, within time.Duration, stream int64) error {
+	const mine = `
+SELECT seq, last_seq, aggregate FROM set_aside WHERE follower = $1 AND stream_id = $2 AND retry ORDER BY seq FOR UPDATE SKIP LOCKED`
+	const done = `
+UPDATE set_aside SET retry = false, done_at = now(), attempts = attempts + 1, tried_at = now()
+WHERE follower = $1 AND stream_id = $2 AND (seq = ANY ($3) OR $4) AND done_at IS NULL AND tried_at < now()`
+	rows, _ := tx.Query(ctx, mine, d.name, stream) // ForEachRow returns its error
+	var seqs, lasts []int64
+	var seq, last int64
+	var name string
+	if _, err := pgx.ForEachRow(rows, []any{&seq, &last, &name}, func() error {
+		seqs, lasts = append(seqs, seq), append(lasts, last)
+		return nil
+	}); err != nil || len(seqs) == 0 {
+		return err
+	}
+	ref, err := engine.ParseRef(name)
+	if err != nil {
+		return err
+	}
+	if d.forget != nil {
+		if err := d.rebuild(ctx, tx, within, ref, stream); err != nil {
+			return err
+		}
+	} else {
+		for i := range seqs {
+			if err := d.applySpan(ctx, tx, within, ref, stream, seqs[i]-1, lasts[i]); err != nil {
+				return err
+			}
+		}
+	}
+	// What failed again was tried at this transaction's now.
+	_, err = tx.Exec(ctx, done, d.name, stream, seqs, d.forget != nil)
+	return err
+}
+
+// rebuild forgets what was made of the stream and applies all of its facts that the
+// follower has passed.
+func (d *Digester) rebuild(ctx context.Context, tx pgx.Tx, within time.Duration, ref engine.Ref, stream int64) error {
+	const passed = `
+SELECT coalesce(max(r.last_seq), 0) FROM records_of($2, 0) r JOIN followers f ON f.name = $1 AND f.writer = r.writer AND f.batch >= r.batch`
+	var upto int64
+	if err := tx.QueryRow(ctx, passed, d.name, stream).Scan(&upto); err != nil {
+		return err
+	}
+	if err := d.forget(ctx, tx, ref); err != nil {
+		return err
+	}
+	for after := int64(0); after < upto; after += chunk {
+		if err := d.applySpan(ctx, tx, within, ref, stream, after, min(after+chunk, upto)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// applySpan applies the stream's facts after one seq and up to another, all that can
+// be.
+func (d *Digester) applySpan(ctx context.Context, tx pgx.Tx, within time.Duration, ref engine.Ref, stream, from, upto int64) error {
+	batches, err := readSpan(ctx, tx, ref, stream, from, upto)
+	if err != nil || len(batches) == 0 {
+		return err
+	}
+	return d.digest(ctx, tx, within, singly(batches))
+}
+
+// readSpan reads the stream's facts after one seq and up to another from the journal.
+func readSpan(ctx context.Context, tx pgx.Tx, ref engine.Ref, stream, from, upto int64) ([]journal.Batch, error) {
+	const read = `SELECT writer, batch, epoch, first_seq, last_seq, facts FROM records_of($1, $2, $3) ORDER BY last_seq`
+	rows, _ := tx.Query(ctx, read, stream, from, upto) // CollectRows returns its error
+	batches, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (b journal.Batch, err error) {
+		r := journal.Record{Ref: ref, Stream: stream}
+		if err := row.Scan(&b.Writer, &b.Seq, &r.Epoch, &r.First, &r.Last, &r.Bytes); err != nil {
+			return b, err
+		}
+		b.Records = []journal.Record{r}
+		return b, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i := range batches {
+		r := &batches[i].Records[0]
+		if r.First <= from {
+			if *r, err = after(*r, from); err != nil {
+				continue // it cannot be read, and is applied or set aside as a whole
+			}
+		}
+		if r.Last > upto {
+			if head, _, err := cut(*r, int(upto-r.First+1)); err == nil {
+				*r = head
+			}
+		}
+	}
+	return batches, nil
+}

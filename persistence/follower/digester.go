@@ -1,0 +1,321 @@
+package follower
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"boxoffice/engine"
+	"boxoffice/engine/all"
+	"boxoffice/persistence/codec"
+	"boxoffice/persistence/journal"
+	"boxoffice/persistence/panics"
+)
+
+// Digester applies facts for one follower, and sets aside those that cannot be
+// applied: such a fact becomes a row of the table set_aside, in the transaction
+// that moves the position past it, with an error in the log. What comes after it
+// is not held up.
+//
+// Facts are first applied together, which costs nothing more. When that fails in a
+// way that another attempt would meet again, the transaction is undone and made
+// again by Transact, and this time the facts are halved until those at fault are
+// alone. What passes (an outage, a deadlock, a full disk, ErrAgain, ErrGap) is
+// never set aside, and neither is what no single fact is to blame for, such as a
+// table that is missing: it is tried again until it works.
+//
+// A Digester belongs to the goroutine of its follower, or to whoever makes its
+// callers take turns; its counts may be read by any goroutine.
+type Digester struct {
+	name   string
+	apply  Apply
+	log    *slog.Logger
+	forget Forget
+
+	asides  atomic.Int64 // set aside since the process began
+	waiting atomic.Int64 // rows, as of the last look
+	looked  time.Time    // when that was
+
+	// broke has the groups of facts whose attempt left the connection unusable, and
+	// with it the transaction. They are not tried together again.
+	broke map[group]error
+}
+
+// group names facts that are applied together: the first of them, and how many
+// batches of one fact there are.
+type group struct {
+	stream, seq int64
+	n           int
+}
+
+func groupOf(facts []journal.Batch) group {
+	r := &facts[0].Records[0]
+	return group{r.Stream, r.First, len(facts)}
+}
+
+// Forget drops all that a follower has made of a stream's facts.
+type Forget = func(ctx context.Context, tx pgx.Tx, ref engine.Ref) error
+
+// NewDigester makes one for the follower of a name. Without forget, a fact is told
+// again by applying it alone. With forget, its whole stream is: for tables in which
+// a fact that comes late would overwrite what later facts have left.
+func NewDigester(name string, log *slog.Logger, apply Apply, forget Forget) *Digester {
+	return &Digester{name: name, apply: apply, log: log, forget: forget, broke: make(map[group]error)}
+}
+
+// Name is the follower's.
+func (d *Digester) Name() string { return d.name }
+
+// Asides counts the facts that were set aside since the process began.
+func (d *Digester) Asides() int64 { return d.asides.Load() }
+
+// Waiting is how many facts are set aside, as the last look found them.
+func (d *Digester) Waiting() int64 { return d.waiting.Load() }
+
+// indigestible is an error that another attempt would meet again.
+type indigestible struct{ error }
+
+func (i indigestible) Unwrap() error { return i.error }
+
+// unusable is an error that came with the loss of the connection: a panic has left
+// it in the middle of a request. Another attempt on another connection gets further,
+// because the Digester remembers which facts did that.
+type unusable struct{ error }
+
+func (u unusable) Unwrap() error { return u.error }
+
+// breaks says whether an attempt that failed has left the connection unusable.
+func breaks(tx pgx.Tx, err error) bool {
+	_, panicked := errors.AsType[*panics.Error](err)
+	return panicked && (tx.Conn().IsClosed() || tx.Conn().PgConn().IsBusy())
+}
+
+// carefully marks the context of a transaction that is made the second time.
+type carefully struct{}
+
+// Transact runs do in a transaction, for no longer than within. When a Digester in
+// it finds that a fact cannot be applied, everything is undone and done again with
+// care, for as long as it takes.
+func Transact(ctx context.Context, begin func(context.Context) (pgx.Tx, error), within time.Duration, do func(context.Context, pgx.Tx) error) error {
+	plain, cancel := context.WithTimeout(ctx, within)
+	err := transact(plain, begin, do)
+	cancel()
+	if _, ok := errors.AsType[indigestible](err); !ok {
+		return err
+	}
+	return transactAgain(context.WithValue(ctx, carefully{}, within), begin, do)
+}
+
+// transactAgain runs do in a transaction, and in another one on another connection for
+// as often as a Digester in it makes the connection unusable: begin must not return
+// one that is closed.
+func transactAgain(ctx context.Context, begin func(context.Context) (pgx.Tx, error), do func(context.Context, pgx.Tx) error) error {
+	for {
+		err := transact(ctx, begin, do)
+		if _, ok := errors.AsType[unusable](err); !ok {
+			return err
+		}
+	}
+}
+
+func transact(ctx context.Context, begin func(context.Context) (pgx.Tx, error), do func(context.Context, pgx.Tx) error) error {
+	tx, err := begin(ctx)
+	if err != nil {
+		return fmt.Errorf("follower: begin: %w", err)
+	}
+	if err := do(ctx, tx); err != nil {
+		return errors.Join(err, tx.Rollback(ctx))
+	}
+	if err := tx.Commit(ctx); err != nil {
+		return fmt.Errorf("follower: commit: %w", err)
+	}
+	return nil
+}
+
+// Apply is a follower's: it applies the batches within tx, which Transact has begun.
+func (d *Digester) Apply(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
+	if within, ok := ctx.Value(carefully{}).(time.Duration); ok {
+		return d.digest(ctx, tx, within, singly(batches))
+	}
+	clear(d.broke)
+	err := d.try(ctx, tx, batches)
+	switch {
+	case err == nil || errors.Is(err, ErrGap):
+		return err
+	case breaks(tx, err):
+		return indigestible{err}
+	case passes(ctx, tx, err):
+		return fmt.Errorf("%w: %w", ErrAgain, err)
+	default:
+		return indigestible{err}
+	}
+}
+
+// try applies the batches. A panic is an error.
+func (d *Digester) try(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
+	return panics.Catch(d.log, "follower "+d.name, func() error { return d.apply(ctx, tx, batches) })
+}
+
+// passes says whether an attempt may go well later, or no single fact is to blame
+// for its failure. An error that looks like a network's does not suffice: decoding a
+// fact that is cut short is io.ErrUnexpectedEOF, and a fact that Kafka finds too large is
+// a net.Error. When Postgres is away, the connection is closed.
+func passes(ctx context.Context, tx pgx.Tx, err error) bool {
+	if ctx.Err() != nil || tx.Conn().IsClosed() || errors.Is(err, ErrAgain) || pgconn.SafeToRetry(err) {
+		return true
+	}
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return !ofData(pg.Code)
+	}
+	_, connecting := errors.AsType[*pgconn.ConnectError](err)
+	return connecting
+}
+
+// ofData says whether a SQLSTATE blames the data of a statement: cardinality, data
+// exceptions, constraints, views' checks, limits, and what functions raise.
+func ofData(code string) bool {
+	switch code[:min(2, len(code))] {
+	case "21", "22", "23", "44", "54", "P0":
+		return true
+	default:
+		return false
+	}
+}
+
+// digest applies the facts, all that can be, and sets the others aside. Its error is
+// ErrAgain, as unusable when the next attempt needs another connection, or ErrGap.
+func (d *Digester) digest(ctx context.Context, tx pgx.Tx, within time.Duration, facts []journal.Batch) error {
+	if len(facts) == 0 {
+		return nil
+	}
+	err, broke := d.broke[groupOf(facts)]
+	if !broke {
+		err = d.tryWithin(ctx, tx, within, facts)
+	}
+	if err == nil || errors.Is(err, ErrAgain) || errors.Is(err, ErrGap) {
+		return err
+	}
+	if len(facts) == 1 {
+		return d.setAside(ctx, tx, &facts[0], err)
+	}
+	if err := d.digest(ctx, tx, within, facts[:len(facts)/2]); err != nil {
+		return err
+	}
+	return d.digest(ctx, tx, within, facts[len(facts)/2:])
+}
+
+// tryWithin is try in a savepoint, which is undone when the facts are to blame.
+func (d *Digester) tryWithin(ctx context.Context, tx pgx.Tx, within time.Duration, facts []journal.Batch) error {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	again := func(err error) error { return fmt.Errorf("%w: %w", ErrAgain, err) }
+	if _, err := tx.Exec(ctx, `SAVEPOINT digest`); err != nil {
+		return again(err)
+	}
+	err := d.try(ctx, tx, facts)
+	end := `RELEASE SAVEPOINT digest`
+	switch {
+	case errors.Is(err, ErrGap):
+		return err
+	case err != nil && breaks(tx, err):
+		d.broke[groupOf(facts)] = err
+		return unusable{again(err)}
+	case err != nil && passes(ctx, tx, err):
+		return again(err)
+	case err != nil:
+		end = `ROLLBACK TO SAVEPOINT digest; RELEASE SAVEPOINT digest`
+	}
+	if _, failed := tx.Exec(ctx, end); failed != nil {
+		return again(errors.Join(err, failed))
+	}
+	return err
+}
+
+// setAside writes down the one fact of the batch.
+func (d *Digester) setAside(ctx context.Context, tx pgx.Tx, b *journal.Batch, why error) error {
+	const insert = `
+INSERT INTO set_aside AS s (follower, stream_id, seq, last_seq, writer, batch, aggregate, type, error)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+ON CONFLICT (follower, stream_id, seq) DO UPDATE
+SET last_seq = excluded.last_seq, type = excluded.type, error = excluded.error, attempts = s.attempts + 1, tried_at = now(),
+  retry = false, done_at = NULL`
+	r := &b.Records[0]
+	typ := typeName(r)
+	if _, err := tx.Exec(ctx, insert, d.name, r.Stream, r.First, r.Last, b.Writer, b.Seq, r.Ref.Name(), typ, errorText(why)); err != nil {
+		return fmt.Errorf("%w: set a fact aside: %w", ErrAgain, err)
+	}
+	d.asides.Add(1)
+	d.looked = time.Time{}
+	d.log.ErrorContext(ctx, "fact set aside", slog.String("follower", d.name), slog.String("aggregate", r.Ref.Name()),
+		slog.Int64("stream", r.Stream), slog.Int64("seq", r.First), slog.String("type", typ), slog.Any("error", why))
+	return nil
+}
+
+// typeName is what the catalogue calls the record's fact.
+func typeName(r *journal.Record) string {
+	typ, _, _, err := codec.Split(r.Bytes)
+	if err != nil {
+		return "unreadable"
+	}
+	if kind, err := all.Kind(r.Ref.Kind); err == nil {
+		for _, def := range kind.Facts {
+			if def.Type == typ {
+				return def.Name
+			}
+		}
+	}
+	return fmt.Sprintf("%s %d", r.Ref.Kind, typ)
+}
+
+// maxErrorText is how much of an error a row has, in bytes.
+const maxErrorText = 2_000
+
+// errorText is an error as a text column takes it.
+func errorText(err error) string {
+	s := err.Error()
+	s = strings.ToValidUTF8(s[:min(len(s), maxErrorText)], "\uFFFD")
+	return strings.ReplaceAll(s, "\x00", "\uFFFD")
+}
+
+// singly parts batches into batches of one fact each. A record whose facts cannot be
+// told apart stays whole.
+func singly(batches []journal.Batch) []journal.Batch {
+	var facts []journal.Batch
+	for i := range batches {
+		add := func(r journal.Record) {
+			facts = append(facts, journal.Batch{Writer: batches[i].Writer, Seq: batches[i].Seq, Records: []journal.Record{r}})
+		}
+		for _, r := range batches[i].Records {
+			for r.First < r.Last {
+				head, tail, err := cut(r, 1)
+				if err != nil {
+					break
+				}
+				add(head)
+				r = tail
+			}
+			add(r)
+		}
+	}
+	return facts
+}
+
+// cut parts a record after its first n facts.
+func cut(r journal.Record, n int) (head, tail journal.Record, err error) {
+	if tail, err = after(r, r.First+int64(n)-1); err != nil {
+		return r, r, err
+	}
+	head = r
+	head.Last, head.Bytes = tail.First-1, r.Bytes[:len(r.Bytes)-len(tail.Bytes)]
+	if r.Facts != nil {
+		head.Facts = r.Facts[:n]
+	}
+	return head, tail, nil
+}
