@@ -100,9 +100,10 @@ func mustReach() (whats []string) {
 func TestSimStaysMended(t *testing.T) {
 	t.Parallel()
 	found := map[string][]uint64{
-		"a snapshot of facts that the journal refused": {4835, 6135, 6192, 7479, 9369, 9926, 11074, 11439, 11895, 12221, 12474, 12976},
-		"an order ended twice in one Wake":             {2743},
-		"a repeat overtook the first try's refusal":    {9516},
+		"a snapshot of facts that the journal refused":  {4835, 6135, 6192, 7479, 9369, 9926, 11074, 11439, 11895, 12221, 12474, 12976},
+		"an order ended twice in one Wake":              {2743},
+		"a repeat overtook the first try's refusal":     {9516},
+		"an activation that was overtaken as it loaded": {3004282},
 	}
 	for what, seeds := range found {
 		t.Run(what, func(t *testing.T) {

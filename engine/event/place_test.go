@@ -86,6 +86,26 @@ func TestLateMoneyWaits(t *testing.T) {
 	require.NotZero(t, reserve.Floor)
 }
 
+// TestOvertakenWhileLoading has an activation load an order that its successor sold:
+// it claimed first and read the journal last. It stays sound until it is fenced, and
+// what it asks its keepers for meanwhile ends below the floor.
+func TestOvertakenWhileLoading(t *testing.T) {
+	t.Parallel()
+	r := newRush(t)
+	sold := &Order{
+		ID: engine.NumberedID(1, 1), Serial: keeper.NewSerial(3, 1), Status: Pending, Customer: 1,
+		ExpiresAt: r.now.Add(time.Hour).UnixMilli(), Lines: []OrderLine{{Type: 1, Quantity: 1, UnitPrice: 2_000}}, Total: 2_000,
+	}
+	r.state.Apply(&OrderCreated{Order: sold})
+	r.tell(engine.Wake{Epoch: 2})
+	d := r.tell(Place{Order: engine.NumberedID(1, 2), Email: "buyer@example.com", Customer: 2, Lines: []OrderLine{{Type: 1, Quantity: 1}}})
+	reserve, ok := d.Asks[0].Cmd.(keeper.Reserve)
+	require.True(t, ok)
+	require.Less(t, reserve.Serial, r.state.floor())
+	require.Zero(t, reserve.Floor)
+	require.NoError(t, r.state.Check())
+}
+
 // BenchmarkPlace is what the event's actor spends on an order of a rush at 25,000
 // a second: sold at a box office, which no velocity rule counts, and to buyers
 // with an address each.
