@@ -8,23 +8,33 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
+
+	"boxoffice/edge/edgetest/hostile"
 )
 
 // seatedBy is an event on sale that is seated by a sample map: sections are sold
 // as Stalls, and those whose ids begin with a prefix as Circle.
 func seatedBy(t *testing.T, sample, circle string) *house {
 	t.Helper()
-	s := open(t)
-	h := &house{shop: s}
-	body := sampleMap(t, sample)
+	h := &house{shop: open(t)}
+	h.seat(sampleMap(t, sample), object{"venueName": "Demo Hall"}, object{"name": "Stalls"}, object{"name": "Circle"}, circle)
+	return h
+}
+
+// seat makes an event on sale that is seated by a map.
+func (h *house) seat(body, event, stalls, gods object, circle string) {
+	h.t.Helper()
+	s := h.shop
 	venue := s.own("POST", venuesPath, body).is(201, "").str("id")
 	s.own("POST", venuesPath+"/"+venue+"/publish", nil).is(200, "")
-	h.event = s.draft(object{"venueName": "Demo Hall"})
+	h.event = s.draft(event)
 	h.path, h.organize = "/public/events/"+h.event+"/", "/organizer/events/"+h.event+"/"
-	h.stalls = s.own("POST", h.organize+"tickets", with(typeBody(50, 1), object{"name": "Stalls", "type": "reserved"})).is(201, "").str("id")
-	h.gods = s.own("POST", h.organize+"tickets", with(typeBody(20, 1), object{"name": "Circle", "type": "reserved"})).is(201, "").str("id")
+	h.stalls = s.own("POST", h.organize+"tickets", with(typeBody(50, 1), with(object{"type": "reserved"}, stalls))).is(201, "").str("id")
+	h.gods = s.own("POST", h.organize+"tickets", with(typeBody(20, 1), with(object{"type": "reserved"}, gods))).is(201, "").str("id")
 	s.own("PUT", h.organize+"seating", object{"venueMapId": venue}).is(200, "")
 	var mappings []object
 	for _, section := range body["sections"].([]any) {
@@ -36,7 +46,6 @@ func seatedBy(t *testing.T, sample, circle string) *house {
 	}
 	s.own("PUT", h.organize+"seating/pricing", object{"mappings": mappings}).is(200, "")
 	s.own("POST", h.organize+"publish", nil).is(200, "")
-	return h
 }
 
 // page is the address of the event's seats.
@@ -127,6 +136,7 @@ func TestPage(t *testing.T) {
 	b := openBrowser(t)
 	for name, test := range map[string]func(*testing.T, *browser){
 		"two windows": twoWindows, "by keyboard": byKeyboard, "order on a phone": orderOnPhone, "large maps": largeMaps,
+		"hostile texts": hostileTexts,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -375,3 +385,48 @@ const drag = `new Promise((resolve) => {
 	};
 	requestAnimationFrame(step);
 })`
+
+// marked says whether a page has elements that only a text of a user would bring:
+// scripts beyond the page's own, attributes that run code, links that do.
+const marked = `[...document.querySelectorAll("*")].filter((e) =>
+	e.localName === "script" && !e.src.startsWith(location.origin + "/web/") ||
+	[...e.attributes].some((a) => a.name.startsWith("on") || /^\s*(javascript|vbscript|data:text)/i.test(a.value.replace(/\s/g, "")))
+).map((e) => e.outerHTML).join()`
+
+// hostileTexts puts texts that try to become markup wherever an organizer's text
+// stands on the page of seats, and picks a seat, so that the page names it. The
+// page must show them as they are.
+func hostileTexts(t *testing.T, b *browser) {
+	var texts []string
+	for _, text := range hostile.Texts {
+		if utf8.ValidString(text) && len(text) <= 40 && !strings.ContainsFunc(text, unicode.IsControl) {
+			texts = append(texts, text)
+		}
+	}
+	next := func() string {
+		texts = append(texts[1:], texts[0])
+		return texts[0]
+	}
+	all := len(texts)
+	s := open(t)
+	for shown := 0; shown < all; {
+		body := sampleMap(t, "theatre")
+		body["name"] = next()
+		for _, section := range body["sections"].([]any) {
+			section.(object)["name"] = next()
+			shown++
+		}
+		title := next()
+		h := &house{shop: s}
+		h.seat(body, object{"title": title, "venueName": next()}, object{"name": next()}, object{"name": next()}, "circle")
+		shown += 4
+		w := b.open(t, h.page(), laptop)
+		w.shows("stalls-C-105", free)
+		require.Equal(t, strings.Join(strings.Fields(title), " "), strings.Join(strings.Fields(w.text("h1")), " "))
+		w.pick("stalls-C-105")
+		w.picked(1)
+		require.Empty(t, w.evaluate(marked), title)
+		w.faultless()
+	}
+	t.Logf("%d texts", all)
+}

@@ -241,7 +241,9 @@ async function placed(order) {
   $('due').textContent = `${count(order.items.reduce((n, item) => n + item.quantity, 0))}, ${sum}${fees}. Pay until ${until}, or the seats are free again.`;
   try {
     const pay = await call('POST', `/orders/${order.id}/pay`, { provider: 'paystack', token: order.accessToken });
-    $('pay').href = pay.authorizationUrl;
+    const to = new URL(pay.authorizationUrl);
+    if (to.protocol !== 'https:' && to.protocol !== 'http:') throw new Error('The provider has sent no address of a page.');
+    $('pay').href = to.href;
     $('pay').textContent = `Pay ${sum}`;
     $('pay').hidden = false;
   } catch (refusal) {
