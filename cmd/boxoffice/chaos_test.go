@@ -9,7 +9,7 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/stretchr/testify/require"
 
-	"boxoffice/loadtest"
+	"boxoffice/loadtest/chaos"
 )
 
 // TestChaos injures a cluster of three processes in every way, once: make chaos
@@ -19,7 +19,7 @@ func TestChaos(t *testing.T) {
 		t.Skip("a minute")
 	}
 	t.Setenv("BOXOFFICE_TEST_NODE", "1")
-	var cfg loadtest.ChaosConfig
+	var cfg chaos.Config
 	parser, err := kong.New(&cfg)
 	require.NoError(t, err)
 	_, err = parser.Parse([]string{
@@ -29,7 +29,7 @@ func TestChaos(t *testing.T) {
 	require.NoError(t, err)
 	var out bytes.Buffer
 	began := time.Now()
-	r, err := loadtest.Chaos(t.Context(), cfg, &out, slog.New(slog.DiscardHandler))
+	r, err := chaos.Run(t.Context(), cfg, &out, slog.New(slog.DiscardHandler))
 	require.NoError(t, err, out.String())
 	t.Logf("%v", time.Since(began))
 	require.Len(t, r.Outages, 8)

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"boxoffice/loadtest"
+	"boxoffice/loadtest/rig"
 	"boxoffice/persistence/embedded"
 )
 
@@ -52,7 +52,7 @@ func (c *clusterCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	cl, err := loadtest.StartCluster(ctx, loadtest.ClusterConfig{
+	cl, err := rig.StartCluster(ctx, rig.ClusterConfig{
 		Dir: c.DataDir, Nodes: c.Nodes, Port: c.Port, Log: logger(0),
 		Env: []string{"BOXOFFICE_MASTER_KEY=" + strings.TrimSpace(key), fmt.Sprint("BOXOFFICE_LIMITS_SCALE=", c.LimitsScale)},
 	})
@@ -65,7 +65,7 @@ func (c *clusterCmd) Run(ctx context.Context) error {
 }
 
 // show says where everything is, and what to try.
-func (c *clusterCmd) show(cl *loadtest.Cluster) {
+func (c *clusterCmd) show(cl *rig.Cluster) {
 	say := func(format string, args ...any) { fmt.Fprintf(os.Stdout, format+"\n", args...) }
 	say("\n%d nodes on one Postgres are ready. All of it is kept in %s; each node's log is there.\n", len(cl.Members), c.DataDir)
 	say("  balancer   %s    (new connections go to nodes that are ready)", cl.URL)

@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"boxoffice/loadtest"
+	"boxoffice/loadtest/facts"
 	"boxoffice/persistence/follower"
 	"boxoffice/persistence/follower/kafka"
 	"boxoffice/persistence/journal"
@@ -107,7 +107,7 @@ func markJournal(ctx context.Context, pool *pgxpool.Pool) error {
 
 // tally compares the journal with the effects of the processes, and with what the
 // node has told.
-func tally(ctx context.Context, pool *pgxpool.Pool) (t loadtest.FactsTally, err error) {
+func tally(ctx context.Context, pool *pgxpool.Pool) (t facts.Tally, err error) {
 	const compare = `
 WITH ` + heads + `,
 had AS (

@@ -53,7 +53,7 @@ func main() {
 	collectSeldom()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	var c cli
+	c := cli{Loadtest: newLoadtestCmd()}
 	k := kong.Parse(&c, kong.Name("boxoffice"), kong.Description("A ticketing engine for on-sale rushes."),
 		kong.UsageOnError(), kong.BindTo(ctx, (*context.Context)(nil)))
 	if err := k.Run(); err != nil {

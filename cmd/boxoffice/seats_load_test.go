@@ -9,7 +9,7 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/stretchr/testify/require"
 
-	"boxoffice/loadtest"
+	"boxoffice/loadtest/seats"
 )
 
 // TestSeatsUnderLoad is `boxoffice loadtest seats` in small: shoppers contend for
@@ -18,7 +18,7 @@ import (
 func TestSeatsUnderLoad(t *testing.T) {
 	t.Parallel()
 	s := open(t, func(c *config) { c.MaxViewers, c.ViewersPerAddress, c.MaxPerAddress = 200, 200, 400 })
-	var cfg loadtest.SeatsConfig
+	var cfg seats.Config
 	parser, err := kong.New(&cfg)
 	require.NoError(t, err)
 	_, err = parser.Parse([]string{
@@ -27,7 +27,7 @@ func TestSeatsUnderLoad(t *testing.T) {
 	})
 	require.NoError(t, err)
 	var out bytes.Buffer
-	r, err := loadtest.Seats(t.Context(), cfg, &out, slog.New(slog.DiscardHandler))
+	r, err := seats.Run(t.Context(), cfg, &out, slog.New(slog.DiscardHandler))
 	require.NoError(t, err, out.String())
 	counts := map[string]int64{}
 	for _, c := range r.Orders {

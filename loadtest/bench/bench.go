@@ -19,9 +19,9 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/valyala/fasthttp"
 
-	"boxoffice/loadtest"
 	"boxoffice/loadtest/client"
-	"boxoffice/loadtest/procstat"
+	"boxoffice/loadtest/rig"
+	"boxoffice/loadtest/rush"
 	"boxoffice/persistence/embedded"
 )
 
@@ -37,10 +37,10 @@ type bench struct {
 	result  result
 
 	postgres  *embedded.Server
-	node      *loadtest.Node
+	node      *rig.Node
 	database  string // the node's, by name
 	nodeLog   *os.File
-	organizer *loadtest.Organizer
+	organizer *rush.Organizer
 }
 
 // start brings up Postgres, on the settings of a node's own but for the
@@ -57,7 +57,7 @@ func (b *bench) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b.result.Machine = procstat.ReadMachine(runtime.NumCPU())
+	b.result.Machine = rig.ReadMachine(runtime.NumCPU())
 	b.result.Seconds, b.result.Invalid = b.cmd.Measure.Seconds(), []string{}
 	return nil
 }
@@ -91,10 +91,10 @@ func (b *bench) renew(ctx context.Context, name string) error {
 }
 
 // startNode starts a node on a database, and opens an organizer's account there.
-func (b *bench) startNode(ctx context.Context, dir, database string, env ...string) (*loadtest.Node, *loadtest.Organizer, error) {
+func (b *bench) startNode(ctx context.Context, dir, database string, env ...string) (*rig.Node, *rush.Organizer, error) {
 	var master [32]byte
 	_, _ = rand.Read(master[:]) // never fails
-	node, err := loadtest.StartNode(ctx, loadtest.NodeConfig{
+	node, err := rig.StartNode(ctx, rig.NodeConfig{
 		Binary: b.cmd.Binary, Dir: dir, Log: b.nodeLog,
 		Env: append([]string{
 			"BOXOFFICE_DATABASE_URL=" + database,
@@ -110,7 +110,7 @@ func (b *bench) startNode(ctx context.Context, dir, database string, env ...stri
 	if err != nil {
 		return node, nil, err
 	}
-	organizer, err := loadtest.Register(ctx, svc, b.net.Source(0))
+	organizer, err := rush.Register(ctx, svc, b.net.Source(0))
 	return node, organizer, err
 }
 
@@ -140,11 +140,11 @@ func (b *bench) postmaster() int {
 }
 
 // cpuOf samples a server, Postgres and this process, in that order.
-func (b *bench) cpuOf(server func() int) []procstat.Target {
-	return []procstat.Target{
+func (b *bench) cpuOf(server func() int) []rig.Target {
+	return []rig.Target{
 		{Name: "server", PID: server},
-		{Name: "postgres", PID: procstat.Fixed(b.postmaster()), Tree: true},
-		{Name: "generator", PID: procstat.Fixed(os.Getpid())},
+		{Name: "postgres", PID: rig.FixedPID(b.postmaster()), Tree: true},
+		{Name: "generator", PID: rig.FixedPID(os.Getpid())},
 	}
 }
 
@@ -236,14 +236,14 @@ func (b *bench) withServer(ctx context.Context, args []string, f func(host strin
 	defer func() {
 		err = errors.Join(err, cmd.Process.Signal(syscall.SIGTERM), cmd.Wait())
 	}()
-	if err := loadtest.WaitReady(ctx, "http://"+host, 20*time.Second); err != nil {
+	if err := rig.WaitReady(ctx, "http://"+host, 20*time.Second); err != nil {
 		return err
 	}
-	return f(host, procstat.Fixed(cmd.Process.Pid))
+	return f(host, rig.FixedPID(cmd.Process.Pid))
 }
 
 func freeAddress(ctx context.Context) (string, error) {
-	ports, err := loadtest.FreePorts(ctx, 1)
+	ports, err := rig.FreePorts(ctx, 1)
 	if err != nil {
 		return "", fmt.Errorf("bench server: %w", err)
 	}

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"boxoffice/loadtest/client"
-	"boxoffice/loadtest/procstat"
+	"boxoffice/loadtest/rig"
 )
 
 // request appends one whole HTTP request; n is a number that no other request
@@ -22,12 +22,12 @@ type request func(b []byte, n uint64) []byte
 
 // closedResult is what a closed loop saw.
 type closedResult struct {
-	done   int64          // wanted answers after the warm-up
-	span   time.Duration  // in which they came
-	total  int64          // wanted answers in all
-	usage  procstat.Usage // from the first request until nothing was left to do
-	other  int64          // other answers
-	sample string         // the first of those
+	done   int64         // wanted answers after the warm-up
+	span   time.Duration // in which they came
+	total  int64         // wanted answers in all
+	usage  rig.Usage     // from the first request until nothing was left to do
+	other  int64         // other answers
+	sample string        // the first of those
 }
 
 func (r *closedResult) rps() float64 { return float64(r.done) / r.span.Seconds() }
@@ -51,7 +51,7 @@ type closed struct {
 	make    request
 	warm    time.Duration
 	measure time.Duration
-	cpu     []procstat.Target
+	cpu     []rig.Target
 	// drained returns when the service has also done what it puts off under
 	// load, so that its CPU is counted; nil when it puts nothing off.
 	drained func(context.Context) error
@@ -70,7 +70,7 @@ type closed struct {
 func (c *closed) run(ctx context.Context) (*closedResult, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	sampler := procstat.Start(c.cpu...)
+	sampler := rig.StartSampler(c.cpu...)
 	conns := c.start(ctx, cancel)
 	wait(ctx, c.warm)
 	c.counting.Store(true)

@@ -9,8 +9,9 @@ import (
 	"path/filepath"
 	"slices"
 
-	"boxoffice/loadtest"
 	"boxoffice/loadtest/client"
+	"boxoffice/loadtest/rig"
+	"boxoffice/loadtest/rush"
 )
 
 const (
@@ -38,7 +39,7 @@ func (b *bench) measureCluster(ctx context.Context) (err error) {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return fmt.Errorf("data directory: %w", err)
 	}
-	cl, err := loadtest.StartCluster(ctx, loadtest.ClusterConfig{
+	cl, err := rig.StartCluster(ctx, rig.ClusterConfig{
 		Binary: b.cmd.Binary, Dir: dir, Nodes: clusterNodes, Log: slog.New(slog.DiscardHandler),
 		Env: []string{"BOXOFFICE_LIMITS_SCALE=1000000", "BOXOFFICE_LOG_LEVEL=WARN"},
 	})
@@ -50,11 +51,11 @@ func (b *bench) measureCluster(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	organizer, err := loadtest.Register(ctx, svc, b.net.Source(0))
+	organizer, err := rush.Register(ctx, svc, b.net.Source(0))
 	if err != nil {
 		return err
 	}
-	s, err := organizer.OpenSale(ctx, []loadtest.SaleType{{Name: "General", Quantity: plenty, MaxPerOrder: 100, MaxPerCustomer: 1000}})
+	s, err := organizer.OpenSale(ctx, []rush.SaleType{{Name: "General", Quantity: plenty, MaxPerOrder: 100, MaxPerCustomer: 1000}})
 	if err != nil {
 		return err
 	}
@@ -95,11 +96,11 @@ func (b *bench) measureCluster(ctx context.Context) (err error) {
 	}
 	b.result.Cluster = r
 	say("a remote order costs %.1f us more, three nodes %.1f us (goal: %d at most)", r.RemoteCPU-r.LocalCPU, r.SpreadCPU-r.LocalCPU, remoteGoal)
-	return b.auditStock(ctx, svc, []*loadtest.Sale{s}, placed)
+	return b.auditStock(ctx, svc, []*rush.Sale{s}, placed)
 }
 
 // measureThrough saturates the cluster through some of its nodes.
-func (b *bench) measureThrough(ctx context.Context, cl *loadtest.Cluster, s *loadtest.Sale, hosts []string) (*closedResult, error) {
+func (b *bench) measureThrough(ctx context.Context, cl *rig.Cluster, s *rush.Sale, hosts []string) (*closedResult, error) {
 	c := &closed{
 		net: b.net, hosts: hosts, conns: b.cmd.Conns, want: 201, numbers: &b.numbers,
 		make: orders(hosts[0], "/api/v1/orders", []string{s.Types[0].ID}, newKeys()), warm: b.cmd.Warm, measure: b.cmd.Measure,

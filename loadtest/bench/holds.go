@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"time"
 
-	"boxoffice/loadtest"
 	"boxoffice/loadtest/client"
+	"boxoffice/loadtest/rush"
 )
 
 // The holds case: how many shoppers there are, and how many seats they hold.
@@ -19,11 +19,11 @@ const (
 
 // selections are what shoppers hold in turn: each has rows of its own, so that
 // every hold is granted. The first of a row leave no single seat beside them.
-type selections struct{ rows [shoppers][]loadtest.HouseRow }
+type selections struct{ rows [shoppers][]rush.HouseRow }
 
-func newSelections(h *loadtest.House) *selections {
+func newSelections(h *rush.House) *selections {
 	s := &selections{}
-	rows := slices.DeleteFunc(slices.Clone(h.Rows), func(r loadtest.HouseRow) bool { return len(r.Seats) < 2*mostSeats })
+	rows := slices.DeleteFunc(slices.Clone(h.Rows), func(r rush.HouseRow) bool { return len(r.Seats) < 2*mostSeats })
 	for i, r := range rows {
 		s.rows[i%shoppers] = append(s.rows[i%shoppers], r)
 	}
@@ -64,7 +64,7 @@ func (b *bench) measureHolds(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	types := []loadtest.SaleType{
+	types := []rush.SaleType{
 		{Name: "Seat", Quantity: 1, MaxPerOrder: 10, MaxPerCustomer: 10}, {Name: "House seat", Quantity: 1, MaxPerOrder: 10, MaxPerCustomer: 10},
 	}
 	sale, err := b.organizer.OpenSale(ctx, types)
@@ -97,7 +97,7 @@ func (b *bench) measureHolds(ctx context.Context) error {
 
 // auditHolds has every shopper hold once more, and sees that nothing else is held
 // then.
-func (b *bench) auditHolds(ctx context.Context, svc client.API, h *loadtest.House, s *selections) error {
+func (b *bench) auditHolds(ctx context.Context, svc client.API, h *rush.House, s *selections) error {
 	var want []string
 	for i := range uint64(shoppers) {
 		seats := s.of(i, 7)

@@ -8,16 +8,16 @@ import (
 	"slices"
 	"time"
 
-	"boxoffice/loadtest"
 	"boxoffice/loadtest/client"
-	"boxoffice/loadtest/procstat"
+	"boxoffice/loadtest/rig"
+	"boxoffice/loadtest/rush"
 )
 
 // result is the line of JSON. CPU is microseconds per wanted answer, latencies
 // are milliseconds at half of the peak.
 type result struct {
-	Machine procstat.Machine `json:"machine"`
-	Seconds float64          `json:"seconds"`
+	Machine rig.Machine `json:"machine"`
+	Seconds float64     `json:"seconds"`
 
 	EchoRPS   float64 `json:"echo_rps"`
 	EchoCPU   float64 `json:"echo_cpu_us"`
@@ -230,7 +230,7 @@ func (b *bench) disturbed(what string, r *closedResult) {
 
 // ordersCase measures POST /orders over sales of one type each and compares what
 // was acknowledged with the stock that is gone.
-func (b *bench) ordersCase(ctx context.Context, name string, sales []*loadtest.Sale) (ordersAt, error) {
+func (b *bench) ordersCase(ctx context.Context, name string, sales []*rush.Sale) (ordersAt, error) {
 	const path = "/api/v1/orders"
 	svc, err := client.ParseTarget(b.node.URL)
 	if err != nil {
@@ -269,7 +269,7 @@ func (b *bench) doubt(name string, l *latency) {
 }
 
 // auditStock waits until exactly as much is gone as was acknowledged.
-func (b *bench) auditStock(ctx context.Context, svc client.API, sales []*loadtest.Sale, acknowledged int64) error {
+func (b *bench) auditStock(ctx context.Context, svc client.API, sales []*rush.Sale, acknowledged int64) error {
 	var gone int64
 	for deadline := time.Now().Add(15 * time.Second); ; wait(ctx, 500*time.Millisecond) {
 		gone = 0
@@ -297,23 +297,23 @@ func (b *bench) auditStock(ctx context.Context, svc client.API, sales []*loadtes
 	}
 }
 
-func (b *bench) sale(ctx context.Context, t loadtest.SaleType) (*loadtest.Sale, error) {
+func (b *bench) sale(ctx context.Context, t rush.SaleType) (*rush.Sale, error) {
 	t.Name, t.MaxPerOrder, t.MaxPerCustomer = "General", 100, 1000
-	return b.organizer.OpenSale(ctx, []loadtest.SaleType{t})
+	return b.organizer.OpenSale(ctx, []rush.SaleType{t})
 }
 
 func (b *bench) measureOrders(ctx context.Context) (ordersAt, error) {
-	s, err := b.sale(ctx, loadtest.SaleType{Quantity: plenty})
+	s, err := b.sale(ctx, rush.SaleType{Quantity: plenty})
 	if err != nil {
 		return ordersAt{}, err
 	}
-	return b.ordersCase(ctx, "orders, one hot type", []*loadtest.Sale{s})
+	return b.ordersCase(ctx, "orders, one hot type", []*rush.Sale{s})
 }
 
 func (b *bench) measureMany(ctx context.Context) (ordersAt, error) {
-	var sales []*loadtest.Sale
+	var sales []*rush.Sale
 	for range b.cmd.Events {
-		s, err := b.sale(ctx, loadtest.SaleType{Quantity: plenty})
+		s, err := b.sale(ctx, rush.SaleType{Quantity: plenty})
 		if err != nil {
 			return ordersAt{}, err
 		}
@@ -323,11 +323,11 @@ func (b *bench) measureMany(ctx context.Context) (ordersAt, error) {
 }
 
 func (b *bench) measureMillion(ctx context.Context) (ordersAt, error) {
-	s, err := b.sale(ctx, loadtest.SaleType{Quantity: 1_000_000})
+	s, err := b.sale(ctx, rush.SaleType{Quantity: 1_000_000})
 	if err != nil {
 		return ordersAt{}, err
 	}
-	return b.ordersCase(ctx, "orders, a type of 1,000,000", []*loadtest.Sale{s})
+	return b.ordersCase(ctx, "orders, a type of 1,000,000", []*rush.Sale{s})
 }
 
 // measureRowlock tries both statements at each pool size, briefly, and measures

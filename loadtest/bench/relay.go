@@ -16,9 +16,9 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kfake"
 
-	"boxoffice/loadtest"
 	"boxoffice/loadtest/client"
-	"boxoffice/loadtest/procstat"
+	"boxoffice/loadtest/rig"
+	"boxoffice/loadtest/rush"
 )
 
 // drainTime is how long what was put off under load may take.
@@ -41,8 +41,8 @@ type relayResult struct {
 // way is a node whose facts go one way or the other, on a database of its own.
 type way struct {
 	name      string
-	node      *loadtest.Node
-	organizer *loadtest.Organizer
+	node      *rig.Node
+	organizer *rush.Organizer
 	kafka     func() int // process of the broker; nil without
 	gauges    []string   // of what the node puts off
 
@@ -101,13 +101,13 @@ func (b *bench) measureWay(ctx context.Context, w *way) error {
 	if err != nil {
 		return err
 	}
-	sale, err := w.organizer.OpenSale(ctx, []loadtest.SaleType{{Name: "General", Quantity: plenty, MaxPerOrder: 100, MaxPerCustomer: 1000}})
+	sale, err := w.organizer.OpenSale(ctx, []rush.SaleType{{Name: "General", Quantity: plenty, MaxPerOrder: 100, MaxPerCustomer: 1000}})
 	if err != nil {
 		return err
 	}
 	cpu := b.cpuOf(w.node.PID)
 	if w.kafka != nil {
-		cpu = append(cpu, procstat.Target{Name: "kafka", PID: w.kafka})
+		cpu = append(cpu, rig.Target{Name: "kafka", PID: w.kafka})
 	}
 	c := &closed{
 		net: b.net, hosts: []string{svc.Host}, conns: b.cmd.Conns, want: 201, numbers: &b.numbers,
@@ -124,7 +124,7 @@ func (b *bench) measureWay(ctx context.Context, w *way) error {
 		w.kafkaCPU = append(w.kafkaCPU, round(r.micros(3)))
 		said += fmt.Sprintf(", Kafka %.1f us", r.micros(3))
 	}
-	if err := b.auditStock(ctx, svc, []*loadtest.Sale{sale}, r.total); err != nil {
+	if err := b.auditStock(ctx, svc, []*rush.Sale{sale}, r.total); err != nil {
 		return err
 	}
 	began := time.Now()
@@ -173,7 +173,7 @@ func (b *bench) withKafka(ctx context.Context, f func(brokers string, pid func()
 		return fmt.Errorf("kafka: %w", err)
 	}
 	defer func() { err = errors.Join(err, cmd.Process.Signal(syscall.SIGTERM), cmd.Wait()) }()
-	return f(address, procstat.Fixed(cmd.Process.Pid))
+	return f(address, rig.FixedPID(cmd.Process.Pid))
 }
 
 // withRealKafka runs f beside a JVM.
@@ -191,11 +191,11 @@ func (b *bench) withRealKafka(ctx context.Context, port string, f func(pid func(
 	if err := run(ctx, "start"); err != nil {
 		return err
 	}
-	pid, err := procstat.ReadPIDFile(filepath.Join(dir, "pid"))
+	pid, err := rig.ReadPIDFile(filepath.Join(dir, "pid"))
 	if err != nil {
 		return fmt.Errorf("kafka: %w", err)
 	}
-	return f(procstat.Fixed(pid))
+	return f(rig.FixedPID(pid))
 }
 
 // kafkaCmd is the process of the fake broker.

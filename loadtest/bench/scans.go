@@ -6,12 +6,12 @@ import (
 	"net/url"
 	"strings"
 
-	"boxoffice/loadtest"
 	"boxoffice/loadtest/client"
+	"boxoffice/loadtest/rush"
 )
 
 // scanCodes buys free tickets and returns their door codes.
-func (b *bench) scanCodes(ctx context.Context, svc client.API, s *loadtest.Sale, want int) ([]string, error) {
+func (b *bench) scanCodes(ctx context.Context, svc client.API, s *rush.Sale, want int) ([]string, error) {
 	var codes []string
 	for n := 0; len(codes) < want; n++ {
 		var order struct {
@@ -42,7 +42,7 @@ func (b *bench) measureScans(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s, err := b.sale(ctx, loadtest.SaleType{Quantity: plenty, Free: true})
+	s, err := b.sale(ctx, rush.SaleType{Quantity: plenty, Free: true})
 	if err != nil {
 		return err
 	}

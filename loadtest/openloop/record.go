@@ -196,7 +196,7 @@ func (r *recorder) finish(unsent []time.Duration, dropped int64) *Stats {
 	}
 	st := &Stats{
 		Window: window, Offered: offered, Achieved: r.achieved, Unsent: int64(len(unsent)), Dropped: dropped,
-		All: r.all.stats("all"), Lag: percentiles(r.lag), Seconds: r.seconds, Errors: r.errors,
+		All: r.all.stats("all"), Lag: PercentilesOf(r.lag), Seconds: r.seconds, Errors: r.errors,
 	}
 	for i, op := range r.ops {
 		if op.count > 0 {
@@ -209,6 +209,6 @@ func (r *recorder) finish(unsent []time.Duration, dropped int64) *Stats {
 func (o *opRecord) stats(name string) OpStats {
 	return OpStats{
 		Op: name, Count: o.count, Failed: o.failed,
-		Corrected: percentiles(o.corrected), Service: percentiles(o.service),
+		Corrected: PercentilesOf(o.corrected), Service: PercentilesOf(o.service),
 	}
 }

@@ -3,8 +3,6 @@ package openloop
 import (
 	"fmt"
 	"time"
-
-	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
 // Percentiles are latencies in milliseconds.
@@ -77,11 +75,6 @@ func (s *Stats) Invalid(cfg Config) []string {
 		why = append(why, fmt.Sprintf("achieved %d of %d offered requests, less than 99 %%", s.Achieved, s.Offered))
 	}
 	return why
-}
-
-func percentiles(h *hdrhistogram.Histogram) Percentiles {
-	at := func(q float64) float64 { return millis(h.ValueAtQuantile(q)) }
-	return Percentiles{at(50), at(90), at(95), at(99), at(99.9), millis(h.Max())}
 }
 
 func millis(us int64) float64 { return float64(us) / 1000 }

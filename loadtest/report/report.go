@@ -13,17 +13,17 @@ import (
 	"time"
 
 	"boxoffice/loadtest/openloop"
-	"boxoffice/loadtest/procstat"
+	"boxoffice/loadtest/rig"
 )
 
 // Report is one run. Latencies are milliseconds.
 type Report struct {
-	Title   string           `json:"title"`
-	Started time.Time        `json:"started"`
-	Target  string           `json:"target"`
-	Version string           `json:"version"` // git revision of the generator
-	Machine procstat.Machine `json:"machine"`
-	Config  any              `json:"config"`
+	Title   string      `json:"title"`
+	Started time.Time   `json:"started"`
+	Target  string      `json:"target"`
+	Version string      `json:"version"` // git revision of the generator
+	Machine rig.Machine `json:"machine"`
+	Config  any         `json:"config"`
 
 	// Invalid lists why the latencies must not be believed.
 	Invalid []string `json:"invalid"`
@@ -43,10 +43,10 @@ type Report struct {
 
 	Orders []Count `json:"orders"` // what became of the buyers and their orders
 
-	CPU       []CPURow          `json:"cpu"`
-	CPUSeries []procstat.Second `json:"cpuSeries"`
-	Steal     float64           `json:"steal"`  // share of the machine's time
-	Others    float64           `json:"others"` // cores that other processes kept busy
+	CPU       []CPURow     `json:"cpu"`
+	CPUSeries []rig.Second `json:"cpuSeries"`
+	Steal     float64      `json:"steal"`  // share of the machine's time
+	Others    float64      `json:"others"` // cores that other processes kept busy
 
 	Outages    []Outage    `json:"outages,omitempty"`
 	Injuries   []Injury    `json:"injuries,omitempty"`   // the outages by sort, where there are several
@@ -161,7 +161,7 @@ func (r *Report) Measure(st *openloop.Stats, cfg openloop.Config) {
 
 // MeasureCPU takes over what the processes used while orders orders were
 // acknowledged.
-func (r *Report) MeasureCPU(u procstat.Usage, orders int64) {
+func (r *Report) MeasureCPU(u rig.Usage, orders int64) {
 	r.CPUSeries, r.Steal, r.Others = u.Seconds, u.Steal, u.Others
 	requests := float64(max(r.All.Count, 1))
 	for i, name := range u.Names {

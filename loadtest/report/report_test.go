@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"boxoffice/loadtest/openloop"
-	"boxoffice/loadtest/procstat"
 	"boxoffice/loadtest/report"
+	"boxoffice/loadtest/rig"
 )
 
 func sample() *report.Report {
@@ -30,9 +30,9 @@ func sample() *report.Report {
 		All:    openloop.OpStats{Op: "all", Count: 200},
 		Errors: map[openloop.ErrorKey]int64{{Op: "POST order", Status: 409, Code: "TICKET_SOLD_OUT"}: 5},
 	}, cfg)
-	r.MeasureCPU(procstat.Usage{
+	r.MeasureCPU(rig.Usage{
 		Names: []string{"server"}, Total: []time.Duration{400 * time.Millisecond},
-		Seconds: []procstat.Second{{CPU: []float64{0.1}}, {CPU: []float64{0.3}}}, Steal: 0.02,
+		Seconds: []rig.Second{{CPU: []float64{0.1}}, {CPU: []float64{0.3}}}, Steal: 0.02,
 	}, 100)
 	r.Outages = []report.Outage{{What: "node", At: time.Second, Ready: 800 * time.Millisecond, WritesAgain: time.Second}}
 	r.Audit.Checks = []report.Check{

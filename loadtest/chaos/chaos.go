@@ -1,0 +1,323 @@
+// Package chaos is the scenario of a cluster whose nodes, Postgres and network are
+// injured in all ways while clients use it. What the clients saw is audited, and judged
+// by package history. Run returns when every goroutine and process that it started has
+// ended.
+package chaos
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"boxoffice/loadtest/client"
+	"boxoffice/loadtest/history"
+	"boxoffice/loadtest/report"
+	"boxoffice/loadtest/rig"
+	"boxoffice/loadtest/rush"
+)
+
+// Config is `boxoffice loadtest chaos`.
+type Config struct {
+	Duration   time.Duration `default:"10m" help:"How long the run lasts at least; injuries are spread over it."`
+	Nodes      int           `default:"3" help:"Nodes of the cluster; one more comes and goes."`
+	Kills      int           `default:"20" help:"Nodes killed with -9: every second comes back at once, the others after a while."`
+	Stalls     int           `default:"10" help:"Nodes that stand still (SIGSTOP) and go on."`
+	Crashes    int           `default:"5" help:"Times that all of Postgres is killed with -9."`
+	Partitions int           `default:"5" help:"One-sided partitions of a node: from those who ask it, from those whom it answers, from Postgres, in turn."`
+	Cuts       int           `default:"5" help:"Times that all of a node's connections to Postgres are reset."`
+	Joins      int           `default:"2" help:"Times that one more node joins, and leaves."`
+	Rolls      int           `default:"2" help:"Rolling restarts of all nodes."`
+	Shortest   time.Duration `default:"5s" help:"Of stalls and partitions."`
+	Longest    time.Duration `default:"30s" help:"Of stalls; of partitions, half of it."`
+	Calm       time.Duration `default:"1s" help:"Mean time from one recovery to the next injury, if there is no more of it."`
+	Rate       float64       `default:"20" help:"Buyers per second, all over the run."`
+	Tickets    int           `default:"60000" help:"Tickets that the buyers are after."`
+	Events     int           `default:"12" help:"Events whose recovery is measured."`
+	Contests   int           `default:"2" help:"Seats, tickets and stocks contended for at a time, of each."`
+	Contest    time.Duration `default:"8s" help:"How long a seat or a stock is contended for."`
+	Clients    int           `default:"200" help:"Client addresses."`
+	Timeout    time.Duration `default:"3s" help:"Of one request."`
+	Hasty      time.Duration `default:"700ms" help:"Of one request of those who contend: the sooner they ask another node, the more a stale one misses."`
+	Patience   time.Duration `default:"60s" help:"How long a client repeats one request."`
+	Agree      time.Duration `default:"60s" help:"How long, in the audit, stock and money may take to agree with the orders."`
+	GiveUp     time.Duration `default:"60s" help:"How long an event may take no writes, and a node not be ready, before that is a finding."`
+	Judge      time.Duration `default:"20s" help:"How long porcupine may take for one history."`
+	Beat       time.Duration `default:"400ms" help:"Of the nodes' leases."`
+	Lease      time.Duration `default:"1500ms" help:"Of the nodes' leases."`
+	Seed       uint64        `default:"1" help:"Of the order and the victims of the injuries, and of what clients do."`
+	Out        string        `default:"loadtest-report" type:"path" help:"Directory of the report."`
+	Plain      bool          `env:"CI" help:"Plain lines instead of a progress bar."`
+}
+
+// overrun bounds, as a multiple of its duration, a run whose injuries take longer
+// than planned.
+const overrun = 3
+
+// rush is what the buyers do.
+func (c *Config) rush() rush.Config {
+	return rush.Config{
+		Tickets: c.Tickets, Types: 3, Rate: c.Rate, Shape: "poisson", Duration: overrun * c.Duration, Think: 500 * time.Millisecond,
+		Abandon: 0.1, Cancel: 0.1, Duplicate: 0.05, Returning: 0.05, Clients: c.Clients, Timeout: c.Timeout, Patience: c.Patience,
+		Agree: c.Agree, Seed: c.Seed, SLO: time.Second, MaxLag: 0.05, Out: c.Out, Plain: c.Plain,
+	}
+}
+
+// Validate is called by kong, and by the run itself.
+func (c *Config) Validate() error {
+	if c.Nodes < 2 || c.Events < 1 {
+		return fmt.Errorf("%d nodes and %d events: there must be another node to take over, and something to measure", c.Nodes, c.Events)
+	}
+	if c.Shortest > c.Longest || c.Shortest <= 0 {
+		return fmt.Errorf("stalls of %v to %v", c.Shortest, c.Longest)
+	}
+	return nil
+}
+
+// chaosRun is one run: a cluster, the clients that use it, and the injurer.
+type chaosRun struct {
+	*rush.Session
+	conf         Config
+	log          *slog.Logger
+	cluster      *rig.Cluster
+	measured     []*rush.Sale    // events whose recovery is measured, and whose tickets and stocks are contended for
+	seatedEvents []*seatedEvent  // and those whose seats are
+	hasty        *client.Network // of those who contend
+	history      *callLog
+	began        time.Time
+	rng          *rand.Rand // the injurer's
+
+	mu           sync.Mutex
+	histories    []*history.History
+	admitted     map[*rush.Sale]int // tickets that were let in
+	surprising   []string           // answers that no client should have had
+	lateRefusals []rush.Entry       // orders refused while an earlier try was on its way
+	granted      int64              // of those, after all
+	outages      []report.Outage
+	recovered    map[string][]time.Duration // by injury, of each event
+	ready        map[string]time.Duration   // by injury
+	pauses       map[string][]time.Duration // by planned move, of each event
+	moves        moveCounts
+	told503      atomic.Int64
+	suspect      atomic.Pointer[rig.Member] // may be stale; nil when none is
+}
+
+// Run runs clients against a cluster of its own that it injures in all ways,
+// and then audits what they were told. The error is ErrFindings, or why there is
+// no report.
+func Run(ctx context.Context, cfg Config, out io.Writer, log *slog.Logger) (_ *report.Report, err error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(cfg.Out, 0o755); err != nil {
+		return nil, fmt.Errorf("chaos: %w", err)
+	}
+	dir, err := os.MkdirTemp("", "boxoffice-chaos-")
+	if err != nil {
+		return nil, fmt.Errorf("chaos: %w", err)
+	}
+	defer func() { err = errors.Join(err, keepLogs(dir, cfg.Out), os.RemoveAll(dir)) }()
+	log.InfoContext(ctx, "starting a cluster", slog.String("data", dir), slog.Int("nodes", cfg.Nodes))
+	cl, err := rig.StartCluster(ctx, rig.ClusterConfig{Dir: dir, Nodes: cfg.Nodes, Spares: 1, Wires: true, Log: log, Env: []string{
+		fmt.Sprint("BOXOFFICE_BEAT=", cfg.Beat), fmt.Sprint("BOXOFFICE_LEASE=", cfg.Lease),
+	}})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, cl.Stop(), cl.Close()) }()
+	c, err := openChaos(ctx, cfg, cl, log)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, c.Close(context.WithoutCancel(ctx)), c.history.close()) }()
+	r := c.NewReport("Chaos", cl.URL, cfg)
+	defer c.hasty.Close()
+	if err := c.run(ctx, r, out); err != nil {
+		return nil, err
+	}
+	return r, c.conclude(ctx, r, out)
+}
+
+// keepLogs copies the processes' logs to where the report is.
+func keepLogs(from, to string) error {
+	logs, err := filepath.Glob(filepath.Join(from, "*.log"))
+	for _, path := range logs {
+		text, rerr := os.ReadFile(path)
+		err = errors.Join(err, rerr, os.WriteFile(filepath.Join(to, filepath.Base(path)), text, 0o600))
+	}
+	return err
+}
+
+// openChaos puts on sale what the clients are after.
+func openChaos(ctx context.Context, cfg Config, cl *rig.Cluster, log *slog.Logger) (_ *chaosRun, err error) {
+	c := &chaosRun{
+		conf: cfg, log: log, cluster: cl, rng: rand.New(rand.NewPCG(cfg.Seed, 1<<63)), admitted: make(map[*rush.Sale]int),
+		recovered: make(map[string][]time.Duration), ready: make(map[string]time.Duration), pauses: make(map[string][]time.Duration),
+	}
+	if c.history, err = createCallLog(filepath.Join(cfg.Out, "history.jsonl"), cl); err != nil {
+		return nil, err
+	}
+	svc, err := client.ParseTarget(cl.URL)
+	if err == nil {
+		svc.Pick, svc.Told = c.anyNode, c.noteCall
+		c.Session, err = rush.OpenSession(ctx, cfg.rush(), svc, false, 0)
+	}
+	if err != nil {
+		return nil, errors.Join(err, c.history.close())
+	}
+	c.hasty, err = client.NewNetwork(client.Config{Sources: cfg.Clients, Timeout: cfg.Hasty})
+	if err == nil {
+		err = c.setUp(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, c.Close(context.WithoutCancel(ctx)), c.history.close())
+	}
+	return c, nil
+}
+
+func (c *chaosRun) setUp(ctx context.Context) error {
+	if err := c.Organizer.UseKey(ctx); err != nil {
+		return err
+	}
+	for range c.conf.Events {
+		s, err := c.Organizer.OpenSale(ctx, []rush.SaleType{
+			probeType: {Name: "Probe", Quantity: 1_000_000, Free: true, MaxPerOrder: 1, MaxPerCustomer: 1},
+			gateType:  {Name: "Gate", Quantity: 1_000_000, Free: true, MaxPerOrder: rush.MaxPerOrder, MaxPerCustomer: rush.MaxPerOrder},
+		})
+		if err != nil {
+			return err
+		}
+		c.measured = append(c.measured, s)
+		c.AlsoOnSale = append(c.AlsoOnSale, s)
+	}
+	for range c.conf.Contests {
+		h, err := c.openSeats(ctx)
+		if err != nil {
+			return err
+		}
+		c.seatedEvents = append(c.seatedEvents, h)
+	}
+	return nil
+}
+
+// The types of a measured event that are there from the beginning.
+const (
+	probeType = iota
+	gateType
+)
+
+// blindly is the share of calls that go to any node, also one that is not ready;
+// suspiciously that of calls that go to a node that may be stale, if there is one:
+// what it answers wrongly, it answers in the moments before it learns of the others.
+const (
+	blindly      = 0.1
+	suspiciously = 0.5
+)
+
+// anyNode is where a client sends its next call: mostly to a node that is ready,
+// as a balancer would, but not always.
+func (c *chaosRun) anyNode() string {
+	members := c.cluster.Members[:c.conf.Nodes]
+	if m := c.suspect.Load(); m != nil && rand.Float64() < suspiciously {
+		return m.Host()
+	}
+	if rand.Float64() >= blindly {
+		if m := c.cluster.Pick(); m != nil {
+			return m.Host()
+		}
+	}
+	return members[rig.RandomBelow(len(members))].Host()
+}
+
+// noteCall keeps a call for the history.
+func (c *chaosRun) noteCall(t *client.Told) {
+	if t.Status == 503 {
+		c.told503.Add(1)
+	}
+	c.history.addCall(t)
+}
+
+// run lets clients at the cluster until the injurer has done its work.
+func (c *chaosRun) run(ctx context.Context, r *report.Report, out io.Writer) error {
+	c.began = time.Now()
+	finished := make(chan struct{})
+	injuring, cancel := context.WithTimeout(ctx, overrun*c.conf.Duration)
+	defer cancel()
+	contending, rest := context.WithCancel(ctx)
+	defer rest()
+	var all sync.WaitGroup
+	all.Go(func() {
+		defer close(finished)
+		c.injureCluster(injuring)
+		rest()
+	})
+	all.Go(func() { c.runContests(ctx, contending) })
+	err := c.Measure(ctx, r, c.cluster.Targets(), out, finished)
+	cancel()
+	rest()
+	all.Wait()
+	c.Probing.Wait()
+	return errors.Join(err, context.Cause(ctx))
+}
+
+// callLog is the history of all calls, a JSON object per line.
+type callLog struct {
+	names map[string]string // of nodes, by address
+	mu    sync.Mutex
+	file  *os.File
+	out   *bufio.Writer
+	err   error // the first
+}
+
+func createCallLog(path string, cl *rig.Cluster) (*callLog, error) {
+	f, err := os.Create(path)
+	if err != nil {
+		return nil, fmt.Errorf("history: %w", err)
+	}
+	p := &callLog{names: make(map[string]string), file: f, out: bufio.NewWriterSize(f, 1<<20)}
+	for _, m := range cl.Members {
+		p.names[m.Host()] = m.Name
+	}
+	return p, nil
+}
+
+// addCall writes a call down: who asked which node for what, when, and what was
+// answered.
+func (p *callLog) addCall(t *client.Told) {
+	line, err := json.Marshal(struct {
+		At     time.Time `json:"at"`
+		Micros int64     `json:"us"`
+		From   string    `json:"from"`
+		Node   string    `json:"node"`
+		Call   string    `json:"call"`
+		Key    string    `json:"key,omitempty"`
+		Status int       `json:"status"`
+		Code   string    `json:"code,omitempty"`
+	}{t.At, t.Within.Microseconds(), t.From.String(), p.names[t.Host], t.Method + " " + t.Path, t.Key, t.Status, t.Code})
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err == nil {
+		_, err = p.out.Write(append(line, '\n'))
+	}
+	if p.err == nil {
+		p.err = err
+	}
+}
+
+func (p *callLog) close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := errors.Join(p.err, p.out.Flush(), p.file.Close()); err != nil {
+		return fmt.Errorf("history: %w", err)
+	}
+	return nil
+}

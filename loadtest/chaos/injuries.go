@@ -1,0 +1,320 @@
+package chaos
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"syscall"
+	"time"
+
+	"boxoffice/loadtest/report"
+	"boxoffice/loadtest/rig"
+	"boxoffice/loadtest/rush"
+)
+
+// The injuries, as the report names them.
+const (
+	killedShort   = "kill -9, restarted at once"
+	killedLong    = "kill -9, away for a while"
+	stalled       = "stall (SIGSTOP), then resumed"
+	crashed       = "kill -9 of Postgres"
+	unheard       = "partition: nobody reaches the node"
+	unanswering   = "partition: its answers are lost"
+	databaseless  = "partition: it has no Postgres"
+	connectionCut = "connections to Postgres reset"
+	joined        = "a node joins"
+	left          = "a node leaves (SIGTERM)"
+	rolled        = "rolling restart, per node (SIGTERM)"
+)
+
+// goals are what must hold on a machine of its own.
+const (
+	goalP50     = 2500 * time.Millisecond
+	goalWorst   = 5 * time.Second
+	goalPlanned = time.Second
+)
+
+// steady is how long a node must have been ready to count as recovered.
+const steady = time.Second
+
+// moveCounts counts what clients were told during planned moves.
+type moveCounts struct{ gaveUp, told503 int64 }
+
+// injury is one thing that is done to the cluster. It returns when the cluster has
+// recovered.
+type injury struct {
+	what string
+	do   func(ctx context.Context, what string) error
+}
+
+// planInjuries is all injuries of the run, in the order of the seed.
+func (c *chaosRun) planInjuries() []injury {
+	var all []injury
+	add := func(n int, do func(context.Context, string) error, names ...string) {
+		for i := range n {
+			all = append(all, injury{names[i%len(names)], do})
+		}
+	}
+	add(c.conf.Kills, c.killNode, killedShort, killedLong)
+	add(c.conf.Stalls, c.stallNode, stalled)
+	add(c.conf.Crashes, c.crashPostgres, crashed)
+	add(c.conf.Partitions, c.partitionNode, unheard, databaseless, unanswering)
+	add(c.conf.Cuts, c.cutConnections, connectionCut)
+	add(c.conf.Joins, c.joinAndLeave, joined)
+	add(c.conf.Rolls, c.restartAll, rolled)
+	c.rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	return all
+}
+
+// injureCluster does one thing after the other, spread over the run, and leaves the
+// cluster whole.
+func (c *chaosRun) injureCluster(ctx context.Context) {
+	plan := c.planInjuries()
+	for i, next := range plan {
+		calm := c.conf.Calm/2 + time.Duration(c.rng.ExpFloat64()*float64(c.conf.Calm)/2)
+		due := c.began.Add(c.conf.Duration * time.Duration(i) / time.Duration(len(plan)))
+		if rig.Wait(ctx, max(calm, time.Until(due))); ctx.Err() != nil {
+			return
+		}
+		o := report.Outage{What: next.what, At: time.Since(c.began)}
+		if err := next.do(ctx, next.what); err != nil {
+			o.Trouble = err.Error()
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		c.mu.Lock()
+		if list := c.recovered[next.what]; o.Trouble == "" && len(list) > 0 {
+			o.WritesAgain = list[len(list)-1]
+		}
+		c.outages = append(c.outages, o)
+		c.mu.Unlock()
+		c.log.InfoContext(ctx, "injured and healed", slog.Int("number", i+1), slog.Int("of", len(plan)), slog.String("what", next.what),
+			slog.Duration("writes", o.WritesAgain), slog.Duration("healed", time.Since(c.began)-o.At), slog.String("trouble", o.Trouble))
+	}
+	rig.Wait(ctx, time.Until(c.began.Add(c.conf.Duration)))
+}
+
+// readOwners asks which node owns which of the events.
+func (c *chaosRun) readOwners(ctx context.Context) (map[string]*rig.Member, error) {
+	var events []string
+	for _, h := range c.measured {
+		events = append(events, h.EventID)
+	}
+	for _, h := range c.seatedEvents {
+		events = append(events, h.EventID)
+	}
+	return c.cluster.Owners(ctx, events...)
+}
+
+// pickVictim is a node, and the events that it owns: every other time one that owns
+// seats which are contended for.
+func (c *chaosRun) pickVictim(ctx context.Context) (*rig.Member, []*rush.Sale, error) {
+	owners, err := c.readOwners(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	of := make(map[*rig.Member][]*rush.Sale)
+	for _, h := range c.measured {
+		if m := owners[h.EventID]; m != nil && slices.Contains(c.cluster.Members[:c.conf.Nodes], m) {
+			of[m] = append(of[m], h)
+		}
+	}
+	seats := c.rng.IntN(2) == 0
+	var candidates []*rig.Member
+	for _, m := range c.cluster.Members[:c.conf.Nodes] {
+		if of[m] != nil && (!seats || slices.ContainsFunc(c.seatedEvents, func(h *seatedEvent) bool { return owners[h.EventID] == m })) {
+			candidates = append(candidates, m)
+		}
+	}
+	if len(candidates) == 0 {
+		candidates = slices.Collect(maps.Keys(of))
+	}
+	if len(candidates) == 0 {
+		return nil, nil, errors.New("no node owns any of the events")
+	}
+	m := candidates[c.rng.IntN(len(candidates))]
+	return m, of[m], nil
+}
+
+// killNode ends a node with SIGKILL.
+func (c *chaosRun) killNode(ctx context.Context, what string) error {
+	m, events, err := c.pickVictim(ctx)
+	if err != nil {
+		return err
+	}
+	if what == killedLong {
+		m.Down()
+	}
+	at, life := time.Now(), m.Starts.Load()
+	m.Ready.Store(false)
+	if err := m.Process.Signal(syscall.SIGKILL); err != nil {
+		return err
+	}
+	err = c.measureRecovery(ctx, what, at, events, m)
+	if what == killedLong {
+		rig.Wait(ctx, time.Until(at.Add(c.conf.Shortest)))
+		m.Up()
+	}
+	return errors.Join(err, c.waitUntilWhole(ctx, what, at, func() bool { return m.Starts.Load() > life }))
+}
+
+// stallNode has a node stand still while others take its events over, and then go on
+// as if nothing had been.
+func (c *chaosRun) stallNode(ctx context.Context, what string) error {
+	m, events, err := c.pickVictim(ctx)
+	if err != nil {
+		return err
+	}
+	length := c.drawDuration(c.conf.Shortest, c.conf.Longest)
+	c.suspect.Store(m)
+	defer c.suspect.Store(nil)
+	at := time.Now()
+	if err := m.Process.Signal(syscall.SIGSTOP); err != nil {
+		return err
+	}
+	err = c.measureRecovery(ctx, what, at, events, m)
+	rig.Wait(ctx, time.Until(at.Add(length)))
+	goOn := func() error { return m.Process.Signal(syscall.SIGCONT) }
+	err = errors.Join(err, c.askStale(ctx, m, events, goOn))
+	return errors.Join(err, c.waitUntilWhole(ctx, what, time.Now(), nil))
+}
+
+// crashPostgres kills all of Postgres.
+func (c *chaosRun) crashPostgres(ctx context.Context, what string) error {
+	at := time.Now()
+	if err := c.cluster.KillPostgres(); err != nil {
+		return err
+	}
+	return errors.Join(c.measureRecovery(ctx, what, at, c.measured), c.waitUntilWhole(ctx, what, at, nil))
+}
+
+// partitionNode holds up what goes one way between a node and others.
+func (c *chaosRun) partitionNode(ctx context.Context, what string) error {
+	m, events, err := c.pickVictim(ctx)
+	if err != nil {
+		return err
+	}
+	gates := map[string][]*rig.Gate{
+		unheard: {&m.Links.Forth}, unanswering: {&m.Links.Back}, databaseless: {&m.Database.Forth, &m.Database.Back},
+	}[what]
+	c.suspect.Store(m)
+	defer c.suspect.Store(nil)
+	at := time.Now()
+	for _, g := range gates {
+		g.Shut()
+	}
+	err = c.measureRecovery(ctx, what, at, events)
+	rig.Wait(ctx, time.Until(at.Add(c.drawDuration(c.conf.Shortest, c.conf.Longest/2))))
+	for _, g := range gates {
+		g.Open()
+	}
+	return errors.Join(err, c.waitUntilWhole(ctx, what, time.Now(), nil))
+}
+
+// cutConnections resets a node's connections to Postgres.
+func (c *chaosRun) cutConnections(ctx context.Context, what string) error {
+	m, events, err := c.pickVictim(ctx)
+	if err != nil {
+		return err
+	}
+	at := time.Now()
+	if m.Database.Cut() == 0 {
+		return errors.New("the node had no connections")
+	}
+	return errors.Join(c.measureRecovery(ctx, what, at, events), c.waitUntilWhole(ctx, what, at, nil))
+}
+
+// joinAndLeave has one more node take its share for a while.
+func (c *chaosRun) joinAndLeave(ctx context.Context, _ string) error {
+	m := c.cluster.Members[c.conf.Nodes]
+	err := c.measureMove(ctx, joined, c.measured, func() error {
+		m.Up()
+		return c.waitUntilWhole(ctx, joined, time.Now(), m.Ready.Load)
+	})
+	rig.Wait(ctx, c.conf.Shortest)
+	return errors.Join(err, c.measureMove(ctx, left, c.measured, func() error {
+		m.Down()
+		at := time.Now()
+		m.Ready.Store(false)
+		return errors.Join(m.Process.End(syscall.SIGTERM), c.waitUntilWhole(ctx, left, at, nil))
+	}))
+}
+
+// restartAll restarts every node in turn.
+func (c *chaosRun) restartAll(ctx context.Context, what string) error {
+	for _, m := range c.cluster.Members[:c.conf.Nodes] {
+		owners, err := c.readOwners(ctx)
+		if err != nil {
+			return err
+		}
+		var events []*rush.Sale
+		for _, h := range c.measured {
+			if owners[h.EventID] == m {
+				events = append(events, h)
+			}
+		}
+		if err := c.measureMove(ctx, what, events, func() error {
+			at, life := time.Now(), m.Starts.Load()
+			if err := m.Process.Signal(syscall.SIGTERM); err != nil {
+				return err
+			}
+			return c.waitUntilWhole(ctx, what, at, func() bool { return m.Starts.Load() > life })
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// measureMove makes a planned move, and measures the pauses of events meanwhile.
+func (c *chaosRun) measureMove(ctx context.Context, what string, events []*rush.Sale, do func() error) error {
+	gaveUp, told := c.Count.GaveUp.Load(), c.told503.Load()
+	pauses := c.watchPauses(ctx, events)
+	err := do()
+	longest := pauses()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.pauses[what] = append(c.pauses[what], longest...)
+	c.moves.gaveUp += c.Count.GaveUp.Load() - gaveUp
+	c.moves.told503 += c.told503.Load() - told
+	return err
+}
+
+// waitUntilWhole waits until every node that is to be up has been ready for a while,
+// and the condition holds, if there is one.
+func (c *chaosRun) waitUntilWhole(ctx context.Context, what string, since time.Time, also func() bool) error {
+	ctx, cancel := context.WithTimeout(ctx, c.conf.GiveUp)
+	defer cancel()
+	var from time.Time // since when all is well
+	for {
+		well := also == nil || also()
+		for _, m := range c.cluster.Members {
+			well = well && (!m.Wanted() || m.Ready.Load())
+		}
+		switch {
+		case !well:
+			from = time.Time{}
+		case from.IsZero():
+			from = time.Now()
+		case time.Since(from) >= steady:
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.ready[what] = max(c.ready[what], from.Sub(since))
+			return nil
+		}
+		if rig.Wait(ctx, rig.HealthEvery/2); ctx.Err() != nil {
+			return fmt.Errorf("not all nodes were ready within %v of %s", c.conf.GiveUp, what)
+		}
+	}
+}
+
+func (c *chaosRun) drawDuration(least, most time.Duration) time.Duration {
+	if most <= least {
+		return least
+	}
+	return least + time.Duration(c.rng.Int64N(int64(most-least)))
+}

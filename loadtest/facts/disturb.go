@@ -1,0 +1,214 @@
+package facts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+
+	"boxoffice/loadtest/rig"
+)
+
+const (
+	// frozenFor is longer than a group waits for a member that says nothing.
+	frozenFor = 15 * time.Second
+	// nodeBack bounds the start of a node that was killed.
+	nodeBack = 30 * time.Second
+)
+
+// broker is a Kafka of the harness's own. A nil broker is none.
+type broker struct {
+	program string
+	args    []string
+	address string
+	dir     string
+}
+
+// startBroker starts one without data, if the facts go through Kafka.
+func startBroker(ctx context.Context, cfg *Config) (*broker, error) {
+	if !cfg.usesKafka() {
+		return nil, nil
+	}
+	port := strconv.Itoa(cfg.KafkaPort)
+	b := &broker{program: cfg.Kafka, address: "127.0.0.1:" + port, dir: filepath.Join(cfg.Out, "kafka")}
+	b.args = []string{"--port", port, "--dir", b.dir}
+	if err := b.run(ctx, "kill"); err != nil { // one that an earlier run left
+		return nil, err
+	}
+	if err := os.RemoveAll(b.dir); err != nil {
+		return nil, fmt.Errorf("kafka: %w", err)
+	}
+	return b, b.run(ctx, "start")
+}
+
+func (b *broker) run(ctx context.Context, command string) error {
+	cmd := exec.CommandContext(ctx, b.program, append([]string{command}, b.args...)...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if text, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s %s: %w: %s", b.program, command, err, text)
+	}
+	return nil
+}
+
+func (b *broker) stop(ctx context.Context) error {
+	if b == nil {
+		return nil
+	}
+	return b.run(ctx, "stop")
+}
+
+// env is how a node finds the broker.
+func (b *broker) env() []string {
+	if b == nil {
+		return nil
+	}
+	return []string{"BOXOFFICE_KAFKA_BROKERS=" + b.address}
+}
+
+// startConsumer starts a process that takes facts in.
+func (f *run) startConsumer(ctx context.Context) (*exec.Cmd, error) {
+	c := f.node.Process.Command(ctx, "consume")
+	if err := c.Start(); err != nil {
+		return nil, fmt.Errorf("consumer: %w", err)
+	}
+	return c, nil
+}
+
+func (f *run) addConsumer(ctx context.Context) error {
+	c, err := f.startConsumer(ctx)
+	if err == nil {
+		f.consumers = append(f.consumers, c)
+	}
+	return err
+}
+
+// stopConsumers ends the processes in order.
+func (f *run) stopConsumers() error {
+	var errs []error
+	for _, c := range f.consumers {
+		errs = append(errs, c.Process.Signal(syscall.SIGTERM))
+	}
+	for _, c := range f.consumers {
+		errs = append(errs, c.Wait())
+	}
+	f.consumers = nil
+	return errors.Join(errs...)
+}
+
+// disturbRun kills what takes the facts in, at times that nobody expects: before the
+// broker is away and after.
+func (f *run) disturbRun(ctx context.Context) error {
+	rng := rand.New(rand.NewPCG(f.cfg.Seed, 1<<63))
+	if f.kafka == nil {
+		return f.killAll(ctx, rng, f.cfg.Kills, 0, f.cfg.Duration)
+	}
+	span := (f.cfg.Duration - f.cfg.Outage) / 2
+	if err := f.killAll(ctx, rng, f.cfg.Kills/2, f.cfg.Freezes/2, span); err != nil {
+		return err
+	}
+	if err := f.takeKafkaAway(ctx); err != nil {
+		return err
+	}
+	failed := make(chan error, 1)
+	go func() { failed <- f.waitForBacklog(ctx) }()
+	err := f.killAll(ctx, rng, f.cfg.Kills-f.kills, f.cfg.Freezes-f.freezes, span)
+	return errors.Join(err, <-failed)
+}
+
+// takeKafkaAway kills the broker and brings it back.
+func (f *run) takeKafkaAway(ctx context.Context) error {
+	f.PlaceAs.Store(uint32(opPlaceAway))
+	f.log.InfoContext(ctx, "kafka killed")
+	if err := f.kafka.run(ctx, "kill"); err != nil {
+		return err
+	}
+	if err := rig.Pause(ctx, f.cfg.Outage); err != nil {
+		return err
+	}
+	f.PlaceAs.Store(uint32(opPlaceBack)) // the start of a JVM on the same cores is no part of its absence
+	if err := f.kafka.run(ctx, "start"); err != nil {
+		return err
+	}
+	f.log.InfoContext(ctx, "kafka is back")
+	return nil
+}
+
+// waitForBacklog waits until all that was journaled before the broker came back has arrived.
+func (f *run) waitForBacklog(ctx context.Context) error {
+	if err := f.node.Process.Command(ctx, "consume", "--mark").Run(); err != nil {
+		return fmt.Errorf("mark: %w", err)
+	}
+	first := true
+	t, took, err := f.waitForTally(ctx, func(t Tally) bool {
+		if first {
+			f.backlog, first = t.Backlog, false
+		}
+		return t.Backlog == 0
+	})
+	if err == nil && t.Backlog == 0 {
+		f.drained = took
+	}
+	return err
+}
+
+// killAll kills consumers, spread over the span, and freezes some from its begin on.
+func (f *run) killAll(ctx context.Context, rng *rand.Rand, kills, freezes int, span time.Duration) (err error) {
+	thawed := make(chan error, freezes)
+	defer func() {
+		for range cap(thawed) {
+			err = errors.Join(err, <-thawed)
+		}
+	}()
+	for _, c := range f.consumers[:freezes] {
+		go func() { thawed <- f.freezeConsumer(ctx, c) }()
+	}
+	for range kills {
+		every := span / time.Duration(kills)
+		if err := rig.Pause(ctx, every/2+time.Duration(rng.Int64N(int64(every)))); err != nil {
+			return err
+		}
+		if err := f.killConsumer(ctx, freezes+rng.IntN(len(f.consumers)-freezes)); err != nil {
+			return err
+		}
+	}
+	f.freezes += freezes
+	return nil
+}
+
+// freezeConsumer stops a process until its group has given its partitions to others, and
+// lets it go on as if nothing had been.
+func (f *run) freezeConsumer(ctx context.Context, c *exec.Cmd) error {
+	if err := c.Process.Signal(syscall.SIGSTOP); err != nil {
+		return fmt.Errorf("freeze: %w", err)
+	}
+	return errors.Join(rig.Pause(ctx, frozenFor), c.Process.Signal(syscall.SIGCONT))
+}
+
+// killConsumer kills a consumer and starts another in its place. Without Kafka the node,
+// whose own follower takes facts in too, goes with it.
+func (f *run) killConsumer(ctx context.Context, i int) error {
+	if err := f.consumers[i].Process.Kill(); err != nil {
+		return fmt.Errorf("kill: %w", err)
+	}
+	_ = f.consumers[i].Wait() // says that it was killed
+	if f.kafka == nil {
+		if err := f.node.Kill(); err != nil {
+			return err
+		}
+		if err := f.node.Start(ctx, nodeBack); err != nil {
+			return err
+		}
+	}
+	f.kills++
+	f.log.InfoContext(ctx, "consumer killed", slog.Int("kills", f.kills))
+	var err error
+	f.consumers[i], err = f.startConsumer(ctx)
+	return err
+}

@@ -1,0 +1,368 @@
+package rig
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"boxoffice/loadtest/client"
+)
+
+// ClusterConfig says what cluster is started.
+type ClusterConfig struct {
+	Binary string   // boxoffice; empty: the running program
+	Dir    string   // of Postgres, logs and mail; may be of an earlier cluster
+	Nodes  int      // that are started
+	Spares int      // more that can be, with Member.Up
+	Port   int      // of the balancer, on 127.0.0.1; the others take the next ones. 0: any
+	Wires  bool     // put proxies between the nodes, and between them and Postgres
+	Env    []string // KEY=value for the nodes, besides the knobs set here
+	Log    *slog.Logger
+}
+
+// Cluster is several nodes on one Postgres, each a process, with the payment
+// simulator and a balancer. A node that ends is started again, and so is Postgres.
+// Stop ends the nodes, Close the rest.
+type Cluster struct {
+	URL         string // of the balancer
+	Paysim      string
+	DatabaseURL string
+	Members     []*Member // the spares last
+
+	Config   ClusterConfig
+	postgres Process
+	paysim   Process
+	balancer *Proxy
+	logs     []io.Closer
+	cancel   context.CancelFunc
+	wg       sync.WaitGroup // the members' supervisors
+}
+
+// StartCluster starts it and waits until every node is ready.
+func StartCluster(ctx context.Context, cfg ClusterConfig) (*Cluster, error) {
+	c := &Cluster{Config: cfg}
+	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	c.cancel = cancel
+	if err := c.start(ctx, life); err != nil {
+		return nil, errors.Join(fmt.Errorf("cluster: %w", err), c.Stop(), c.Close())
+	}
+	return c, nil
+}
+
+func (c *Cluster) start(ctx, life context.Context) error {
+	var err error
+	if c.Config.Binary, err = thisProgram(c.Config.Binary); err != nil {
+		return err
+	}
+	ports, err := c.ports(ctx)
+	if err != nil {
+		return err
+	}
+	c.URL, c.Paysim = "http://"+ports[0], "http://"+ports[1]
+	if err := c.startPostgres(ctx); err != nil {
+		return err
+	}
+	if err := c.startPaysim(ctx, ports[1]); err != nil {
+		return err
+	}
+	env, err := c.commonEnv()
+	if err != nil {
+		return err
+	}
+	for i := range c.Config.Nodes + c.Config.Spares {
+		m := &Member{
+			Name: fmt.Sprintf("node-%d", i+1), URL: "http://" + ports[2+2*i], Link: ports[3+2*i], log: c.Config.Log, kick: make(chan struct{}, 1),
+		}
+		if err := c.prepareMember(ctx, m, env); err != nil {
+			return err
+		}
+		c.Members = append(c.Members, m)
+		c.wg.Go(func() { m.supervise(life) })
+		c.wg.Go(func() { m.watchReadiness(life) })
+	}
+	if c.balancer, err = startProxy(ctx, ports[0], c.dialReadyNode); err != nil {
+		return err
+	}
+	for _, m := range c.Members[:c.Config.Nodes] {
+		m.Up()
+	}
+	for _, m := range c.Members[:c.Config.Nodes] {
+		if err := m.WaitReady(ctx, firstReady); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ports are addresses: of the balancer, of the simulator, and two of each node.
+func (c *Cluster) ports(ctx context.Context) ([]string, error) {
+	n := 2 + 2*(c.Config.Nodes+c.Config.Spares)
+	if c.Config.Port == 0 {
+		return FreePorts(ctx, n)
+	}
+	var ports []string
+	for i := range n {
+		ports = append(ports, fmt.Sprintf("127.0.0.1:%d", c.Config.Port+i))
+	}
+	return ports, nil
+}
+
+// createLog opens a log in the cluster's directory, to append to.
+func (c *Cluster) createLog(name string) (*os.File, error) {
+	f, err := os.OpenFile(filepath.Join(c.Config.Dir, name), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err == nil {
+		c.logs = append(c.logs, f)
+	}
+	return f, err
+}
+
+// startPostgres has this program run the database in a process of its own, which
+// tells where it is.
+func (c *Cluster) startPostgres(ctx context.Context) error {
+	log, err := c.createLog("postgres.log")
+	if err != nil {
+		return err
+	}
+	said := make(firstLine, 1)
+	c.postgres = Process{
+		binary: c.Config.Binary, args: []string{"postgres"}, env: []string{"BOXOFFICE_DATA_DIR=" + c.Config.Dir}, log: log, out: said,
+	}
+	ended, err := c.postgres.Start(ctx)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, firstReady)
+	defer cancel()
+	select {
+	case c.DatabaseURL = <-said:
+		return nil
+	case <-ended:
+		return fmt.Errorf("postgres did not start; see %s", log.Name())
+	case <-ctx.Done():
+		return fmt.Errorf("postgres: %w", ctx.Err())
+	}
+}
+
+// firstLine takes the first line that a process writes.
+type firstLine chan string
+
+// Write keeps what comes first. It is a line: the process writes it at once.
+func (l firstLine) Write(b []byte) (int, error) {
+	select {
+	case l <- strings.TrimSpace(string(b)):
+	default:
+	}
+	return len(b), nil
+}
+
+func (c *Cluster) startPaysim(ctx context.Context, listen string) error {
+	log, err := c.createLog("paysim.log")
+	if err != nil {
+		return err
+	}
+	c.paysim = Process{
+		binary: c.Config.Binary, args: []string{"paysim"}, log: log,
+		env: []string{"BOXOFFICE_PAYSIM_LISTEN=" + listen, "BOXOFFICE_PAYSTACK_KEY=" + secretKey},
+	}
+	ended, err := c.paysim.Start(ctx)
+	if err != nil {
+		return err
+	}
+	return waitForAnswer(ctx, c.Paysim+"/_sim/stats", firstReady, ended)
+}
+
+// commonEnv is what all nodes have in common.
+func (c *Cluster) commonEnv() ([]string, error) {
+	var master [32]byte
+	_, _ = rand.Read(master[:]) // never fails
+	mail := filepath.Join(c.Config.Dir, "mail")
+	return append([]string{
+		"BOXOFFICE_CLUSTER=postgres",
+		"BOXOFFICE_BASE_URL=" + c.URL,
+		"BOXOFFICE_MASTER_KEY=" + hex.EncodeToString(master[:]),
+		"BOXOFFICE_LIMITS_SCALE=1000",
+		"BOXOFFICE_HEAP_ROOM=512", // they are many on one machine
+		"BOXOFFICE_MAIL_DIR=" + mail,
+		"BOXOFFICE_PAYSTACK_URL=" + c.Paysim,
+		"BOXOFFICE_PAYSTACK_KEY=" + secretKey,
+	}, c.Config.Env...), os.MkdirAll(mail, 0o700)
+}
+
+// prepareMember says how a member is run.
+func (c *Cluster) prepareMember(ctx context.Context, m *Member, env []string) error {
+	log, err := c.createLog(m.Name + ".log")
+	if err != nil {
+		return err
+	}
+	database, link := c.DatabaseURL, m.Link
+	if c.Config.Wires {
+		if m.Links, err = startProxy(ctx, "127.0.0.1:0", dialAlways("tcp", m.Link)); err != nil {
+			return err
+		}
+		u, err := url.Parse(database)
+		if err != nil {
+			return err
+		}
+		socket := filepath.Join(u.Query().Get("host"), ".s.PGSQL.5432")
+		if m.Database, err = startProxy(ctx, "127.0.0.1:0", dialAlways("unix", socket)); err != nil {
+			return err
+		}
+		link = m.Links.address()
+		database = fmt.Sprintf("postgres://%s@%s%s?sslmode=disable", u.User.Username(), m.Database.address(), u.Path)
+	}
+	m.Process = Process{binary: c.Config.Binary, args: []string{"serve"}, log: log, env: append(slices.Clip(env),
+		"BOXOFFICE_NODE="+m.Name,
+		"BOXOFFICE_LISTEN="+strings.TrimPrefix(m.URL, "http://"),
+		"BOXOFFICE_LINK_LISTEN="+m.Link,
+		"BOXOFFICE_LINK_ADDRESS="+link,
+		"BOXOFFICE_DATABASE_URL="+database,
+	)}
+	return nil
+}
+
+// dialReadyNode opens a connection to a node that is ready, in the name of who comes: on
+// one machine every loopback address is ours, and the nodes see their clients.
+func (c *Cluster) dialReadyNode(ctx context.Context, from net.Addr) (net.Conn, error) {
+	err := errors.New("no node is ready")
+	for range len(c.Members) {
+		m := c.Pick()
+		if m == nil {
+			break
+		}
+		d := net.Dialer{Timeout: time.Second, ControlContext: client.BindWithoutPort}
+		if tcp, ok := from.(*net.TCPAddr); ok {
+			d.LocalAddr = &net.TCPAddr{IP: tcp.IP}
+		}
+		var far net.Conn
+		if far, err = d.DialContext(ctx, "tcp", m.Host()); err == nil {
+			return far, nil
+		}
+		m.Ready.Store(false) // until the next look
+	}
+	return nil, err
+}
+
+// Pick is one of the nodes that are ready, but for those named; nil: none is.
+func (c *Cluster) Pick(but ...*Member) *Member {
+	var ready []*Member
+	for _, m := range c.Members {
+		if m.Ready.Load() && !slices.Contains(but, m) {
+			ready = append(ready, m)
+		}
+	}
+	if len(ready) == 0 {
+		return nil
+	}
+	return ready[RandomBelow(len(ready))]
+}
+
+// KillPostgres kills the postmaster and every process below it. What runs it
+// starts it again.
+func (c *Cluster) KillPostgres() error {
+	pid := postmaster(c.Config.Dir, c.postgres.PID())
+	if pid == 0 {
+		return errors.New("no postmaster.pid in the data directory")
+	}
+	return KillTree(pid)
+}
+
+// KillTree kills a process and all below it.
+func KillTree(pid int) error {
+	for _, p := range append([]int{pid}, Descendants(pid)...) {
+		if err := syscall.Kill(p, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+			return fmt.Errorf("kill %d: %w", p, err)
+		}
+	}
+	return nil
+}
+
+// Targets are the cluster's processes, to measure their CPU.
+func (c *Cluster) Targets() []Target {
+	var all []Target
+	for _, m := range c.Members {
+		all = append(all, Target{Name: m.Name, PID: m.PID})
+	}
+	return append(all, Target{Name: "postgres", PID: c.postgres.PID, Tree: true}, Target{Name: "paysim", PID: c.paysim.PID})
+}
+
+// Owners asks which node owns which of the events; one may have none.
+func (c *Cluster) Owners(ctx context.Context, events ...string) (map[string]*Member, error) {
+	args := []string{"status", "--json"}
+	for _, id := range events {
+		args = append(args, "--event="+id)
+	}
+	var out bytes.Buffer
+	if err := c.RunTool(ctx, &out, args...); err != nil {
+		return nil, err
+	}
+	var status struct {
+		Owners map[string]string `json:"owners"`
+	}
+	if err := json.Unmarshal(out.Bytes(), &status); err != nil {
+		return nil, fmt.Errorf("boxoffice status: %w", err)
+	}
+	owners := make(map[string]*Member)
+	for _, id := range events {
+		if i := slices.IndexFunc(c.Members, func(m *Member) bool { return m.Name == status.Owners[id] }); i >= 0 {
+			owners[id] = c.Members[i]
+		}
+	}
+	return owners, nil
+}
+
+// RunTool runs one of the program's tools on the cluster's database.
+func (c *Cluster) RunTool(ctx context.Context, out io.Writer, args ...string) error {
+	p := Process{binary: c.Config.Binary, env: []string{"BOXOFFICE_DATABASE_URL=" + c.DatabaseURL}, out: out}
+	cmd := p.Command(ctx, args...)
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("boxoffice %s: %w", args[0], err)
+	}
+	return nil
+}
+
+// Stop ends the nodes, in order.
+func (c *Cluster) Stop() error {
+	c.cancel()
+	errs := make([]error, len(c.Members))
+	var all sync.WaitGroup
+	for i, m := range c.Members {
+		all.Go(func() { errs[i] = m.stop() })
+	}
+	all.Wait()
+	c.wg.Wait()
+	return errors.Join(errs...)
+}
+
+// Close ends everything else.
+func (c *Cluster) Close() error {
+	if c.balancer != nil {
+		c.balancer.stop()
+	}
+	for _, m := range c.Members {
+		for _, wire := range []*Proxy{m.Links, m.Database} {
+			if wire != nil {
+				wire.stop()
+			}
+		}
+	}
+	err := errors.Join(c.paysim.End(syscall.SIGKILL), c.postgres.End(syscall.SIGTERM))
+	for _, log := range c.logs {
+		err = errors.Join(err, log.Close())
+	}
+	return err
+}

@@ -1,0 +1,159 @@
+package rig
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+const (
+	restartPause = 100 * time.Millisecond // before a node that has ended is started again
+	restartMost  = 2 * time.Second        // if it ends again and again
+	healthTime   = 500 * time.Millisecond // for one look at /readyz
+)
+
+// HealthEvery is the pause between two looks at a node's /readyz.
+const HealthEvery = 100 * time.Millisecond
+
+// Member is one node of a cluster: a process that is started again whenever it
+// has ended, as long as the node is to be up.
+type Member struct {
+	Name string
+	URL  string // http://127.0.0.1:port
+	Link string // host:port for the other nodes' links
+
+	Process         Process
+	Links, Database *Proxy // what others reach it through, and it the database; nil: no wires
+	log             *slog.Logger
+	Ready           atomic.Bool // as of the last look
+
+	mu     sync.Mutex
+	up     bool
+	kick   chan struct{} // up has changed
+	Starts atomic.Int64  // how often it was started
+}
+
+// RandomBelow is a number below n, of nothing that a seed decides.
+func RandomBelow(n int) int { return rand.IntN(n) } //nolint:gosec // no secret
+
+// Host is the host:port of its API.
+func (m *Member) Host() string { return strings.TrimPrefix(m.URL, "http://") }
+
+// PID is the node's process, 0 while it is not running.
+func (m *Member) PID() int { return m.Process.PID() }
+
+// Up has the node run from now on.
+func (m *Member) Up() { m.setWanted(true) }
+
+// Down has it stay away once it has ended.
+func (m *Member) Down() { m.setWanted(false) }
+
+func (m *Member) setWanted(up bool) {
+	m.mu.Lock()
+	m.up = up
+	m.mu.Unlock()
+	select {
+	case m.kick <- struct{}{}:
+	default: // it looks anyhow
+	}
+}
+
+// Wanted tells whether the node is to be up.
+func (m *Member) Wanted() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.up
+}
+
+// supervise runs the node until the context ends; then its process is for stop.
+func (m *Member) supervise(ctx context.Context) {
+	pause := restartPause
+	for ctx.Err() == nil {
+		if !m.Wanted() {
+			select {
+			case <-m.kick:
+			case <-ctx.Done():
+			}
+			continue
+		}
+		began := time.Now()
+		ended, err := m.Process.Start(ctx)
+		if err == nil {
+			m.Starts.Add(1)
+			select {
+			case <-ended:
+			case <-ctx.Done():
+				return
+			}
+			err = m.Process.howItEnded()
+		}
+		m.Ready.Store(false)
+		m.log.InfoContext(ctx, "node ended", slog.String("node", m.Name), slog.Any("error", err))
+		if time.Since(began) > restartMost {
+			pause = restartPause
+		}
+		Wait(ctx, pause)
+		pause = min(2*pause, restartMost)
+	}
+}
+
+// watchReadiness looks at /readyz, as a balancer does.
+func (m *Member) watchReadiness(ctx context.Context) {
+	look := time.NewTicker(HealthEvery)
+	defer look.Stop()
+	httpClient := &http.Client{Timeout: healthTime, Transport: &http.Transport{DisableKeepAlives: true}}
+	for {
+		select {
+		case <-look.C:
+		case <-ctx.Done():
+			return
+		}
+		if m.PID() == 0 {
+			m.Ready.Store(false)
+			continue
+		}
+		m.Ready.Store(m.answersReady(ctx, httpClient))
+	}
+}
+
+func (m *Member) answersReady(ctx context.Context, httpClient *http.Client) bool {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, m.URL+"/readyz", nil)
+	if err != nil {
+		return false
+	}
+	resp, err := httpClient.Do(req)
+	if err != nil {
+		return false
+	}
+	_ = resp.Body.Close()
+	return resp.StatusCode == http.StatusOK
+}
+
+// WaitReady waits until the node is ready.
+func (m *Member) WaitReady(ctx context.Context, within time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	for !m.Ready.Load() {
+		select {
+		case <-time.After(readyPoll):
+		case <-ctx.Done():
+			return fmt.Errorf("%s was not ready within %v: %w", m.Name, within, context.Cause(ctx))
+		}
+	}
+	return nil
+}
+
+// stop ends the process, also one that stands still.
+func (m *Member) stop() error {
+	if err := m.Process.Signal(syscall.SIGCONT); err != nil {
+		return err
+	}
+	return m.Process.End(syscall.SIGTERM)
+}

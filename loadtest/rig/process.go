@@ -1,0 +1,134 @@
+// Package rig runs what a load test is made of, as processes on this machine: a node
+// with its payment simulator, a cluster of nodes with their Postgres and a balancer,
+// proxies that disturb connections, and samplers that read from /proc what all of it
+// costs.
+//
+// Scenarios and `boxoffice cluster` call it. Whoever starts something stops it: Stop
+// of a Node, Stop and Close of a Cluster, Stop of a Proxy and of a Sampler return
+// when every goroutine and process that they have has ended. The processes are runs
+// of this very program, or of the binary that a configuration names. Costs are read
+// on Linux only; elsewhere they are 0.
+package rig
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"time"
+)
+
+const stopTime = 20 * time.Second // after that a process is killed
+
+// Process is this program, or another build of it, run as one that the harness
+// starts, signals and starts again. Only start is for one goroutine.
+type Process struct {
+	binary string
+	args   []string
+	env    []string  // KEY=value, besides what this process has
+	log    io.Writer // stdout and stderr; nil: dropped
+	out    io.Writer // stdout; nil: log
+
+	mu   sync.Mutex
+	cmd  *exec.Cmd     // nil when not running
+	done chan struct{} // closed when cmd has ended
+	how  error         // how it ended
+}
+
+// thisProgram is the running program, unless another is named.
+func thisProgram(binary string) (string, error) {
+	if binary != "" {
+		return binary, nil
+	}
+	return os.Executable()
+}
+
+// Command is the program with the process's environment. Only signals end it.
+func (p *Process) Command(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), p.binary, args...)
+	cmd.Env = append(cmd.Environ(), p.env...)
+	cmd.Stdout, cmd.Stderr = p.log, p.log
+	if p.out != nil {
+		cmd.Stdout = p.out
+	}
+	// Not in our process group: an interrupt is ours to pass on.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	return cmd
+}
+
+// Start starts it. The channel is closed when it has ended.
+func (p *Process) Start(ctx context.Context) (ended <-chan struct{}, err error) {
+	cmd, done := p.Command(ctx, p.args...), make(chan struct{})
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("%s: %w", p.args[0], err)
+	}
+	p.mu.Lock()
+	p.cmd, p.done, p.how = cmd, done, nil
+	p.mu.Unlock()
+	go func() {
+		err := cmd.Wait()
+		p.mu.Lock()
+		p.cmd, p.how = nil, err
+		p.mu.Unlock()
+		close(done)
+	}()
+	return done, nil
+}
+
+// Signal sends a signal, if it runs.
+func (p *Process) Signal(sig syscall.Signal) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.cmd == nil {
+		return nil
+	}
+	if err := p.cmd.Process.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("%s: %w", p.args[0], err)
+	}
+	return nil
+}
+
+// End sends a signal and waits for the end, which it brings about if that takes
+// too long.
+func (p *Process) End(sig syscall.Signal) error {
+	p.mu.Lock()
+	cmd, done := p.cmd, p.done
+	p.mu.Unlock()
+	if cmd == nil {
+		return nil
+	}
+	if err := p.Signal(sig); err != nil {
+		return err
+	}
+	select {
+	case <-done:
+	case <-time.After(stopTime):
+		if err := p.Signal(syscall.SIGKILL); err != nil {
+			return err
+		}
+		<-done
+		return fmt.Errorf("%s: had to be killed %v after %v", p.args[0], stopTime, sig)
+	}
+	return nil
+}
+
+// PID is 0 while it is not running.
+func (p *Process) PID() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.cmd == nil {
+		return 0
+	}
+	return p.cmd.Process.Pid
+}
+
+// howItEnded is how its last run has ended.
+func (p *Process) howItEnded() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.how
+}

@@ -1,0 +1,272 @@
+package rush
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"boxoffice/loadtest/client"
+	"boxoffice/loadtest/report"
+)
+
+const (
+	auditReaders  = 32               // orders read at once
+	auditPatience = 30 * time.Second // for one question to be answered
+)
+
+// Claim is what buyers were told about one order, folded from the AckLog.
+type Claim struct {
+	key, Order, token string
+	Status            string // the latest that was acknowledged
+	total, email      string
+	Items             []Item
+	tickets           map[string]ticket // by id
+	cancelling        bool              // the buyer asked for a cancel
+	paid              bool              // the provider took the money
+	from              int
+
+	Found Order // as read back; without an id when it is missing
+}
+
+// Audit compares what was acknowledged with what the service says now, over
+// public HTTP alone.
+type Audit struct {
+	Rush    *Rush
+	Claims  []*Claim
+	ByOrder map[string]*Claim
+	Checks  []*report.Check
+}
+
+// RunAudit returns the verdict. An error means that it could not be reached.
+func RunAudit(ctx context.Context, r *Rush, paysim string) (report.Audit, error) {
+	a := &Audit{Rush: r, ByOrder: make(map[string]*Claim)}
+	a.Fold(r.Acks.Entries())
+	a.ReadOrders(ctx, a.Claims)
+	a.CheckOrders()
+	a.CheckTickets()
+	a.checkCaps()
+	a.CheckStock(ctx)
+	a.CheckMoney(ctx, paysim)
+	if err := context.Cause(ctx); err != nil {
+		return report.Audit{}, fmt.Errorf("audit: %w", err)
+	}
+	var result report.Audit
+	for _, c := range a.Checks {
+		result.Checks = append(result.Checks, *c)
+	}
+	return result, nil
+}
+
+// Check opens a check; the returned function notes a finding.
+func (a *Audit) Check(name string) (c *report.Check, found func(format string, args ...any)) {
+	c = &report.Check{Name: name}
+	a.Checks = append(a.Checks, c)
+	return c, c.Found
+}
+
+// Fold makes claims of entries and does the checks that need no service: a key
+// stands for one order, and every request was answered in the end.
+func (a *Audit) Fold(entries []Entry) {
+	keys, differs := a.Check("one order and one answer per Idempotency-Key")
+	answered, unanswered := a.Check("every request answered in the end")
+	byKey := make(map[string]*Claim)
+	for _, e := range entries {
+		if e.What == AckPlaced {
+			keys.Checked++
+			first := byKey[e.Key]
+			if first == nil {
+				first = a.newClaim(e)
+				byKey[e.Key] = first
+			} else if first.Order != e.Order || first.token != e.Token || first.total != e.Total {
+				differs("key %s answered order %s (total %s), then order %s (total %s)",
+					e.Key, first.Order, first.total, e.Order, e.Total)
+			}
+			first.noteTickets(e.Tickets)
+			continue
+		}
+		c := a.ByOrder[e.Order]
+		if e.What == AckUnresolved {
+			unanswered("buyer %d, key %s, order %q: no definite answer within %v after the run", e.Buyer, e.Key, e.Order, settleTime)
+		}
+		if c == nil {
+			continue
+		}
+		switch e.What {
+		case AckStatus:
+			c.Status = e.Status
+			c.noteTickets(e.Tickets)
+		case AskCancel:
+			c.cancelling = true
+		case ackPaid:
+			c.paid = true
+		}
+	}
+	answered.Checked = int64(len(entries))
+}
+
+func (a *Audit) newClaim(e Entry) *Claim {
+	c := &Claim{
+		key: e.Key, Order: e.Order, token: e.Token, Status: e.Status, total: e.Total, email: e.Email,
+		Items: e.Items, tickets: make(map[string]ticket), from: e.From,
+	}
+	a.Claims = append(a.Claims, c)
+	a.ByOrder[e.Order] = c
+	return c
+}
+
+func (c *Claim) noteTickets(tickets []ticket) {
+	for _, t := range tickets {
+		c.tickets[t.ID] = t
+	}
+}
+
+// ReadOrders fetches orders as their buyers see them, each from its buyer's address.
+func (a *Audit) ReadOrders(ctx context.Context, claims []*Claim) {
+	work := make(chan *Claim)
+	var readers sync.WaitGroup
+	for range auditReaders {
+		readers.Go(func() {
+			for c := range work {
+				c.Found = a.readOrder(ctx, c)
+			}
+		})
+	}
+	for _, c := range claims {
+		work <- c
+	}
+	close(work)
+	readers.Wait()
+}
+
+// readOrder is the order, or none when the service says definitely, or for too
+// long, that there is none.
+func (a *Audit) readOrder(ctx context.Context, c *Claim) Order {
+	var o Order
+	if ans := a.Ask(ctx, a.Rush.Network.Source(c.from), readOrder(c.Order, c.token), &o); !ans.OK() {
+		return Order{}
+	}
+	return o
+}
+
+// Ask repeats a question until there is a definite answer or its patience ends.
+func (a *Audit) Ask(ctx context.Context, from *client.Source, c client.Call, out any) client.Answer {
+	for deadline := time.Now().Add(auditPatience); ; {
+		ans := a.Rush.API.Do(ctx, from, c, out)
+		if !ans.Unsettled() || time.Now().After(deadline) || ctx.Err() != nil {
+			return ans
+		}
+		select {
+		case <-time.After(max(ans.RetryAfter, FirstPause)):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// laterStatuses lists the statuses that an order may move on to.
+var laterStatuses = map[string][]string{
+	Pending:    {processing, Completed, failed, expired, Cancelled, refunded},
+	processing: {Completed, failed, expired, Cancelled, refunded},
+	Completed:  {refunded, partlyRefunded},
+	expired:    {Completed, refunded},
+	failed:     {Completed, refunded},
+	refunded:   {},
+	Cancelled:  {},
+}
+
+// CheckOrders looks for every acknowledged order and at what has become of it.
+func (a *Audit) CheckOrders() {
+	exists, lost := a.Check("acknowledged orders are there")
+	moved, illegal := a.Check("they are as acknowledged, or legally later")
+	settled, unpaid := a.Check("orders whose money was taken are completed or refunded")
+	for _, c := range a.Claims {
+		exists.Checked++
+		o := c.Found
+		if o.ID != c.Order {
+			lost("order %s of %s, acknowledged as %s, is not found", c.Order, c.email, c.Status)
+			continue
+		}
+		moved.Checked++
+		switch {
+		case o.Status != c.Status && !slices.Contains(laterStatuses[c.Status], o.Status):
+			illegal("order %s was acknowledged as %s and is %s", c.Order, c.Status, o.Status)
+		case o.Status == Cancelled && !c.cancelling:
+			illegal("order %s is cancelled and nobody asked for that", c.Order)
+		case o.Total != c.total:
+			illegal("order %s was acknowledged at %s and is at %s", c.Order, c.total, o.Total)
+		case !maps.Equal(CountItems(c.Items), CountItems(o.Items)):
+			illegal("order %s was for %v and is for %v", c.Order, c.Items, o.Items)
+		}
+		if c.paid {
+			settled.Checked++
+			if o.Status != Completed && o.Status != refunded && o.Status != partlyRefunded {
+				unpaid("order %s: the provider has its money and it is %s", c.Order, o.Status)
+			}
+		}
+	}
+}
+
+// CheckTickets sees that orders have the tickets that they should have, that
+// acknowledged ones are unchanged, and that none stands in two orders.
+func (a *Audit) CheckTickets() {
+	right, wrong := a.Check("orders have the tickets they should have")
+	kept, gone := a.Check("acknowledged tickets are there")
+	unique, twice := a.Check("no ticket id or code twice")
+	owner := make(map[string]string)
+	for _, c := range a.Claims {
+		o := c.Found
+		if o.ID == "" {
+			continue
+		}
+		if o.Status != refunded && o.Status != partlyRefunded { // those list what was given back
+			right.Checked++
+			if want, have := countWantedTickets(o), countTickets(o.Tickets); !maps.Equal(want, have) {
+				wrong("order %s is %s and has tickets %v, not %v", o.ID, o.Status, have, want)
+			}
+		}
+		now := make(map[string]ticket)
+		for _, t := range o.Tickets {
+			unique.Checked++
+			now[t.ID] = t
+			for _, name := range []string{"id " + t.ID, "code " + t.Code} {
+				if other, taken := owner[name]; taken {
+					twice("ticket %s is in order %s and in order %s", name, other, o.ID)
+				}
+				owner[name] = o.ID
+			}
+		}
+		for id, t := range c.tickets {
+			kept.Checked++
+			if now[id] != t {
+				gone("order %s: acknowledged ticket %+v is now %+v", o.ID, t, now[id])
+			}
+		}
+	}
+}
+
+// countWantedTickets is how many tickets of each type the order should have.
+func countWantedTickets(o Order) map[string]int {
+	if o.Status != Completed {
+		return nil
+	}
+	return CountItems(o.Items)
+}
+
+// CountItems adds up the quantities by ticket type.
+func CountItems(items []Item) map[string]int {
+	n := make(map[string]int)
+	for _, i := range items {
+		n[i.TicketTypeID] += i.Quantity
+	}
+	return n
+}
+
+func countTickets(tickets []ticket) map[string]int {
+	n := make(map[string]int)
+	for _, t := range tickets {
+		n[t.TicketTypeID]++
+	}
+	return n
+}

@@ -1,0 +1,287 @@
+package rush
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/big"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"boxoffice/loadtest/client"
+)
+
+// KeepsTickets says whether an order in this status keeps tickets from others.
+func KeepsTickets(status string) bool {
+	return status == Pending || status == processing || status == Completed
+}
+
+// checkCaps sees that no order and no customer has more than allowed.
+func (a *Audit) checkCaps() {
+	orders, over := a.Check("caps per order")
+	customers, greedy := a.Check("caps per customer")
+	type holding struct{ email, ticketType string }
+	held := make(map[holding]int)
+	for _, c := range a.Claims {
+		if !KeepsTickets(c.Found.Status) {
+			continue
+		}
+		orders.Checked++
+		for ticketType, n := range CountItems(c.Found.Items) {
+			held[holding{c.email, ticketType}] += n
+			if n > MaxPerOrder {
+				over("order %s has %d of type %s, more than %d", c.Order, n, ticketType, MaxPerOrder)
+			}
+		}
+	}
+	for h, n := range held {
+		customers.Checked++
+		if n > MaxPerCustomer {
+			greedy("%s has %d of type %s, more than %d", h.email, n, h.ticketType, MaxPerCustomer)
+		}
+	}
+}
+
+// untilAgreed repeats a comparison until it agrees or the time for that is over:
+// what is read may be a second old, and orders may expire or be refunded
+// meanwhile.
+func (a *Audit) untilAgreed(ctx context.Context, compare func() bool) {
+	for deadline := time.Now().Add(a.Rush.Config.Agree); !compare() && time.Now().Before(deadline); {
+		select {
+		case <-time.After(500 * time.Millisecond):
+		case <-ctx.Done():
+			return
+		}
+		a.ReadOrders(ctx, a.openClaims())
+	}
+}
+
+// openClaims are the claims whose order may still move.
+func (a *Audit) openClaims() []*Claim {
+	var open []*Claim
+	for _, c := range a.Claims {
+		if s := c.Found.Status; s == Pending || s == processing || s == expired {
+			open = append(open, c)
+		}
+	}
+	return open
+}
+
+// CheckStock sees that what is gone from each type is what orders hold, and
+// never more than there was.
+func (a *Audit) CheckStock(ctx context.Context) {
+	c, found := a.Check("stock: gone = paid + free + pending, never more than there was")
+	var held, gone map[string]int
+	var err error
+	a.untilAgreed(ctx, func() bool {
+		held = a.heldByType()
+		gone, err = a.goneByType(ctx)
+		for _, t := range a.allTypes() {
+			if err != nil || held[t.ID] != gone[t.ID] {
+				return false
+			}
+		}
+		return true
+	})
+	if err != nil {
+		found("the ticket types could not be read: %v", err)
+		return
+	}
+	for _, t := range a.allTypes() {
+		c.Checked += int64(held[t.ID])
+		if held[t.ID] != gone[t.ID] {
+			found("%s: %d of %d are gone and orders hold %d", t.Name, gone[t.ID], t.Quantity, held[t.ID])
+		}
+		if held[t.ID] > t.Quantity {
+			found("%s is oversold: orders hold %d of %d", t.Name, held[t.ID], t.Quantity)
+		}
+	}
+}
+
+// heldByType is how many tickets of each type orders keep from others.
+func (a *Audit) heldByType() map[string]int {
+	held := make(map[string]int)
+	for _, c := range a.Claims {
+		if KeepsTickets(c.Found.Status) {
+			for ticketType, n := range CountItems(c.Found.Items) {
+				held[ticketType] += n
+			}
+		}
+	}
+	return held
+}
+
+// allSales are all that the rush's clients were after.
+func (a *Audit) allSales() []*Sale { return append([]*Sale{a.Rush.Sale}, a.Rush.AlsoOnSale...) }
+
+func (a *Audit) allTypes() (all []SaleType) {
+	for _, s := range a.allSales() {
+		all = append(all, s.Types...)
+	}
+	return all
+}
+
+// goneByType is how many tickets of each type the service says are gone.
+func (a *Audit) goneByType(ctx context.Context) (map[string]int, error) {
+	gone := make(map[string]int)
+	for _, s := range a.allSales() {
+		var types ticketTypes
+		path := "/events/" + url.PathEscape(s.EventID) + "/tickets"
+		if ans := a.Ask(ctx, a.Rush.Network.Source(0), client.Call{Method: "GET", Path: path}, &types); !ans.OK() {
+			return nil, ans.Err()
+		}
+		for _, t := range types.Items {
+			if t.Available != nil {
+				gone[t.ID] = t.QuantityTotal - *t.Available
+			}
+		}
+	}
+	return gone, nil
+}
+
+// errNoSimulator says that buyers pay at something that lists no payments.
+var errNoSimulator = errors.New("not compared: the provider is no simulator")
+
+// transaction is one row of the payment simulator's list.
+type transaction struct {
+	Reference string `json:"reference"`
+	Paid      int64  `json:"paid"` // minor units
+	Refunded  int64  `json:"refunded"`
+}
+
+// CheckMoney compares what the provider kept for this sale with what completed
+// orders cost, order by order.
+func (a *Audit) CheckMoney(ctx context.Context, paysim string) {
+	c, found := a.Check("money: what the provider kept = completed orders")
+	if paysim == "" {
+		c.Note = "no buyer was sent to pay"
+		return
+	}
+	var kept map[*Claim]int64
+	var wrong []string
+	var err error
+	a.untilAgreed(ctx, func() bool {
+		kept, err = a.keptByClaim(ctx, paysim)
+		wrong = a.wrongSums(kept)
+		return errors.Is(err, errNoSimulator) || err == nil && len(wrong) == 0
+	})
+	switch {
+	case errors.Is(err, errNoSimulator):
+		c.Note = err.Error()
+		return
+	case err != nil:
+		found("the provider's list could not be read: %v", err)
+		return
+	}
+	var sum int64
+	for _, n := range kept {
+		sum += n
+	}
+	c.Checked, c.Note = int64(len(a.Claims)), "kept "+formatMinorUnits(sum)
+	for _, text := range wrong {
+		found("%s", text)
+	}
+}
+
+// wrongSums tells of each order that cost something else than was kept for it.
+func (a *Audit) wrongSums(kept map[*Claim]int64) []string {
+	var wrong []string
+	for _, c := range a.Claims {
+		o := c.Found
+		if o.ID == "" || o.Status == partlyRefunded {
+			continue
+		}
+		var due int64
+		if o.Status == Completed {
+			var err error
+			if due, err = parseMinorUnits(o.Total); err != nil {
+				wrong = append(wrong, fmt.Sprintf("order %s: %v", o.ID, err))
+				continue
+			}
+		}
+		if kept[c] != due {
+			wrong = append(wrong, fmt.Sprintf("order %s is %s over %s %s and the provider kept %s",
+				o.ID, o.Status, o.Total, o.Currency, formatMinorUnits(kept[c])))
+		}
+	}
+	return wrong
+}
+
+// keptByClaim is what the provider took and did not give back, in minor units, by the
+// order that a transaction's reference belongs to: one that lists it, or else
+// one whose number the reference starts with.
+func (a *Audit) keptByClaim(ctx context.Context, paysim string) (map[*Claim]int64, error) {
+	transactions, err := a.readTransactions(ctx, paysim)
+	if err != nil {
+		return nil, err
+	}
+	byReference, byNumber := make(map[string]*Claim), make(map[string]*Claim)
+	for _, c := range a.Claims {
+		byNumber[c.Found.OrderNumber] = c
+		for _, p := range c.Found.Payments {
+			byReference[p.Reference] = c
+		}
+	}
+	kept := make(map[*Claim]int64)
+	for _, t := range transactions {
+		c := byReference[t.Reference]
+		if i := strings.LastIndexByte(t.Reference, '-'); c == nil && i > 0 {
+			c = byNumber[t.Reference[:i]]
+		}
+		if c != nil { // else of another sale
+			kept[c] += t.Paid - t.Refunded
+		}
+	}
+	return kept, nil
+}
+
+// readTransactions reads the simulator's whole list, page by page.
+func (a *Audit) readTransactions(ctx context.Context, paysim string) ([]transaction, error) {
+	sim, err := client.ParseTarget(paysim)
+	if err != nil {
+		return nil, err
+	}
+	var all []transaction
+	for from := int64(0); ; {
+		var resp fasthttp.Response
+		path := fmt.Sprintf("/_sim/transactions?limit=10000&from=%d", from)
+		req := &client.Request{Method: "GET", Host: sim.Host, Path: path}
+		if err := a.Rush.Network.Source(0).Do(ctx, req, &resp); err != nil {
+			return nil, err
+		}
+		if resp.StatusCode() != 200 {
+			return nil, fmt.Errorf("%w: GET %s answers %d", errNoSimulator, path, resp.StatusCode())
+		}
+		var page struct {
+			Transactions []transaction `json:"transactions"`
+			Next         int64         `json:"next"`
+		}
+		if err := json.Unmarshal(resp.Body(), &page); err != nil {
+			return nil, fmt.Errorf("GET %s: %w", path, err)
+		}
+		all = append(all, page.Transactions...)
+		if page.Next <= from {
+			return all, nil
+		}
+		from = page.Next
+	}
+}
+
+// parseMinorUnits reads a decimal string of two places.
+func parseMinorUnits(amount string) (int64, error) {
+	r, ok := new(big.Rat).SetString(amount)
+	if !ok {
+		return 0, fmt.Errorf("amount %q is no decimal", amount)
+	}
+	r.Mul(r, big.NewRat(100, 1))
+	if !r.IsInt() || !r.Num().IsInt64() {
+		return 0, fmt.Errorf("amount %q has no whole minor units", amount)
+	}
+	return r.Num().Int64(), nil
+}
+
+func formatMinorUnits(minor int64) string { return big.NewRat(minor, 100).FloatString(2) }

@@ -1,0 +1,303 @@
+package rush
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"time"
+
+	"github.com/google/uuid"
+
+	"boxoffice/loadtest/client"
+	"boxoffice/loadtest/openloop"
+)
+
+// The operations of a buyer; OpNames are their names in the report.
+const (
+	opEvent openloop.Op = iota
+	opTickets
+	OpPlace
+	opPay
+	opCheckout
+	opVerify
+	opRead
+	OpCancel
+)
+
+// OpNames names the operations, in their order.
+var OpNames = []string{
+	"GET event", "GET tickets", "POST order", "POST pay", "POST checkout (paysim)", "POST verify", "GET order", "POST cancel",
+}
+
+// Stage is what a buyer does next: one request.
+type Stage func(*Buyer, context.Context) openloop.Result
+
+// Buyer is one visitor of the sale: looks at the event and its tickets, orders,
+// and then pays, walks away or cancels. A request that got no definite answer
+// is sent again, the same bytes from the same address, until the buyer's
+// patience ends.
+type Buyer struct {
+	rush   *Rush
+	svc    client.API
+	Number int
+	From   *client.Source
+	Random *rand.Rand
+
+	Next      Stage
+	Email     string
+	key       string // Idempotency-Key of the placement
+	Placement []byte // body of the placement
+	Items     []Item
+	intention intention
+	twin      bool // sends another's placement a second time, and nothing else
+
+	order    Order
+	checkout *url.URL // where to pay
+
+	// Of the request that is being repeated.
+	since   time.Time // of its first try
+	Tries   int
+	InDoubt bool   // sent, and no definite answer yet
+	keyOnce string // Idempotency-Key of pay, verify or cancel
+}
+
+// intention is what a buyer will do with a pending order.
+type intention int
+
+const (
+	pays intention = iota
+	walksAway
+	cancels
+)
+
+// NewBuyer draws what the buyer does from the seed and the buyer's number.
+func (r *Rush) NewBuyer(n int) *Buyer {
+	rng := rand.New(rand.NewPCG(r.Config.Seed, uint64(n)))
+	b := &Buyer{
+		rush: r, svc: r.API, Number: n, Random: rng, Next: (*Buyer).lookAtEvent,
+		From:  r.Network.Source(n),
+		Email: fmt.Sprintf("buyer-%d@load.test", n),
+		Items: pickItems(rng, r.Sale.Types[:r.Config.Types]),
+		key:   uuid.NewString(), // not from the seed: a second run is no repeat of the first
+	}
+	if n > 0 && rng.Float64() < r.Config.Returning {
+		b.Email = fmt.Sprintf("buyer-%d@load.test", rng.IntN(n))
+	}
+	switch u := rng.Float64(); {
+	case u < r.Config.Abandon:
+		b.intention = walksAway
+	case u < r.Config.Abandon+r.Config.Cancel:
+		b.intention = cancels
+	}
+	b.Placement = Encode(PlaceOrder{Items: b.Items, GuestEmail: b.Email, GuestName: "Load Buyer"})
+	return b
+}
+
+// Step sends the buyer's next request.
+func (b *Buyer) Step(ctx context.Context) openloop.Result {
+	if b.since.IsZero() {
+		b.since = time.Now()
+	}
+	placing := openloop.Op(b.rush.PlaceAs.Load())
+	r := b.Next(b, ctx)
+	if r.Op == OpPlace {
+		r.Op = placing
+	}
+	return r
+}
+
+func (b *Buyer) lookAtEvent(ctx context.Context) openloop.Result {
+	a := b.svc.Do(ctx, b.From, client.Call{Method: "GET", Path: "/events/" + url.PathEscape(b.rush.Sale.Slug)}, nil)
+	if !a.OK() {
+		return b.RepeatLater(opEvent, a)
+	}
+	return b.ThenDo(opEvent, a, (*Buyer).lookAtTickets, b.ThinkTime())
+}
+
+func (b *Buyer) lookAtTickets(ctx context.Context) openloop.Result {
+	path := "/events/" + url.PathEscape(b.rush.Sale.EventID) + "/tickets"
+	a := b.svc.Do(ctx, b.From, client.Call{Method: "GET", Path: path}, nil)
+	if !a.OK() {
+		return b.RepeatLater(opTickets, a)
+	}
+	if b.Random.Float64() >= b.rush.Config.Duplicate {
+		return b.ThenDo(opTickets, a, (*Buyer).PlaceOrder, b.ThinkTime())
+	}
+	// A double click: both requests are due at once.
+	b.rush.Count.Duplicates.Add(1)
+	twin := *b
+	twin.twin, twin.Random = true, rand.New(rand.NewPCG(b.rush.Config.Seed, ^uint64(b.Number)))
+	twin.turnTo((*Buyer).PlaceOrder)
+	r := b.ThenDo(opTickets, a, (*Buyer).PlaceOrder, 0)
+	r.Also = &twin
+	return r
+}
+
+// PlaceOrder sends the order, and turns to what the buyer does once it has it.
+func (b *Buyer) PlaceOrder(ctx context.Context) openloop.Result {
+	b.noteDoubt()
+	var o Order
+	a := b.svc.Do(ctx, b.From, client.Call{Method: "POST", Path: "/orders", Key: b.key, Body: b.Placement}, &o)
+	if a.OK() && (o.ID == "" || o.AccessToken == "") {
+		a.Code, a.Message = client.CodeUnreadable, "an order without id or accessToken"
+	}
+	if a.Unsettled() {
+		return b.RepeatLater(OpPlace, a)
+	}
+	b.noteAnswered()
+	if !a.OK() {
+		if !b.twin {
+			b.rush.Count.Refused.Add(1)
+		}
+		return b.End(OpPlace, a)
+	}
+	b.order = o
+	b.rush.Acks.Add(Entry{
+		What: AckPlaced, Buyer: b.Number, Key: b.key, Order: o.ID, Token: o.AccessToken, Status: o.Status,
+		Total: o.Total, Email: b.Email, Items: b.Items, Tickets: o.Tickets, From: b.Number,
+	})
+	if b.twin {
+		return b.End(OpPlace, a)
+	}
+	b.rush.Count.Placed.Add(1)
+	if o.Status == Completed {
+		b.rush.Count.Free.Add(1)
+		if len(o.Tickets) == 0 {
+			return b.ThenDo(OpPlace, a, (*Buyer).readOrder, b.ThinkTime())
+		}
+		return b.End(OpPlace, a)
+	}
+	return b.afterPlacing(a)
+}
+
+// afterPlacing turns to what the buyer will do with the pending order.
+func (b *Buyer) afterPlacing(a client.Answer) openloop.Result {
+	switch {
+	case b.rush.Settling.Load():
+		return b.End(OpPlace, a)
+	case b.intention == walksAway:
+		b.rush.Count.Abandoned.Add(1)
+		return b.End(OpPlace, a)
+	case b.intention == cancels:
+		return b.ThenDo(OpPlace, a, (*Buyer).cancelOrder, b.ThinkTime())
+	}
+	return b.ThenDo(OpPlace, a, (*Buyer).startPayment, b.ThinkTime())
+}
+
+func (b *Buyer) startPayment(ctx context.Context) openloop.Result {
+	var at payAt
+	a := b.svc.Do(ctx, b.From, b.newCall("/orders/"+url.PathEscape(b.order.ID)+"/pay", map[string]string{
+		"provider": "paystack", "token": b.order.AccessToken,
+	}), &at)
+	if !a.OK() {
+		return b.RepeatLater(opPay, a)
+	}
+	u, err := url.Parse(at.AuthorizationURL)
+	if err == nil {
+		_, err = client.HostOf(u)
+	}
+	if err != nil {
+		a.Code, a.Message = client.CodeUnreadable, fmt.Sprintf("authorizationUrl %q: %v", at.AuthorizationURL, err)
+		return b.End(opPay, a)
+	}
+	b.checkout = u
+	b.rush.notePaysim(u)
+	return b.ThenDo(opPay, a, (*Buyer).payAtProvider, b.ThinkTime())
+}
+
+// payAtProvider is what the buyer does on the provider's page.
+func (b *Buyer) payAtProvider(ctx context.Context) openloop.Result {
+	b.noteDoubt()
+	host, err := client.HostOf(b.checkout)
+	if err != nil {
+		return b.End(opCheckout, client.Answer{Code: client.CodeUnreadable, Message: err.Error()})
+	}
+	a := client.Exchange(ctx, b.From, &client.Request{
+		Method: "POST", Host: host, Path: b.checkout.RequestURI(),
+		ContentType: "application/x-www-form-urlencoded", Body: []byte("outcome=success"),
+	}, nil)
+	if !a.OK() {
+		if !a.Unsettled() {
+			b.noteAnswered()
+		}
+		return b.RepeatLater(opCheckout, a)
+	}
+	b.rush.Acks.Add(Entry{What: ackPaid, Buyer: b.Number, Order: b.order.ID, Total: b.order.Total})
+	return b.ThenDo(opCheckout, a, (*Buyer).verifyPayment, 0)
+}
+
+// verifyPayment asks until the order is completed. The money is paid, so the buyer is
+// in doubt until then.
+func (b *Buyer) verifyPayment(ctx context.Context) openloop.Result {
+	var o Order
+	a := b.svc.Do(ctx, b.From, b.newCall("/payments/verify", map[string]string{
+		"orderId": b.order.ID, "token": b.order.AccessToken,
+	}), &o)
+	if !a.OK() {
+		return b.RepeatLater(opVerify, a)
+	}
+	if o.Status == Pending || o.Status == processing {
+		b.keyOnce = "" // the next one is a new question
+		return b.RepeatLater(opVerify, client.Answer{Status: a.Status})
+	}
+	b.noteAnswered()
+	b.noteStatus(o)
+	if o.Status == Completed {
+		b.rush.Count.Paid.Add(1)
+		if len(o.Tickets) == 0 {
+			return b.ThenDo(opVerify, a, (*Buyer).readOrder, 0)
+		}
+	}
+	return b.End(opVerify, a)
+}
+
+// readOrder fetches the tickets of a completed order.
+func (b *Buyer) readOrder(ctx context.Context) openloop.Result {
+	var o Order
+	a := b.svc.Do(ctx, b.From, readOrder(b.order.ID, b.order.AccessToken), &o)
+	if !a.OK() {
+		return b.RepeatLater(opRead, a)
+	}
+	b.noteStatus(o)
+	return b.End(opRead, a)
+}
+
+func (b *Buyer) cancelOrder(ctx context.Context) openloop.Result {
+	if b.Tries == 0 {
+		b.rush.Acks.Add(Entry{What: AskCancel, Buyer: b.Number, Order: b.order.ID})
+	}
+	b.noteDoubt()
+	var o Order
+	a := b.svc.Do(ctx, b.From, b.newCall("/orders/"+url.PathEscape(b.order.ID)+"/cancel", map[string]string{
+		"token": b.order.AccessToken,
+	}), &o)
+	if a.Unsettled() {
+		return b.RepeatLater(OpCancel, a)
+	}
+	b.noteAnswered()
+	if a.OK() {
+		b.rush.Count.Cancelled.Add(1)
+		b.noteStatus(Order{Status: Cancelled})
+	}
+	return b.End(OpCancel, a)
+}
+
+// noteStatus notes what the service said has become of the order.
+func (b *Buyer) noteStatus(o Order) {
+	b.rush.Acks.Add(Entry{
+		What: AckStatus, Buyer: b.Number, Order: b.order.ID, Status: o.Status, Tickets: o.Tickets,
+	})
+}
+
+// newCall is a call with a key of its own, the same one until the buyer moves on.
+func (b *Buyer) newCall(path string, body any) client.Call {
+	if b.keyOnce == "" {
+		b.keyOnce = uuid.NewString()
+	}
+	return client.Call{Method: "POST", Path: path, Key: b.keyOnce, Body: Encode(body)}
+}
+
+func readOrder(id, token string) client.Call {
+	return client.Call{Method: "GET", Path: "/orders/" + url.PathEscape(id) + "?token=" + url.QueryEscape(token)}
+}

@@ -1,0 +1,56 @@
+package rush
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"boxoffice/loadtest/client"
+)
+
+// probeEvery is the pause between two writes that are tried while an outage is
+// measured.
+const probeEvery = 20 * time.Millisecond
+
+// ProbeUntilAcknowledged places small orders, each under a key of its own, until one is
+// acknowledged. The others are left to be settled; probing waits for them.
+func (r *Rush) ProbeUntilAcknowledged(ctx context.Context, atOnce int, once func(context.Context) bool) error {
+	acknowledged := make(chan struct{}, 1)
+	slots := make(chan struct{}, atOnce)
+	ticker := time.NewTicker(probeEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case slots <- struct{}{}:
+			r.Probing.Go(func() {
+				if once(ctx) {
+					select {
+					case acknowledged <- struct{}{}:
+					default: // another was first
+					}
+				}
+				<-slots
+			})
+		default: // all are waiting for an answer
+		}
+		select {
+		case <-acknowledged:
+			return nil
+		case <-ticker.C:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// PlaceProbe says whether one order of a free ticket was acknowledged.
+func (r *Rush) PlaceProbe(ctx context.Context, svc client.API, ticketType string) bool {
+	b := r.NewBuyer(probeBuyers + int(r.probes.Add(1)))
+	b.svc, b.Email = svc, fmt.Sprintf("probe-%d@load.test", b.Number)
+	b.Items = []Item{{TicketTypeID: ticketType, Quantity: 1}}
+	b.Placement = Encode(PlaceOrder{Items: b.Items, GuestEmail: b.Email, GuestName: "Probe"})
+	b.intention = walksAway
+	b.turnTo((*Buyer).PlaceOrder)
+	b.Step(ctx)
+	return b.order.ID != ""
+}

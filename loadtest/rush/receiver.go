@@ -1,0 +1,260 @@
+package rush
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+	"github.com/valyala/fasthttp"
+
+	"boxoffice/loadtest/openloop"
+)
+
+// Behaviour is how an endpoint answers.
+type Behaviour string
+
+// The behaviours.
+const (
+	Healthy     Behaviour = "healthy"
+	Hanging     Behaviour = "hanging"     // takes the request and says nothing
+	Failing     Behaviour = "failing"     // 500
+	Redirecting Behaviour = "redirecting" // 307, to where nobody must come
+	Dripping    Behaviour = "dripping"    // headers, a byte a second
+)
+
+// Receiver receives webhooks at endpoints of the harness's own, each on a port of
+// its own, as if each were another host. close ends it.
+type Receiver struct {
+	server    *fasthttp.Server
+	endpoints []*Endpoint
+	serving   sync.WaitGroup
+	done      chan struct{} // closed: whoever hangs lets go
+	strayed   atomic.Int64  // requests that came where a redirect points
+}
+
+// Endpoint is one endpoint.
+type Endpoint struct {
+	receiver  *Receiver
+	behaviour Behaviour
+	url       string
+	org       *Organizer
+	id        string // of the endpoint at the service
+	secret    string
+
+	mu       sync.Mutex
+	seen     map[string]int   // how often each event has arrived, by id
+	orders   map[string]bool  // whose creation has arrived
+	last     map[string]int64 // seq of the first attempt that came last, by event
+	Requests int64
+	forged   int64 // whose signature was wrong, or that could not be read
+	unsorted int64 // first attempts that came after a later fact of their event
+	lag      *hdrhistogram.Histogram
+	latest   time.Time // arrival of the latest event that was new
+}
+
+// maxLag bounds the delays that are told apart, in microseconds.
+const maxLag = 3_600_000_000
+
+// StartReceiver makes a receiver without endpoints. Close it.
+func StartReceiver() *Receiver {
+	m := &Receiver{done: make(chan struct{})}
+	m.server = &fasthttp.Server{Handler: m.serveRequest, NoDefaultServerHeader: true, NoDefaultDate: true, MaxRequestBodySize: 16 << 20, Logger: silentLog{}}
+	return m
+}
+
+// silentLog drops the server's complaints about requests that were given up.
+type silentLog struct{}
+
+// Printf drops.
+func (silentLog) Printf(string, ...any) {}
+
+// AddEndpoint makes an endpoint of an organizer that listens, and subscribes it to
+// everything.
+func (m *Receiver) AddEndpoint(ctx context.Context, o *Organizer, how Behaviour) error {
+	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return fmt.Errorf("webhooks: %w", err)
+	}
+	h := &Endpoint{
+		receiver: m, behaviour: how, org: o, url: fmt.Sprintf("http://%s/%d", ln.Addr(), len(m.endpoints)),
+		seen: map[string]int{}, orders: map[string]bool{}, last: map[string]int64{}, lag: hdrhistogram.New(1, maxLag, 3),
+	}
+	m.endpoints = append(m.endpoints, h)
+	m.serving.Go(func() { _ = m.server.Serve(ln) }) // ends with close
+	var made struct {
+		ID     string `json:"id"`
+		Secret string `json:"secret"`
+	}
+	if err := o.Post(ctx, "/webhooks", map[string]any{"url": h.url, "events": []string{"*"}}, &made); err != nil {
+		return err
+	}
+	h.id, h.secret = made.ID, made.Secret
+	return nil
+}
+
+// Close ends it, also when ctx has ended.
+func (m *Receiver) Close(ctx context.Context) error {
+	close(m.done)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	err := m.server.ShutdownWithContext(ctx)
+	m.serving.Wait()
+	if errors.Is(err, context.DeadlineExceeded) {
+		return nil // somebody holds a connection open, whose end is not waited for
+	}
+	return err
+}
+
+// EndpointsThat are the endpoints that behave in one way.
+func (m *Receiver) EndpointsThat(how Behaviour) []*Endpoint {
+	var some []*Endpoint
+	for _, h := range m.endpoints {
+		if h.behaviour == how {
+			some = append(some, h)
+		}
+	}
+	return some
+}
+
+func (m *Receiver) serveRequest(ctx *fasthttp.RequestCtx) {
+	at := time.Now()
+	var n int
+	if _, err := fmt.Sscanf(string(ctx.Path()), "/%d", &n); err != nil || n >= len(m.endpoints) {
+		m.strayed.Add(1)
+		return
+	}
+	h := m.endpoints[n]
+	h.noteRequest(ctx, at)
+	switch h.behaviour {
+	case Hanging:
+		<-m.done
+	case Failing:
+		ctx.SetStatusCode(fasthttp.StatusInternalServerError)
+	case Redirecting:
+		ctx.Response.Header.Set("Location", strings.TrimSuffix(h.url, fmt.Sprintf("/%d", n))+"/elsewhere")
+		ctx.SetStatusCode(fasthttp.StatusTemporaryRedirect)
+	case Dripping:
+		ctx.HijackSetNoResponse(true)
+		ctx.Hijack(m.answerSlowly)
+	case Healthy:
+		ctx.SetStatusCode(fasthttp.StatusNoContent)
+	}
+}
+
+// answerSlowly answers a byte a second, until the other side has enough.
+func (m *Receiver) answerSlowly(conn net.Conn) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	text := []byte("HTTP/1.1 200 OK\r\nX-Drip: ")
+	for {
+		if _, err := conn.Write(text); err != nil {
+			return
+		}
+		text = []byte("x")
+		select {
+		case <-tick.C:
+		case <-m.done:
+			return
+		}
+	}
+}
+
+// deliveredFact is what the harness reads of a fact, be it delivered or in the feed.
+type deliveredFact struct {
+	ID      string    `json:"id"`
+	Type    string    `json:"type"`
+	Created time.Time `json:"created"`
+	Seq     int64     `json:"seq"`
+	Data    struct {
+		Order  struct{ ID, EventID string } `json:"order"`
+		Ticket struct{ EventID string }     `json:"ticket"`
+	} `json:"data"`
+}
+
+// actingEvent is the event whose actor tells the fact, if it is one of orders or tickets.
+func (f *deliveredFact) actingEvent() string {
+	if f.Data.Order.EventID != "" {
+		return f.Data.Order.EventID
+	}
+	return f.Data.Ticket.EventID
+}
+
+// noteRequest notes a request. Of one that is not healthy only the number counts.
+func (h *Endpoint) noteRequest(ctx *fasthttp.RequestCtx, at time.Time) {
+	h.mu.Lock()
+	h.Requests++
+	h.mu.Unlock()
+	if h.behaviour != Healthy {
+		return
+	}
+	body := ctx.PostBody()
+	var f deliveredFact
+	genuine := h.isSignedBy(string(ctx.Request.Header.Peek("X-Service-Signature")), body, at) && json.Unmarshal(body, &f) == nil
+	first := string(ctx.Request.Header.Peek("X-Service-Attempt")) == "1"
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !genuine {
+		h.forged++
+		return
+	}
+	h.seen[f.ID]++
+	if h.seen[f.ID] > 1 {
+		return
+	}
+	h.latest = at
+	_ = h.lag.RecordValue(min(max(1, at.Sub(f.Created).Microseconds()), maxLag)) // within its range
+	if f.Type == "order.created" {
+		h.orders[f.Data.Order.ID] = true
+	}
+	if event := f.actingEvent(); event != "" && first {
+		if f.Seq < h.last[event] {
+			h.unsorted++
+		}
+		h.last[event] = f.Seq
+	}
+}
+
+// isSignedBy says whether a body carries the endpoint's signature.
+func (h *Endpoint) isSignedBy(signature string, body []byte, now time.Time) bool {
+	at, sum, ok := strings.Cut(strings.TrimPrefix(signature, "t="), ",v1=")
+	got, err := hex.DecodeString(sum)
+	var seconds int64
+	if _, scan := fmt.Sscan(at, &seconds); !ok || err != nil || scan != nil || now.Sub(time.Unix(seconds, 0)).Abs() > 5*time.Minute {
+		return false
+	}
+	mac := hmac.New(sha256.New, []byte(h.secret))
+	mac.Write([]byte(at + "."))
+	mac.Write(body)
+	return hmac.Equal(got, mac.Sum(nil))
+}
+
+// CountArrived is how many events have arrived, and how many deliveries repeated one.
+func (h *Endpoint) CountArrived() (events, again int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, n := range h.seen {
+		again += int64(n - 1)
+	}
+	return int64(len(h.seen)), again
+}
+
+// DeliveryDelays are those from a fact to its first arrival, over some endpoints.
+func DeliveryDelays(hooks []*Endpoint) openloop.Percentiles {
+	all := hdrhistogram.New(1, maxLag, 3)
+	for _, h := range hooks {
+		h.mu.Lock()
+		all.Merge(h.lag)
+		h.mu.Unlock()
+	}
+	return openloop.PercentilesOf(all)
+}

@@ -1,0 +1,172 @@
+// Package rush has buyers rush a sale, and audits what they were told, all over public
+// HTTP. It owns the buyers (state machines on an open arrival process, see package
+// openloop), the organizer who puts events on sale, the append-only log of what was
+// acknowledged, the receiver of webhooks, and the audit that asks the service about
+// every line of the log.
+//
+// The scenarios call it. A Session is for one run: OpenSession puts an event on sale,
+// Measure lets the buyers in, Conclude settles what is in doubt and audits, Close ends
+// it. Sending load to anything but loopback is refused unless asked for.
+package rush
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net/url"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"boxoffice/loadtest/client"
+	"boxoffice/loadtest/openloop"
+	"boxoffice/loadtest/report"
+)
+
+// settleTime bounds how long unanswered requests are repeated after a run.
+const settleTime = 60 * time.Second
+
+// probeBuyers is where the numbers of probe's buyers start, above all others.
+const probeBuyers = 1 << 30
+
+// Rush is one run of buyers against one sale. Run drives it, settle clears up
+// what is in doubt, the audit reads acks.
+type Rush struct {
+	Config     Config
+	API        client.API
+	Network    *client.Network
+	Sale       *Sale   // types on offer to buyers, and after them the reserve
+	AlsoOnSale []*Sale // of other clients, whom the audit believes as well
+	Acks       *AckLog
+
+	Count    counters
+	probes   atomic.Int64   // buyers made by probe
+	Probing  sync.WaitGroup // tries of probe still under way
+	Settling atomic.Bool    // the run is over: buyers go no further
+
+	Ops     []string      // names of the operations in the report
+	PlaceAs atomic.Uint32 // the operation that placing an order counts as; opPlace but in a run with phases
+
+	mu     sync.Mutex
+	doubts map[*Buyer]struct{} // those waiting for a definite answer
+	paysim string              // http://host:port where buyers are sent to pay
+}
+
+// counters are what became of the buyers.
+type counters struct {
+	Placed, Free, Paid, Abandoned, Cancelled, Refused, GaveUp, Duplicates atomic.Int64
+}
+
+// NewRush makes a rush whose buyers have not come yet. The network and the log stay
+// the caller's to close.
+func NewRush(cfg Config, svc client.API, net *client.Network, s *Sale, acks *AckLog) *Rush {
+	r := &Rush{Config: cfg, API: svc, Network: net, Sale: s, Acks: acks, Ops: OpNames, doubts: make(map[*Buyer]struct{})}
+	r.PlaceAs.Store(uint32(OpPlace))
+	return r
+}
+
+// letBuyersIn lets the buyers in, as scheduled.
+func (r *Rush) letBuyersIn(ctx context.Context, engine openloop.Config) (*openloop.Stats, error) {
+	rng := rand.New(rand.NewPCG(r.Config.Seed, 0))
+	st, err := openloop.Run(ctx, engine, r.Config.schedule(), rng, func(n int) openloop.Actor { return r.NewBuyer(n) })
+	if err != nil {
+		return st, fmt.Errorf("rush: %w", err)
+	}
+	return st, nil
+}
+
+// SettleDoubts repeats every request that got no definite answer until it gets one,
+// with the buyers' own bytes and keys, and notes those that never do.
+func (r *Rush) SettleDoubts(ctx context.Context, log *slog.Logger) {
+	r.Settling.Store(true)
+	ctx, cancel := context.WithTimeout(ctx, settleTime)
+	defer cancel()
+	work := make(chan *Buyer)
+	var workers sync.WaitGroup
+	for range 32 {
+		workers.Go(func() {
+			for b := range work {
+				b.settleDoubt(ctx)
+			}
+		})
+	}
+	open := r.listDoubts()
+	for _, b := range open {
+		work <- b
+	}
+	close(work)
+	workers.Wait()
+	left := r.listDoubts()
+	log.InfoContext(ctx, "settled what was in doubt", slog.Int("requests", len(open)), slog.Int("unresolved", len(left)))
+	for _, b := range left {
+		r.Acks.Add(Entry{What: AckUnresolved, Buyer: b.Number, Key: b.key, Order: b.order.ID})
+	}
+}
+
+// settleDoubt steps one buyer on until it is in no doubt.
+func (b *Buyer) settleDoubt(ctx context.Context) {
+	b.since, b.Tries = time.Now(), 0
+	for b.InDoubt {
+		r := b.Step(ctx)
+		if r.Done {
+			return
+		}
+		select {
+		case <-time.After(r.Wait):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (r *Rush) addDoubt(b *Buyer) {
+	r.mu.Lock()
+	r.doubts[b] = struct{}{}
+	r.mu.Unlock()
+}
+
+func (r *Rush) removeDoubt(b *Buyer) {
+	r.mu.Lock()
+	delete(r.doubts, b)
+	r.mu.Unlock()
+}
+
+func (r *Rush) listDoubts() []*Buyer {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var all []*Buyer
+	for b := range r.doubts {
+		all = append(all, b)
+	}
+	return all
+}
+
+// notePaysim remembers where the service sends buyers to pay.
+func (r *Rush) notePaysim(u *url.URL) {
+	r.mu.Lock()
+	r.paysim = u.Scheme + "://" + u.Host
+	r.mu.Unlock()
+}
+
+// PaysimSeen is where the service has sent buyers to pay; empty: it has sent nobody.
+func (r *Rush) PaysimSeen() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.paysim
+}
+
+// CountOutcomes is what became of the buyers, for the report.
+func (r *Rush) CountOutcomes() []report.Count {
+	c := &r.Count
+	return []report.Count{
+		{Name: "orders acknowledged", Count: c.Placed.Load()},
+		{Name: "of them free, completed", Count: c.Free.Load()},
+		{Name: "of them paid, completed", Count: c.Paid.Load()},
+		{Name: "of them cancelled", Count: c.Cancelled.Load()},
+		{Name: "of them never paid", Count: c.Abandoned.Load()},
+		{Name: "orders refused", Count: c.Refused.Load()},
+		{Name: "orders sent twice at once", Count: c.Duplicates.Load()},
+		{Name: "requests given up", Count: c.GaveUp.Load()},
+	}
+}

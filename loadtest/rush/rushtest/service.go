@@ -1,0 +1,375 @@
+package rushtest
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/valyala/fasthttp"
+)
+
+// Service is a small ticketing service in memory, with its payment provider, on
+// one port. It is right by default; bugs says where it is not.
+type Service struct {
+	URL  string
+	bugs Bugs
+
+	mu       sync.Mutex
+	types    map[string]*svcType
+	order    map[string]*svcOrder
+	byKey    map[string]string // address and Idempotency-Key -> order
+	paid     map[string]int64  // by reference
+	requests int
+	Places   int
+	complete int
+	journal  io.Writer // of what changes something; nil: none
+	Told     Telling
+	down     atomic.Bool
+}
+
+// Bugs are what can be wrong with a service. Each acts on one request in nth
+// (0: never).
+type Bugs struct {
+	Oversell     bool
+	LoseOrder    int  // acknowledges and forgets
+	DoubleTicket int  // gives out a ticket code a second time
+	ShortTickets int  // issues one ticket too few
+	IgnoreKeys   bool // makes a second order for a repeated key
+	KeepStock    bool // a cancel gives nothing back
+	Overcharge   int  // the provider takes more than the order costs
+	Uncancel     int  // a cancel is acknowledged and forgotten
+	CutAfter     int  // carries a request out and drops the connection
+	Refuse       int  // answers 503 without carrying out
+	Break500     int  // answers 500 without carrying out
+	Gate         func()
+	Telling      TellingBugs
+}
+
+type svcType struct {
+	ID            string `json:"id"`
+	QuantityTotal int    `json:"quantityTotal"`
+	Available     int    `json:"available"`
+	price         int
+}
+
+type svcOrder struct {
+	ID          string      `json:"id"`
+	OrderNumber string      `json:"orderNumber"`
+	Status      string      `json:"status"`
+	Currency    string      `json:"currency"`
+	Total       string      `json:"total"`
+	AccessToken string      `json:"accessToken,omitempty"`
+	Items       []svcItem   `json:"items"`
+	Tickets     []svcTicket `json:"tickets"`
+	email       string
+	cents       int64
+}
+
+type svcItem struct {
+	TicketTypeID string `json:"ticketTypeId"`
+	Quantity     int    `json:"quantity"`
+}
+
+type svcTicket struct {
+	ID           string `json:"id"`
+	Code         string `json:"code"`
+	TicketTypeID string `json:"ticketTypeId"`
+}
+
+// Start starts a service that is wrong as its bugs say. It ends with the test.
+func Start(t *testing.T, b Bugs) *Service {
+	t.Helper()
+	s := newService(b)
+	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	s.URL = "http://" + ln.Addr().String()
+	server := &fasthttp.Server{Handler: s.serve, Logger: quiet{}}
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(ln) }()
+	t.Cleanup(func() {
+		require.NoError(t, server.Shutdown())
+		require.NoError(t, <-done)
+	})
+	return s
+}
+
+func newService(b Bugs) *Service {
+	return &Service{
+		bugs: b, types: map[string]*svcType{}, order: map[string]*svcOrder{}, byKey: map[string]string{}, paid: map[string]int64{},
+	}
+}
+
+// quiet drops the server's complaints about connections that it cut itself.
+type quiet struct{}
+
+func (quiet) Printf(string, ...any) {}
+
+func nth(n, every int) bool { return every > 0 && n%every == 0 }
+
+func (s *Service) serve(ctx *fasthttp.RequestCtx) {
+	if s.bugs.Gate != nil {
+		s.bugs.Gate()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.requests++
+	path := strings.TrimPrefix(string(ctx.Path()), "/api/v1")
+	setUp := strings.HasPrefix(path, "/organizer") || strings.HasPrefix(path, "/auth") || strings.HasPrefix(path, "/webhooks") || strings.HasPrefix(path, "/_sim")
+	if s.down.Load() || !setUp && nth(s.requests, s.bugs.Refuse) {
+		fail(ctx, 503, "OVERLOADED")
+		return
+	}
+	if !setUp && nth(s.requests, s.bugs.Break500) {
+		fail(ctx, 500, "INTERNAL")
+		return
+	}
+	if s.journal != nil && ctx.IsPost() {
+		s.note(ctx)
+	}
+	s.route(ctx, string(ctx.Method()), path)
+	if !setUp && nth(s.requests, s.bugs.CutAfter) {
+		_ = ctx.Conn().Close()
+	}
+}
+
+func (s *Service) route(ctx *fasthttp.RequestCtx, method, path string) {
+	part := strings.Split(strings.Trim(path, "/"), "/")
+	switch {
+	case path == "/readyz":
+	case path == "/webhooks":
+		s.Told.subscribe(ctx)
+	case path == "/organizer/facts":
+		s.Told.list(ctx)
+	case path == "/auth/login":
+		data(ctx, 200, map[string]string{"accessToken": "organizer"})
+	case path == "/auth/register":
+		data(ctx, 201, map[string]string{"accessToken": "organizer"})
+	case path == "/organizer/events":
+		data(ctx, 201, map[string]string{"id": "event-1", "slug": "load-test"})
+	case path == "/organizer/events/event-1/tickets":
+		s.addType(ctx)
+	case path == "/organizer/events/event-1/publish", path == "/events/load-test":
+		data(ctx, 200, map[string]string{"id": "event-1"})
+	case path == "/events/event-1/tickets":
+		all := []*svcType{}
+		for _, t := range s.types {
+			all = append(all, t)
+		}
+		data(ctx, 200, map[string]any{"items": all})
+	case method == "POST" && path == "/orders":
+		s.place(ctx)
+	case part[0] == "orders" && len(part) == 2:
+		if o := s.find(ctx, part[1], string(ctx.QueryArgs().Peek("token"))); o != nil {
+			shown := *o
+			shown.AccessToken = ""
+			data(ctx, 200, shown)
+		}
+	case part[0] == "orders" && part[2] == "pay":
+		if o := s.find(ctx, part[1], bodyToken(ctx)); o != nil {
+			data(ctx, 200, map[string]string{"authorizationUrl": s.URL + "/checkout/" + o.ID})
+		}
+	case part[0] == "orders" && part[2] == "cancel":
+		if o := s.find(ctx, part[1], bodyToken(ctx)); o != nil {
+			s.cancel(ctx, o)
+		}
+	case part[0] == "checkout":
+		s.checkout(ctx, part[1])
+	case path == "/payments/verify":
+		s.verify(ctx)
+	case path == "/_sim/transactions":
+		s.transactions(ctx)
+	default:
+		fail(ctx, 404, "NOT_FOUND")
+	}
+}
+
+func (s *Service) addType(ctx *fasthttp.RequestCtx) {
+	var in struct {
+		QuantityTotal int `json:"quantityTotal"`
+		Price         int `json:"price"`
+	}
+	if json.Unmarshal(ctx.PostBody(), &in) != nil {
+		fail(ctx, 400, "VALIDATION_ERROR")
+		return
+	}
+	t := &svcType{ID: fmt.Sprintf("type-%d", len(s.types)), QuantityTotal: in.QuantityTotal, Available: in.QuantityTotal, price: in.Price}
+	s.types[t.ID] = t
+	data(ctx, 201, t)
+}
+
+func (s *Service) place(ctx *fasthttp.RequestCtx) {
+	key := ctx.RemoteIP().String() + string(ctx.Request.Header.Peek("Idempotency-Key"))
+	if id, repeated := s.byKey[key]; repeated && !s.bugs.IgnoreKeys {
+		if o := s.find(ctx, id, "token"); o != nil {
+			data(ctx, 201, o)
+		}
+		return
+	}
+	var in struct {
+		Items      []svcItem `json:"items"`
+		GuestEmail string    `json:"guestEmail"`
+	}
+	if json.Unmarshal(ctx.PostBody(), &in) != nil {
+		fail(ctx, 400, "VALIDATION_ERROR")
+		return
+	}
+	o := &svcOrder{Status: "pending", Currency: "NGN", Items: in.Items, email: in.GuestEmail}
+	for _, i := range in.Items {
+		t := s.types[i.TicketTypeID]
+		switch {
+		case t.Available < i.Quantity && !s.bugs.Oversell:
+			fail(ctx, 409, "TICKET_SOLD_OUT")
+			return
+		case s.heldBy(in.GuestEmail, t.ID)+i.Quantity > 6:
+			fail(ctx, 409, "EXCEEDS_MAX_PER_CUSTOMER")
+			return
+		}
+		o.cents += int64(t.price * i.Quantity * 105)
+	}
+	for _, i := range in.Items {
+		s.types[i.TicketTypeID].Available -= i.Quantity
+	}
+	s.Places++
+	o.ID, o.OrderNumber, o.AccessToken = fmt.Sprintf("order-%d", s.Places), fmt.Sprintf("BX-%d", s.Places), "token"
+	o.Total = fmt.Sprintf("%d.%02d", o.cents/100, o.cents%100)
+	s.tell("order.created", o)
+	if o.cents == 0 {
+		s.finish(o)
+	}
+	s.byKey[key] = o.ID
+	s.order[o.ID] = o
+	data(ctx, 201, o)
+	if nth(s.Places, s.bugs.LoseOrder) {
+		delete(s.order, o.ID)
+	}
+}
+
+func (s *Service) heldBy(email, ticketType string) int {
+	n := 0
+	for _, o := range s.order {
+		if o.email == email && o.Status != "cancelled" {
+			for _, i := range o.Items {
+				if i.TicketTypeID == ticketType {
+					n += i.Quantity
+				}
+			}
+		}
+	}
+	return n
+}
+
+func (s *Service) finish(o *svcOrder) {
+	o.Status = "completed"
+	s.complete++
+	for _, i := range o.Items {
+		for k := range i.Quantity {
+			name := o.ID + "-" + i.TicketTypeID + "-" + strconv.Itoa(k)
+			o.Tickets = append(o.Tickets, svcTicket{"id-" + name, "code-" + name, i.TicketTypeID})
+		}
+	}
+	s.tell("order.completed", o)
+	if nth(s.complete, s.bugs.DoubleTicket) {
+		o.Tickets[0].Code = "code-of-another"
+	}
+	if nth(s.complete, s.bugs.ShortTickets) {
+		o.Tickets = o.Tickets[1:]
+	}
+}
+
+func (s *Service) find(ctx *fasthttp.RequestCtx, id, token string) *svcOrder {
+	o := s.order[id]
+	if o == nil || token != o.AccessToken {
+		fail(ctx, 404, "ORDER_NOT_FOUND")
+		return nil
+	}
+	return o
+}
+
+func bodyToken(ctx *fasthttp.RequestCtx) string {
+	var in struct {
+		Token string `json:"token"`
+	}
+	_ = json.Unmarshal(ctx.PostBody(), &in)
+	return in.Token
+}
+
+func (s *Service) cancel(ctx *fasthttp.RequestCtx, o *svcOrder) {
+	if o.Status == "pending" {
+		o.Status = "cancelled"
+		for _, i := range o.Items {
+			if !s.bugs.KeepStock {
+				s.types[i.TicketTypeID].Available += i.Quantity
+			}
+		}
+	}
+	data(ctx, 200, o)
+	if nth(s.Places, s.bugs.Uncancel) {
+		o.Status = "pending"
+		for _, i := range o.Items {
+			s.types[i.TicketTypeID].Available -= i.Quantity
+		}
+	}
+}
+
+func (s *Service) checkout(ctx *fasthttp.RequestCtx, id string) {
+	o := s.order[id]
+	if o == nil || string(ctx.PostArgs().Peek("outcome")) != "success" {
+		fail(ctx, 404, "NOT_FOUND")
+		return
+	}
+	s.paid[o.OrderNumber+"-1"] = o.cents
+	if nth(len(s.paid), s.bugs.Overcharge) {
+		s.paid[o.OrderNumber+"-1"]++
+	}
+	ctx.Redirect(s.URL, 303)
+}
+
+func (s *Service) verify(ctx *fasthttp.RequestCtx) {
+	var in struct {
+		OrderID string `json:"orderId"`
+		Token   string `json:"token"`
+	}
+	_ = json.Unmarshal(ctx.PostBody(), &in)
+	o := s.find(ctx, in.OrderID, in.Token)
+	if o == nil {
+		return
+	}
+	if o.Status == "pending" && s.paid[o.OrderNumber+"-1"] > 0 {
+		s.finish(o)
+	}
+	data(ctx, 200, map[string]any{"orderId": o.ID, "status": o.Status}) // no tickets: the buyer reads the order
+}
+
+func (s *Service) transactions(ctx *fasthttp.RequestCtx) {
+	type row struct {
+		Reference string `json:"reference"`
+		Paid      int64  `json:"paid"`
+	}
+	rows := []row{{"BX-of-another-sale-1", 5}}
+	for reference, paid := range s.paid {
+		rows = append(rows, row{reference, paid})
+	}
+	body, _ := json.Marshal(map[string]any{"transactions": rows, "next": 0})
+	ctx.SetBody(body)
+}
+
+func data(ctx *fasthttp.RequestCtx, status int, v any) {
+	body, err := json.Marshal(map[string]any{"data": v})
+	if err != nil {
+		panic(err)
+	}
+	ctx.SetStatusCode(status)
+	ctx.SetBody(body)
+}
+
+func fail(ctx *fasthttp.RequestCtx, status int, code string) {
+	ctx.SetStatusCode(status)
+	ctx.SetBodyString(`{"error":{"code":"` + code + `","message":"no","details":null},"meta":{"request_id":"1"}}`)
+}

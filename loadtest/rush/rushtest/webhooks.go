@@ -1,0 +1,115 @@
+package rushtest
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/valyala/fasthttp"
+)
+
+// Telling is the part of the service that tells the world.
+type Telling struct {
+	url    string // of the one endpoint; empty: none
+	secret string
+	Facts  []fact
+}
+
+// TellingBugs are what can be wrong with it. Each acts on one fact in nth (0:
+// never).
+type TellingBugs struct {
+	Untold int // it is neither in the feed nor delivered
+	Lose   int // it is not delivered
+	Repeat int // it is delivered twice, which is allowed
+	Forge  int // its signature is wrong
+	Invent int // it is delivered and not in the feed
+	Late   int // it is delivered as if it were the first
+}
+
+type fact struct {
+	ID      string         `json:"id"`
+	Type    string         `json:"type"`
+	Created time.Time      `json:"created"`
+	Seq     int            `json:"seq"`
+	Data    map[string]any `json:"data"`
+}
+
+func (s *Telling) subscribe(ctx *fasthttp.RequestCtx) {
+	var in struct {
+		URL string `json:"url"`
+	}
+	if json.Unmarshal(ctx.PostBody(), &in) != nil {
+		fail(ctx, 400, "VALIDATION_ERROR")
+		return
+	}
+	s.url, s.secret = in.URL, "whsec_test"
+	data(ctx, 201, map[string]string{"id": "1", "secret": s.secret})
+}
+
+// list is the feed, in pages of 100; a cursor counts facts.
+func (s *Telling) list(ctx *fasthttp.RequestCtx) {
+	from := ctx.QueryArgs().GetUintOrZero("after")
+	end := min(from+100, len(s.Facts))
+	page := map[string]any{"items": append([]fact{}, s.Facts[from:end]...), "cursor": fmt.Sprint(end), "nextCursor": nil}
+	if end < len(s.Facts) {
+		page["nextCursor"] = page["cursor"]
+	}
+	data(ctx, 200, page)
+}
+
+// tell tells of an order at once. The service is locked.
+func (s *Service) tell(typ string, o *svcOrder) {
+	t, bugs := &s.Told, s.bugs.Telling
+	seq := len(t.Facts) + 1
+	if nth(seq, bugs.Untold) {
+		t.Facts = append(t.Facts, fact{ID: fmt.Sprintf("evt_%d", seq), Type: "event.updated", Seq: seq})
+		return
+	}
+	f := fact{
+		ID: fmt.Sprintf("evt_%d", seq), Type: typ, Created: time.Now(), Seq: seq,
+		Data: map[string]any{"order": map[string]string{"id": o.ID, "eventId": "event-1"}},
+	}
+	t.Facts = append(t.Facts, f)
+	if t.url == "" || nth(seq, bugs.Lose) {
+		return
+	}
+	if nth(seq, bugs.Late) {
+		f.Seq = 1
+	}
+	t.post(f, nth(seq, bugs.Forge))
+	if nth(seq, bugs.Repeat) {
+		t.post(f, false)
+	}
+	if nth(seq, bugs.Invent) {
+		f.ID += "_of_nothing"
+		t.post(f, false)
+	}
+}
+
+func (s *Telling) post(f fact, forged bool) {
+	body, err := json.Marshal(f)
+	if err != nil {
+		panic(err)
+	}
+	at := time.Now().Unix()
+	mac := hmac.New(sha256.New, []byte(s.secret))
+	fmt.Fprintf(mac, "%d.%s", at, body)
+	if forged {
+		body = bytes.Replace(body, []byte("order-"), []byte("order+"), 1)
+	}
+	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, s.url, bytes.NewReader(body))
+	if err != nil {
+		panic(err)
+	}
+	req.Close = true
+	req.Header.Set("X-Service-Attempt", "1")
+	req.Header.Set("X-Service-Signature", fmt.Sprintf("t=%d,v1=%x", at, mac.Sum(nil)))
+	if resp, err := http.DefaultClient.Do(req); err == nil { // what did not arrive is the audit's to find
+		_ = resp.Body.Close()
+	}
+}

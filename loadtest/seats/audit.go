@@ -1,0 +1,324 @@
+package seats
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"boxoffice/loadtest/client"
+	"boxoffice/loadtest/report"
+	"boxoffice/loadtest/rig"
+	"boxoffice/loadtest/rush"
+	"boxoffice/loadtest/seats/viewers"
+)
+
+// possession is a time for which a shopper surely had a seat: from when it was told
+// so until it asked for something else, or the hold's time was up.
+type possession struct {
+	seat     string
+	buyer    int
+	from, to time.Time
+	until    time.Time // when the hold ends by itself; zero for an order
+	left     bool      // nobody ended it before
+}
+
+// seatAudit compares what shoppers and viewers were told with what the service
+// says.
+type seatAudit struct {
+	*rush.Audit
+	run    *seatsRun
+	bySeat map[string][]possession // by when they begin
+	orders map[string]*rush.Claim  // by seat, those that keep it
+}
+
+// forever is later than the run.
+const forever = 24 * time.Hour
+
+// auditSeats returns the verdict. An error means that it could not be reached.
+func (r *seatsRun) auditSeats(ctx context.Context) (report.Audit, error) {
+	a := &seatAudit{
+		Audit: &rush.Audit{Rush: r.Rush, ByOrder: make(map[string]*rush.Claim)}, run: r,
+		bySeat: make(map[string][]possession), orders: make(map[string]*rush.Claim),
+	}
+	entries := r.Acks.Entries()
+	a.Fold(entries)
+	a.ReadOrders(ctx, a.Claims)
+	a.CheckOrders()
+	a.CheckTickets()
+	a.CheckStock(ctx)
+	a.CheckMoney(ctx, cmp.Or(r.paysim, r.PaysimSeen()))
+	a.collectPossessions(entries)
+	a.checkHolders()
+	a.checkGrants(entries)
+	a.checkEnds()
+	a.checkViewers(ctx)
+	a.checkSold()
+	if err := context.Cause(ctx); err != nil {
+		return report.Audit{}, fmt.Errorf("audit: %w", err)
+	}
+	var result report.Audit
+	for _, c := range a.Checks {
+		result.Checks = append(result.Checks, *c)
+	}
+	return result, nil
+}
+
+// collectPossessions collects who surely had which seat when.
+func (a *seatAudit) collectPossessions(entries []rush.Entry) {
+	byBuyer := make(map[int][]rush.Entry)
+	for _, e := range entries {
+		byBuyer[e.Buyer] = append(byBuyer[e.Buyer], e)
+	}
+	for _, all := range byBuyer {
+		slices.SortStableFunc(all, func(x, y rush.Entry) int { return x.At.Compare(y.At) })
+		for i, e := range all {
+			switch e.What {
+			case rush.AckHeld:
+				h := possession{buyer: e.Buyer, from: e.At, to: e.Until, until: e.Until, left: true}
+				if end := nextEntry(all[i+1:], rush.AskSeats); !end.IsZero() {
+					h.left = false
+					if end.Before(h.to) {
+						h.to = end
+					}
+				}
+				a.addPossession(h, e.Seats)
+			case rush.AckPlaced:
+				h := possession{buyer: e.Buyer, from: e.At, to: e.At.Add(forever)}
+				if end := nextEntry(all[i+1:], rush.AskCancel); !end.IsZero() {
+					h.to = end
+				}
+				for _, line := range e.Items {
+					a.addPossession(h, line.VenueSeatIDs)
+				}
+			}
+		}
+	}
+	for _, list := range a.bySeat {
+		slices.SortFunc(list, func(x, y possession) int { return x.from.Compare(y.from) })
+	}
+}
+
+// nextEntry is when the next entry of a sort was made, zero if there is none.
+func nextEntry(entries []rush.Entry, what string) time.Time {
+	for _, e := range entries {
+		if e.What == what {
+			return e.At
+		}
+	}
+	return time.Time{}
+}
+
+func (a *seatAudit) addPossession(h possession, seats []string) {
+	for _, h.seat = range seats {
+		a.bySeat[h.seat] = append(a.bySeat[h.seat], h)
+	}
+}
+
+// checkHolders sees that no two shoppers had a seat at one moment, and that no
+// two orders have it now.
+func (a *seatAudit) checkHolders() {
+	held, twice := a.Check("no seat had by two shoppers at a time")
+	for seat, list := range a.bySeat {
+		latest := possession{buyer: -1}
+		for _, h := range list {
+			held.Checked++
+			if latest.buyer >= 0 && latest.buyer != h.buyer && h.from.Before(latest.to) && h.from.Before(h.to) {
+				twice("seat %s: shopper %d had it from %v to %v, and shopper %d from %v", seat, latest.buyer,
+					latest.from.Format(clock), latest.to.Format(clock), h.buyer, h.from.Format(clock))
+			}
+			if h.to.After(latest.to) {
+				latest = h
+			}
+		}
+	}
+	sold, double := a.Check("no seat in two orders")
+	for _, c := range a.Claims {
+		if !rush.KeepsTickets(c.Found.Status) {
+			continue
+		}
+		for _, line := range c.Found.Items {
+			for _, seat := range line.VenueSeatIDs {
+				sold.Checked++
+				if other := a.orders[seat]; other != nil {
+					double("seat %s is in order %s and in order %s", seat, other.Order, c.Order)
+				}
+				a.orders[seat] = c
+			}
+		}
+	}
+}
+
+const clock = "15:04:05.000"
+
+// checkGrants sees that who ordered seats while they were held for it got them.
+func (a *seatAudit) checkGrants(entries []rush.Entry) {
+	c, refused := a.Check("orders of seats still held are granted")
+	for _, e := range entries {
+		switch e.What {
+		case rush.AckPlaced:
+			c.Checked++
+		case rush.AckRefused:
+			c.Checked++
+			if e.At.Before(e.Until) {
+				refused("shopper %d: %v, held until %v, were refused at %v: %s", e.Buyer, e.Seats,
+					e.Until.Format(clock), e.At.Format(clock), e.Code)
+			}
+		}
+	}
+}
+
+// checkEnds sees that the holds of those who left ended when their time was up:
+// not before, and within holdGrace, as the viewers saw it, or by whom the seat
+// was given to next.
+func (a *seatAudit) checkEnds() {
+	c, wrong := a.Check(fmt.Sprintf("holds that were left end in time, at most %v late", holdGrace))
+	var latest time.Duration
+	a.run.audience.View(func(m *viewers.Map) {
+		for seat, list := range a.bySeat {
+			history := m.History(seat)
+			for i, h := range list {
+				if !h.left || h.until.IsZero() {
+					continue
+				}
+				c.Checked++
+				end, over := findEnd(h, list[i+1:], history)
+				switch {
+				case !over:
+					wrong("seat %s, held by shopper %d until %v, has never become free", seat, h.buyer, h.until.Format(clock))
+				case end.Before(h.until):
+					wrong("seat %s, held by shopper %d until %v, was free at %v", seat, h.buyer, h.until.Format(clock), end.Format(clock))
+				case end.After(h.until.Add(holdGrace)):
+					wrong("seat %s, held by shopper %d until %v, was free only at %v", seat, h.buyer, h.until.Format(clock), end.Format(clock))
+				}
+				if over {
+					latest = max(latest, end.Sub(h.until))
+				}
+			}
+		}
+	})
+	c.Note = fmt.Sprintf("the latest %v late, when seen", latest.Round(time.Millisecond))
+}
+
+// findEnd is when a hold that was left was seen to have ended. What viewers saw may
+// be of before the hold for a while after it was granted.
+func findEnd(h possession, later []possession, history []viewers.Change) (at time.Time, over bool) {
+	const behind = 2 * time.Second
+	for _, change := range history {
+		if change.To != viewers.Held && change.At.After(h.from.Add(behind)) {
+			at, over = change.At, true
+			break
+		}
+	}
+	for _, other := range later { // from one to the next between two frames
+		if other.buyer != h.buyer && (!over || other.from.Before(at)) {
+			return other.from, true
+		}
+	}
+	if !over && len(history) > 0 && history[len(history)-1].To != viewers.Held {
+		return h.until, true // all of it was between two frames
+	}
+	return at, over
+}
+
+// checkSold sees that what the map shows as sold is what orders have, and that
+// nothing is held any more.
+func (a *seatAudit) checkSold() {
+	c, wrong := a.Check("sold on the map = seats of pending and completed orders")
+	held, stuck := a.Check("no seat is held in the end")
+	a.run.audience.View(func(m *viewers.Map) {
+		for _, seat := range m.In(viewers.Sold) {
+			c.Checked++
+			if a.orders[seat] == nil {
+				wrong("seat %s is sold on the map and in no order", seat)
+			}
+		}
+		for seat, o := range a.orders {
+			if m.State(seat) != viewers.Sold {
+				wrong("seat %s of order %s, which is %s, is not sold on the map", seat, o.Order, o.Found.Status)
+			}
+		}
+		held.Checked = int64(len(a.run.house.Seats))
+		for _, seat := range m.In(viewers.Held) {
+			stuck("seat %s is held", seat)
+		}
+	})
+}
+
+// seatStates are the answer of the service that the viewers' map is compared with.
+type seatStates struct {
+	Sold    []string `json:"sold"`
+	Blocked []string `json:"blocked"`
+	Held    []string `json:"held"`
+}
+
+// checkViewers sees that every viewer's map is the service's.
+func (a *seatAudit) checkViewers(ctx context.Context) {
+	c, wrong := a.Check("every viewer's map = the service's")
+	st, states, differ, err := waitUntilSameMap(ctx, a.run.audience, func(out *seatStates) error {
+		return a.Ask(ctx, a.Rush.Network.Source(0), client.Call{Method: "GET", Path: a.run.house.Path}, out).Err()
+	}, a.Rush.Config.Agree)
+	c.Checked = int64(st.Joined)
+	c.Note = fmt.Sprintf("at update %d; %d sold, %d withheld", st.Number, len(states.Sold), len(states.Blocked))
+	if st.Skipped > 0 {
+		c.Note += fmt.Sprintf("; %d updates reached no viewer", st.Skipped)
+	}
+	switch {
+	case err != nil:
+		wrong("the seats could not be read: %v", err)
+	case len(differ) > 0:
+		wrong("the viewers' map and the service's differ at %d seats, as %v", len(differ), differ[:min(len(differ), 5)])
+	}
+	if n := a.run.seats.Viewers; st.Joined < n || st.Current < n {
+		wrong("of %d viewers, %d are there and %d are at the last update", n, st.Joined, st.Current)
+	}
+	for _, f := range st.Findings {
+		wrong("%s", f)
+	}
+}
+
+// waitUntilSameMap waits until all viewers are at the last update and their map is the
+// service's, and returns how it came to stand.
+func waitUntilSameMap(ctx context.Context, audience *viewers.Audience, ask func(*seatStates) error, within time.Duration) (
+	st viewers.Standing, states seatStates, differ []string, err error,
+) {
+	for deadline := time.Now().Add(within); ; rig.Wait(ctx, 200*time.Millisecond) {
+		audience.Settle()
+		st = audience.Standing()
+		states = seatStates{}
+		if err = ask(&states); err == nil {
+			differ = nil
+			audience.View(func(m *viewers.Map) {
+				differ = append(differ, listDifferences(m.In(viewers.Sold), states.Sold)...)
+				differ = append(differ, listDifferences(m.In(viewers.Blocked), states.Blocked)...)
+				differ = append(differ, listDifferences(m.In(viewers.Held), states.Held)...)
+			})
+			if len(differ) == 0 && st.Current == st.Viewers {
+				return st, states, nil, nil
+			}
+		}
+		if time.Now().After(deadline) || ctx.Err() != nil {
+			return st, states, differ, errors.Join(err, context.Cause(ctx))
+		}
+	}
+}
+
+// listDifferences lists what is in one of two lists only.
+func listDifferences(a, b []string) (only []string) {
+	count := make(map[string]int)
+	for _, id := range a {
+		count[id]++
+	}
+	for _, id := range b {
+		count[id]--
+	}
+	for id, n := range count {
+		if n != 0 {
+			only = append(only, id)
+		}
+	}
+	slices.Sort(only)
+	return only
+}
