@@ -112,7 +112,7 @@ type chaosRun struct {
 }
 
 // Run runs clients against a cluster of its own that it injures in all ways,
-// and then audits what they were told. The error is ErrFindings, or why there is
+// and then audits what they were told. The error is rush.ErrFindings, or why there is
 // no report.
 func Run(ctx context.Context, cfg Config, out io.Writer, log *slog.Logger) (_ *report.Report, err error) {
 	if err := cfg.Validate(); err != nil {

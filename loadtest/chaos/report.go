@@ -61,7 +61,7 @@ func (c *chaosRun) remarks() string {
 	return fmt.Sprintf(`Leases: a beat every %v, a node is dead after %v without one that another has seen.
 Goals for a machine of its own: after kill -9 p50 under %v, worst under %v; in a planned move no event pauses for %v.
 Not injected: jumps of the wall clock. Nodes read it in the vDSO, where no preloaded library comes between, and there is no
-namespace for it; setting the machine's own would injure everybody. Tests with a clock of their own stand in (reliability F7).
+namespace for it; setting the machine's own would injure everybody. Tests with a clock of their own stand in.
 `, c.conf.Beat, c.conf.Lease, goalP50, goalWorst, goalPlanned)
 }
 

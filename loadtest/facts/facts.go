@@ -66,7 +66,7 @@ const tallyEvery = time.Second
 
 // Run follows every fact of a rush on a node of its own to its effect, a row in
 // Postgres, while what is on the way is killed: the processes that take the facts
-// in, and the broker, or without Kafka the node itself. The error is ErrFindings,
+// in, and the broker, or without Kafka the node itself. The error is rush.ErrFindings,
 // or why there is no result.
 func Run(ctx context.Context, cfg Config, out io.Writer, log *slog.Logger) (_ *report.Report, err error) {
 	if err := cfg.completeConfig(); err != nil {

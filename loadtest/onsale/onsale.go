@@ -29,7 +29,7 @@ type Config struct {
 
 // Run runs the opening of a sale against a service and audits it. Progress
 // and the report's tables go to out, the report's files to cfg.Out. The error
-// is ErrFindings, or why there is no report.
+// is rush.ErrFindings, or why there is no report.
 func Run(ctx context.Context, cfg Config, out io.Writer, log *slog.Logger) (_ *report.Report, err error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err

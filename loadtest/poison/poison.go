@@ -37,7 +37,7 @@ const lagEvery = time.Second
 
 // Run runs a rush on a node of its own while extreme requests arrive at every
 // operation. No answer may blame the service, the audits must be clean, and at
-// the end every follower must be at the head. The error is ErrFindings, or why
+// the end every follower must be at the head. The error is rush.ErrFindings, or why
 // there is no report.
 func Run(ctx context.Context, cfg Config, out io.Writer, log *slog.Logger) (_ *report.Report, err error) {
 	if err := cfg.Validate(); err != nil {

@@ -106,7 +106,7 @@ func (r *seatsRun) countReason(why string) {
 
 // Run has shoppers change their minds about the seats of one house, and then
 // buy them, while an audience watches, all on a node of its own; then it audits what
-// shoppers and viewers were told. The error is ErrFindings, or why there is no
+// shoppers and viewers were told. The error is rush.ErrFindings, or why there is no
 // report.
 func Run(ctx context.Context, cfg Config, out io.Writer, log *slog.Logger) (_ *report.Report, failed error) {
 	if err := cfg.Validate(); err != nil {
