@@ -14,7 +14,7 @@ import (
 	"boxoffice/edge/route"
 	"boxoffice/engine"
 	"boxoffice/persistence/accounts"
-	"boxoffice/persistence/outbox"
+	"boxoffice/persistence/mailqueue"
 )
 
 // agentMax is how much of a User-Agent is kept, in bytes.
@@ -41,7 +41,7 @@ func (d *Desk) register(c *route.Call, in *api.Register) (*api.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.notify(c.Context, outbox.Letter{Mail: outbox.EmailConfirmation, To: u.Email})
+	d.notify(c.Context, mailqueue.Mail{Template: mailqueue.EmailConfirmation, To: u.Email})
 	return d.openSession(c, u, byPassword(c, u))
 }
 

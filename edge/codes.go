@@ -11,7 +11,7 @@ import (
 	"boxoffice/edge/route"
 	"boxoffice/engine"
 	"boxoffice/persistence/accounts"
-	"boxoffice/persistence/outbox"
+	"boxoffice/persistence/mailqueue"
 )
 
 // codeDigits is the length of a login code.
@@ -31,7 +31,7 @@ func (d *Desk) requestCode(c *route.Call, in *api.CodeRequest) (*api.CodeSent, e
 			Retry: int((wait + time.Second - 1) / time.Second),
 		}
 	}
-	l := outbox.Letter{ID: outbox.NewID(), Mail: outbox.LoginCode, To: email, Name: in.Name}
+	l := mailqueue.Mail{ID: mailqueue.NewID(), Template: mailqueue.LoginCode, To: email, Name: in.Name}
 	l.Secret = d.Secrets.Seal(letterSecret, []byte(l.ID), []byte(code))
 	if err := d.Mail.Queue(c.Context, l); err != nil {
 		return nil, err

@@ -22,12 +22,12 @@ import (
 	"boxoffice/engine/event"
 	"boxoffice/persistence/accounts"
 	"boxoffice/persistence/apikeys"
+	"boxoffice/persistence/deliveries"
 	"boxoffice/persistence/idempotency"
-	"boxoffice/persistence/outbox"
+	"boxoffice/persistence/mailqueue"
+	"boxoffice/persistence/publicfacts"
 	"boxoffice/persistence/readmodel"
-	"boxoffice/persistence/told"
 	"boxoffice/persistence/venues"
-	"boxoffice/persistence/webhooks"
 )
 
 // Desk is what the handlers have in hand: the door to the actors, the tables,
@@ -42,14 +42,14 @@ type Desk struct {
 	APIKeys  *apikeys.Store
 	Venues   *venues.Store
 	Replies  *idempotency.Store
-	Facts    *told.Store
-	Webhooks *webhooks.Store
+	Facts    *publicfacts.Store
+	Webhooks *deliveries.Store
 	Targets  *webhook.Targets
 	Events   *accounts.Lease // numbers for new events
 	Types    *accounts.Lease // numbers for new ticket types
 	Gateways *payments.Gateways
 	Secrets  *secrets.Master
-	Mail     *outbox.Outbox
+	Mail     *mailqueue.Queue
 	Sender   mail.Sender // of what the outbox has
 	Hasher   *hasher.Hasher
 	Settled  func(context.Context) error // waits until the read model has what is committed

@@ -8,7 +8,7 @@ import (
 	"boxoffice/edge/api"
 	"boxoffice/edge/route"
 	"boxoffice/edge/webhook"
-	"boxoffice/persistence/told"
+	"boxoffice/persistence/publicfacts"
 )
 
 // Teller makes what the world is told, with what the desk has in hand.
@@ -20,7 +20,7 @@ func (d *Desk) listFacts(c *route.Call, in *api.ListFacts) (*api.Facts, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := told.Query{Org: org, Types: in.Types, Limit: in.Limit}
+	q := publicfacts.Query{Org: org, Types: in.Types, Limit: in.Limit}
 	for i, name := range in.Types {
 		if _, ok := webhook.Find(name); !ok {
 			return nil, route.Invalid(route.Issue{
@@ -33,13 +33,13 @@ func (d *Desk) listFacts(c *route.Call, in *api.ListFacts) (*api.Facts, error) {
 		return nil, err
 	}
 	if after != nil {
-		q.After = told.Cursor{XID: after[0], Position: after[1]}
+		q.After = publicfacts.Cursor{XID: after[0], Position: after[1]}
 	}
 	page, err := d.Facts.Feed(c.Context, q)
 	switch {
-	case errors.Is(err, told.ErrCursor):
+	case errors.Is(err, publicfacts.ErrCursor):
 		return nil, route.Invalid(notACursor("after"))
-	case errors.Is(err, told.ErrPruned):
+	case errors.Is(err, publicfacts.ErrPruned):
 		return nil, route.Invalid(route.Issue{
 			Path: "after", Code: route.IssueMinimum, Message: "is older than what is kept: facts after it are lost; begin again without it",
 		})

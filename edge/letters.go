@@ -18,7 +18,7 @@ import (
 	"boxoffice/engine"
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
-	"boxoffice/persistence/outbox"
+	"boxoffice/persistence/mailqueue"
 	"boxoffice/persistence/readmodel"
 )
 
@@ -27,7 +27,7 @@ const letterSecret = "letter"
 
 // Carry writes a letter's mail, as things stand when it is sent, and sends it. It
 // is the outbox's Carry.
-func (d *Desk) Carry(ctx context.Context, l *outbox.Letter) (sent bool, err error) {
+func (d *Desk) Carry(ctx context.Context, l *mailqueue.Mail) (sent bool, err error) {
 	m, err := d.write(ctx, l)
 	if err != nil || m == nil {
 		return false, err
@@ -35,7 +35,7 @@ func (d *Desk) Carry(ctx context.Context, l *outbox.Letter) (sent bool, err erro
 	err = d.Sender.Send(ctx, *m)
 	if f, ok := errors.AsType[*mail.Failure](err); ok { // only its own words are fit to be kept
 		if err = errors.New(f.Error()); f.Permanent {
-			err = fmt.Errorf("%w: %w", outbox.ErrUndeliverable, err)
+			err = fmt.Errorf("%w: %w", mailqueue.ErrUndeliverable, err)
 		}
 	}
 	return err == nil, err
@@ -43,35 +43,35 @@ func (d *Desk) Carry(ctx context.Context, l *outbox.Letter) (sent bool, err erro
 
 // write finds what a letter is about and makes the mail; nil when there is nothing
 // to say any more.
-func (d *Desk) write(ctx context.Context, l *outbox.Letter) (*mail.Message, error) {
+func (d *Desk) write(ctx context.Context, l *mailqueue.Mail) (*mail.Message, error) {
 	to := mail.Envelope{ID: l.ID, To: l.To, Name: l.Name}
-	switch l.Mail {
-	case outbox.LoginCode:
+	switch l.Template {
+	case mailqueue.LoginCode:
 		code, err := d.Secrets.Open(letterSecret, []byte(l.ID), l.Secret)
 		if err != nil {
-			return nil, fmt.Errorf("%w: %w", outbox.ErrUndeliverable, err) // sealed under another master key
+			return nil, fmt.Errorf("%w: %w", mailqueue.ErrUndeliverable, err) // sealed under another master key
 		}
 		return written(mail.LoginCode(to, string(code)), nil)
-	case outbox.PasswordReset:
+	case mailqueue.PasswordReset:
 		return d.writeReset(ctx, to, l.Queued)
-	case outbox.EmailConfirmation:
+	case mailqueue.EmailConfirmation:
 		return d.writeConfirmation(ctx, to, l.Queued)
-	case outbox.AccountTaken:
+	case mailqueue.AccountTaken:
 		return written(mail.AccountTaken(to), nil)
-	case outbox.PasswordChanged:
+	case mailqueue.PasswordChanged:
 		return written(mail.PasswordChanged(to), nil)
-	case outbox.TwoFactorChanged:
+	case mailqueue.TwoFactorChanged:
 		return written(mail.TwoFactorChanged(to, l.On), nil)
-	case outbox.Invitation:
+	case mailqueue.Invitation:
 		return written(mail.Invitation(to, l.Organization, l.Role), nil)
-	case outbox.WebhookDisabled:
+	case mailqueue.WebhookDisabled:
 		return written(mail.WebhookDisabled(to, l.Organization, l.Endpoint, strconv.FormatInt(l.Webhook, 10), l.Gone), nil)
-	case outbox.OrderConfirmation, outbox.AttendeeTickets, outbox.OrderCancelled, outbox.RefundDue, outbox.RefundProcessed:
+	case mailqueue.OrderConfirmation, mailqueue.AttendeeTickets, mailqueue.OrderCancelled, mailqueue.RefundDue, mailqueue.RefundProcessed:
 		return d.writeOrder(ctx, l, to)
-	case outbox.EventChanged, outbox.EventCancelled:
+	case mailqueue.EventChanged, mailqueue.EventCancelled:
 		return d.writeEvent(ctx, l, to)
 	}
-	return nil, fmt.Errorf("%w: no mail %q", outbox.ErrUndeliverable, l.Mail)
+	return nil, fmt.Errorf("%w: no mail %q", mailqueue.ErrUndeliverable, l.Template)
 }
 
 func written(m mail.Message, err error) (*mail.Message, error) { return &m, err }
@@ -102,10 +102,10 @@ func (d *Desk) writeConfirmation(ctx context.Context, to mail.Envelope, asked ti
 }
 
 // writeOrder makes a mail to the buyer of an order.
-func (d *Desk) writeOrder(ctx context.Context, l *outbox.Letter, to mail.Envelope) (*mail.Message, error) {
+func (d *Desk) writeOrder(ctx context.Context, l *mailqueue.Mail, to mail.Envelope) (*mail.Message, error) {
 	id, err := engine.ParseID(l.Order)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", outbox.ErrUndeliverable, err)
+		return nil, fmt.Errorf("%w: %w", mailqueue.ErrUndeliverable, err)
 	}
 	read, err := d.Read.Order(ctx, id)
 	if err != nil {
@@ -122,31 +122,31 @@ func (d *Desk) writeOrder(ctx context.Context, l *outbox.Letter, to mail.Envelop
 	if due, err := d.admitOrder(ctx, l, o, p.event.Details.Org); err != nil || !due {
 		return nil, err
 	}
-	switch l.Mail { //nolint:exhaustive // the mails to the buyer of an order
-	case outbox.OrderConfirmation:
+	switch l.Template { //nolint:exhaustive // the mails to the buyer of an order
+	case mailqueue.OrderConfirmation:
 		if err := d.bought(ctx, &about, o, p); err != nil {
 			return nil, err
 		}
 		return written(mail.OrderConfirmation(to, &about, e))
-	case outbox.AttendeeTickets:
+	case mailqueue.AttendeeTickets:
 		return d.writeAttendee(ctx, l, o, e)
-	case outbox.OrderCancelled:
+	case mailqueue.OrderCancelled:
 		return written(mail.OrderCancelled(to, &about, e), nil)
-	case outbox.RefundDue:
+	case mailqueue.RefundDue:
 		return written(mail.RefundDue(to, &about, e, amount(l.Amount, o.Currency), l.Reason), nil)
 	}
 	if l.Refund >= len(o.Refunds) {
-		return nil, fmt.Errorf("%w: order %s has no refund %d", outbox.ErrUndeliverable, id, l.Refund)
+		return nil, fmt.Errorf("%w: order %s has no refund %d", mailqueue.ErrUndeliverable, id, l.Refund)
 	}
 	return written(mail.RefundProcessed(to, &about, e, amount(o.Refunds[l.Refund].Amount, o.Currency)), nil)
 }
 
 // admitOrder says whether a letter about an order is due still, and counts its mail
 // if nobody pays for that. Attendees are told even if the buyer's own mail has to wait.
-func (d *Desk) admitOrder(ctx context.Context, l *outbox.Letter, o *event.Order, org int64) (due bool, err error) {
+func (d *Desk) admitOrder(ctx context.Context, l *mailqueue.Mail, o *event.Order, org int64) (due bool, err error) {
 	to, unpaid := o.Email, o.Total == 0
-	switch l.Mail { //nolint:exhaustive // the others follow from a payment
-	case outbox.OrderConfirmation:
+	switch l.Template { //nolint:exhaustive // the others follow from a payment
+	case mailqueue.OrderConfirmation:
 		if o.Status != event.Completed {
 			return false, nil // its tickets are void by now
 		}
@@ -158,12 +158,12 @@ func (d *Desk) admitOrder(ctx context.Context, l *outbox.Letter, o *event.Order,
 				return false, err
 			}
 		}
-	case outbox.AttendeeTickets:
+	case mailqueue.AttendeeTickets:
 		if o.Status != event.Completed {
 			return false, nil
 		}
 		to, unpaid = l.To, true
-	case outbox.OrderCancelled:
+	case mailqueue.OrderCancelled:
 		unpaid = true // whatever it would have cost
 	default:
 		return true, nil
@@ -171,10 +171,10 @@ func (d *Desk) admitOrder(ctx context.Context, l *outbox.Letter, o *event.Order,
 	if !unpaid {
 		return true, nil
 	}
-	who := outbox.Unpaid{Recipient: normalEmail(to)}
+	who := mailqueue.Unpaid{Recipient: normalEmail(to)}
 	// The velocity rules bound what guests order, and not what the organization orders
 	// itself (Client 0), nor whom the lines name.
-	if o.Client == 0 || l.Mail == outbox.AttendeeTickets && o.Total == 0 {
+	if o.Client == 0 || l.Template == mailqueue.AttendeeTickets && o.Total == 0 {
 		who.Organization = org
 	}
 	return true, d.Mail.Admit(ctx, l, who)
@@ -232,8 +232,8 @@ func (d *Desk) tellAttendees(ctx context.Context, o *event.Order) error {
 			continue
 		}
 		told[to] = true
-		if err := d.Mail.Queue(ctx, outbox.Letter{
-			Mail: outbox.AttendeeTickets, Subject: o.ID.String() + "/" + to, Order: o.ID.String(), To: o.Lines[i].AttendeeEmail, Name: o.Lines[i].AttendeeName,
+		if err := d.Mail.Queue(ctx, mailqueue.Mail{
+			Template: mailqueue.AttendeeTickets, Subject: o.ID.String() + "/" + to, Order: o.ID.String(), To: o.Lines[i].AttendeeEmail, Name: o.Lines[i].AttendeeName,
 		}); err != nil {
 			return err
 		}
@@ -242,7 +242,7 @@ func (d *Desk) tellAttendees(ctx context.Context, o *event.Order) error {
 }
 
 // writeAttendee makes the mail with those tickets of an order that are an attendee's.
-func (d *Desk) writeAttendee(ctx context.Context, l *outbox.Letter, o *event.Order, e *mail.Event) (*mail.Message, error) {
+func (d *Desk) writeAttendee(ctx context.Context, l *mailqueue.Mail, o *event.Order, e *mail.Event) (*mail.Message, error) {
 	where, err := d.whereOf(ctx, o)
 	if err != nil {
 		return nil, err
@@ -281,7 +281,7 @@ func (d *Desk) hosted(link string) bool {
 }
 
 // writeEvent makes a mail to somebody who has tickets of an event.
-func (d *Desk) writeEvent(ctx context.Context, l *outbox.Letter, to mail.Envelope) (*mail.Message, error) {
+func (d *Desk) writeEvent(ctx context.Context, l *mailqueue.Mail, to mail.Envelope) (*mail.Message, error) {
 	e, err := d.Read.EventByNumber(ctx, l.Event)
 	if err != nil {
 		return nil, err
@@ -295,10 +295,10 @@ func (d *Desk) writeEvent(ctx context.Context, l *outbox.Letter, to mail.Envelop
 		organizer = o.Name
 	}
 	now := d.eventMail(e.Details, &e, organizer)
-	if l.Mail == outbox.EventCancelled {
+	if l.Template == mailqueue.EventCancelled {
 		return written(mail.EventCancelled(to, now, l.Reason), nil)
 	}
-	if l.Was == nil || *l.Was == outbox.KnownOf(e.Details) || e.Status == event.StatusCancelled {
+	if l.Was == nil || *l.Was == mailqueue.KnownOf(e.Details) || e.Status == event.StatusCancelled {
 		return nil, nil //nolint:nilnil // what was to be told is not so any more
 	}
 	was := *e.Details

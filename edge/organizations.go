@@ -11,7 +11,7 @@ import (
 	"boxoffice/edge/route"
 	"boxoffice/engine"
 	"boxoffice/persistence/accounts"
-	"boxoffice/persistence/outbox"
+	"boxoffice/persistence/mailqueue"
 )
 
 var (
@@ -94,7 +94,7 @@ func (d *Desk) addMember(c *route.Call, in *api.AddMember) (*api.Member, error) 
 	if err != nil {
 		return nil, err
 	}
-	l := outbox.Letter{Mail: outbox.Invitation, To: m.Email, Name: m.Name, Organization: o.Name, Role: m.Role}
+	l := mailqueue.Mail{Template: mailqueue.Invitation, To: m.Email, Name: m.Name, Organization: o.Name, Role: m.Role}
 	l.Subject = fmt.Sprintf("%d/%d/%d", org, m.User, m.JoinedAt.UnixMicro()) // of the membership: a repeat finds the same
 	if err := d.Mail.Queue(c.Context, l); err != nil {
 		return nil, err // a retry finds the member and queues it again

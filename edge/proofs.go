@@ -10,7 +10,7 @@ import (
 	"boxoffice/edge/route"
 	"boxoffice/engine"
 	"boxoffice/persistence/accounts"
-	"boxoffice/persistence/outbox"
+	"boxoffice/persistence/mailqueue"
 )
 
 // needProven refuses a session whose user has not proven to have the mailbox of the
@@ -30,7 +30,7 @@ var emailNotProven = &engine.Refusal{
 // requestConfirmation mails a new link that confirms the address of the caller's
 // account. Whether one is due is found out when the mail is written.
 func (d *Desk) requestConfirmation(c *route.Call, _ *route.None) (*api.Sent, error) {
-	if err := d.Mail.Queue(c.Context, outbox.Letter{Mail: outbox.EmailConfirmation, To: c.Principal.Email}); err != nil {
+	if err := d.Mail.Queue(c.Context, mailqueue.Mail{Template: mailqueue.EmailConfirmation, To: c.Principal.Email}); err != nil {
 		return nil, err
 	}
 	return &api.Sent{Sent: true}, nil
@@ -94,5 +94,5 @@ func (d *Desk) ownerOf(c *route.Call, u *accounts.User, password string) (by acc
 // the mailbox of an account that had been made without, and tells them of it.
 func (d *Desk) accountTaken(ctx context.Context, u *accounts.User) {
 	d.changed(userSubject(u.ID))
-	d.notify(ctx, outbox.Letter{Mail: outbox.AccountTaken, To: u.Email, Name: u.Name()})
+	d.notify(ctx, mailqueue.Mail{Template: mailqueue.AccountTaken, To: u.Email, Name: u.Name()})
 }

@@ -19,7 +19,7 @@ import (
 	"boxoffice/edge/route"
 	"boxoffice/engine"
 	"boxoffice/persistence/accounts"
-	"boxoffice/persistence/outbox"
+	"boxoffice/persistence/mailqueue"
 )
 
 // One-time codes (RFC 6238) and recovery codes (docs/rules.md, Credentials).
@@ -185,7 +185,7 @@ func (d *Desk) disableTwoFactor(c *route.Call, in *api.TwoFactorCode) (*api.TwoF
 
 func (d *Desk) factorChanged(c *route.Call, on bool) {
 	d.changed(userSubject(c.Principal.User))
-	d.notify(c.Context, outbox.Letter{Mail: outbox.TwoFactorChanged, To: c.Principal.Email, On: on})
+	d.notify(c.Context, mailqueue.Mail{Template: mailqueue.TwoFactorChanged, To: c.Principal.Email, On: on})
 }
 
 // newRecoveryCodes are codes as people write them down, and what is stored of

@@ -14,8 +14,8 @@ import (
 	"boxoffice/edge/secrets"
 	"boxoffice/edge/webhook"
 	"boxoffice/engine"
-	"boxoffice/persistence/outbox"
-	"boxoffice/persistence/webhooks"
+	"boxoffice/persistence/deliveries"
+	"boxoffice/persistence/mailqueue"
 )
 
 var (
@@ -33,7 +33,7 @@ func (d *Desk) createWebhook(c *route.Call, in *api.CreateWebhook) (*api.Webhook
 		return nil, route.Invalid(issues...)
 	}
 	secret, hint := secrets.NewWebhookSecret()
-	e, err := d.Webhooks.Create(c.Context, c.CommandID(), &webhooks.Endpoint{
+	e, err := d.Webhooks.Create(c.Context, c.CommandID(), &deliveries.Endpoint{
 		Org: org, URL: in.URL, Events: events, Name: in.Name, Secret: webhook.SealSecret(d.Secrets, org, secret), Hint: hint,
 	})
 	if err != nil {
@@ -47,7 +47,7 @@ func (d *Desk) listWebhooks(c *route.Call, in *api.ListWebhooks) (*api.List[*api
 	if err != nil {
 		return nil, err
 	}
-	all, err := d.Webhooks.List(c.Context, org) // at most webhooks.MaxPerOrg
+	all, err := d.Webhooks.List(c.Context, org) // at most deliveries.MaxPerOrg
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func (d *Desk) updateWebhook(c *route.Call, in *api.UpdateWebhook) (*api.Webhook
 	if len(issues) > 0 {
 		return nil, route.Invalid(issues...)
 	}
-	return webhookChanged(d.Webhooks.Update(c.Context, e.ID, func(e *webhooks.Endpoint) {
+	return webhookChanged(d.Webhooks.Update(c.Context, e.ID, func(e *deliveries.Endpoint) {
 		in.URL.Into(&e.URL)
 		in.Name.Into(&e.Name)
 		in.Status.Into(&e.Status)
@@ -164,7 +164,7 @@ func (d *Desk) replayWebhookDelivery(c *route.Call, in *api.ByID) (*api.WebhookD
 // ownWebhook reads a path that names an endpoint, and makes sure that it is the
 // caller's organization's, and that the caller may do the operation there.
 // Another's does not exist for the caller.
-func (d *Desk) ownWebhook(c *route.Call, text string) (*webhooks.Endpoint, error) {
+func (d *Desk) ownWebhook(c *route.Call, text string) (*deliveries.Endpoint, error) {
 	id, ok := numeric(text)
 	if !ok {
 		return nil, noWebhook
@@ -197,7 +197,7 @@ func subscriptions(names []string) (events []string, issues []route.Issue) {
 	for i, name := range names {
 		_, known := webhook.Find(name)
 		switch {
-		case !known && (name != webhooks.All || len(names) > 1):
+		case !known && (name != deliveries.All || len(names) > 1):
 			issues = append(issues, route.Issue{
 				Path: fmt.Sprintf("events[%d]", i), Code: route.IssueEnum, Message: "is not a type of the catalogue, nor * alone",
 			})
@@ -210,7 +210,7 @@ func subscriptions(names []string) (events []string, issues []route.Issue) {
 
 // webhookChanged is the answer to a change of an endpoint: nil is one that is not
 // there.
-func webhookChanged(e *webhooks.Endpoint, err error) (*api.Webhook, error) {
+func webhookChanged(e *deliveries.Endpoint, err error) (*api.Webhook, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -222,7 +222,7 @@ func webhookChanged(e *webhooks.Endpoint, err error) (*api.Webhook, error) {
 
 // deliveryAdded is the answer to what is to be sent: nil is of an endpoint that is
 // not there any more.
-func deliveryAdded(v *webhooks.Delivery, err error) (*api.WebhookDelivery, error) {
+func deliveryAdded(v *deliveries.Delivery, err error) (*api.WebhookDelivery, error) {
 	if err != nil {
 		return nil, beyondWebhooks(err)
 	}
@@ -235,11 +235,11 @@ func deliveryAdded(v *webhooks.Delivery, err error) (*api.WebhookDelivery, error
 // beyondWebhooks makes refusals of what the store refuses.
 func beyondWebhooks(err error) error {
 	for refused, message := range map[error]string{
-		webhooks.ErrTooMany:  fmt.Sprintf("An organization has at most %d webhook endpoints; delete one that you do not need.", webhooks.MaxPerOrg),
-		webhooks.ErrGone:     "The webhook endpoint that this request made has been deleted.",
-		webhooks.ErrDisabled: "The webhook endpoint is disabled; set its status to active first.",
-		webhooks.ErrPending:  "The delivery is about to be sent for the first time.",
-		webhooks.ErrTooOld:   "The event is too old: it is not kept any more.",
+		deliveries.ErrTooMany:  fmt.Sprintf("An organization has at most %d webhook endpoints; delete one that you do not need.", deliveries.MaxPerOrg),
+		deliveries.ErrGone:     "The webhook endpoint that this request made has been deleted.",
+		deliveries.ErrDisabled: "The webhook endpoint is disabled; set its status to active first.",
+		deliveries.ErrPending:  "The delivery is about to be sent for the first time.",
+		deliveries.ErrTooOld:   "The event is too old: it is not kept any more.",
 	} {
 		if errors.Is(err, refused) {
 			return &engine.Refusal{Code: engine.Conflict, Message: message}
@@ -268,9 +268,9 @@ func (d *Desk) WebhookDisabled(ctx context.Context, endpoint int64) error {
 		name = u.Hostname()
 	}
 	for i := range owners {
-		l := outbox.Letter{
-			Mail: outbox.WebhookDisabled, To: owners[i].Email, Name: owners[i].Name,
-			Organization: o.Name, Webhook: e.ID, Endpoint: name, Gone: e.Reason == webhooks.ReasonGone,
+		l := mailqueue.Mail{
+			Template: mailqueue.WebhookDisabled, To: owners[i].Email, Name: owners[i].Name,
+			Organization: o.Name, Webhook: e.ID, Endpoint: name, Gone: e.Reason == deliveries.ReasonGone,
 		}
 		l.Subject = fmt.Sprintf("%d/%d/%s", e.ID, e.UpdatedAt.UnixMicro(), l.To) // once, though this job may be repeated
 		if err := d.Mail.Queue(ctx, l); err != nil {
@@ -280,14 +280,14 @@ func (d *Desk) WebhookDisabled(ctx context.Context, endpoint int64) error {
 	return nil
 }
 
-func webhookView(e *webhooks.Endpoint) *api.Webhook {
+func webhookView(e *deliveries.Endpoint) *api.Webhook {
 	return &api.Webhook{
 		ID: strconv.FormatInt(e.ID, 10), OrganizationID: strconv.FormatInt(e.Org, 10), URL: e.URL, Events: e.Events, Name: optional(e.Name),
 		Status: e.Status, DisabledReason: optional(e.Reason), SecretHint: e.Hint + "…", CreatedAt: e.CreatedAt.UTC(), UpdatedAt: e.UpdatedAt.UTC(),
 	}
 }
 
-func deliveryView(v *webhooks.Delivery) *api.WebhookDelivery {
+func deliveryView(v *deliveries.Delivery) *api.WebhookDelivery {
 	out := &api.WebhookDelivery{
 		ID: strconv.FormatInt(v.ID, 10), WebhookID: strconv.FormatInt(v.Endpoint, 10), EventID: v.EventID, EventType: v.Type, Status: v.Status,
 		Attempts: v.Attempts, RetryCount: max(0, v.Attempts-1), ResponseStatus: v.ResponseStatus, LatencyMS: v.LatencyMS, Error: optional(v.Error),

@@ -309,7 +309,7 @@ func (c *canaries) payloads() []byte {
 	require.NoError(c.t, err)
 	positions, err := pgx.CollectRows(rows, pgx.RowTo[int64])
 	require.NoError(c.t, err)
-	facts, err := c.told.Load(ctx, positions)
+	facts, err := c.publicFacts.Load(ctx, positions)
 	require.NoError(c.t, err)
 	var all []byte
 	for _, f := range facts {

@@ -15,7 +15,7 @@ import (
 	"boxoffice/persistence/follower"
 	"boxoffice/persistence/follower/kafka"
 	"boxoffice/persistence/journal"
-	"boxoffice/persistence/told"
+	"boxoffice/persistence/publicfacts"
 )
 
 // consumeCmd is what `loadtest facts` kills: a process that takes the facts in as a
@@ -123,7 +123,7 @@ SELECT coalesce(sum(h.seq), 0), coalesce(sum(d.n), 0), coalesce(sum(h.seq - coal
   coalesce((SELECT max(marked) FROM behind), 0), coalesce((SELECT facts FROM behind WHERE name = $2), 0),
   (SELECT count(*) FROM facts), (SELECT count(*) - count(DISTINCT id) FROM facts)
 FROM heads h LEFT JOIN had d USING (stream_id)`
-	err = pool.QueryRow(ctx, compare, effects, told.Follower).Scan(
+	err = pool.QueryRow(ctx, compare, effects, publicfacts.Follower).Scan(
 		&t.Facts, &t.Effects, &t.Lost, &t.Duplicates, &t.Misplaced, &t.Backlog, &t.Untold, &t.Told, &t.ToldTwice)
 	if err != nil {
 		return t, fmt.Errorf("tally: %w", err)

@@ -11,8 +11,8 @@ import (
 	"boxoffice/persistence/follower"
 	"boxoffice/persistence/follower/kafka"
 	"boxoffice/persistence/journal"
-	"boxoffice/persistence/outbox"
-	"boxoffice/persistence/told"
+	"boxoffice/persistence/mailqueue"
+	"boxoffice/persistence/publicfacts"
 )
 
 const (
@@ -42,10 +42,10 @@ const (
 // openFacts makes what leads the facts to tell: a follower of the journal, or a
 // relay to Kafka and a consumer behind it. startFacts starts it.
 func (n *node) openFacts() error {
-	n.digesters.told = follower.NewDigester(told.Follower, n.log, n.applyTold, nil)
-	n.digesters.mail = follower.NewDigester(outbox.Follower, n.log, n.applyMail, nil)
+	n.digesters.publicFacts = follower.NewDigester(publicfacts.Follower, n.log, n.applyTold, nil)
+	n.digesters.mail = follower.NewDigester(mailqueue.Follower, n.log, n.applyMail, nil)
 	follow := follower.Config{
-		Name: told.Follower, Apply: follower.Once(told.Follower, n.tell), Digesters: []*follower.Digester{n.digesters.told, n.digesters.mail},
+		Name: publicfacts.Follower, Apply: follower.Once(publicfacts.Follower, n.tell), Digesters: []*follower.Digester{n.digesters.publicFacts, n.digesters.mail},
 		Pace: factsPace, MaxQueue: factsQueue, MaxBatch: factsBatch,
 		Yield: factsYield, BusyBatch: factsBusyBatch, Busy: n.faster(busyRate),
 	}
@@ -77,7 +77,7 @@ func (n *node) faster(rate int) func() bool {
 // transaction with the position of whoever calls it. A fact that cannot be told may
 // be mailed, and the other way round.
 func (n *node) tell(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
-	if err := n.digesters.told.Apply(ctx, tx, batches); err != nil {
+	if err := n.digesters.publicFacts.Apply(ctx, tx, batches); err != nil {
 		return err
 	}
 	return n.digesters.mail.Apply(ctx, tx, batches)
@@ -86,20 +86,20 @@ func (n *node) tell(ctx context.Context, tx pgx.Tx, batches []journal.Batch) err
 // The store of what was told is opened after the followers are.
 
 func (n *node) applyTold(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
-	return n.told.Apply(ctx, tx, batches)
+	return n.publicFacts.Apply(ctx, tx, batches)
 }
 
 func (n *node) applyMail(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
-	return n.outbox.Apply(ctx, tx, batches)
+	return n.mailQueue.Apply(ctx, tx, batches)
 }
 
 // startFacts has the world told of what is committed from here on, and of what
 // was before and is not told yet. Its failure is not the node's: sales go on. One
 // node of the cluster follows the journal; with Kafka each consumes.
 func (n *node) startFacts(context.Context) error {
-	n.told = told.New(n.pool, n.desk.Secrets, n.desk.Teller(), n.desk.Webhooks.FanOut)
-	n.desk.Facts = n.told
-	n.started(told.StartPruner(n.told, n.log).Stop)
+	n.publicFacts = publicfacts.New(n.pool, n.desk.Secrets, n.desk.Teller(), n.desk.Webhooks.FanOut)
+	n.desk.Facts = n.publicFacts
+	n.started(publicfacts.StartPruner(n.publicFacts, n.log).Stop)
 	if n.relay != nil {
 		n.started(func(context.Context) error {
 			n.relay.Close()

@@ -11,8 +11,8 @@ import (
 	"github.com/riverqueue/river/rivertype"
 
 	"boxoffice/edge/webhook"
+	"boxoffice/persistence/deliveries"
 	"boxoffice/persistence/panics"
-	"boxoffice/persistence/webhooks"
 )
 
 const (
@@ -34,21 +34,21 @@ const (
 // startJobs starts the deliverer of webhooks, and the node's one River client with
 // a worker for every kind of job.
 func (n *node) startJobs(ctx context.Context) error {
-	n.webhooks = webhook.Start(webhook.Config{
+	n.deliverer = webhook.Start(webhook.Config{
 		Store: n.desk.Webhooks, Secrets: n.desk.Secrets, Targets: n.desk.Targets, Node: n.cfg.Node, Log: n.log,
 	})
-	n.started(n.webhooks.Stop)
-	if err := n.outbox.Reclaim(ctx, n.cfg.Node); err != nil {
+	n.started(n.deliverer.Stop)
+	if err := n.mailQueue.Reclaim(ctx, n.cfg.Node); err != nil {
 		return err
 	}
 	workers, queues := river.NewWorkers(), map[string]river.QueueConfig{
 		river.QueueDefault: {MaxWorkers: jobWorkers},
-		webhooks.Queue:     {MaxWorkers: 1, FetchCooldown: wakeCooldown},
+		deliveries.Queue:   {MaxWorkers: 1, FetchCooldown: wakeCooldown},
 	}
-	n.desk.Webhooks.AddWorkers(workers, n.webhooks.Wake, n.desk.WebhookDisabled)
-	n.outbox.Register(workers, queues, n.desk.Carry)
+	n.desk.Webhooks.AddWorkers(workers, n.deliverer.Wake, n.desk.WebhookDisabled)
+	n.mailQueue.Register(workers, queues, n.desk.Carry)
 	client, err := river.NewClient(riverpgxv5.New(n.pool), &river.Config{
-		ID: n.cfg.Node, Workers: workers, Queues: queues, PeriodicJobs: webhooks.Periodic(),
+		ID: n.cfg.Node, Workers: workers, Queues: queues, PeriodicJobs: deliveries.Periodic(),
 		CompletedJobRetentionPeriod: jobsKept, SoftStopTimeout: jobsStopTime, RescueStuckJobsAfter: jobsLost,
 		ErrorHandler: jobErrors{n.log},
 		Logger:       slog.New(warnings{n.log.Handler()}),

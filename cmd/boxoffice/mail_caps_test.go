@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"boxoffice/persistence/outbox"
+	"boxoffice/persistence/mailqueue"
 )
 
 // What an organization orders for nothing reaches an address only so often, whoever's
@@ -27,7 +27,7 @@ func TestMailsNobodyPaidForAreCapped(t *testing.T) {
 		s.call("POST", "/orders", body, "Authorization", "Bearer "+secret).is(201, "")
 	}
 	const copies = 5
-	for range outbox.RecipientCap {
+	for range mailqueue.RecipientCap {
 		order(victim, "")
 	}
 	for i := range copies {
@@ -38,7 +38,7 @@ func TestMailsNobodyPaidForAreCapped(t *testing.T) {
 		return counts["order_confirmation"] + counts["attendee_tickets"]
 	}
 	s.mailed() // the letters that the first letters have put out
-	require.Equal(t, outbox.RecipientCap, sent())
+	require.Equal(t, mailqueue.RecipientCap, sent())
 	for i := range copies {
 		require.Equal(t, 1, s.kinds(fmt.Sprintf("buyer%d@example.org", i))["order_confirmation"])
 	}
@@ -53,7 +53,7 @@ func TestMailsNobodyPaidForAreCapped(t *testing.T) {
 	id, token := s.place(victim, ids[1], 1)
 	s.settle(s.checkout(id, token), "success")
 	s.verify(id, token).is(200, "")
-	require.Equal(t, outbox.RecipientCap+1, sent())
+	require.Equal(t, mailqueue.RecipientCap+1, sent())
 	require.Equal(t, copies, waiting())
 
 	t.Log("an order that nobody pays for and cancels is capped like a free one")
@@ -67,13 +67,13 @@ func TestMailsNobodyPaidForAreCapped(t *testing.T) {
 	require.NoError(t, err)
 	_, err = s.pool.Exec(t.Context(), `UPDATE river_job SET state = 'available', scheduled_at = now() WHERE kind = 'mail' AND state = 'scheduled'`)
 	require.NoError(t, err)
-	require.Equal(t, outbox.RecipientCap+1+copies, sent())
+	require.Equal(t, mailqueue.RecipientCap+1+copies, sent())
 
 	t.Log("what would wait for more than its life is given up")
 	_, err = s.pool.Exec(t.Context(), `UPDATE mail_caps SET free_at = now() + interval '30 hours'`)
 	require.NoError(t, err)
 	order(victim, "")
-	require.Equal(t, outbox.RecipientCap+1+copies, sent())
+	require.Equal(t, mailqueue.RecipientCap+1+copies, sent())
 	require.Zero(t, waiting())
 	pages := *s
 	pages.url = "http://" + s.cfg.Listen

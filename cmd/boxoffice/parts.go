@@ -27,17 +27,17 @@ import (
 	"boxoffice/persistence"
 	"boxoffice/persistence/accounts"
 	"boxoffice/persistence/apikeys"
+	"boxoffice/persistence/deliveries"
 	"boxoffice/persistence/embedded"
 	"boxoffice/persistence/follower"
 	"boxoffice/persistence/idempotency"
 	"boxoffice/persistence/journal"
+	"boxoffice/persistence/mailqueue"
 	"boxoffice/persistence/migrate"
-	"boxoffice/persistence/outbox"
 	"boxoffice/persistence/readmodel"
 	"boxoffice/persistence/snapshot"
 	"boxoffice/persistence/venues"
 	"boxoffice/persistence/wakes"
-	"boxoffice/persistence/webhooks"
 )
 
 // maxStock is how many ticket types' stock is kept in memory for readers.
@@ -248,17 +248,17 @@ func (n *node) startDesk(ctx context.Context) error {
 	if n.cfg.BaseURL == "" {
 		n.cfg.BaseURL = "http://" + n.cfg.Listen
 	}
-	if n.outbox, err = outbox.New(outbox.Config{Pool: n.pool, Log: n.log, Busy: n.faster(busyRate), Scale: n.cfg.LimitsScale}); err != nil {
+	if n.mailQueue, err = mailqueue.New(mailqueue.Config{Pool: n.pool, Log: n.log, Busy: n.faster(busyRate), Scale: n.cfg.LimitsScale}); err != nil {
 		return err
 	}
 	d := n.desk
-	d.BaseURL, d.Mail = n.cfg.BaseURL, n.outbox
+	d.BaseURL, d.Mail = n.cfg.BaseURL, n.mailQueue
 	d.Hasher = hasher.New(program, n.faster(sellingRate))
 	n.started(d.Hasher.Stop)
 	d.Node, d.Read, d.Settled, d.Drain = n.cluster, n.model, n.settled, n.drain
 	d.Accounts, d.APIKeys, d.Replies = accounts.New(n.pool), apikeys.New(n.pool), idempotency.New(n.pool)
 	d.Venues = venues.New(n.pool)
-	if d.Webhooks, err = webhooks.New(n.pool); err != nil {
+	if d.Webhooks, err = deliveries.New(n.pool); err != nil {
 		return err
 	}
 	if d.Targets, err = n.cfg.webhookTargets(); err != nil {

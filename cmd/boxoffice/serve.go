@@ -24,10 +24,10 @@ import (
 	"boxoffice/persistence/embedded"
 	"boxoffice/persistence/follower/kafka"
 	"boxoffice/persistence/journal"
+	"boxoffice/persistence/mailqueue"
 	"boxoffice/persistence/members"
-	"boxoffice/persistence/outbox"
+	"boxoffice/persistence/publicfacts"
 	"boxoffice/persistence/readmodel"
-	"boxoffice/persistence/told"
 )
 
 // stopTime bounds an orderly stop.
@@ -61,25 +61,25 @@ type node struct {
 	cfg *config
 	log *slog.Logger
 
-	postgres  *embedded.Server
-	pool      *pgxpool.Pool
-	model     *readmodel.Model
-	reading   *following      // the read model
-	telling   *following      // what the world is told, or what Kafka is
-	relay     *kafka.Relay    // nil without Kafka
-	consumer  *kafka.Consumer // nil without Kafka
-	told      *told.Store
-	digesters digesters
-	webhooks  *webhook.Deliverer
-	journal   *journal.Postgres
-	cluster   *cluster.Node
-	room      *room // nil: none is kept
-	sim       *paysim.Sim
-	mailbox   *mail.Capture // nil: mail is sent
-	outbox    *outbox.Outbox
-	desk      *edge.Desk
-	server    *edge.Server
-	stops     []func(context.Context) error
+	postgres    *embedded.Server
+	pool        *pgxpool.Pool
+	model       *readmodel.Model
+	reading     *following      // the read model
+	telling     *following      // what the world is told, or what Kafka is
+	relay       *kafka.Relay    // nil without Kafka
+	consumer    *kafka.Consumer // nil without Kafka
+	publicFacts *publicfacts.Store
+	digesters   digesters
+	deliverer   *webhook.Deliverer
+	journal     *journal.Postgres
+	cluster     *cluster.Node
+	room        *room // nil: none is kept
+	sim         *paysim.Sim
+	mailbox     *mail.Capture // nil: mail is sent
+	mailQueue   *mailqueue.Queue
+	desk        *edge.Desk
+	server      *edge.Server
+	stops       []func(context.Context) error
 
 	self       members.Member
 	links      net.Listener // nil: alone
@@ -168,7 +168,7 @@ func (n *node) ready() error {
 // metrics are the process's and the engine's.
 func (n *node) metrics() *prometheus.Registry {
 	r := prometheus.NewRegistry()
-	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), n.outbox, n.webhooks, n.commits, n.desk.RefundMetrics(), standing{n})
+	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), n.mailQueue, n.deliverer, n.commits, n.desk.RefundMetrics(), standing{n})
 	gauge := func(name, help string, f func() float64) {
 		r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "boxoffice", Name: name, Help: help}, f))
 	}

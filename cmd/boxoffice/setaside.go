@@ -12,9 +12,9 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"boxoffice/persistence/follower"
-	"boxoffice/persistence/outbox"
+	"boxoffice/persistence/mailqueue"
+	"boxoffice/persistence/publicfacts"
 	"boxoffice/persistence/readmodel"
-	"boxoffice/persistence/told"
 )
 
 // setAsideCmd shows what followers could not digest, and has it told again.
@@ -89,9 +89,9 @@ func (c *asideRetryCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	order := []string{readmodel.Follower, told.Follower, outbox.Follower}
+	order := []string{readmodel.Follower, publicfacts.Follower, mailqueue.Follower}
 	for name := range counts {
-		if name != readmodel.Follower && name != told.Follower && name != outbox.Follower {
+		if name != readmodel.Follower && name != publicfacts.Follower && name != mailqueue.Follower {
 			order = append(order, name)
 		}
 	}

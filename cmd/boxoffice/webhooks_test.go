@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"boxoffice/edge/webhook"
-	"boxoffice/persistence/webhooks"
+	"boxoffice/persistence/deliveries"
 )
 
 const webhooksPath = "/webhooks"
@@ -36,7 +36,7 @@ func (s *shop) webhook() string {
 func (s *shop) roomForWebhooks() {
 	s.t.Helper()
 	all := s.own("GET", webhooksPath, nil).is(200, "")
-	if n := len(all.data("items").([]any)); n >= webhooks.MaxPerOrg {
+	if n := len(all.data("items").([]any)); n >= deliveries.MaxPerOrg {
 		s.own("DELETE", webhooksPath+"/"+all.str(fmt.Sprintf("items.%d.id", n-2)), nil).is(200, "")
 	}
 }
@@ -191,7 +191,7 @@ func TestCreateWebhook(t *testing.T) {
 	manager.own("POST", webhooksPath, with(body, object{"orgId": other.org()})).is(404, "NOT_FOUND")
 
 	t.Log("no more than an organization may have")
-	for range webhooks.MaxPerOrg - 4 {
+	for range deliveries.MaxPerOrg - 4 {
 		s.own("POST", webhooksPath, body).is(201, "")
 	}
 	s.own("POST", webhooksPath, body).is(409, "CONFLICT")
@@ -296,7 +296,7 @@ func TestWebhooksTellOfAnOrder(t *testing.T) {
 	fresh := s.own("POST", path+"/rotate-secret", nil).is(200, "").str("secret")
 	require.NotEqual(t, secret, fresh)
 	sent := s.own("POST", path+"/test", nil).is(202, "")
-	r := next(t, posts, webhooks.TestType)
+	r := next(t, posts, deliveries.TestType)
 	require.Equal(t, sent.str("eventId"), r.ID)
 	require.True(t, r.signedBy(t, fresh))
 	require.False(t, r.signedBy(t, secret))
@@ -324,7 +324,7 @@ func TestGoneWebhook(t *testing.T) {
 	url, posts := mailroom(t, func(w http.ResponseWriter, _ *post) { w.WriteHeader(http.StatusGone) })
 	id := s.own("POST", webhooksPath, object{"url": url, "events": []string{"*"}, "name": "Books"}).is(201, "").str("id")
 	s.own("POST", webhooksPath+"/"+id+"/test", nil).is(202, "")
-	next(t, posts, webhooks.TestType)
+	next(t, posts, deliveries.TestType)
 	m := s.mail(t, s.own("GET", "/users/me", nil).str("email"), "webhook_disabled", begun)
 	require.Contains(t, m.Text, "answered 410 Gone")
 	require.Contains(t, m.Text, "Books")

@@ -2,7 +2,7 @@
 // templates and one builder per mail), the tickets' QR codes and calendar files
 // that go with them, and two Senders: SMTP for a real server, Capture for files
 // that a developer reads at /dev/mail. Which mails are due, and that each is sent,
-// is the business of persistence/outbox.
+// is the business of persistence/mailqueue.
 //
 // What a stranger typed goes through label first, so that no mail of ours is an
 // advertisement of his. Bodies, addresses and codes are never logged.

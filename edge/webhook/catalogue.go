@@ -1,5 +1,5 @@
 // Package webhook is the outward edge of facts. Its catalogue says what the world
-// is told of which fact of the engine, and makes the payloads; persistence/told
+// is told of which fact of the engine, and makes the payloads; persistence/publicfacts
 // keeps them.
 package webhook
 

@@ -93,7 +93,7 @@ func TestEveryFactHasARow(t *testing.T) {
 			why, internal := webhook.Internal[def.Name]
 			require.NotEqual(t, told[def.Name], internal, "%s: is it told, or internal?", def.Name)
 			require.Equal(t, internal, why != "", def.Name)
-			require.Equal(t, told[def.Name], teller.Tells(kind.Kind, def.Type), def.Name)
+			require.Equal(t, told[def.Name], teller.Covers(kind.Kind, def.Type), def.Name)
 			require.NotContains(t, known, def.Name, "two kinds have a fact of this name")
 			known = append(known, def.Name)
 		}

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"boxoffice/edge/secrets"
+	"boxoffice/persistence/deliveries"
 	"boxoffice/persistence/panics"
-	"boxoffice/persistence/webhooks"
 )
 
 const (
@@ -25,7 +25,7 @@ const (
 
 // Config says what a Deliverer works with.
 type Config struct {
-	Store   *webhooks.Store
+	Store   *deliveries.Store
 	Secrets *secrets.Master
 	Targets *Targets
 	Node    string // holds the leases; one process at a time bears the name
@@ -40,7 +40,7 @@ type Config struct {
 // Webhooks). It is one node's; cmd makes it, and Stop waits for its goroutines.
 //
 // It is one loop, which records what came of attempts, claims endpoints that have
-// something due and loads a page for each (persistence/webhooks), and one goroutine
+// something due and loads a page for each (persistence/deliveries), and one goroutine
 // for each endpoint that is being served, with a few attempts at once. So an
 // endpoint that hangs occupies its own few connections and nothing else, and what
 // is in memory is a page for each endpoint that is being served, however much
@@ -64,15 +64,15 @@ type Deliverer struct {
 	done    chan struct{}      // closed when the loop has ended
 
 	// Of the loop alone.
-	serving int                         // endpoints claimed
-	results map[int64][]webhooks.Result // to be recorded, by endpoint
+	serving int                           // endpoints claimed
+	results map[int64][]deliveries.Result // to be recorded, by endpoint
 	counted time.Time
 }
 
 // sent is a page whose attempts have ended.
 type sent struct {
 	endpoint int64
-	results  []webhooks.Result
+	results  []deliveries.Result
 }
 
 // Start begins to deliver.
@@ -83,7 +83,7 @@ func Start(cfg Config) *Deliverer {
 	d := &Deliverer{
 		cfg: cfg, http: transport(cfg.Targets, cfg.Roots, cfg.Resolver), metrics: newMetrics(),
 		woken: make(chan struct{}, 1), sent: make(chan sent, maxEndpoints), stop: make(chan struct{}), done: make(chan struct{}),
-		results: map[int64][]webhooks.Result{},
+		results: map[int64][]deliveries.Result{},
 	}
 	d.ctx, d.cancel = context.WithCancel(context.Background())
 	go d.run()
@@ -189,7 +189,7 @@ func (d *Deliverer) serve() {
 	for d.serving < maxEndpoints {
 		limit := min(claimMax, maxEndpoints-d.serving)
 		var claimed []int64
-		var pages []*webhooks.Page
+		var pages []*deliveries.Page
 		if !d.try("claim endpoints", func(ctx context.Context) (err error) {
 			if claimed, err = d.cfg.Store.Claim(ctx, d.cfg.Node, now, limit); err != nil || len(claimed) == 0 {
 				return err
@@ -202,7 +202,7 @@ func (d *Deliverer) serve() {
 		d.serving += len(claimed)
 		for _, p := range pages {
 			go func() {
-				var results []webhooks.Result // none of a page that panicked: it is sent again
+				var results []deliveries.Result // none of a page that panicked: it is sent again
 				panics.Do(d.cfg.Log, "page of webhooks", func() { results = d.send(p) })
 				d.sent <- sent{p.Endpoint, results}
 			}()
@@ -215,7 +215,7 @@ func (d *Deliverer) serve() {
 }
 
 // giveBack notes the endpoints that have no page after all.
-func (d *Deliverer) giveBack(claimed []int64, pages []*webhooks.Page) {
+func (d *Deliverer) giveBack(claimed []int64, pages []*deliveries.Page) {
 	loaded := make(map[int64]bool, len(pages))
 	for _, p := range pages {
 		loaded[p.Endpoint] = true

@@ -12,8 +12,8 @@ import (
 
 	"boxoffice/edge/secrets"
 	"boxoffice/edge/webhook"
-	"boxoffice/persistence/told"
-	"boxoffice/persistence/webhooks"
+	"boxoffice/persistence/deliveries"
+	"boxoffice/persistence/publicfacts"
 )
 
 // What arrives is what was told, signed.
@@ -39,9 +39,9 @@ func TestDelivery(t *testing.T) {
 	require.Equal(t, 1, l.attempt)
 	require.True(t, verified(t, l, secret))
 	require.False(t, verified(t, l, secret+"x"))
-	w.settled(d, e.ID, webhooks.Pending)
+	w.settled(d, e.ID, deliveries.Pending)
 	h := w.history(e.ID)
-	require.Equal(t, webhooks.Succeeded, h[0].Status)
+	require.Equal(t, deliveries.Succeeded, h[0].Status)
 	require.Equal(t, 200, *h[0].ResponseStatus)
 
 	t.Log("a test, which is in no fact")
@@ -49,7 +49,7 @@ func TestDelivery(t *testing.T) {
 	require.NoError(t, err)
 	d.Wake()
 	l = in.next(t)
-	require.Equal(t, webhooks.TestType, l.Type)
+	require.Equal(t, deliveries.TestType, l.Type)
 	require.Contains(t, string(l.Data), `"webhookId"`)
 	require.True(t, verified(t, l, secret))
 
@@ -88,7 +88,7 @@ func TestLadder(t *testing.T) {
 		at := c.get().Add(pause)
 		if i > 0 {
 			last := w.history(e.ID)[0]
-			require.Equal(t, webhooks.Failed, last.Status)
+			require.Equal(t, deliveries.Failed, last.Status)
 			require.True(t, at.Equal(*last.Due), "attempt %d at %v", i+1, last.Due)
 			early, err := w.store.Claim(t.Context(), "early", at.Add(-time.Microsecond), 10)
 			require.NoError(t, err)
@@ -100,7 +100,7 @@ func TestLadder(t *testing.T) {
 		require.Eventually(t, func() bool { return w.history(e.ID)[0].Attempts == i+1 }, time.Minute, 2*time.Millisecond)
 	}
 	last := w.history(e.ID)[0]
-	require.Equal(t, webhooks.Exhausted, last.Status)
+	require.Equal(t, deliveries.Exhausted, last.Status)
 	require.Nil(t, last.Due)
 	require.Equal(t, "HTTP 500: not today", last.Error)
 	require.Equal(t, 6*day+14*time.Hour+36*time.Minute, c.get().Sub(begin))
@@ -116,7 +116,7 @@ func TestLadder(t *testing.T) {
 	l := in.next(t)
 	require.Equal(t, 1, l.attempt)
 	require.Equal(t, last.EventID, l.ID)
-	w.settled(d, e.ID, webhooks.Pending)
+	w.settled(d, e.ID, deliveries.Pending)
 	require.True(t, c.get().Add(time.Minute).Equal(*w.history(e.ID)[1].Due))
 }
 
@@ -130,7 +130,7 @@ func TestRotation(t *testing.T) {
 	w.tell(w.facts(7, 1, 1))
 	d.Wake()
 	require.True(t, verified(t, in.next(t), old))
-	w.settled(d, e.ID, webhooks.Pending)
+	w.settled(d, e.ID, deliveries.Pending)
 	fresh, hint := secrets.NewWebhookSecret()
 	_, err := w.store.Rotate(t.Context(), e.ID, webhook.SealSecret(w.secrets, w.org, fresh), hint)
 	require.NoError(t, err)
@@ -158,7 +158,7 @@ func TestOrder(t *testing.T) {
 	d := w.start(func(cfg *webhook.Config) { cfg.Now = func() time.Time { return c.get() } })
 	const streams, facts, batch = 5, 200, 20
 	for from := int64(0); from < facts; from += batch {
-		var some []told.Fact
+		var some []publicfacts.Fact
 		for stream := range int64(streams) {
 			some = append(some, w.facts(stream+1, from, batch)...)
 		}
@@ -166,7 +166,7 @@ func TestOrder(t *testing.T) {
 		d.Wake()
 		c.set(c.get().Add(20 * time.Second)) // retries come between
 	}
-	w.settled(d, e.ID, webhooks.Pending)
+	w.settled(d, e.ID, deliveries.Pending)
 	next := map[string]int64{}
 	again := 0
 	for _, l := range in.all() {
@@ -192,14 +192,14 @@ func TestGone(t *testing.T) {
 	e, _ := w.create(in.URL)
 	d := w.start()
 	w.tell(w.facts(7, 1, 50))
-	w.settled(d, e.ID, webhooks.Pending)
+	w.settled(d, e.ID, deliveries.Pending)
 	got, err := w.store.Get(t.Context(), e.ID)
 	require.NoError(t, err)
-	require.Equal(t, webhooks.Disabled, got.Status)
-	require.Equal(t, webhooks.ReasonGone, got.Reason)
+	require.Equal(t, deliveries.Disabled, got.Status)
+	require.Equal(t, deliveries.ReasonGone, got.Reason)
 	require.Len(t, in.all(), 1)
 	for _, d := range w.history(e.ID) {
-		require.Equal(t, webhooks.Cancelled, d.Status)
+		require.Equal(t, deliveries.Cancelled, d.Status)
 	}
 }
 
@@ -226,7 +226,7 @@ func TestSeveralNodes(t *testing.T) {
 		}
 	}
 	for _, id := range paths {
-		w.settled(nodes[0], id, webhooks.Pending)
+		w.settled(nodes[0], id, deliveries.Pending)
 	}
 	next := map[string]int64{}
 	for _, l := range in.all() {
@@ -257,7 +257,7 @@ func TestRestart(t *testing.T) {
 				require.NoError(t, err)
 			}
 			d := w.start(func(c *webhook.Config) { c.Node = heir })
-			w.settled(d, e.ID, webhooks.Pending)
+			w.settled(d, e.ID, deliveries.Pending)
 			for i, l := range in.all() {
 				require.Equal(t, int64(i+1), l.Seq)
 			}
@@ -287,10 +287,10 @@ func TestStop(t *testing.T) {
 	cancel()
 	require.NoError(t, d.Stop(ctx))
 	h := w.history(e.ID)
-	require.Equal(t, webhooks.Pending, h[0].Status, "of an attempt that was cut off nothing is known")
+	require.Equal(t, deliveries.Pending, h[0].Status, "of an attempt that was cut off nothing is known")
 	hang.Store(false)
 	next := w.start(func(c *webhook.Config) { c.Node = "node-2" })
-	w.settled(next, e.ID, webhooks.Pending)
+	w.settled(next, e.ID, deliveries.Pending)
 	var seqs []int64
 	for _, l := range in.all() {
 		seqs = append(seqs, l.Seq)
@@ -330,15 +330,15 @@ func TestIsolation(t *testing.T) {
 		d.Wake()
 	}
 	for _, id := range ids["healthy"] {
-		w.settled(d, id, webhooks.Pending)
+		w.settled(d, id, deliveries.Pending)
 		for _, h := range w.history(id) {
-			require.Equal(t, webhooks.Succeeded, h.Status)
+			require.Equal(t, deliveries.Succeeded, h.Status)
 		}
 	}
 	for _, id := range append(ids["fail"], ids["redirect"]...) {
-		w.settled(d, id, webhooks.Pending)
+		w.settled(d, id, deliveries.Pending)
 		for _, h := range w.history(id) {
-			require.Equal(t, webhooks.Failed, h.Status)
+			require.Equal(t, deliveries.Failed, h.Status)
 		}
 	}
 	require.Zero(t, elsewhere.Load(), "a redirect was followed")
@@ -385,6 +385,6 @@ func TestNoLostWakeup(t *testing.T) {
 		})
 	}
 	tellers.Wait()
-	w.settled(d, e.ID, webhooks.Pending)
+	w.settled(d, e.ID, deliveries.Pending)
 	require.Len(t, in.all(), 200)
 }

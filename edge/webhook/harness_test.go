@@ -24,9 +24,9 @@ import (
 
 	"boxoffice/edge/secrets"
 	"boxoffice/edge/webhook"
+	"boxoffice/persistence/deliveries"
 	"boxoffice/persistence/persisttest"
-	"boxoffice/persistence/told"
-	"boxoffice/persistence/webhooks"
+	"boxoffice/persistence/publicfacts"
 )
 
 func TestMain(m *testing.M) { persisttest.Main(m) }
@@ -35,7 +35,7 @@ func TestMain(m *testing.M) { persisttest.Main(m) }
 type world struct {
 	t       *testing.T
 	pool    *pgxpool.Pool
-	store   *webhooks.Store
+	store   *deliveries.Store
 	secrets *secrets.Master
 	org     int64
 }
@@ -44,7 +44,7 @@ func open(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, pool: persisttest.Migrated(t)}
 	var err error
-	w.store, err = webhooks.New(w.pool)
+	w.store, err = deliveries.New(w.pool)
 	require.NoError(t, err)
 	key := sha256.Sum256([]byte("master"))
 	w.secrets, err = secrets.New(key[:])
@@ -75,22 +75,22 @@ func (w *world) start(changes ...func(*webhook.Config)) *webhook.Deliverer {
 }
 
 // create makes an endpoint and returns it with its secret.
-func (w *world) create(url string) (*webhooks.Endpoint, string) {
+func (w *world) create(url string) (*deliveries.Endpoint, string) {
 	w.t.Helper()
 	secret, hint := secrets.NewWebhookSecret()
-	e, err := w.store.Create(w.t.Context(), uuid.New(), &webhooks.Endpoint{
-		Org: w.org, URL: url, Events: []string{webhooks.All}, Secret: webhook.SealSecret(w.secrets, w.org, secret), Hint: hint,
+	e, err := w.store.Create(w.t.Context(), uuid.New(), &deliveries.Endpoint{
+		Org: w.org, URL: url, Events: []string{deliveries.All}, Secret: webhook.SealSecret(w.secrets, w.org, secret), Hint: hint,
 	})
 	require.NoError(w.t, err)
 	return e, secret
 }
 
 // facts are n of a stream, from a seq on.
-func (w *world) facts(stream, from int64, n int) []told.Fact {
-	facts := make([]told.Fact, n)
+func (w *world) facts(stream, from int64, n int) []publicfacts.Fact {
+	facts := make([]publicfacts.Fact, n)
 	for i := range facts {
 		seq := from + int64(i)
-		facts[i] = told.Fact{
+		facts[i] = publicfacts.Fact{
 			ID: fmt.Sprintf("evt_%d_%d", stream, seq), Org: w.org, Type: "order.created", Stream: stream, Aggregate: "event/1/1", Seq: seq,
 			At: time.Now(), Data: fmt.Appendf(nil, `{"order":{"id":"%d-%d"}}`, stream, seq),
 		}
@@ -99,7 +99,7 @@ func (w *world) facts(stream, from int64, n int) []told.Fact {
 }
 
 // tell puts facts into their table and fans them out.
-func (w *world) tell(facts []told.Fact) {
+func (w *world) tell(facts []publicfacts.Fact) {
 	w.t.Helper()
 	require.NoError(w.t, pgx.BeginFunc(w.t.Context(), w.pool, func(tx pgx.Tx) error {
 		for i := range facts {
@@ -115,11 +115,11 @@ func (w *world) tell(facts []told.Fact) {
 }
 
 // history is what an endpoint was sent, the oldest first.
-func (w *world) history(endpoint int64) []*webhooks.Delivery {
+func (w *world) history(endpoint int64) []*deliveries.Delivery {
 	w.t.Helper()
 	all, err := w.store.Deliveries(w.t.Context(), endpoint, 0, 10_000)
 	require.NoError(w.t, err)
-	out := make([]*webhooks.Delivery, len(all))
+	out := make([]*deliveries.Delivery, len(all))
 	for i, d := range all {
 		out[len(all)-1-i] = d
 	}

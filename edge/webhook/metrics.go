@@ -6,7 +6,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"boxoffice/persistence/webhooks"
+	"boxoffice/persistence/deliveries"
 )
 
 // metrics are a deliverer's numbers.
@@ -46,13 +46,13 @@ func newMetrics() *metrics {
 }
 
 // attempted counts an attempt.
-func (m *metrics) attempted(a *webhooks.Attempt, what answer, r *webhooks.Result) {
+func (m *metrics) attempted(a *deliveries.Attempt, what answer, r *deliveries.Result) {
 	m.attempts[what.outcome].Inc()
 	m.seconds.Observe(what.latency.Seconds())
 	switch {
-	case r.Status == webhooks.Exhausted:
+	case r.Status == deliveries.Exhausted:
 		m.exhausted.Inc()
-	case r.Status == webhooks.Succeeded && a.Number == 1 && a.Payload != nil:
+	case r.Status == deliveries.Succeeded && a.Number == 1 && a.Payload != nil:
 		m.lag.Observe(max(0, r.At.Sub(a.At)).Seconds())
 	}
 }

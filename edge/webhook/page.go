@@ -6,9 +6,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"boxoffice/persistence/deliveries"
 	"boxoffice/persistence/panics"
-	"boxoffice/persistence/told"
-	"boxoffice/persistence/webhooks"
+	"boxoffice/persistence/publicfacts"
 )
 
 const (
@@ -18,14 +18,14 @@ const (
 
 // send makes the attempts of a page, as far as they can begin in time, and returns
 // what came of them in the order in which they ended.
-func (d *Deliverer) send(p *webhooks.Page) []webhooks.Result {
+func (d *Deliverer) send(p *deliveries.Page) []deliveries.Result {
 	secret, err := openSecret(d.cfg.Secrets, p.Org, p.Secret)
 	if err != nil { // of another master key: an operator has to see to it
 		d.cfg.Log.LogAttrs(d.ctx, slog.LevelError, "the secret of a webhook endpoint cannot be read", slog.Int64("endpoint", p.Endpoint), slog.Any("error", err))
 	}
 	s := &sending{d: d, page: p, secret: secret, began: time.Now()}
 	lanes := lanesOf(p.Attempts)
-	waiting := make(chan []*webhooks.Attempt, len(lanes))
+	waiting := make(chan []*deliveries.Attempt, len(lanes))
 	for _, l := range lanes {
 		waiting <- l
 	}
@@ -43,8 +43,8 @@ func (d *Deliverer) send(p *webhooks.Page) []webhooks.Result {
 }
 
 // lanesOf parts attempts into those that are made one after another.
-func lanesOf(attempts []*webhooks.Attempt) [][]*webhooks.Attempt {
-	var lanes [][]*webhooks.Attempt
+func lanesOf(attempts []*deliveries.Attempt) [][]*deliveries.Attempt {
+	var lanes [][]*deliveries.Attempt
 	of := map[int64]int{}
 	for _, a := range attempts {
 		at, known := of[a.Stream]
@@ -61,17 +61,17 @@ func lanesOf(attempts []*webhooks.Attempt) [][]*webhooks.Attempt {
 // sending is a page on its way.
 type sending struct {
 	d      *Deliverer
-	page   *webhooks.Page
+	page   *deliveries.Page
 	secret string
 	began  time.Time
 	gone   atomic.Bool // the endpoint wants nothing more
 
 	mu      sync.Mutex
-	results []webhooks.Result
+	results []deliveries.Result
 }
 
 // lane makes attempts one after another.
-func (s *sending) lane(attempts []*webhooks.Attempt) {
+func (s *sending) lane(attempts []*deliveries.Attempt) {
 	for _, a := range attempts {
 		select {
 		case <-s.d.stop:
@@ -97,7 +97,7 @@ func (s *sending) lane(attempts []*webhooks.Attempt) {
 }
 
 // attempt sends one delivery.
-func (s *sending) attempt(a *webhooks.Attempt) answer {
+func (s *sending) attempt(a *deliveries.Attempt) answer {
 	switch {
 	case a.Missing:
 		return answer{outcome: outcomeConnection, err: "the event is not kept any more"}
@@ -112,11 +112,11 @@ func (s *sending) attempt(a *webhooks.Attempt) answer {
 	return post(s.d.ctx, s.d.http, s.page.URL, headersOf(a, s.secret, s.d.cfg.Now(), body), body)
 }
 
-func (s *sending) body(a *webhooks.Attempt) ([]byte, error) {
+func (s *sending) body(a *deliveries.Attempt) ([]byte, error) {
 	if a.Payload == nil {
 		return bodyOf(a, testData(s.page.Endpoint))
 	}
-	data, err := told.Unseal(s.d.cfg.Secrets, a.EventID, a.Payload)
+	data, err := publicfacts.Unseal(s.d.cfg.Secrets, a.EventID, a.Payload)
 	if err != nil {
 		return nil, err
 	}
@@ -124,22 +124,22 @@ func (s *sending) body(a *webhooks.Attempt) ([]byte, error) {
 }
 
 // judge is what an answer means for the delivery.
-func (d *Deliverer) judge(a *webhooks.Attempt, what answer) webhooks.Result {
-	r := webhooks.Result{
+func (d *Deliverer) judge(a *deliveries.Attempt, what answer) deliveries.Result {
+	r := deliveries.Result{
 		Delivery: a.Delivery, Number: a.Number, At: d.cfg.Now(), Latency: what.latency,
-		ResponseStatus: what.status, Error: what.err, Status: webhooks.Exhausted,
+		ResponseStatus: what.status, Error: what.err, Status: deliveries.Exhausted,
 	}
 	wait, more := pause(a.Number)
 	switch {
 	case what.outcome == outcomeSucceeded:
-		r.Status = webhooks.Succeeded
+		r.Status = deliveries.Succeeded
 	case what.status == 410:
-		r.Status, r.Gone = webhooks.Cancelled, true
+		r.Status, r.Gone = deliveries.Cancelled, true
 	case a.Missing:
-		r.Status = webhooks.Cancelled
+		r.Status = deliveries.Cancelled
 	case more:
 		due := r.At.Add(wait)
-		r.Status, r.Due = webhooks.Failed, &due
+		r.Status, r.Due = deliveries.Failed, &due
 	}
 	return r
 }

@@ -15,8 +15,8 @@ import (
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
 	"boxoffice/engine/keeper"
+	"boxoffice/persistence/publicfacts"
 	"boxoffice/persistence/readmodel"
-	"boxoffice/persistence/told"
 )
 
 // Teller makes the payloads that the catalogue names. It may be used by several
@@ -30,14 +30,14 @@ type Teller struct {
 }
 
 // Tells says whether anything is told of facts of a type.
-func (t *Teller) Tells(kind engine.Kind, fact engine.FactType) bool {
+func (t *Teller) Covers(kind engine.Kind, fact engine.FactType) bool {
 	return len(byFact[factKey{kind, fact}]) > 0
 }
 
 // Tell is what is told of a fact.
-func (t *Teller) Tell(ctx context.Context, s *told.Source) ([]told.Telling, error) {
-	var tellings []told.Telling
-	m := making{Source: s, teller: t}
+func (t *Teller) Tell(ctx context.Context, s *publicfacts.Enriched) ([]publicfacts.Draft, error) {
+	var tellings []publicfacts.Draft
+	m := making{Enriched: s, teller: t}
 	for _, row := range byFact[factKey{s.Ref.Kind, s.Fact.FactType()}] {
 		list, err := row.tell(ctx, &m)
 		if err != nil {
@@ -48,14 +48,14 @@ func (t *Teller) Tell(ctx context.Context, s *told.Source) ([]told.Telling, erro
 			if err != nil {
 				return nil, err
 			}
-			tellings = append(tellings, told.Telling{Type: row.Name, At: happened(s.Fact), Data: b})
+			tellings = append(tellings, publicfacts.Draft{Type: row.Name, At: happened(s.Fact), Data: b})
 		}
 	}
 	return tellings, nil
 }
 
 // Body is a fact as it is sent and listed.
-func Body(f *told.Fact) api.Fact {
+func Body(f *publicfacts.Fact) api.Fact {
 	return api.Fact{ID: f.ID, Type: f.Type, Created: api.Moment(f.At.UnixMilli()), Seq: f.Seq, Data: api.JSON(f.Data)}
 }
 
@@ -91,7 +91,7 @@ func happened(f engine.Fact) time.Time {
 
 // making is what is being told of one fact.
 type making struct {
-	*told.Source
+	*publicfacts.Enriched
 	teller  *Teller
 	tickets []api.IssuedTicket // of an order that was completed, once they are known
 }

@@ -28,9 +28,9 @@ import (
 	"boxoffice/persistence/follower"
 	"boxoffice/persistence/follower/kafka"
 	"boxoffice/persistence/journal"
-	"boxoffice/persistence/outbox"
+	"boxoffice/persistence/mailqueue"
+	"boxoffice/persistence/publicfacts"
 	"boxoffice/persistence/readmodel"
-	"boxoffice/persistence/told"
 )
 
 var (
@@ -121,21 +121,21 @@ func newFeeder(t *testing.T, seed uint64, names []string) *feeder {
 	model := readmodel.NewDigester(discard)
 	f.start(readmodel.Follower, model.Apply, model)
 	through := slices.Contains(names, "kafka")
-	var sinks []told.Sink
+	var sinks []publicfacts.Sink
 	if through || slices.Contains(names, "webhooks") {
 		sinks = append(sinks, f.store.FanOut)
 	}
-	store := told.New(f.pool, f.secrets, &webhook.Teller{Secrets: f.secrets, Seats: f.seats}, sinks...)
-	mails, err := outbox.New(outbox.Config{Pool: f.pool, Log: discard})
+	store := publicfacts.New(f.pool, f.secrets, &webhook.Teller{Secrets: f.secrets, Seats: f.seats}, sinks...)
+	mails, err := mailqueue.New(mailqueue.Config{Pool: f.pool, Log: discard})
 	require.NoError(t, err)
 	var digesters []*follower.Digester
 	if through || slices.Contains(names, "told") || sinks != nil {
-		digesters = append(digesters, follower.NewDigester(told.Follower, discard, store.Apply, nil))
+		digesters = append(digesters, follower.NewDigester(publicfacts.Follower, discard, store.Apply, nil))
 	}
 	if through || slices.Contains(names, "mail") {
-		digesters = append(digesters, follower.NewDigester(outbox.Follower, discard, f.afterReadModel(mails.Apply), nil))
+		digesters = append(digesters, follower.NewDigester(mailqueue.Follower, discard, f.afterReadModel(mails.Apply), nil))
 	}
-	tell := follower.Once(told.Follower, func(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
+	tell := follower.Once(publicfacts.Follower, func(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
 		for _, d := range digesters {
 			if err := d.Apply(ctx, tx, batches); err != nil {
 				return err
@@ -147,7 +147,7 @@ func newFeeder(t *testing.T, seed uint64, names []string) *feeder {
 	case through:
 		f.startKafka(tell, digesters)
 	case digesters != nil:
-		f.start(told.Follower, tell, digesters...)
+		f.start(publicfacts.Follower, tell, digesters...)
 	}
 	f.open()
 	return f
@@ -200,7 +200,7 @@ func (f *feeder) startKafka(tell follower.Apply, digesters []*follower.Digester)
 	f.t.Cleanup(relay.Close)
 	d := follower.NewDigester(relay.Name(), discard, relay.Apply, nil)
 	f.start(relay.Name(), d.Apply, d)
-	c := kafka.NewConsumer(cfg, kafka.ConsumerConfig{Name: told.Follower, Pool: f.pool, Log: discard, Apply: tell, Digesters: digesters})
+	c := kafka.NewConsumer(cfg, kafka.ConsumerConfig{Name: publicfacts.Follower, Pool: f.pool, Log: discard, Apply: tell, Digesters: digesters})
 	f.t.Cleanup(func() { require.NoError(f.t, c.Stop(context.Background())) })
 	c.Start()
 }
@@ -244,7 +244,7 @@ LEFT JOIN applied a ON a.name = $1 AND a.stream_id = s.stream_id WHERE coalesce(
 	}
 	require.Eventually(f.t, func() bool {
 		var n int
-		return f.pool.QueryRow(f.t.Context(), behind, told.Follower).Scan(&n) == nil && n == 0
+		return f.pool.QueryRow(f.t.Context(), behind, publicfacts.Follower).Scan(&n) == nil && n == 0
 	}, 2*time.Minute, 5*time.Millisecond)
 }
 

@@ -13,8 +13,8 @@ import (
 	"boxoffice/engine"
 	"boxoffice/engine/event"
 	"boxoffice/persistence"
+	"boxoffice/persistence/publicfacts"
 	"boxoffice/persistence/readmodel"
-	"boxoffice/persistence/told"
 )
 
 // hall is a place of seat maps, some of which cannot be had.
@@ -36,12 +36,12 @@ func (h *hall) seats(ctx context.Context, number int64) (*readmodel.SeatMap, err
 }
 
 // seatedSale is the completion of an order of one seat.
-func seatedSale(number int64) *told.Source {
+func seatedSale(number int64) *publicfacts.Enriched {
 	o := &event.Order{
 		ID: orderOf(number, 1), Status: event.Completed, Email: "ada@example.org", Currency: "USD", FirstTicket: 1,
 		Lines: []event.OrderLine{{Type: 1, Name: "Stalls", Quantity: 1, Seats: []string{"A-1"}}},
 	}
-	return &told.Source{
+	return &publicfacts.Enriched{
 		Ref: engine.EventRef(number), Stream: number, Seq: 3, Fact: &event.OrderCompleted{ID: o.ID, First: 1, At: 5},
 		Event: &event.Record{Number: number, Details: &event.Details{Org: 1}}, Order: o,
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"boxoffice/edge/secrets"
-	"boxoffice/persistence/told"
-	"boxoffice/persistence/webhooks"
+	"boxoffice/persistence/deliveries"
+	"boxoffice/persistence/publicfacts"
 )
 
 // The headers of a delivery.
@@ -53,8 +53,8 @@ func openSecret(m *secrets.Master, org int64, sealed []byte) (string, error) {
 func sealContext(org int64) []byte { return strconv.AppendInt([]byte("org/"), org, 10) }
 
 // bodyOf is what is POSTed: the same bytes in every attempt.
-func bodyOf(a *webhooks.Attempt, data []byte) ([]byte, error) {
-	return json.Marshal(Body(&told.Fact{ID: a.EventID, Type: a.Type, Seq: a.Seq, At: a.At, Data: data}))
+func bodyOf(a *deliveries.Attempt, data []byte) ([]byte, error) {
+	return json.Marshal(Body(&publicfacts.Fact{ID: a.EventID, Type: a.Type, Seq: a.Seq, At: a.At, Data: data}))
 }
 
 // testData is the payload of a test.
@@ -64,7 +64,7 @@ func testData(endpoint int64) []byte {
 }
 
 // headersOf are those of an attempt, with the signature of its body.
-func headersOf(a *webhooks.Attempt, secret string, now time.Time, body []byte) http.Header {
+func headersOf(a *deliveries.Attempt, secret string, now time.Time, body []byte) http.Header {
 	return http.Header{
 		"Content-Type":  {"application/json"},
 		"User-Agent":    {userAgent},

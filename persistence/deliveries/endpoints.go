@@ -1,0 +1,158 @@
+package deliveries
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+const columns = `id, org, url, events, name, status, reason, secret, hint, created_at, updated_at`
+
+// Create adds an active endpoint with e's Org, URL, Events, Name, Secret and Hint,
+// or says ErrTooMany.
+//
+// The same command again, within the day in which commands are repeated, makes its
+// endpoint anew: nobody was told the secret that it had. It says ErrGone if that
+// has been deleted.
+func (s *Store) Create(ctx context.Context, command [16]byte, e *Endpoint) (*Endpoint, error) {
+	var made *Endpoint
+	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
+		if err := admit(ctx, tx, command, e.Org); err != nil {
+			return err
+		}
+		made, err = one(ctx, tx, `INSERT INTO webhook_endpoints AS e (command, org, url, events, name, secret, hint)
+			VALUES ($1, $2, $3, $4, $5, $6, $7)
+			ON CONFLICT (command) DO UPDATE SET url = excluded.url, events = excluded.events, name = excluded.name,
+				secret = excluded.secret, hint = excluded.hint, updated_at = now()
+			WHERE e.org = excluded.org AND e.status <> 'deleted' RETURNING `+columns,
+			command, e.Org, e.URL, e.Events, e.Name, e.Secret, e.Hint)
+		if err != nil {
+			return err
+		}
+		if made == nil {
+			return ErrGone
+		}
+		_, err = tx.Exec(ctx, `INSERT INTO webhook_leases (endpoint) VALUES ($1) ON CONFLICT DO NOTHING`, made.ID)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("create webhook endpoint: %w", err)
+	}
+	return made, nil
+}
+
+// admit makes sure that the organization may have one endpoint more. It holds the
+// organization's row until the transaction ends: one create at a time counts.
+func admit(ctx context.Context, tx pgx.Tx, command [16]byte, org int64) error {
+	if _, err := tx.Exec(ctx, `SELECT FROM organizations WHERE id = $1 FOR NO KEY UPDATE`, org); err != nil {
+		return err
+	}
+	if _, err := tx.Exec(ctx, `UPDATE webhook_endpoints SET command = NULL
+		WHERE command = $1 AND created_at < now() - interval '24 hours'`, command); err != nil {
+		return err
+	}
+	var others int
+	err := tx.QueryRow(ctx, `SELECT count(*) FROM webhook_endpoints
+		WHERE org = $1 AND status <> 'deleted' AND command IS DISTINCT FROM $2`, org, command).Scan(&others)
+	if err == nil && others >= MaxPerOrg {
+		return ErrTooMany
+	}
+	return err
+}
+
+// List returns an organization's endpoints, the newest first.
+func (s *Store) List(ctx context.Context, org int64) ([]*Endpoint, error) {
+	rows, _ := s.pool.Query(ctx, `SELECT `+columns+` FROM webhook_endpoints
+		WHERE org = $1 AND status <> 'deleted' ORDER BY id DESC`, org) // CollectRows returns its error
+	all, err := pgx.CollectRows(rows, pgx.RowToAddrOfStructByPos[Endpoint])
+	if err != nil {
+		return nil, fmt.Errorf("list webhook endpoints: %w", err)
+	}
+	return all, nil
+}
+
+// Get returns an endpoint, whoever's it is, or nil.
+func (s *Store) Get(ctx context.Context, id int64) (*Endpoint, error) {
+	return one(ctx, s.pool, `SELECT `+columns+` FROM webhook_endpoints WHERE id = $1 AND status <> 'deleted'`, id)
+}
+
+// Update changes an endpoint and returns it as it is then, or nil if there is
+// none. change may set URL, Events, Name, Status, Secret and Hint, and must do
+// nothing else: the endpoint's row is locked. UpdatedAt stays if nothing changes.
+//
+// What waits for an endpoint that is disabled is cancelled. One that is made
+// active begins anew: nothing from before is sent, and it has exhausted nothing.
+func (s *Store) Update(ctx context.Context, id int64, change func(*Endpoint)) (*Endpoint, error) {
+	var e *Endpoint
+	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
+		e, err = one(ctx, tx, `SELECT `+columns+` FROM webhook_endpoints WHERE id = $1 AND status <> 'deleted' FOR NO KEY UPDATE`, id)
+		if err != nil || e == nil {
+			return err
+		}
+		was := e.Status
+		change(e)
+		if e.Status != was {
+			e.Reason = ""
+			if err := cancel(ctx, tx, []int64{id}); err != nil {
+				return err
+			}
+		}
+		e, err = one(ctx, tx, `UPDATE webhook_endpoints SET url = $2, events = $3, name = $4, status = $5, reason = $6, secret = $7, hint = $8,
+			exhausted = CASE WHEN status = $5 THEN exhausted ELSE 0 END,
+			updated_at = CASE WHEN (url, events, name, status, reason, secret, hint)
+				IS DISTINCT FROM ($2, $3, $4, $5, $6, $7, $8) THEN now() ELSE updated_at END
+			WHERE id = $1 RETURNING `+columns,
+			id, e.URL, e.Events, e.Name, e.Status, e.Reason, e.Secret, e.Hint)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("update webhook endpoint: %w", err)
+	}
+	return e, nil
+}
+
+// Rotate gives an endpoint another secret, and answers as Update does.
+func (s *Store) Rotate(ctx context.Context, id int64, secret []byte, hint string) (*Endpoint, error) {
+	return s.Update(ctx, id, func(e *Endpoint) { e.Secret, e.Hint = secret, hint })
+}
+
+// Delete ends an endpoint: what waits is cancelled, its secret is gone. It returns
+// the endpoint as it was, or nil if there was none.
+func (s *Store) Delete(ctx context.Context, id int64) (*Endpoint, error) {
+	var was Endpoint
+	e, err := s.Update(ctx, id, func(e *Endpoint) {
+		was = *e
+		e.Status, e.Secret, e.Hint = deleted, []byte{}, ""
+	})
+	if err != nil || e == nil {
+		return nil, err
+	}
+	return &was, nil
+}
+
+// cancel ends what waits for endpoints, whose rows are locked.
+func cancel(ctx context.Context, tx pgx.Tx, endpoints []int64) error {
+	_, err := tx.Exec(ctx, `UPDATE webhook_deliveries SET status = 'cancelled', due = NULL
+		WHERE endpoint = ANY ($1) AND due IS NOT NULL`, endpoints)
+	return err
+}
+
+// querier is the pool or a transaction.
+type querier interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}
+
+// one reads the endpoint that a statement returns, or nil.
+func one(ctx context.Context, q querier, sql string, args ...any) (*Endpoint, error) {
+	rows, _ := q.Query(ctx, sql, args...) // CollectOneRow returns its error
+	e, err := pgx.CollectOneRow(rows, pgx.RowToAddrOfStructByPos[Endpoint])
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil //nolint:nilnil // no endpoint is an answer
+	}
+	if err != nil {
+		return nil, fmt.Errorf("webhook endpoint: %w", err)
+	}
+	return e, nil
+}

@@ -1,0 +1,133 @@
+package deliveries
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+const deliveryColumns = `id, endpoint, event_id, type, replay_of, status, CASE WHEN due > '-infinity' THEN due END, attempts,
+	attempted_at, response_status, latency_ms, error, created_at`
+
+// Deliveries returns a page of what an endpoint was and will be sent, the newest
+// first: deliveries with smaller ids than before, or the newest if that is 0.
+func (s *Store) Deliveries(ctx context.Context, endpoint, before int64, limit int) ([]*Delivery, error) {
+	rows, _ := s.pool.Query(ctx, `SELECT `+deliveryColumns+` FROM webhook_deliveries
+		WHERE endpoint = $1 AND ($2 = 0 OR id < $2) ORDER BY id DESC LIMIT $3`, endpoint, before, limit) // CollectRows returns its error
+	all, err := pgx.CollectRows(rows, pgx.RowToAddrOfStructByPos[Delivery])
+	if err != nil {
+		return nil, fmt.Errorf("list webhook deliveries: %w", err)
+	}
+	return all, nil
+}
+
+// Delivery returns a delivery, whoever's it is, or nil.
+func (s *Store) Delivery(ctx context.Context, id int64) (*Delivery, error) {
+	return delivery(ctx, s.pool, `SELECT `+deliveryColumns+` FROM webhook_deliveries WHERE id = $1`, id)
+}
+
+// Test has an endpoint sent an event of TestType. It returns nil if there is no
+// such endpoint, and says ErrDisabled.
+func (s *Store) Test(ctx context.Context, endpoint int64) (*Delivery, error) {
+	return s.add(ctx, endpoint, func(tx pgx.Tx) (*Delivery, error) {
+		return delivery(ctx, tx, `INSERT INTO webhook_deliveries (endpoint, event_id, type, stream, size)
+			VALUES ($1, $2, $3, 0, 0) RETURNING `+deliveryColumns, endpoint, "evt_"+strings.ToLower(rand.Text()), TestType)
+	})
+}
+
+// Replay has a delivery's event sent once more, under the same event id: a new
+// delivery with all its attempts, in whose favour the old one is given up if it
+// was still to be sent again. It says ErrDisabled, ErrPending or ErrTooOld, and
+// returns nil if there is no such delivery or endpoint.
+func (s *Store) Replay(ctx context.Context, d *Delivery) (*Delivery, error) {
+	return s.add(ctx, d.Endpoint, func(tx pgx.Tx) (*Delivery, error) {
+		old, err := delivery(ctx, tx, `UPDATE webhook_deliveries SET due = NULL, status = CASE WHEN status = 'failed' THEN 'cancelled' ELSE status END
+			WHERE id = $1 AND status <> 'pending' RETURNING `+deliveryColumns, d.ID)
+		if err != nil || old == nil {
+			return nil, errors.Join(err, missing(old, ErrPending))
+		}
+		again, err := delivery(ctx, tx, `INSERT INTO webhook_deliveries (endpoint, fact, event_id, type, stream, size, replay_of)
+			SELECT d.endpoint, d.fact, d.event_id, d.type, 0, d.size, d.id FROM webhook_deliveries d
+			WHERE d.id = $1 AND (d.fact IS NULL OR EXISTS (SELECT FROM facts f WHERE f.position = d.fact))
+			RETURNING `+deliveryColumns, d.ID)
+		return again, errors.Join(err, missing(again, ErrTooOld))
+	})
+}
+
+// missing is the refusal where there is no delivery.
+func missing(d *Delivery, refusal error) error {
+	if d == nil {
+		return refusal
+	}
+	return nil
+}
+
+// add puts a delivery into the queue of an endpoint that is active, and wakes.
+func (s *Store) add(ctx context.Context, endpoint int64, insert func(pgx.Tx) (*Delivery, error)) (*Delivery, error) {
+	var d *Delivery
+	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		e, err := one(ctx, tx, `SELECT `+columns+` FROM webhook_endpoints WHERE id = $1 AND status <> 'deleted' FOR SHARE`, endpoint)
+		switch {
+		case err != nil || e == nil:
+			return err
+		case e.Status != Active:
+			return ErrDisabled
+		}
+		if d, err = insert(tx); err != nil {
+			return err
+		}
+		return s.wake(ctx, tx)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("add webhook delivery: %w", err)
+	}
+	return d, nil
+}
+
+func delivery(ctx context.Context, q querier, sql string, args ...any) (*Delivery, error) {
+	rows, _ := q.Query(ctx, sql, args...) // CollectOneRow returns its error
+	d, err := pgx.CollectOneRow(rows, pgx.RowToAddrOfStructByPos[Delivery])
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil //nolint:nilnil // no delivery is an answer
+	}
+	if err != nil {
+		return nil, fmt.Errorf("webhook delivery: %w", err)
+	}
+	return d, nil
+}
+
+// pruneMax is how many deliveries one statement looks at.
+const pruneMax = 10_000
+
+// Prune deletes deliveries that are older than Kept and endpoints that were
+// deleted and have none left, and ends what was put into the queue of an endpoint
+// as it was disabled.
+func (s *Store) Prune(ctx context.Context) error {
+	if _, err := s.pool.Exec(ctx, `UPDATE webhook_deliveries d SET status = 'cancelled', due = NULL
+		FROM webhook_endpoints e WHERE e.id = d.endpoint AND e.status <> 'active' AND d.due IS NOT NULL`); err != nil {
+		return fmt.Errorf("prune webhooks: %w", err)
+	}
+	for {
+		// Ids grow with time: the oldest rows are the first ones.
+		tag, err := s.pool.Exec(ctx, `DELETE FROM webhook_deliveries WHERE id IN (
+			SELECT id FROM (SELECT id, created_at FROM webhook_deliveries ORDER BY id LIMIT $2) oldest WHERE created_at < $1)`,
+			time.Now().Add(-Kept), pruneMax)
+		if err != nil {
+			return fmt.Errorf("prune webhooks: %w", err)
+		}
+		if tag.RowsAffected() < pruneMax {
+			break
+		}
+	}
+	// Not while the command that made it may come again.
+	if _, err := s.pool.Exec(ctx, `DELETE FROM webhook_endpoints e WHERE status = 'deleted' AND updated_at < now() - interval '25 hours'
+		AND NOT EXISTS (SELECT FROM webhook_deliveries WHERE endpoint = e.id)`); err != nil {
+		return fmt.Errorf("prune webhooks: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,137 @@
+package deliveries
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// What Load takes of one endpoint's queue at a time. A page is in memory while it
+// is sent, however slowly.
+const (
+	pageFirst   = 64        // first attempts
+	pageAgain   = 16        // further ones
+	pagePayload = 128 << 10 // bytes of payloads; one that is larger comes alone
+)
+
+// Page is what an endpoint is to be sent next.
+type Page struct {
+	Endpoint int64
+	Org      int64
+	URL      string
+	Secret   []byte // sealed
+	Attempts []*Attempt
+}
+
+// Attempt is one delivery to be sent.
+type Attempt struct {
+	Delivery int64
+	Number   int // 1, 2, 3...
+	EventID  string
+	Type     string
+	Stream   int64 // first attempts of one stream are made one after another; 0: no order
+	Seq      int64
+	At       time.Time
+	Payload  []byte // of a fact, sealed as told.Unseal takes it; nil of a test, and where Missing
+	Missing  bool   // the fact is not kept any more
+}
+
+// Result is what came of an attempt.
+type Result struct {
+	Delivery       int64
+	Number         int // of the attempt
+	At             time.Time
+	Latency        time.Duration
+	ResponseStatus int // 0: no answer
+	Error          string
+	Status         string     // the delivery's from now on: Succeeded, Failed, Exhausted or Cancelled
+	Due            *time.Time // when Failed
+	Gone           bool       // the endpoint wants nothing more
+}
+
+// Claim leases up to limit endpoints that have something due, those first that
+// were served least lately, and returns their ids. Nobody else may Load them until
+// Record, or the lease's end.
+func (s *Store) Claim(ctx context.Context, holder string, now time.Time, limit int) ([]int64, error) {
+	// The recursion steps from endpoint to endpoint: its cost does not depend
+	// on how much waits for each.
+	rows, _ := s.pool.Query(ctx, `WITH RECURSIVE waiting AS (
+			(SELECT endpoint, due FROM webhook_deliveries WHERE due IS NOT NULL ORDER BY endpoint, due LIMIT 1)
+		UNION ALL
+			SELECT next.endpoint, next.due FROM waiting w CROSS JOIN LATERAL (
+				SELECT endpoint, due FROM webhook_deliveries
+				WHERE due IS NOT NULL AND endpoint > w.endpoint ORDER BY endpoint, due LIMIT 1) next),
+		free AS (
+			SELECT l.endpoint FROM waiting w JOIN webhook_leases l USING (endpoint) JOIN webhook_endpoints e ON e.id = l.endpoint
+			WHERE w.due <= $2 AND l.until <= now() AND e.status = 'active' ORDER BY l.until LIMIT $3 FOR UPDATE OF l SKIP LOCKED)
+		UPDATE webhook_leases l SET holder = $1, until = now() + $4::interval FROM free
+		WHERE l.endpoint = free.endpoint RETURNING l.endpoint`, holder, now, limit, LeaseTime) // CollectRows returns its error
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return nil, fmt.Errorf("claim webhooks: %w", err)
+	}
+	return ids, nil
+}
+
+// Load reads a page for each of the endpoints, which are claimed. One that has
+// nothing due after all, or takes nothing any more, has no page.
+func (s *Store) Load(ctx context.Context, endpoints []int64, now time.Time) ([]*Page, error) {
+	// A statement of its own: its snapshot has what was recorded before the claim.
+	rows, err := s.pool.Query(ctx, `SELECT e.id, e.org, e.url, e.secret, d.id, d.attempts + 1, d.event_id, d.type,
+			CASE WHEN d.due = '-infinity' THEN d.stream ELSE 0 END, coalesce(f.seq, 0), coalesce(f.at, d.created_at), f.data,
+			d.fact IS NOT NULL AND f.position IS NULL
+		FROM webhook_endpoints e CROSS JOIN LATERAL (
+			SELECT *, sum(size) OVER (ORDER BY due > '-infinity', id) - size AS before FROM (
+				(SELECT * FROM webhook_deliveries WHERE endpoint = e.id AND due = '-infinity' ORDER BY id LIMIT $3)
+			UNION ALL
+				(SELECT * FROM webhook_deliveries WHERE endpoint = e.id AND due > '-infinity' AND due <= $2 ORDER BY due, id LIMIT $4)
+			) waiting) d
+		LEFT JOIN facts f ON f.position = d.fact
+		WHERE e.id = ANY ($1) AND e.status = 'active' AND (d.before = 0 OR d.before + d.size <= $5)
+		ORDER BY e.id, d.due > '-infinity', d.id`, endpoints, now, pageFirst, pageAgain, pagePayload)
+	if err != nil {
+		return nil, fmt.Errorf("load webhooks: %w", err)
+	}
+	var pages []*Page
+	var p Page
+	var a Attempt
+	_, err = pgx.ForEachRow(rows, []any{
+		&p.Endpoint, &p.Org, &p.URL, &p.Secret, &a.Delivery, &a.Number, &a.EventID, &a.Type, &a.Stream, &a.Seq, &a.At, &a.Payload, &a.Missing,
+	}, func() error {
+		if len(pages) == 0 || pages[len(pages)-1].Endpoint != p.Endpoint {
+			page := p
+			pages = append(pages, &page)
+		}
+		attempt, page := a, pages[len(pages)-1]
+		page.Attempts = append(page.Attempts, &attempt)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("load webhooks: %w", err)
+	}
+	return pages, nil
+}
+
+// FreeAll gives back whatever a node claimed before it was last started.
+func (s *Store) FreeAll(ctx context.Context, holder string) error {
+	if _, err := s.pool.Exec(ctx, `UPDATE webhook_leases SET until = now() WHERE holder = $1 AND until > now()`, holder); err != nil {
+		return fmt.Errorf("free webhooks: %w", err)
+	}
+	return nil
+}
+
+// free ends leases that the holder still has.
+func free(ctx context.Context, q execer, holder string, endpoints []int64) error {
+	_, err := q.Exec(ctx, `UPDATE webhook_leases SET until = now() WHERE endpoint = ANY ($1) AND holder = $2`, endpoints, holder)
+	return err
+}
+
+// Waiting counts the deliveries that are to be sent, now or later.
+func (s *Store) Waiting(ctx context.Context) (n int64, err error) {
+	if err = s.pool.QueryRow(ctx, `SELECT count(*) FROM webhook_deliveries WHERE due IS NOT NULL`).Scan(&n); err != nil {
+		return 0, fmt.Errorf("count webhooks: %w", err)
+	}
+	return n, nil
+}

@@ -1,0 +1,137 @@
+package deliveries
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// Record keeps what came of attempts, by endpoint and in the order in which they
+// ended, and gives the claims on those endpoints back. An endpoint that is gone,
+// or has exhausted too many deliveries in a row, is disabled, and a job tells its
+// owners. Of an endpoint without results the claim is given back. What Record
+// cannot write has not happened: it is sent again.
+func (s *Store) Record(ctx context.Context, holder string, results map[int64][]Result) error {
+	// Whether a crash forgets it or comes before it is the same: not to wait
+	// for the disk costs nothing.
+	err := pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{BeginQuery: "BEGIN; SET LOCAL synchronous_commit = off"}, func(tx pgx.Tx) error {
+		return s.record(ctx, tx, holder, results)
+	})
+	if err != nil {
+		return fmt.Errorf("record webhooks: %w", err)
+	}
+	return nil
+}
+
+func (s *Store) record(ctx context.Context, tx pgx.Tx, holder string, results map[int64][]Result) error {
+	var claimed, sent []int64
+	var all []Result
+	for id, some := range results {
+		claimed = append(claimed, id)
+		if len(some) > 0 {
+			sent, all = append(sent, id), append(all, some...)
+		}
+	}
+	if len(sent) > 0 {
+		// Endpoints are locked before their deliveries, here as in Update.
+		ends, err := lock(ctx, tx, sent)
+		if err != nil {
+			return err
+		}
+		if err := write(ctx, tx, all); err != nil {
+			return err
+		}
+		if err := s.judge(ctx, tx, ends, results); err != nil {
+			return err
+		}
+	}
+	return free(ctx, tx, holder, claimed)
+}
+
+// end is what of an endpoint decides about its end.
+type end struct {
+	id        int64
+	status    string
+	exhausted int
+}
+
+func lock(ctx context.Context, tx pgx.Tx, ids []int64) ([]end, error) {
+	rows, _ := tx.Query(ctx, `SELECT id, status, exhausted FROM webhook_endpoints WHERE id = ANY ($1) ORDER BY id FOR NO KEY UPDATE`, ids) // CollectRows returns its error
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (e end, err error) {
+		return e, row.Scan(&e.id, &e.status, &e.exhausted)
+	})
+}
+
+// write updates the deliveries. One that was cancelled meanwhile stays so, unless
+// it has arrived.
+func write(ctx context.Context, tx pgx.Tx, results []Result) error {
+	var c struct {
+		ids                     []int64
+		numbers, codes, latency []int32
+		at, due                 []any
+		errors, statuses        []string
+	}
+	for i := range results {
+		r := &results[i]
+		c.ids, c.numbers = append(c.ids, r.Delivery), append(c.numbers, int32(r.Number))   //nolint:gosec // at most a dozen
+		c.codes = append(c.codes, int32(r.ResponseStatus))                                 //nolint:gosec // three digits
+		c.latency = append(c.latency, int32(min(r.Latency.Milliseconds(), math.MaxInt32))) //nolint:gosec // bounded
+		c.at, c.due = append(c.at, r.At), append(c.due, r.Due)
+		c.errors, c.statuses = append(c.errors, r.Error), append(c.statuses, r.Status)
+	}
+	_, err := tx.Exec(ctx, `UPDATE webhook_deliveries d SET attempts = r.number, attempted_at = r.at, response_status = nullif(r.code, 0),
+			latency_ms = r.latency, error = r.error,
+			status = CASE WHEN d.due IS NULL AND r.status <> 'succeeded' THEN d.status ELSE r.status END,
+			due = CASE WHEN d.due IS NOT NULL THEN r.due END
+		FROM unnest($1::bigint[], $2::int[], $3::timestamptz[], $4::int[], $5::int[], $6::text[], $7::text[], $8::timestamptz[])
+			AS r(id, number, at, code, latency, error, status, due)
+		WHERE d.id = r.id AND d.attempts = r.number - 1`,
+		c.ids, c.numbers, c.at, c.codes, c.latency, c.errors, c.statuses, c.due)
+	return err
+}
+
+// judge counts what was exhausted, and disables endpoints.
+func (s *Store) judge(ctx context.Context, tx pgx.Tx, ends []end, results map[int64][]Result) error {
+	for _, e := range ends {
+		counted, reason := e.exhausted, ""
+		for _, r := range results[e.id] {
+			switch {
+			case r.Gone:
+				reason = ReasonGone
+			case r.Status == Succeeded:
+				counted = 0
+			case r.Status == Exhausted:
+				counted++
+			}
+		}
+		if reason == "" && counted >= MaxExhausted {
+			reason = ReasonExhausted
+		}
+		if e.status != Active || reason == "" && counted == e.exhausted {
+			continue
+		}
+		if _, err := tx.Exec(ctx, `UPDATE webhook_endpoints SET exhausted = $2, reason = $3,
+			status = CASE WHEN $3 = '' THEN status ELSE 'disabled' END, updated_at = CASE WHEN $3 = '' THEN updated_at ELSE now() END
+			WHERE id = $1`, e.id, counted, reason); err != nil {
+			return err
+		}
+		if reason == "" {
+			continue
+		}
+		if err := cancel(ctx, tx, []int64{e.id}); err != nil {
+			return err
+		}
+		if _, err := s.jobs.InsertTx(ctx, tx, disabledArgs{e.id}, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// execer is the pool or a transaction.
+type execer interface {
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+}

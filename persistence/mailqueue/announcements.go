@@ -1,0 +1,256 @@
+package mailqueue
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+
+	"boxoffice/engine"
+	"boxoffice/engine/event"
+	"boxoffice/persistence/readmodel"
+)
+
+// Known is what the holders of an event's tickets know of it, and are told when
+// it becomes another. Times are unix milliseconds, 0 where the event is at no
+// time.
+type Known struct {
+	Title    string `json:"title"`
+	StartAt  int64  `json:"startAt,omitzero"`
+	EndAt    int64  `json:"endAt,omitzero"`
+	Timezone string `json:"timezone"`
+	Online   bool   `json:"online,omitzero"` // and nowhere else
+	Venue    string `json:"venue,omitzero"`
+	Address  string `json:"address,omitzero"`
+	City     string `json:"city,omitzero"`
+	Country  string `json:"country,omitzero"`
+}
+
+// KnownOf is what an event's record tells of it.
+func KnownOf(d *event.Details) Known {
+	k := Known{
+		Title: d.Title, Timezone: d.Timezone, Online: d.VenueType == "online",
+		Venue: d.VenueName, Address: d.VenueAddress, City: d.VenueCity, Country: d.VenueCountry,
+	}
+	if event.ProductType(d.Category) == event.ProductEvent {
+		k.StartAt, k.EndAt = d.StartAt, d.EndAt
+	}
+	return k
+}
+
+// described notes what an event's record says now. When it has sold tickets and
+// their holders know something else, they are told once the event has been left
+// alone for a while.
+func (b *batch) described(ctx context.Context, d *event.Details, at int64, of source) error {
+	now := KnownOf(d)
+	was, err := announced(ctx, b.tx, of.event)
+	if err != nil {
+		return err
+	}
+	if was != nil && *was == now {
+		return nil
+	}
+	if was != nil && at >= b.oldest {
+		var sold bool
+		const first = `SELECT EXISTS (SELECT FROM tickets WHERE event_id = $1 AND serial = 1)`
+		if err := b.tx.QueryRow(ctx, first, of.event).Scan(&sold); err != nil {
+			return fmt.Errorf("outbox: tickets of event %d: %w", of.event, err)
+		}
+		if sold {
+			later := &river.InsertOpts{ScheduledAt: time.Now().Add(b.settle)}
+			return b.insert(ctx, b.tx, []river.InsertManyParams{{Args: change{Event: of.event, Subject: of.String()}, InsertOpts: later}})
+		}
+	}
+	return announce(ctx, b.tx, of.event, &now)
+}
+
+// cancelled has the holders told that the event does not take place.
+func (b *batch) cancelled(ctx context.Context, f *event.Moved, of source) error {
+	if f.At < b.oldest {
+		return nil
+	}
+	first := page{Mail: EventCancelled, Event: of.event, Subject: of.String(), Reason: f.Reason, Until: f.At}
+	return b.insert(ctx, b.tx, []river.InsertManyParams{{Args: first}})
+}
+
+// announced is what the holders of an event's tickets know, or nil if nothing was
+// noted. It is locked until the transaction ends: one at a time compares it with
+// what the event has become.
+func announced(ctx context.Context, tx pgx.Tx, number int64) (*Known, error) {
+	var record []byte
+	err := tx.QueryRow(ctx, `SELECT record FROM announced WHERE event = $1 FOR UPDATE`, number).Scan(&record)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil //nolint:nilnil // nothing noted is an answer
+	}
+	k := new(Known)
+	if err == nil {
+		err = json.Unmarshal(record, k)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("outbox: what was announced of event %d: %w", number, err)
+	}
+	return k, nil
+}
+
+func announce(ctx context.Context, tx pgx.Tx, number int64, k *Known) error {
+	record, err := json.Marshal(k)
+	if err != nil {
+		return fmt.Errorf("outbox: %w", err)
+	}
+	const note = `INSERT INTO announced (event, record) VALUES ($1, $2) ON CONFLICT (event) DO UPDATE SET record = excluded.record`
+	if _, err := tx.Exec(ctx, note, number, record); err != nil {
+		return fmt.Errorf("outbox: announce event %d: %w", number, err)
+	}
+	return nil
+}
+
+// change is the job that looks, once an event has been left alone, whether its
+// holders must be told of it.
+type change struct {
+	Event   int64  `json:"event"`
+	Subject string `json:"subject"` // the fact that it was put out for
+}
+
+// Kind names the jobs.
+func (change) Kind() string { return "mail_change" }
+
+// InsertOpts queue them with the letters that they lead to.
+func (change) InsertOpts() river.InsertOpts {
+	return river.InsertOpts{Queue: bulkQueue, Priority: pagesLast}
+}
+
+type changer struct {
+	river.WorkerDefaults[change]
+	*Queue
+}
+
+// Work has the holders told what is new to them, if anything is. Who bought since
+// the last change knows.
+func (c *changer) Work(ctx context.Context, job *river.Job[change]) error {
+	return pgx.BeginFunc(ctx, c.pool, func(tx pgx.Tx) error {
+		was, err := announced(ctx, tx, job.Args.Event)
+		if err != nil || was == nil {
+			return err
+		}
+		// Read under the lock: a change that is not in it will find our note.
+		e, err := c.model.EventByNumber(ctx, job.Args.Event)
+		if errors.Is(err, readmodel.ErrNotFound) || err == nil && (e.Status == event.StatusCancelled || e.Status == event.StatusCompleted) {
+			return nil // there is nothing more to tell
+		}
+		if err != nil {
+			return err
+		}
+		now := KnownOf(e.Details)
+		if *was == now {
+			return nil // it was changed back, or told by a job for another change
+		}
+		if err := announce(ctx, tx, e.Number, &now); err != nil {
+			return err
+		}
+		first := page{Mail: EventChanged, Event: e.Number, Subject: job.Args.Subject, Was: was, Until: e.UpdatedAt}
+		if err := c.insert(ctx, tx, []river.InsertManyParams{{Args: first}}); err != nil {
+			return err
+		}
+		return complete(ctx, tx, job)
+	})
+}
+
+// pageSize is how many orders a page of an audience has.
+const pageSize = 500
+
+// page is the job that writes to the holders of one page of an event's orders,
+// and puts the next page out. However many there are, one page is in memory, and
+// a process that dies in the middle has another take up at that page.
+type page struct {
+	Mail    Template   `json:"mail"`
+	Event   int64  `json:"event"`
+	Subject string `json:"subject"` // of the news: one letter for each holder
+	Was     *Known `json:"was,omitzero"`
+	Reason  string `json:"reason,omitzero"` // of a cancellation
+	Until   int64  `json:"until"`           // orders completed later are no part of it; unix milliseconds
+	After   string `json:"after,omitzero"`  // the last order of the page before
+}
+
+// Kind names the jobs.
+func (page) Kind() string { return "mail_page" }
+
+// InsertOpts queue them behind the letters.
+func (page) InsertOpts() river.InsertOpts {
+	return river.InsertOpts{Queue: bulkQueue, Priority: pagesLast}
+}
+
+// MarshalJSON writes the page as Postgres takes it.
+func (p page) MarshalJSON() ([]byte, error) {
+	type plain page
+	return storable(plain(p))
+}
+
+type pager struct {
+	river.WorkerDefaults[page]
+	*Queue
+}
+
+func (p *pager) Work(ctx context.Context, job *river.Job[page]) error {
+	at := job.Args
+	var after engine.OrderID
+	if at.After != "" {
+		var err error
+		if after, err = engine.ParseID(at.After); err != nil {
+			return river.JobCancel(fmt.Errorf("outbox: page after order %q: %w", at.After, err))
+		}
+	}
+	orders, err := p.model.Sold(ctx, at.Event, after, pageSize)
+	if err != nil {
+		return err
+	}
+	var letters []Mail
+	for i := range orders {
+		if o := &orders[i]; o.EndedAt <= at.Until {
+			letters = append(letters, at.letters(o)...)
+		}
+	}
+	return pgx.BeginFunc(ctx, p.pool, func(tx pgx.Tx) error {
+		if err := p.Put(ctx, tx, letters...); err != nil {
+			return err
+		}
+		if len(orders) == pageSize {
+			at.After = orders[pageSize-1].ID.String()
+			if err := p.insert(ctx, tx, []river.InsertManyParams{{Args: at}}); err != nil {
+				return err
+			}
+		}
+		return complete(ctx, tx, job)
+	})
+}
+
+// letters are for everybody whose address is on an order: the buyer and who the
+// tickets were bought for. Who is on several orders gets one.
+func (p *page) letters(o *event.Order) []Mail {
+	out := []Mail{p.letter(o.Email, o.Name)}
+	for i := range o.Lines {
+		if l := &o.Lines[i]; l.AttendeeEmail != "" {
+			out = append(out, p.letter(l.AttendeeEmail, l.AttendeeName))
+		}
+	}
+	return out
+}
+
+func (p *page) letter(to, name string) Mail {
+	return Mail{
+		Template: p.Mail, Subject: p.Subject + "/" + strings.ToLower(to), To: to, Name: name, Event: p.Event, Was: p.Was, Reason: p.Reason,
+	}
+}
+
+// complete ends a job in the transaction that has its effect.
+func complete[T river.JobArgs](ctx context.Context, tx pgx.Tx, job *river.Job[T]) error {
+	if _, err := river.JobCompleteTx[*riverpgxv5.Driver](ctx, tx, job); err != nil {
+		return fmt.Errorf("outbox: complete job: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,88 @@
+package mailqueue
+
+import (
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"boxoffice/engine"
+	"boxoffice/engine/event"
+	"boxoffice/persistence/journal"
+)
+
+// TestFacts: what each fact mails, and that it does so once, however often and
+// from wherever it is read.
+func TestFacts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.created()
+	first := w.id()
+	done := w.bought("ada@example.org")
+	batches := []journal.Batch{
+		w.happen(done...),
+		w.happen(w.order("eve@example.org"), &event.OrderEnded{ID: w.id(), Status: event.Cancelled, At: w.at()}),
+	}
+	second := w.id()
+	w.serial++
+	batches = append(
+		batches,
+		w.happen(w.order("bob@example.org"), &event.OrderEnded{ID: w.id(), Status: event.Expired, At: w.at()}),
+		w.happen(
+			&event.RefundDue{ID: first, Refund: event.Refund{Reference: "r", Amount: 2500, Reason: "twice", At: w.at()}},
+			&event.RefundReported{ID: first, Reference: "r", Status: event.RefundProcessing, At: w.at()},
+			&event.RefundReported{ID: first, Reference: "r", Status: event.RefundFailed, At: w.at()},
+			&event.RefundReported{ID: first, Reference: "r", Status: event.RefundProcessed, At: w.at()},
+		),
+		w.happen(&event.CheckedIn{Ticket: 1, At: w.at()}, &event.Moved{From: event.StatusOnSale, To: event.StatusSoldOut, At: w.at()}),
+	)
+	want := []Mail{
+		{Template: OrderConfirmation, Order: first.String()},
+		{Template: OrderCancelled, Order: second.String()},
+		{Template: RefundDue, Order: first.String(), Amount: 2500, Reason: "twice"},
+		{Template: RefundProcessed, Order: first.String()},
+	}
+	same := func() {
+		t.Helper()
+		got := w.put()
+		for i := range got {
+			require.Len(t, got[i].ID, 32)
+			got[i].ID = ""
+		}
+		require.Equal(t, want, got)
+	}
+	same()
+	for i := range batches { // as they come from the journal, or by Kafka
+		batches[i].Records[0].Facts = nil
+	}
+	for _, o := range []*Queue{w.outbox, w.open()} {
+		w.tx(func(tx pgx.Tx) error { return o.Apply(t.Context(), tx, batches) })
+		same()
+	}
+}
+
+// TestOldFacts: who reads the journal from its beginning writes to nobody.
+func TestOldFacts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.now = time.Now().Add(-newsAge - time.Minute)
+	w.created()
+	w.happen(w.bought("ada@example.org")...)
+	w.updated(func(d *event.Details) { d.Title = "Saturday" })
+	w.happen(&event.Moved{From: event.StatusOnSale, To: event.StatusCancelled, At: w.at()})
+	require.Empty(t, w.states())
+	w.now = time.Now()
+	w.updated(func(d *event.Details) { d.Title = "Saturday" }) // which holders know
+	require.Empty(t, w.states())
+}
+
+// TestApplyManyKinds: the facts of others are passed over.
+func TestApplyManyKinds(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	b := journal.Batch{Writer: 1, Seq: 1, Records: []journal.Record{{Ref: engine.InventoryRef(number, 3), Stream: 8, First: 1, Last: 1, Bytes: []byte("no facts")}}}
+	w.tx(func(tx pgx.Tx) error { return w.outbox.Apply(t.Context(), tx, []journal.Batch{b}) })
+	b.Records[0].Ref = engine.EventRef(number)
+	require.Error(t, pgx.BeginFunc(t.Context(), w.pool, func(tx pgx.Tx) error { return w.outbox.Apply(t.Context(), tx, []journal.Batch{b}) }))
+}

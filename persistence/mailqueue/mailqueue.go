@@ -1,0 +1,218 @@
+// Package mailqueue keeps the mails that are to be sent, as River jobs in Postgres,
+// and sees each of them through: it decides which fact mails what (facts.go),
+// who hears of an event's changes (news.go), and how often a mail is tried
+// (worker.go). What a mail says and how it leaves is not its business: the node
+// gives it a Carry for that.
+//
+// Handlers Queue letters; the follower of facts calls Apply in its transaction,
+// so that what a fact mails is put out once for it. A letter with a Subject is
+// put out once, ever. A letter that was taken up by a process that died is taken
+// up again, so a mail may, rarely, be sent twice, with one Message-ID.
+//
+// Mails that nobody pays for are capped (caps.go).
+//
+// It owns the tables mails, announced and mail_caps, and the jobs of its queues. It has no goroutines: River's client, which the node starts and
+// stops, has them.
+package mailqueue
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+
+	"boxoffice/engine"
+	"boxoffice/persistence/readmodel"
+)
+
+const (
+	// promptMax is how many prompt letters may wait: the limits of rates keep
+	// people from it, and a flood of many addresses meets it.
+	promptMax = 10_000
+	// countEvery is how old a count of what waits may be.
+	countEvery = time.Second
+	// countTime bounds a count.
+	countTime = 2 * time.Second
+)
+
+// Config is what an Outbox is made of.
+type Config struct {
+	Pool *pgxpool.Pool
+	Log  *slog.Logger
+	// Settle is how long an event must be left alone before its holders hear
+	// of a change: who corrects a mistake writes to nobody. 0: 10 minutes.
+	Settle time.Duration
+	// Busy says whether the node has more to do than write letters that can
+	// wait. nil: it never has.
+	Busy func() bool
+	// Scale multiplies the caps of mails that nobody pays for. 0: 1.
+	Scale float64
+}
+
+// Queue takes letters. Its methods may be called by any goroutine.
+type Queue struct {
+	pool   *pgxpool.Pool
+	jobs   *river.Client[pgx.Tx] // inserts; works nothing
+	model  *readmodel.Model
+	log    *slog.Logger
+	settle time.Duration
+	busy   func() bool
+	scale  float64
+
+	mu      sync.Mutex
+	counted time.Time
+	waiting map[string]int // by queue
+
+	sent, dead, deferred, capped *prometheus.CounterVec
+	queued                       prometheus.GaugeFunc
+}
+
+// New makes an outbox on a database that is up to date.
+func New(cfg Config) (*Queue, error) {
+	// River tells its workers of new jobs at most once in FetchCooldown: a login
+	// code that comes right after another one must not wait for their next poll.
+	jobs, err := river.NewClient(riverpgxv5.New(cfg.Pool), &river.Config{
+		Logger: slog.New(slog.DiscardHandler), FetchCooldown: time.Millisecond, SkipUnknownJobCheck: true,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("outbox: %w", err)
+	}
+	o := &Queue{pool: cfg.Pool, jobs: jobs, model: readmodel.New(cfg.Pool), log: cfg.Log, settle: cfg.Settle, busy: cfg.Busy}
+	if o.settle == 0 {
+		o.settle = 10 * time.Minute
+	}
+	if o.busy == nil {
+		o.busy = func() bool { return false }
+	}
+	if o.scale = cfg.Scale; o.scale == 0 {
+		o.scale = 1
+	}
+	o.measure()
+	return o, nil
+}
+
+// Queue puts a letter out, which is sent soon. It is durable when Queue returns.
+// Too many that wait are refused with OVERLOADED.
+func (o *Queue) Queue(ctx context.Context, l Mail) error {
+	waiting, err := o.count(ctx)
+	if err != nil {
+		return err
+	}
+	if waiting[promptQueue] >= promptMax {
+		return engine.Refuse(engine.Overloaded, nil)
+	}
+	return pgx.BeginFunc(ctx, o.pool, func(tx pgx.Tx) error { return o.Put(ctx, tx, l) })
+}
+
+// Put puts letters out within a transaction: the new ones among those that have a
+// Subject, and all others.
+func (o *Queue) Put(ctx context.Context, tx pgx.Tx, letters ...Mail) error {
+	var ids [][16]byte
+	for i := range letters {
+		l := &letters[i]
+		l.number()
+		if l.Subject == "" {
+			continue
+		}
+		var id [16]byte
+		if _, err := hex.Decode(id[:], []byte(l.ID)); err != nil {
+			return fmt.Errorf("outbox: id of a letter: %w", err)
+		}
+		ids = append(ids, id)
+	}
+	fresh, err := unseen(ctx, tx, ids)
+	if err != nil {
+		return err
+	}
+	var jobs []river.InsertManyParams
+	for i := range letters {
+		l := &letters[i]
+		if l.Subject == "" || fresh[l.ID] {
+			delete(fresh, l.ID) // two of one batch are about the same
+			jobs = append(jobs, river.InsertManyParams{Args: *l})
+		}
+	}
+	return o.insert(ctx, tx, jobs)
+}
+
+// unseen notes the ids, and returns those that were not noted before.
+func unseen(ctx context.Context, tx pgx.Tx, ids [][16]byte) (map[string]bool, error) {
+	if len(ids) == 0 {
+		return nil, nil //nolint:nilnil // a map that nobody writes to
+	}
+	const note = `INSERT INTO mails (id) SELECT unnest($1::uuid[]) ON CONFLICT DO NOTHING RETURNING id`
+	rows, err := tx.Query(ctx, note, ids)
+	if err != nil {
+		return nil, fmt.Errorf("outbox: note letters: %w", err)
+	}
+	fresh := make(map[string]bool, len(ids))
+	var id [16]byte
+	_, err = pgx.ForEachRow(rows, []any{&id}, func() error {
+		fresh[hex.EncodeToString(id[:])] = true
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("outbox: note letters: %w", err)
+	}
+	return fresh, nil
+}
+
+func (o *Queue) insert(ctx context.Context, tx pgx.Tx, jobs []river.InsertManyParams) error {
+	if len(jobs) == 0 {
+		return nil
+	}
+	if _, err := o.jobs.InsertManyFastTx(ctx, tx, jobs); err != nil {
+		return fmt.Errorf("outbox: put letters out: %w", err)
+	}
+	return nil
+}
+
+// count is how many letters of each queue wait or are being sent, as of a moment
+// ago. One caller at a time counts; the others take the count before.
+func (o *Queue) count(ctx context.Context) (map[string]int, error) {
+	if waiting, fresh := o.lastCount(); fresh {
+		return waiting, nil
+	}
+	const count = `
+SELECT queue, count(*) FROM river_job
+WHERE state IN ('available', 'running', 'retryable', 'scheduled') AND queue IN ($1, $2) AND kind = $3 GROUP BY queue`
+	ctx, cancel := context.WithTimeout(ctx, countTime)
+	defer cancel()
+	rows, err := o.pool.Query(ctx, count, promptQueue, bulkQueue, Mail{}.Kind())
+	if err != nil {
+		return nil, fmt.Errorf("outbox: count letters: %w", err)
+	}
+	waiting := make(map[string]int)
+	var queue string
+	var n int
+	_, err = pgx.ForEachRow(rows, []any{&queue, &n}, func() error {
+		waiting[queue] = n
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("outbox: count letters: %w", err)
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.waiting = waiting
+	return waiting, nil
+}
+
+// lastCount is the last count. When it is not fresh the caller must make another,
+// which nobody else does meanwhile.
+func (o *Queue) lastCount() (waiting map[string]int, fresh bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if fresh = time.Since(o.counted) < countEvery; !fresh {
+		o.counted = time.Now()
+	}
+	return o.waiting, fresh
+}

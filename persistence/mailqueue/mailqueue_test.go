@@ -1,0 +1,224 @@
+package mailqueue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/rivertype"
+	"github.com/stretchr/testify/require"
+
+	"boxoffice/engine"
+	"boxoffice/engine/event"
+)
+
+// TestEveryFactIsJudged: a fact of an event mails something, or it is known that
+// it does not.
+func TestEveryFactIsJudged(t *testing.T) {
+	t.Parallel()
+	quiet := map[engine.FactType]bool{}
+	for _, f := range silent {
+		quiet[f.FactType()] = true
+	}
+	for _, def := range event.Facts {
+		require.NotEqual(t, rules[def.Type] != nil, quiet[def.Type], def.Name)
+	}
+	require.Len(t, event.Facts, len(rules)+len(silent))
+}
+
+func TestQueue(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.work(w.sent.carry)
+	id := NewID()
+	want := Mail{ID: id, Template: LoginCode, To: "ada@example.org", Name: "Ada", Secret: []byte{0, 1, 255}}
+	require.NoError(t, w.outbox.Queue(t.Context(), want))
+	require.NoError(t, w.outbox.Queue(t.Context(), Mail{Template: Invitation, Name: "a\x00\\u0000\xff", To: "eve@example.org"}))
+	w.done()
+	require.Len(t, w.sent.all(), 2)
+	for _, l := range w.sent.all() {
+		require.WithinDuration(t, time.Now(), l.Queued, time.Minute)
+		require.True(t, l.end.After(time.Now()))
+		if l.Queued, l.end = (time.Time{}), (time.Time{}); l.Template == LoginCode {
+			require.Equal(t, want, l)
+			continue
+		}
+		require.Len(t, l.ID, 32)
+		require.NotEqual(t, id, l.ID)
+		require.Equal(t, "a\ufffd\\ufffd\ufffd", l.Name)
+	}
+	require.InDelta(t, 1, testutil.ToFloat64(w.outbox.sent.WithLabelValues("login_code")), 0)
+	require.Equal(t, map[string]int{"completed": 2}, w.states())
+}
+
+// TestQueueFull: there is a limit to what waits.
+func TestQueueFull(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	_, err := w.pool.Exec(t.Context(), `INSERT INTO river_job (state, queue, kind, args, max_attempts) SELECT 'available', $1, 'mail', '{}', 5 FROM generate_series(1, $2::int)`,
+		promptQueue, promptMax)
+	require.NoError(t, err)
+	var refusal *engine.Refusal
+	require.ErrorAs(t, w.outbox.Queue(t.Context(), Mail{Template: LoginCode, To: "ada@example.org"}), &refusal)
+	require.Equal(t, engine.Overloaded, refusal.Code)
+	require.InDelta(t, promptMax, testutil.ToFloat64(w.outbox.queued), 0)
+}
+
+// TestOnce: what has a subject is put out once, whoever puts it out and when; and
+// not by a transaction that fails.
+func TestOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	letter := Mail{Template: OrderConfirmation, Subject: "7/1", Order: "x"}
+	undone := errors.New("undone")
+	require.ErrorIs(t, pgx.BeginFunc(t.Context(), w.pool, func(tx pgx.Tx) error {
+		require.NoError(t, w.outbox.Put(t.Context(), tx, letter))
+		return undone
+	}), undone)
+	require.Empty(t, w.put())
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			err := pgx.BeginFunc(t.Context(), w.pool, func(tx pgx.Tx) error {
+				other := letter
+				other.Template = RefundDue
+				return w.outbox.Put(t.Context(), tx, letter, other, letter, Mail{Template: Invitation}, Mail{Template: Invitation})
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	count, ids := map[Template]int{}, map[string]bool{}
+	for _, l := range w.put() {
+		count[l.Template]++
+		ids[l.ID] = true
+	}
+	require.Equal(t, map[Template]int{OrderConfirmation: 1, RefundDue: 1, Invitation: 16}, count)
+	require.Len(t, ids, 18)
+	w.work(w.sent.carry)
+	w.done()
+	_, err := w.pool.Exec(t.Context(), `DELETE FROM river_job`) // as River does after a while
+	require.NoError(t, err)
+	w.tx(func(tx pgx.Tx) error { return w.outbox.Put(t.Context(), tx, letter) })
+	require.Empty(t, w.put())
+}
+
+// TestAttempts follows a letter of each mail whose every attempt fails: it is
+// tried until its life is over, and never after it.
+func TestAttempts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for mail, terms := range table {
+		tries := 0
+		c := &sender{Queue: w.outbox, carry: func(context.Context, *Mail) (bool, error) {
+			tries++
+			return false, errLater
+		}}
+		begun := time.Now()
+		job := &river.Job[Mail]{JobRow: &rivertype.JobRow{CreatedAt: begun}, Args: Mail{Template: mail}}
+		age := time.Duration(0)
+		for {
+			job.Attempt++
+			job.CreatedAt = begun.Add(-age)
+			require.LessOrEqual(t, age, terms.life)
+			err := c.Work(t.Context(), job)
+			if cancelled, ok := errors.AsType[*river.JobCancelError](err); ok {
+				require.ErrorIs(t, cancelled, errLater)
+				break
+			}
+			require.ErrorIs(t, err, errLater)
+			pause := time.Until(c.NextRetry(job))
+			require.InEpsilon(t, pauses[job.Attempt-1], pause, 0.15, "attempt %d", job.Attempt)
+			age += pause
+		}
+		t.Logf("%s: %d attempts in %v", mail, tries, age.Round(time.Second))
+		require.Equal(t, job.Attempt, tries)
+		require.GreaterOrEqual(t, tries, 5)
+		require.Less(t, tries, len(pauses)+1, "River would end it before we do")
+		require.InDelta(t, 1, testutil.ToFloat64(w.outbox.dead.WithLabelValues(string(mail))), 0)
+		require.InDelta(t, tries-1, testutil.ToFloat64(w.outbox.deferred.WithLabelValues(string(mail))), 0)
+
+		job.Attempt, job.CreatedAt = 1, begun.Add(-terms.life-time.Second)
+		before := tries
+		require.ErrorContains(t, c.Work(t.Context(), job), "too late")
+		require.Equal(t, before, tries)
+	}
+}
+
+// TestFailures: a letter that cannot be delivered is given up, one that may be is
+// tried again under the same id, and one that says nothing is done.
+func TestFailures(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var tries atomic.Int64
+	var ids sync.Map
+	w.work(func(_ context.Context, l *Mail) (bool, error) {
+		switch l.To {
+		case "nobody":
+			return false, fmt.Errorf("%w: SMTP 550", ErrUndeliverable)
+		case "silence":
+			return false, nil
+		}
+		ids.Store(l.ID, true)
+		if tries.Add(1) == 1 {
+			return false, errLater
+		}
+		return true, nil
+	})
+	for _, to := range []string{"nobody", "silence", "ada"} {
+		require.NoError(t, w.outbox.Queue(t.Context(), Mail{Template: PasswordChanged, To: to}))
+	}
+	const hurry = `UPDATE river_job SET state = 'available', scheduled_at = now() WHERE state IN ('available', 'retryable') AND cardinality(errors) = 1`
+	require.Eventually(t, func() bool {
+		tag, err := w.pool.Exec(t.Context(), hurry)
+		return err == nil && tag.RowsAffected() == 1
+	}, within, 10*time.Millisecond)
+	w.done()
+	n := 0
+	ids.Range(func(any, any) bool { n++; return true })
+	require.Equal(t, 1, n)
+	require.EqualValues(t, 2, tries.Load())
+	require.Equal(t, map[string]int{"completed": 2, "cancelled": 1}, w.states())
+	for counter, want := range map[string]float64{
+		"sent": testutil.ToFloat64(w.outbox.sent.WithLabelValues("password_changed")),
+		"dead": testutil.ToFloat64(w.outbox.dead.WithLabelValues("password_changed")),
+	} {
+		require.InDelta(t, 1, want, 0, counter)
+	}
+}
+
+// TestBusy: while the node is busy, letters that can wait go slowly, and those
+// that somebody waits for as ever.
+func TestBusy(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var sent []Template
+		o := &Queue{log: slog.New(slog.DiscardHandler), busy: func() bool { return true }}
+		o.measure()
+		c := &sender{Queue: o, carry: func(_ context.Context, l *Mail) (bool, error) {
+			sent = append(sent, l.Template)
+			return true, nil
+		}}
+		for mail, want := range map[Template]time.Duration{OrderConfirmation: busyPause, LoginCode: 0} {
+			begun := time.Now()
+			require.NoError(t, c.Work(t.Context(), &river.Job[Mail]{JobRow: &rivertype.JobRow{CreatedAt: begun, Attempt: 1}, Args: Mail{Template: mail}}))
+			require.Equal(t, want, time.Since(begun), mail)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		err := c.Work(ctx, &river.Job[Mail]{JobRow: &rivertype.JobRow{CreatedAt: time.Now(), Attempt: 1}, Args: Mail{Template: OrderConfirmation}})
+		require.ErrorIs(t, err, context.Canceled)
+		require.Len(t, sent, 2)
+	})
+}

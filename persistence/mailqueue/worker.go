@@ -1,0 +1,162 @@
+package mailqueue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/riverqueue/river"
+)
+
+// A rush makes mails by the thousand. They are sent beside the sale, by a few
+// workers at a rate of at most bulkWorkers in bulkPause, or in busyPause while the
+// node is busy, and wait in Postgres until then.
+const (
+	promptWorkers = 4
+	bulkWorkers   = 8
+	bulkPause     = 100 * time.Millisecond
+	busyPause     = time.Second
+	attemptTime   = 30 * time.Second
+)
+
+// pauses are those between the attempts to send a letter, each changed by up to a
+// tenth. Its mail's life ends them.
+var pauses = []time.Duration{
+	5 * time.Second, 15 * time.Second, time.Minute, 3 * time.Minute, 10 * time.Minute, 30 * time.Minute,
+	time.Hour, 2 * time.Hour, 4 * time.Hour, 8 * time.Hour, 8 * time.Hour, 8 * time.Hour,
+}
+
+// ErrUndeliverable is wrapped by the error of a Carry whose letter no further
+// attempt would bring to its reader.
+var ErrUndeliverable = errors.New("outbox: undeliverable")
+
+// Send writes a letter's mail and sends it. It is not sent, without an error,
+// when there is nothing to say any more. The words of its errors are kept and
+// logged: they name no address.
+type Send func(ctx context.Context, l *Mail) (sent bool, err error)
+
+// Register has a client of River work the outbox's jobs.
+func (o *Queue) Register(workers *river.Workers, queues map[string]river.QueueConfig, carry Send) {
+	river.AddWorker(workers, &sender{Queue: o, carry: carry})
+	river.AddWorker(workers, &changer{Queue: o})
+	river.AddWorker(workers, &pager{Queue: o})
+	queues[promptQueue] = river.QueueConfig{MaxWorkers: promptWorkers}
+	queues[bulkQueue] = river.QueueConfig{MaxWorkers: bulkWorkers, FetchCooldown: bulkPause}
+}
+
+// Reclaim gives back the jobs of a client that was killed, so that they are not
+// taken for running until River's rescue. The client must not run.
+func (o *Queue) Reclaim(ctx context.Context, client string) error {
+	const reclaim = `
+UPDATE river_job SET state = 'available', scheduled_at = now()
+WHERE state = 'running' AND queue IN ($1, $2) AND attempted_by[cardinality(attempted_by)] = $3`
+	if _, err := o.pool.Exec(ctx, reclaim, promptQueue, bulkQueue, client); err != nil {
+		return fmt.Errorf("outbox: reclaim jobs: %w", err)
+	}
+	return nil
+}
+
+type sender struct {
+	river.WorkerDefaults[Mail]
+	*Queue
+	carry Send
+}
+
+// Timeout is an attempt's.
+func (*sender) Timeout(*river.Job[Mail]) time.Duration { return attemptTime }
+
+// NextRetry is when a letter is tried again.
+func (*sender) NextRetry(job *river.Job[Mail]) time.Time {
+	p := pause(job)
+	return time.Now().Add(p - p/10 + rand.N(p/5)) //nolint:gosec // no secret
+}
+
+// pause is about how long to wait after an attempt.
+func pause(job *river.Job[Mail]) time.Duration { return pauses[min(job.Attempt, len(pauses))-1] }
+
+// Work makes one attempt.
+func (c *sender) Work(ctx context.Context, job *river.Job[Mail]) error {
+	l := &job.Args
+	l.Queued = job.CreatedAt
+	l.end = job.CreatedAt.Add(table[l.Template].life)
+	if time.Now().After(l.end) { // the process before this one died, or nobody worked
+		return c.drop(ctx, job, errors.New("too late"))
+	}
+	if table[l.Template].queue == bulkQueue && c.busy() {
+		select {
+		case <-time.After(busyPause):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	sent, err := c.carry(ctx, l)
+	if w, ok := errors.AsType[*capped](err); ok {
+		c.capped.WithLabelValues(string(l.Template)).Inc()
+		c.log.LogAttrs(ctx, slog.LevelInfo, "mail capped", append(attrs(job, err), slog.Duration("wait", w.wait))...)
+		return river.JobSnooze(w.wait)
+	}
+	switch {
+	case err == nil:
+		if sent {
+			c.sent.WithLabelValues(string(l.Template)).Inc()
+		}
+		return nil
+	case errors.Is(err, ErrUndeliverable), time.Now().Add(pause(job) * 11 / 10).After(l.end):
+		return c.drop(ctx, job, err)
+	}
+	c.deferred.WithLabelValues(string(l.Template)).Inc()
+	c.log.LogAttrs(ctx, slog.LevelInfo, "mail deferred", attrs(job, err)...)
+	return err
+}
+
+// drop gives a letter up.
+func (c *sender) drop(ctx context.Context, job *river.Job[Mail], err error) error {
+	c.dead.WithLabelValues(string(job.Args.Template)).Inc()
+	c.log.LogAttrs(ctx, slog.LevelWarn, "mail dropped", attrs(job, err)...)
+	return river.JobCancel(err)
+}
+
+func attrs(job *river.Job[Mail], err error) []slog.Attr {
+	return []slog.Attr{
+		slog.String("mail", string(job.Args.Template)), slog.String("message_id", job.Args.ID),
+		slog.Int("attempt", job.Attempt), slog.Any("error", err),
+	}
+}
+
+func (o *Queue) measure() {
+	counter := func(name, help string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "boxoffice", Name: name, Help: help}, []string{"kind"})
+	}
+	o.sent = counter("mail_sent_total", "Mails that were delivered to the server.")
+	o.deferred = counter("mail_deferred_total", "Attempts to deliver a mail that are repeated.")
+	o.capped = counter("mail_capped_total", "Mails that nobody paid for and that wait, because too many go to their address or come from their organization.")
+	o.dead = counter("mail_failed_total", "Mails that were given up.")
+	o.queued = prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Namespace: "boxoffice", Name: "mail_queued", Help: "Mails that are not delivered yet, of all nodes.",
+	}, func() float64 {
+		waiting, err := o.count(context.Background())
+		if err != nil {
+			return math.NaN()
+		}
+		return float64(waiting[promptQueue] + waiting[bulkQueue])
+	})
+}
+
+// Describe and Collect make the outbox a prometheus.Collector.
+func (o *Queue) Describe(ch chan<- *prometheus.Desc) {
+	for _, c := range []prometheus.Collector{o.sent, o.deferred, o.capped, o.dead, o.queued} {
+		c.Describe(ch)
+	}
+}
+
+// Collect sends the outbox's numbers.
+func (o *Queue) Collect(ch chan<- prometheus.Metric) {
+	for _, c := range []prometheus.Collector{o.sent, o.deferred, o.capped, o.dead, o.queued} {
+		c.Collect(ch)
+	}
+}

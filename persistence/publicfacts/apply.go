@@ -1,0 +1,296 @@
+package publicfacts
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"boxoffice/engine"
+	"boxoffice/engine/event"
+	"boxoffice/engine/inventory"
+	"boxoffice/persistence/codec"
+	"boxoffice/persistence/journal"
+	"boxoffice/persistence/readmodel"
+)
+
+// Apply tells what is to be told of the batches, within the transaction that
+// moves the caller's position. It waits until the read model has passed them, for
+// as long as ctx lets it.
+func (s *Store) Apply(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
+	if err := await(ctx, tx, batches); err != nil {
+		return err
+	}
+	sources, err := s.sources(batches)
+	if err != nil || len(sources) == 0 {
+		return err
+	}
+	if err := look(ctx, tx, sources); err != nil {
+		return err
+	}
+	facts, err := s.tell(ctx, sources)
+	if err != nil || len(facts) == 0 {
+		return err
+	}
+	if err := s.insert(ctx, tx, facts); err != nil {
+		return err
+	}
+	for _, sink := range s.sinks {
+		if err := sink(ctx, tx, facts); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pollEvery is the pause between two looks at how far the read model is.
+const pollEvery = 20 * time.Millisecond
+
+// await waits for the read model to pass the batches.
+func await(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
+	for {
+		passed, err := readmodel.Passed(ctx, tx, batches)
+		if err != nil || passed {
+			return err
+		}
+		timer := time.NewTimer(pollEvery)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return fmt.Errorf("told: the read model is behind: %w", ctx.Err())
+		}
+	}
+}
+
+// sources are the facts of the batches of which something may be told.
+func (s *Store) sources(batches []journal.Batch) ([]Enriched, error) {
+	var all []Enriched
+	for i := range batches {
+		for j := range batches[i].Records {
+			var err error
+			if all, err = s.appendSources(all, &batches[i].Records[j]); err != nil {
+				return nil, fmt.Errorf("told: batch %d of writer %d: %w", batches[i].Seq, batches[i].Writer, err)
+			}
+		}
+	}
+	return all, nil
+}
+
+func (s *Store) appendSources(all []Enriched, r *journal.Record) ([]Enriched, error) {
+	add := func(seq int64, f engine.Fact) {
+		all = append(all, Enriched{Ref: r.Ref, Stream: r.Stream, Seq: seq, Fact: f})
+	}
+	for i, f := range r.Facts {
+		if s.catalogue.Covers(r.Ref.Kind, f.FactType()) {
+			add(r.First+int64(i), f)
+		}
+	}
+	if r.Facts != nil {
+		return all, nil
+	}
+	left := r.Bytes
+	for seq := r.First; len(left) > 0; seq++ {
+		typ, _, rest, err := codec.Split(left)
+		if err != nil {
+			return nil, err
+		}
+		one := left[:len(left)-len(rest)]
+		left = rest
+		if !s.catalogue.Covers(r.Ref.Kind, typ) {
+			continue
+		}
+		facts, err := codec.Facts(r.Ref.Kind, one)
+		if err != nil {
+			return nil, err
+		}
+		add(seq, facts[0])
+	}
+	return all, nil
+}
+
+// look puts the records that the facts are about beside them.
+func look(ctx context.Context, tx pgx.Tx, sources []Enriched) error {
+	l := readmodel.NewLookup()
+	for i := range sources {
+		want(l, &sources[i])
+	}
+	if err := l.Read(ctx, tx); err != nil {
+		return err
+	}
+	for number, e := range l.Events {
+		if e != nil {
+			continue
+		}
+		removed, err := removedEvent(ctx, tx, number)
+		if err != nil {
+			return err
+		}
+		l.Events[number] = removed
+	}
+	for i := range sources {
+		if err := take(l, &sources[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// orderOf is the order that a fact is about and does not bring itself, if it is
+// about one.
+func orderOf(f engine.Fact) (id engine.OrderID, ok bool) {
+	switch f := f.(type) {
+	case *event.OrderCompleted:
+		return f.ID, true
+	case *event.OrderEnded:
+		return f.ID, true
+	case *event.PaymentBegun:
+		return f.ID, true
+	case *event.PaymentOpened:
+		return f.ID, true
+	case *event.PaymentReported:
+		return f.ID, true
+	case *event.RefundDue:
+		return f.ID, true
+	case *event.RefundReported:
+		return f.ID, true
+	}
+	return id, false
+}
+
+// ticketOf is the serial of the ticket that a scan was of, 0 if of none. A scan
+// that was denied may name a ticket that does not exist.
+func ticketOf(f engine.Fact) uint32 {
+	switch f := f.(type) {
+	case *event.CheckedIn:
+		return f.Ticket
+	case *event.CheckInDenied:
+		return f.Ticket
+	}
+	return 0
+}
+
+// want asks for what a fact is about.
+func want(l *readmodel.Lookup, s *Enriched) {
+	l.Events[s.Ref.Event] = nil
+	if s.Ref.Kind == engine.KindInventory {
+		l.Types[s.Ref.ID] = nil
+	}
+	if id, ok := orderOf(s.Fact); ok {
+		l.Orders[id] = nil
+	}
+	if serial := ticketOf(s.Fact); serial != 0 {
+		l.Tickets[readmodel.TicketKey{Event: s.Ref.ID, Serial: serial}] = nil
+	}
+}
+
+// take gives a fact its records.
+func take(l *readmodel.Lookup, s *Enriched) error {
+	missing := func(what any) error {
+		return fmt.Errorf("told: the read model lacks %v, of which fact %d of %s tells", what, s.Seq, s.Ref.Name())
+	}
+	if s.Event = l.Events[s.Ref.Event]; s.Event == nil {
+		return missing("the event")
+	}
+	if id, ok := orderOf(s.Fact); ok {
+		o := l.Orders[id]
+		if o == nil {
+			return missing(id)
+		}
+		s.Order = event.Fold(o, s.Fact)
+	} else if f, ok := s.Fact.(*event.OrderCreated); ok {
+		s.Order = f.Order
+	}
+	s.Ticket = l.Tickets[readmodel.TicketKey{Event: s.Ref.ID, Serial: ticketOf(s.Fact)}]
+	if _, ok := s.Fact.(*event.CheckedIn); ok && s.Ticket == nil {
+		return missing("the ticket")
+	}
+	if s.Ref.Kind == engine.KindInventory {
+		if s.Type = l.Types[s.Ref.ID]; s.Type == nil {
+			return missing(inventory.TypeID(s.Ref))
+		}
+	}
+	return nil
+}
+
+// removedEvent is an event that the read model has no more, as it was when it was
+// removed: a draft of which nothing was sold, so that its stream is short.
+func removedEvent(ctx context.Context, tx pgx.Tx, number int64) (*event.Record, error) {
+	const stream = `SELECT r.facts FROM streams s CROSS JOIN LATERAL records_of(s.stream_id, 0) r WHERE s.name = $1 ORDER BY r.last_seq`
+	rows, _ := tx.Query(ctx, stream, engine.EventRef(number).Name()) // CollectRows returns its error
+	records, err := pgx.CollectRows(rows, pgx.RowTo[[]byte])
+	if err != nil {
+		return nil, fmt.Errorf("told: read event %d: %w", number, err)
+	}
+	e := &event.Record{Number: number}
+	for _, b := range records {
+		facts, err := codec.Facts(engine.KindEvent, b)
+		if err != nil {
+			return nil, fmt.Errorf("told: read event %d: %w", number, err)
+		}
+		for _, f := range facts {
+			switch f := f.(type) {
+			case *event.Created:
+				e.Details, e.Status, e.CreatedAt, e.UpdatedAt = f.Details, event.StatusDraft, f.At, f.At
+			case *event.Updated:
+				e.Details, e.UpdatedAt = f.Details, f.At
+			case *event.Moved:
+				e.Status, e.UpdatedAt = f.To, f.At
+			}
+		}
+	}
+	if e.Details == nil {
+		return nil, fmt.Errorf("told: event %d was never created", number)
+	}
+	return e, nil
+}
+
+// tell makes the public facts, in the order of the journal's.
+func (s *Store) tell(ctx context.Context, sources []Enriched) ([]Fact, error) {
+	facts := make([]Fact, 0, len(sources))
+	for i := range sources {
+		src := &sources[i]
+		tellings, err := s.catalogue.Tell(ctx, src)
+		if err != nil {
+			return nil, fmt.Errorf("told: fact %d of %s: %w", src.Seq, src.Ref.Name(), err)
+		}
+		nth := make(map[string]int, 2)
+		for _, t := range tellings {
+			facts = append(facts, Fact{
+				ID: ID(src.Stream, src.Seq, t.Type, nth[t.Type]), Org: src.Event.Details.Org, Type: t.Type,
+				Stream: src.Stream, Aggregate: src.Ref.Name(), Seq: src.Seq, At: t.At, Data: t.Data,
+			})
+			nth[t.Type]++
+		}
+	}
+	return facts, nil
+}
+
+// insert writes the facts, and gives them their positions. Unlike what else
+// followers write, they wait for the disk: a server that lost facts which somebody
+// has read would give their places in the feed to others.
+func (s *Store) insert(ctx context.Context, tx pgx.Tx, facts []Fact) error {
+	if _, err := tx.Exec(ctx, `SET LOCAL synchronous_commit = on`); err != nil {
+		return fmt.Errorf("told: %w", err)
+	}
+	rows, _ := tx.Query(ctx, `SELECT nextval('facts_position_seq') FROM generate_series(1, $1)`, len(facts)) // CollectRows returns its error
+	positions, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return fmt.Errorf("told: %w", err)
+	}
+	columns := []string{"position", "org", "stream", "seq", "at", "id", "type", "aggregate", "data"}
+	// The rows are made before they are copied: CopyFrom asks for them on a goroutine
+	// of its own, where a panic would end the process.
+	copied := make([][]any, len(facts))
+	for i := range facts {
+		f := &facts[i]
+		f.Position = positions[i]
+		copied[i] = []any{f.Position, f.Org, f.Stream, f.Seq, f.At, f.ID, f.Type, f.Aggregate, s.vault.Seal(label, []byte(f.ID), f.Data)}
+	}
+	_, err = tx.CopyFrom(ctx, pgx.Identifier{"facts"}, columns, pgx.CopyFromRows(copied))
+	if err != nil {
+		return fmt.Errorf("told: insert: %w", err)
+	}
+	return nil
+}
