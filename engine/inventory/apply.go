@@ -32,16 +32,12 @@ func (s *State) Apply(f engine.Fact) {
 			s.hold(h.Customer, -h.Quantity)
 		}
 		s.turned(was)
-	case *keeper.BarredFact:
-		s.book.Bar(f)
-	case *keeper.InquiredFact:
-		s.book.Inquired(f)
-	case *keeper.ConfirmedFact:
-		s.book.Confirm(f)
 	case *Offered:
 		s.offer = f.At
 	case *Seen:
 		s.seen = max(s.seen, f.Revision)
+	default:
+		s.book.Apply(f)
 	}
 }
 

@@ -11,15 +11,10 @@ import (
 // Decide reads the state and says what a command does.
 func (s *State) Decide(c engine.Command, now time.Time) engine.Decision {
 	at := now.UnixMilli()
+	if d, decided := s.protocol().Decide(c, at); decided {
+		return d
+	}
 	switch c := c.(type) {
-	case keeper.Reserve:
-		return s.decideReserve(c, at)
-	case keeper.Commit:
-		return s.decideCommit(c, at)
-	case keeper.Release:
-		return s.decideRelease(c, at)
-	case keeper.Confirmed:
-		return engine.Decision{Facts: []engine.Fact{&keeper.ConfirmedFact{Claims: c.Claims}}}
 	case keeper.Resize:
 		return s.decideResize(c, at)
 	case keeper.OfferSeen:
@@ -113,49 +108,49 @@ func (s *State) update(f *Updated) engine.Decision {
 	return d
 }
 
-func (s *State) decideReserve(c keeper.Reserve, at int64) engine.Decision {
-	standing, old := s.book.Standing(c.Claim)
-	switch standing {
-	case keeper.Open:
-		return engine.Decision{Sends: s.grant(c.Claim)}
-	case keeper.Ended, keeper.Barred:
-		return engine.Decision{} // late: its ledger has stopped waiting
-	case keeper.Unknown, keeper.Replaces:
-	}
-	if r := s.objection(c.Line, old.Quantity, at); r != nil {
-		return engine.Decision{Sends: []engine.Send{{
-			To:  s.ledger(),
-			Cmd: keeper.Refused{Claim: c.Claim, Keeper: s.ref, Refusal: r},
-		}}}
-	}
-	left := s.details.left(s.taken() - old.Quantity + c.Line.Quantity)
-	d := engine.Decision{Facts: []engine.Fact{&keeper.ReservedFact{
+// protocol is the type's side of the reservation protocol.
+func (s *State) protocol() keeper.Protocol {
+	return keeper.Protocol{Self: s.ref, Ledger: s.ledger(), Book: &s.book, Goods: s}
+}
+
+// GrantLine says what a reserved line costs.
+func (s *State) GrantLine(c keeper.Claim) keeper.Granted {
+	return keeper.Granted{Claim: c, Keeper: s.ref, Price: s.details.Price, Name: s.details.Name}
+}
+
+// ReserveLine sets units aside.
+func (s *State) ReserveLine(d *engine.Decision, c keeper.Reserve, replaced keeper.Held, at int64) {
+	left := s.details.left(s.taken() - replaced.Quantity + c.Line.Quantity)
+	d.Facts = append(d.Facts, &keeper.ReservedFact{
 		Claim: c.Claim, Floor: c.Floor, At: at,
 		Quantity: c.Line.Quantity, Customer: c.Line.Customer, Left: left,
-	}}}
-	if c.Sole {
-		d.Joint = s.grant(c.Claim)
-	} else {
-		d.Sends = s.grant(c.Claim)
+	})
+	s.offerTurn(d, at, left)
+}
+
+// CommitLine sells the units that are held.
+func (s *State) CommitLine(d *engine.Decision, c keeper.Commit, h keeper.Held, at int64) {
+	f := &keeper.CommittedFact{Claim: c.Claim, Floor: c.Floor}
+	if s.sold+h.Quantity == s.details.Quantity {
+		f.SoldOutAt = at
 	}
-	s.offerTurn(&d, at, left)
-	return d
+	d.Facts = append(d.Facts, f)
 }
 
-func (s *State) grant(c keeper.Claim) []engine.Send {
-	return []engine.Send{{To: s.ledger(), Cmd: keeper.Granted{
-		Claim: c, Keeper: s.ref, Price: s.details.Price, Name: s.details.Name,
-	}}}
+// ReleaseLine gives the units back that are held.
+func (s *State) ReleaseLine(d *engine.Decision, c keeper.Release, h keeper.Held, at int64) {
+	left := s.details.left(s.taken() - h.Quantity)
+	d.Facts = append(d.Facts, &keeper.ReleasedFact{Claim: c.Claim, Floor: c.Floor, Left: left})
+	s.offerTurn(d, at, left)
 }
 
-// objection is why a line can't be reserved, or nil. What the same order holds
-// under an earlier serial counts as given back.
-func (s *State) objection(l keeper.Line, back, at int64) *engine.Refusal {
+// RefuseLine says why a line can't be reserved, or nil.
+func (s *State) RefuseLine(l *keeper.Line, replaced keeper.Held, at int64) *engine.Refusal {
 	if s.details == nil {
 		return engine.Refuse(engine.TicketTypeNotFound, nil)
 	}
 	if !l.Late {
-		if r := s.ruleObjection(l, back, at); r != nil {
+		if r := s.refuseByRules(l, replaced.Quantity, at); r != nil {
 			return r
 		}
 	}
@@ -165,14 +160,15 @@ func (s *State) objection(l keeper.Line, back, at int64) *engine.Refusal {
 		}
 		return nil
 	}
-	if left := s.details.left(s.taken() - back); left != Unlimited && left < l.Quantity {
+	if left := s.details.left(s.taken() - replaced.Quantity); left != Unlimited && left < l.Quantity {
 		return engine.Refuse(engine.TicketSoldOut, Stock{s.typeID(), l.Quantity, left})
 	}
 	return nil
 }
 
-// ruleObjection judges the rules other than stock: window, presale code, caps.
-func (s *State) ruleObjection(l keeper.Line, back, at int64) *engine.Refusal {
+// refuseByRules judges the rules other than stock: window, presale code, caps. back
+// is how many units the same order gives back.
+func (s *State) refuseByRules(l *keeper.Line, back, at int64) *engine.Refusal {
 	t, id := s.details, s.typeID()
 	if reason := t.closed(at); reason != "" {
 		return engine.Refuse(engine.NotOnSale, Closed{id, iso(t.SaleStart), iso(t.SaleEnd), reason})
@@ -203,45 +199,6 @@ func (t *Details) closed(at int64) string {
 	default:
 		return ""
 	}
-}
-
-func (s *State) decideCommit(c keeper.Commit, at int64) engine.Decision {
-	d := s.acknowledge(c.Claim)
-	switch standing, h := s.book.Standing(c.Claim); standing {
-	case keeper.Open:
-		f := &keeper.CommittedFact{Claim: c.Claim, Floor: c.Floor}
-		if s.sold+h.Quantity == s.details.Quantity {
-			f.SoldOutAt = at
-		}
-		d.Facts = []engine.Fact{f}
-	case keeper.Ended:
-	case keeper.Unknown, keeper.Replaces, keeper.Barred:
-		// A ledger commits only what was granted: this activation has been
-		// succeeded by one that holds the reservation. The ledger asks again.
-		return engine.Decision{}
-	}
-	return d
-}
-
-func (s *State) decideRelease(c keeper.Release, at int64) engine.Decision {
-	d := s.acknowledge(c.Claim)
-	switch standing, h := s.book.Standing(c.Claim); standing {
-	case keeper.Unknown, keeper.Replaces, keeper.Barred:
-		// The ledger waits only for what was granted: either its Reserve was
-		// lost, and it does not wait, or this activation has been succeeded
-		// by one that holds the reservation, and must not speak for it.
-		return engine.Decision{Facts: []engine.Fact{&keeper.BarredFact{Claim: c.Claim}}}
-	case keeper.Open:
-		left := s.details.left(s.taken() - h.Quantity)
-		d.Facts = []engine.Fact{&keeper.ReleasedFact{Claim: c.Claim, Floor: c.Floor, Left: left}}
-		s.offerTurn(&d, at, left)
-	case keeper.Ended:
-	}
-	return d
-}
-
-func (s *State) acknowledge(c keeper.Claim) engine.Decision {
-	return engine.Decision{Sends: []engine.Send{{To: s.ledger(), Cmd: keeper.Closed{Claim: c, Keeper: s.ref}}}}
 }
 
 func (s *State) typeID() string { return TypeID(s.ref).String() }

@@ -171,6 +171,6 @@ func (s *State) Open(f func(keeper.Held)) { s.book.Each(f) }
 
 // Holds says whether a reservation of a quantity is open, for the audit.
 func (s *State) Holds(c keeper.Claim, quantity int64) bool {
-	standing, h := s.book.Standing(c)
-	return standing == keeper.Open && h.Quantity == quantity
+	state, h := s.book.Look(c)
+	return state == keeper.Open && h.Quantity == quantity
 }

@@ -11,12 +11,7 @@ const offerAgainMillis = 2_000
 // decideWake asks the ledger about old reservations and repeats the offer.
 func (s *State) decideWake(now int64) engine.Decision {
 	var d engine.Decision
-	if ask, f := s.book.Inquire(now); f != nil {
-		d.Facts = append(d.Facts, f)
-		if len(ask) > 0 {
-			d.Sends = append(d.Sends, engine.Send{To: s.ledger(), Cmd: keeper.Inquire{Keeper: s.ref, Claims: ask}})
-		}
-	}
+	s.protocol().DecideWake(&d, now)
 	if s.details != nil && s.seen != s.rev && now >= s.offer+offerAgainMillis {
 		s.sendOffer(&d, now, s.details, s.rev, s.available() == 0)
 	}

@@ -47,20 +47,20 @@ func NewBook() Book {
 	}
 }
 
-// Standing is what a book says of a claim.
-type Standing uint8
+// ClaimState is what a book says of a claim.
+type ClaimState uint8
 
 // What a book may say of a claim.
 const (
-	Unknown  Standing = iota // never seen
-	Open                     // reserved, not ended
-	Replaces                 // the same order is held under an earlier serial
-	Ended                    // committed, released or given up: any message about it is late
-	Barred                   // to be released before it was reserved: it must not be any more
+	Unknown  ClaimState = iota // never seen
+	Open                       // reserved, not ended
+	Replaces                   // the same order is held under an earlier serial
+	Ended                      // committed, released or given up: any message about it is late
+	Barred                     // to be released before it was reserved: it must not be any more
 )
 
-// Standing judges a claim. For Open and Replaces it returns what is held.
-func (b *Book) Standing(c Claim) (Standing, Held) {
+// Look looks a claim up. For Open and Replaces it returns what is held.
+func (b *Book) Look(c Claim) (ClaimState, Held) {
 	var h Held
 	i, held := b.index[c.Order]
 	if held {
@@ -173,11 +173,11 @@ func (b *Book) raise(floor Serial) {
 	b.floor = floor
 }
 
-// Bar applies a BarredFact.
-func (b *Book) Bar(f *BarredFact) { b.barred.add(f.Claim.Serial) }
+// bar applies a BarredFact.
+func (b *Book) bar(f *BarredFact) { b.barred.add(f.Claim.Serial) }
 
-// Confirm applies a ConfirmedFact.
-func (b *Book) Confirm(f *ConfirmedFact) {
+// confirm applies a ConfirmedFact.
+func (b *Book) confirm(f *ConfirmedFact) {
 	for _, c := range f.Claims {
 		if b.wants(c) {
 			b.confirmed[c] = struct{}{}
@@ -185,8 +185,8 @@ func (b *Book) Confirm(f *ConfirmedFact) {
 	}
 }
 
-// Inquired applies an InquiredFact: those asked about are asked again later.
-func (b *Book) Inquired(f *InquiredFact) {
+// inquired applies an InquiredFact: those asked about are asked again later.
+func (b *Book) inquired(f *InquiredFact) {
 	if f.N >= MaxInquire {
 		b.rest = f.At + inquireRest
 	}

@@ -62,21 +62,21 @@ func TestBook(t *testing.T) {
 			c := Claim{Order: engine.NumberedID(1, order)}
 			// An order's serials are its own, as a ledger makes them.
 			c.Serial = NewSerial(rapid.Int32Range(1, 3).Draw(t, "epoch"), uint32(order*100)+rapid.Uint32Range(0, 3).Draw(t, "n"))
-			standing, h := b.Standing(c)
+			state, h := b.Look(c)
 			mine := held[c.Order]
 			switch {
 			case mine != nil && mine.Claim == c:
-				require.Equal(t, Open, standing)
+				require.Equal(t, Open, state)
 				require.Equal(t, mine.Quantity, h.Quantity)
 			case over[c] || mine != nil && mine.Claim.Serial > c.Serial:
-				require.Equal(t, Ended, standing)
+				require.Equal(t, Ended, state)
 			case mine != nil:
-				require.Equal(t, Replaces, standing)
+				require.Equal(t, Replaces, state)
 			default:
-				require.Equal(t, Unknown, standing)
+				require.Equal(t, Unknown, state)
 			}
 			switch step := rapid.IntRange(0, 5).Draw(t, "step"); {
-			case step < 2 && (standing == Unknown || standing == Replaces):
+			case step < 2 && (state == Unknown || state == Replaces):
 				f := &ReservedFact{Claim: c, At: at, Quantity: rapid.Int64Range(1, 4).Draw(t, "quantity")}
 				if old, replaced := b.Reserve(f); mine != nil {
 					require.True(t, replaced)
@@ -84,14 +84,14 @@ func TestBook(t *testing.T) {
 					over[mine.Claim] = true
 				}
 				held[c.Order] = f
-			case step == 2 && standing == Open:
+			case step == 2 && state == Open:
 				was, open := b.End(c, 0)
 				require.True(t, open)
 				require.Equal(t, h, was)
 				delete(held, c.Order)
 				over[c] = true
-			case step == 3 && standing == Open:
-				b.Confirm(&ConfirmedFact{Claims: []Claim{c}})
+			case step == 3 && state == Open:
+				b.confirm(&ConfirmedFact{Claims: []Claim{c}})
 			case step == 4:
 				b = Thaw(b.Freeze())
 			case step == 5:
@@ -100,7 +100,7 @@ func TestBook(t *testing.T) {
 					require.Equal(t, c, held[c.Order].Claim)
 				}
 				if f != nil {
-					b.Inquired(f)
+					b.inquired(f)
 				}
 			}
 			require.NoError(t, b.Check())
@@ -126,12 +126,12 @@ func TestBookFloor(t *testing.T) {
 		b.End(claim(n), claim(n+1).Serial)
 	}
 	require.LessOrEqual(t, len(b.ended), 2)
-	standing, _ := b.Standing(claim(1))
-	require.Equal(t, Open, standing)
-	standing, _ = b.Standing(Claim{engine.NumberedID(9, 9), NewSerial(1, 5_000)})
-	require.Equal(t, Ended, standing, "a late Reserve of a serial below the floor")
-	standing, _ = b.Standing(claim(10_000))
-	require.Equal(t, Unknown, standing)
+	state, _ := b.Look(claim(1))
+	require.Equal(t, Open, state)
+	state, _ = b.Look(Claim{engine.NumberedID(9, 9), NewSerial(1, 5_000)})
+	require.Equal(t, Ended, state, "a late Reserve of a serial below the floor")
+	state, _ = b.Look(claim(10_000))
+	require.Equal(t, Unknown, state)
 }
 
 // TestBookBars makes sure that a release before its reservation outlives neither
@@ -140,16 +140,16 @@ func TestBookBars(t *testing.T) {
 	t.Parallel()
 	b := NewBook()
 	c := Claim{engine.NumberedID(1, 1), NewSerial(1, 1)}
-	b.Bar(&BarredFact{Claim: c})
-	standing, _ := b.Standing(c)
-	require.Equal(t, Barred, standing)
+	b.bar(&BarredFact{Claim: c})
+	state, _ := b.Look(c)
+	require.Equal(t, Barred, state)
 	again := Thaw(b.Freeze())
-	standing, _ = again.Standing(c)
-	require.Equal(t, Unknown, standing)
+	state, _ = again.Look(c)
+	require.Equal(t, Unknown, state)
 	b.End(Claim{engine.NumberedID(1, 2), NewSerial(1, 2)}, NewSerial(2, 1))
 	require.Empty(t, b.barred)
-	standing, _ = b.Standing(c)
-	require.Equal(t, Ended, standing)
+	state, _ = b.Look(c)
+	require.Equal(t, Ended, state)
 }
 
 // TestBookInquires asks about many reservations a part at a time, again and
@@ -177,22 +177,22 @@ func TestBookInquires(t *testing.T) {
 		for _, c := range ask {
 			asked[c] = true
 		}
-		b.Inquired(f)
+		b.inquired(f)
 	}
 	require.Len(t, asked, n)
 	require.Equal(t, inquireAt(due), b.Due())
-	b.Confirm(&ConfirmedFact{Claims: ask})
+	b.confirm(&ConfirmedFact{Claims: ask})
 	for now := b.Due(); ; now = b.Due() {
 		more, f := b.Inquire(now)
 		if len(more) == 0 {
-			b.Inquired(f)
+			b.inquired(f)
 			break
 		}
 		for _, c := range more {
 			require.NotContains(t, ask, c)
 			b.End(c, 0)
 		}
-		b.Inquired(f)
+		b.inquired(f)
 	}
 	require.Zero(t, b.Due())
 	require.Equal(t, MaxInquire, b.Len())

@@ -29,17 +29,14 @@ func (s *State) Apply(f engine.Fact) {
 				s.end(h)
 			}
 		}
-	case *keeper.BarredFact:
-		s.book.Bar(f)
-	case *keeper.InquiredFact:
-		s.book.Inquired(f)
-	case *keeper.ConfirmedFact:
-		s.book.Confirm(f)
 	case *ResizedFact:
 		s.sizes.sent = f.At
 	case *SeenFact:
 		s.sizes.see(f.Revision)
 	default:
+		if s.book.Apply(f) {
+			return
+		}
 		s.applySale(f)
 		s.applyMap(f)
 		s.sizes.settle()

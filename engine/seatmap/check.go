@@ -136,8 +136,8 @@ func (s *State) Sale(c keeper.Claim) (seats []string, open bool) {
 	if one == nil {
 		return nil, false
 	}
-	standing, _ := s.book.Standing(c)
-	return s.ids(one.seats), standing == keeper.Open
+	state, _ := s.book.Look(c)
+	return s.ids(one.seats), state == keeper.Open
 }
 
 // Sales calls f for every order's seats, for the audit.

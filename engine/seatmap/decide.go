@@ -13,19 +13,14 @@ import (
 // Decide reads the state and says what a command does.
 func (s *State) Decide(c engine.Command, now time.Time) engine.Decision {
 	at := now.UnixMilli()
+	if d, decided := s.protocol().Decide(c, at); decided {
+		return d
+	}
 	switch c := c.(type) {
 	case Hold, BestAvailable, Release:
 		return s.decideOnce(c, at)
-	case keeper.Reserve:
-		return s.decideReserve(c, at)
-	case keeper.Commit:
-		return s.decideCommit(c)
-	case keeper.Release:
-		return s.decideRelease(c)
 	case keeper.Return:
 		return s.decideReturn(c, at)
-	case keeper.Confirmed:
-		return engine.Decision{Facts: []engine.Fact{&keeper.ConfirmedFact{Claims: c.Claims}}}
 	case keeper.ResizeSeen:
 		return engine.Decision{Facts: []engine.Fact{&SeenFact{Revision: c.Revision}}}
 	case engine.Wake:

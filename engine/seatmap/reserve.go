@@ -5,29 +5,18 @@ import (
 	"boxoffice/engine/keeper"
 )
 
-func (s *State) ledger() engine.Ref { return engine.EventRef(s.ref.Event) }
-
-func (s *State) tell(c engine.Command) []engine.Send {
-	return []engine.Send{{To: s.ledger(), Cmd: c}}
+// protocol is the map's side of the reservation protocol.
+func (s *State) protocol() keeper.Protocol {
+	return keeper.Protocol{Self: s.ref, Ledger: engine.EventRef(s.ref.Event), Book: &s.book, Goods: s}
 }
 
-// decideReserve takes the seats of an order: all of them or none.
-func (s *State) decideReserve(c keeper.Reserve, at int64) engine.Decision {
-	standing, old := s.book.Standing(c.Claim)
-	switch standing {
-	case keeper.Open:
-		return engine.Decision{Sends: s.tell(keeper.Granted{Claim: c.Claim, Keeper: s.ref})}
-	case keeper.Ended, keeper.Barred:
-		return engine.Decision{} // late: its ledger has stopped waiting
-	case keeper.Unknown, keeper.Replaces:
-	}
-	var mine *sale // what the order has under an earlier serial counts as given back
-	if standing == keeper.Replaces {
-		mine = s.sales[old.Claim]
-	}
-	if r := s.objection(&c.Line, mine); r != nil {
-		return engine.Decision{Sends: s.tell(keeper.Refused{Claim: c.Claim, Keeper: s.ref, Refusal: r})}
-	}
+// GrantLine says that the seats are reserved. What they cost, their ticket types say.
+func (s *State) GrantLine(c keeper.Claim) keeper.Granted {
+	return keeper.Granted{Claim: c, Keeper: s.ref}
+}
+
+// ReserveLine takes the seats of an order: all of them or none.
+func (s *State) ReserveLine(d *engine.Decision, c keeper.Reserve, replaced keeper.Held, at int64) {
 	f := &ReservedFact{
 		Reservation: keeper.ReservedFact{
 			Claim: c.Claim, Floor: c.Floor, At: at, Quantity: int64(len(c.Line.Seats)), Customer: c.Line.Customer,
@@ -35,22 +24,29 @@ func (s *State) decideReserve(c keeper.Reserve, at int64) engine.Decision {
 	}
 	f.Seats, _ = s.find(c.Line.Seats, nil)
 	f.Types = s.otherTypes(&c.Line, f.Seats)
-	if mine != nil {
+	if mine := s.sales[replaced.Claim]; mine != nil {
 		for _, i := range mine.seats {
 			if !contains(f.Seats, i) {
 				f.Freed = append(f.Freed, i)
 			}
 		}
 	}
-	return engine.Decision{
-		Facts: []engine.Fact{f},
-		Sends: s.tell(keeper.Granted{Claim: c.Claim, Keeper: s.ref}),
-	}
+	d.Facts = append(d.Facts, f)
 }
 
-// objection is why an order can't have its seats, or nil. Late money is judged
+// CommitLine sells the seats that are held.
+func (s *State) CommitLine(d *engine.Decision, c keeper.Commit, _ keeper.Held, _ int64) {
+	d.Facts = append(d.Facts, &keeper.CommittedFact{Claim: c.Claim, Floor: c.Floor})
+}
+
+// ReleaseLine gives the seats back that are held.
+func (s *State) ReleaseLine(d *engine.Decision, c keeper.Release, h keeper.Held, _ int64) {
+	d.Facts = append(d.Facts, &ReleasedFact{Claim: c.Claim, Floor: c.Floor, Seats: s.sales[h.Claim].seats})
+}
+
+// RefuseLine says why an order can't have its seats, or nil. Late money is judged
 // by the seats alone.
-func (s *State) objection(l *keeper.Line, mine *sale) *engine.Refusal {
+func (s *State) RefuseLine(l *keeper.Line, replaced keeper.Held, _ int64) *engine.Refusal {
 	if s.plan == nil {
 		return engine.Refuse(engine.NoSeating, nil)
 	}
@@ -64,6 +60,7 @@ func (s *State) objection(l *keeper.Line, mine *sale) *engine.Refusal {
 	if len(seats) != len(l.Seats) {
 		return &engine.Refusal{Code: engine.Validation, Message: "A seat is ordered twice."}
 	}
+	mine := s.sales[replaced.Claim]
 	var taken, other []string
 	for k, id := range l.Seats {
 		i := s.plan.index[id]
@@ -124,46 +121,14 @@ func (s *State) otherTypes(l *keeper.Line, seats []int32) []int64 {
 	return types
 }
 
-func (s *State) decideCommit(c keeper.Commit) engine.Decision {
-	d := s.acknowledge(c.Claim)
-	switch standing, _ := s.book.Standing(c.Claim); standing {
-	case keeper.Open:
-		d.Facts = []engine.Fact{&keeper.CommittedFact{Claim: c.Claim, Floor: c.Floor}}
-	case keeper.Ended:
-	case keeper.Unknown, keeper.Replaces, keeper.Barred:
-		// A ledger commits only what was granted: this activation has been
-		// succeeded by one that holds the reservation. The ledger asks again.
-		return engine.Decision{}
-	}
-	return d
-}
-
-func (s *State) decideRelease(c keeper.Release) engine.Decision {
-	d := s.acknowledge(c.Claim)
-	switch standing, _ := s.book.Standing(c.Claim); standing {
-	case keeper.Unknown, keeper.Replaces, keeper.Barred:
-		// The ledger waits only for what was granted: either its Reserve was
-		// lost, and it does not wait, or this activation has been succeeded
-		// by one that holds the reservation, and must not speak for it.
-		return engine.Decision{Facts: []engine.Fact{&keeper.BarredFact{Claim: c.Claim}}}
-	case keeper.Open:
-		d.Facts = []engine.Fact{&ReleasedFact{Claim: c.Claim, Floor: c.Floor, Seats: s.sales[c.Claim].seats}}
-	case keeper.Ended:
-	}
-	return d
-}
-
-func (s *State) acknowledge(c keeper.Claim) engine.Decision {
-	return engine.Decision{Sends: s.tell(keeper.Closed{Claim: c, Keeper: s.ref})}
-}
-
 // decideReturn gives back seats that the claim was sold, and still has. Before
 // the sale is committed it says nothing: the ledger asks again.
 func (s *State) decideReturn(c keeper.Return, at int64) engine.Decision {
-	if standing, _ := s.book.Standing(c.Claim); standing != keeper.Ended {
+	if state, _ := s.book.Look(c.Claim); state != keeper.Ended {
 		return engine.Decision{}
 	}
-	d := engine.Decision{Sends: s.tell(keeper.Returned{Claim: c.Claim, Keeper: s.ref, Seats: c.Seats})}
+	returned := keeper.Returned{Claim: c.Claim, Keeper: s.ref, Seats: c.Seats}
+	d := engine.Decision{Sends: []engine.Send{{To: engine.EventRef(s.ref.Event), Cmd: returned}}}
 	one := s.sales[c.Claim]
 	if one == nil {
 		return d

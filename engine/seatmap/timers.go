@@ -20,12 +20,7 @@ func (s *State) decideWake(now int64) engine.Decision {
 	if seats := s.holds.ended(now, maxExpired); len(seats) > 0 {
 		d.Facts = append(d.Facts, &ExpiredFact{Seats: rising(seats), At: now})
 	}
-	if ask, f := s.book.Inquire(now); f != nil {
-		d.Facts = append(d.Facts, f)
-		if len(ask) > 0 {
-			d.Sends = s.tell(keeper.Inquire{Keeper: s.ref, Claims: ask})
-		}
-	}
+	s.protocol().DecideWake(&d, now)
 	if due := s.sizes.due(); due != 0 && due <= now {
 		d.Facts = append(d.Facts, &ResizedFact{At: now})
 		for i := range s.sizes.list[1:] {

@@ -1,0 +1,127 @@
+package keeper
+
+import "boxoffice/engine"
+
+// Goods is what a keeper keeps, as the protocol sees it: every keeper kind's State
+// is one. The methods that take a Decision add the kind's facts to it, and whatever
+// else follows from them; the answer to the ledger is not their business.
+type Goods interface {
+	// RefuseLine says why a line can't be reserved, or nil. What the same order
+	// holds under an earlier serial counts as given back; the zero Held is nothing.
+	RefuseLine(l *Line, replaced Held, at int64) *engine.Refusal
+	// GrantLine is the answer to a line that is reserved.
+	GrantLine(c Claim) Granted
+	// ReserveLine sets a line aside that has not been refused.
+	ReserveLine(d *engine.Decision, c Reserve, replaced Held, at int64)
+	// CommitLine sells what is held.
+	CommitLine(d *engine.Decision, c Commit, h Held, at int64)
+	// ReleaseLine gives back what is held.
+	ReleaseLine(d *engine.Decision, c Release, h Held, at int64)
+}
+
+// Protocol is a keeper's side of the protocol: its book, and who speaks to whom.
+type Protocol struct {
+	Self   engine.Ref // the keeper
+	Ledger engine.Ref // of the orders that it keeps goods for
+	Book   *Book
+	Goods  Goods
+}
+
+// Decide decides the ledger's commands: Reserve, Commit, Release and Confirmed.
+// The others are not its own, and it says so.
+func (p Protocol) Decide(c engine.Command, at int64) (d engine.Decision, mine bool) {
+	switch c := c.(type) {
+	case Reserve:
+		return p.decideReserve(c, at), true
+	case Commit:
+		return p.decideCommit(c, at), true
+	case Release:
+		return p.decideRelease(c, at), true
+	case Confirmed:
+		return engine.Decision{Facts: []engine.Fact{&ConfirmedFact{Claims: c.Claims}}}, true
+	default:
+		return engine.Decision{}, false
+	}
+}
+
+func (p Protocol) decideReserve(c Reserve, at int64) (d engine.Decision) {
+	state, held := p.Book.Look(c.Claim)
+	switch state {
+	case Open:
+		return engine.Decision{Sends: p.answer(p.Goods.GrantLine(c.Claim))}
+	case Ended, Barred:
+		return engine.Decision{} // the Reserve is late: its ledger has stopped waiting
+	case Unknown, Replaces:
+	}
+	if r := p.Goods.RefuseLine(&c.Line, held, at); r != nil {
+		return engine.Decision{Sends: p.answer(Refused{Claim: c.Claim, Keeper: p.Self, Refusal: r})}
+	}
+	if c.Sole {
+		d.Joint = p.answer(p.Goods.GrantLine(c.Claim))
+	} else {
+		d.Sends = p.answer(p.Goods.GrantLine(c.Claim))
+	}
+	p.Goods.ReserveLine(&d, c, held, at)
+	return d
+}
+
+func (p Protocol) decideCommit(c Commit, at int64) engine.Decision {
+	d := engine.Decision{Sends: p.answer(Closed{Claim: c.Claim, Keeper: p.Self})}
+	switch state, held := p.Book.Look(c.Claim); state {
+	case Open:
+		p.Goods.CommitLine(&d, c, held, at)
+	case Ended:
+	case Unknown, Replaces, Barred:
+		// A ledger commits only what was granted: this activation has been
+		// succeeded by one that holds the reservation. The ledger asks again.
+		return engine.Decision{}
+	}
+	return d
+}
+
+func (p Protocol) decideRelease(c Release, at int64) engine.Decision {
+	d := engine.Decision{Sends: p.answer(Closed{Claim: c.Claim, Keeper: p.Self})}
+	switch state, held := p.Book.Look(c.Claim); state {
+	case Unknown, Replaces, Barred:
+		// The ledger waits only for what was granted: either its Reserve was
+		// lost, and it does not wait, or this activation has been succeeded
+		// by one that holds the reservation, and must not speak for it.
+		return engine.Decision{Facts: []engine.Fact{&BarredFact{Claim: c.Claim}}}
+	case Open:
+		p.Goods.ReleaseLine(&d, c, held, at)
+	case Ended:
+	}
+	return d
+}
+
+// DecideWake adds the question about reservations that the ledger has not confirmed
+// for long, if any is due.
+func (p Protocol) DecideWake(d *engine.Decision, at int64) {
+	claims, inquired := p.Book.Inquire(at)
+	if inquired == nil {
+		return
+	}
+	d.Facts = append(d.Facts, inquired)
+	if len(claims) > 0 {
+		d.Sends = append(d.Sends, p.answer(Inquire{Keeper: p.Self, Claims: claims})...)
+	}
+}
+
+func (p Protocol) answer(c engine.Command) []engine.Send {
+	return []engine.Send{{To: p.Ledger, Cmd: c}}
+}
+
+// Apply takes in the protocol's volatile facts, and says whether the fact was one.
+func (b *Book) Apply(f engine.Fact) bool {
+	switch f := f.(type) {
+	case *BarredFact:
+		b.bar(f)
+	case *InquiredFact:
+		b.inquired(f)
+	case *ConfirmedFact:
+		b.confirm(f)
+	default:
+		return false
+	}
+	return true
+}
