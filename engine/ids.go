@@ -111,3 +111,10 @@ func ParseID(s string) (ID, error) {
 	}
 	return id, nil
 }
+
+// Request names what a client may send again, to a kind that knows its answers
+// (paged.Answers). The zero value is a request that nobody repeats.
+type Request struct {
+	ID    ID     `cbor:"1,keyasint"` // derived from the client's key under the master key: nobody can make two alike
+	Print uint64 `cbor:"2,keyasint"` // of the body: another one under the same ID is refused
+}

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"boxoffice/engine"
+	"boxoffice/engine/paged"
 )
 
 func TestIDs(t *testing.T) {
@@ -82,20 +83,20 @@ func FuzzParseID(f *testing.F) {
 
 func TestColumns(t *testing.T) {
 	t.Parallel()
-	numbers := engine.Column[int64]{1, -1, 1 << 62}
+	numbers := paged.Column[int64]{1, -1, 1 << 62}
 	b, err := numbers.MarshalBinary()
 	require.NoError(t, err)
 	require.Len(t, b, 24)
-	var back engine.Column[int64]
+	var back paged.Column[int64]
 	require.NoError(t, back.UnmarshalBinary(b))
 	require.Equal(t, numbers, back)
 	require.Error(t, back.UnmarshalBinary(b[1:]))
 
-	ids := engine.IDs{engine.NumberedID(1, 2), engine.NumberedID(3, 4)}
+	ids := paged.IDs{engine.NumberedID(1, 2), engine.NumberedID(3, 4)}
 	b, err = ids.MarshalBinary()
 	require.NoError(t, err)
 	require.Len(t, b, 32)
-	var idsBack engine.IDs
+	var idsBack paged.IDs
 	require.NoError(t, idsBack.UnmarshalBinary(b))
 	require.Equal(t, ids, idsBack)
 	b[0]++

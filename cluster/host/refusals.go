@@ -1,13 +1,16 @@
 package host
 
-import "boxoffice/engine"
+import (
+	"boxoffice/engine"
+	"boxoffice/engine/paged"
+)
 
 // refusals are the refused commands whose answers wait in the journal's lane for the
 // facts that were decided before them. A repeat of such a command may be granted what
 // the first try was not: it must not be, before the refusal is out.
 type refusals struct {
 	last  map[engine.OrderID]int64 // number of the command's last refusal, by key
-	order engine.Queue[refusal]    // by number
+	order paged.Queue[refusal]     // by number
 }
 
 // refusal is an entry of the journal that refuses a command.

@@ -12,6 +12,7 @@ import (
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/paged"
 	"boxoffice/engine/seatmap"
 	"boxoffice/engine/wallet"
 )
@@ -158,7 +159,7 @@ func (w *story) value(name string, v reflect.Value) string {
 		}
 	case *event.Order:
 		return w.showOrder(x)
-	case engine.Steps:
+	case paged.Steps:
 		return w.seatNames(x)
 	case *engine.Refusal:
 		return w.show(x)

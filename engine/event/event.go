@@ -23,6 +23,7 @@ import (
 
 	"boxoffice/engine"
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/paged"
 )
 
 // State is an event's memory.
@@ -43,17 +44,17 @@ type State struct {
 	made    tally      // the orders of ten minutes, for the velocity rules
 	minted  tickets
 	gates   gates
-	scans   engine.Answers[uint64] // to scans: the ticket's serial, and the verdict in the lowest byte
+	scans   paged.Answers[uint64] // to scans: the ticket's serial, and the verdict in the lowest byte
 	expiry  expiryHeap
 	lateDue queue // when late orders are forgotten
 
 	epoch    int32  // volatile from here on
 	counter  uint32 // serials made by this activation
 	placing  map[engine.OrderID]*placing
-	tries    tally                      // wrong presale codes of a minute
-	alive    engine.Queue[keeper.Claim] // claims by serial; the first live one is the floor
-	settling map[engine.OrderID]uint32  // lines whose keeper has not acknowledged the end, by lineOf
-	closing  []engine.OrderID           // acknowledged by all, not yet journaled as closed
+	tries    tally                     // wrong presale codes of a minute
+	alive    paged.Queue[keeper.Claim] // claims by serial; the first live one is the floor
+	settling map[engine.OrderID]uint32 // lines whose keeper has not acknowledged the end, by lineOf
+	closing  []engine.OrderID          // acknowledged by all, not yet journaled as closed
 	closeAt  int64
 	placeDue queue
 	sendDue  queue
@@ -84,7 +85,7 @@ func New(ref engine.Ref) engine.State {
 		made:     newTally(orderSpan),
 		tries:    newTally(presaleSpan),
 		gates:    newGates(),
-		scans:    engine.NewAnswers[uint64](),
+		scans:    paged.NewAnswers[uint64](),
 		placing:  make(map[engine.OrderID]*placing),
 		settling: make(map[engine.OrderID]uint32),
 	}

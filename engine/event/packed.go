@@ -9,7 +9,7 @@ import (
 
 // The ledger keeps an order as one text: the garbage collector then has nothing to
 // look into, however many orders are open, and a snapshot copies them as they are
-// (engine.Texts).
+// (paged.Texts).
 //
 // A record is the number of its fields and the fields: varints, hashes of eight
 // bytes, texts and lists behind their length. Fields are appended, never moved

@@ -8,6 +8,7 @@ import (
 
 	"boxoffice/engine"
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/paged"
 )
 
 // Frozen is the snapshot of an event. Tickets and closed orders are columns.
@@ -21,37 +22,37 @@ type Frozen struct {
 	Open    []*Order       `cbor:"7,keyasint,omitempty"` // read from before orders were packed
 	Late    []*Order       `cbor:"8,keyasint,omitempty"` // also
 
-	LateIDs engine.IDs           `cbor:"10,keyasint"` // when late orders are forgotten, by time
-	LateAt  engine.Column[int64] `cbor:"11,keyasint"`
+	LateIDs paged.IDs           `cbor:"10,keyasint"` // when late orders are forgotten, by time
+	LateAt  paged.Column[int64] `cbor:"11,keyasint"`
 
-	OpenPacked []engine.TextPage `cbor:"12,keyasint"` // orders as they lie in memory (packed.go)
-	LatePacked []engine.TextPage `cbor:"13,keyasint"`
+	OpenPacked []paged.TextPage `cbor:"12,keyasint"` // orders as they lie in memory (packed.go)
+	LatePacked []paged.TextPage `cbor:"13,keyasint"`
 
-	PastIDs    engine.Paged[engine.OrderID] `cbor:"20,keyasint"`
-	PastStatus engine.Paged[byte]           `cbor:"21,keyasint"`
-	PastPrints engine.Paged[uint64]         `cbor:"22,keyasint"`
-	PastAt     engine.Paged[int64]          `cbor:"23,keyasint"`
+	PastIDs    paged.Paged[engine.OrderID] `cbor:"20,keyasint"`
+	PastStatus paged.Paged[byte]           `cbor:"21,keyasint"`
+	PastPrints paged.Paged[uint64]         `cbor:"22,keyasint"`
+	PastAt     paged.Paged[int64]          `cbor:"23,keyasint"`
 
-	GroupFirst   engine.Paged[uint32]         `cbor:"30,keyasint"`
-	GroupKind    engine.Paged[int64]          `cbor:"31,keyasint"`
-	GroupOrder   engine.Paged[engine.OrderID] `cbor:"32,keyasint"`
-	GroupNameEnd engine.Paged[uint32]         `cbor:"33,keyasint"`
-	Names        engine.Paged[byte]           `cbor:"34,keyasint"`
-	TicketStatus engine.Paged[byte]           `cbor:"35,keyasint"`
-	TicketAt     engine.Paged[int64]          `cbor:"36,keyasint"`
-	TicketGate   engine.Paged[uint16]         `cbor:"37,keyasint"`
-	TicketDevice engine.Paged[uint64]         `cbor:"38,keyasint"`
-	TicketKey    engine.Paged[uint64]         `cbor:"39,keyasint"`
+	GroupFirst   paged.Paged[uint32]         `cbor:"30,keyasint"`
+	GroupKind    paged.Paged[int64]          `cbor:"31,keyasint"`
+	GroupOrder   paged.Paged[engine.OrderID] `cbor:"32,keyasint"`
+	GroupNameEnd paged.Paged[uint32]         `cbor:"33,keyasint"`
+	Names        paged.Paged[byte]           `cbor:"34,keyasint"`
+	TicketStatus paged.Paged[byte]           `cbor:"35,keyasint"`
+	TicketAt     paged.Paged[int64]          `cbor:"36,keyasint"`
+	TicketGate   paged.Paged[uint16]         `cbor:"37,keyasint"`
+	TicketDevice paged.Paged[uint64]         `cbor:"38,keyasint"`
+	TicketKey    paged.Paged[uint64]         `cbor:"39,keyasint"`
 
 	Gates   []GateCount   `cbor:"40,keyasint"`
 	Minutes []MinuteCount `cbor:"41,keyasint"`
 
-	MadeAt   engine.Field[int64]  `cbor:"50,keyasint"` // the orders that the velocity rules count
-	MadeBy   engine.Field[uint64] `cbor:"51,keyasint"`
-	MadeFrom engine.Field[uint64] `cbor:"52,keyasint"`
+	MadeAt   paged.Field[int64]  `cbor:"50,keyasint"` // the orders that the velocity rules count
+	MadeBy   paged.Field[uint64] `cbor:"51,keyasint"`
+	MadeFrom paged.Field[uint64] `cbor:"52,keyasint"`
 
-	Scans    *engine.FrozenAnswers `cbor:"60,keyasint,omitempty"` // answers to scans with an idempotency key
-	Verdicts engine.Paged[uint64]  `cbor:"61,keyasint,omitempty"`
+	Scans    *paged.FrozenAnswers `cbor:"60,keyasint,omitempty"` // answers to scans with an idempotency key
+	Verdicts paged.Paged[uint64]  `cbor:"61,keyasint,omitempty"`
 }
 
 // Freeze returns a copy that shares what grows with the sale.
@@ -69,9 +70,9 @@ func (s *State) Freeze() any {
 	}
 	f.Scans, f.Verdicts = s.scans.Freeze()
 	made := s.made.deeds.Freeze()
-	f.MadeAt = engine.FieldOf(made, func(d *deed) int64 { return d.at })
-	f.MadeBy = engine.FieldOf(made, func(d *deed) uint64 { return d.who[buyer] })
-	f.MadeFrom = engine.FieldOf(made, func(d *deed) uint64 { return d.who[address] })
+	f.MadeAt = paged.FieldOf(made, func(d *deed) int64 { return d.at })
+	f.MadeBy = paged.FieldOf(made, func(d *deed) uint64 { return d.who[buyer] })
+	f.MadeFrom = paged.FieldOf(made, func(d *deed) uint64 { return d.who[address] })
 	for i := range s.lateDue.items.Len() {
 		l := s.lateDue.items.At(i)
 		f.LateIDs, f.LateAt = append(f.LateIDs, l.id), append(f.LateAt, l.at)
@@ -97,10 +98,10 @@ func Thaw(ref engine.Ref, frozen any) (engine.State, error) {
 		s.offers[o.Keeper.ID] = o
 	}
 	s.minted = tickets{
-		first: engine.RowsOf(f.GroupFirst), kind: engine.RowsOf(f.GroupKind), order: engine.RowsOf(f.GroupOrder),
-		nameEnd: engine.RowsOf(f.GroupNameEnd), names: engine.RowsOf(f.Names),
-		status: engine.RowsOf(f.TicketStatus), at: engine.RowsOf(f.TicketAt), gate: engine.RowsOf(f.TicketGate),
-		device: engine.RowsOf(f.TicketDevice), key: engine.RowsOf(f.TicketKey),
+		first: paged.RowsOf(f.GroupFirst), kind: paged.RowsOf(f.GroupKind), order: paged.RowsOf(f.GroupOrder),
+		nameEnd: paged.RowsOf(f.GroupNameEnd), names: paged.RowsOf(f.Names),
+		status: paged.RowsOf(f.TicketStatus), at: paged.RowsOf(f.TicketAt), gate: paged.RowsOf(f.TicketGate),
+		device: paged.RowsOf(f.TicketDevice), key: paged.RowsOf(f.TicketKey),
 	}
 	s.live = int64(s.minted.len())
 	s.thawMade(f)

@@ -8,11 +8,12 @@ import (
 
 	"boxoffice/engine"
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/paged"
 )
 
 // orderTable holds orders by id, packed.
 type orderTable struct {
-	rows  engine.Texts
+	rows  paged.Texts
 	index map[engine.OrderID]int32
 	buf   []byte
 }
@@ -64,7 +65,7 @@ func (t *orderTable) adopt(id engine.OrderID) {
 }
 
 // thaw takes the packed orders of a snapshot in, and calls f for each.
-func (t *orderTable) thaw(pages []engine.TextPage, f func(*Order)) error {
+func (t *orderTable) thaw(pages []paged.TextPage, f func(*Order)) error {
 	for _, page := range pages {
 		for row := range page.All() {
 			o, err := unpack(row)
@@ -103,10 +104,10 @@ const pastMillis = 24 * 3600 * 1000
 
 // past remembers closed orders in columns, oldest first.
 type past struct {
-	ids    engine.Queue[engine.OrderID]
-	status engine.Queue[byte]
-	prints engine.Queue[uint64]
-	at     engine.Queue[int64]
+	ids    paged.Queue[engine.OrderID]
+	status paged.Queue[byte]
+	prints paged.Queue[uint64]
+	at     paged.Queue[int64]
 	gone   int // how many have been forgotten from the front, in all
 	index  map[engine.OrderID]int
 }
@@ -155,7 +156,7 @@ func (p *past) find(id engine.OrderID) (status string, fingerprint uint64, ok bo
 // comes in is the last, unless a clock has jumped.
 type queue struct {
 	due   int64 // of the first; 0 for none. After each decision it is asked for
-	items engine.Queue[dueOrder]
+	items paged.Queue[dueOrder]
 }
 
 type dueOrder struct {
@@ -226,7 +227,7 @@ func (q *queue) first(n int) []dueOrder {
 
 // expiryHeap orders unpaid orders by the end of their window. An entry may be
 // out of date: whoever takes it looks the order up again.
-type expiryHeap struct{ rows engine.Rows[dueOrder] }
+type expiryHeap struct{ rows paged.Rows[dueOrder] }
 
 // Len, Less, Swap, Push and Pop are for container/heap; use add and take.
 func (h *expiryHeap) Len() int { return h.rows.Len() }

@@ -3,7 +3,7 @@ package event
 import (
 	"fmt"
 
-	"boxoffice/engine"
+	"boxoffice/engine/paged"
 )
 
 // maxTally is how many deeds a tally remembers at most. It bounds its memory: a
@@ -16,9 +16,9 @@ const maxTally = 1_000_000
 // limit may change at any time, and counts exactly. Whoever did nothing of late
 // takes no memory.
 type tally struct {
-	span  int64              // milliseconds
-	gone  uint32             // number of the last deed that was forgotten
-	deeds engine.Queue[deed] // that are remembered
+	span  int64             // milliseconds
+	gone  uint32            // number of the last deed that was forgotten
+	deeds paged.Queue[deed] // that are remembered
 	slots [2]map[uint64]uint32
 	used  uint32   // slots given out
 	free  []uint32 // and given back

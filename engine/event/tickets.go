@@ -4,6 +4,7 @@ import (
 	"sort"
 
 	"boxoffice/engine"
+	"boxoffice/engine/paged"
 )
 
 // Ticket statuses (docs/rules.md, Statuses), as numbers in the column.
@@ -19,17 +20,17 @@ const (
 // codes and QR keys are derived from the serial (package edge/ticket), so
 // nothing of them is stored.
 type tickets struct {
-	first   engine.Rows[uint32] // group: serial of its first ticket, ascending
-	kind    engine.Rows[int64]  // group: number of the ticket type
-	order   engine.Rows[engine.OrderID]
-	nameEnd engine.Rows[uint32] // group: end of the holder's name in names
-	names   engine.Rows[byte]
+	first   paged.Rows[uint32] // group: serial of its first ticket, ascending
+	kind    paged.Rows[int64]  // group: number of the ticket type
+	order   paged.Rows[engine.OrderID]
+	nameEnd paged.Rows[uint32] // group: end of the holder's name in names
+	names   paged.Rows[byte]
 
-	status engine.Rows[byte] // ticket from here on
-	at     engine.Rows[int64]
-	gate   engine.Rows[uint16]
-	device engine.Rows[uint64]
-	key    engine.Rows[uint64]
+	status paged.Rows[byte] // ticket from here on
+	at     paged.Rows[int64]
+	gate   paged.Rows[uint16]
+	device paged.Rows[uint64]
+	key    paged.Rows[uint64]
 }
 
 func (t *tickets) len() int { return t.status.Len() }

@@ -6,19 +6,20 @@ import (
 
 	"boxoffice/engine"
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/paged"
 )
 
 // Frozen is the snapshot of a ticket type.
 type Frozen struct {
-	Details *Details              `cbor:"1,keyasint"`
-	Created int64                 `cbor:"2,keyasint"`
-	Rev     uint64                `cbor:"3,keyasint"`
-	Sold    int64                 `cbor:"4,keyasint"`
-	Held    int64                 `cbor:"5,keyasint"`
-	Book    keeper.FrozenBook     `cbor:"6,keyasint"`
-	Buyers  engine.Column[uint64] `cbor:"7,keyasint"`
-	Counts  engine.Column[int64]  `cbor:"8,keyasint"`
-	Sized   uint64                `cbor:"9,keyasint,omitempty"`
+	Details *Details             `cbor:"1,keyasint"`
+	Created int64                `cbor:"2,keyasint"`
+	Rev     uint64               `cbor:"3,keyasint"`
+	Sold    int64                `cbor:"4,keyasint"`
+	Held    int64                `cbor:"5,keyasint"`
+	Book    keeper.FrozenBook    `cbor:"6,keyasint"`
+	Buyers  paged.Column[uint64] `cbor:"7,keyasint"`
+	Counts  paged.Column[int64]  `cbor:"8,keyasint"`
+	Sized   uint64               `cbor:"9,keyasint,omitempty"`
 }
 
 // Freeze returns a copy that shares only what never changes.

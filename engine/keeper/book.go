@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"boxoffice/engine"
+	"boxoffice/engine/paged"
 )
 
 // Held is one open reservation.
@@ -20,14 +21,14 @@ type Held struct {
 
 // Book is a keeper's open reservations and the serials that have ended.
 type Book struct {
-	held  engine.Rows[Held]
+	held  paged.Rows[Held]
 	index map[engine.OrderID]int32
 	ended serials
 	floor Serial
 
-	barred    serials               // volatile from here on: ended before their Reserve came
-	inquiries engine.Queue[inquiry] // by due time
-	rest      int64                 // none before this
+	barred    serials              // volatile from here on: ended before their Reserve came
+	inquiries paged.Queue[inquiry] // by due time
+	rest      int64                // none before this
 	confirmed map[Claim]struct{}
 }
 
@@ -238,10 +239,10 @@ func (b *Book) Each(f func(Held)) {
 
 // FrozenBook is a book's snapshot.
 type FrozenBook struct {
-	Held  []*Held               `cbor:"1,keyasint,omitempty"` // read from before there were pages
-	Ended engine.Column[uint64] `cbor:"2,keyasint"`           // word, bits, word, bits, ...
-	Floor Serial                `cbor:"3,keyasint"`
-	Pages []HeldPage            `cbor:"4,keyasint"`
+	Held  []*Held              `cbor:"1,keyasint,omitempty"` // read from before there were pages
+	Ended paged.Column[uint64] `cbor:"2,keyasint"`           // word, bits, word, bits, ...
+	Floor Serial               `cbor:"3,keyasint"`
+	Pages []HeldPage           `cbor:"4,keyasint"`
 }
 
 // HeldPage are reservations in a snapshot, encoded as one string of bytes: 48 each.

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"boxoffice/engine"
+	"boxoffice/engine/paged"
 )
 
 // maxAnswers is how many answers to shoppers' requests a map remembers. One of four
@@ -14,9 +15,9 @@ const maxAnswers = 20_000
 // reply that its command has, and no others.
 type Answered struct {
 	Request   engine.Request `cbor:"1,keyasint"`
-	Seats     engine.Strings `cbor:"2,keyasint,omitempty"` // held or released
-	Failed    engine.Strings `cbor:"3,keyasint,omitempty"`
-	Reasons   engine.Strings `cbor:"4,keyasint,omitempty"`
+	Seats     paged.Strings  `cbor:"2,keyasint,omitempty"` // held or released
+	Failed    paged.Strings  `cbor:"3,keyasint,omitempty"`
+	Reasons   paged.Strings  `cbor:"4,keyasint,omitempty"`
 	ExpiresAt int64          `cbor:"5,keyasint,omitempty"`
 	Adjacent  bool           `cbor:"6,keyasint,omitempty"`
 }

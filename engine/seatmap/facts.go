@@ -3,6 +3,7 @@ package seatmap
 import (
 	"boxoffice/engine"
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/paged"
 )
 
 // The fact types of a seat map besides the keeper's.
@@ -45,44 +46,44 @@ type (
 	}
 	// PricedFact says which ticket type each section is sold as; 0 for none.
 	PricedFact struct {
-		Types engine.Column[int64] `cbor:"1,keyasint,omitempty"`
-		At    int64                `cbor:"2,keyasint"`
+		Types paged.Column[int64] `cbor:"1,keyasint,omitempty"`
+		At    int64               `cbor:"2,keyasint"`
 	}
 	// HeldFact changes a holder's selection and its clock.
 	HeldFact struct {
-		Holder    string       `cbor:"1,keyasint"`
-		Principal uint64       `cbor:"2,keyasint"`
-		At        int64        `cbor:"3,keyasint"`
-		Since     int64        `cbor:"4,keyasint"` // when the selection began
-		Until     int64        `cbor:"5,keyasint"`
-		Took      engine.Steps `cbor:"6,keyasint,omitempty"`
-		Dropped   engine.Steps `cbor:"7,keyasint,omitempty"`
-		Answered  *Answered    `cbor:"8,keyasint,omitempty"`
-		Network   uint64       `cbor:"9,keyasint,omitempty"` // a keyed hash of the client's address; 0: not counted
+		Holder    string      `cbor:"1,keyasint"`
+		Principal uint64      `cbor:"2,keyasint"`
+		At        int64       `cbor:"3,keyasint"`
+		Since     int64       `cbor:"4,keyasint"` // when the selection began
+		Until     int64       `cbor:"5,keyasint"`
+		Took      paged.Steps `cbor:"6,keyasint,omitempty"`
+		Dropped   paged.Steps `cbor:"7,keyasint,omitempty"`
+		Answered  *Answered   `cbor:"8,keyasint,omitempty"`
+		Network   uint64      `cbor:"9,keyasint,omitempty"` // a keyed hash of the client's address; 0: not counted
 	}
 	// DroppedFact takes seats out of a holder's selection, whose clock
 	// goes on.
 	DroppedFact struct {
-		Holder   string       `cbor:"1,keyasint"`
-		Seats    engine.Steps `cbor:"2,keyasint,omitempty"`
-		At       int64        `cbor:"3,keyasint"`
-		Answered *Answered    `cbor:"4,keyasint,omitempty"`
+		Holder   string      `cbor:"1,keyasint"`
+		Seats    paged.Steps `cbor:"2,keyasint,omitempty"`
+		At       int64       `cbor:"3,keyasint"`
+		Answered *Answered   `cbor:"4,keyasint,omitempty"`
 	}
 	// ExpiredFact ends selections whose time is up.
 	ExpiredFact struct {
-		Seats engine.Steps `cbor:"1,keyasint,omitempty"`
-		At    int64        `cbor:"2,keyasint"`
+		Seats paged.Steps `cbor:"1,keyasint,omitempty"`
+		At    int64       `cbor:"2,keyasint"`
 	}
 	// BlockedFact withholds seats and puts others back on sale.
 	BlockedFact struct {
-		Block   engine.Steps `cbor:"1,keyasint,omitempty"`
-		Unblock engine.Steps `cbor:"2,keyasint,omitempty"`
-		At      int64        `cbor:"3,keyasint"`
+		Block   paged.Steps `cbor:"1,keyasint,omitempty"`
+		Unblock paged.Steps `cbor:"2,keyasint,omitempty"`
+		At      int64       `cbor:"3,keyasint"`
 	}
 	// ReturnedFact gives sold seats back.
 	ReturnedFact struct {
 		Claim keeper.Claim `cbor:"1,keyasint"`
-		Seats engine.Steps `cbor:"2,keyasint,omitempty"`
+		Seats paged.Steps  `cbor:"2,keyasint,omitempty"`
 		At    int64        `cbor:"3,keyasint"`
 	}
 	// ReservedFact gives seats to an order, from whoever held them. Its
@@ -90,16 +91,16 @@ type (
 	// are what they are sold as, if not as their sections are priced. Freed
 	// are those that an earlier reservation of the order had besides.
 	ReservedFact struct {
-		Reservation keeper.ReservedFact  `cbor:"1,keyasint"`
-		Seats       engine.Steps         `cbor:"2,keyasint,omitempty"`
-		Types       engine.Column[int64] `cbor:"3,keyasint,omitempty"`
-		Freed       engine.Steps         `cbor:"4,keyasint,omitempty"`
+		Reservation keeper.ReservedFact `cbor:"1,keyasint"`
+		Seats       paged.Steps         `cbor:"2,keyasint,omitempty"`
+		Types       paged.Column[int64] `cbor:"3,keyasint,omitempty"`
+		Freed       paged.Steps         `cbor:"4,keyasint,omitempty"`
 	}
 	// ReleasedFact gives a reservation's seats back.
 	ReleasedFact struct {
 		Claim keeper.Claim  `cbor:"1,keyasint"`
 		Floor keeper.Serial `cbor:"2,keyasint"`
-		Seats engine.Steps  `cbor:"3,keyasint,omitempty"`
+		Seats paged.Steps   `cbor:"3,keyasint,omitempty"`
 	}
 	// ResizedFact (volatile) says that sizes were told.
 	ResizedFact struct{ At int64 }

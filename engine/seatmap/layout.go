@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"unicode/utf8"
 
-	"boxoffice/engine"
+	"boxoffice/engine/paged"
 )
 
 // The limits of a layout.
@@ -31,20 +31,20 @@ const (
 // one entry per seat, in reading order: section by section, row by row, along
 // the row. An index into them is how facts name a seat.
 type Layout struct {
-	Map      [16]byte       `cbor:"1,keyasint"` // the venue map's public id
-	Version  int32          `cbor:"2,keyasint"`
-	Width    int32          `cbor:"3,keyasint"` // canvas units
-	Height   int32          `cbor:"4,keyasint"`
-	Focus    [2]int32       `cbor:"5,keyasint"` // x, y of the stage: the best seats are nearest to it
-	Sections []Section      `cbor:"6,keyasint"`
-	Rows     []Row          `cbor:"7,keyasint"`
-	SeatIDs  engine.Strings `cbor:"8,keyasint"` // unique in the map: 1-40 of [A-Za-z0-9._:-], e.g. "101-A-12"
-	SeatRow  engine.Steps   `cbor:"9,keyasint"` // index into Rows, never falling
-	SeatX    engine.Steps   `cbor:"10,keyasint"`
-	SeatY    engine.Steps   `cbor:"11,keyasint"`
-	SeatKind []Kind         `cbor:"12,keyasint"`
-	Gap      engine.Bits    `cbor:"13,keyasint"` // an aisle lies before the seat; else it is beside the one before it in its row
-	Labels   engine.Strings `cbor:"14,keyasint"` // as printed on the ticket, e.g. "12"
+	Map      [16]byte      `cbor:"1,keyasint"` // the venue map's public id
+	Version  int32         `cbor:"2,keyasint"`
+	Width    int32         `cbor:"3,keyasint"` // canvas units
+	Height   int32         `cbor:"4,keyasint"`
+	Focus    [2]int32      `cbor:"5,keyasint"` // x, y of the stage: the best seats are nearest to it
+	Sections []Section     `cbor:"6,keyasint"`
+	Rows     []Row         `cbor:"7,keyasint"`
+	SeatIDs  paged.Strings `cbor:"8,keyasint"` // unique in the map: 1-40 of [A-Za-z0-9._:-], e.g. "101-A-12"
+	SeatRow  paged.Steps   `cbor:"9,keyasint"` // index into Rows, never falling
+	SeatX    paged.Steps   `cbor:"10,keyasint"`
+	SeatY    paged.Steps   `cbor:"11,keyasint"`
+	SeatKind []Kind        `cbor:"12,keyasint"`
+	Gap      paged.Bits    `cbor:"13,keyasint"` // an aisle lies before the seat; else it is beside the one before it in its row
+	Labels   paged.Strings `cbor:"14,keyasint"` // as printed on the ticket, e.g. "12"
 }
 
 // Section is a part of the map that is priced as one.

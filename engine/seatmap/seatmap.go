@@ -30,6 +30,7 @@ import (
 
 	"boxoffice/engine"
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/paged"
 )
 
 // The limits of commands and of what is remembered.
@@ -107,14 +108,14 @@ type State struct {
 	sales   map[keeper.Claim]*sale
 	book    keeper.Book
 	sizes   sizes
-	answers engine.Answers[*Answered] // to shoppers' requests; none is ever changed
+	answers paged.Answers[*Answered] // to shoppers' requests; none is ever changed
 }
 
 // New is the empty state of an event's seats.
 func New(ref engine.Ref) engine.State {
 	return &State{
 		ref: ref, holds: newHolds(), pace: newPace(), sales: make(map[keeper.Claim]*sale), book: keeper.NewBook(), sizes: newSizes(),
-		answers: engine.NewAnswers[*Answered](),
+		answers: paged.NewAnswers[*Answered](),
 	}
 }
 

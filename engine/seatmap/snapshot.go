@@ -6,43 +6,44 @@ import (
 
 	"boxoffice/engine"
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/paged"
 )
 
 // Frozen is the snapshot of a seat map. Selections and sales are in the order of
 // their first seats; a free seat takes no room beyond the layout's.
 type Frozen struct {
-	Facts     uint64                `cbor:"1,keyasint"`
-	Layout    *Layout               `cbor:"2,keyasint"`
-	Mode      string                `cbor:"3,keyasint"`
-	HoldTime  int64                 `cbor:"4,keyasint"`
-	Prices    engine.Column[uint16] `cbor:"5,keyasint"` // slot by section
-	Types     engine.Column[int64]  `cbor:"6,keyasint"` // by slot, from 1 on; so are the next two
-	Told      engine.Column[int64]  `cbor:"7,keyasint"`
-	Revisions engine.Column[uint64] `cbor:"8,keyasint"`
-	Revision  uint64                `cbor:"9,keyasint"`
-	Blocked   engine.Steps          `cbor:"10,keyasint"`
+	Facts     uint64               `cbor:"1,keyasint"`
+	Layout    *Layout              `cbor:"2,keyasint"`
+	Mode      string               `cbor:"3,keyasint"`
+	HoldTime  int64                `cbor:"4,keyasint"`
+	Prices    paged.Column[uint16] `cbor:"5,keyasint"` // slot by section
+	Types     paged.Column[int64]  `cbor:"6,keyasint"` // by slot, from 1 on; so are the next two
+	Told      paged.Column[int64]  `cbor:"7,keyasint"`
+	Revisions paged.Column[uint64] `cbor:"8,keyasint"`
+	Revision  uint64               `cbor:"9,keyasint"`
+	Blocked   paged.Steps          `cbor:"10,keyasint"`
 
-	Holders    engine.Strings        `cbor:"11,keyasint"`
-	Principals engine.Column[uint64] `cbor:"12,keyasint"`
-	Since      engine.Column[int64]  `cbor:"13,keyasint"`
-	Until      engine.Column[int64]  `cbor:"14,keyasint"`
-	HeldCount  engine.Column[uint16] `cbor:"15,keyasint"` // of HeldSeats, by holder
-	HeldSeats  engine.Steps          `cbor:"16,keyasint"`
+	Holders    paged.Strings        `cbor:"11,keyasint"`
+	Principals paged.Column[uint64] `cbor:"12,keyasint"`
+	Since      paged.Column[int64]  `cbor:"13,keyasint"`
+	Until      paged.Column[int64]  `cbor:"14,keyasint"`
+	HeldCount  paged.Column[uint16] `cbor:"15,keyasint"` // of HeldSeats, by holder
+	HeldSeats  paged.Steps          `cbor:"16,keyasint"`
 
-	Orders    engine.IDs            `cbor:"17,keyasint"`
-	Serials   engine.Column[uint64] `cbor:"18,keyasint"`
-	SoldCount engine.Column[uint16] `cbor:"19,keyasint"` // of SoldSeats, by order
-	SoldSeats engine.Steps          `cbor:"20,keyasint"`
-	Other     engine.Steps          `cbor:"21,keyasint"` // seats sold as another type than their section's
-	OtherAs   engine.Column[uint16] `cbor:"22,keyasint"` // the slots of those types
+	Orders    paged.IDs            `cbor:"17,keyasint"`
+	Serials   paged.Column[uint64] `cbor:"18,keyasint"`
+	SoldCount paged.Column[uint16] `cbor:"19,keyasint"` // of SoldSeats, by order
+	SoldSeats paged.Steps          `cbor:"20,keyasint"`
+	Other     paged.Steps          `cbor:"21,keyasint"` // seats sold as another type than their section's
+	OtherAs   paged.Column[uint16] `cbor:"22,keyasint"` // the slots of those types
 
 	Book keeper.FrozenBook `cbor:"23,keyasint"`
 
-	AnsweredAt engine.Column[int64]  `cbor:"24,keyasint,omitempty"`
-	Answered   []*Answered           `cbor:"25,keyasint,omitempty"` // one for each time, oldest first
-	Networks   engine.Column[uint64] `cbor:"26,keyasint,omitempty"` // that have newly held seats, once for each slot; so are the next two
-	SpanBegan  engine.Column[int64]  `cbor:"27,keyasint,omitempty"`
-	SpanSeats  engine.Column[int64]  `cbor:"28,keyasint,omitempty"`
+	AnsweredAt paged.Column[int64]  `cbor:"24,keyasint,omitempty"`
+	Answered   []*Answered          `cbor:"25,keyasint,omitempty"` // one for each time, oldest first
+	Networks   paged.Column[uint64] `cbor:"26,keyasint,omitempty"` // that have newly held seats, once for each slot; so are the next two
+	SpanBegan  paged.Column[int64]  `cbor:"27,keyasint,omitempty"`
+	SpanSeats  paged.Column[int64]  `cbor:"28,keyasint,omitempty"`
 }
 
 // Freeze returns a copy that shares only what never changes.
@@ -63,12 +64,12 @@ func (s *State) Freeze() any {
 	}
 	f.Layout, f.Prices = s.plan.Layout, slices.Clone(s.prices)
 	held, sold := len(s.holds.by), len(s.sales)
-	f.Blocked = make(engine.Steps, 0, s.tallies[Blocked])
-	f.Holders, f.Principals = make(engine.Strings, 0, held), make(engine.Column[uint64], 0, held)
-	f.Since, f.Until = make(engine.Column[int64], 0, held), make(engine.Column[int64], 0, held)
-	f.HeldCount, f.HeldSeats = make(engine.Column[uint16], 0, held), make(engine.Steps, 0, s.tallies[Held])
-	f.Orders, f.Serials = make(engine.IDs, 0, sold), make(engine.Column[uint64], 0, sold)
-	f.SoldCount, f.SoldSeats = make(engine.Column[uint16], 0, sold), make(engine.Steps, 0, s.tallies[Sold])
+	f.Blocked = make(paged.Steps, 0, s.tallies[Blocked])
+	f.Holders, f.Principals = make(paged.Strings, 0, held), make(paged.Column[uint64], 0, held)
+	f.Since, f.Until = make(paged.Column[int64], 0, held), make(paged.Column[int64], 0, held)
+	f.HeldCount, f.HeldSeats = make(paged.Column[uint16], 0, held), make(paged.Steps, 0, s.tallies[Held])
+	f.Orders, f.Serials = make(paged.IDs, 0, sold), make(paged.Column[uint64], 0, sold)
+	f.SoldCount, f.SoldSeats = make(paged.Column[uint16], 0, sold), make(paged.Steps, 0, s.tallies[Sold])
 	for r := range s.plan.Rows {
 		s.freezeRow(f, int32(r))
 	}

@@ -1,6 +1,10 @@
 package seatmap
 
-import "boxoffice/engine"
+import (
+	"boxoffice/engine"
+
+	"boxoffice/engine/paged"
+)
 
 // One holder's name costs nothing, so a cap per holder keeps nobody from holding
 // the whole map under many names. Two rules count whoever asks, under whatever
@@ -99,8 +103,8 @@ func (r *recent) room(most int64) int64 {
 // pace remembers what networks have newly held.
 type pace struct {
 	by     map[uint64]recent
-	order  engine.Queue[uint64] // the networks, each once
-	newest int64                // the newest slot of all: when the clock goes back, time stands
+	order  paged.Queue[uint64] // the networks, each once
+	newest int64               // the newest slot of all: when the clock goes back, time stands
 }
 
 func newPace() pace { return pace{by: make(map[uint64]recent)} }

@@ -10,6 +10,7 @@ import (
 
 	"boxoffice/engine"
 	"boxoffice/engine/all"
+	"boxoffice/engine/paged"
 	"boxoffice/persistence/codec"
 )
 
@@ -177,19 +178,19 @@ func fill(v reflect.Value, n *int64) {
 		v.Set(reflect.New(v.Type().Elem()))
 		fill(v.Elem(), n)
 	case reflect.Struct:
-		if page, ok := reflect.TypeAssert[*engine.TextPage](v.Addr()); ok {
-			var texts engine.Strings
+		if page, ok := reflect.TypeAssert[*paged.TextPage](v.Addr()); ok {
+			var texts paged.Strings
 			*n--
 			fill(reflect.ValueOf(&texts).Elem(), n)
-			*page = engine.NewTextPage(texts)
+			*page = paged.NewTextPage(texts)
 			return
 		}
 		switch column := v.Addr().Interface().(type) {
-		case *engine.Field[int64]:
-			*column = engine.NewField(filled[int64](n))
+		case *paged.Field[int64]:
+			*column = paged.NewField(filled[int64](n))
 			return
-		case *engine.Field[uint64]:
-			*column = engine.NewField(filled[uint64](n))
+		case *paged.Field[uint64]:
+			*column = paged.NewField(filled[uint64](n))
 			return
 		}
 		for _, field := range v.Fields() {

@@ -1,4 +1,4 @@
-package engine_test
+package paged_test
 
 import (
 	"bytes"
@@ -12,18 +12,19 @@ import (
 	"pgregory.net/rapid"
 
 	"boxoffice/engine"
+	"boxoffice/engine/paged"
 )
 
 // TestPackedColumns packs and unpacks columns of all sorts.
 func TestPackedColumns(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		steps := engine.Steps(rapid.SliceOf(rapid.Int32()).Draw(t, "steps"))
-		texts := engine.Strings(rapid.SliceOf(rapid.String()).Draw(t, "texts"))
-		bits := engine.Bits(rapid.SliceOf(rapid.Bool()).Draw(t, "bits"))
-		var gotSteps engine.Steps
-		var gotTexts engine.Strings
-		var gotBits engine.Bits
+		steps := paged.Steps(rapid.SliceOf(rapid.Int32()).Draw(t, "steps"))
+		texts := paged.Strings(rapid.SliceOf(rapid.String()).Draw(t, "texts"))
+		bits := paged.Bits(rapid.SliceOf(rapid.Bool()).Draw(t, "bits"))
+		var gotSteps paged.Steps
+		var gotTexts paged.Strings
+		var gotBits paged.Bits
 		unpack(t, steps, &gotSteps)
 		unpack(t, texts, &gotTexts)
 		unpack(t, bits, &gotBits)
@@ -39,32 +40,32 @@ func TestPaged(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		numbers := rapid.SliceOfN(rapid.Uint64(), 0, 2_000).Draw(t, "numbers")
-		var rows engine.Rows[uint64]
-		var ids engine.Queue[engine.ID]
+		var rows paged.Rows[uint64]
+		var ids paged.Queue[engine.ID]
 		gone := rapid.IntRange(0, len(numbers)).Draw(t, "gone")
 		for _, n := range numbers {
 			rows.Append(n)
 			ids.Push(engine.NumberedID(1, int64(n)))
 		}
 		ids.Drop(gone)
-		in, left := engine.Paged[uint64](rows.Freeze()), engine.Paged[engine.ID](ids.Freeze())
+		in, left := paged.Paged[uint64](rows.Freeze()), paged.Paged[engine.ID](ids.Freeze())
 		require.Equal(t, len(numbers), in.Len())
 		require.Equal(t, len(numbers)-gone, left.Len())
 		pages, err := in.MarshalBinary()
 		require.NoError(t, err)
-		whole, err := engine.Column[uint64](numbers).MarshalBinary()
+		whole, err := paged.Column[uint64](numbers).MarshalBinary()
 		require.NoError(t, err)
 		require.True(t, bytes.Equal(whole, pages))
 
-		var out engine.Paged[uint64]
+		var out paged.Paged[uint64]
 		unpack(t, in, &out)
-		again := engine.RowsOf(out)
+		again := paged.RowsOf(out)
 		require.True(t, slices.Equal(numbers, slices.Collect(again.All())))
 		again.Append(7)
 		require.Equal(t, uint64(7), again.At(len(numbers)))
 		require.Equal(t, len(numbers), out.Len(), "a snapshot stays as it is")
 
-		var list engine.IDs
+		var list paged.IDs
 		unpack(t, left, &list)
 		for i, id := range list {
 			require.Equal(t, engine.NumberedID(1, int64(numbers[gone+i])), id)
@@ -81,14 +82,14 @@ func unpack(t require.TestingT, from encoding.BinaryMarshaler, to encoding.Binar
 // TestColumnsAreSmall is what a map of seats counts on.
 func TestColumnsAreSmall(t *testing.T) {
 	t.Parallel()
-	rising := make(engine.Steps, 1_000)
+	rising := make(paged.Steps, 1_000)
 	for i := range rising {
 		rising[i] = int32(100_000 + i)
 	}
 	b, err := rising.MarshalBinary()
 	require.NoError(t, err)
 	require.LessOrEqual(t, len(b), len(rising)+3)
-	b, err = make(engine.Bits, 1_000).MarshalBinary()
+	b, err = make(paged.Bits, 1_000).MarshalBinary()
 	require.NoError(t, err)
 	require.LessOrEqual(t, len(b), 1_000/8+2)
 }
@@ -100,25 +101,25 @@ func TestColumnsRefuse(t *testing.T) {
 		column encoding.BinaryUnmarshaler
 		bytes  string
 	}{
-		"numbers cut short":    {new(engine.Steps), "\x80"},
-		"numbers out of range": {new(engine.Steps), strings.Repeat("\xff", 9) + "\x01"},
-		"numbers too large":    {new(engine.Steps), "\xfe\xff\xff\xff\x0f\x02"},
-		"texts cut short":      {new(engine.Strings), "\x02a"},
-		"a text without end":   {new(engine.Strings), strings.Repeat("\xff", 9) + "\x01a"},
-		"bits cut short":       {new(engine.Bits), "\x09\xff"},
-		"bits too many":        {new(engine.Bits), "\x08\xff\xff"},
-		"bits without number":  {new(engine.Bits), ""},
-		"bits without end":     {new(engine.Bits), strings.Repeat("\xff", 9) + "\x01"},
-		"a broken column":      {new(engine.Column[uint32]), "abc"},
-		"broken ids":           {new(engine.IDs), "abc"},
-		"broken pages":         {new(engine.Paged[uint32]), "abc"},
-		"broken pages of ids":  {new(engine.Paged[engine.ID]), "abc"},
+		"numbers cut short":    {new(paged.Steps), "\x80"},
+		"numbers out of range": {new(paged.Steps), strings.Repeat("\xff", 9) + "\x01"},
+		"numbers too large":    {new(paged.Steps), "\xfe\xff\xff\xff\x0f\x02"},
+		"texts cut short":      {new(paged.Strings), "\x02a"},
+		"a text without end":   {new(paged.Strings), strings.Repeat("\xff", 9) + "\x01a"},
+		"bits cut short":       {new(paged.Bits), "\x09\xff"},
+		"bits too many":        {new(paged.Bits), "\x08\xff\xff"},
+		"bits without number":  {new(paged.Bits), ""},
+		"bits without end":     {new(paged.Bits), strings.Repeat("\xff", 9) + "\x01"},
+		"a broken column":      {new(paged.Column[uint32]), "abc"},
+		"broken ids":           {new(paged.IDs), "abc"},
+		"broken pages":         {new(paged.Paged[uint32]), "abc"},
+		"broken pages of ids":  {new(paged.Paged[engine.ID]), "abc"},
 	} {
 		require.Error(t, c.column.UnmarshalBinary([]byte(c.bytes)), name)
 	}
-	var most engine.Steps
-	unpack(t, engine.Steps{math.MaxInt32, math.MinInt32, 0}, &most)
-	require.Equal(t, engine.Steps{math.MaxInt32, math.MinInt32, 0}, most)
+	var most paged.Steps
+	unpack(t, paged.Steps{math.MaxInt32, math.MinInt32, 0}, &most)
+	require.Equal(t, paged.Steps{math.MaxInt32, math.MinInt32, 0}, most)
 }
 
 // TestField: a field of rows has the bytes of a column of its numbers as they were when
@@ -132,12 +133,12 @@ func TestField(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		numbers := rapid.SliceOfN(rapid.Uint64(), 0, 1_500).Draw(t, "numbers")
 		gone := rapid.IntRange(0, len(numbers)).Draw(t, "gone")
-		var rows engine.Queue[row]
+		var rows paged.Queue[row]
 		for _, n := range numbers {
 			rows.Push(row{a: -1, b: n})
 		}
 		rows.Drop(gone)
-		field := engine.FieldOf(rows.Freeze(), func(r *row) uint64 { return r.b })
+		field := paged.FieldOf(rows.Freeze(), func(r *row) uint64 { return r.b })
 		for i := range rows.Len() {
 			rows.Set(i, row{b: 7})
 		}
@@ -146,10 +147,10 @@ func TestField(t *testing.T) {
 		require.True(t, slices.Equal(numbers, field.Numbers()))
 		got, err := field.MarshalBinary()
 		require.NoError(t, err)
-		want, err := engine.Column[uint64](numbers).MarshalBinary()
+		want, err := paged.Column[uint64](numbers).MarshalBinary()
 		require.NoError(t, err)
 		require.True(t, bytes.Equal(want, got))
-		var out engine.Field[uint64]
+		var out paged.Field[uint64]
 		unpack(t, field, &out)
 		require.True(t, slices.Equal(numbers, out.Numbers()))
 	})

@@ -1,4 +1,4 @@
-package engine
+package paged
 
 // Size is how many bytes the texts take, with those that have been replaced or
 // removed and not been let go.

@@ -1,4 +1,4 @@
-package engine
+package paged
 
 import (
 	"bytes"
@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+
+	"boxoffice/engine"
 )
 
 // Column is a column of numbers in a snapshot. It is encoded as one string of
@@ -39,7 +41,7 @@ func numbers[T any](b []byte) ([]T, error) {
 // Paged is a column of numbers, bytes or ids that lies in pages, as Rows and Queue
 // have them: a snapshot of a long one copies nothing. It has the bytes that a
 // Column, a []byte or IDs would have.
-type Paged[T byte | uint16 | uint32 | int64 | uint64 | ID] [][]T
+type Paged[T byte | uint16 | uint32 | int64 | uint64 | engine.ID] [][]T
 
 // Len is the number of elements.
 func (p Paged[T]) Len() int {
@@ -55,7 +57,7 @@ func (p Paged[T]) MarshalBinary() (b []byte, err error) {
 	var zero T
 	b = make([]byte, 0, p.Len()*binary.Size(zero))
 	for _, page := range p {
-		if ids, ok := any(page).([]ID); ok { // which package binary would take a byte at a time
+		if ids, ok := any(page).([]engine.ID); ok { // which package binary would take a byte at a time
 			b = appendIDs(b, ids)
 		} else if b, err = binary.Append(b, binary.LittleEndian, page); err != nil {
 			return nil, err
@@ -69,7 +71,7 @@ func (p *Paged[T]) UnmarshalBinary(b []byte) error {
 	var all []T
 	var err error
 	switch to := any(&all).(type) {
-	case *[]ID:
+	case *[]engine.ID:
 		*to, err = idsIn(b)
 	case *[]byte:
 		*to = bytes.Clone(b)
@@ -152,14 +154,14 @@ func (f *Field[T]) UnmarshalJSON(b []byte) error {
 }
 
 // IDs is a column of ids in a snapshot, encoded as one string of bytes.
-type IDs []ID
+type IDs []engine.ID
 
 // MarshalBinary packs the column.
 func (c IDs) MarshalBinary() ([]byte, error) {
-	return appendIDs(make([]byte, 0, len(c)*len(ID{})), c), nil
+	return appendIDs(make([]byte, 0, len(c)*len(engine.ID{})), c), nil
 }
 
-func appendIDs(b []byte, ids []ID) []byte {
+func appendIDs(b []byte, ids []engine.ID) []byte {
 	for i := range ids {
 		b = append(b, ids[i][:]...)
 	}
@@ -172,12 +174,12 @@ func (c *IDs) UnmarshalBinary(b []byte) (err error) {
 	return err
 }
 
-func idsIn(b []byte) ([]ID, error) {
-	const size = len(ID{})
+func idsIn(b []byte) ([]engine.ID, error) {
+	const size = len(engine.ID{})
 	if len(b)%size != 0 {
 		return nil, fmt.Errorf("engine: column of ids has %d bytes", len(b))
 	}
-	all := make([]ID, len(b)/size)
+	all := make([]engine.ID, len(b)/size)
 	for i := range all {
 		copy(all[i][:], b[i*size:])
 	}

@@ -1,4 +1,4 @@
-package engine_test
+package paged_test
 
 import (
 	"math/rand/v2"
@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"boxoffice/engine"
+	"boxoffice/engine/paged"
 )
 
 // TestTexts compares texts with a slice, under changes in random order; what was
@@ -17,9 +17,9 @@ func TestTexts(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 3))
-		var texts engine.Texts
+		var texts paged.Texts
 		var want, then []string
-		var frozen []engine.TextPage
+		var frozen []paged.TextPage
 		grow := 700 + rng.IntN(3_000)
 		for range 12_000 {
 			text := strings.Repeat(string(rune('a'+rng.IntN(26))), rng.IntN(200))
@@ -55,13 +55,13 @@ func TestTexts(t *testing.T) {
 }
 
 // textsOf are the texts of a snapshot, having been through its bytes.
-func textsOf(pages []engine.TextPage) (all []string) {
+func textsOf(pages []paged.TextPage) (all []string) {
 	for _, page := range pages {
 		b, err := page.MarshalBinary()
 		if err != nil {
 			panic(err)
 		}
-		var again engine.TextPage
+		var again paged.TextPage
 		if err := again.UnmarshalBinary(b); err != nil {
 			panic(err)
 		}
@@ -82,7 +82,7 @@ func TestTextsForget(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var texts engine.Texts
+			var texts paged.Texts
 			one := []byte(strings.Repeat("x", size))
 			for range rows {
 				texts.Append(one)

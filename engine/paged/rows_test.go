@@ -1,4 +1,4 @@
-package engine_test
+package paged_test
 
 import (
 	"math/rand/v2"
@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"boxoffice/engine"
+	"boxoffice/engine/paged"
 )
 
 // TestRows compares rows with a slice, under changes in random order; what was
@@ -16,7 +16,7 @@ func TestRows(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 1))
-		var rows engine.Rows[uint64]
+		var rows paged.Rows[uint64]
 		var want []uint64
 		var frozen [][]uint64
 		var then []uint64
@@ -54,12 +54,12 @@ func TestRows(t *testing.T) {
 // Two that go on from one snapshot do not meet.
 func TestRowsOf(t *testing.T) {
 	t.Parallel()
-	var first engine.Rows[int]
+	var first paged.Rows[int]
 	for i := range 5 {
 		first.Append(i)
 	}
 	snapshot := first.Freeze()
-	second, third := engine.RowsOf(snapshot), engine.RowsOf(snapshot)
+	second, third := paged.RowsOf(snapshot), paged.RowsOf(snapshot)
 	first.Append(10)
 	second.Append(20)
 	third.Append(30)
@@ -75,7 +75,7 @@ func TestQueue(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 2))
-		var queue engine.Queue[uint64]
+		var queue paged.Queue[uint64]
 		var want []uint64
 		var frozen [][]uint64
 		var then []uint64

@@ -1,4 +1,4 @@
-package engine_test
+package paged_test
 
 import (
 	"slices"
@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"boxoffice/engine"
+	"boxoffice/engine/paged"
 )
 
 func request(n int64) engine.Request {
@@ -16,7 +17,7 @@ func request(n int64) engine.Request {
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	const day, most = 24 * 3600 * 1000, 100
-	a := engine.NewAnswers[uint64]()
+	a := paged.NewAnswers[uint64]()
 	for n := range int64(1000) {
 		a.Put(request(n), n, uint64(n), most)
 		require.LessOrEqual(t, a.Len(), most, "the memory is bounded")
@@ -42,14 +43,14 @@ func TestAnswers(t *testing.T) {
 
 	frozen, values := a.Freeze()
 	a.Put(request(5000), 1002, 0, most)
-	b := engine.NewAnswers[uint64]()
+	b := paged.NewAnswers[uint64]()
 	require.True(t, b.Thaw(frozen, slices.Concat(values...)))
 	value, _, ok = b.Find(request(900), 1001)
 	require.True(t, ok)
 	require.Equal(t, uint64(7), value)
 	_, _, ok = b.Find(request(5000), 1002)
 	require.False(t, ok, "it came after the snapshot")
-	c := engine.NewAnswers[uint64]()
+	c := paged.NewAnswers[uint64]()
 	require.False(t, c.Thaw(frozen, nil), "columns of unequal length")
 	require.True(t, c.Thaw(nil, nil))
 

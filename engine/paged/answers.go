@@ -1,13 +1,10 @@
-package engine
+package paged
 
-import "slices"
+import (
+	"slices"
 
-// Request names what a client may send again, to a kind that knows its answers
-// (Answers). The zero value is a request that nobody repeats.
-type Request struct {
-	ID    ID     `cbor:"1,keyasint"` // derived from the client's key under the master key: nobody can make two alike
-	Print uint64 `cbor:"2,keyasint"` // of the body: another one under the same ID is refused
-}
+	"boxoffice/engine"
+)
 
 // answersMillis is how long an answer is known.
 const answersMillis = 24 * 3600 * 1000
@@ -16,21 +13,21 @@ const answersMillis = 24 * 3600 * 1000
 // to a limit that put is told. What T holds is the kind's own. It is part of a kind's
 // state: facts fill it, and a snapshot keeps it. Make one with NewAnswers.
 type Answers[T any] struct {
-	ids    Queue[ID]
+	ids    Queue[engine.ID]
 	prints Queue[uint64]
 	at     Queue[int64]
 	values Queue[T]
 	gone   int // how many have been forgotten from the front, in all
-	index  map[ID]int
+	index  map[engine.ID]int
 }
 
 // NewAnswers is none.
-func NewAnswers[T any]() Answers[T] { return Answers[T]{index: make(map[ID]int)} }
+func NewAnswers[T any]() Answers[T] { return Answers[T]{index: make(map[engine.ID]int)} }
 
 // Find returns the answer to a request that was put less than 24 hours before now
 // (unix milliseconds). same says that it was this request, and not another under its
 // ID.
-func (a *Answers[T]) Find(r Request, now int64) (value T, same, ok bool) {
+func (a *Answers[T]) Find(r engine.Request, now int64) (value T, same, ok bool) {
 	i, ok := a.index[r.ID]
 	if !ok {
 		return value, false, false
@@ -44,7 +41,7 @@ func (a *Answers[T]) Find(r Request, now int64) (value T, same, ok bool) {
 
 // Put adds an answer that was given at a time (unix milliseconds), and forgets the
 // oldest beyond most and those of more than 24 hours before, two at a time.
-func (a *Answers[T]) Put(r Request, at int64, value T, most int) {
+func (a *Answers[T]) Put(r engine.Request, at int64, value T, most int) {
 	a.index[r.ID] = a.gone + a.ids.Len()
 	a.ids.Push(r.ID)
 	a.prints.Push(r.Print)
@@ -74,9 +71,9 @@ func (a *Answers[T]) Len() int { return a.ids.Len() }
 
 // FrozenAnswers is the snapshot of Answers, but for their values.
 type FrozenAnswers struct {
-	IDs    Paged[ID]     `cbor:"1,keyasint"`
-	Prints Paged[uint64] `cbor:"2,keyasint"`
-	At     Paged[int64]  `cbor:"3,keyasint"`
+	IDs    Paged[engine.ID] `cbor:"1,keyasint"`
+	Prints Paged[uint64]    `cbor:"2,keyasint"`
+	At     Paged[int64]     `cbor:"3,keyasint"`
 }
 
 // Freeze returns the answers as they are now; nil when there is none.
@@ -97,7 +94,7 @@ func (a *Answers[T]) Thaw(f *FrozenAnswers, values []T) bool {
 		return false
 	}
 	for i, id := range ids {
-		a.Put(Request{ID: id, Print: prints[i]}, at[i], values[i], len(ids))
+		a.Put(engine.Request{ID: id, Print: prints[i]}, at[i], values[i], len(ids))
 	}
 	return true
 }

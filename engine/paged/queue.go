@@ -1,4 +1,4 @@
-package engine
+package paged
 
 // Queue is a list that grows at its end and shrinks at its front: Rows, some of whose
 // first are gone. The zero value is empty.
