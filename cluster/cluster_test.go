@@ -18,6 +18,7 @@ import (
 	"boxoffice/engine"
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
+	"boxoffice/engine/keeper"
 	"boxoffice/persistence/journal"
 	"boxoffice/persistence/members"
 	"boxoffice/persistence/persisttest"
@@ -197,7 +198,7 @@ func TestAnyNodeReachesEveryActor(t *testing.T) {
 		var r *engine.Refusal
 		require.ErrorAs(t, err, &r)
 		require.Equal(t, engine.TicketSoldOut, r.Code)
-		require.IsType(t, inventory.Stock{}, r.Details)
+		require.IsType(t, keeper.OutOfStock{}, r.Details)
 		require.EqualValues(t, 2, p.issued("c", number))
 	}
 }

@@ -50,24 +50,38 @@ const (
 var errFrame = errors.New("cluster: not a frame of ours")
 
 // byName are the messages' types: commands and details are structs, replies
-// pointers.
+// pointers. A type that has been renamed stands here under all its names.
 var byName = func() map[string]reflect.Type {
 	m := make(map[string]reflect.Type)
+	add := func(message any) {
+		name := typeName(message)
+		for _, name := range append([]string{name}, all.FormerNames[name]...) {
+			m[name] = reflect.TypeOf(message)
+		}
+	}
 	for _, c := range all.Commands {
-		m[messageName(c)] = reflect.TypeOf(c)
+		add(c)
 	}
 	for _, r := range all.Replies {
-		m[messageName(r)] = reflect.TypeOf(r)
+		add(r)
 	}
 	for _, d := range all.Details {
-		m[messageName(d)] = reflect.TypeOf(d)
+		add(d)
 	}
 	return m
 }()
 
 // messageName is what a command, a reply or a detail is called between nodes: its
-// type's name, such as "event.Place".
+// type's name, such as "event.Place", or the one that it had in the release before.
 func messageName(m any) string {
+	name := typeName(m)
+	if former := all.FormerNames[name]; len(former) > 0 {
+		return former[0]
+	}
+	return name
+}
+
+func typeName(m any) string {
 	t := reflect.TypeOf(m)
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()

@@ -167,12 +167,12 @@ func TestGoldenFrames(t *testing.T) {
 			w.begin(frameReply)
 			w.number(7)
 			_ = w.WriteByte(outcomeRefusal)
-			return w.refusal(&engine.Refusal{Code: engine.TicketSoldOut, Details: inventory.Stock{TicketTypeID: "x", Requested: 2, Available: 1}})
+			return w.refusal(&engine.Refusal{Code: engine.TicketSoldOut, Details: keeper.OutOfStock{TicketTypeID: "x", Requested: 2, Available: 1}})
 		}, func(r *reader) (any, error) {
 			require.EqualValues(t, 7, r.number())
 			require.Equal(t, outcomeRefusal, r.byte())
 			return r.refusal()
-		}, &engine.Refusal{Code: engine.TicketSoldOut, Details: inventory.Stock{TicketTypeID: "x", Requested: 2, Available: 1}}},
+		}, &engine.Refusal{Code: engine.TicketSoldOut, Details: keeper.OutOfStock{TicketTypeID: "x", Requested: 2, Available: 1}}},
 	}
 	for _, f := range frames {
 		var w writer

@@ -17,6 +17,7 @@ import (
 	"boxoffice/engine"
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
+	"boxoffice/engine/keeper"
 	"boxoffice/engine/seatmap"
 	"boxoffice/persistence/readmodel"
 )
@@ -143,7 +144,7 @@ func seatIssues(err error, items []api.OrderItem) error {
 				}
 			}
 		}
-	case inventory.Which:
+	case keeper.OfType:
 		i := slices.IndexFunc(items, func(it api.OrderItem) bool { return it.TicketTypeID == of.TicketTypeID })
 		add(max(i, 0), route.IssueRequired, "")
 	case nil:

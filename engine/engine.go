@@ -9,6 +9,7 @@ package engine
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -26,20 +27,15 @@ const (
 	KindSeatmap   Kind = 4 // one per seated event: its seats
 )
 
-// String returns the kind's name as it stands in stream names.
+// kindNames are the kinds' names as they stand in stream names.
+var kindNames = [...]string{KindEvent: "event", KindInventory: "inventory", KindWallet: "wallet", KindSeatmap: "seatmap"}
+
+// String returns the kind's name.
 func (k Kind) String() string {
-	switch k {
-	case KindEvent:
-		return "event"
-	case KindInventory:
-		return "inventory"
-	case KindWallet:
-		return "wallet"
-	case KindSeatmap:
-		return "seatmap"
-	default:
+	if k == 0 || int(k) >= len(kindNames) {
 		return "kind" + strconv.Itoa(int(k))
 	}
+	return kindNames[k]
 }
 
 // Ref names one actor: its kind, the event it belongs to and its number within
@@ -90,11 +86,7 @@ func ParseRef(name string) (Ref, error) {
 		return Ref{}, ErrRef
 	}
 	var r Ref
-	for _, k := range []Kind{KindEvent, KindInventory, KindWallet, KindSeatmap} {
-		if k.String() == kind {
-			r.Kind = k
-		}
-	}
+	r.Kind = Kind(max(0, slices.Index(kindNames[:], kind))) //nolint:gosec // few kinds
 	var errEvent, errID error
 	r.Event, errEvent = strconv.ParseInt(event, 10, 64)
 	r.ID, errID = strconv.ParseInt(id, 10, 64)
@@ -198,11 +190,21 @@ type Wake struct {
 // Command marks Wake as a command.
 func (Wake) Command() {}
 
-// KindDef is one row of the list of kinds in engine/all.
+// KindDef is a kind's row of the list of kinds (engine/all). Each kind exports its
+// own.
 type KindDef struct {
 	Kind   Kind
 	Facts  []FactDef
 	New    func(Ref) State               // an empty state
 	Frozen func() any                    // a pointer to a zero snapshot, for decoding
 	Thaw   func(Ref, any) (State, error) // a state from a decoded snapshot
+	Messages
+}
+
+// Messages are what crosses between nodes, as zero values: commands and details are
+// structs, replies are pointers. Refusals cross as well, and are not listed.
+type Messages struct {
+	Commands []Command
+	Replies  []Reply
+	Details  []any // of refusals
 }

@@ -13,24 +13,7 @@ import (
 )
 
 // Kinds lists every kind of actor.
-var Kinds = []engine.KindDef{
-	{
-		Kind: engine.KindEvent, Facts: event.Facts, New: event.New,
-		Frozen: func() any { return new(event.Frozen) }, Thaw: event.Thaw,
-	},
-	{
-		Kind: engine.KindInventory, Facts: inventory.Facts, New: inventory.New,
-		Frozen: func() any { return new(inventory.Frozen) }, Thaw: inventory.Thaw,
-	},
-	{
-		Kind: engine.KindWallet, Facts: wallet.Facts, New: wallet.New,
-		Frozen: func() any { return new(wallet.Frozen) }, Thaw: wallet.Thaw,
-	},
-	{
-		Kind: engine.KindSeatmap, Facts: seatmap.Facts, New: seatmap.New,
-		Frozen: func() any { return new(seatmap.Frozen) }, Thaw: seatmap.Thaw,
-	},
-}
+var Kinds = []engine.KindDef{event.Def, inventory.Def, wallet.Def, seatmap.Def}
 
 // Kind returns a kind's row. An unknown kind is an error: a newer node's.
 func Kind(k engine.Kind) (*engine.KindDef, error) {

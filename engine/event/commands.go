@@ -205,26 +205,9 @@ type (
 		From string `json:"from"`
 		To   string `json:"to"`
 	}
-	// Blocked is the detail of NOT_ON_SALE for the event as a whole.
-	Blocked struct {
-		TicketTypeID string `json:"ticketTypeId"`
-		SaleStart    string `json:"saleStart"`
-		SaleEnd      string `json:"saleEnd"`
-		Reason       string `json:"reason"` // event_ and its status, or category_not_sold_yet
-	}
 	// OrderState is the detail of ORDER_NOT_PAYABLE and its like.
 	OrderState struct {
 		Status string `json:"status"`
 		Reason string `json:"reason"`
-	}
-	// Full is the detail of TICKET_SOLD_OUT when the event's capacity is met.
-	Full struct {
-		TicketTypeID string `json:"ticketTypeId"`
-		Requested    int64  `json:"requested"`
-		Available    int64  `json:"available"`
-	}
-	// Which names a ticket type.
-	Which struct {
-		TicketTypeID string `json:"ticketTypeId"`
 	}
 )

@@ -19,7 +19,7 @@ func (s *State) decidePlace(c Place, at int64) engine.Decision {
 	}
 	for i := range c.Lines {
 		if _, ok := s.offer(c.Lines[i].Type); !ok {
-			return refuse(engine.TicketTypeNotFound, Which{s.typeID(&c.Lines[i])})
+			return refuse(engine.TicketTypeNotFound, keeper.OfType{TicketTypeID: s.typeID(&c.Lines[i])})
 		}
 	}
 	if !selling(s.status) {
@@ -44,7 +44,9 @@ func (s *State) decidePlace(c Place, at int64) engine.Decision {
 		return engine.Decision{Reply: r}
 	}
 	if left := s.room(); left != NoCapacity && o.Tickets() > left {
-		return refuse(engine.TicketSoldOut, Full{s.typeID(&c.Lines[0]), o.Tickets(), left})
+		return refuse(engine.TicketSoldOut, keeper.OutOfStock{
+			TicketTypeID: s.typeID(&c.Lines[0]), Requested: o.Tickets(), Available: left,
+		})
 	}
 	return s.startPlacing(p)
 }
@@ -115,7 +117,9 @@ func (s *State) blocked(l *OrderLine) *engine.Refusal { return s.notOnSale(l, "e
 func (s *State) notOnSale(l *OrderLine, reason string) *engine.Refusal {
 	o := s.offers[l.Type]
 	iso := func(ms int64) string { return time.UnixMilli(ms).UTC().Format(time.RFC3339Nano) }
-	return engine.Refuse(engine.NotOnSale, Blocked{s.typeID(l), iso(o.SaleStart), iso(o.SaleEnd), reason})
+	return engine.Refuse(engine.NotOnSale, keeper.NotOnSale{
+		TicketTypeID: s.typeID(l), SaleStart: iso(o.SaleStart), SaleEnd: iso(o.SaleEnd), Reason: reason,
+	})
 }
 
 // startPlacing holds the caller and asks the keepers: at once for an order of

@@ -29,6 +29,6 @@ func TestPublishedBefore(t *testing.T) {
 		require.True(t, ok)
 		require.Empty(t, d.Facts)
 		require.Equal(t, engine.NotOnSale, r.Code)
-		require.Equal(t, notSoldYet, r.Details.(Blocked).Reason)
+		require.Equal(t, notSoldYet, r.Details.(keeper.NotOnSale).Reason)
 	}
 }

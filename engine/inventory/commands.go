@@ -24,12 +24,6 @@ func (Get) Command()    {}
 
 // The details of refusals (docs/rules.md, Errors).
 type (
-	// Stock is the detail of TICKET_SOLD_OUT.
-	Stock struct {
-		TicketTypeID string `json:"ticketTypeId"`
-		Requested    int64  `json:"requested"`
-		Available    int64  `json:"available"`
-	}
 	// OrderCap is the detail of EXCEEDS_MAX_PER_ORDER.
 	OrderCap struct {
 		TicketTypeID string `json:"ticketTypeId"`
@@ -42,17 +36,6 @@ type (
 		Max          int64  `json:"max"`
 		AlreadyHeld  int64  `json:"alreadyHeld"`
 		Requested    int64  `json:"requested"`
-	}
-	// Closed is the detail of NOT_ON_SALE.
-	Closed struct {
-		TicketTypeID string `json:"ticketTypeId"`
-		SaleStart    string `json:"saleStart"`
-		SaleEnd      string `json:"saleEnd"`
-		Reason       string `json:"reason"` // not_started, ended, hidden, unmapped
-	}
-	// Which is the detail of a refusal that only names the ticket type.
-	Which struct {
-		TicketTypeID string `json:"ticketTypeId"`
 	}
 	// Floor is the detail of a quantity below what is sold.
 	Floor struct {

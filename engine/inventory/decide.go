@@ -156,12 +156,12 @@ func (s *State) RefuseLine(l *keeper.Line, replaced keeper.Held, at int64) *engi
 	}
 	if s.details.Seated {
 		if !l.Seated { // its ledger has not heard yet
-			return &engine.Refusal{Code: engine.Validation, Message: "These tickets are sold by seat.", Details: Which{s.typeID()}}
+			return &engine.Refusal{Code: engine.Validation, Message: "These tickets are sold by seat.", Details: keeper.OfType{TicketTypeID: s.typeID()}}
 		}
 		return nil
 	}
 	if left := s.details.left(s.taken() - replaced.Quantity); left != Unlimited && left < l.Quantity {
-		return engine.Refuse(engine.TicketSoldOut, Stock{s.typeID(), l.Quantity, left})
+		return engine.Refuse(engine.TicketSoldOut, keeper.OutOfStock{TicketTypeID: s.typeID(), Requested: l.Quantity, Available: left})
 	}
 	return nil
 }
@@ -171,10 +171,12 @@ func (s *State) RefuseLine(l *keeper.Line, replaced keeper.Held, at int64) *engi
 func (s *State) refuseByRules(l *keeper.Line, back, at int64) *engine.Refusal {
 	t, id := s.details, s.typeID()
 	if reason := t.closed(at); reason != "" {
-		return engine.Refuse(engine.NotOnSale, Closed{id, iso(t.SaleStart), iso(t.SaleEnd), reason})
+		return engine.Refuse(engine.NotOnSale, keeper.NotOnSale{
+			TicketTypeID: id, SaleStart: iso(t.SaleStart), SaleEnd: iso(t.SaleEnd), Reason: reason,
+		})
 	}
 	if t.PresaleCode != "" && subtle.ConstantTimeCompare([]byte(t.PresaleCode), []byte(l.PresaleCode)) != 1 {
-		return engine.Refuse(engine.PresaleCodeRequired, Which{id})
+		return engine.Refuse(engine.PresaleCodeRequired, keeper.OfType{TicketTypeID: id})
 	}
 	if l.Quantity > t.MaxPerOrder {
 		return engine.Refuse(engine.ExceedsMaxPerOrder, OrderCap{id, t.MaxPerOrder, l.Quantity})

@@ -1,0 +1,36 @@
+package keeper
+
+import "boxoffice/engine"
+
+// Messages are those of the protocol, which are of no kind.
+var Messages = engine.Messages{
+	Commands: []engine.Command{
+		Reserve{}, Commit{}, Release{}, Confirmed{}, OfferSeen{}, Granted{}, Refused{},
+		Closed{}, Inquire{}, Offer{}, Resize{}, ResizeSeen{}, Return{}, Returned{},
+	},
+	Details: []any{OutOfStock{}, NotOnSale{}, OfType{}},
+}
+
+// The details of refusals that ledgers and keepers share (docs/rules.md, Errors).
+type (
+	// OutOfStock is the detail of TICKET_SOLD_OUT, for a ticket type that has too
+	// few left or an event whose capacity is met.
+	OutOfStock struct {
+		TicketTypeID string `json:"ticketTypeId"`
+		Requested    int64  `json:"requested"`
+		Available    int64  `json:"available"`
+	}
+	// NotOnSale is the detail of NOT_ON_SALE. The times are RFC 3339.
+	NotOnSale struct {
+		TicketTypeID string `json:"ticketTypeId"`
+		SaleStart    string `json:"saleStart"`
+		SaleEnd      string `json:"saleEnd"`
+		// Reason is not_started, ended, hidden or unmapped; for the event as a
+		// whole, event_ and its status, or category_not_sold_yet.
+		Reason string `json:"reason"`
+	}
+	// OfType is the detail of a refusal that only names the ticket type.
+	OfType struct {
+		TicketTypeID string `json:"ticketTypeId"`
+	}
+)

@@ -1,0 +1,17 @@
+package seatmap
+
+import "boxoffice/engine"
+
+// Def is the kind's row of the list of kinds.
+var Def = engine.KindDef{
+	Kind: engine.KindSeatmap, Facts: Facts, New: New, Frozen: func() any { return new(Frozen) }, Thaw: Thaw,
+	Messages: engine.Messages{
+		Commands: []engine.Command{
+			Attach{}, Detach{}, Price{}, Hold{}, Release{}, Block{}, BestAvailable{}, View{}, Get{},
+		},
+		Replies: []engine.Reply{&Record{}, &Selection{}, &Released{}, &Blocking{}, &Best{}, &Map{}},
+		Details: []any{
+			Seats{}, Room{}, HoldLimit{},
+		},
+	},
+}
