@@ -69,14 +69,8 @@ func happened(f engine.Fact) time.Time {
 		at = f.At
 	case *event.Moved:
 		at = f.At
-	case *event.OrderCreated:
-		at = f.Order.CreatedAt
-	case *event.OrderCompleted:
-		at = f.At
-	case *event.OrderEnded:
-		at = f.At
-	case *event.RefundReported:
-		at = f.At
+	case event.OrderFact:
+		at = f.Happened()
 	case *event.CheckedIn:
 		at = f.At
 	case *event.CheckInDenied:

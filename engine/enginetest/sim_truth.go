@@ -114,7 +114,7 @@ func (t *truth) take(ref engine.Ref, f engine.Fact) error {
 		return nil
 	case *event.CheckInDenied:
 		return nil
-	case *event.PaymentBegun, *event.PaymentOpened, *event.PaymentReported, *event.RefundDue, *event.RefundReported:
+	case event.OrderFact:
 		return t.money(b, f)
 	default:
 		return t.record(b, f)
@@ -339,19 +339,9 @@ func (t *truth) closed(ref engine.Ref, b *book, f *event.OrderClosed) error {
 }
 
 // money takes the facts about payments and refunds.
-func (t *truth) money(b *book, f engine.Fact) error {
-	var id engine.OrderID
-	switch f := f.(type) {
-	case *event.PaymentBegun:
-		id = f.ID
-	case *event.PaymentOpened:
-		id = f.ID
-	case *event.PaymentReported:
-		id = f.ID
-	case *event.RefundReported:
-		id = f.ID
-	case *event.RefundDue:
-		id = f.ID
+func (t *truth) money(b *book, f event.OrderFact) error {
+	id := f.OrderID()
+	if f, due := f.(*event.RefundDue); due {
 		if sl := b.orders[id]; sl != nil {
 			sl.refunds[f.Refund.Reference] += f.Refund.Amount
 			got := t.sim.cash.received(f.Refund.Reference)

@@ -67,16 +67,8 @@ func (s *State) applyRecord(f engine.Fact) {
 	case *Offered:
 		s.offers[f.Offer.Keeper.ID] = f.Offer
 		s.judgeAgain(f.At)
-	case *PaymentBegun:
-		s.change(f.ID, func(o *Order) *Order { return o.begun(f) })
-	case *PaymentOpened:
-		s.change(f.ID, func(o *Order) *Order { return o.opened(f) })
-	case *PaymentReported:
-		s.change(f.ID, func(o *Order) *Order { return o.reported(f) })
-	case *RefundDue:
-		s.change(f.ID, func(o *Order) *Order { return o.due(f) })
-	case *RefundReported:
-		s.change(f.ID, func(o *Order) *Order { return o.refundReported(f) })
+	case OrderFact:
+		s.change(f.OrderID(), f.Fold)
 	}
 }
 
@@ -230,7 +222,7 @@ func (s *State) applyOrderCompleted(f *OrderCompleted) {
 		s.late.drop(o.ID)
 		s.reopen(o.ID)
 	}
-	o = o.completed(f)
+	o = f.Fold(o)
 	s.open.put(o)
 	s.minted.mint(o)
 	s.settleFrom(o, f.At)
@@ -250,7 +242,7 @@ func (s *State) applyOrderEnded(f *OrderEnded) {
 		return
 	}
 	s.opened(o, -1)
-	o = o.ended(f.Status, f.At)
+	o = f.Fold(o)
 	s.live -= o.Tickets()
 	s.filled(full, f.At)
 	s.open.put(o)

@@ -6,51 +6,66 @@ import (
 	"boxoffice/engine"
 )
 
-// The changed copies of an order, one per fact. Decide makes them for its
-// replies and Apply for the state, so that both say the same.
+// OrderFact is a journaled fact about one order.
+type OrderFact interface {
+	engine.Fact
+	// OrderID is the order's.
+	OrderID() engine.OrderID
+	// Happened is when the fact was decided, in unix milliseconds.
+	Happened() int64
+	// Fold is the order after the fact: the fact's own when it makes one, else a
+	// changed copy of o, which is not nil then. Decide makes copies by it for its
+	// replies, Apply for the state, and readers of the journal for their tables,
+	// so that all say the same.
+	Fold(o *Order) *Order
+}
 
-// Fold is an order after a journaled fact about it, for readers of the journal:
-// the fact's own order when it makes one, else a changed copy of o. Other facts
+// Fold is an order after a fact, for readers of the journal. Facts about no order
 // leave o as it is, and so does a fact about an order of which nothing is known
 // (o is nil).
 func Fold(o *Order, f engine.Fact) *Order {
-	if created, ok := f.(*OrderCreated); ok {
-		return created.Order
+	_, created := f.(*OrderCreated)
+	if of, ok := f.(OrderFact); ok && (created || o != nil) {
+		return of.Fold(o)
 	}
-	if o == nil {
-		return nil
-	}
-	switch f := f.(type) {
-	case *OrderCompleted:
-		return o.completed(f)
-	case *OrderEnded:
-		return o.ended(f.Status, f.At)
-	case *PaymentBegun:
-		return o.begun(f)
-	case *PaymentOpened:
-		return o.opened(f)
-	case *PaymentReported:
-		return o.reported(f)
-	case *RefundDue:
-		return o.due(f)
-	case *RefundReported:
-		return o.refundReported(f)
-	default:
-		return o
-	}
+	return o
 }
 
-func (o *Order) completed(f *OrderCompleted) *Order {
+// OrderID is the order's.
+func (f *OrderCreated) OrderID() engine.OrderID    { return f.Order.ID }
+func (f *OrderCompleted) OrderID() engine.OrderID  { return f.ID }
+func (f *OrderEnded) OrderID() engine.OrderID      { return f.ID }
+func (f *PaymentBegun) OrderID() engine.OrderID    { return f.ID }
+func (f *PaymentOpened) OrderID() engine.OrderID   { return f.ID }
+func (f *PaymentReported) OrderID() engine.OrderID { return f.ID }
+func (f *RefundDue) OrderID() engine.OrderID       { return f.ID }
+func (f *RefundReported) OrderID() engine.OrderID  { return f.ID }
+
+// Happened is when the fact was decided.
+func (f *OrderCreated) Happened() int64    { return f.Order.CreatedAt }
+func (f *OrderCompleted) Happened() int64  { return f.At }
+func (f *OrderEnded) Happened() int64      { return f.At }
+func (f *PaymentBegun) Happened() int64    { return f.Attempt.At }
+func (f *PaymentOpened) Happened() int64   { return f.At }
+func (f *PaymentReported) Happened() int64 { return f.At }
+func (f *RefundDue) Happened() int64       { return f.Refund.At }
+func (f *RefundReported) Happened() int64  { return f.At }
+
+// Fold is the order that the fact makes.
+func (f *OrderCreated) Fold(*Order) *Order { return f.Order }
+
+// Fold is the order with its tickets.
+func (f *OrderCompleted) Fold(o *Order) *Order {
 	c := *o
 	c.Status, c.Serial, c.FirstTicket, c.UpdatedAt, c.EndedAt = Completed, f.Serial, f.First, f.At, f.At
 	return &c
 }
 
-// ended is the order at its end, which is refunded when its money has gone back
+// Fold is the order at its end, which is refunded when its money has gone back
 // before.
-func (o *Order) ended(status string, at int64) *Order {
+func (f *OrderEnded) Fold(o *Order) *Order {
 	c := *o
-	c.Status, c.UpdatedAt, c.EndedAt = status, at, at
+	c.Status, c.UpdatedAt, c.EndedAt = f.Status, f.At, f.At
 	if slices.ContainsFunc(o.Refunds, func(r Refund) bool { return r.Status == RefundProcessed }) {
 		c.Status = Refunded
 	}
@@ -58,7 +73,7 @@ func (o *Order) ended(status string, at int64) *Order {
 	for i := range c.Attempts {
 		if a := &c.Attempts[i]; a.Status == AttemptPending {
 			a.Status = AttemptExpired
-			if status == Cancelled {
+			if f.Status == Cancelled {
 				a.Status = AttemptCancelled
 			}
 		}
@@ -66,7 +81,8 @@ func (o *Order) ended(status string, at int64) *Order {
 	return &c
 }
 
-func (o *Order) begun(f *PaymentBegun) *Order {
+// Fold is the order with one more attempt to pay it, which extends its window once.
+func (f *PaymentBegun) Fold(o *Order) *Order {
 	c := *o
 	c.Attempts = append(slices.Clip(c.Attempts), f.Attempt)
 	if !c.Extended {
@@ -76,7 +92,8 @@ func (o *Order) begun(f *PaymentBegun) *Order {
 	return &c
 }
 
-func (o *Order) opened(f *PaymentOpened) *Order {
+// Fold is the order with the address at which its buyer pays.
+func (f *PaymentOpened) Fold(o *Order) *Order {
 	c := *o
 	c.UpdatedAt = f.At
 	c.Attempts = slices.Clone(c.Attempts)
@@ -86,9 +103,9 @@ func (o *Order) opened(f *PaymentOpened) *Order {
 	return &c
 }
 
-// reported notes an attempt's status. An order is processing while a provider
-// reports money in flight.
-func (o *Order) reported(f *PaymentReported) *Order {
+// Fold is the order with the attempt's new status. An order is processing while a
+// provider reports money in flight.
+func (f *PaymentReported) Fold(o *Order) *Order {
 	c := *o
 	c.UpdatedAt = f.At
 	c.Attempts = slices.Clone(c.Attempts)
@@ -109,17 +126,18 @@ func (o *Order) inFlight() bool {
 	return slices.ContainsFunc(o.Attempts, func(a Attempt) bool { return a.Status == AttemptProcessing })
 }
 
-func (o *Order) due(f *RefundDue) *Order {
+// Fold is the order with one more refund.
+func (f *RefundDue) Fold(o *Order) *Order {
 	c := *o
 	c.Refunds = append(slices.Clip(c.Refunds), f.Refund)
 	c.UpdatedAt = f.Refund.At
 	return &c
 }
 
-// refundReported notes a refund's status. An order that got its money back and
+// Fold is the order with the refund's new status. An order that got its money back and
 // never had its tickets is refunded, unless it has not ended yet: its end has
 // to be told to its keepers first.
-func (o *Order) refundReported(f *RefundReported) *Order {
+func (f *RefundReported) Fold(o *Order) *Order {
 	if f.Position < 0 || f.Position >= len(o.Refunds) {
 		return o
 	}

@@ -39,7 +39,7 @@ func (s *State) decideBegin(c BeginPayment, at int64) engine.Decision {
 	if !o.Extended {
 		f.ExpiresAt = max(o.ExpiresAt, at+c.WindowMillis)
 	}
-	begun := o.begun(f)
+	begun := f.Fold(o)
 	return engine.Decision{Facts: []engine.Fact{f}, Reply: &OrderReply{Order: begun, Status: begun.Status}}
 }
 
@@ -87,7 +87,7 @@ func (s *State) decideOpen(c OpenPayment, at int64) engine.Decision {
 		return refuse(engine.OrderNotFound, nil)
 	}
 	f := &PaymentOpened{ID: o.ID, Reference: c.Reference, URL: c.URL, At: at}
-	opened := o.opened(f)
+	opened := f.Fold(o)
 	return engine.Decision{Facts: []engine.Fact{f}, Reply: &OrderReply{Order: opened, Status: opened.Status}}
 }
 

@@ -200,7 +200,7 @@ func (s *State) create(p *placing, line int, c keeper.Granted, at int64) engine.
 	if o.Total == 0 {
 		f := &OrderCompleted{ID: o.ID, Serial: o.Serial, First: s.minted.next(), At: at}
 		d.Facts = append(d.Facts, f)
-		reply = o.completed(f)
+		reply = f.Fold(&o)
 		s.tellKeepers(&d, &o, allLines(&o), true)
 	}
 	d.Answers = []engine.Answer{{Key: o.ID, Reply: &OrderReply{Order: reply, Status: reply.Status}}}

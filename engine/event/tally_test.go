@@ -134,7 +134,7 @@ func TestPlaced(t *testing.T) {
 		}
 		o.total(false)
 		if price == 0 {
-			o = o.completed(&OrderCompleted{First: 5, At: 1_005})
+			o = Fold(o, &OrderCompleted{First: 5, At: 1_005})
 		}
 		first, at := *o, int64(2_000)
 		require.Equal(t, first, *o.Placed())
@@ -158,20 +158,20 @@ func drawChange(t *rapid.T, o *Order, at int64) *Order {
 	}
 	switch what := rapid.IntRange(0, 6).Draw(t, "what"); {
 	case what == 0 && o.Unpaid():
-		return o.begun(&PaymentBegun{Attempt: Attempt{Reference: string(rune('a' + len(o.Attempts))), At: at}, ExpiresAt: at + 1_800_000})
+		return Fold(o, &PaymentBegun{Attempt: Attempt{Reference: string(rune('a' + len(o.Attempts))), At: at}, ExpiresAt: at + 1_800_000})
 	case what == 1:
-		return o.opened(&PaymentOpened{Reference: reference, URL: "https://pay", At: at})
+		return Fold(o, &PaymentOpened{Reference: reference, URL: "https://pay", At: at})
 	case what == 2:
 		status := rapid.SampledFrom([]string{AttemptProcessing, AttemptSucceeded, AttemptFailed, AttemptUnderpaid}).Draw(t, "status")
-		return o.reported(&PaymentReported{Reference: reference, Status: status, Received: 100, At: at})
+		return Fold(o, &PaymentReported{Reference: reference, Status: status, Received: 100, At: at})
 	case what == 3 && o.Unpaid():
-		return o.ended(rapid.SampledFrom([]string{Cancelled, Expired, Failed}).Draw(t, "end"), at)
+		return Fold(o, &OrderEnded{Status: rapid.SampledFrom([]string{Cancelled, Expired, Failed}).Draw(t, "end"), At: at})
 	case what == 4 && o.Total > 0 && o.Status != Completed:
-		return o.completed(&OrderCompleted{Serial: 9, First: 77, At: at})
+		return Fold(o, &OrderCompleted{Serial: 9, First: 77, At: at})
 	case what == 5:
-		return o.due(&RefundDue{Refund: Refund{Reference: reference, Amount: 100, Status: RefundProcessing, At: at}})
+		return Fold(o, &RefundDue{Refund: Refund{Reference: reference, Amount: 100, Status: RefundProcessing, At: at}})
 	case what == 6 && len(o.Refunds) > 0 && slices.ContainsFunc(o.Refunds, func(r Refund) bool { return r.ProcessedAt == 0 }):
-		return o.refundReported(&RefundReported{Status: RefundProcessed, At: at})
+		return Fold(o, &RefundReported{Status: RefundProcessed, At: at})
 	}
 	return o
 }

@@ -140,23 +140,14 @@ func look(ctx context.Context, tx pgx.Tx, sources []Enriched) error {
 // orderOf is the order that a fact is about and does not bring itself, if it is
 // about one.
 func orderOf(f engine.Fact) (id engine.OrderID, ok bool) {
-	switch f := f.(type) {
-	case *event.OrderCompleted:
-		return f.ID, true
-	case *event.OrderEnded:
-		return f.ID, true
-	case *event.PaymentBegun:
-		return f.ID, true
-	case *event.PaymentOpened:
-		return f.ID, true
-	case *event.PaymentReported:
-		return f.ID, true
-	case *event.RefundDue:
-		return f.ID, true
-	case *event.RefundReported:
-		return f.ID, true
+	if _, created := f.(*event.OrderCreated); created {
+		return id, false
 	}
-	return id, false
+	of, ok := f.(event.OrderFact)
+	if ok {
+		id = of.OrderID()
+	}
+	return id, ok
 }
 
 // ticketOf is the serial of the ticket that a scan was of, 0 if of none. A scan

@@ -146,18 +146,8 @@ func (w *Writer) takeFact(ref engine.Ref, f engine.Fact, body []byte) error {
 		w.orders = append(w.orders, order{now: f.Order, record: recordIn(body)})
 	case *event.OrderCompleted:
 		w.fold(f.ID, f).completed = true
-	case *event.OrderEnded:
-		w.fold(f.ID, f)
-	case *event.PaymentBegun:
-		w.fold(f.ID, f)
-	case *event.PaymentOpened:
-		w.fold(f.ID, f)
-	case *event.PaymentReported:
-		w.fold(f.ID, f)
-	case *event.RefundDue:
-		w.fold(f.ID, f)
-	case *event.RefundReported:
-		w.fold(f.ID, f)
+	case event.OrderFact:
+		w.fold(f.OrderID(), f)
 	case *event.CheckedIn:
 		w.scans = append(w.scans, scan{ref.ID, f})
 	case *event.Created, *event.Updated, *event.Moved, *event.Removed:
