@@ -29,7 +29,7 @@ type Teller struct {
 	halls halls
 }
 
-// Tells says whether anything is told of facts of a type.
+// Covers says whether anything is told of facts of a type.
 func (t *Teller) Covers(kind engine.Kind, fact engine.FactType) bool {
 	return len(byFact[factKey{kind, fact}]) > 0
 }

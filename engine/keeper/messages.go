@@ -5,8 +5,20 @@ import "boxoffice/engine"
 // Messages are those of the protocol, which are of no kind.
 var Messages = engine.Messages{
 	Commands: []engine.Command{
-		Reserve{}, Commit{}, Release{}, Confirmed{}, OfferSeen{}, Granted{}, Refused{},
-		Closed{}, Inquire{}, Offer{}, Resize{}, ResizeSeen{}, Return{}, Returned{},
+		Reserve{},
+		Commit{},
+		Release{},
+		Confirmed{},
+		OfferSeen{},
+		Granted{},
+		Refused{},
+		Closed{},
+		Inquire{},
+		Offer{},
+		Resize{},
+		ResizeSeen{},
+		Return{},
+		Returned{},
 	},
 	Details: []any{OutOfStock{}, NotOnSale{}, OfType{}},
 }

@@ -2,7 +2,6 @@ package seatmap
 
 import (
 	"boxoffice/engine"
-
 	"boxoffice/engine/paged"
 )
 

@@ -168,13 +168,13 @@ const pageSize = 500
 // and puts the next page out. However many there are, one page is in memory, and
 // a process that dies in the middle has another take up at that page.
 type page struct {
-	Mail    Template   `json:"mail"`
-	Event   int64  `json:"event"`
-	Subject string `json:"subject"` // of the news: one letter for each holder
-	Was     *Known `json:"was,omitzero"`
-	Reason  string `json:"reason,omitzero"` // of a cancellation
-	Until   int64  `json:"until"`           // orders completed later are no part of it; unix milliseconds
-	After   string `json:"after,omitzero"`  // the last order of the page before
+	Mail    Template `json:"mail"`
+	Event   int64    `json:"event"`
+	Subject string   `json:"subject"` // of the news: one letter for each holder
+	Was     *Known   `json:"was,omitzero"`
+	Reason  string   `json:"reason,omitzero"` // of a cancellation
+	Until   int64    `json:"until"`           // orders completed later are no part of it; unix milliseconds
+	After   string   `json:"after,omitzero"`  // the last order of the page before
 }
 
 // Kind names the jobs.

@@ -82,8 +82,8 @@ var table = map[Template]terms{
 // words are found when it is sent. It is the arguments of a job and lies in the
 // database as it is; what nobody may read there is sealed in Secret.
 type Mail struct {
-	ID   string `json:"id"` // 32 hex digits, the same in every attempt
-	Template Template   `json:"mail"`
+	ID       string   `json:"id"` // 32 hex digits, the same in every attempt
+	Template Template `json:"mail"`
 	// Subject is what no two letters of a Mail may be about, such as a fact; ""
 	// lets the letter be sent in any case.
 	Subject string `json:"-"`

@@ -95,10 +95,10 @@ type Vault interface {
 // Store tells, and reads what was told. Its methods may be called by any
 // goroutine.
 type Store struct {
-	pool   *pgxpool.Pool
-	vault  Vault
+	pool      *pgxpool.Pool
+	vault     Vault
 	catalogue Catalogue
-	sinks  []Sink
+	sinks     []Sink
 }
 
 // New makes a store. The sinks are called by Apply, in their order.
