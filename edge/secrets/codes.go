@@ -178,7 +178,13 @@ func (c *Codes) qrMAC(code string, version byte, step int64) string {
 // permute maps the numbers below 31^6 onto themselves: a Feistel network of
 // eight rounds over 30 bits, walked until it lands in range (Black and Rogaway,
 // Ciphers with Arbitrary Finite Domains, 2002).
+//
+// A number from 31^6 on has no place in it, and the walk might never end: permute
+// panics. No ticket that was ever issued has such a serial, but a damaged fact may.
 func (c *Codes) permute(n uint32, back bool) uint32 {
+	if n >= shorts {
+		panic("secrets: a ticket's serial is beyond the last door code")
+	}
 	for {
 		l, r := n>>15, n&0x7fff
 		for i := range uint32(8) {

@@ -1,6 +1,7 @@
 package secrets_test
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -44,6 +45,19 @@ func TestShortCodesAreUnique(t *testing.T) {
 		require.Len(t, short, 6)
 		require.False(t, seen[short], "serial %d", serial+1)
 		seen[short] = true
+	}
+}
+
+// TestSerialsBeyondDoorCodes makes sure that a serial that no door code is left for
+// ends in a panic, which costs a follower one fact, and not in a walk without end.
+func TestSerialsBeyondDoorCodes(t *testing.T) {
+	t.Parallel()
+	for event := range int64(64) { // whether the walk ends depends on the event's key
+		codes := codes(t, event)
+		for _, serial := range []uint32{887_503_681, 1 << 30, math.MaxInt32, math.MaxUint32} {
+			require.Panics(t, func() { codes.Code(serial, secrets.Version) })
+		}
+		require.Len(t, codes.Short(887_503_680), 6)
 	}
 }
 
