@@ -33,7 +33,7 @@ func (d *Desk) requestCode(c *route.Call, in *api.CodeRequest) (*api.CodeSent, e
 	}
 	l := mailqueue.Mail{ID: mailqueue.NewID(), Template: mailqueue.LoginCode, To: email, Name: in.Name}
 	l.Secret = d.Secrets.Seal(letterSecret, []byte(l.ID), []byte(code))
-	if err := d.Mail.Queue(c.Context, l); err != nil {
+	if err := d.Mail.Add(c.Context, l); err != nil {
 		return nil, err
 	}
 	return &api.CodeSent{Sent: true, ExpiresIn: int(accounts.CodeLife / time.Second)}, nil

@@ -25,6 +25,7 @@ import (
 	"boxoffice/persistence/deliveries"
 	"boxoffice/persistence/idempotency"
 	"boxoffice/persistence/mailqueue"
+	"boxoffice/persistence/numbers"
 	"boxoffice/persistence/publicfacts"
 	"boxoffice/persistence/readmodel"
 	"boxoffice/persistence/venues"
@@ -45,12 +46,12 @@ type Desk struct {
 	Facts    *publicfacts.Store
 	Webhooks *deliveries.Store
 	Targets  *webhook.Targets
-	Events   *accounts.Lease // numbers for new events
-	Types    *accounts.Lease // numbers for new ticket types
+	Events   *numbers.Lease // numbers for new events
+	Types    *numbers.Lease // numbers for new ticket types
 	Gateways *payments.Gateways
 	Secrets  *secrets.Master
 	Mail     *mailqueue.Queue
-	Sender   mail.Sender // of what the outbox has
+	Sender   mail.Sender // of the mails that are queued
 	Hasher   *hasher.Hasher
 	Settled  func(context.Context) error // waits until the read model has what is committed
 	Drain    func(context.Context) error // hands this node's actors over to others

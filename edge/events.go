@@ -18,7 +18,7 @@ import (
 	"boxoffice/edge/view"
 	"boxoffice/engine"
 	"boxoffice/engine/event"
-	"boxoffice/persistence/accounts"
+	"boxoffice/persistence/numbers"
 )
 
 const (
@@ -65,12 +65,12 @@ func (d *Desk) createEvent(c *route.Call, in *api.CreateEvent) (*api.Event, erro
 // numberOf is the number of what a request makes within parent. With an
 // Idempotency-Key it is the same on every attempt with the same body, so that one
 // that comes after its node has died finds what was made, and makes nothing more.
-func numberOf(c *route.Call, lease *accounts.Lease, parent int64) (int64, error) {
+func numberOf(c *route.Call, lease *numbers.Lease, parent int64) (int64, error) {
 	if c.IdempotencyKey == "" {
 		return lease.Next(c.Context)
 	}
 	scope, body := c.Scope(), c.BodyHash()
-	return lease.Of(c.Context, sha256.Sum256(binary.BigEndian.AppendUint64(append(scope[:], body[:]...), uint64(parent))))
+	return lease.ForCommand(c.Context, sha256.Sum256(binary.BigEndian.AppendUint64(append(scope[:], body[:]...), uint64(parent))))
 }
 
 func (d *Desk) updateEvent(c *route.Call, in *api.UpdateEvent) (*api.Event, error) {

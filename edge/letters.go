@@ -26,7 +26,7 @@ import (
 const letterSecret = "letter"
 
 // Carry writes a letter's mail, as things stand when it is sent, and sends it. It
-// is the outbox's Carry.
+// is the mail queue's Send.
 func (d *Desk) Carry(ctx context.Context, l *mailqueue.Mail) (sent bool, err error) {
 	m, err := d.write(ctx, l)
 	if err != nil || m == nil {
@@ -232,7 +232,7 @@ func (d *Desk) tellAttendees(ctx context.Context, o *event.Order) error {
 			continue
 		}
 		told[to] = true
-		if err := d.Mail.Queue(ctx, mailqueue.Mail{
+		if err := d.Mail.Add(ctx, mailqueue.Mail{
 			Template: mailqueue.AttendeeTickets, Subject: o.ID.String() + "/" + to, Order: o.ID.String(), To: o.Lines[i].AttendeeEmail, Name: o.Lines[i].AttendeeName,
 		}); err != nil {
 			return err

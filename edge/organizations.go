@@ -96,7 +96,7 @@ func (d *Desk) addMember(c *route.Call, in *api.AddMember) (*api.Member, error) 
 	}
 	l := mailqueue.Mail{Template: mailqueue.Invitation, To: m.Email, Name: m.Name, Organization: o.Name, Role: m.Role}
 	l.Subject = fmt.Sprintf("%d/%d/%d", org, m.User, m.JoinedAt.UnixMicro()) // of the membership: a repeat finds the same
-	if err := d.Mail.Queue(c.Context, l); err != nil {
+	if err := d.Mail.Add(c.Context, l); err != nil {
 		return nil, err // a retry finds the member and queues it again
 	}
 	return v, nil

@@ -59,7 +59,7 @@ func (d *Desk) matches(ctx context.Context, hash, password string) (bool, error)
 // forgotPassword takes the address down and answers: who has an account is found
 // out when the mail is written, so that the answer takes as long for everybody.
 func (d *Desk) forgotPassword(c *route.Call, in *api.ForgotPassword) (*api.Sent, error) {
-	if err := d.Mail.Queue(c.Context, mailqueue.Mail{Template: mailqueue.PasswordReset, To: normalEmail(in.Email)}); err != nil {
+	if err := d.Mail.Add(c.Context, mailqueue.Mail{Template: mailqueue.PasswordReset, To: normalEmail(in.Email)}); err != nil {
 		return nil, err
 	}
 	return &api.Sent{Sent: true}, nil
@@ -96,7 +96,7 @@ func (d *Desk) resetPassword(c *route.Call, in *api.ResetPassword) (*api.Passwor
 // notify puts a letter out that tells of what has been done: done it is, whether
 // the letter can be put out or not.
 func (d *Desk) notify(ctx context.Context, l mailqueue.Mail) {
-	if err := d.Mail.Queue(ctx, l); err != nil {
+	if err := d.Mail.Add(ctx, l); err != nil {
 		d.Log.WarnContext(ctx, "a notice was not sent", slog.String("mail", string(l.Template)), slog.Any("error", err))
 	}
 }

@@ -30,7 +30,7 @@ var emailNotProven = &engine.Refusal{
 // requestConfirmation mails a new link that confirms the address of the caller's
 // account. Whether one is due is found out when the mail is written.
 func (d *Desk) requestConfirmation(c *route.Call, _ *route.None) (*api.Sent, error) {
-	if err := d.Mail.Queue(c.Context, mailqueue.Mail{Template: mailqueue.EmailConfirmation, To: c.Principal.Email}); err != nil {
+	if err := d.Mail.Add(c.Context, mailqueue.Mail{Template: mailqueue.EmailConfirmation, To: c.Principal.Email}); err != nil {
 		return nil, err
 	}
 	return &api.Sent{Sent: true}, nil

@@ -273,7 +273,7 @@ func (d *Desk) WebhookDisabled(ctx context.Context, endpoint int64) error {
 			Organization: o.Name, Webhook: e.ID, Endpoint: name, Gone: e.Reason == deliveries.ReasonGone,
 		}
 		l.Subject = fmt.Sprintf("%d/%d/%s", e.ID, e.UpdatedAt.UnixMicro(), l.To) // once, though this job may be repeated
-		if err := d.Mail.Queue(ctx, l); err != nil {
+		if err := d.Mail.Add(ctx, l); err != nil {
 			return err
 		}
 	}

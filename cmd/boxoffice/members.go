@@ -10,11 +10,11 @@ import (
 	"log/slog"
 	"net"
 	"os"
-	"strings"
 	"time"
 
 	"boxoffice/persistence/members"
 	"boxoffice/persistence/members/etcd"
+	"boxoffice/persistence/members/static"
 )
 
 // drainTime bounds how long an orderly stop waits for other nodes to take this
@@ -78,7 +78,7 @@ func (n *node) join(ctx context.Context) error {
 			DB: n.pool, Self: n.self, Log: n.log, Changed: n.cluster.Members, Info: n.info,
 		})
 	case "static":
-		n.membership, err = n.cfg.fixed(n.self, n.cluster.Members)
+		n.membership, err = static.Join(n.cfg.Members, n.self, n.cluster.Members)
 	}
 	if err != nil {
 		return err
@@ -134,43 +134,3 @@ func (c *config) linkTLS() (*tls.Config, error) {
 		RootCAs: authority, ClientCAs: authority, ClientAuth: tls.RequireAndVerifyClientCert,
 	}, nil
 }
-
-// fixed is the membership of a list that never changes, for development: a node of
-// it that is away is waited for, and its actors with it.
-type fixed struct {
-	list []members.Member
-	self string
-	tell func([]members.Member)
-}
-
-func (c *config) fixed(self members.Member, tell func([]members.Member)) (*fixed, error) {
-	f := &fixed{self: self.ID, tell: tell}
-	there := false
-	for _, s := range c.Members {
-		name, link, ok := strings.Cut(s, "=")
-		if !ok {
-			return nil, fmt.Errorf("BOXOFFICE_MEMBERS: %q is not name=host:port", s)
-		}
-		there = there || name == self.ID
-		f.list = append(f.list, members.Member{ID: name, Name: name, Link: link})
-	}
-	if !there {
-		return nil, fmt.Errorf("BOXOFFICE_MEMBERS does not name %s", self.ID)
-	}
-	tell(f.list)
-	return f, nil
-}
-
-// Leave keeps actors away from this node, as far as it knows itself.
-func (f *fixed) Leave() {
-	list := make([]members.Member, len(f.list))
-	for i, m := range f.list {
-		m.Leaving = m.ID == f.self
-		list[i] = m
-	}
-	f.tell(list)
-}
-
-func (f *fixed) Fresh() error               { return nil }
-func (f *fixed) Lost() <-chan error         { return nil }
-func (f *fixed) Stop(context.Context) error { return nil }

@@ -34,6 +34,7 @@ import (
 	"boxoffice/persistence/journal"
 	"boxoffice/persistence/mailqueue"
 	"boxoffice/persistence/migrate"
+	"boxoffice/persistence/numbers"
 	"boxoffice/persistence/readmodel"
 	"boxoffice/persistence/snapshot"
 	"boxoffice/persistence/venues"
@@ -264,7 +265,7 @@ func (n *node) startDesk(ctx context.Context) error {
 	if d.Targets, err = n.cfg.webhookTargets(); err != nil {
 		return err
 	}
-	d.Events, d.Types = accounts.NewLease(n.pool, "event_numbers"), accounts.NewLease(n.pool, "ticket_type_numbers")
+	d.Events, d.Types = numbers.New(n.pool, "event_numbers"), numbers.New(n.pool, "ticket_type_numbers")
 	d.Secrets, d.Env, d.LimitsScale, d.Log = master, n.cfg.Env, n.cfg.LimitsScale, n.log
 	if err := d.Open(); err != nil {
 		return err

@@ -34,8 +34,8 @@ func (t *Teller) Covers(kind engine.Kind, fact engine.FactType) bool {
 	return len(byFact[factKey{kind, fact}]) > 0
 }
 
-// Tell is what is told of a fact.
-func (t *Teller) Tell(ctx context.Context, s *publicfacts.Enriched) ([]publicfacts.Draft, error) {
+// Build is what is told of a fact.
+func (t *Teller) Build(ctx context.Context, s *publicfacts.Enriched) ([]publicfacts.Draft, error) {
 	var tellings []publicfacts.Draft
 	m := making{Enriched: s, teller: t}
 	for _, row := range byFact[factKey{s.Ref.Kind, s.Fact.FactType()}] {

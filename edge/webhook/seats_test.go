@@ -63,7 +63,7 @@ func TestSeatsThatNeverCome(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second) // a follower's
 			defer cancel()
 			began := time.Now()
-			_, err := teller.Tell(ctx, seatedSale(number))
+			_, err := teller.Build(ctx, seatedSale(number))
 			require.ErrorContains(t, err, "seat map")
 			require.NoError(t, ctx.Err())
 			require.False(t, persistence.Outage(err), "it would be tried for ever")
@@ -72,7 +72,7 @@ func TestSeatsThatNeverCome(t *testing.T) {
 		tells := func(number int64) {
 			t.Helper()
 			began := time.Now()
-			tellings, err := teller.Tell(t.Context(), seatedSale(number))
+			tellings, err := teller.Build(t.Context(), seatedSale(number))
 			require.NoError(t, err)
 			require.Len(t, tellings, 2)
 			require.Zero(t, time.Since(began))
@@ -99,7 +99,7 @@ func TestSeatsThatNeverCome(t *testing.T) {
 		h.gone[14] = true
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, cancel)
-		_, err := teller.Tell(ctx, seatedSale(14))
+		_, err := teller.Build(ctx, seatedSale(14))
 		require.Error(t, err)
 		require.Error(t, ctx.Err())
 		delete(h.gone, 14)

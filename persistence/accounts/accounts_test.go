@@ -2,7 +2,6 @@ package accounts_test
 
 import (
 	"fmt"
-	"sync"
 	"testing"
 	"time"
 
@@ -246,27 +245,4 @@ func TestPrune(t *testing.T) {
 	}
 	require.NoError(t, b.Prune(t.Context()))
 	require.Equal(t, [4]int{}, left())
-}
-
-func TestLeasedNumbersAreUnique(t *testing.T) {
-	t.Parallel()
-	pool := persisttest.Migrated(t)
-	var mu sync.Mutex
-	var wg sync.WaitGroup
-	seen := make(map[int64]bool)
-	for range 4 {
-		l := accounts.NewLease(pool, "event_numbers")
-		wg.Go(func() {
-			for range 50 {
-				n, err := l.Next(t.Context())
-				mu.Lock()
-				require.NoError(t, err)
-				require.False(t, seen[n], "number %d twice", n)
-				seen[n] = true
-				mu.Unlock()
-			}
-		})
-	}
-	wg.Wait()
-	require.Len(t, seen, 200)
 }

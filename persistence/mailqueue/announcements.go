@@ -44,10 +44,10 @@ func KnownOf(d *event.Details) Known {
 	return k
 }
 
-// described notes what an event's record says now. When it has sold tickets and
+// announceChange notes what an event's record says now. When it has sold tickets and
 // their holders know something else, they are told once the event has been left
 // alone for a while.
-func (b *batch) described(ctx context.Context, d *event.Details, at int64, of source) error {
+func (b *batch) announceChange(ctx context.Context, d *event.Details, at int64, of source) error {
 	now := KnownOf(d)
 	was, err := announced(ctx, b.tx, of.event)
 	if err != nil {
@@ -60,7 +60,7 @@ func (b *batch) described(ctx context.Context, d *event.Details, at int64, of so
 		var sold bool
 		const first = `SELECT EXISTS (SELECT FROM tickets WHERE event_id = $1 AND serial = 1)`
 		if err := b.tx.QueryRow(ctx, first, of.event).Scan(&sold); err != nil {
-			return fmt.Errorf("outbox: tickets of event %d: %w", of.event, err)
+			return fmt.Errorf("mailqueue: tickets of event %d: %w", of.event, err)
 		}
 		if sold {
 			later := &river.InsertOpts{ScheduledAt: time.Now().Add(b.settle)}
@@ -70,8 +70,8 @@ func (b *batch) described(ctx context.Context, d *event.Details, at int64, of so
 	return announce(ctx, b.tx, of.event, &now)
 }
 
-// cancelled has the holders told that the event does not take place.
-func (b *batch) cancelled(ctx context.Context, f *event.Moved, of source) error {
+// announceCancellation has the holders told that the event does not take place.
+func (b *batch) announceCancellation(ctx context.Context, f *event.Moved, of source) error {
 	if f.At < b.oldest {
 		return nil
 	}
@@ -93,7 +93,7 @@ func announced(ctx context.Context, tx pgx.Tx, number int64) (*Known, error) {
 		err = json.Unmarshal(record, k)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("outbox: what was announced of event %d: %w", number, err)
+		return nil, fmt.Errorf("mailqueue: what was announced of event %d: %w", number, err)
 	}
 	return k, nil
 }
@@ -101,11 +101,11 @@ func announced(ctx context.Context, tx pgx.Tx, number int64) (*Known, error) {
 func announce(ctx context.Context, tx pgx.Tx, number int64, k *Known) error {
 	record, err := json.Marshal(k)
 	if err != nil {
-		return fmt.Errorf("outbox: %w", err)
+		return fmt.Errorf("mailqueue: %w", err)
 	}
 	const note = `INSERT INTO announced (event, record) VALUES ($1, $2) ON CONFLICT (event) DO UPDATE SET record = excluded.record`
 	if _, err := tx.Exec(ctx, note, number, record); err != nil {
-		return fmt.Errorf("outbox: announce event %d: %w", number, err)
+		return fmt.Errorf("mailqueue: announce event %d: %w", number, err)
 	}
 	return nil
 }
@@ -120,7 +120,7 @@ type change struct {
 // Kind names the jobs.
 func (change) Kind() string { return "mail_change" }
 
-// InsertOpts queue them with the letters that they lead to.
+// InsertOpts queue them with the mails that they lead to.
 func (change) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: bulkQueue, Priority: pagesLast}
 }
@@ -170,7 +170,7 @@ const pageSize = 500
 type page struct {
 	Mail    Template `json:"mail"`
 	Event   int64    `json:"event"`
-	Subject string   `json:"subject"` // of the news: one letter for each holder
+	Subject string   `json:"subject"` // of the news: one mail for each holder
 	Was     *Known   `json:"was,omitzero"`
 	Reason  string   `json:"reason,omitzero"` // of a cancellation
 	Until   int64    `json:"until"`           // orders completed later are no part of it; unix milliseconds
@@ -180,7 +180,7 @@ type page struct {
 // Kind names the jobs.
 func (page) Kind() string { return "mail_page" }
 
-// InsertOpts queue them behind the letters.
+// InsertOpts queue them behind the mails.
 func (page) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: bulkQueue, Priority: pagesLast}
 }
@@ -202,21 +202,21 @@ func (p *pager) Work(ctx context.Context, job *river.Job[page]) error {
 	if at.After != "" {
 		var err error
 		if after, err = engine.ParseID(at.After); err != nil {
-			return river.JobCancel(fmt.Errorf("outbox: page after order %q: %w", at.After, err))
+			return river.JobCancel(fmt.Errorf("mailqueue: page after order %q: %w", at.After, err))
 		}
 	}
 	orders, err := p.model.Sold(ctx, at.Event, after, pageSize)
 	if err != nil {
 		return err
 	}
-	var letters []Mail
+	var mails []Mail
 	for i := range orders {
 		if o := &orders[i]; o.EndedAt <= at.Until {
-			letters = append(letters, at.letters(o)...)
+			mails = append(mails, at.mailsOf(o)...)
 		}
 	}
 	return pgx.BeginFunc(ctx, p.pool, func(tx pgx.Tx) error {
-		if err := p.Put(ctx, tx, letters...); err != nil {
+		if err := p.AddIn(ctx, tx, mails...); err != nil {
 			return err
 		}
 		if len(orders) == pageSize {
@@ -229,19 +229,19 @@ func (p *pager) Work(ctx context.Context, job *river.Job[page]) error {
 	})
 }
 
-// letters are for everybody whose address is on an order: the buyer and who the
+// mails are for everybody whose address is on an order: the buyer and who the
 // tickets were bought for. Who is on several orders gets one.
-func (p *page) letters(o *event.Order) []Mail {
-	out := []Mail{p.letter(o.Email, o.Name)}
+func (p *page) mailsOf(o *event.Order) []Mail {
+	out := []Mail{p.mailTo(o.Email, o.Name)}
 	for i := range o.Lines {
 		if l := &o.Lines[i]; l.AttendeeEmail != "" {
-			out = append(out, p.letter(l.AttendeeEmail, l.AttendeeName))
+			out = append(out, p.mailTo(l.AttendeeEmail, l.AttendeeName))
 		}
 	}
 	return out
 }
 
-func (p *page) letter(to, name string) Mail {
+func (p *page) mailTo(to, name string) Mail {
 	return Mail{
 		Template: p.Mail, Subject: p.Subject + "/" + strings.ToLower(to), To: to, Name: name, Event: p.Event, Was: p.Was, Reason: p.Reason,
 	}
@@ -250,7 +250,7 @@ func (p *page) letter(to, name string) Mail {
 // complete ends a job in the transaction that has its effect.
 func complete[T river.JobArgs](ctx context.Context, tx pgx.Tx, job *river.Job[T]) error {
 	if _, err := river.JobCompleteTx[*riverpgxv5.Driver](ctx, tx, job); err != nil {
-		return fmt.Errorf("outbox: complete job: %w", err)
+		return fmt.Errorf("mailqueue: complete job: %w", err)
 	}
 	return nil
 }

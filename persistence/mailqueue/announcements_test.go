@@ -45,17 +45,17 @@ func TestCancelledEvent(t *testing.T) {
 			_, err := w.pool.Exec(ctx, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND query LIKE '%mails%'`)
 			require.NoError(t, err)
 		}
-		return w.sent.carry(ctx, l)
+		return w.sent.send(ctx, l)
 	}
 	stop := w.work(dying)
 	require.Eventually(t, func() bool { return len(w.sent.all()) > pageSize }, within, 1e6)
 	stop()
 	_, err := w.pool.Exec(t.Context(), `UPDATE river_job SET state = 'available', scheduled_at = now() WHERE state IN ('running', 'retryable')`) // as River does with those of the dead
 	require.NoError(t, err)
-	w.work(w.sent.carry)
+	w.work(w.sent.send)
 	w.done()
 	want := append(slices.Clone(buyers), "friend@example.org")
-	got := slices.Compact(w.sent.addresses(EventCancelled)) // a letter that was being sent is sent again
+	got := slices.Compact(w.sent.addresses(EventCancelled)) // a mail that was being sent is sent again
 	if i := slices.Index(got, "P00000@example.org"); i >= 0 {
 		got[i] = "p00000@example.org" // whose order came first by its id
 	}
@@ -73,7 +73,7 @@ func TestCancelledEvent(t *testing.T) {
 func TestChangedEvent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.work(w.sent.carry)
+	w.work(w.sent.send)
 	w.created()
 	w.updated(func(d *event.Details) { d.Title = "Draft" }) // nobody has tickets
 	w.updated()
@@ -115,7 +115,7 @@ func TestChangedEvent(t *testing.T) {
 	require.NotContains(t, w.sent.addresses(EventChanged), "late@example.org")
 }
 
-// told are the letters that a change leads to.
+// told are the mails that a change leads to.
 func (w *world) told(change ...func(*event.Details)) []Mail {
 	w.t.Helper()
 	before := len(w.sent.all())
@@ -143,7 +143,7 @@ func TestSecondThoughts(t *testing.T) {
 	w.updated(title("Wrong"))
 	w.updated()
 	w.soon()
-	w.work(w.sent.carry)
+	w.work(w.sent.send)
 	w.done()
 	require.Empty(t, w.sent.all())
 	for i, c := range []struct{ now, was string }{{"Two", "Friday Night"}, {"Four", "Two"}} {

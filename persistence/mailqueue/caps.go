@@ -31,14 +31,14 @@ type Unpaid struct {
 	Organization int64  // 0: none
 }
 
-// Admit counts the mail of a letter with a Subject, once for all of its attempts. It
+// Admit counts the mail of a mail with a Subject, once for all of its attempts. It
 // returns nil if the mail may be sent now. A mail beyond a cap gets the next moment
-// that is free, and the letter waits for it: a Carry returns the error. If that moment
-// comes after the end of the letter's life, the error wraps ErrUndeliverable.
+// that is free, and the mail waits for it: a Send returns the error. If that moment
+// comes after the end of the mail's life, the error wraps ErrUndeliverable.
 func (o *Queue) Admit(ctx context.Context, l *Mail, u Unpaid) error {
 	id, err := hex.DecodeString(l.ID)
 	if err != nil {
-		return fmt.Errorf("%w: id of a letter: %w", ErrUndeliverable, err)
+		return fmt.Errorf("%w: id of a mail: %w", ErrUndeliverable, err)
 	}
 	var wait time.Duration
 	err = pgx.BeginFunc(ctx, o.pool, func(tx pgx.Tx) error {
@@ -60,16 +60,16 @@ func (o *Queue) Admit(ctx context.Context, l *Mail, u Unpaid) error {
 	case errors.Is(err, errFlood):
 		return fmt.Errorf("%w: %w", ErrUndeliverable, err)
 	case err != nil:
-		return fmt.Errorf("outbox: count a mail: %w", err)
+		return fmt.Errorf("mailqueue: count a mail: %w", err)
 	case wait > 0:
 		return &capped{wait}
 	}
 	return nil
 }
 
-var errFlood = errors.New("outbox: too many mails that nobody paid for")
+var errFlood = errors.New("mailqueue: too many mails that nobody paid for")
 
-// capped says that a letter waits until the caps let it go.
+// capped says that a mail waits until the caps let it go.
 type capped struct{ wait time.Duration }
 
 func (c *capped) Error() string { return errFlood.Error() }
@@ -98,7 +98,7 @@ RETURNING greatest(free_at - $3::interval - now(), '0')`
 		step := CapWindow / time.Duration(max(1, math.Ceil(float64(c.most)*o.scale)))
 		hash, early := sha256.Sum256([]byte(c.subject)), time.Duration(0)
 		if err := tx.QueryRow(ctx, take, hash[:16], step, CapWindow).Scan(&early); err != nil {
-			return 0, fmt.Errorf("outbox: reserve in a cap: %w", err)
+			return 0, fmt.Errorf("mailqueue: reserve in a cap: %w", err)
 		}
 		wait = max(wait, early)
 	}
@@ -108,7 +108,7 @@ RETURNING greatest(free_at - $3::interval - now(), '0')`
 // Prune forgets the counts of mails that no cap asks for any more.
 func (o *Queue) Prune(ctx context.Context) error {
 	if _, err := o.pool.Exec(ctx, `DELETE FROM mail_caps WHERE free_at < now()`); err != nil {
-		return fmt.Errorf("outbox: forget counts: %w", err)
+		return fmt.Errorf("mailqueue: forget counts: %w", err)
 	}
 	return nil
 }

@@ -12,14 +12,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// letters puts letters out that each have a subject of their own.
-func (w *world) letters(count int) []Mail {
+// mails puts mails out that each have a subject of their own.
+func (w *world) addMails(count int) []Mail {
 	w.t.Helper()
 	all := make([]Mail, count)
 	for i := range all {
 		all[i] = Mail{Template: OrderConfirmation, Subject: fmt.Sprintf("%s/%d", w.t.Name(), i)}
 	}
-	w.tx(func(tx pgx.Tx) error { return w.outbox.Put(w.t.Context(), tx, all...) })
+	w.tx(func(tx pgx.Tx) error { return w.queue.AddIn(w.t.Context(), tx, all...) })
 	for i := range all {
 		all[i].end = time.Now().Add(24 * time.Hour)
 	}
@@ -29,7 +29,7 @@ func (w *world) letters(count int) []Mail {
 // admitted says how long a mail has to wait.
 func (w *world) admitted(l *Mail, u Unpaid) time.Duration {
 	w.t.Helper()
-	err := w.outbox.Admit(w.t.Context(), l, u)
+	err := w.queue.Admit(w.t.Context(), l, u)
 	if c, ok := errors.AsType[*capped](err); ok {
 		return c.wait
 	}
@@ -37,15 +37,15 @@ func (w *world) admitted(l *Mail, u Unpaid) time.Duration {
 	return 0
 }
 
-// TestCaps: two outboxes, as of two nodes, let as many mails go as a cap has, and give
-// each of the others a moment of its own. A letter is counted once.
+// TestCaps: two queues, as of two nodes, let as many mails go as a cap has, and give
+// each of the others a moment of its own. A mail is counted once.
 func TestCaps(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	other := *w
-	other.outbox = w.open()
+	other.queue = w.open()
 	const more = 5
-	list := w.letters(RecipientCap + more + 1)
+	list := w.addMails(RecipientCap + more + 1)
 	var wg sync.WaitGroup
 	waits := make([]time.Duration, RecipientCap+more)
 	for i := range waits {
@@ -63,24 +63,24 @@ func TestCaps(t *testing.T) {
 	require.Equal(t, map[int]bool{1: true, 2: true, 3: true, 4: true, 5: true}, places)
 	require.Zero(t, w.admitted(&list[RecipientCap+more], Unpaid{Recipient: "eve@example.org", Organization: 7}), "another address, with room for the organization")
 
-	t.Log("a letter whose moment comes is sent, and one that would wait for too long is given up and takes no place")
+	t.Log("a mail whose moment comes is sent, and one that would wait for too long is given up and takes no place")
 	_, err := w.pool.Exec(t.Context(), `UPDATE mails SET slot = now() WHERE slot > now()`)
 	require.NoError(t, err)
 	for i := range waits {
 		require.Zero(t, w.admitted(&list[i], Unpaid{Recipient: "ada@example.org"}))
 	}
-	last := w.letters(1)[0]
+	last := w.addMails(1)[0]
 	last.ID, last.end = NewID(), time.Now().Add(step)
 	before := w.freeAt()
-	require.ErrorIs(t, w.outbox.Admit(t.Context(), &last, Unpaid{Recipient: "ada@example.org"}), ErrUndeliverable)
+	require.ErrorIs(t, w.queue.Admit(t.Context(), &last, Unpaid{Recipient: "ada@example.org"}), ErrUndeliverable)
 	require.Equal(t, before, w.freeAt())
 
 	t.Log("what is free again is forgotten")
-	require.NoError(t, w.outbox.Prune(t.Context()))
+	require.NoError(t, w.queue.Prune(t.Context()))
 	require.Len(t, w.freeAt(), 3)
 	_, err = w.pool.Exec(t.Context(), `UPDATE mail_caps SET free_at = now() - interval '1 second'`)
 	require.NoError(t, err)
-	require.NoError(t, w.outbox.Prune(t.Context()))
+	require.NoError(t, w.queue.Prune(t.Context()))
 	require.Empty(t, w.freeAt())
 }
 
@@ -97,7 +97,7 @@ func (w *world) freeAt() []time.Time {
 func TestCapsOfAnOrganization(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	list := w.letters(2)
+	list := w.addMails(2)
 	_, err := w.pool.Exec(t.Context(), `INSERT INTO mail_caps (subject, free_at)
 		VALUES (substr(sha256('organization/7'), 1, 16), now() + $1::interval)`, CapWindow)
 	require.NoError(t, err)
@@ -105,9 +105,9 @@ func TestCapsOfAnOrganization(t *testing.T) {
 	require.Zero(t, w.admitted(&list[1], Unpaid{Recipient: "eve@example.org", Organization: 8}))
 }
 
-// TestCappedLetterWaits: the job of a letter beyond a cap is put off without using up
-// an attempt, and the letter goes out once at its moment.
-func TestCappedLetterWaits(t *testing.T) {
+// TestCappedMailWaits: the job of a mail beyond a cap is put off without using up
+// an attempt, and the mail goes out once at its moment.
+func TestCappedMailWaits(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	_, err := w.pool.Exec(t.Context(), `INSERT INTO mail_caps (subject, free_at)
@@ -116,10 +116,10 @@ func TestCappedLetterWaits(t *testing.T) {
 	w.created()
 	w.happen(w.bought("ada@example.org")...)
 	w.work(func(ctx context.Context, l *Mail) (bool, error) {
-		if err := w.outbox.Admit(ctx, l, Unpaid{Recipient: "ada@example.org"}); err != nil {
+		if err := w.queue.Admit(ctx, l, Unpaid{Recipient: "ada@example.org"}); err != nil {
 			return false, err
 		}
-		return w.sent.carry(ctx, l)
+		return w.sent.send(ctx, l)
 	})
 	require.Eventually(t, func() bool {
 		var n int

@@ -16,41 +16,41 @@ import (
 // Follower is the name under which facts that cannot be mailed are set aside.
 const Follower = "mail"
 
-// newsAge is how old a fact may be for a mail: who reads the journal from its
+// oldestMailed is how old a fact may be for a mail: who reads the journal from its
 // beginning writes to nobody about last year's orders.
-const newsAge = 7 * 24 * time.Hour
+const oldestMailed = 7 * 24 * time.Hour
 
 // rules is the table of the facts that mail something. silent has the others.
 var rules = tableOf(
 	on(func(_ context.Context, b *batch, f *event.OrderCompleted, of source) error {
-		return b.letter(f.At, of, Mail{Template: OrderConfirmation, Order: f.ID.String()})
+		return b.addMail(f.At, of, Mail{Template: OrderConfirmation, Order: f.ID.String()})
 	}),
 	on(func(_ context.Context, b *batch, f *event.OrderEnded, of source) error {
 		if f.Status != event.Cancelled {
 			return nil // nobody waits for an order that was left alone
 		}
-		return b.letter(f.At, of, Mail{Template: OrderCancelled, Order: f.ID.String()})
+		return b.addMail(f.At, of, Mail{Template: OrderCancelled, Order: f.ID.String()})
 	}),
 	on(func(_ context.Context, b *batch, f *event.RefundDue, of source) error {
-		return b.letter(f.Refund.At, of, Mail{Template: RefundDue, Order: f.ID.String(), Amount: f.Refund.Amount, Reason: f.Refund.Reason})
+		return b.addMail(f.Refund.At, of, Mail{Template: RefundDue, Order: f.ID.String(), Amount: f.Refund.Amount, Reason: f.Refund.Reason})
 	}),
 	on(func(_ context.Context, b *batch, f *event.RefundReported, of source) error {
 		if f.Status != event.RefundProcessed {
 			return nil
 		}
-		return b.letter(f.At, of, Mail{Template: RefundProcessed, Order: f.ID.String(), Refund: f.Position})
+		return b.addMail(f.At, of, Mail{Template: RefundProcessed, Order: f.ID.String(), Refund: f.Position})
 	}),
 	on(func(ctx context.Context, b *batch, f *event.Created, of source) error {
-		return b.described(ctx, f.Details, f.At, of)
+		return b.announceChange(ctx, f.Details, f.At, of)
 	}),
 	on(func(ctx context.Context, b *batch, f *event.Updated, of source) error {
-		return b.described(ctx, f.Details, f.At, of)
+		return b.announceChange(ctx, f.Details, f.At, of)
 	}),
 	on(func(ctx context.Context, b *batch, f *event.Moved, of source) error {
 		if f.To != event.StatusCancelled {
 			return nil
 		}
-		return b.cancelled(ctx, f, of)
+		return b.announceCancellation(ctx, f, of)
 	}),
 )
 
@@ -97,23 +97,23 @@ func (s source) String() string { return fmt.Sprintf("%d/%d", s.stream, s.seq) }
 // batch is what one transaction of the follower puts out.
 type batch struct {
 	*Queue
-	tx      pgx.Tx
-	oldest  int64 // facts before it mail nothing; unix milliseconds
-	letters []Mail
+	tx     pgx.Tx
+	oldest int64 // facts before it mail nothing; unix milliseconds
+	mails  []Mail
 }
 
 // Apply puts out what facts mail, within the follower's transaction. The read
 // model must have passed the batches.
 func (o *Queue) Apply(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
-	b := &batch{Queue: o, tx: tx, oldest: time.Now().Add(-newsAge).UnixMilli()}
+	b := &batch{Queue: o, tx: tx, oldest: time.Now().Add(-oldestMailed).UnixMilli()}
 	for i := range batches {
 		for j := range batches[i].Records {
 			if err := b.take(ctx, &batches[i].Records[j]); err != nil {
-				return fmt.Errorf("outbox: batch %d of writer %d: %w", batches[i].Seq, batches[i].Writer, err)
+				return fmt.Errorf("mailqueue: batch %d of writer %d: %w", batches[i].Seq, batches[i].Writer, err)
 			}
 		}
 	}
-	return o.Put(ctx, tx, b.letters...)
+	return o.AddIn(ctx, tx, b.mails...)
 }
 
 // take follows the rules for one record's facts. A fact without a rule is not
@@ -157,11 +157,11 @@ func factOf(r *journal.Record, i int, one []byte) (engine.Fact, error) {
 	return facts[0], nil
 }
 
-// letter puts a letter about a fact into the bundle.
-func (b *batch) letter(at int64, of source, l Mail) error {
+// addMail puts a mail about a fact into the bundle.
+func (b *batch) addMail(at int64, of source, l Mail) error {
 	if at >= b.oldest {
 		l.Subject = of.String()
-		b.letters = append(b.letters, l)
+		b.mails = append(b.mails, l)
 	}
 	return nil
 }

@@ -56,7 +56,7 @@ func TestFacts(t *testing.T) {
 	for i := range batches { // as they come from the journal, or by Kafka
 		batches[i].Records[0].Facts = nil
 	}
-	for _, o := range []*Queue{w.outbox, w.open()} {
+	for _, o := range []*Queue{w.queue, w.open()} {
 		w.tx(func(tx pgx.Tx) error { return o.Apply(t.Context(), tx, batches) })
 		same()
 	}
@@ -66,7 +66,7 @@ func TestFacts(t *testing.T) {
 func TestOldFacts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.now = time.Now().Add(-newsAge - time.Minute)
+	w.now = time.Now().Add(-oldestMailed - time.Minute)
 	w.created()
 	w.happen(w.bought("ada@example.org")...)
 	w.updated(func(d *event.Details) { d.Title = "Saturday" })
@@ -82,7 +82,7 @@ func TestApplyManyKinds(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	b := journal.Batch{Writer: 1, Seq: 1, Records: []journal.Record{{Ref: engine.InventoryRef(number, 3), Stream: 8, First: 1, Last: 1, Bytes: []byte("no facts")}}}
-	w.tx(func(tx pgx.Tx) error { return w.outbox.Apply(t.Context(), tx, []journal.Batch{b}) })
+	w.tx(func(tx pgx.Tx) error { return w.queue.Apply(t.Context(), tx, []journal.Batch{b}) })
 	b.Records[0].Ref = engine.EventRef(number)
-	require.Error(t, pgx.BeginFunc(t.Context(), w.pool, func(tx pgx.Tx) error { return w.outbox.Apply(t.Context(), tx, []journal.Batch{b}) }))
+	require.Error(t, pgx.BeginFunc(t.Context(), w.pool, func(tx pgx.Tx) error { return w.queue.Apply(t.Context(), tx, []journal.Batch{b}) }))
 }

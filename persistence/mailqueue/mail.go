@@ -44,11 +44,11 @@ const (
 )
 
 // Priorities within a queue: River's, 1 to 4. A page of an audience is made when
-// the letters of the one before it are gone.
+// the mails of the one before it are gone.
 const (
 	ticketsFirst = iota + 1
 	moneyNext
-	newsThen
+	announcementsThen
 	pagesLast
 )
 
@@ -74,8 +74,8 @@ var table = map[Template]terms{
 	OrderCancelled:    {bulkQueue, moneyNext, 24 * time.Hour},
 	RefundDue:         {bulkQueue, moneyNext, 24 * time.Hour},
 	RefundProcessed:   {bulkQueue, moneyNext, 24 * time.Hour},
-	EventChanged:      {bulkQueue, newsThen, 24 * time.Hour},
-	EventCancelled:    {bulkQueue, newsThen, 24 * time.Hour},
+	EventChanged:      {bulkQueue, announcementsThen, 24 * time.Hour},
+	EventCancelled:    {bulkQueue, announcementsThen, 24 * time.Hour},
 }
 
 // Mail is a mail that is to be written and sent: what it is about, for its
@@ -84,16 +84,16 @@ var table = map[Template]terms{
 type Mail struct {
 	ID       string   `json:"id"` // 32 hex digits, the same in every attempt
 	Template Template `json:"mail"`
-	// Subject is what no two letters of a Mail may be about, such as a fact; ""
-	// lets the letter be sent in any case.
+	// Subject is what no two mails of a Mail may be about, such as a fact; ""
+	// lets the mail be sent in any case.
 	Subject string `json:"-"`
-	// Queued is when the letter was put out. A Carry has it.
+	// Queued is when the mail was put out. A Send has it.
 	Queued time.Time `json:"-"`
-	end    time.Time // of the letter's life
+	end    time.Time // of the mail's life
 
 	To     string `json:"to,omitzero"` // bare address; "": the order's buyer
 	Name   string `json:"name,omitzero"`
-	Secret []byte `json:"secret,omitzero"` // sealed for the letter's ID
+	Secret []byte `json:"secret,omitzero"` // sealed for the mail's ID
 
 	Order        string `json:"order,omitzero"` // id
 	Event        int64  `json:"event,omitzero"`
@@ -109,14 +109,14 @@ type Mail struct {
 	Gone         bool   `json:"gone,omitzero"`     // it said so
 }
 
-// NewID is the ID of a letter that is about nothing in particular.
+// NewID is the ID of a mail that is about nothing in particular.
 func NewID() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails
 	return hex.EncodeToString(b[:])
 }
 
-// number gives the letter its ID: of its Mail and Subject, if it has one.
+// number gives the mail its ID: of its Mail and Subject, if it has one.
 func (l *Mail) number() {
 	switch {
 	case l.Subject != "":
@@ -136,7 +136,7 @@ func (l Mail) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: t.queue, Priority: t.priority, MaxAttempts: len(pauses) + 1}
 }
 
-// MarshalJSON writes the letter as Postgres takes it.
+// MarshalJSON writes the mail as Postgres takes it.
 func (l Mail) MarshalJSON() ([]byte, error) {
 	type plain Mail
 	return storable(plain(l))

@@ -2,11 +2,11 @@
 // and sees each of them through: it decides which fact mails what (facts.go),
 // who hears of an event's changes (news.go), and how often a mail is tried
 // (worker.go). What a mail says and how it leaves is not its business: the node
-// gives it a Carry for that.
+// gives it a Send for that.
 //
-// Handlers Queue letters; the follower of facts calls Apply in its transaction,
-// so that what a fact mails is put out once for it. A letter with a Subject is
-// put out once, ever. A letter that was taken up by a process that died is taken
+// Handlers Queue mails; the follower of facts calls Apply in its transaction,
+// so that what a fact mails is put out once for it. A mail with a Subject is
+// put out once, ever. A mail that was taken up by a process that died is taken
 // up again, so a mail may, rarely, be sent twice, with one Message-ID.
 //
 // Mails that nobody pays for are capped (caps.go).
@@ -34,7 +34,7 @@ import (
 )
 
 const (
-	// promptMax is how many prompt letters may wait: the limits of rates keep
+	// promptMax is how many prompt mails may wait: the limits of rates keep
 	// people from it, and a flood of many addresses meets it.
 	promptMax = 10_000
 	// countEvery is how old a count of what waits may be.
@@ -43,21 +43,21 @@ const (
 	countTime = 2 * time.Second
 )
 
-// Config is what an Outbox is made of.
+// Config is what an Queue is made of.
 type Config struct {
 	Pool *pgxpool.Pool
 	Log  *slog.Logger
 	// Settle is how long an event must be left alone before its holders hear
 	// of a change: who corrects a mistake writes to nobody. 0: 10 minutes.
 	Settle time.Duration
-	// Busy says whether the node has more to do than write letters that can
+	// Busy says whether the node has more to do than write mails that can
 	// wait. nil: it never has.
 	Busy func() bool
 	// Scale multiplies the caps of mails that nobody pays for. 0: 1.
 	Scale float64
 }
 
-// Queue takes letters. Its methods may be called by any goroutine.
+// Queue takes mails. Its methods may be called by any goroutine.
 type Queue struct {
 	pool   *pgxpool.Pool
 	jobs   *river.Client[pgx.Tx] // inserts; works nothing
@@ -75,7 +75,7 @@ type Queue struct {
 	queued                       prometheus.GaugeFunc
 }
 
-// New makes an outbox on a database that is up to date.
+// New makes a queue on a database that is up to date.
 func New(cfg Config) (*Queue, error) {
 	// River tells its workers of new jobs at most once in FetchCooldown: a login
 	// code that comes right after another one must not wait for their next poll.
@@ -83,7 +83,7 @@ func New(cfg Config) (*Queue, error) {
 		Logger: slog.New(slog.DiscardHandler), FetchCooldown: time.Millisecond, SkipUnknownJobCheck: true,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("outbox: %w", err)
+		return nil, fmt.Errorf("mailqueue: %w", err)
 	}
 	o := &Queue{pool: cfg.Pool, jobs: jobs, model: readmodel.New(cfg.Pool), log: cfg.Log, settle: cfg.Settle, busy: cfg.Busy}
 	if o.settle == 0 {
@@ -99,9 +99,9 @@ func New(cfg Config) (*Queue, error) {
 	return o, nil
 }
 
-// Queue puts a letter out, which is sent soon. It is durable when Queue returns.
+// Add puts a mail out, which is sent soon. It is durable when Add returns.
 // Too many that wait are refused with OVERLOADED.
-func (o *Queue) Queue(ctx context.Context, l Mail) error {
+func (o *Queue) Add(ctx context.Context, l Mail) error {
 	waiting, err := o.count(ctx)
 	if err != nil {
 		return err
@@ -109,22 +109,22 @@ func (o *Queue) Queue(ctx context.Context, l Mail) error {
 	if waiting[promptQueue] >= promptMax {
 		return engine.Refuse(engine.Overloaded, nil)
 	}
-	return pgx.BeginFunc(ctx, o.pool, func(tx pgx.Tx) error { return o.Put(ctx, tx, l) })
+	return pgx.BeginFunc(ctx, o.pool, func(tx pgx.Tx) error { return o.AddIn(ctx, tx, l) })
 }
 
-// Put puts letters out within a transaction: the new ones among those that have a
+// AddIn puts mails out within a transaction: the new ones among those that have a
 // Subject, and all others.
-func (o *Queue) Put(ctx context.Context, tx pgx.Tx, letters ...Mail) error {
+func (o *Queue) AddIn(ctx context.Context, tx pgx.Tx, mails ...Mail) error {
 	var ids [][16]byte
-	for i := range letters {
-		l := &letters[i]
+	for i := range mails {
+		l := &mails[i]
 		l.number()
 		if l.Subject == "" {
 			continue
 		}
 		var id [16]byte
 		if _, err := hex.Decode(id[:], []byte(l.ID)); err != nil {
-			return fmt.Errorf("outbox: id of a letter: %w", err)
+			return fmt.Errorf("mailqueue: id of a mail: %w", err)
 		}
 		ids = append(ids, id)
 	}
@@ -133,8 +133,8 @@ func (o *Queue) Put(ctx context.Context, tx pgx.Tx, letters ...Mail) error {
 		return err
 	}
 	var jobs []river.InsertManyParams
-	for i := range letters {
-		l := &letters[i]
+	for i := range mails {
+		l := &mails[i]
 		if l.Subject == "" || fresh[l.ID] {
 			delete(fresh, l.ID) // two of one batch are about the same
 			jobs = append(jobs, river.InsertManyParams{Args: *l})
@@ -151,7 +151,7 @@ func unseen(ctx context.Context, tx pgx.Tx, ids [][16]byte) (map[string]bool, er
 	const note = `INSERT INTO mails (id) SELECT unnest($1::uuid[]) ON CONFLICT DO NOTHING RETURNING id`
 	rows, err := tx.Query(ctx, note, ids)
 	if err != nil {
-		return nil, fmt.Errorf("outbox: note letters: %w", err)
+		return nil, fmt.Errorf("mailqueue: note mails: %w", err)
 	}
 	fresh := make(map[string]bool, len(ids))
 	var id [16]byte
@@ -160,7 +160,7 @@ func unseen(ctx context.Context, tx pgx.Tx, ids [][16]byte) (map[string]bool, er
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("outbox: note letters: %w", err)
+		return nil, fmt.Errorf("mailqueue: note mails: %w", err)
 	}
 	return fresh, nil
 }
@@ -170,12 +170,12 @@ func (o *Queue) insert(ctx context.Context, tx pgx.Tx, jobs []river.InsertManyPa
 		return nil
 	}
 	if _, err := o.jobs.InsertManyFastTx(ctx, tx, jobs); err != nil {
-		return fmt.Errorf("outbox: put letters out: %w", err)
+		return fmt.Errorf("mailqueue: put mails out: %w", err)
 	}
 	return nil
 }
 
-// count is how many letters of each queue wait or are being sent, as of a moment
+// count is how many mails of each queue wait or are being sent, as of a moment
 // ago. One caller at a time counts; the others take the count before.
 func (o *Queue) count(ctx context.Context) (map[string]int, error) {
 	if waiting, fresh := o.lastCount(); fresh {
@@ -188,7 +188,7 @@ WHERE state IN ('available', 'running', 'retryable', 'scheduled') AND queue IN (
 	defer cancel()
 	rows, err := o.pool.Query(ctx, count, promptQueue, bulkQueue, Mail{}.Kind())
 	if err != nil {
-		return nil, fmt.Errorf("outbox: count letters: %w", err)
+		return nil, fmt.Errorf("mailqueue: count mails: %w", err)
 	}
 	waiting := make(map[string]int)
 	var queue string
@@ -198,7 +198,7 @@ WHERE state IN ('available', 'running', 'retryable', 'scheduled') AND queue IN (
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("outbox: count letters: %w", err)
+		return nil, fmt.Errorf("mailqueue: count mails: %w", err)
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -38,11 +38,11 @@ func TestEveryFactIsJudged(t *testing.T) {
 func TestQueue(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.work(w.sent.carry)
+	w.work(w.sent.send)
 	id := NewID()
 	want := Mail{ID: id, Template: LoginCode, To: "ada@example.org", Name: "Ada", Secret: []byte{0, 1, 255}}
-	require.NoError(t, w.outbox.Queue(t.Context(), want))
-	require.NoError(t, w.outbox.Queue(t.Context(), Mail{Template: Invitation, Name: "a\x00\\u0000\xff", To: "eve@example.org"}))
+	require.NoError(t, w.queue.Add(t.Context(), want))
+	require.NoError(t, w.queue.Add(t.Context(), Mail{Template: Invitation, Name: "a\x00\\u0000\xff", To: "eve@example.org"}))
 	w.done()
 	require.Len(t, w.sent.all(), 2)
 	for _, l := range w.sent.all() {
@@ -56,7 +56,7 @@ func TestQueue(t *testing.T) {
 		require.NotEqual(t, id, l.ID)
 		require.Equal(t, "a\ufffd\\ufffd\ufffd", l.Name)
 	}
-	require.InDelta(t, 1, testutil.ToFloat64(w.outbox.sent.WithLabelValues("login_code")), 0)
+	require.InDelta(t, 1, testutil.ToFloat64(w.queue.sent.WithLabelValues("login_code")), 0)
 	require.Equal(t, map[string]int{"completed": 2}, w.states())
 }
 
@@ -68,9 +68,9 @@ func TestQueueFull(t *testing.T) {
 		promptQueue, promptMax)
 	require.NoError(t, err)
 	var refusal *engine.Refusal
-	require.ErrorAs(t, w.outbox.Queue(t.Context(), Mail{Template: LoginCode, To: "ada@example.org"}), &refusal)
+	require.ErrorAs(t, w.queue.Add(t.Context(), Mail{Template: LoginCode, To: "ada@example.org"}), &refusal)
 	require.Equal(t, engine.Overloaded, refusal.Code)
-	require.InDelta(t, promptMax, testutil.ToFloat64(w.outbox.queued), 0)
+	require.InDelta(t, promptMax, testutil.ToFloat64(w.queue.queued), 0)
 }
 
 // TestOnce: what has a subject is put out once, whoever puts it out and when; and
@@ -78,10 +78,10 @@ func TestQueueFull(t *testing.T) {
 func TestOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	letter := Mail{Template: OrderConfirmation, Subject: "7/1", Order: "x"}
+	mail := Mail{Template: OrderConfirmation, Subject: "7/1", Order: "x"}
 	undone := errors.New("undone")
 	require.ErrorIs(t, pgx.BeginFunc(t.Context(), w.pool, func(tx pgx.Tx) error {
-		require.NoError(t, w.outbox.Put(t.Context(), tx, letter))
+		require.NoError(t, w.queue.AddIn(t.Context(), tx, mail))
 		return undone
 	}), undone)
 	require.Empty(t, w.put())
@@ -89,9 +89,9 @@ func TestOnce(t *testing.T) {
 	for range 8 {
 		wg.Go(func() {
 			err := pgx.BeginFunc(t.Context(), w.pool, func(tx pgx.Tx) error {
-				other := letter
+				other := mail
 				other.Template = RefundDue
-				return w.outbox.Put(t.Context(), tx, letter, other, letter, Mail{Template: Invitation}, Mail{Template: Invitation})
+				return w.queue.AddIn(t.Context(), tx, mail, other, mail, Mail{Template: Invitation}, Mail{Template: Invitation})
 			})
 			if err != nil {
 				t.Error(err)
@@ -106,22 +106,22 @@ func TestOnce(t *testing.T) {
 	}
 	require.Equal(t, map[Template]int{OrderConfirmation: 1, RefundDue: 1, Invitation: 16}, count)
 	require.Len(t, ids, 18)
-	w.work(w.sent.carry)
+	w.work(w.sent.send)
 	w.done()
 	_, err := w.pool.Exec(t.Context(), `DELETE FROM river_job`) // as River does after a while
 	require.NoError(t, err)
-	w.tx(func(tx pgx.Tx) error { return w.outbox.Put(t.Context(), tx, letter) })
+	w.tx(func(tx pgx.Tx) error { return w.queue.AddIn(t.Context(), tx, mail) })
 	require.Empty(t, w.put())
 }
 
-// TestAttempts follows a letter of each mail whose every attempt fails: it is
+// TestAttempts follows a mail of each mail whose every attempt fails: it is
 // tried until its life is over, and never after it.
 func TestAttempts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for mail, terms := range table {
 		tries := 0
-		c := &sender{Queue: w.outbox, carry: func(context.Context, *Mail) (bool, error) {
+		c := &sender{Queue: w.queue, send: func(context.Context, *Mail) (bool, error) {
 			tries++
 			return false, errLater
 		}}
@@ -146,8 +146,8 @@ func TestAttempts(t *testing.T) {
 		require.Equal(t, job.Attempt, tries)
 		require.GreaterOrEqual(t, tries, 5)
 		require.Less(t, tries, len(pauses)+1, "River would end it before we do")
-		require.InDelta(t, 1, testutil.ToFloat64(w.outbox.dead.WithLabelValues(string(mail))), 0)
-		require.InDelta(t, tries-1, testutil.ToFloat64(w.outbox.deferred.WithLabelValues(string(mail))), 0)
+		require.InDelta(t, 1, testutil.ToFloat64(w.queue.dead.WithLabelValues(string(mail))), 0)
+		require.InDelta(t, tries-1, testutil.ToFloat64(w.queue.deferred.WithLabelValues(string(mail))), 0)
 
 		job.Attempt, job.CreatedAt = 1, begun.Add(-terms.life-time.Second)
 		before := tries
@@ -156,7 +156,7 @@ func TestAttempts(t *testing.T) {
 	}
 }
 
-// TestFailures: a letter that cannot be delivered is given up, one that may be is
+// TestFailures: a mail that cannot be delivered is given up, one that may be is
 // tried again under the same id, and one that says nothing is done.
 func TestFailures(t *testing.T) {
 	t.Parallel()
@@ -177,7 +177,7 @@ func TestFailures(t *testing.T) {
 		return true, nil
 	})
 	for _, to := range []string{"nobody", "silence", "ada"} {
-		require.NoError(t, w.outbox.Queue(t.Context(), Mail{Template: PasswordChanged, To: to}))
+		require.NoError(t, w.queue.Add(t.Context(), Mail{Template: PasswordChanged, To: to}))
 	}
 	const hurry = `UPDATE river_job SET state = 'available', scheduled_at = now() WHERE state IN ('available', 'retryable') AND cardinality(errors) = 1`
 	require.Eventually(t, func() bool {
@@ -191,14 +191,14 @@ func TestFailures(t *testing.T) {
 	require.EqualValues(t, 2, tries.Load())
 	require.Equal(t, map[string]int{"completed": 2, "cancelled": 1}, w.states())
 	for counter, want := range map[string]float64{
-		"sent": testutil.ToFloat64(w.outbox.sent.WithLabelValues("password_changed")),
-		"dead": testutil.ToFloat64(w.outbox.dead.WithLabelValues("password_changed")),
+		"sent": testutil.ToFloat64(w.queue.sent.WithLabelValues("password_changed")),
+		"dead": testutil.ToFloat64(w.queue.dead.WithLabelValues("password_changed")),
 	} {
 		require.InDelta(t, 1, want, 0, counter)
 	}
 }
 
-// TestBusy: while the node is busy, letters that can wait go slowly, and those
+// TestBusy: while the node is busy, mails that can wait go slowly, and those
 // that somebody waits for as ever.
 func TestBusy(t *testing.T) {
 	t.Parallel()
@@ -206,7 +206,7 @@ func TestBusy(t *testing.T) {
 		var sent []Template
 		o := &Queue{log: slog.New(slog.DiscardHandler), busy: func() bool { return true }}
 		o.measure()
-		c := &sender{Queue: o, carry: func(_ context.Context, l *Mail) (bool, error) {
+		c := &sender{Queue: o, send: func(_ context.Context, l *Mail) (bool, error) {
 			sent = append(sent, l.Template)
 			return true, nil
 		}}

@@ -24,25 +24,25 @@ const (
 	attemptTime   = 30 * time.Second
 )
 
-// pauses are those between the attempts to send a letter, each changed by up to a
+// pauses are those between the attempts to send a mail, each changed by up to a
 // tenth. Its mail's life ends them.
 var pauses = []time.Duration{
 	5 * time.Second, 15 * time.Second, time.Minute, 3 * time.Minute, 10 * time.Minute, 30 * time.Minute,
 	time.Hour, 2 * time.Hour, 4 * time.Hour, 8 * time.Hour, 8 * time.Hour, 8 * time.Hour,
 }
 
-// ErrUndeliverable is wrapped by the error of a Carry whose letter no further
+// ErrUndeliverable is wrapped by the error of a Send whose mail no further
 // attempt would bring to its reader.
-var ErrUndeliverable = errors.New("outbox: undeliverable")
+var ErrUndeliverable = errors.New("mailqueue: undeliverable")
 
-// Send writes a letter's mail and sends it. It is not sent, without an error,
+// Send writes a mail's mail and sends it. It is not sent, without an error,
 // when there is nothing to say any more. The words of its errors are kept and
 // logged: they name no address.
 type Send func(ctx context.Context, l *Mail) (sent bool, err error)
 
-// Register has a client of River work the outbox's jobs.
-func (o *Queue) Register(workers *river.Workers, queues map[string]river.QueueConfig, carry Send) {
-	river.AddWorker(workers, &sender{Queue: o, carry: carry})
+// Register has a client of River work the queue's jobs.
+func (o *Queue) Register(workers *river.Workers, queues map[string]river.QueueConfig, send Send) {
+	river.AddWorker(workers, &sender{Queue: o, send: send})
 	river.AddWorker(workers, &changer{Queue: o})
 	river.AddWorker(workers, &pager{Queue: o})
 	queues[promptQueue] = river.QueueConfig{MaxWorkers: promptWorkers}
@@ -56,7 +56,7 @@ func (o *Queue) Reclaim(ctx context.Context, client string) error {
 UPDATE river_job SET state = 'available', scheduled_at = now()
 WHERE state = 'running' AND queue IN ($1, $2) AND attempted_by[cardinality(attempted_by)] = $3`
 	if _, err := o.pool.Exec(ctx, reclaim, promptQueue, bulkQueue, client); err != nil {
-		return fmt.Errorf("outbox: reclaim jobs: %w", err)
+		return fmt.Errorf("mailqueue: reclaim jobs: %w", err)
 	}
 	return nil
 }
@@ -64,13 +64,13 @@ WHERE state = 'running' AND queue IN ($1, $2) AND attempted_by[cardinality(attem
 type sender struct {
 	river.WorkerDefaults[Mail]
 	*Queue
-	carry Send
+	send Send
 }
 
 // Timeout is an attempt's.
 func (*sender) Timeout(*river.Job[Mail]) time.Duration { return attemptTime }
 
-// NextRetry is when a letter is tried again.
+// NextRetry is when a mail is tried again.
 func (*sender) NextRetry(job *river.Job[Mail]) time.Time {
 	p := pause(job)
 	return time.Now().Add(p - p/10 + rand.N(p/5)) //nolint:gosec // no secret
@@ -94,7 +94,7 @@ func (c *sender) Work(ctx context.Context, job *river.Job[Mail]) error {
 			return ctx.Err()
 		}
 	}
-	sent, err := c.carry(ctx, l)
+	sent, err := c.send(ctx, l)
 	if w, ok := errors.AsType[*capped](err); ok {
 		c.capped.WithLabelValues(string(l.Template)).Inc()
 		c.log.LogAttrs(ctx, slog.LevelInfo, "mail capped", append(attrs(job, err), slog.Duration("wait", w.wait))...)
@@ -114,7 +114,7 @@ func (c *sender) Work(ctx context.Context, job *river.Job[Mail]) error {
 	return err
 }
 
-// drop gives a letter up.
+// drop gives a mail up.
 func (c *sender) drop(ctx context.Context, job *river.Job[Mail], err error) error {
 	c.dead.WithLabelValues(string(job.Args.Template)).Inc()
 	c.log.LogAttrs(ctx, slog.LevelWarn, "mail dropped", attrs(job, err)...)
@@ -147,14 +147,14 @@ func (o *Queue) measure() {
 	})
 }
 
-// Describe and Collect make the outbox a prometheus.Collector.
+// Describe and Collect make the queue a prometheus.Collector.
 func (o *Queue) Describe(ch chan<- *prometheus.Desc) {
 	for _, c := range []prometheus.Collector{o.sent, o.deferred, o.capped, o.dead, o.queued} {
 		c.Describe(ch)
 	}
 }
 
-// Collect sends the outbox's numbers.
+// Collect sends the queue's numbers.
 func (o *Queue) Collect(ch chan<- prometheus.Metric) {
 	for _, c := range []prometheus.Collector{o.sent, o.deferred, o.capped, o.dead, o.queued} {
 		c.Collect(ch)

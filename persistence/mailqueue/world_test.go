@@ -32,11 +32,11 @@ const within = 30 * time.Second
 // number is the event of these tests.
 const number = 42
 
-// world is an event's stream, read by the read model and by an outbox.
+// world is an event's stream, read by the read model and by a queue.
 type world struct {
 	t      testing.TB
 	pool   *pgxpool.Pool
-	outbox *Queue
+	queue  *Queue
 	writer *readmodel.Writer
 	seq    int64
 	batch  int64
@@ -50,7 +50,7 @@ func newWorld(t testing.TB) *world {
 	w := &world{
 		t: t, pool: persisttest.Migrated(t), writer: readmodel.NewWriter(), seq: 1, serial: 1, now: time.Now().Truncate(time.Millisecond), sent: new(tray),
 	}
-	w.outbox = w.open()
+	w.queue = w.open()
 	return w
 }
 
@@ -74,7 +74,7 @@ func (w *world) happen(facts ...engine.Fact) journal.Batch {
 	w.seq += int64(len(facts))
 	b := journal.Batch{Writer: 1, Seq: w.batch, Records: []journal.Record{r}}
 	w.tx(func(tx pgx.Tx) error { return w.writer.Apply(w.t.Context(), tx, []journal.Batch{b}) })
-	w.tx(func(tx pgx.Tx) error { return w.outbox.Apply(w.t.Context(), tx, []journal.Batch{b}) })
+	w.tx(func(tx pgx.Tx) error { return w.queue.Apply(w.t.Context(), tx, []journal.Batch{b}) })
 	return b
 }
 
@@ -130,14 +130,14 @@ func (w *world) order(email string) *event.OrderCreated {
 	}}
 }
 
-// put are the letters that were put out, the oldest first.
+// put are the mails that were put out, the oldest first.
 func (w *world) put() []Mail {
 	w.t.Helper()
 	rows, err := w.pool.Query(w.t.Context(), `SELECT args FROM river_job WHERE kind = 'mail' ORDER BY id`)
 	require.NoError(w.t, err)
-	letters, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (l Mail, err error) { return l, row.Scan(&l) })
+	mails, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (l Mail, err error) { return l, row.Scan(&l) })
 	require.NoError(w.t, err)
-	return letters
+	return mails
 }
 
 // states counts the jobs of each state.
@@ -157,10 +157,10 @@ func (w *world) states() map[string]int {
 }
 
 // work has a client work the jobs, as fast as it can, until it is stopped.
-func (w *world) work(carry Send) (stop func()) {
+func (w *world) work(send Send) (stop func()) {
 	w.t.Helper()
 	workers, queues := river.NewWorkers(), map[string]river.QueueConfig{}
-	w.outbox.Register(workers, queues, carry)
+	w.queue.Register(workers, queues, send)
 	for name, q := range queues {
 		q.FetchCooldown, q.FetchPollInterval, q.MaxWorkers = time.Millisecond, 20*time.Millisecond, 50
 		queues[name] = q
@@ -193,24 +193,24 @@ func (w *world) done() {
 
 // tray is what was carried.
 type tray struct {
-	mu      sync.Mutex
-	letters []Mail
+	mu    sync.Mutex
+	mails []Mail
 }
 
-func (t *tray) carry(_ context.Context, l *Mail) (bool, error) {
+func (t *tray) send(_ context.Context, l *Mail) (bool, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.letters = append(t.letters, *l)
+	t.mails = append(t.mails, *l)
 	return true, nil
 }
 
 func (t *tray) all() []Mail {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return slices.Clone(t.letters)
+	return slices.Clone(t.mails)
 }
 
-// addresses are those of the letters of a mail, in alphabetical order.
+// addresses are those of the mails of a mail, in alphabetical order.
 func (t *tray) addresses(m Template) []string {
 	var out []string
 	for _, l := range t.all() {

@@ -242,7 +242,7 @@ func (s *Store) tell(ctx context.Context, sources []Enriched) ([]Fact, error) {
 	facts := make([]Fact, 0, len(sources))
 	for i := range sources {
 		src := &sources[i]
-		tellings, err := s.catalogue.Tell(ctx, src)
+		tellings, err := s.catalogue.Build(ctx, src)
 		if err != nil {
 			return nil, fmt.Errorf("told: fact %d of %s: %w", src.Seq, src.Ref.Name(), err)
 		}

@@ -58,10 +58,10 @@ type Catalogue interface {
 	// Covers says whether anything is ever told of facts of a type. Others
 	// are not even decoded.
 	Covers(kind engine.Kind, t engine.FactType) bool
-	// Tell is what is told of a fact, in order. Its error, unless the
+	// Build is what is told of a fact, in order. Its error, unless the
 	// context has ended, is taken for one that the same fact would meet
 	// again: it is set aside.
-	Tell(ctx context.Context, s *Enriched) ([]Draft, error)
+	Build(ctx context.Context, s *Enriched) ([]Draft, error)
 }
 
 // Enriched is a fact of the journal with the records that it is about. Nothing of

@@ -64,7 +64,7 @@ func (teller) Covers(kind engine.Kind, t engine.FactType) bool {
 	return kind == engine.KindInventory && t == new(inventory.Created).FactType()
 }
 
-func (teller) Tell(_ context.Context, s *publicfacts.Enriched) ([]publicfacts.Draft, error) {
+func (teller) Build(_ context.Context, s *publicfacts.Enriched) ([]publicfacts.Draft, error) {
 	data := map[string]any{"title": s.Event.Details.Title, "event": s.Event.Status}
 	typ, n := fmt.Sprintf("%T", s.Fact), 1
 	if s.Order != nil {

@@ -1,4 +1,10 @@
-package accounts
+// Package numbers hands out the numbers of events and ticket types: parts of their
+// ids, by which any node finds their actors.
+//
+// It takes blocks from sequences of Postgres and remembers for a day which number a
+// command was given (table command_numbers), so that a repeated command makes nothing
+// new. Its methods may be called by any goroutine; it has none of its own.
+package numbers
 
 import (
 	"context"
@@ -9,8 +15,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// commandsKept is how long a command's number is known: as long as its answer is
-// repeated.
+// commandsKept is how long the number of a command is known: as long as its answer
+// is repeated.
 const commandsKept = 24 * time.Hour
 
 // leaseSize is how many numbers a node takes at a time.
@@ -26,8 +32,8 @@ type Lease struct {
 	next, last int64
 }
 
-// NewLease leases from a sequence.
-func NewLease(pool *pgxpool.Pool, sequence string) *Lease {
+// New leases from a sequence.
+func New(pool *pgxpool.Pool, sequence string) *Lease {
 	return &Lease{pool: pool, sequence: sequence, next: 1}
 }
 
@@ -48,9 +54,10 @@ func (l *Lease) Next(ctx context.Context) (int64, error) {
 	return n, nil
 }
 
-// Of is the number of what a command makes: a new one, or the one that the same
-// command was given within the last day. Nodes that ask at once are told the same.
-func (l *Lease) Of(ctx context.Context, command [32]byte) (int64, error) {
+// ForCommand is the number of what a command makes: a new one, or the one that the
+// same command was given within the last day. Nodes that ask at the same moment are
+// told the same.
+func (l *Lease) ForCommand(ctx context.Context, command [32]byte) (int64, error) {
 	n, err := l.Next(ctx)
 	if err != nil {
 		return 0, err
