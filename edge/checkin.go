@@ -38,8 +38,11 @@ func (d *Desk) scanTicket(c *route.Call, in *api.ScanTicket) (*api.ScanResult, e
 	if err != nil {
 		return nil, err
 	}
-	if verdict == secrets.Foreign && !d.takeGuess(c, ruleForeign, credentialName(&c.Principal)).Allowed {
-		return foreignScan(), nil
+	if verdict == secrets.Foreign {
+		journaled := d.guessCount(ruleForeign, credentialName(&c.Principal))
+		if !d.guesses.Take(journaled.subject, journaled.perMinute, c.Now).Allowed {
+			return foreignScan(), nil
+		}
 	}
 	r, err := ask[event.ScanReply](c, d, engine.EventRef(number), cmd)
 	if err != nil || r.Status != event.ScanWrongEvent {
@@ -76,37 +79,33 @@ func (d *Desk) guess(c *route.Call, in *api.ScanTicket) (right func(), err error
 	if !secrets.IsShort(in.QRData) {
 		return func() {}, nil
 	}
-	counts := [...]struct {
-		rule RateRule
-		name string
-	}{
-		{ruleDeviceCodes, deviceName(&c.Principal, in.LimitDevice())},
-		{ruleCodes, credentialName(&c.Principal)},
-		{ruleNetCodes, route.Network(c.Client).String()},
+	counts := [...]guessCount{
+		d.guessCount(ruleDeviceCodes, deviceName(&c.Principal, in.LimitDevice())),
+		d.guessCount(ruleCodes, credentialName(&c.Principal)),
+		d.guessCount(ruleNetCodes, route.Network(c.Client).String()),
+	}
+	giveBack := func(some []guessCount) {
+		for _, one := range some {
+			d.guesses.Return(one.subject, one.perMinute, c.Now)
+		}
 	}
 	for i, one := range counts {
-		v := d.takeGuess(c, one.rule, one.name)
-		if v.Allowed {
-			continue
+		if v := d.guesses.Take(one.subject, one.perMinute, c.Now); !v.Allowed {
+			giveBack(counts[:i]) // nobody looks at this code
+			return nil, tooMany(v)
 		}
-		for _, before := range counts[:i] { // nobody looks at this code
-			d.returnGuess(c, before.rule, before.name)
-		}
-		return nil, tooMany(v)
 	}
-	return func() {
-		for _, one := range counts {
-			d.returnGuess(c, one.rule, one.name)
-		}
-	}, nil
+	return func() { giveBack(counts[:]) }, nil
 }
 
-func (d *Desk) takeGuess(c *route.Call, r RateRule, name string) limit.Verdict {
-	return d.guesses.Take(d.guesses.Of(r.Name, name), scaled(r.PerMinute, d.LimitsScale), c.Now)
+// guessCount is a count of wrong codes: whose, and how many are allowed in a minute.
+type guessCount struct {
+	subject   limit.Subject
+	perMinute int
 }
 
-func (d *Desk) returnGuess(c *route.Call, r RateRule, name string) {
-	d.guesses.Return(d.guesses.Of(r.Name, name), scaled(r.PerMinute, d.LimitsScale), c.Now)
+func (d *Desk) guessCount(r RateRule, name string) guessCount {
+	return guessCount{d.guesses.Of(r.Name, name), scaled(r.PerMinute, d.LimitsScale)}
 }
 
 func (d *Desk) gateStats(c *route.Call, in *api.ByID) (*api.GateStats, error) {
