@@ -71,7 +71,7 @@ type config struct {
 	AllowUnsafe       bool          `env:"BOXOFFICE_ALLOW_UNSAFE_POSTGRES" help:"Run on a Postgres that may forget commits."`
 	AllowInstall      bool          `env:"BOXOFFICE_ALLOW_INSTALL" default:"true" negatable:"" help:"Install Debian's Postgres when there is none and we may."`
 	Lanes             int           `env:"BOXOFFICE_LANES" default:"1" help:"Journal lanes of the node."`
-	HeapRoom          int           `env:"BOXOFFICE_HEAP_ROOM" default:"-1" help:"Megabytes that may be allocated between two collections of garbage, kept ready while no orders come; an eighth of the memory below 0, none at 0."`
+	HeapRoom          int           `env:"BOXOFFICE_HEAP_ROOM" default:"0" help:"Megabytes that may be allocated between two collections of garbage, kept ready for a rush while no orders come; an eighth of the memory at -1, none at 0."`
 	MetricsListen     string        `env:"BOXOFFICE_METRICS_LISTEN" help:"Address that serves /metrics, for Prometheus alone; if empty, only programs on this machine read it, at the API's address."`
 	Pprof             string        `env:"BOXOFFICE_PPROF_LISTEN" help:"Loopback address for profiles; none if empty."`
 	LogLevel          slog.Level    `env:"BOXOFFICE_LOG_LEVEL" default:"INFO" help:"DEBUG, INFO, WARN or ERROR."`

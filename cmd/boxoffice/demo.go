@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/google/uuid"
+
 	"boxoffice/edge/venuemap"
 )
 
@@ -122,8 +124,29 @@ func (r *demoRefusal) Error() string { return fmt.Sprintf("demo: %s answered %d"
 // fields are a request's body.
 type fields = map[string]any
 
-// send sends a request and reads what stands under data.
+// demoPatience is for how long the demo repeats a request that is answered 503: a
+// machine that has much else to do is slow at hashing its password.
+const demoPatience = time.Minute
+
+// send sends a request, again while the node has no time for it, and reads what stands
+// under data.
 func (d *demo) send(ctx context.Context, method, path string, body, data any) error {
+	key, until := uuid.NewString(), time.Now().Add(demoPatience)
+	for {
+		err := d.sendOnce(ctx, key, method, path, body, data)
+		var refused *demoRefusal
+		if !errors.As(err, &refused) || refused.status != http.StatusServiceUnavailable || time.Now().After(until) {
+			return err
+		}
+		select {
+		case <-time.After(time.Second):
+		case <-ctx.Done():
+			return err
+		}
+	}
+}
+
+func (d *demo) sendOnce(ctx context.Context, key, method, path string, body, data any) error {
 	var b bytes.Buffer
 	if body != nil {
 		if err := json.NewEncoder(&b).Encode(body); err != nil {
@@ -134,6 +157,7 @@ func (d *demo) send(ctx context.Context, method, path string, body, data any) er
 	if err != nil {
 		return fmt.Errorf("demo: %w", err)
 	}
+	req.Header.Set("Idempotency-Key", key)
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}

@@ -100,6 +100,7 @@ func (b *bench) startNode(ctx context.Context, dir, database string, env ...stri
 			"BOXOFFICE_DATABASE_URL=" + database,
 			"BOXOFFICE_MASTER_KEY=" + hex.EncodeToString(master[:]),
 			"BOXOFFICE_LIMITS_SCALE=1000000",
+			"BOXOFFICE_HEAP_ROOM=-1", // as docs/operations.md says for a sale
 			"BOXOFFICE_LOG_LEVEL=WARN",
 		}, env...),
 	})

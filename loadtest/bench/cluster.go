@@ -41,7 +41,7 @@ func (b *bench) measureCluster(ctx context.Context) (err error) {
 	}
 	cl, err := rig.StartCluster(ctx, rig.ClusterConfig{
 		Binary: b.cmd.Binary, Dir: dir, Nodes: clusterNodes, Log: slog.New(slog.DiscardHandler),
-		Env: []string{"BOXOFFICE_LIMITS_SCALE=1000000", "BOXOFFICE_LOG_LEVEL=WARN"},
+		Env: []string{"BOXOFFICE_LIMITS_SCALE=1000000", "BOXOFFICE_HEAP_ROOM=-1", "BOXOFFICE_LOG_LEVEL=WARN"},
 	})
 	if err != nil {
 		return err
