@@ -299,7 +299,7 @@ func TestGracePeriods(t *testing.T) {
 func TestPaths(t *testing.T) {
 	t.Parallel()
 	var served []string
-	for _, m := range regexp.MustCompile(`s\.read\("([^"]+)"`).FindAllStringSubmatch(read(t, "../edge/health.go"), -1) {
+	for _, m := range regexp.MustCompile(`s\.read\("([^"]+)"`).FindAllStringSubmatch(read(t, "../edge/server/health.go"), -1) {
 		served = append(served, m[1])
 	}
 	set := read(t, chart+"/templates/statefulset.yaml")

@@ -32,7 +32,7 @@ func (d *Desk) register(c *route.Call, in *api.Register) (*api.Session, error) {
 		}
 	}
 	u, err := d.Accounts.Register(c.Context, accounts.Registration{
-		Email: normalEmail(in.Email), PasswordHash: hash, FirstName: in.FirstName, LastName: in.LastName,
+		Email: route.NormalEmail(in.Email), PasswordHash: hash, FirstName: in.FirstName, LastName: in.LastName,
 		Phone: in.Phone, Organization: name,
 	})
 	if errors.Is(err, accounts.ErrEmailTaken) {
@@ -49,7 +49,7 @@ func (d *Desk) login(c *route.Call, in *api.Login) (*api.SignIn, error) {
 	if err := d.Hasher.Full(); err != nil {
 		return nil, err
 	}
-	email := normalEmail(in.Email)
+	email := route.NormalEmail(in.Email)
 	u, err := d.Accounts.UserByEmail(c.Context, email)
 	if err != nil {
 		return nil, err
@@ -181,7 +181,8 @@ func (d *Desk) logoutAll(c *route.Call, _ *route.None) (*api.LoggedOut, error) {
 
 // The subjects of changes (accounts.Change).
 func sessionSubject(id uuid.UUID) string { return "session/" + id.String() }
-func userSubject(id int64) string        { return "user/" + strconv.FormatInt(id, 10) }
+
+func userSubject(id int64) string { return "user/" + strconv.FormatInt(id, 10) }
 
 func (d *Desk) sessions(c *route.Call, _ *route.None) (*api.Sessions, error) {
 	all, err := d.Accounts.Sessions(c.Context, c.Principal.User)
@@ -205,7 +206,7 @@ func (d *Desk) EnsureAdmin(ctx context.Context, email, password string) error {
 	if err != nil {
 		return fmt.Errorf("platform administrator: %w", err)
 	}
-	return d.Accounts.EnsureAdmin(ctx, normalEmail(email), hash)
+	return d.Accounts.EnsureAdmin(ctx, route.NormalEmail(email), hash)
 }
 
 func userView(u *accounts.User, member []accounts.Membership) api.User {
@@ -220,6 +221,3 @@ func userView(u *accounts.User, member []accounts.Membership) api.User {
 	}
 	return v
 }
-
-// normalEmail is the form in which addresses are compared.
-func normalEmail(s string) string { return strings.ToLower(strings.TrimSpace(s)) }

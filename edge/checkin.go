@@ -39,7 +39,7 @@ func (d *Desk) scanTicket(c *route.Call, in *api.ScanTicket) (*api.ScanResult, e
 		return nil, err
 	}
 	if verdict == secrets.Foreign {
-		journaled := d.guessCount(ruleForeign, credentialName(&c.Principal))
+		journaled := d.guessCount(limit.RuleForeign, limit.CredentialName(&c.Principal))
 		if !d.guesses.Take(journaled.subject, journaled.perMinute, c.Now).Allowed {
 			return foreignScan(), nil
 		}
@@ -80,9 +80,9 @@ func (d *Desk) guess(c *route.Call, in *api.ScanTicket) (right func(), err error
 		return func() {}, nil
 	}
 	counts := [...]guessCount{
-		d.guessCount(ruleDeviceCodes, deviceName(&c.Principal, in.LimitDevice())),
-		d.guessCount(ruleCodes, credentialName(&c.Principal)),
-		d.guessCount(ruleNetCodes, route.Network(c.Client).String()),
+		d.guessCount(limit.RuleDeviceCodes, limit.DeviceName(&c.Principal, in.LimitDevice())),
+		d.guessCount(limit.RuleCodes, limit.CredentialName(&c.Principal)),
+		d.guessCount(limit.RuleNetCodes, route.Network(c.Client).String()),
 	}
 	giveBack := func(some []guessCount) {
 		for _, one := range some {
@@ -92,7 +92,7 @@ func (d *Desk) guess(c *route.Call, in *api.ScanTicket) (right func(), err error
 	for i, one := range counts {
 		if v := d.guesses.Take(one.subject, one.perMinute, c.Now); !v.Allowed {
 			giveBack(counts[:i]) // nobody looks at this code
-			return nil, tooMany(v)
+			return nil, limit.Refuse(v)
 		}
 	}
 	return func() { giveBack(counts[:]) }, nil
@@ -104,8 +104,8 @@ type guessCount struct {
 	perMinute int
 }
 
-func (d *Desk) guessCount(r RateRule, name string) guessCount {
-	return guessCount{d.guesses.Of(r.Name, name), scaled(r.PerMinute, d.LimitsScale)}
+func (d *Desk) guessCount(r limit.RateRule, name string) guessCount {
+	return guessCount{d.guesses.Of(r.Name, name), limit.Scale(r.PerMinute, d.LimitsScale)}
 }
 
 func (d *Desk) gateStats(c *route.Call, in *api.ByID) (*api.GateStats, error) {

@@ -20,7 +20,7 @@ const codeDigits = 6
 // requestCode mails a login code to an address. Nothing here asks whether the
 // address has an account: the account is made by who brings the code.
 func (d *Desk) requestCode(c *route.Call, in *api.CodeRequest) (*api.CodeSent, error) {
-	email, code := normalEmail(in.Email), newCode()
+	email, code := route.NormalEmail(in.Email), newCode()
 	wait, err := d.Accounts.RequestCode(c.Context, email, in.Name, d.Secrets.LoginCode(email, code))
 	if err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func newCode() string {
 }
 
 func (d *Desk) exchangeCode(c *route.Call, in *api.CodeExchange) (*api.SignIn, error) {
-	email := normalEmail(in.Email)
+	email := route.NormalEmail(in.Email)
 	u, taken, err := d.Accounts.ExchangeCode(c.Context, email, d.Secrets.LoginCode(email, in.Code))
 	switch {
 	case errors.Is(err, accounts.ErrCodeInvalid):

@@ -1,3 +1,7 @@
+// Package edge holds the route table (routes.go) and its handlers, one file per
+// resource: each takes a route.Call with its typed request, asks actors and tables,
+// and answers with a record of edge/api or a refusal. How requests come to them is
+// edge/server.
 package edge
 
 import (
@@ -194,5 +198,5 @@ func (d *Desk) ownEvent(c *route.Call, id string) (int64, error) {
 	if !ok {
 		return 0, &engine.Refusal{Code: engine.EventNotFound}
 	}
-	return number, granted(c.Op, g)
+	return number, route.CheckGrant(c.Op, g)
 }

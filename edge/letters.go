@@ -13,6 +13,7 @@ import (
 
 	"boxoffice/edge/api"
 	"boxoffice/edge/mail"
+	"boxoffice/edge/route"
 	"boxoffice/edge/secrets"
 	"boxoffice/edge/view"
 	"boxoffice/engine"
@@ -154,7 +155,7 @@ func (d *Desk) admitOrder(ctx context.Context, l *mailqueue.Mail, o *event.Order
 			return false, err
 		}
 		if o.Name != "" {
-			if err := d.Accounts.NoteBuyer(ctx, normalEmail(o.Email), o.Name); err != nil {
+			if err := d.Accounts.NoteBuyer(ctx, route.NormalEmail(o.Email), o.Name); err != nil {
 				return false, err
 			}
 		}
@@ -171,7 +172,7 @@ func (d *Desk) admitOrder(ctx context.Context, l *mailqueue.Mail, o *event.Order
 	if !unpaid {
 		return true, nil
 	}
-	who := mailqueue.Unpaid{Recipient: normalEmail(to)}
+	who := mailqueue.Unpaid{Recipient: route.NormalEmail(to)}
 	// The velocity rules bound what guests order, and not what the organization orders
 	// itself (Client 0), nor whom the lines name.
 	if o.Client == 0 || l.Template == mailqueue.AttendeeTickets && o.Total == 0 {
@@ -225,9 +226,9 @@ func ticketMail(r *api.TicketRecord, codes *secrets.Codes, serial uint32) mail.T
 // tellAttendees puts out a letter with their tickets for everybody whom the lines of
 // an order name beside its buyer: one for each address and order, ever.
 func (d *Desk) tellAttendees(ctx context.Context, o *event.Order) error {
-	told := map[string]bool{"": true, normalEmail(o.Email): true}
+	told := map[string]bool{"": true, route.NormalEmail(o.Email): true}
 	for i := range o.Lines {
-		to := normalEmail(o.Lines[i].AttendeeEmail)
+		to := route.NormalEmail(o.Lines[i].AttendeeEmail)
 		if told[to] {
 			continue
 		}
@@ -250,7 +251,7 @@ func (d *Desk) writeAttendee(ctx context.Context, l *mailqueue.Mail, o *event.Or
 	codes, about := d.Secrets.Event(o.ID.Event()), new(mail.Order)
 	records := view.Tickets(o, d.publicID(o.ID.Event()), codes, where)
 	for i := range records {
-		if normalEmail(records[i].Holder.Email) != normalEmail(l.To) {
+		if route.NormalEmail(records[i].Holder.Email) != route.NormalEmail(l.To) {
 			continue
 		}
 		if about.Count++; about.Count <= mail.MaxTickets {

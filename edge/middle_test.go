@@ -15,6 +15,7 @@ import (
 	"boxoffice/edge/api"
 	"boxoffice/edge/route"
 	"boxoffice/edge/secrets"
+	"boxoffice/edge/server"
 	"boxoffice/engine"
 )
 
@@ -59,9 +60,9 @@ func warm(b *testing.B, d *Desk, credential string, p *proof) {
 
 func measure(b *testing.B, d *Desk, path, body, credential string) {
 	b.Helper()
-	serve := func(op route.Op, cfg Config) func() {
+	serve := func(op route.Op, cfg server.Config) func() {
 		cfg.Ops, cfg.Log, cfg.Metrics = []route.Op{op}, slog.New(slog.DiscardHandler), prometheus.NewRegistry()
-		s, err := New(cfg)
+		s, err := server.New(cfg)
 		require.NoError(b, err)
 		ctx, req := new(fasthttp.RequestCtx), new(fasthttp.Request)
 		req.SetRequestURI("http://x" + op.Path)
@@ -72,12 +73,12 @@ func measure(b *testing.B, d *Desk, path, body, credential string) {
 			req.Header.Set("Authorization", "Bearer "+credential)
 		}
 		ctx.Init(req, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}, nil)
-		s.handle(ctx)
+		s.Handle(ctx)
 		require.Equal(b, 204, ctx.Response.StatusCode(), string(ctx.Response.Body()))
 		return func() {
 			ctx.Response.Reset()
 			ctx.ResetUserValues()
-			s.handle(ctx)
+			s.Handle(ctx)
 		}
 	}
 	op := route.Op{
@@ -87,12 +88,12 @@ func measure(b *testing.B, d *Desk, path, body, credential string) {
 	if path == "scan" {
 		op.Handler, op.Tier = nothing[api.ScanTicket](), route.TierCheckin
 	}
-	bare := serve(op, Config{})
+	bare := serve(op, server.Config{})
 	if credential != "" {
 		op.Auth, op.Scope = route.Member|route.Key, route.CheckinWrite
 	}
-	full := serve(op, Config{
-		Env: "test", Authenticate: d.Authenticate, Limits: NewLimits(1e6, d.OpenOrder), Origins: []string{"*"}, HTTPS: true,
+	full := serve(op, server.Config{
+		Env: "test", Authenticate: d.Authenticate, Limits: server.NewLimits(1e6, d.OpenOrder), Origins: []string{"*"}, HTTPS: true,
 	})
 	var spent [2]time.Duration
 	const block = 100 // requests in turn, so that both see the same machine

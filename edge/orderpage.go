@@ -1,10 +1,8 @@
 package edge
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"net/url"
 	"slices"
 	"strconv"
@@ -26,10 +24,6 @@ const orderPageTickets = 50
 
 // orderPageOp is what the page of an order does, for what judges by operations.
 var orderPageOp = route.Op{ID: "orderPage", Method: fasthttp.MethodGet, Auth: route.OrderToken, Tier: route.TierPublic}
-
-// OrderPage returns what the page of an order shows from its ticket number from on,
-// counted from 0, or refuses as getOrder does.
-type OrderPage func(ctx context.Context, id, token string, from int, now time.Time) (*web.Order, error)
 
 // OrderPage is what people see who open the link to an order that was mailed.
 func (d *Desk) OrderPage(ctx context.Context, id, token string, from int, now time.Time) (*web.Order, error) {
@@ -102,54 +96,4 @@ func pageTicket(t *api.Ticket, gated bool) web.OrderTicket {
 		v.Payload, v.Short = t.QR, t.ShortCode
 	}
 	return v
-}
-
-// orderPage serves the page of an order. The token is in the query: the page works
-// without a script, no page that it links to learns of it (Referrer-Policy), and
-// addresses are not logged.
-func (s *Server) orderPage(page *web.OrderPage) fasthttp.RequestHandler {
-	return func(ctx *fasthttp.RequestCtx) {
-		x := exchangeOf(ctx)
-		if x.limits != nil {
-			network := route.Network(clientAddress(ctx, s.cfg.TrustedProxies)).String()
-			if err := x.limits.take(x, route.TierPublic, network, route.Limits[route.TierPublic].PerMinute); err != nil {
-				s.fail(ctx, x, err)
-				return
-			}
-		}
-		o, err := s.orderOf(ctx, x)
-		status := fasthttp.StatusOK
-		if r, ok := errors.AsType[*engine.Refusal](err); ok && (r.Code == engine.OrderNotFound || r.Code == engine.Unauthorized) {
-			o, status, err = new(web.Order), fasthttp.StatusNotFound, nil
-		}
-		var body bytes.Buffer
-		if err == nil {
-			err = page.Write(&body, o)
-		}
-		if err != nil {
-			s.fail(ctx, x, err)
-			return
-		}
-		ctx.SetStatusCode(status)
-		h := &ctx.Response.Header
-		h.SetCanonical(headerCacheControl, noStore)
-		h.SetCanonical(headerPolicy, []byte(web.Policy))
-		h.Set("X-Robots-Tag", "noindex")
-		ctx.SetContentType("text/html; charset=utf-8")
-		ctx.SetBody(body.Bytes())
-	}
-}
-
-// orderOf is what the page shows to a request. One without a token is a payer's whom
-// the provider has led back: nothing is looked up for it, so that it says nothing of
-// which orders there are.
-func (s *Server) orderOf(ctx *fasthttp.RequestCtx, x *exchange) (*web.Order, error) {
-	query := ctx.QueryArgs()
-	token := string(query.Peek("token"))
-	if token == "" {
-		return &web.Order{Returned: true}, nil
-	}
-	id, _ := ctx.UserValue("id").(string)
-	from, _ := strconv.Atoi(string(query.Peek("from"))) // 0 for what is none
-	return s.cfg.OrderPage(s.base, id, token, from, x.now)
 }

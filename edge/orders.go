@@ -32,7 +32,7 @@ func (d *Desk) placeOrder(c *route.Call, in *api.PlaceOrder) (*api.Order, error)
 		return nil, err
 	}
 	address := cmp.Or(in.GuestEmail, c.Principal.Email) // who is signed in need not say it
-	email := normalEmail(address)
+	email := route.NormalEmail(address)
 	if email == "" {
 		return nil, route.Invalid(route.Issue{Path: "guestEmail", Code: route.IssueRequired, Message: "is required"})
 	}
@@ -84,7 +84,7 @@ func (d *Desk) boxOffice(c *route.Call, org int64, code engine.Code) error {
 	if !ok {
 		return &engine.Refusal{Code: code}
 	}
-	return granted(c.Op, g)
+	return route.CheckGrant(c.Op, g)
 }
 
 // orderLines reads the lines' ticket types, which name their event.
@@ -251,7 +251,7 @@ func (d *Desk) openOrder(c *route.Call, text string, tokens ...string) (*event.O
 		if !member {
 			return nil, &engine.Refusal{Code: engine.OrderNotFound}
 		}
-		if err := granted(c.Op, grant); err != nil {
+		if err := route.CheckGrant(c.Op, grant); err != nil {
 			return nil, err
 		}
 	}
@@ -259,7 +259,7 @@ func (d *Desk) openOrder(c *route.Call, text string, tokens ...string) (*event.O
 	if err != nil {
 		return nil, err
 	}
-	if c.Principal.EmailProven && normalEmail(c.Principal.Email) == normalEmail(o.Email) {
+	if c.Principal.EmailProven && route.NormalEmail(c.Principal.Email) == route.NormalEmail(o.Email) {
 		return o, nil
 	}
 	over := false
@@ -272,7 +272,7 @@ func (d *Desk) openOrder(c *route.Call, text string, tokens ...string) (*event.O
 	case byToken && !over:
 		return o, nil
 	case member:
-		return o, granted(c.Op, grant)
+		return o, route.CheckGrant(c.Op, grant)
 	case over:
 		return nil, &engine.Refusal{Code: engine.Unauthorized, Message: "The order's access token has ended; sign in with the buyer's address.", Details: reason{"TOKEN_EXPIRED"}}
 	}

@@ -88,7 +88,7 @@ func (d *Desk) addMember(c *route.Call, in *api.AddMember) (*api.Member, error) 
 		return nil, noOrganization
 	}
 	m, err := d.Accounts.AddMember(c.Context, org, c.Principal.User, accounts.NewMember{
-		Command: c.CommandID(), Email: normalEmail(in.Email), Name: in.Name, Role: in.Role,
+		Command: c.CommandID(), Email: route.NormalEmail(in.Email), Name: in.Name, Role: in.Role,
 	})
 	v, err := d.memberChanged(c, m, err)
 	if err != nil {

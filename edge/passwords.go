@@ -59,7 +59,7 @@ func (d *Desk) matches(ctx context.Context, hash, password string) (bool, error)
 // forgotPassword takes the address down and answers: who has an account is found
 // out when the mail is written, so that the answer takes as long for everybody.
 func (d *Desk) forgotPassword(c *route.Call, in *api.ForgotPassword) (*api.Sent, error) {
-	if err := d.Mail.Add(c.Context, mailqueue.Mail{Template: mailqueue.PasswordReset, To: normalEmail(in.Email)}); err != nil {
+	if err := d.Mail.Add(c.Context, mailqueue.Mail{Template: mailqueue.PasswordReset, To: route.NormalEmail(in.Email)}); err != nil {
 		return nil, err
 	}
 	return &api.Sent{Sent: true}, nil

@@ -11,6 +11,7 @@ import (
 
 	"boxoffice/edge/route"
 	"boxoffice/edge/secrets"
+	"boxoffice/edge/server"
 	"boxoffice/engine"
 	"boxoffice/persistence/apikeys"
 )
@@ -33,7 +34,7 @@ type proof struct {
 
 // Authenticate proves a user's JWT or an organization's API key, or takes an
 // order token along for the handler to match.
-func (d *Desk) Authenticate(ctx context.Context, c Credentials) (route.Principal, error) {
+func (d *Desk) Authenticate(ctx context.Context, c server.Credentials) (route.Principal, error) {
 	if c.Bearer == "" {
 		return route.Principal{Kinds: route.OrderToken, OrderToken: c.OrderToken}, nil
 	}
@@ -53,7 +54,7 @@ func (d *Desk) Authenticate(ctx context.Context, c Credentials) (route.Principal
 	if !p.until.IsZero() && !c.Now.Before(p.until) {
 		return route.Principal{}, &engine.Refusal{Code: engine.Unauthorized}
 	}
-	if len(p.allow) > 0 && !within(p.allow, c.Client) {
+	if len(p.allow) > 0 && !route.Within(p.allow, c.Client) {
 		return route.Principal{}, engine.Refuse(engine.Forbidden, reason{"IP_NOT_ALLOWED"})
 	}
 	if p.principal.Kinds.Has(route.Key) {
@@ -69,7 +70,7 @@ type reason struct {
 	Reason string `json:"reason"`
 }
 
-func (d *Desk) prove(ctx context.Context, c Credentials, sum [sha256.Size]byte) (*proof, error) {
+func (d *Desk) prove(ctx context.Context, c server.Credentials, sum [sha256.Size]byte) (*proof, error) {
 	at := time.Now()
 	var p *proof
 	var err error
@@ -86,7 +87,7 @@ func (d *Desk) prove(ctx context.Context, c Credentials, sum [sha256.Size]byte) 
 
 // proveUser checks an access token, that its session stands, and what its user
 // may do.
-func (d *Desk) proveUser(ctx context.Context, c Credentials) (*proof, error) {
+func (d *Desk) proveUser(ctx context.Context, c server.Credentials) (*proof, error) {
 	cl, err := d.parseAccess(ctx, c.Bearer)
 	if err != nil {
 		return nil, err
@@ -118,7 +119,7 @@ func (d *Desk) proveUser(ctx context.Context, c Credentials) (*proof, error) {
 }
 
 // proveKey checks an API key of this environment.
-func (d *Desk) proveKey(ctx context.Context, c Credentials, sum [sha256.Size]byte) (*proof, error) {
+func (d *Desk) proveKey(ctx context.Context, c server.Credentials, sum [sha256.Size]byte) (*proof, error) {
 	env, publicID, ok := secrets.ParseAPIKey(c.Bearer)
 	if !ok {
 		return nil, &engine.Refusal{Code: engine.Unauthorized}
@@ -169,22 +170,7 @@ func (d *Desk) grant(c *route.Call, org int64) error {
 	if !ok {
 		return &engine.Refusal{Code: engine.NotFound, Message: "No such organization."}
 	}
-	return granted(c.Op, g)
-}
-
-// granted says whether a grant has the row's scopes.
-func granted(op *route.Op, g route.Grant) error {
-	if op.Scope&^g.Scopes != 0 {
-		return engine.Refuse(engine.Forbidden, missing{op.Scope.Names(), g.Scopes.Names()})
-	}
-	return nil
-}
-
-// missing is the detail of FORBIDDEN for want of a scope (docs/rules.md,
-// Credentials).
-type missing struct {
-	Required []string `json:"required"`
-	Granted  []string `json:"granted"`
+	return route.CheckGrant(c.Op, g)
 }
 
 // actFor is the organization that the caller acts for: the one named, or the
@@ -205,7 +191,7 @@ func (d *Desk) actFor(c *route.Call, named ...string) (int64, error) {
 			return 0, route.Invalid(route.Issue{Path: "orgId", Code: route.IssueRequired, Message: "is required: you belong to " + belong})
 		}
 		g := c.Principal.Grants[0]
-		return g.Org, granted(c.Op, g)
+		return g.Org, route.CheckGrant(c.Op, g)
 	}
 	id, ok := numeric(org)
 	if !ok {

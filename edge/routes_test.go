@@ -9,12 +9,13 @@ import (
 
 	"boxoffice/edge"
 	"boxoffice/edge/edgetest"
+	"boxoffice/edge/server"
 )
 
 func TestRouteTable(t *testing.T) {
 	t.Parallel()
 	ops := new(edge.Desk).Routes()
 	edgetest.CheckTable(t, ops)
-	_, err := edge.New(edge.Config{Ops: ops, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()})
+	_, err := server.New(server.Config{Ops: ops, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()})
 	require.NoError(t, err)
 }

@@ -12,12 +12,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/golang-jwt/jwt/v5"
-	"github.com/valyala/fasthttp"
 
 	"boxoffice/edge/api"
-	"boxoffice/edge/route"
 	"boxoffice/engine"
 )
 
@@ -171,9 +168,6 @@ func (d *Desk) signAccess(ctx context.Context, user int64, session string, now t
 	return access, nil
 }
 
-// KeySet returns the public keys of access tokens.
-type KeySet func(ctx context.Context) (*api.KeySet, error)
-
 // KeySet is the public halves of the live keys (RFC 7517), for services beside
 // this one that check our access tokens themselves.
 func (d *Desk) KeySet(ctx context.Context) (*api.KeySet, error) {
@@ -189,22 +183,4 @@ func (d *Desk) KeySet(ctx context.Context) (*api.KeySet, error) {
 		})
 	}
 	return set, nil
-}
-
-// keySet serves the key set as it is, without an envelope: it is not ours alone
-// to read.
-func (s *Server) keySet(ctx *fasthttp.RequestCtx) {
-	within, cancel := context.WithTimeout(s.base, route.DefaultTimeout)
-	defer cancel()
-	set, err := s.cfg.KeySet(within)
-	var body []byte
-	if err == nil {
-		body, err = json.Marshal(set, route.Encoding)
-	}
-	if err != nil {
-		s.fail(ctx, exchangeOf(ctx), err)
-		return
-	}
-	s.answer(ctx, fasthttp.StatusOK, body)
-	ctx.Response.Header.SetCanonical(headerCacheControl, []byte("public, max-age=60"))
 }

@@ -125,7 +125,7 @@ func (d *Desk) venue(c *route.Call, id string) (*venues.Map, error) {
 	}
 	for _, g := range c.Principal.Grants {
 		if g.Org == m.Org || m.Org == 0 {
-			if err = granted(c.Op, g); err == nil {
+			if err = route.CheckGrant(c.Op, g); err == nil {
 				return m, nil
 			}
 		}

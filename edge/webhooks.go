@@ -180,7 +180,7 @@ func (d *Desk) ownWebhook(c *route.Call, text string) (*deliveries.Endpoint, err
 	if !ok {
 		return nil, noWebhook
 	}
-	return e, granted(c.Op, g)
+	return e, route.CheckGrant(c.Op, g)
 }
 
 // target says what is wrong with an endpoint's address.

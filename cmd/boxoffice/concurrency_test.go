@@ -48,7 +48,7 @@ func TestStopOrder(t *testing.T) {
 	require.Equal(t, parts, told, "docs/concurrency.md tells of another stop order")
 }
 
-// partOf turns boxoffice/edge.(*Server).Stop-fm into edge.Server, and
+// partOf turns boxoffice/edge/server.(*Server).Stop-fm into server.Server, and
 // boxoffice/cmd/boxoffice.(*node).startMail.func2 into startMail.
 func partOf(function string) string {
 	name := function[strings.LastIndexByte(function, '/')+1:]

@@ -14,7 +14,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"boxoffice/edge"
+	"boxoffice/edge/limit"
 )
 
 // spending is a way to spend a rule on a running node: the i-th request names itself
@@ -127,7 +127,7 @@ func TestDoorRulesBindWhatTheyName(t *testing.T) {
 	t.Parallel()
 	d := openDoors(t)
 	most, cases := make(map[string]int), 0
-	for _, rule := range edge.RateRules() {
+	for _, rule := range limit.RateRules() {
 		most[rule.Name] = int(math.Ceil(float64(rule.PerMinute) * rulesScale))
 	}
 	spent := make(map[string]bool)

@@ -22,6 +22,7 @@ import (
 	"boxoffice/edge/openapi"
 	"boxoffice/edge/payments"
 	"boxoffice/edge/payments/paysim"
+	"boxoffice/edge/server"
 	"boxoffice/edge/sse"
 	"boxoffice/edge/webhook"
 	"boxoffice/persistence"
@@ -306,11 +307,11 @@ func (n *node) startEdge(ctx context.Context) error {
 		return err
 	}
 	n.started(hub.Stop)
-	n.server, err = edge.New(edge.Config{
+	n.server, err = server.New(server.Config{
 		Ops: d.Routes(), Env: n.cfg.Env, Authenticate: d.Authenticate, Ready: n.ready, TrustedProxies: proxies,
 		Hub:     hub,
-		Limits:  edge.NewLimits(n.cfg.LimitsScale, d.OpenOrder),
-		Replies: &edge.Replies{Store: d.Replies, Secrets: d.Secrets},
+		Limits:  server.NewLimits(n.cfg.LimitsScale, d.OpenOrder),
+		Replies: &server.Replies{Store: d.Replies, Secrets: d.Secrets},
 		Origins: n.cfg.Origins, HTTPS: strings.HasPrefix(n.cfg.BaseURL, "https://"),
 		MaxPerAddress: n.cfg.MaxPerAddress, MaxConnections: n.cfg.MaxConnections, Document: doc, Mailbox: mailbox, KeySet: d.KeySet, OrderPage: d.OrderPage,
 		Log: n.log, Metrics: n.registry,
@@ -331,7 +332,7 @@ func (n *node) startEdge(ctx context.Context) error {
 // a proxy stands before it, and captured mail is read from its directory.
 func servesThisMachine(baseURL string) bool {
 	u, err := url.Parse(baseURL)
-	return err == nil && edge.LoopbackHost(u.Host)
+	return err == nil && server.LoopbackHost(u.Host)
 }
 
 func document(d *edge.Desk, baseURL string) (*openapi.Document, error) {

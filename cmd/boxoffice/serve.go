@@ -20,6 +20,7 @@ import (
 	"boxoffice/edge"
 	"boxoffice/edge/mail"
 	"boxoffice/edge/payments/paysim"
+	"boxoffice/edge/server"
 	"boxoffice/edge/webhook"
 	"boxoffice/persistence/embedded"
 	"boxoffice/persistence/follower/kafka"
@@ -78,7 +79,7 @@ type node struct {
 	mailbox     *mail.Capture // nil: mail is sent
 	mailQueue   *mailqueue.Queue
 	desk        *edge.Desk
-	server      *edge.Server
+	server      *server.Server
 	stops       []func(context.Context) error
 
 	self       members.Member

@@ -18,8 +18,8 @@ import (
 	"github.com/valyala/fasthttp/fasthttputil"
 	"go.uber.org/goleak"
 
-	"boxoffice/edge"
 	"boxoffice/edge/route"
+	"boxoffice/edge/server"
 )
 
 // IgnoreClocks are the goroutines of fasthttp that outlive its servers: a clock
@@ -33,13 +33,13 @@ func IgnoreClocks() []goleak.Option {
 
 // Client sends requests to a server of its own through memory.
 type Client struct {
-	Server *edge.Server
+	Server *server.Server
 	http   *http.Client
 }
 
 // NewClient starts a server and stops it when the test ends. Log and Metrics
 // may be left out of cfg.
-func NewClient(t testing.TB, cfg edge.Config) *Client {
+func NewClient(t testing.TB, cfg server.Config) *Client {
 	t.Helper()
 	ln := fasthttputil.NewInmemoryListener()
 	server := Start(t, cfg, ln)
@@ -53,7 +53,7 @@ func NewClient(t testing.TB, cfg edge.Config) *Client {
 }
 
 // Start serves ln until the test ends.
-func Start(t testing.TB, cfg edge.Config, ln net.Listener) *edge.Server {
+func Start(t testing.TB, cfg server.Config, ln net.Listener) *server.Server {
 	t.Helper()
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
@@ -61,7 +61,7 @@ func Start(t testing.TB, cfg edge.Config, ln net.Listener) *edge.Server {
 	if cfg.Metrics == nil {
 		cfg.Metrics = prometheus.NewRegistry()
 	}
-	server, err := edge.New(cfg)
+	server, err := server.New(cfg)
 	require.NoError(t, err)
 	server.Start(ln)
 	t.Cleanup(func() {

@@ -10,9 +10,9 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"boxoffice/edge"
 	"boxoffice/edge/api"
 	"boxoffice/edge/route"
+	"boxoffice/edge/server"
 	"boxoffice/engine"
 )
 
@@ -49,7 +49,7 @@ func (c *serverCmd) Run(ctx context.Context) error {
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	//nolint:contextcheck // requests end with the server, not with this
-	server, err := edge.New(edge.Config{Ops: ops, Limits: edge.NewLimits(1_000_000, nil), Log: log, Metrics: prometheus.NewRegistry()})
+	s, err := server.New(server.Config{Ops: ops, Limits: server.NewLimits(1_000_000, nil), Log: log, Metrics: prometheus.NewRegistry()})
 	if err != nil {
 		return err
 	}
@@ -57,15 +57,15 @@ func (c *serverCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
-	server.Start(ln)
+	s.Start(ln)
 	select {
 	case <-ctx.Done():
-	case err = <-server.Failed():
+	case err = <-s.Failed():
 		return err
 	}
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	return server.Stop(stop)
+	return s.Stop(stop)
 }
 
 // echo reads and checks an order and answers with one, and does nothing else.

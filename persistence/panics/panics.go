@@ -1,7 +1,7 @@
 // Package panics keeps a mistake in one item of a background job from ending the
 // process: it catches the panic, logs it with its stack and counts it, and the job
 // goes on with its next item. Requests have their own place for that
-// (edge/middleware.go), and so have actors, which end and are loaded again
+// (edge/server/middleware.go), and so have actors, which end and are loaded again
 // (cluster/host). What must not go on after a panic, such as a lane of the journal,
 // does not use it.
 //

@@ -1,4 +1,4 @@
-package edge
+package server
 
 import (
 	"fmt"
@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"boxoffice/edge/route"
 )
 
 // limits bound the open connections of a listener.
@@ -58,7 +60,7 @@ func (l *limited) admit(c net.Conn) *conn {
 	if len(l.open) >= l.limits.total {
 		return nil
 	}
-	if l.addresses[addr] >= l.limits.perAddress && !within(l.limits.exempt, addr) {
+	if l.addresses[addr] >= l.limits.perAddress && !route.Within(l.limits.exempt, addr) {
 		return nil
 	}
 	counted := &conn{Conn: c, addr: addr, listener: l}

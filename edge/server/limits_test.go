@@ -1,4 +1,4 @@
-package edge_test
+package server_test
 
 import (
 	"net/netip"
@@ -10,9 +10,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"boxoffice/edge"
 	"boxoffice/edge/edgetest"
 	"boxoffice/edge/route"
+	"boxoffice/edge/server"
 	"boxoffice/engine"
 )
 
@@ -30,8 +30,10 @@ type (
 )
 
 func (p *paying) LimitOrder() (id string, tokens [2]string) { return p.ID, [2]string{p.Token} }
-func (m *mailed) LimitEmail() string                        { return m.Email }
-func (s *scanned) LimitDevice() string                      { return s.Device }
+
+func (m *mailed) LimitEmail() string { return m.Email }
+
+func (s *scanned) LimitDevice() string { return s.Device }
 
 func limitedTable() []route.Op {
 	row := func(method, path, id string, auth route.Auth, tier route.Tier, h route.Handler) route.Op {
@@ -62,9 +64,9 @@ func limited(t *testing.T, scale float64) (c *edgetest.Client, forward func(time
 	t.Helper()
 	var now atomic.Int64
 	now.Store(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC).UnixNano())
-	c = edgetest.NewClient(t, edge.Config{
+	c = edgetest.NewClient(t, server.Config{
 		Ops: limitedTable(), Authenticate: authenticate, Now: func() time.Time { return time.Unix(0, now.Load()) },
-		Limits:         edge.NewLimits(scale, func(id, token string) (string, bool) { id = strings.ToLower(id); return id, token == "of-"+id }),
+		Limits:         server.NewLimits(scale, func(id, token string) (string, bool) { id = strings.ToLower(id); return id, token == "of-"+id }),
 		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0")},
 	})
 	return c, func(d time.Duration) { now.Add(int64(d)) }
@@ -183,7 +185,7 @@ func TestLimitOfDevices(t *testing.T) {
 
 func TestHeadersOfEveryAnswer(t *testing.T) {
 	t.Parallel()
-	c := edgetest.NewClient(t, edge.Config{Ops: limitedTable(), Origins: []string{"https://shop.example"}, HTTPS: true})
+	c := edgetest.NewClient(t, server.Config{Ops: limitedTable(), Origins: []string{"https://shop.example"}, HTTPS: true})
 	for _, res := range []edgetest.Response{
 		c.Do(t, "GET", "/api/v1/page", nil, "Origin", "https://shop.example"),
 		c.Do(t, "GET", "/api/v1/nowhere", nil, "Origin", "https://shop.example"),
@@ -203,7 +205,7 @@ func TestHeadersOfEveryAnswer(t *testing.T) {
 	require.Equal(t, 204, preflight.Status)
 	require.Contains(t, preflight.Header.Get("Access-Control-Allow-Headers"), "Idempotency-Key")
 	require.Empty(t, c.Do(t, "GET", "/api/v1/page", nil, "Origin", "https://evil.example").Header.Get("Access-Control-Allow-Origin"))
-	open := edgetest.NewClient(t, edge.Config{Ops: limitedTable(), Origins: []string{"*"}})
+	open := edgetest.NewClient(t, server.Config{Ops: limitedTable(), Origins: []string{"*"}})
 	res := open.Do(t, "GET", "/api/v1/page", nil, "Origin", "https://any.example")
 	require.Equal(t, "*", res.Header.Get("Access-Control-Allow-Origin"))
 	require.Empty(t, res.Header.Get("Strict-Transport-Security"))

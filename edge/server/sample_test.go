@@ -1,4 +1,4 @@
-package edge_test
+package server_test
 
 import (
 	"context"
@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"boxoffice/edge"
 	"boxoffice/edge/route"
+	"boxoffice/edge/server"
 	"boxoffice/engine"
 )
 
@@ -180,7 +180,7 @@ func table() []route.Op {
 }
 
 // authenticate knows one user and any order token.
-func authenticate(_ context.Context, c edge.Credentials) (route.Principal, error) {
+func authenticate(_ context.Context, c server.Credentials) (route.Principal, error) {
 	switch {
 	case c.Bearer == "ada":
 		return route.Principal{Kinds: route.User, User: 1, Email: "ada"}, nil

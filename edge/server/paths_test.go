@@ -1,4 +1,4 @@
-package edge_test
+package server_test
 
 import (
 	"strings"
@@ -6,9 +6,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"boxoffice/edge"
 	"boxoffice/edge/edgetest"
 	"boxoffice/edge/route"
+	"boxoffice/edge/server"
 	"boxoffice/engine"
 )
 
@@ -39,7 +39,7 @@ func gateTable() []route.Op {
 // text, and that nothing in it changes the route.
 func TestPathsOfAnyText(t *testing.T) {
 	t.Parallel()
-	c := edgetest.NewClient(t, edge.Config{Ops: gateTable()})
+	c := edgetest.NewClient(t, server.Config{Ops: gateTable()})
 	for sent, want := range map[string]string{
 		"North":                      "7|North",
 		"Gate%20A":                   "7|Gate A",
@@ -73,7 +73,7 @@ func TestPathsOfAnyText(t *testing.T) {
 func TestPathsThatNameNothing(t *testing.T) {
 	t.Parallel()
 	ln := listener(t)
-	edgetest.Start(t, edge.Config{Ops: gateTable()}, ln)
+	edgetest.Start(t, server.Config{Ops: gateTable()}, ln)
 	addr := ln.Addr()
 	for _, path := range []string{
 		"7/gates/%", "7/gates/%2", "7/gates/%zz", "7/gates/a%", "7/gates/%00", "7/gates/a%00b", "7/gates/%FF", "7/gates/%C3%28", "7/gates/%ED%A0%80",

@@ -1,4 +1,4 @@
-package edge_test
+package server_test
 
 import (
 	"bytes"
@@ -19,9 +19,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
-	"boxoffice/edge"
 	"boxoffice/edge/edgetest"
 	"boxoffice/edge/route"
+	"boxoffice/edge/server"
 	"boxoffice/engine"
 )
 
@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 }
 
 func newClient(t testing.TB) *edgetest.Client {
-	return edgetest.NewClient(t, edge.Config{Ops: table(), Authenticate: authenticate})
+	return edgetest.NewClient(t, server.Config{Ops: table(), Authenticate: authenticate})
 }
 
 func TestTable(t *testing.T) {
@@ -203,7 +203,7 @@ func TestCredentials(t *testing.T) {
 		}
 	}
 	// Credentials of a kind that the operation does not take.
-	wrong := edgetest.NewClient(t, edge.Config{Ops: table(), Authenticate: func(context.Context, edge.Credentials) (route.Principal, error) {
+	wrong := edgetest.NewClient(t, server.Config{Ops: table(), Authenticate: func(context.Context, server.Credentials) (route.Principal, error) {
 		return route.Principal{Kinds: route.OrderToken}, nil
 	}})
 	require.Equal(t, 403, wrong.Do(t, "PATCH", "/api/v1/organizer/events/1", `{}`, "Authorization", "Bearer x").Status)
@@ -223,7 +223,7 @@ func TestIdempotencyKey(t *testing.T) {
 
 func TestClientAddress(t *testing.T) {
 	t.Parallel()
-	c := edgetest.NewClient(t, edge.Config{
+	c := edgetest.NewClient(t, server.Config{
 		Ops: table(), TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("fd00::/8")},
 	})
 	for forwarded, want := range map[string]string{
@@ -272,7 +272,7 @@ func TestFailures(t *testing.T) {
 	t.Parallel()
 	var log lockedBuffer
 	metrics := prometheus.NewRegistry()
-	c := edgetest.NewClient(t, edge.Config{Ops: table(), Log: slog.New(slog.NewJSONHandler(&log, nil)), Metrics: metrics})
+	c := edgetest.NewClient(t, server.Config{Ops: table(), Log: slog.New(slog.NewJSONHandler(&log, nil)), Metrics: metrics})
 	for id, want := range map[string]struct {
 		status  int
 		code    string
@@ -327,7 +327,7 @@ func TestHealth(t *testing.T) {
 	var mu sync.Mutex
 	state := errors.New("the journal is away")
 	set := func(err error) { mu.Lock(); state = err; mu.Unlock() }
-	c := edgetest.NewClient(t, edge.Config{Ops: table(), Ready: func() error { mu.Lock(); defer mu.Unlock(); return state }})
+	c := edgetest.NewClient(t, server.Config{Ops: table(), Ready: func() error { mu.Lock(); defer mu.Unlock(); return state }})
 	require.Equal(t, 200, c.Do(t, "GET", "/healthz", nil).Status)
 	res := c.Do(t, "GET", "/readyz", nil)
 	require.Equal(t, 503, res.Status)
@@ -349,7 +349,7 @@ func TestStopWaitsForRequests(t *testing.T) {
 		Handler: route.Handle(func(*route.Call, *route.None) (string, error) { close(started); <-release; return "done", nil }),
 	}}
 	ln := listener(t)
-	server, err := edge.New(edge.Config{Ops: ops, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()})
+	server, err := server.New(server.Config{Ops: ops, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()})
 	require.NoError(t, err)
 	server.Start(ln)
 	answer := make(chan string)
@@ -383,7 +383,7 @@ func TestStopCancelsWhatDoesNotEnd(t *testing.T) {
 		}),
 	}}
 	ln := listener(t)
-	server, err := edge.New(edge.Config{Ops: ops, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()})
+	server, err := server.New(server.Config{Ops: ops, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()})
 	require.NoError(t, err)
 	server.Start(ln)
 	conn := dial(t, ln.Addr())
@@ -396,7 +396,7 @@ func TestStopCancelsWhatDoesNotEnd(t *testing.T) {
 
 func TestNewRefusesATableThatDoesNotFit(t *testing.T) {
 	t.Parallel()
-	_, err := edge.New(edge.Config{
+	_, err := server.New(server.Config{
 		Ops: []route.Op{{Method: "GET", Path: "/api/v1/orders/{order}", ID: "getOrder", Handler: route.Handle(look)}},
 		Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(),
 	})
@@ -429,7 +429,7 @@ func TestBuffersAreNotReused(t *testing.T) {
 			return route.None{}, nil
 		}),
 	}}
-	c := edgetest.NewClient(t, edge.Config{Ops: ops, Authenticate: func(_ context.Context, c edge.Credentials) (route.Principal, error) {
+	c := edgetest.NewClient(t, server.Config{Ops: ops, Authenticate: func(_ context.Context, c server.Credentials) (route.Principal, error) {
 		return route.Principal{Kinds: route.User, User: 1, Email: c.Bearer}, nil
 	}})
 	const n = 26

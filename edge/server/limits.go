@@ -1,10 +1,7 @@
-package edge
+package server
 
 import (
-	"maps"
-	"math"
 	"net/netip"
-	"slices"
 	"strconv"
 	"time"
 
@@ -12,42 +9,10 @@ import (
 
 	"boxoffice/edge/limit"
 	"boxoffice/edge/route"
-	"boxoffice/engine"
 )
 
 // limitMegabytes is the memory of a node's buckets: a million of them.
 const limitMegabytes = 16
-
-// RateRule is one rate limit of a node.
-type RateRule struct {
-	Name       string
-	PerMinute  int    // and the burst
-	CountedPer string // whom it counts, for people
-}
-
-// The rules beside the tiers'. Whatever a caller names by itself (an e-mail, a
-// checkout session, a device) bounds nothing alone, for another name is free: each
-// such rule has one beside it that counts the network or the credential.
-var (
-	ruleEmail       = RateRule{"email", 200, "e-mail address of a sign-in, from all networks"}
-	ruleHolders     = RateRule{"holders", 600, "client network, for all of its checkout sessions"}
-	ruleRepeats     = RateRule{"repeats", 600, "client network without a credential, for requests with an Idempotency-Key"}
-	ruleDevices     = RateRule{"devices", 12_000, "credential, for all of its devices"}
-	ruleDeviceCodes = RateRule{"wrong-codes-device", 10, "credential and device, for wrong door codes"}
-	ruleCodes       = RateRule{"wrong-codes-credential", 60, "credential, for wrong door codes"}
-	ruleNetCodes    = RateRule{"wrong-codes-network", 60, "client network, for wrong door codes"}
-	ruleForeign     = RateRule{"foreign-codes", 600, "credential, for codes of other events that are journaled"}
-)
-
-// RateRules are all rate limits, the tiers' first. Each is multiplied by
-// BOXOFFICE_LIMITS_SCALE.
-func RateRules() []RateRule {
-	var all []RateRule
-	for _, tier := range slices.Sorted(maps.Keys(route.Limits)) {
-		all = append(all, RateRule{string(tier), route.Limits[tier].PerMinute, route.Limits[tier].CountedPer})
-	}
-	return append(all, ruleEmail, ruleHolders, ruleRepeats, ruleDevices, ruleDeviceCodes, ruleCodes, ruleNetCodes, ruleForeign)
-}
 
 // Limits are a node's rate limits.
 type Limits struct {
@@ -65,16 +30,6 @@ func NewLimits(scale float64, openOrder OpenOrder) *Limits {
 	return &Limits{Scale: scale, OpenOrder: openOrder, table: limit.New(limitMegabytes)}
 }
 
-// scaled is a limit as it is configured.
-func scaled(perMinute int, scale float64) int {
-	return int(min(math.Ceil(float64(perMinute)*scale), math.MaxInt32))
-}
-
-// tooMany is the refusal of what a bucket does not allow.
-func tooMany(v limit.Verdict) error {
-	return &engine.Refusal{Code: engine.RateLimited, Retry: int((v.Retry + time.Second - 1) / time.Second)}
-}
-
 // counted is a request against its limit: who was counted last, and what the
 // bucket said.
 type counted struct {
@@ -86,20 +41,20 @@ type counted struct {
 
 // take counts a request of a named subject against a limit.
 func (l *Limits) take(x *exchange, tier route.Tier, name string, perMinute int) error {
-	s, n := l.table.Of(string(tier), name), scaled(perMinute, l.Scale)
+	s, n := l.table.Of(string(tier), name), limit.Scale(perMinute, l.Scale)
 	v := l.table.Take(s, n, x.now)
 	if c := &x.counted; !c.done || v.Remaining < c.verdict.Remaining || !v.Allowed {
 		c.subject, c.limit, c.verdict = s, n, v // the header tells of the tighter limit
 	}
 	x.counted.done = true
 	if !v.Allowed {
-		return tooMany(v)
+		return limit.Refuse(v)
 	}
 	return nil
 }
 
 // takeRule counts a request of a named subject against a rule that is no tier's.
-func (l *Limits) takeRule(x *exchange, r RateRule, name string) error {
+func (l *Limits) takeRule(x *exchange, r limit.RateRule, name string) error {
 	return l.take(x, route.Tier(r.Name), name, r.PerMinute)
 }
 
@@ -111,7 +66,7 @@ func (l *Limits) unrouted(x *exchange, client netip.Addr) error {
 // look says what an address has left of public reads, without counting.
 func (l *Limits) look(x *exchange, client netip.Addr) {
 	s := l.table.Of(string(route.TierPublic), route.Network(client).String())
-	x.counted.verdict = l.table.Look(s, scaled(route.Limits[route.TierPublic].PerMinute, l.Scale), x.now)
+	x.counted.verdict = l.table.Look(s, limit.Scale(route.Limits[route.TierPublic].PerMinute, l.Scale), x.now)
 }
 
 // before counts a request before its body is read, if that is not needed to know
@@ -135,25 +90,9 @@ func (l *Limits) whole(x *exchange, c *route.Call) error {
 		if tier == route.TierStrict && p.Strict > 0 {
 			n = p.Strict
 		}
-		return l.take(x, tier, keyName(p.Key), n)
+		return l.take(x, tier, limit.KeyName(p.Key), n)
 	}
-	return l.take(x, tier, userName(p.User), n)
-}
-
-func keyName(id int64) string  { return "key/" + strconv.FormatInt(id, 10) }
-func userName(id int64) string { return "user/" + strconv.FormatInt(id, 10) }
-
-// deviceName is a device of a credential.
-func deviceName(p *route.Principal, device string) string {
-	return credentialName(p) + "/" + device
-}
-
-// credentialName is a user or an API key.
-func credentialName(p *route.Principal) string {
-	if p.Kinds.Has(route.User) {
-		return userName(p.User)
-	}
-	return keyName(p.Key)
+	return l.take(x, tier, limit.UserName(p.User), n)
 }
 
 // The requests that name whom to count.
@@ -170,17 +109,17 @@ type (
 func (l *Limits) read(x *exchange, c *route.Call, in any) error {
 	switch in := in.(type) {
 	case byEmail:
-		return l.takeRule(x, ruleEmail, normalEmail(in.LimitEmail()))
+		return l.takeRule(x, limit.RuleEmail, route.NormalEmail(in.LimitEmail()))
 	case byDevice:
-		if err := l.takeRule(x, ruleDevices, credentialName(&c.Principal)); err != nil {
+		if err := l.takeRule(x, limit.RuleDevices, limit.CredentialName(&c.Principal)); err != nil {
 			return err
 		}
-		return l.take(x, c.Op.Tier, deviceName(&c.Principal, in.LimitDevice()), route.Limits[c.Op.Tier].PerMinute)
+		return l.take(x, c.Op.Tier, limit.DeviceName(&c.Principal, in.LimitDevice()), route.Limits[c.Op.Tier].PerMinute)
 	case byHolder:
 		if x.counted.done {
 			return nil
 		}
-		if err := l.takeRule(x, ruleHolders, route.Network(c.Client).String()); err != nil {
+		if err := l.takeRule(x, limit.RuleHolders, route.Network(c.Client).String()); err != nil {
 			return err
 		}
 		return l.take(x, c.Op.Tier, "holder/"+in.LimitHolder(), route.Limits[c.Op.Tier].PerMinute)
@@ -211,7 +150,7 @@ func (l *Limits) repeat(x *exchange, c *route.Call) error {
 	if c.Principal.Proven() {
 		return l.whole(x, c)
 	}
-	err := l.takeRule(x, ruleRepeats, route.Network(c.Client).String())
+	err := l.takeRule(x, limit.RuleRepeats, route.Network(c.Client).String())
 	x.counted.done = err != nil // what has been read is still counted by what it names
 	return err
 }

@@ -1,4 +1,4 @@
-package edge
+package server
 
 import (
 	"bytes"
@@ -105,8 +105,8 @@ func (s *Server) end(ctx *fasthttp.RequestCtx, x *exchange) {
 	s.metrics.inFlight.Dec()
 }
 
-// handle is the outermost layer: every request comes through here.
-func (s *Server) handle(ctx *fasthttp.RequestCtx) {
+// Handle is the outermost layer: every request comes through here.
+func (s *Server) Handle(ctx *fasthttp.RequestCtx) {
 	x := s.begin(ctx)
 	defer s.end(ctx, x)
 	defer func() {
@@ -295,7 +295,7 @@ func (s *Server) identify(ctx *fasthttp.RequestCtx, x *exchange, o *operation, c
 		return engine.Refuse(engine.Forbidden, nil)
 	}
 	if p.Kinds.Has(route.Key) && !op.Auth.Has(route.Public) {
-		return granted(op, p.Grants[0]) // what else an organization has, the handler knows
+		return route.CheckGrant(op, p.Grants[0]) // what else an organization has, the handler knows
 	}
 	return nil
 }
@@ -479,4 +479,5 @@ func (s source) Param(name string) (string, bool) {
 }
 
 func (s source) Query(name string) [][]byte { return s.ctx.QueryArgs().PeekMulti(name) }
-func (s source) Header(name string) []byte  { return s.ctx.Request.Header.Peek(name) }
+
+func (s source) Header(name string) []byte { return s.ctx.Request.Header.Peek(name) }

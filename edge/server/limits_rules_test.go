@@ -1,4 +1,4 @@
-package edge_test
+package server_test
 
 import (
 	"context"
@@ -16,9 +16,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"boxoffice/edge"
 	"boxoffice/edge/edgetest"
+	"boxoffice/edge/limit"
 	"boxoffice/edge/route"
+	"boxoffice/edge/server"
 	"boxoffice/engine"
 )
 
@@ -61,8 +62,8 @@ func spelled(i int) []string {
 	return from([]string{"192.0.2.7", "::ffff:192.0.2.7", "192.0.2.7:4711", "[::ffff:192.0.2.7]:80", " 192.0.2.7 ", "::ffff:c000:207"}[i%6])
 }
 
-// within is another address of one IPv6 network each time.
-func within(i int) []string { return from(fmt.Sprintf("2001:db8:1:2::%x", i+1)) }
+// Within is another address of one IPv6 network each time.
+func Within(i int) []string { return from(fmt.Sprintf("2001:db8:1:2::%x", i+1)) }
 
 const pageOrder = "aaaaaaaa-0000-8000-8000-000000000001"
 
@@ -81,7 +82,7 @@ func spellings(i int) string {
 var spenders = map[string][]variant{
 	"public": {
 		get("other spellings of an address", always("/api/v1/page"), spelled),
-		get("other addresses of a network", always("/api/v1/page"), within),
+		get("other addresses of a network", always("/api/v1/page"), Within),
 		get("other queries", func(i int) string { return "/api/v1/page?x=" + strconv.Itoa(i) }, always(from("192.0.2.8"))),
 		get("unknown paths", func(i int) string { return "/api/v1/nowhere/" + strconv.Itoa(i) }, always(from("192.0.2.9"))),
 		get("unknown paths outside the API", func(i int) string { return "/nowhere/" + strconv.Itoa(i) }, always(from("192.0.2.10"))),
@@ -105,13 +106,13 @@ var spenders = map[string][]variant{
 	},
 	"auth": {
 		post("other e-mail addresses", "login", func(i int) string { return `{"email":"u` + strconv.Itoa(i) + `@example.org"}` }, spelled),
-		post("bodies that are not valid", "login", always(`{`), within),
+		post("bodies that are not valid", "login", always(`{`), Within),
 		post("signed in", "login", always(`{}`), always(append(from("192.0.2.20"), "Authorization", ada))),
 		post("repeats under a key", "login", always(`{}`), always(append(from("192.0.2.21"), "Idempotency-Key", pageOrder))),
 	},
 	"strict": {
 		post("spellings of an order's id", "orders/%s/pay", always(`{"token":"of-`+pageOrder+`"}`), anywhere()),
-		post("guests of a network", "place", always(``), within),
+		post("guests of a network", "place", always(``), Within),
 		post("orders that the token does not open", "orders/%s/pay", always(`{"token":"guessed"}`), always(from("192.0.2.30"))),
 		post("a user from other networks", "place", always(``), anywhere("Authorization", ada)),
 		post("a key from other networks", "place", always(``), anywhere("Authorization", "Bearer till")),
@@ -140,7 +141,7 @@ var spenders = map[string][]variant{
 			return `{"email":"` + []string{"ada@example.org", "ADA@example.org", "Ada@Example.ORG"}[i%3] + `"}`
 		}, anywhere()),
 	},
-	"holders": {post("another checkout session each time", "hold", func(i int) string { return `{"holder":"h` + strconv.Itoa(i) + `"}` }, within)},
+	"holders": {post("another checkout session each time", "hold", func(i int) string { return `{"holder":"h` + strconv.Itoa(i) + `"}` }, Within)},
 	"devices": {
 		post("another device each time", "scan", func(i int) string { return `{"device":"d` + strconv.Itoa(i) + `"}` }, anywhere("Authorization", ada)),
 		post("another device of a key each time", "scan", func(i int) string { return `{"device":"d` + strconv.Itoa(i) + `"}` }, anywhere("Authorization", "Bearer till")),
@@ -161,9 +162,9 @@ var elsewhere = map[string]string{
 func TestRulesBindWhatTheyName(t *testing.T) {
 	t.Parallel()
 	var cases atomic.Int64
-	t.Cleanup(func() { t.Logf("limits: %d cases of %d rules", cases.Load(), len(edge.RateRules())) })
-	rules := make(map[string]edge.RateRule)
-	for _, rule := range edge.RateRules() {
+	t.Cleanup(func() { t.Logf("limits: %d cases of %d rules", cases.Load(), len(limit.RateRules())) })
+	rules := make(map[string]limit.RateRule)
+	for _, rule := range limit.RateRules() {
 		rules[rule.Name] = rule
 		require.True(t, len(spenders[rule.Name]) > 0 != (elsewhere[rule.Name] != ""), "%s: say here how it is spent", rule.Name)
 	}
@@ -191,9 +192,9 @@ const ruledScale = 0.05
 func ruled(t *testing.T) *edgetest.Client {
 	t.Helper()
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-	return edgetest.NewClient(t, edge.Config{
+	return edgetest.NewClient(t, server.Config{
 		Ops: ruledTable(), Authenticate: authenticateTill, Now: func() time.Time { return now },
-		Limits: edge.NewLimits(ruledScale, func(id, token string) (string, bool) {
+		Limits: server.NewLimits(ruledScale, func(id, token string) (string, bool) {
 			id = strings.ToLower(id)
 			return id, token == "of-"+id
 		}),
@@ -237,7 +238,7 @@ func ruledTable() []route.Op {
 }
 
 // authenticateTill knows a user and an API key.
-func authenticateTill(ctx context.Context, c edge.Credentials) (route.Principal, error) {
+func authenticateTill(ctx context.Context, c server.Credentials) (route.Principal, error) {
 	if c.Bearer == "till" {
 		return route.Principal{Kinds: route.Key, Key: 1, Grants: []route.Grant{{Org: 1, Scopes: route.EventsRead}}}, nil
 	}

@@ -1,9 +1,4 @@
-package edge
-
-import "github.com/valyala/fasthttp"
-
-// Handle lets tests and benchmarks skip the connection.
-func (s *Server) Handle(ctx *fasthttp.RequestCtx) { s.handle(ctx) }
+package server
 
 // OpenConnections is how many connections the listener counts.
 func (s *Server) OpenConnections() int {

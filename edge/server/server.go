@@ -1,12 +1,12 @@
-// Package edge owns the node's HTTP door: listener, limits, the way of a request
-// from its bytes to a handler of the route table and back, and the error
-// envelope. Handlers (one file per resource) see a route.Call and their typed
-// request and nothing of HTTP.
+// Package server is the node's HTTP door: the listener, the limits, the way of a
+// request from its bytes to a handler of the route table and back, and the error
+// envelope. It knows rows (edge/route) and nothing of what they do: handlers see a
+// route.Call and their typed request, and nothing of HTTP.
 //
 // The node makes one Server, starts it with a listener and stops it: Drain turns
 // readiness off, Stop closes the listener, lets requests finish and returns when
 // the serving goroutine has ended.
-package edge
+package server
 
 import (
 	"context"
@@ -117,7 +117,7 @@ func New(cfg Config) (*Server, error) {
 		}
 	}
 	s.server = &fasthttp.Server{
-		Handler:                      s.handle,
+		Handler:                      s.Handle,
 		ErrorHandler:                 s.unreadable,
 		ReadTimeout:                  readTimeout,
 		WriteTimeout:                 writeTimeout,

@@ -1,4 +1,4 @@
-package edge
+package server
 
 import (
 	"bytes"
@@ -6,24 +6,16 @@ import (
 	"slices"
 
 	"github.com/valyala/fasthttp"
-)
 
-// within says whether one of the prefixes holds the address.
-func within(prefixes []netip.Prefix, a netip.Addr) bool {
-	for _, p := range prefixes {
-		if p.Contains(a) {
-			return true
-		}
-	}
-	return false
-}
+	"boxoffice/edge/route"
+)
 
 // clientAddress is who sent the request: the socket's peer, or, where that is a
 // trusted proxy, the right-most hop of X-Forwarded-For that is none. Hops left
 // of it are what the client says about itself and count for nothing.
 func clientAddress(ctx *fasthttp.RequestCtx, trusted []netip.Prefix) netip.Addr {
 	client := peer(ctx.RemoteAddr())
-	if !within(trusted, client) {
+	if !route.Within(trusted, client) {
 		return client
 	}
 	for _, line := range slices.Backward(ctx.Request.Header.PeekAll(fasthttp.HeaderXForwardedFor)) {
@@ -34,7 +26,7 @@ func clientAddress(ctx *fasthttp.RequestCtx, trusted []netip.Prefix) netip.Addr 
 				return client
 			}
 			client = hop
-			if !within(trusted, client) {
+			if !route.Within(trusted, client) {
 				return client
 			}
 			line = line[:max(cut, 0)]

@@ -1,4 +1,4 @@
-package edge_test
+package server_test
 
 import (
 	"compress/gzip"
@@ -10,16 +10,16 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"boxoffice/edge"
 	"boxoffice/edge/edgetest"
 	"boxoffice/edge/openapi"
+	"boxoffice/edge/server"
 )
 
 func documented(t *testing.T) (*edgetest.Client, *openapi.Document) {
 	t.Helper()
 	doc, err := openapi.Print(table(), openapi.Info{Title: "Test", Version: "1"})
 	require.NoError(t, err)
-	return edgetest.NewClient(t, edge.Config{Ops: table(), Document: doc}), doc
+	return edgetest.NewClient(t, server.Config{Ops: table(), Document: doc}), doc
 }
 
 func TestServesTheDocument(t *testing.T) {

@@ -1,4 +1,4 @@
-package edge_test
+package server_test
 
 import (
 	"log/slog"
@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/valyala/fasthttp"
 
-	"boxoffice/edge"
+	"boxoffice/edge/server"
 )
 
 // BenchmarkOrder is the way of POST /orders through the edge without the
@@ -30,7 +30,7 @@ func BenchmarkRead(b *testing.B) {
 
 func benchmark(b *testing.B, method, path, body string, status int) {
 	b.Helper()
-	server, err := edge.New(edge.Config{Ops: table(), Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()})
+	server, err := server.New(server.Config{Ops: table(), Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()})
 	require.NoError(b, err)
 	var ctx fasthttp.RequestCtx
 	var req fasthttp.Request

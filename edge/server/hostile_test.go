@@ -1,4 +1,4 @@
-package edge_test
+package server_test
 
 import (
 	"bufio"
@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/valyala/fasthttp"
 
-	"boxoffice/edge"
 	"boxoffice/edge/edgetest"
+	"boxoffice/edge/server"
 )
 
 // listener is a TCP port of this machine.
@@ -29,7 +29,7 @@ func listener(t testing.TB) net.Listener {
 }
 
 // listen serves the table on a TCP port of this machine.
-func listen(t testing.TB, cfg edge.Config) (*edge.Server, net.Addr) {
+func listen(t testing.TB, cfg server.Config) (*server.Server, net.Addr) {
 	t.Helper()
 	ln := listener(t)
 	cfg.Ops, cfg.Authenticate = table(), authenticate
@@ -97,7 +97,7 @@ func one(t testing.TB, r *bufio.Reader) answer {
 // second request hidden behind one of them. The hidden one must not be served.
 func TestSmuggling(t *testing.T) {
 	t.Parallel()
-	_, addr := listen(t, edge.Config{})
+	_, addr := listen(t, server.Config{})
 	const hidden = "GET /api/v1/hand HTTP/1.1\r\nHost: x\r\n\r\n"
 	post := func(headers, body string) string {
 		return "POST /api/v1/echo HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n" + headers + "\r\n" + body
@@ -168,7 +168,7 @@ func TestSmuggling(t *testing.T) {
 
 func TestUnreadableRequests(t *testing.T) {
 	t.Parallel()
-	_, addr := listen(t, edge.Config{})
+	_, addr := listen(t, server.Config{})
 	for name, test := range map[string]struct {
 		raw    string
 		status int
@@ -196,7 +196,7 @@ func TestUnreadableRequests(t *testing.T) {
 
 func TestPipelining(t *testing.T) {
 	t.Parallel()
-	_, addr := listen(t, edge.Config{})
+	_, addr := listen(t, server.Config{})
 	request := fmt.Sprintf("POST /api/v1/orders HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(orderBody), orderBody)
 	all := answers(t, strings.NewReader(exchange(t, addr, strings.Repeat(request, 5))))
 	require.Len(t, all, 5)
@@ -213,7 +213,7 @@ func TestPipelining(t *testing.T) {
 // timeout the slow ones are gone.
 func TestSlowClients(t *testing.T) {
 	const slow = 2000
-	server, addr := listen(t, edge.Config{})
+	server, addr := listen(t, server.Config{})
 	before := memory()
 	conns := make([]net.Conn, slow)
 	for i := range conns {
@@ -238,7 +238,7 @@ func TestSlowClients(t *testing.T) {
 // TestAnnouncedBodiesShareABudget announces bodies that never come.
 func TestAnnouncedBodiesShareABudget(t *testing.T) {
 	t.Parallel()
-	server, addr := listen(t, edge.Config{})
+	server, addr := listen(t, server.Config{})
 	server.SetBodyBudget(3 * 100_000)
 	const announce = "POST /api/v1/orders HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: 100000\r\n\r\n"
 	for range 3 {
@@ -259,7 +259,7 @@ func TestAnnouncedBodiesShareABudget(t *testing.T) {
 // TestLargeBodyIsToldSo sends all of a body that is too large before it reads.
 func TestLargeBodyIsToldSo(t *testing.T) {
 	t.Parallel()
-	_, addr := listen(t, edge.Config{})
+	_, addr := listen(t, server.Config{})
 	const size = 4 << 20
 	head := fmt.Sprintf("POST /api/v1/orders HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", size)
 	for range 10 {
@@ -288,7 +288,7 @@ func TestConnectionLimits(t *testing.T) {
 		send(t, c, request)
 		return one(t, bufio.NewReader(c)).status
 	}
-	for name, cfg := range map[string]edge.Config{"of one address": {MaxPerAddress: 3}, "in total": {MaxConnections: 3}} {
+	for name, cfg := range map[string]server.Config{"of one address": {MaxPerAddress: 3}, "in total": {MaxConnections: 3}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server, addr := listen(t, cfg)
@@ -317,7 +317,7 @@ func FuzzRequest(f *testing.F) {
 	f.Add("PATCH", "/api/v1/organizer/events/1", "application/json", []byte(`{"title":null,"price":1.005,"tags":["a","b","c"],"position":-1}`))
 	f.Add("POST", "/api/v1/orders/%2f/pay?token=1", "text/plain", []byte("x"))
 	f.Add("TRACE", "//api/../x", "", []byte("\xff"))
-	server, err := edge.New(edge.Config{Ops: table(), Authenticate: authenticate, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()})
+	server, err := server.New(server.Config{Ops: table(), Authenticate: authenticate, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()})
 	require.NoError(f, err)
 	f.Fuzz(func(t *testing.T, method, uri, contentType string, body []byte) {
 		if strings.Contains(uri, "/fail/") {

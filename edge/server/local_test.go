@@ -1,4 +1,4 @@
-package edge_test
+package server_test
 
 import (
 	"log/slog"
@@ -9,14 +9,14 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/valyala/fasthttp"
 
-	"boxoffice/edge"
+	"boxoffice/edge/server"
 )
 
 // TestMailboxIsLocal: captured mail has login codes in it. Only somebody at this
 // machine may read them.
 func TestMailboxIsLocal(t *testing.T) {
 	t.Parallel()
-	server, err := edge.New(edge.Config{
+	server, err := server.New(server.Config{
 		Mailbox: func(ctx *fasthttp.RequestCtx) { ctx.SetBodyString("the mails") },
 		Log:     slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(),
 	})

@@ -1,0 +1,72 @@
+package limit
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"boxoffice/edge/route"
+	"boxoffice/engine"
+)
+
+// RateRule is one rate limit of a node.
+type RateRule struct {
+	Name       string
+	PerMinute  int    // and the burst
+	CountedPer string // whom it counts, for people
+}
+
+// The rules beside those of the tiers. Whatever a caller names by itself (an e-mail, a
+// checkout session, a device) bounds nothing alone, for another name is free: each
+// such rule has one beside it that counts the network or the credential.
+var (
+	RuleEmail       = RateRule{"email", 200, "e-mail address of a sign-in, from all networks"}
+	RuleHolders     = RateRule{"holders", 600, "client network, for all of its checkout sessions"}
+	RuleRepeats     = RateRule{"repeats", 600, "client network without a credential, for requests with an Idempotency-Key"}
+	RuleDevices     = RateRule{"devices", 12_000, "credential, for all of its devices"}
+	RuleDeviceCodes = RateRule{"wrong-codes-device", 10, "credential and device, for wrong door codes"}
+	RuleCodes       = RateRule{"wrong-codes-credential", 60, "credential, for wrong door codes"}
+	RuleNetCodes    = RateRule{"wrong-codes-network", 60, "client network, for wrong door codes"}
+	RuleForeign     = RateRule{"foreign-codes", 600, "credential, for codes of other events that are journaled"}
+)
+
+// RateRules are all rate limits, the tiers' first. Each is multiplied by
+// BOXOFFICE_LIMITS_SCALE.
+func RateRules() []RateRule {
+	var all []RateRule
+	for _, tier := range slices.Sorted(maps.Keys(route.Limits)) {
+		all = append(all, RateRule{string(tier), route.Limits[tier].PerMinute, route.Limits[tier].CountedPer})
+	}
+	return append(all, RuleEmail, RuleHolders, RuleRepeats, RuleDevices, RuleDeviceCodes, RuleCodes, RuleNetCodes, RuleForeign)
+}
+
+// Scale is a limit a minute as it is configured: multiplied, and rounded up.
+func Scale(perMinute int, scale float64) int {
+	return int(min(math.Ceil(float64(perMinute)*scale), math.MaxInt32))
+}
+
+// Refuse is the refusal of what a bucket does not allow.
+func Refuse(v Verdict) error {
+	return &engine.Refusal{Code: engine.RateLimited, Retry: int((v.Retry + time.Second - 1) / time.Second)}
+}
+
+// KeyName is an API key.
+func KeyName(id int64) string { return "key/" + strconv.FormatInt(id, 10) }
+
+// UserName is a user.
+func UserName(id int64) string { return "user/" + strconv.FormatInt(id, 10) }
+
+// DeviceName is a device of a credential.
+func DeviceName(p *route.Principal, device string) string {
+	return CredentialName(p) + "/" + device
+}
+
+// CredentialName is a user or an API key.
+func CredentialName(p *route.Principal) string {
+	if p.Kinds.Has(route.User) {
+		return UserName(p.User)
+	}
+	return KeyName(p.Key)
+}
