@@ -20,7 +20,7 @@ import (
 )
 
 func (d *Desk) createAPIKey(c *route.Call, in *api.CreateAPIKey) (*api.ServerKeySecret, error) {
-	org, err := d.actFor(c, in.OrgID)
+	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {
 		return nil, err
 	}
@@ -42,11 +42,11 @@ func (d *Desk) createAPIKey(c *route.Call, in *api.CreateAPIKey) (*api.ServerKey
 }
 
 func (d *Desk) listAPIKeys(c *route.Call, in *api.ListAPIKeys) (*api.List[*api.ServerKey], error) {
-	org, err := d.actFor(c, in.OrgID)
+	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {
 		return nil, err
 	}
-	cursor, err := readCursor(in.Cursor, math.MaxInt64)
+	cursor, err := route.ReadCursor(in.Cursor, math.MaxInt64)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func (d *Desk) listAPIKeys(c *route.Call, in *api.ListAPIKeys) (*api.List[*api.S
 		out.Items = append(out.Items, keyView(k))
 	}
 	if len(keys) > in.Limit {
-		out.NextCursor = cursorOf(keys[in.Limit-1].ID)
+		out.NextCursor = route.CursorOf(keys[in.Limit-1].ID)
 	}
 	return out, nil
 }
@@ -132,7 +132,7 @@ func (d *Desk) limitAPIKey(c *route.Call, in *api.LimitAPIKey) (*api.ServerKey, 
 	if !in.StrictPerMinute.Set {
 		return nil, route.Invalid(route.Issue{Path: "strictPerMinute", Code: route.IssueRequired, Message: "is required"})
 	}
-	id, ok := numeric(in.KeyID)
+	id, ok := route.ReadNumber(in.KeyID)
 	if !ok {
 		return nil, noKey
 	}
@@ -148,10 +148,10 @@ var noKey = &engine.Refusal{Code: engine.NotFound, Message: "No such API key."}
 // ownKey reads a path that names one of an organization's keys, and makes sure
 // that the caller may manage them.
 func (d *Desk) ownKey(c *route.Call, orgID, keyID string) (org, id int64, err error) {
-	if org, err = d.actFor(c, orgID); err != nil {
+	if org, err = route.FindOrganization(c, orgID); err != nil {
 		return 0, 0, err
 	}
-	id, ok := numeric(keyID)
+	id, ok := route.ReadNumber(keyID)
 	if !ok {
 		return 0, 0, noKey
 	}

@@ -164,7 +164,7 @@ func (d *Desk) remember(number int64, t *event.Details) knownEvent {
 // (docs/rules.md, Conventions).
 func (d *Desk) eventNumber(ctx context.Context, id string) (int64, knownEvent, error) {
 	notFound := &engine.Refusal{Code: engine.EventNotFound}
-	number, ok := numeric(id)
+	number, ok := route.ReadNumber(id)
 	var public engine.EventID
 	if !ok {
 		var err error

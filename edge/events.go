@@ -30,7 +30,7 @@ const (
 )
 
 func (d *Desk) createEvent(c *route.Call, in *api.CreateEvent) (*api.Event, error) {
-	org, err := d.actFor(c, in.OrgID, in.QueryOrg)
+	org, err := route.FindOrganization(c, in.OrgID, in.QueryOrg)
 	if err != nil {
 		return nil, err
 	}

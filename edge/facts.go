@@ -16,7 +16,7 @@ func (d *Desk) Teller() *webhook.Teller { return &webhook.Teller{Secrets: d.Secr
 
 // listFacts is the pull feed: the same facts as webhooks tell, to whoever asks.
 func (d *Desk) listFacts(c *route.Call, in *api.ListFacts) (*api.Facts, error) {
-	org, err := d.actFor(c, in.OrgID)
+	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {
 		return nil, err
 	}
@@ -28,7 +28,7 @@ func (d *Desk) listFacts(c *route.Call, in *api.ListFacts) (*api.Facts, error) {
 			})
 		}
 	}
-	after, err := readCursorAt("after", in.After, math.MaxInt64, math.MaxInt64)
+	after, err := route.ReadCursorAt("after", in.After, math.MaxInt64, math.MaxInt64)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func (d *Desk) listFacts(c *route.Call, in *api.ListFacts) (*api.Facts, error) {
 	page, err := d.Facts.Feed(c.Context, q)
 	switch {
 	case errors.Is(err, publicfacts.ErrCursor):
-		return nil, route.Invalid(notACursor("after"))
+		return nil, route.Invalid(route.NotACursor("after"))
 	case errors.Is(err, publicfacts.ErrPruned):
 		return nil, route.Invalid(route.Issue{
 			Path: "after", Code: route.IssueMinimum, Message: "is older than what is kept: facts after it are lost; begin again without it",
@@ -46,7 +46,7 @@ func (d *Desk) listFacts(c *route.Call, in *api.ListFacts) (*api.Facts, error) {
 	case err != nil:
 		return nil, err
 	}
-	out := &api.Facts{Items: make([]api.Fact, len(page.Facts)), Cursor: *cursorOf(page.End.XID, page.End.Position)}
+	out := &api.Facts{Items: make([]api.Fact, len(page.Facts)), Cursor: *route.CursorOf(page.End.XID, page.End.Position)}
 	for i := range page.Facts {
 		out.Items[i] = webhook.Body(&page.Facts[i])
 	}

@@ -14,13 +14,10 @@ import (
 	"boxoffice/persistence/mailqueue"
 )
 
-var (
-	noOrganization = &engine.Refusal{Code: engine.NotFound, Message: "No such organization."}
-	noMember       = &engine.Refusal{Code: engine.NotFound, Message: "No such member."}
-)
+var noMember = &engine.Refusal{Code: engine.NotFound, Message: "No such member."}
 
 func (d *Desk) getOrganization(c *route.Call, in *api.OrganizationID) (*api.OrganizationPage, error) {
-	org, err := d.actFor(c, in.ID)
+	org, err := route.FindOrganization(c, in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +26,7 @@ func (d *Desk) getOrganization(c *route.Call, in *api.OrganizationID) (*api.Orga
 		return nil, err
 	}
 	if p == nil {
-		return nil, noOrganization
+		return nil, route.NoOrganization
 	}
 	wallets, err := d.walletsOf(c.Context, org)
 	if err != nil {
@@ -48,11 +45,11 @@ func profileView(p *accounts.Profile) api.OrganizationProfile {
 }
 
 func (d *Desk) listMembers(c *route.Call, in *api.ListMembers) (*api.List[api.Member], error) {
-	org, err := d.actFor(c, in.ID)
+	org, err := route.FindOrganization(c, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	cursor, err := readCursor(in.Cursor, math.MaxInt64)
+	cursor, err := route.ReadCursor(in.Cursor, math.MaxInt64)
 	if err != nil {
 		return nil, err
 	}
@@ -69,14 +66,14 @@ func (d *Desk) listMembers(c *route.Call, in *api.ListMembers) (*api.List[api.Me
 		out.Items = append(out.Items, *memberView(&members[i]))
 	}
 	if len(members) > in.Limit {
-		out.NextCursor = cursorOf(members[in.Limit-1].User)
+		out.NextCursor = route.CursorOf(members[in.Limit-1].User)
 	}
 	return out, nil
 }
 
 // addMember makes somebody a member and tells them by mail.
 func (d *Desk) addMember(c *route.Call, in *api.AddMember) (*api.Member, error) {
-	org, err := d.actFor(c, in.ID)
+	org, err := route.FindOrganization(c, in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +82,7 @@ func (d *Desk) addMember(c *route.Call, in *api.AddMember) (*api.Member, error) 
 		return nil, err
 	}
 	if o == nil {
-		return nil, noOrganization
+		return nil, route.NoOrganization
 	}
 	m, err := d.Accounts.AddMember(c.Context, org, c.Principal.User, accounts.NewMember{
 		Command: c.CommandID(), Email: route.NormalEmail(in.Email), Name: in.Name, Role: in.Role,
@@ -123,7 +120,7 @@ func (d *Desk) removeMember(c *route.Call, in *api.MemberID) (*api.Member, error
 // ownMember reads a path that names a member, and makes sure that the caller may
 // manage the organization.
 func (d *Desk) ownMember(c *route.Call, in *api.MemberID) (int64, error) {
-	org, err := d.actFor(c, in.ID)
+	org, err := route.FindOrganization(c, in.ID)
 	if err == nil && !route.ValidUUID(in.UserID) {
 		err = noMember
 	}

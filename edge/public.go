@@ -2,15 +2,12 @@ package edge
 
 import (
 	"context"
-	"encoding/base64"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -95,7 +92,7 @@ func notFoundAs(err error, code engine.Code) error {
 // published, or was until it ended, and is not private, the organization
 // everything.
 func visible(c *route.Call, e *event.Record) bool {
-	if sees(c, e.Details.Org) {
+	if route.SeesMore(c, e.Details.Org) {
 		return true
 	}
 	return (slices.Contains(event.Public, e.Status) || event.Ended(e.Status)) && e.Details.Visibility != "private"
@@ -104,7 +101,7 @@ func visible(c *route.Call, e *event.Record) bool {
 // eventNamed is the number of the event that a page's address names: by its
 // slug, or by its id or number. No slug looks like one of these.
 func (d *Desk) eventNamed(c *route.Call, name string) (int64, error) {
-	_, isNumber := numeric(name)
+	_, isNumber := route.ReadNumber(name)
 	if _, err := engine.ParseID(name); isNumber || err == nil {
 		number, _, err := d.eventNumber(c.Context, name)
 		return number, err
@@ -199,7 +196,7 @@ func (d *Desk) discoverEvents(c *route.Call, in *api.Discover) (*api.List[api.Ca
 	if !in.DateTo.IsZero() {
 		q.To = in.DateTo.UnixMilli()
 	}
-	after, err := readCursor(in.Cursor, lastMoment, math.MaxInt64)
+	after, err := route.ReadCursor(in.Cursor, route.LastMoment, math.MaxInt64)
 	if err != nil {
 		return nil, err
 	}
@@ -229,17 +226,17 @@ func (d *Desk) discover(ctx context.Context, q readmodel.Discovery, limit int) (
 	}
 	if len(events) > limit {
 		last := readmodel.StartOf(&events[limit-1])
-		out.NextCursor = cursorOf(last.At, last.Number)
+		out.NextCursor = route.CursorOf(last.At, last.Number)
 	}
 	return out, nil
 }
 
 func (d *Desk) listOwnEvents(c *route.Call, in *api.ListOwn) (*api.List[*api.Event], error) {
-	org, err := d.actFor(c, in.OrgID)
+	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {
 		return nil, err
 	}
-	before, err := readCursor(in.Cursor, math.MaxInt64)
+	before, err := route.ReadCursor(in.Cursor, math.MaxInt64)
 	if err != nil {
 		return nil, err
 	}
@@ -256,7 +253,7 @@ func (d *Desk) listOwnEvents(c *route.Call, in *api.ListOwn) (*api.List[*api.Eve
 		out.Items = append(out.Items, view.Event(&events[i].Record))
 	}
 	if len(events) > in.Limit {
-		out.NextCursor = cursorOf(events[in.Limit-1].Number)
+		out.NextCursor = route.CursorOf(events[in.Limit-1].Number)
 	}
 	return out, nil
 }
@@ -299,7 +296,7 @@ func (d *Desk) listTicketTypes(c *route.Call, in *api.ByID) (*api.TicketTypes, e
 	if !visible(c, &p.event.Record) {
 		return nil, &engine.Refusal{Code: engine.EventNotFound}
 	}
-	types, err := d.typesView(c, p, sees(c, p.event.Details.Org))
+	types, err := d.typesView(c, p, route.SeesMore(c, p.event.Details.Org))
 	if err != nil {
 		return nil, err
 	}
@@ -371,49 +368,4 @@ func (d *Desk) room(c *route.Call, p *page) (int64, error) {
 		}
 		return r.Room, nil
 	})
-}
-
-// A cursor is the sort key of the last row seen, base64url. It holds nothing
-// that the caller has not seen, so it is not signed.
-
-func cursorOf(keys ...int64) *string {
-	b := make([]byte, 0, 8*len(keys))
-	for _, k := range keys {
-		b = binary.BigEndian.AppendUint64(b, uint64(k))
-	}
-	s := base64.RawURLEncoding.EncodeToString(b)
-	return &s
-}
-
-// lastMoment is the last that a request can write, in unix milliseconds.
-var lastMoment = time.Date(9999, 12, 31, 23, 59, 59, 999_999_999, time.UTC).UnixMilli()
-
-// readCursor reads a cursor of keys from 0 to the given limits; nil for none.
-func readCursor(s string, limits ...int64) ([]int64, error) {
-	return readCursorAt("cursor", s, limits...)
-}
-
-// notACursor is wrong with a parameter that is to be a cursor.
-func notACursor(parameter string) route.Issue {
-	return route.Issue{Path: parameter, Code: route.IssueFormat, Message: "is not a cursor of this list"}
-}
-
-// readCursorAt is readCursor for another parameter.
-func readCursorAt(parameter, s string, limits ...int64) ([]int64, error) {
-	if s == "" {
-		return nil, nil
-	}
-	invalid := route.Invalid(notACursor(parameter))
-	b, err := base64.RawURLEncoding.Strict().DecodeString(s) // which skips line breaks
-	if err != nil || len(b) != 8*len(limits) || len(s) != base64.RawURLEncoding.EncodedLen(len(b)) {
-		return nil, invalid
-	}
-	keys := make([]int64, len(limits))
-	for i, limit := range limits {
-		keys[i] = int64(binary.BigEndian.Uint64(b[8*i:]))
-		if keys[i] < 0 || keys[i] > limit {
-			return nil, invalid
-		}
-	}
-	return keys, nil
 }

@@ -130,7 +130,7 @@ func belowSold(err error) error {
 func (d *Desk) typeRef(c *route.Call, number int64, text string) (engine.Ref, error) {
 	notFound := &engine.Refusal{Code: engine.TicketTypeNotFound}
 	id, err := engine.ParseID(text)
-	if n, ok := numeric(text); ok {
+	if n, ok := route.ReadNumber(text); ok {
 		id, err = engine.NumberedID(number, n), nil
 	}
 	if err != nil || id.Event() != number || id != engine.NumberedID(number, id.Number()) {

@@ -21,11 +21,11 @@ var (
 )
 
 func (d *Desk) listVenues(c *route.Call, in *api.ListVenues) (*api.List[*api.Venue], error) {
-	org, err := d.actFor(c, in.OrgID)
+	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {
 		return nil, err
 	}
-	cursor, err := readCursor(in.Cursor, math.MaxInt64)
+	cursor, err := route.ReadCursor(in.Cursor, math.MaxInt64)
 	if err != nil {
 		return nil, err
 	}
@@ -42,13 +42,13 @@ func (d *Desk) listVenues(c *route.Call, in *api.ListVenues) (*api.List[*api.Ven
 		out.Items = append(out.Items, venueView(m))
 	}
 	if len(maps) > in.Limit {
-		out.NextCursor = cursorOf(maps[in.Limit-1].ID)
+		out.NextCursor = route.CursorOf(maps[in.Limit-1].ID)
 	}
 	return out, nil
 }
 
 func (d *Desk) createVenue(c *route.Call, in *api.CreateVenue) (*api.Venue, error) {
-	org, err := d.actFor(c, in.OrgID, in.QueryOrg)
+	org, err := route.FindOrganization(c, in.OrgID, in.QueryOrg)
 	if err != nil {
 		return nil, err
 	}

@@ -1,8 +1,6 @@
 package edge
 
 import (
-	"strconv"
-
 	"boxoffice/edge/view"
 )
 
@@ -12,9 +10,3 @@ var (
 	moment   = view.Moment
 	decimal  = view.Decimal
 )
-
-// numeric reads a number in decimal digits.
-func numeric(s string) (int64, bool) {
-	n, err := strconv.ParseInt(s, 10, 64)
-	return n, err == nil && n > 0 && len(s) <= 18 && s[0] != '+'
-}

@@ -24,7 +24,7 @@ func (d *Desk) listWalletsOf(c *route.Call, in *api.WalletsOf) (*api.List[api.Wa
 }
 
 func (d *Desk) wallets(c *route.Call, named string) (*api.List[api.Wallet], error) {
-	org, err := d.actFor(c, named)
+	org, err := route.FindOrganization(c, named)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func (d *Desk) walletsOf(ctx context.Context, org int64) ([]api.Wallet, error) {
 }
 
 func (d *Desk) listWalletEntries(c *route.Call, in *api.ListWalletEntries) (*api.List[api.WalletEntry], error) {
-	org, err := d.actFor(c, in.OrgID)
+	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func (d *Desk) listWalletEntries(c *route.Call, in *api.ListWalletEntries) (*api
 	if !ok {
 		return nil, &engine.Refusal{Code: engine.NotFound, Message: "No such wallet."}
 	}
-	cursor, err := readCursor(in.Cursor, math.MaxInt64)
+	cursor, err := route.ReadCursor(in.Cursor, math.MaxInt64)
 	if err != nil {
 		return nil, err
 	}
@@ -74,23 +74,23 @@ func (d *Desk) listWalletEntries(c *route.Call, in *api.ListWalletEntries) (*api
 		out.Items = append(out.Items, entryView(currency.Code, &entries[i]))
 	}
 	if len(entries) > in.Limit {
-		out.NextCursor = cursorOf(entries[in.Limit-1].Number)
+		out.NextCursor = route.CursorOf(entries[in.Limit-1].Number)
 	}
 	return out, nil
 }
 
 // creditWallet tops a wallet up, by hand of the platform's administrator.
 func (d *Desk) creditWallet(c *route.Call, in *api.CreditWallet) (*api.WalletCredit, error) {
-	org, ok := numeric(in.OrgID)
+	org, ok := route.ReadNumber(in.OrgID)
 	if !ok {
-		return nil, noOrganization
+		return nil, route.NoOrganization
 	}
 	o, err := d.Accounts.Organization(c.Context, org)
 	if err != nil {
 		return nil, err
 	}
 	if o == nil { // asking its wallet would make it
-		return nil, noOrganization
+		return nil, route.NoOrganization
 	}
 	r, err := ask[wallet.Reply](c, d, engine.WalletRef(org, in.Currency), wallet.Credit{
 		ID: entryID(c), Amount: int64(in.Amount), Reason: wallet.TopUp, Reference: in.Reference, Note: in.Note, By: userSubject(c.Principal.User),

@@ -24,7 +24,7 @@ var (
 )
 
 func (d *Desk) createWebhook(c *route.Call, in *api.CreateWebhook) (*api.WebhookSecret, error) {
-	org, err := d.actFor(c, in.OrgID, in.QueryOrg)
+	org, err := route.FindOrganization(c, in.OrgID, in.QueryOrg)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func (d *Desk) createWebhook(c *route.Call, in *api.CreateWebhook) (*api.Webhook
 }
 
 func (d *Desk) listWebhooks(c *route.Call, in *api.ListWebhooks) (*api.List[*api.Webhook], error) {
-	org, err := d.actFor(c, in.OrgID)
+	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ func (d *Desk) listWebhookDeliveries(c *route.Call, in *api.ListWebhookDeliverie
 	if err != nil {
 		return nil, err
 	}
-	cursor, err := readCursor(in.Cursor, math.MaxInt64)
+	cursor, err := route.ReadCursor(in.Cursor, math.MaxInt64)
 	if err != nil {
 		return nil, err
 	}
@@ -135,13 +135,13 @@ func (d *Desk) listWebhookDeliveries(c *route.Call, in *api.ListWebhookDeliverie
 		out.Items = append(out.Items, deliveryView(v))
 	}
 	if len(all) > in.Limit {
-		out.NextCursor = cursorOf(all[in.Limit-1].ID)
+		out.NextCursor = route.CursorOf(all[in.Limit-1].ID)
 	}
 	return out, nil
 }
 
 func (d *Desk) replayWebhookDelivery(c *route.Call, in *api.ByID) (*api.WebhookDelivery, error) {
-	id, ok := numeric(in.ID)
+	id, ok := route.ReadNumber(in.ID)
 	if !ok {
 		return nil, noDelivery
 	}
@@ -165,7 +165,7 @@ func (d *Desk) replayWebhookDelivery(c *route.Call, in *api.ByID) (*api.WebhookD
 // caller's organization's, and that the caller may do the operation there.
 // Another's does not exist for the caller.
 func (d *Desk) ownWebhook(c *route.Call, text string) (*deliveries.Endpoint, error) {
-	id, ok := numeric(text)
+	id, ok := route.ReadNumber(text)
 	if !ok {
 		return nil, noWebhook
 	}

@@ -1,0 +1,51 @@
+package route
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"time"
+)
+
+// CursorOf makes a cursor: the sort key of the last row seen, base64url. It holds
+// nothing that the caller has not seen, so it is not signed.
+func CursorOf(keys ...int64) *string {
+	b := make([]byte, 0, 8*len(keys))
+	for _, k := range keys {
+		b = binary.BigEndian.AppendUint64(b, uint64(k))
+	}
+	s := base64.RawURLEncoding.EncodeToString(b)
+	return &s
+}
+
+// LastMoment is the last that a request can write, in unix milliseconds.
+var LastMoment = time.Date(9999, 12, 31, 23, 59, 59, 999_999_999, time.UTC).UnixMilli()
+
+// ReadCursor reads a cursor of keys from 0 to the given limits; nil for none.
+func ReadCursor(s string, limits ...int64) ([]int64, error) {
+	return ReadCursorAt("cursor", s, limits...)
+}
+
+// NotACursor is wrong with a parameter that is to be a cursor.
+func NotACursor(parameter string) Issue {
+	return Issue{Path: parameter, Code: IssueFormat, Message: "is not a cursor of this list"}
+}
+
+// ReadCursorAt is readCursor for another parameter.
+func ReadCursorAt(parameter, s string, limits ...int64) ([]int64, error) {
+	if s == "" {
+		return nil, nil
+	}
+	invalid := Invalid(NotACursor(parameter))
+	b, err := base64.RawURLEncoding.Strict().DecodeString(s) // which skips line breaks
+	if err != nil || len(b) != 8*len(limits) || len(s) != base64.RawURLEncoding.EncodedLen(len(b)) {
+		return nil, invalid
+	}
+	keys := make([]int64, len(limits))
+	for i, limit := range limits {
+		keys[i] = int64(binary.BigEndian.Uint64(b[8*i:]))
+		if keys[i] < 0 || keys[i] > limit {
+			return nil, invalid
+		}
+	}
+	return keys, nil
+}

@@ -1,0 +1,45 @@
+package route
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestCursor(t *testing.T) {
+	t.Parallel()
+	for _, keys := range [][]int64{{0, 0}, {1, 2}, {LastMoment, math.MaxInt64}} {
+		got, err := ReadCursor(*CursorOf(keys...), LastMoment, math.MaxInt64)
+		require.NoError(t, err)
+		require.Equal(t, keys, got)
+	}
+	none, err := ReadCursor("", 1)
+	require.NoError(t, err)
+	require.Nil(t, none)
+	for _, keys := range [][]int64{{1}, {1, 2, 3}, {-1, 1}, {1, -1}, {LastMoment + 1, 1}, {math.MinInt64, 1}} {
+		_, err := ReadCursor(*CursorOf(keys...), LastMoment, math.MaxInt64)
+		require.Error(t, err, "%v", keys)
+	}
+}
+
+// FuzzCursor reads whatever clients make of cursors: each list takes those that
+// it has made, and no other text for the same place.
+func FuzzCursor(f *testing.F) {
+	for _, s := range []string{"", "x", *CursorOf(1), *CursorOf(1, 2), *CursorOf(-1, math.MaxInt64), "AAAAAAAAAAB", "A00000\n00000", "____", "\xff"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		for _, limits := range [][]int64{{math.MaxInt64}, {LastMoment, math.MaxInt64}} {
+			keys, err := ReadCursor(s, limits...)
+			if err != nil || keys == nil {
+				require.Nil(t, keys)
+				continue
+			}
+			for i, k := range keys {
+				require.True(t, k >= 0 && k <= limits[i])
+			}
+			require.Equal(t, s, *CursorOf(keys...))
+		}
+	})
+}

@@ -1,0 +1,62 @@
+package route
+
+import (
+	"strconv"
+
+	"boxoffice/engine"
+)
+
+// NoOrganization is the answer about an organization that the caller does not belong
+// to, or that does not exist.
+var NoOrganization = &engine.Refusal{Code: engine.NotFound, Message: "No such organization."}
+
+// SeesMore says whether the caller sees more of an organization's things than the
+// public does, by the row's scope.
+func SeesMore(c *Call, org int64) bool {
+	g, ok := c.Principal.Grant(org)
+	return ok && c.Op.Scope&^g.Scopes == 0
+}
+
+// checkOrganization makes sure that the caller may do the operation in an
+// organization. One that the caller does not belong to does not exist for the caller.
+func checkOrganization(c *Call, org int64) error {
+	g, ok := c.Principal.Grant(org)
+	if !ok {
+		return NoOrganization
+	}
+	return CheckGrant(c.Op, g)
+}
+
+// FindOrganization is the number of the organization that the caller acts for: the
+// one named, or the only one that the caller belongs to, checked against the row's
+// scope.
+func FindOrganization(c *Call, named ...string) (int64, error) {
+	org := ""
+	for _, n := range named {
+		if n != "" && org != "" && n != org {
+			return 0, Invalid(Issue{Path: "orgId", Code: IssueDuplicate, Message: "is not the same in query and body"})
+		}
+		if n != "" {
+			org = n
+		}
+	}
+	if org == "" {
+		if n := len(c.Principal.Grants); n != 1 {
+			belong := map[bool]string{true: "no organization", false: "several organizations"}[n == 0]
+			return 0, Invalid(Issue{Path: "orgId", Code: IssueRequired, Message: "is required: you belong to " + belong})
+		}
+		g := c.Principal.Grants[0]
+		return g.Org, CheckGrant(c.Op, g)
+	}
+	id, ok := ReadNumber(org)
+	if !ok {
+		return 0, NoOrganization
+	}
+	return id, checkOrganization(c, id)
+}
+
+// ReadNumber reads a number in decimal digits.
+func ReadNumber(s string) (int64, bool) {
+	n, err := strconv.ParseInt(s, 10, 64)
+	return n, err == nil && n > 0 && len(s) <= 18 && s[0] != '+'
+}
