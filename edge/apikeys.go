@@ -15,6 +15,7 @@ import (
 	"boxoffice/edge/limit"
 	"boxoffice/edge/route"
 	"boxoffice/edge/secrets"
+	"boxoffice/edge/view"
 	"boxoffice/engine"
 	"boxoffice/persistence/apikeys"
 )
@@ -239,7 +240,7 @@ func keyView(k *apikeys.Key) *api.ServerKey {
 	v := &api.ServerKey{
 		ID: strconv.FormatInt(k.ID, 10), OrganizationID: strconv.FormatInt(k.Org, 10), Name: k.Name, Prefix: prefix, Display: prefix + "…",
 		Environment: k.Environment, IPAllowlist: make([]string, 0, len(k.Allowlist)), Status: k.Status,
-		ExpiresAt: utc(k.ExpiresAt), LastUsedAt: utc(k.LastUsedAt), StrictPerMinute: k.StrictPerMinute,
+		ExpiresAt: view.UTC(k.ExpiresAt), LastUsedAt: view.UTC(k.LastUsedAt), StrictPerMinute: k.StrictPerMinute,
 		CreatedAt: k.CreatedAt.UTC(), UpdatedAt: k.UpdatedAt.UTC(),
 	}
 	if k.Scopes != nil {
@@ -253,13 +254,4 @@ func keyView(k *apikeys.Key) *api.ServerKey {
 		v.IPAllowlist = append(v.IPAllowlist, text)
 	}
 	return v
-}
-
-// utc is a time of a table as answers show it.
-func utc(t *time.Time) api.Time {
-	if t == nil {
-		return nil
-	}
-	at := t.UTC()
-	return &at
 }

@@ -18,6 +18,7 @@ import (
 	"boxoffice/edge/hasher"
 	"boxoffice/edge/limit"
 	"boxoffice/edge/mail"
+	"boxoffice/edge/outward"
 	"boxoffice/edge/payments"
 	"boxoffice/edge/route"
 	"boxoffice/edge/secrets"
@@ -26,11 +27,9 @@ import (
 	"boxoffice/engine/event"
 	"boxoffice/persistence/accounts"
 	"boxoffice/persistence/apikeys"
-	"boxoffice/persistence/deliveries"
 	"boxoffice/persistence/idempotency"
 	"boxoffice/persistence/mailqueue"
 	"boxoffice/persistence/numbers"
-	"boxoffice/persistence/publicfacts"
 	"boxoffice/persistence/readmodel"
 	"boxoffice/persistence/venues"
 )
@@ -47,9 +46,7 @@ type Desk struct {
 	APIKeys  *apikeys.Store
 	Venues   *venues.Store
 	Replies  *idempotency.Store
-	Facts    *publicfacts.Store
-	Webhooks *deliveries.Store
-	Targets  *webhook.Targets
+	Outward  *outward.Handlers
 	Events   *numbers.Lease // numbers for new events
 	Types    *numbers.Lease // numbers for new ticket types
 	Gateways *payments.Gateways
@@ -92,6 +89,9 @@ const (
 	pageLife = time.Second // a cached public page may be this old
 	pageCost = 64 << 20    // bytes of cached pages
 )
+
+// Teller makes what the world is told, with what the desk has in hand.
+func (d *Desk) Teller() *webhook.Teller { return &webhook.Teller{Secrets: d.Secrets, Seats: d.seatsOf} }
 
 // Open makes the desk ready. Close ends its caches.
 func (d *Desk) Open() error {

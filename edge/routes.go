@@ -41,7 +41,7 @@ var (
 // Routes is the route table: every operation, once. Registration, validation,
 // the document and the suites are derived from it.
 func (d *Desk) Routes() []route.Op {
-	return slices.Concat(d.accountRoutes(), d.publicRoutes(), d.organizerRoutes(), d.saleRoutes(), d.webhookRoutes())
+	return slices.Concat(d.accountRoutes(), d.publicRoutes(), d.organizerRoutes(), d.saleRoutes(), d.Outward.Routes())
 }
 
 // accountRoutes are people, their organizations, keys and money.
@@ -144,21 +144,5 @@ func (d *Desk) saleRoutes() []route.Op {
 
 		{Method: "POST", Path: "/api/v1/checkin/scan", ID: "scanTicket", Tag: "Check-in", Summary: "Scan a ticket at a gate", Auth: own, Scope: route.CheckinWrite, Tier: route.TierCheckin, Idempotency: route.ByActor, Status: 200, Errors: codes{engine.EventNotFound}, Handler: route.Handle(d.scanTicket)},
 		{Method: "GET", Path: "/api/v1/checkin/event/{id}/stats", ID: "getGateStats", Tag: "Check-in", Summary: "Read the gates' counters", Auth: own, Scope: route.CheckinWrite, Tier: route.TierCheckin, Status: 200, Errors: codes{engine.EventNotFound}, Handler: route.Handle(d.gateStats)},
-	}
-}
-
-// webhookRoutes are what the world is told.
-func (d *Desk) webhookRoutes() []route.Op {
-	return []route.Op{
-		{Method: "GET", Path: "/api/v1/organizer/facts", ID: "listFacts", Tag: "Webhooks", Summary: "Read the facts after a place in the feed", Auth: own, Scope: route.WebhooksManage, Tier: route.TierAdmin, Status: 200, Errors: codes{engine.NotFound}, Handler: route.Handle(d.listFacts)},
-		{Method: "GET", Path: "/api/v1/webhooks/catalog", ID: "listFactTypes", Tag: "Webhooks", Summary: "List the types of facts", Auth: route.Public, Tier: route.TierPublic, Status: 200, Errors: codes{}, Handler: route.Handle(d.listFactTypes)},
-		{Method: "POST", Path: "/api/v1/webhooks", ID: "createWebhook", Tag: "Webhooks", Summary: "Make a webhook endpoint", Auth: own, Scope: route.WebhooksManage, Tier: route.TierStrict, Idempotency: route.Replay, Status: 201, Errors: codes{engine.NotFound, engine.Conflict}, Handler: route.Handle(d.createWebhook)},
-		{Method: "GET", Path: "/api/v1/webhooks", ID: "listWebhooks", Tag: "Webhooks", Summary: "List an organization's webhook endpoints", Auth: own, Scope: route.WebhooksManage, Tier: route.TierAdmin, Status: 200, Errors: codes{engine.NotFound}, Handler: route.Handle(d.listWebhooks)},
-		{Method: "PUT", Path: "/api/v1/webhooks/{id}", ID: "updateWebhook", Tag: "Webhooks", Summary: "Change a webhook endpoint", Auth: own, Scope: route.WebhooksManage, Tier: route.TierStrict, Idempotency: route.Replay, Status: 200, Errors: codes{engine.NotFound}, Handler: route.Handle(d.updateWebhook)},
-		{Method: "DELETE", Path: "/api/v1/webhooks/{id}", ID: "deleteWebhook", Tag: "Webhooks", Summary: "Delete a webhook endpoint", Auth: own, Scope: route.WebhooksManage, Tier: route.TierStrict, Idempotency: route.Replay, Status: 200, Errors: codes{engine.NotFound}, Handler: route.Handle(d.deleteWebhook)},
-		{Method: "POST", Path: "/api/v1/webhooks/{id}/test", ID: "testWebhook", Tag: "Webhooks", Summary: "Send a webhook endpoint a test", Auth: own, Scope: route.WebhooksManage, Tier: route.TierStrict, Idempotency: route.Replay, Status: 202, Errors: codes{engine.NotFound, engine.Conflict}, Handler: route.Handle(d.testWebhook)},
-		{Method: "POST", Path: "/api/v1/webhooks/{id}/rotate-secret", ID: "rotateWebhookSecret", Tag: "Webhooks", Summary: "Replace the signing secret of a webhook endpoint", Auth: own, Scope: route.WebhooksManage, Tier: route.TierStrict, Idempotency: route.Replay, Status: 200, Errors: codes{engine.NotFound}, Handler: route.Handle(d.rotateWebhookSecret)},
-		{Method: "GET", Path: "/api/v1/webhooks/{id}/deliveries", ID: "listWebhookDeliveries", Tag: "Webhooks", Summary: "List what a webhook endpoint was and will be sent", Auth: own, Scope: route.WebhooksManage, Tier: route.TierAdmin, Status: 200, Errors: codes{engine.NotFound}, Handler: route.Handle(d.listWebhookDeliveries)},
-		{Method: "POST", Path: "/api/v1/webhooks/deliveries/{id}/replay", ID: "replayWebhookDelivery", Tag: "Webhooks", Summary: "Send an event to a webhook endpoint once more", Auth: own, Scope: route.WebhooksManage, Tier: route.TierStrict, Idempotency: route.Replay, Status: 202, Errors: codes{engine.NotFound, engine.Conflict}, Handler: route.Handle(d.replayWebhookDelivery)},
 	}
 }

@@ -83,7 +83,7 @@ func (n *node) tell(ctx context.Context, tx pgx.Tx, batches []journal.Batch) err
 	return n.digesters.mail.Apply(ctx, tx, batches)
 }
 
-// The store of what was told is opened after the followers are.
+// The log of public facts is opened (openOutward) after the followers are.
 
 func (n *node) applyTold(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
 	return n.publicFacts.Apply(ctx, tx, batches)
@@ -97,8 +97,6 @@ func (n *node) applyMail(ctx context.Context, tx pgx.Tx, batches []journal.Batch
 // was before and is not told yet. Its failure is not the node's: sales go on. One
 // node of the cluster follows the journal; with Kafka each consumes.
 func (n *node) startFacts(context.Context) error {
-	n.publicFacts = publicfacts.New(n.pool, n.desk.Secrets, n.desk.Teller(), n.desk.Webhooks.FanOut)
-	n.desk.Facts = n.publicFacts
 	n.started(publicfacts.StartPruner(n.publicFacts, n.log).Stop)
 	if n.relay != nil {
 		n.started(func(context.Context) error {

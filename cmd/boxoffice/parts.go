@@ -20,6 +20,7 @@ import (
 	"boxoffice/edge/hasher"
 	"boxoffice/edge/mail"
 	"boxoffice/edge/openapi"
+	"boxoffice/edge/outward"
 	"boxoffice/edge/payments"
 	"boxoffice/edge/payments/paysim"
 	"boxoffice/edge/server"
@@ -36,6 +37,7 @@ import (
 	"boxoffice/persistence/mailqueue"
 	"boxoffice/persistence/migrate"
 	"boxoffice/persistence/numbers"
+	"boxoffice/persistence/publicfacts"
 	"boxoffice/persistence/readmodel"
 	"boxoffice/persistence/snapshot"
 	"boxoffice/persistence/venues"
@@ -260,12 +262,6 @@ func (n *node) startDesk(ctx context.Context) error {
 	d.Node, d.Read, d.Settled, d.Drain = n.cluster, n.model, n.settled, n.drain
 	d.Accounts, d.APIKeys, d.Replies = accounts.New(n.pool), apikeys.New(n.pool), idempotency.New(n.pool)
 	d.Venues = venues.New(n.pool)
-	if d.Webhooks, err = deliveries.New(n.pool); err != nil {
-		return err
-	}
-	if d.Targets, err = n.cfg.webhookTargets(); err != nil {
-		return err
-	}
 	d.Events, d.Types = numbers.New(n.pool, "event_numbers"), numbers.New(n.pool, "ticket_type_numbers")
 	d.Secrets, d.Env, d.LimitsScale, d.Log = master, n.cfg.Env, n.cfg.LimitsScale, n.log
 	if err := d.Open(); err != nil {
@@ -275,6 +271,9 @@ func (n *node) startDesk(ctx context.Context) error {
 		d.Close()
 		return nil
 	})
+	if err := n.openOutward(); err != nil {
+		return err
+	}
 	n.started(edge.StartWatch(d).Stop)
 	n.started(n.cluster.Once("payments", d.SweepPayments))
 	if n.cfg.AdminEmail == "" {
@@ -284,6 +283,23 @@ func (n *node) startDesk(ctx context.Context) error {
 		return err
 	}
 	return d.EnsureAdmin(ctx, n.cfg.AdminEmail, n.cfg.AdminPassword)
+}
+
+// openOutward opens the log of public facts and the webhook endpoints that it is
+// fanned out to. startFacts has it filled.
+func (n *node) openOutward() (err error) {
+	if n.endpoints, err = deliveries.New(n.pool); err != nil {
+		return err
+	}
+	if n.targets, err = n.cfg.webhookTargets(); err != nil {
+		return err
+	}
+	n.publicFacts = publicfacts.New(n.pool, n.desk.Secrets, n.desk.Teller(), n.endpoints.FanOut)
+	n.desk.Outward = outward.New(outward.Deps{
+		Endpoints: n.endpoints, Targets: n.targets, Facts: n.publicFacts,
+		Accounts: n.desk.Accounts, Mail: n.mailQueue, Secrets: n.desk.Secrets,
+	})
+	return nil
 }
 
 // startEdge opens the server, and lets requests in.

@@ -22,6 +22,7 @@ import (
 	"boxoffice/edge/payments/paysim"
 	"boxoffice/edge/server"
 	"boxoffice/edge/webhook"
+	"boxoffice/persistence/deliveries"
 	"boxoffice/persistence/embedded"
 	"boxoffice/persistence/follower/kafka"
 	"boxoffice/persistence/journal"
@@ -71,6 +72,8 @@ type node struct {
 	consumer    *kafka.Consumer // nil without Kafka
 	publicFacts *publicfacts.Store
 	digesters   digesters
+	endpoints   *deliveries.Store
+	targets     *webhook.Targets
 	deliverer   *webhook.Deliverer
 	journal     *journal.Postgres
 	cluster     *cluster.Node

@@ -4,6 +4,8 @@
 package view
 
 import (
+	"time"
+
 	"boxoffice/edge/api"
 	"boxoffice/edge/route"
 )
@@ -39,4 +41,13 @@ func Object(b []byte) api.JSON {
 		return api.JSON("{}")
 	}
 	return b
+}
+
+// UTC is a time of a table as answers show it; nil stays nil.
+func UTC(t *time.Time) api.Time {
+	if t == nil {
+		return nil
+	}
+	at := t.UTC()
+	return &at
 }

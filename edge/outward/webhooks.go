@@ -1,4 +1,4 @@
-package edge
+package outward
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"boxoffice/edge/api"
 	"boxoffice/edge/route"
 	"boxoffice/edge/secrets"
+	"boxoffice/edge/view"
 	"boxoffice/edge/webhook"
 	"boxoffice/engine"
 	"boxoffice/persistence/deliveries"
@@ -23,18 +24,18 @@ var (
 	noDelivery = &engine.Refusal{Code: engine.NotFound, Message: "No such webhook delivery."}
 )
 
-func (d *Desk) createWebhook(c *route.Call, in *api.CreateWebhook) (*api.WebhookSecret, error) {
+func (h *Handlers) createWebhook(c *route.Call, in *api.CreateWebhook) (*api.WebhookSecret, error) {
 	org, err := route.FindOrganization(c, in.OrgID, in.QueryOrg)
 	if err != nil {
 		return nil, err
 	}
 	events, issues := subscriptions(in.Events)
-	if issues = append(issues, d.target(in.URL)...); len(issues) > 0 {
+	if issues = append(issues, h.target(in.URL)...); len(issues) > 0 {
 		return nil, route.Invalid(issues...)
 	}
 	secret, hint := secrets.NewWebhookSecret()
-	e, err := d.Webhooks.Create(c.Context, c.CommandID(), &deliveries.Endpoint{
-		Org: org, URL: in.URL, Events: events, Name: in.Name, Secret: webhook.SealSecret(d.Secrets, org, secret), Hint: hint,
+	e, err := h.Endpoints.Create(c.Context, c.CommandID(), &deliveries.Endpoint{
+		Org: org, URL: in.URL, Events: events, Name: in.Name, Secret: webhook.SealSecret(h.Secrets, org, secret), Hint: hint,
 	})
 	if err != nil {
 		return nil, beyondWebhooks(err)
@@ -42,12 +43,12 @@ func (d *Desk) createWebhook(c *route.Call, in *api.CreateWebhook) (*api.Webhook
 	return &api.WebhookSecret{Webhook: *webhookView(e), Secret: secret}, nil
 }
 
-func (d *Desk) listWebhooks(c *route.Call, in *api.ListWebhooks) (*api.List[*api.Webhook], error) {
+func (h *Handlers) listWebhooks(c *route.Call, in *api.ListWebhooks) (*api.List[*api.Webhook], error) {
 	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {
 		return nil, err
 	}
-	all, err := d.Webhooks.List(c.Context, org) // at most deliveries.MaxPerOrg
+	all, err := h.Endpoints.List(c.Context, org) // at most deliveries.MaxPerOrg
 	if err != nil {
 		return nil, err
 	}
@@ -58,8 +59,8 @@ func (d *Desk) listWebhooks(c *route.Call, in *api.ListWebhooks) (*api.List[*api
 	return out, nil
 }
 
-func (d *Desk) updateWebhook(c *route.Call, in *api.UpdateWebhook) (*api.Webhook, error) {
-	e, err := d.ownWebhook(c, in.ID)
+func (h *Handlers) updateWebhook(c *route.Call, in *api.UpdateWebhook) (*api.Webhook, error) {
+	e, err := h.ownWebhook(c, in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -69,12 +70,12 @@ func (d *Desk) updateWebhook(c *route.Call, in *api.UpdateWebhook) (*api.Webhook
 		events, issues = subscriptions(in.Events.Value)
 	}
 	if in.URL.Set {
-		issues = append(issues, d.target(in.URL.Value)...)
+		issues = append(issues, h.target(in.URL.Value)...)
 	}
 	if len(issues) > 0 {
 		return nil, route.Invalid(issues...)
 	}
-	return webhookChanged(d.Webhooks.Update(c.Context, e.ID, func(e *deliveries.Endpoint) {
+	return webhookChanged(h.Endpoints.Update(c.Context, e.ID, func(e *deliveries.Endpoint) {
 		in.URL.Into(&e.URL)
 		in.Name.Into(&e.Name)
 		in.Status.Into(&e.Status)
@@ -84,37 +85,37 @@ func (d *Desk) updateWebhook(c *route.Call, in *api.UpdateWebhook) (*api.Webhook
 	}))
 }
 
-func (d *Desk) deleteWebhook(c *route.Call, in *api.ByID) (*api.Webhook, error) {
-	e, err := d.ownWebhook(c, in.ID)
+func (h *Handlers) deleteWebhook(c *route.Call, in *api.ByID) (*api.Webhook, error) {
+	e, err := h.ownWebhook(c, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	return webhookChanged(d.Webhooks.Delete(c.Context, e.ID))
+	return webhookChanged(h.Endpoints.Delete(c.Context, e.ID))
 }
 
-func (d *Desk) rotateWebhookSecret(c *route.Call, in *api.ByID) (*api.WebhookSecret, error) {
-	e, err := d.ownWebhook(c, in.ID)
+func (h *Handlers) rotateWebhookSecret(c *route.Call, in *api.ByID) (*api.WebhookSecret, error) {
+	e, err := h.ownWebhook(c, in.ID)
 	if err != nil {
 		return nil, err
 	}
 	secret, hint := secrets.NewWebhookSecret()
-	v, err := webhookChanged(d.Webhooks.Rotate(c.Context, e.ID, webhook.SealSecret(d.Secrets, e.Org, secret), hint))
+	v, err := webhookChanged(h.Endpoints.Rotate(c.Context, e.ID, webhook.SealSecret(h.Secrets, e.Org, secret), hint))
 	if err != nil {
 		return nil, err
 	}
 	return &api.WebhookSecret{Webhook: *v, Secret: secret}, nil
 }
 
-func (d *Desk) testWebhook(c *route.Call, in *api.ByID) (*api.WebhookDelivery, error) {
-	e, err := d.ownWebhook(c, in.ID)
+func (h *Handlers) testWebhook(c *route.Call, in *api.ByID) (*api.WebhookDelivery, error) {
+	e, err := h.ownWebhook(c, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	return deliveryAdded(d.Webhooks.Test(c.Context, e.ID))
+	return deliveryAdded(h.Endpoints.Test(c.Context, e.ID))
 }
 
-func (d *Desk) listWebhookDeliveries(c *route.Call, in *api.ListWebhookDeliveries) (*api.List[*api.WebhookDelivery], error) {
-	e, err := d.ownWebhook(c, in.ID)
+func (h *Handlers) listWebhookDeliveries(c *route.Call, in *api.ListWebhookDeliveries) (*api.List[*api.WebhookDelivery], error) {
+	e, err := h.ownWebhook(c, in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +127,7 @@ func (d *Desk) listWebhookDeliveries(c *route.Call, in *api.ListWebhookDeliverie
 	if cursor != nil {
 		before = cursor[0]
 	}
-	all, err := d.Webhooks.Deliveries(c.Context, e.ID, before, in.Limit+1)
+	all, err := h.Endpoints.Deliveries(c.Context, e.ID, before, in.Limit+1)
 	if err != nil {
 		return nil, err
 	}
@@ -140,36 +141,36 @@ func (d *Desk) listWebhookDeliveries(c *route.Call, in *api.ListWebhookDeliverie
 	return out, nil
 }
 
-func (d *Desk) replayWebhookDelivery(c *route.Call, in *api.ByID) (*api.WebhookDelivery, error) {
+func (h *Handlers) replayWebhookDelivery(c *route.Call, in *api.ByID) (*api.WebhookDelivery, error) {
 	id, ok := route.ReadNumber(in.ID)
 	if !ok {
 		return nil, noDelivery
 	}
-	v, err := d.Webhooks.Delivery(c.Context, id)
+	v, err := h.Endpoints.Delivery(c.Context, id)
 	if err != nil {
 		return nil, err
 	}
 	if v == nil {
 		return nil, noDelivery
 	}
-	if _, err := d.ownWebhook(c, strconv.FormatInt(v.Endpoint, 10)); err != nil {
+	if _, err := h.ownWebhook(c, strconv.FormatInt(v.Endpoint, 10)); err != nil {
 		if errors.Is(err, noWebhook) {
 			err = noDelivery
 		}
 		return nil, err
 	}
-	return deliveryAdded(d.Webhooks.Replay(c.Context, v))
+	return deliveryAdded(h.Endpoints.Replay(c.Context, v))
 }
 
 // ownWebhook reads a path that names an endpoint, and makes sure that it is the
 // caller's organization's, and that the caller may do the operation there.
 // Another's does not exist for the caller.
-func (d *Desk) ownWebhook(c *route.Call, text string) (*deliveries.Endpoint, error) {
+func (h *Handlers) ownWebhook(c *route.Call, text string) (*deliveries.Endpoint, error) {
 	id, ok := route.ReadNumber(text)
 	if !ok {
 		return nil, noWebhook
 	}
-	e, err := d.Webhooks.Get(c.Context, id)
+	e, err := h.Endpoints.Get(c.Context, id)
 	if err != nil {
 		return nil, err
 	}
@@ -184,8 +185,8 @@ func (d *Desk) ownWebhook(c *route.Call, text string) (*deliveries.Endpoint, err
 }
 
 // target says what is wrong with an endpoint's address.
-func (d *Desk) target(text string) []route.Issue {
-	if why := d.Targets.Refuses(text); why != "" {
+func (h *Handlers) target(text string) []route.Issue {
+	if why := h.Targets.Refuses(text); why != "" {
 		return []route.Issue{{Path: "url", Code: route.IssueFormat, Message: why}}
 	}
 	return nil
@@ -250,16 +251,16 @@ func beyondWebhooks(err error) error {
 
 // WebhookDisabled tells the owners of an endpoint by mail that the service has
 // disabled it. One that is active again, or gone, is nobody's trouble any more.
-func (d *Desk) WebhookDisabled(ctx context.Context, endpoint int64) error {
-	e, err := d.Webhooks.Get(ctx, endpoint)
+func (h *Handlers) WebhookDisabled(ctx context.Context, endpoint int64) error {
+	e, err := h.Endpoints.Get(ctx, endpoint)
 	if err != nil || e == nil || e.Reason == "" {
 		return err
 	}
-	o, err := d.Accounts.Organization(ctx, e.Org)
+	o, err := h.Accounts.Organization(ctx, e.Org)
 	if err != nil || o == nil {
 		return err
 	}
-	owners, err := d.Accounts.Owners(ctx, e.Org)
+	owners, err := h.Accounts.Owners(ctx, e.Org)
 	if err != nil {
 		return err
 	}
@@ -273,7 +274,7 @@ func (d *Desk) WebhookDisabled(ctx context.Context, endpoint int64) error {
 			Organization: o.Name, Webhook: e.ID, Endpoint: name, Gone: e.Reason == deliveries.ReasonGone,
 		}
 		l.Subject = fmt.Sprintf("%d/%d/%s", e.ID, e.UpdatedAt.UnixMicro(), l.To) // once, though this job may be repeated
-		if err := d.Mail.Add(ctx, l); err != nil {
+		if err := h.Mail.Add(ctx, l); err != nil {
 			return err
 		}
 	}
@@ -282,16 +283,16 @@ func (d *Desk) WebhookDisabled(ctx context.Context, endpoint int64) error {
 
 func webhookView(e *deliveries.Endpoint) *api.Webhook {
 	return &api.Webhook{
-		ID: strconv.FormatInt(e.ID, 10), OrganizationID: strconv.FormatInt(e.Org, 10), URL: e.URL, Events: e.Events, Name: optional(e.Name),
-		Status: e.Status, DisabledReason: optional(e.Reason), SecretHint: e.Hint + "…", CreatedAt: e.CreatedAt.UTC(), UpdatedAt: e.UpdatedAt.UTC(),
+		ID: strconv.FormatInt(e.ID, 10), OrganizationID: strconv.FormatInt(e.Org, 10), URL: e.URL, Events: e.Events, Name: view.Optional(e.Name),
+		Status: e.Status, DisabledReason: view.Optional(e.Reason), SecretHint: e.Hint + "…", CreatedAt: e.CreatedAt.UTC(), UpdatedAt: e.UpdatedAt.UTC(),
 	}
 }
 
 func deliveryView(v *deliveries.Delivery) *api.WebhookDelivery {
 	out := &api.WebhookDelivery{
 		ID: strconv.FormatInt(v.ID, 10), WebhookID: strconv.FormatInt(v.Endpoint, 10), EventID: v.EventID, EventType: v.Type, Status: v.Status,
-		Attempts: v.Attempts, RetryCount: max(0, v.Attempts-1), ResponseStatus: v.ResponseStatus, LatencyMS: v.LatencyMS, Error: optional(v.Error),
-		AttemptedAt: utc(v.AttemptedAt), NextAttemptAt: utc(v.Due), CreatedAt: v.CreatedAt.UTC(),
+		Attempts: v.Attempts, RetryCount: max(0, v.Attempts-1), ResponseStatus: v.ResponseStatus, LatencyMS: v.LatencyMS, Error: view.Optional(v.Error),
+		AttemptedAt: view.UTC(v.AttemptedAt), NextAttemptAt: view.UTC(v.Due), CreatedAt: v.CreatedAt.UTC(),
 	}
 	if v.ReplayOf != nil {
 		of := strconv.FormatInt(*v.ReplayOf, 10)

@@ -1,4 +1,4 @@
-package edge
+package outward
 
 import (
 	"errors"
@@ -11,11 +11,8 @@ import (
 	"boxoffice/persistence/publicfacts"
 )
 
-// Teller makes what the world is told, with what the desk has in hand.
-func (d *Desk) Teller() *webhook.Teller { return &webhook.Teller{Secrets: d.Secrets, Seats: d.seatsOf} }
-
 // listFacts is the pull feed: the same facts as webhooks tell, to whoever asks.
-func (d *Desk) listFacts(c *route.Call, in *api.ListFacts) (*api.Facts, error) {
+func (h *Handlers) listFacts(c *route.Call, in *api.ListFacts) (*api.Facts, error) {
 	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {
 		return nil, err
@@ -35,7 +32,7 @@ func (d *Desk) listFacts(c *route.Call, in *api.ListFacts) (*api.Facts, error) {
 	if after != nil {
 		q.After = publicfacts.Cursor{XID: after[0], Position: after[1]}
 	}
-	page, err := d.Facts.Feed(c.Context, q)
+	page, err := h.Facts.Feed(c.Context, q)
 	switch {
 	case errors.Is(err, publicfacts.ErrCursor):
 		return nil, route.Invalid(route.NotACursor("after"))
@@ -57,7 +54,7 @@ func (d *Desk) listFacts(c *route.Call, in *api.ListFacts) (*api.Facts, error) {
 }
 
 // listFactTypes is the catalogue.
-func (d *Desk) listFactTypes(*route.Call, *route.None) (*api.List[api.FactType], error) {
+func (h *Handlers) listFactTypes(*route.Call, *route.None) (*api.List[api.FactType], error) {
 	out := &api.List[api.FactType]{Items: make([]api.FactType, len(webhook.Catalogue))}
 	for i := range webhook.Catalogue {
 		t := &webhook.Catalogue[i]
