@@ -225,6 +225,20 @@ func (n *Node) Ask(ctx context.Context, to engine.Ref, cmd engine.Command) (engi
 	}
 }
 
+// AskFor asks as Ask does and takes the reply as a *T. A reply of another type is our
+// own mistake.
+func AskFor[T any](ctx context.Context, n *Node, to engine.Ref, cmd engine.Command) (*T, error) {
+	reply, err := n.Ask(ctx, to, cmd)
+	if err != nil {
+		return nil, err
+	}
+	r, ok := reply.(*T)
+	if !ok {
+		return nil, &engine.Refusal{Code: engine.Internal}
+	}
+	return r, nil
+}
+
 // askHere has this node's activation carry a command out. One that is stopping
 // makes way for the next at once.
 func (n *Node) askHere(ctx context.Context, to engine.Ref, cmd engine.Command) (engine.Reply, error) {

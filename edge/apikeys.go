@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"boxoffice/edge/api"
-	"boxoffice/edge/limit"
 	"boxoffice/edge/route"
 	"boxoffice/edge/secrets"
 	"boxoffice/edge/view"
@@ -38,7 +37,7 @@ func (d *Desk) createAPIKey(c *route.Call, in *api.CreateAPIKey) (*api.ServerKey
 	if err != nil {
 		return nil, keyRefusal(err)
 	}
-	d.changed(limit.KeyName(k.ID))
+	d.changed(route.KeySubject(k.ID))
 	return &api.ServerKeySecret{ServerKey: *keyView(k), Secret: plaintext}, nil
 }
 
@@ -167,7 +166,7 @@ func (d *Desk) keyChanged(k *apikeys.Key, err error) (*api.ServerKey, error) {
 	if k == nil {
 		return nil, noKey
 	}
-	d.changed(limit.KeyName(k.ID))
+	d.changed(route.KeySubject(k.ID))
 	return keyView(k), nil
 }
 

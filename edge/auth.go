@@ -175,14 +175,12 @@ func (d *Desk) logoutAll(c *route.Call, _ *route.None) (*api.LoggedOut, error) {
 	if err := d.Accounts.SignOut(c.Context, c.Principal.User); err != nil {
 		return nil, err
 	}
-	d.changed(userSubject(c.Principal.User))
+	d.changed(route.UserSubject(c.Principal.User))
 	return &api.LoggedOut{LoggedOut: true}, nil
 }
 
 // The subjects of changes (accounts.Change).
 func sessionSubject(id uuid.UUID) string { return "session/" + id.String() }
-
-func userSubject(id int64) string { return "user/" + strconv.FormatInt(id, 10) }
 
 func (d *Desk) sessions(c *route.Call, _ *route.None) (*api.Sessions, error) {
 	all, err := d.Accounts.Sessions(c.Context, c.Principal.User)

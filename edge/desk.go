@@ -15,16 +15,15 @@ import (
 	"github.com/puzpuzpuz/xsync/v4"
 
 	"boxoffice/cluster"
+	"boxoffice/edge/gates"
 	"boxoffice/edge/hasher"
-	"boxoffice/edge/limit"
+	"boxoffice/edge/live"
 	"boxoffice/edge/mail"
+	"boxoffice/edge/money"
 	"boxoffice/edge/outward"
 	"boxoffice/edge/payments"
-	"boxoffice/edge/route"
 	"boxoffice/edge/secrets"
 	"boxoffice/edge/webhook"
-	"boxoffice/engine"
-	"boxoffice/engine/event"
 	"boxoffice/persistence/accounts"
 	"boxoffice/persistence/apikeys"
 	"boxoffice/persistence/idempotency"
@@ -46,6 +45,9 @@ type Desk struct {
 	APIKeys  *apikeys.Store
 	Venues   *venues.Store
 	Replies  *idempotency.Store
+	Known    *live.Events
+	Gates    *gates.Handlers
+	Money    *money.Handlers
 	Outward  *outward.Handlers
 	Events   *numbers.Lease // numbers for new events
 	Types    *numbers.Lease // numbers for new ticket types
@@ -72,17 +74,9 @@ type Desk struct {
 	pages   *ristretto.Cache[string, any]
 	// searches and pageReads admit public reads to the database.
 	searches, pageReads *readGate
-	listed              atomic.Uint64 // how often this node has changed what lists show
-	known               *xsync.Map[int64, knownEvent]
+	listed              atomic.Uint64                     // how often this node has changed what lists show
 	begins              *xsync.Map[string, chan struct{}] // payment attempts being opened
-	guesses             *limit.Table                      // of door codes
 	refunds             *refundMetrics
-}
-
-// knownEvent is what never changes of an event that exists.
-type knownEvent struct {
-	public engine.EventID
-	org    int64
 }
 
 const (
@@ -96,9 +90,8 @@ func (d *Desk) Teller() *webhook.Teller { return &webhook.Teller{Secrets: d.Secr
 // Open makes the desk ready. Close ends its caches.
 func (d *Desk) Open() error {
 	d.life, d.end = context.WithCancel(context.Background())
-	d.known = xsync.NewMap[int64, knownEvent]()
+	d.Known = live.NewEvents(d.Read)
 	d.begins = xsync.NewMap[string, chan struct{}]()
-	d.guesses = limit.New(1)
 	d.refunds = newRefundMetrics(d.Read)
 	d.searches, d.pageReads = searchGate(), pageGate()
 	var err error
@@ -122,81 +115,4 @@ func (d *Desk) Close() {
 	d.reloads.Wait()
 	d.proofs.Close()
 	d.pages.Close()
-}
-
-// ask sends a command to an actor and takes its reply as a *T.
-func ask[T any](c *route.Call, d *Desk, to engine.Ref, cmd engine.Command) (*T, error) {
-	return askIn[T](c.Context, d, to, cmd)
-}
-
-func askIn[T any](ctx context.Context, d *Desk, to engine.Ref, cmd engine.Command) (*T, error) {
-	reply, err := d.Node.Ask(ctx, to, cmd)
-	if err != nil {
-		return nil, err
-	}
-	r, ok := reply.(*T)
-	if !ok {
-		return nil, &engine.Refusal{Code: engine.Internal}
-	}
-	return r, nil
-}
-
-// know returns an event that exists. Asking the actor of one that does not would
-// make it: the read model is asked first, once per event and node.
-func (d *Desk) know(ctx context.Context, number int64) (knownEvent, error) {
-	if k, ok := d.known.Load(number); ok {
-		return k, nil
-	}
-	e, err := d.Read.EventByNumber(ctx, number)
-	if err != nil {
-		return knownEvent{}, notFoundAs(err, engine.EventNotFound)
-	}
-	return d.remember(number, e.Details), nil
-}
-
-func (d *Desk) remember(number int64, t *event.Details) knownEvent {
-	k := knownEvent{public: t.PublicID, org: t.Org}
-	d.known.Store(number, k)
-	return k
-}
-
-// eventNumber reads an event id of a path or body: the public UUID or the number
-// (docs/rules.md, Conventions).
-func (d *Desk) eventNumber(ctx context.Context, id string) (int64, knownEvent, error) {
-	notFound := &engine.Refusal{Code: engine.EventNotFound}
-	number, ok := route.ReadNumber(id)
-	var public engine.EventID
-	if !ok {
-		var err error
-		if public, err = engine.ParseID(id); err != nil {
-			return 0, knownEvent{}, notFound
-		}
-		number = public.Event()
-	}
-	if number < 1 {
-		return 0, knownEvent{}, notFound
-	}
-	k, err := d.know(ctx, number)
-	if err != nil {
-		return 0, knownEvent{}, err
-	}
-	if !ok && k.public != public {
-		return 0, knownEvent{}, notFound
-	}
-	return number, k, nil
-}
-
-// ownEvent reads an event id and makes sure that the event is the caller's
-// organization's, and that the caller may do the operation there. Another's does
-// not exist for the caller.
-func (d *Desk) ownEvent(c *route.Call, id string) (int64, error) {
-	number, k, err := d.eventNumber(c.Context, id)
-	if err != nil {
-		return 0, err
-	}
-	g, ok := c.Principal.Grant(k.org)
-	if !ok {
-		return 0, &engine.Refusal{Code: engine.EventNotFound}
-	}
-	return number, route.CheckGrant(c.Op, g)
 }

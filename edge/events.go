@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"boxoffice/cluster"
 	"boxoffice/edge/api"
 	"boxoffice/edge/route"
 	"boxoffice/edge/view"
@@ -53,11 +54,11 @@ func (d *Desk) createEvent(c *route.Call, in *api.CreateEvent) (*api.Event, erro
 	if issues = append(issues, ruleIssues(&t)...); len(issues) > 0 {
 		return nil, route.Invalid(issues...)
 	}
-	r, err := ask[event.Record](c, d, engine.EventRef(number), event.Create{Details: t})
+	r, err := cluster.AskFor[event.Record](c.Context, d.Node, engine.EventRef(number), event.Create{Details: t})
 	if err != nil {
 		return nil, err
 	}
-	d.remember(number, r.Details)
+	d.Known.Remember(number, r.Details)
 	d.published(c, number)
 	return view.Event(r), nil
 }
@@ -74,13 +75,13 @@ func numberOf(c *route.Call, lease *numbers.Lease, parent int64) (int64, error) 
 }
 
 func (d *Desk) updateEvent(c *route.Call, in *api.UpdateEvent) (*api.Event, error) {
-	number, err := d.ownEvent(c, in.ID)
+	number, err := d.Known.FindOwn(c, in.ID)
 	if err != nil {
 		return nil, err
 	}
 	ref := engine.EventRef(number)
 	for range editTries {
-		r, err := ask[event.Record](c, d, ref, event.Get{})
+		r, err := cluster.AskFor[event.Record](c.Context, d.Node, ref, event.Get{})
 		if err != nil {
 			return nil, err
 		}
@@ -98,7 +99,7 @@ func (d *Desk) updateEvent(c *route.Call, in *api.UpdateEvent) (*api.Event, erro
 		if issues = append(issues, ruleIssues(&t)...); len(issues) > 0 {
 			return nil, route.Invalid(issues...)
 		}
-		r, err = ask[event.Record](c, d, ref, event.Update{Details: t, Revision: r.Revision})
+		r, err = cluster.AskFor[event.Record](c.Context, d.Node, ref, event.Update{Details: t, Revision: r.Revision})
 		if err == nil {
 			d.published(c, number)
 			return view.Event(r), nil
@@ -278,11 +279,11 @@ func (d *Desk) setEventStatus(c *route.Call, in *api.SetStatus) (*api.Event, err
 }
 
 func (d *Desk) move(c *route.Call, id string, to event.Move) (*api.Event, error) {
-	number, err := d.ownEvent(c, id)
+	number, err := d.Known.FindOwn(c, id)
 	if err != nil {
 		return nil, err
 	}
-	r, err := ask[event.Record](c, d, engine.EventRef(number), to)
+	r, err := cluster.AskFor[event.Record](c.Context, d.Node, engine.EventRef(number), to)
 	if err != nil {
 		return nil, err
 	}
@@ -291,11 +292,11 @@ func (d *Desk) move(c *route.Call, id string, to event.Move) (*api.Event, error)
 }
 
 func (d *Desk) deleteEvent(c *route.Call, in *api.DeleteEvent) (*api.Deleted, error) {
-	number, err := d.ownEvent(c, in.ID)
+	number, err := d.Known.FindOwn(c, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	r, err := ask[event.Record](c, d, engine.EventRef(number), event.Delete{Reason: in.Reason})
+	r, err := cluster.AskFor[event.Record](c.Context, d.Node, engine.EventRef(number), event.Delete{Reason: in.Reason})
 	if err != nil {
 		return nil, err
 	}

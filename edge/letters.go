@@ -204,7 +204,7 @@ func (d *Desk) bought(ctx context.Context, m *mail.Order, o *event.Order, p *pag
 		m.Lines = append(m.Lines, line)
 	}
 	codes := d.Secrets.Event(o.ID.Event())
-	records := view.Tickets(o, d.publicID(o.ID.Event()), codes, where)
+	records := view.Tickets(o, d.Known.PublicID(o.ID.Event()), codes, where)
 	for i := range records[:min(len(records), mail.MaxTickets)] {
 		m.Tickets = append(m.Tickets, ticketMail(&records[i], codes, o.FirstTicket+uint32(i)))
 	}
@@ -249,7 +249,7 @@ func (d *Desk) writeAttendee(ctx context.Context, l *mailqueue.Mail, o *event.Or
 		return nil, err
 	}
 	codes, about := d.Secrets.Event(o.ID.Event()), new(mail.Order)
-	records := view.Tickets(o, d.publicID(o.ID.Event()), codes, where)
+	records := view.Tickets(o, d.Known.PublicID(o.ID.Event()), codes, where)
 	for i := range records {
 		if route.NormalEmail(records[i].Holder.Email) != route.NormalEmail(l.To) {
 			continue

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"boxoffice/cluster"
 	"boxoffice/edge/api"
 	"boxoffice/edge/route"
 	"boxoffice/edge/secrets"
@@ -36,11 +37,11 @@ func (d *Desk) placeOrder(c *route.Call, in *api.PlaceOrder) (*api.Order, error)
 	if email == "" {
 		return nil, route.Invalid(route.Issue{Path: "guestEmail", Code: route.IssueRequired, Message: "is required"})
 	}
-	k, err := d.know(c.Context, number)
+	k, err := d.Known.Find(c.Context, number)
 	if err != nil {
 		return nil, eventHidden(err, engine.TicketTypeNotFound)
 	}
-	if err := d.boxOffice(c, k.org, engine.TicketTypeNotFound); err != nil {
+	if err := d.boxOffice(c, k.Org, engine.TicketTypeNotFound); err != nil {
 		return nil, err
 	}
 	body := c.BodyHash()
@@ -53,8 +54,8 @@ func (d *Desk) placeOrder(c *route.Call, in *api.PlaceOrder) (*api.Order, error)
 		cmd.Holder, cmd.Principal = in.Holder, d.principalOf(c)
 	}
 	d.nameOrder(c, number, &cmd)
-	cmd.Client = d.networkOf(c, k.org)
-	r, err := ask[event.OrderReply](c, d, engine.EventRef(number), cmd)
+	cmd.Client = d.networkOf(c, k.Org)
+	r, err := cluster.AskFor[event.OrderReply](c.Context, d.Node, engine.EventRef(number), cmd)
 	if err != nil {
 		return nil, seatIssues(err, in.Items)
 	}
@@ -65,7 +66,7 @@ func (d *Desk) placeOrder(c *route.Call, in *api.PlaceOrder) (*api.Order, error)
 		}
 		o = o.Placed()
 	}
-	replayed(c, r.Known)
+	route.TellReplayed(c, r.Known)
 	v, err := d.orderView(c.Context, o, nil, time.UnixMilli(o.EndedAt)) // QR payloads of that moment
 	if err != nil {
 		return nil, err
@@ -219,7 +220,7 @@ func (d *Desk) cancelOrder(c *route.Call, in *api.CancelOrder) (*api.Order, erro
 	if err != nil {
 		return nil, err
 	}
-	r, err := ask[event.OrderReply](c, d, engine.EventRef(o.ID.Event()), event.CancelOrder{Order: o.ID})
+	r, err := cluster.AskFor[event.OrderReply](c.Context, d.Node, engine.EventRef(o.ID.Event()), event.CancelOrder{Order: o.ID})
 	if err != nil {
 		return nil, err
 	}
@@ -241,12 +242,12 @@ func (d *Desk) openOrder(c *route.Call, text string, tokens ...string) (*event.O
 	if err != nil {
 		return nil, &engine.Refusal{Code: engine.OrderNotFound}
 	}
-	k, err := d.know(c.Context, id.Event())
+	k, err := d.Known.Find(c.Context, id.Event())
 	if err != nil {
 		return nil, eventHidden(err, engine.OrderNotFound)
 	}
 	until, byToken := d.Secrets.OpensOrder(id, token)
-	grant, member := c.Principal.Grant(k.org)
+	grant, member := c.Principal.Grant(k.Org)
 	if !byToken && !c.Principal.EmailProven {
 		if !member {
 			return nil, &engine.Refusal{Code: engine.OrderNotFound}
@@ -325,7 +326,7 @@ func (d *Desk) tokenOver(c *route.Call, o *event.Order) (bool, error) {
 // findOrder is an order as its event has it, or as the read model has what is older
 // than the ledger remembers.
 func (d *Desk) findOrder(c *route.Call, id engine.OrderID) (*event.Order, error) {
-	r, err := ask[event.OrderReply](c, d, engine.EventRef(id.Event()), event.GetOrder{Order: id})
+	r, err := cluster.AskFor[event.OrderReply](c.Context, d.Node, engine.EventRef(id.Event()), event.GetOrder{Order: id})
 	if err != nil {
 		if r, ok := err.(*engine.Refusal); !ok || r.Code != engine.OrderNotFound { //nolint:errorlint // ask returns refusals bare
 			return nil, err
@@ -433,7 +434,7 @@ type admission struct {
 
 // orderView is an order as answers show it.
 func (d *Desk) orderView(ctx context.Context, o *event.Order, used map[uint32]admission, now time.Time) (*api.Order, error) {
-	v := &api.Order{OrderRecord: view.Order(o, d.publicID(o.ID.Event())), Tickets: []api.Ticket{}}
+	v := &api.Order{OrderRecord: view.Order(o, d.Known.PublicID(o.ID.Event())), Tickets: []api.Ticket{}}
 	if o.Status != event.Completed {
 		return v, nil
 	}
@@ -442,20 +443,13 @@ func (d *Desk) orderView(ctx context.Context, o *event.Order, used map[uint32]ad
 	return v, err
 }
 
-func (d *Desk) publicID(number int64) string {
-	if k, ok := d.known.Load(number); ok {
-		return k.public.String()
-	}
-	return fmt.Sprint(number)
-}
-
 func (d *Desk) ticketsView(ctx context.Context, o *event.Order, used map[uint32]admission, now time.Time) ([]api.Ticket, error) {
 	where, err := d.whereOf(ctx, o)
 	if err != nil {
 		return nil, err
 	}
 	codes := d.Secrets.Event(o.ID.Event())
-	records := view.Tickets(o, d.publicID(o.ID.Event()), codes, where)
+	records := view.Tickets(o, d.Known.PublicID(o.ID.Event()), codes, where)
 	out := make([]api.Ticket, len(records))
 	for i := range records {
 		t, serial := &out[i], o.FirstTicket+uint32(i)

@@ -28,7 +28,7 @@ func (d *Desk) getOrganization(c *route.Call, in *api.OrganizationID) (*api.Orga
 	if p == nil {
 		return nil, route.NoOrganization
 	}
-	wallets, err := d.walletsOf(c.Context, org)
+	wallets, err := d.Money.ListBalances(c.Context, org)
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +145,7 @@ func (d *Desk) memberChanged(c *route.Call, m *accounts.Member, err error) (*api
 	case m == nil:
 		return nil, noMember
 	}
-	d.changed(userSubject(m.User))
+	d.changed(route.UserSubject(m.User))
 	d.Log.LogAttrs(c.Context, slog.LevelInfo, "members changed", slog.String("operation", c.Op.ID), slog.Int64("actor", c.Principal.User),
 		slog.Int64("user", m.User), slog.String("role", m.Role), slog.String("request_id", c.RequestID))
 	return memberView(m), nil

@@ -85,7 +85,7 @@ func (d *Desk) resetPassword(c *route.Call, in *api.ResetPassword) (*api.Passwor
 	if u == nil {
 		return nil, linkOver
 	}
-	d.changed(userSubject(u.ID))
+	d.changed(route.UserSubject(u.ID))
 	if taken {
 		d.accountTaken(c.Context, u)
 	}

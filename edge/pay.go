@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"boxoffice/cluster"
 	"boxoffice/edge/api"
 	"boxoffice/edge/payments"
 	"boxoffice/edge/route"
@@ -46,7 +47,7 @@ func (d *Desk) payOrder(c *route.Call, in *api.PayOrder) (*api.PayAt, error) {
 	}
 	defer done()
 	ref := engine.EventRef(o.ID.Event())
-	r, err := ask[event.OrderReply](c, d, ref, event.BeginPayment{
+	r, err := cluster.AskFor[event.OrderReply](c.Context, d.Node, ref, event.BeginPayment{
 		Order: o.ID, Provider: provider.Name, Number: secrets.OrderNumber(o.ID),
 		WindowMillis: provider.Window.Milliseconds(), Scale: d.LimitsScale,
 	})
@@ -148,7 +149,7 @@ func (d *Desk) beginAt(c *route.Call, gateway payments.Provider, o *event.Order,
 		}
 		return nil, err
 	}
-	r, err := ask[event.OrderReply](c, d, ref, event.OpenPayment{Order: o.ID, Reference: a.Reference, URL: begun.AuthorizationURL})
+	r, err := cluster.AskFor[event.OrderReply](c.Context, d.Node, ref, event.OpenPayment{Order: o.ID, Reference: a.Reference, URL: begun.AuthorizationURL})
 	if err != nil {
 		return nil, err
 	}
@@ -229,7 +230,7 @@ func (d *Desk) reportAttempt(ctx context.Context, o *event.Order, a *event.Attem
 	if paid && out.Currency == o.Currency {
 		report.Received = out.Amount
 	}
-	r, err := askIn[event.OrderReply](ctx, d, engine.EventRef(o.ID.Event()), report)
+	r, err := cluster.AskFor[event.OrderReply](ctx, d.Node, engine.EventRef(o.ID.Event()), report)
 	if err != nil {
 		return nil, err
 	}

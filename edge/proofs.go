@@ -59,7 +59,7 @@ func (d *Desk) confirmEmail(c *route.Call, in *api.ConfirmEmail) (*api.EmailConf
 	if !confirmed {
 		return nil, linkOver
 	}
-	d.changed(userSubject(u.ID))
+	d.changed(route.UserSubject(u.ID))
 	return &api.EmailConfirmed{Confirmed: true}, nil
 }
 
@@ -93,6 +93,6 @@ func (d *Desk) ownerOf(c *route.Call, u *accounts.User, password string) (by acc
 // accountTaken makes this node forget the sessions that ended when somebody proved
 // the mailbox of an account that had been made without, and tells them of it.
 func (d *Desk) accountTaken(ctx context.Context, u *accounts.User) {
-	d.changed(userSubject(u.ID))
+	d.changed(route.UserSubject(u.ID))
 	d.notify(ctx, mailqueue.Mail{Template: mailqueue.AccountTaken, To: u.Email, Name: u.Name()})
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"boxoffice/cluster"
 	"boxoffice/edge/api"
 	"boxoffice/edge/route"
 	"boxoffice/edge/view"
@@ -103,7 +104,7 @@ func visible(c *route.Call, e *event.Record) bool {
 func (d *Desk) eventNamed(c *route.Call, name string) (int64, error) {
 	_, isNumber := route.ReadNumber(name)
 	if _, err := engine.ParseID(name); isNumber || err == nil {
-		number, _, err := d.eventNumber(c.Context, name)
+		number, _, err := d.Known.ReadID(c.Context, name)
 		return number, err
 	}
 	return cached(c.Context, d, "slug/"+name, func() (int64, error) {
@@ -285,7 +286,7 @@ func (d *Desk) card(e *readmodel.Event) api.Card {
 }
 
 func (d *Desk) listTicketTypes(c *route.Call, in *api.ByID) (*api.TicketTypes, error) {
-	number, _, err := d.eventNumber(c.Context, in.ID)
+	number, _, err := d.Known.ReadID(c.Context, in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -348,7 +349,7 @@ func (d *Desk) left(ctx context.Context, ref engine.Ref) (int64, error) {
 		if err := d.Node.Follow(ctx, ref.Event); err != nil {
 			return 0, err
 		}
-		r, err := askIn[inventory.Record](ctx, d, ref, inventory.Get{})
+		r, err := cluster.AskFor[inventory.Record](ctx, d.Node, ref, inventory.Get{})
 		if err != nil {
 			return 0, err
 		}
@@ -362,7 +363,7 @@ func (d *Desk) room(c *route.Call, p *page) (int64, error) {
 		return math.MaxInt64, nil
 	}
 	return cached(c.Context, d, "room/"+strconv.FormatInt(p.event.Number, 10), func() (int64, error) {
-		r, err := ask[event.Record](c, d, engine.EventRef(p.event.Number), event.Get{})
+		r, err := cluster.AskFor[event.Record](c.Context, d.Node, engine.EventRef(p.event.Number), event.Get{})
 		if err != nil {
 			return 0, err
 		}

@@ -41,7 +41,7 @@ var (
 // Routes is the route table: every operation, once. Registration, validation,
 // the document and the suites are derived from it.
 func (d *Desk) Routes() []route.Op {
-	return slices.Concat(d.accountRoutes(), d.publicRoutes(), d.organizerRoutes(), d.saleRoutes(), d.Outward.Routes())
+	return slices.Concat(d.accountRoutes(), d.publicRoutes(), d.organizerRoutes(), d.saleRoutes(), d.Gates.Routes(), d.Money.Routes(), d.Outward.Routes())
 }
 
 // accountRoutes are people, their organizations, keys and money.
@@ -78,11 +78,6 @@ func (d *Desk) accountRoutes() []route.Op {
 		{Method: "DELETE", Path: "/api/v1/organizer/integrations/org/{orgId}/api-keys/{keyId}", ID: "revokeAPIKey", Tag: "API keys", Summary: "Revoke an API key", Auth: route.Member, Scope: route.Manage, Tier: route.TierAdmin, Idempotency: route.Replay, Status: 200, Errors: codes{engine.NotFound}, Handler: route.Handle(d.revokeAPIKey)},
 		{Method: "POST", Path: "/api/v1/organizer/integrations/org/{orgId}/api-keys/{keyId}/rotate", ID: "rotateAPIKey", Tag: "API keys", Summary: "Replace the secret of an API key", Auth: route.Member, Scope: route.Manage, Tier: route.TierAdmin, Idempotency: route.Replay, Status: 200, Errors: codes{engine.NotFound, engine.Conflict}, Handler: route.Handle(d.rotateAPIKey)},
 		{Method: "PUT", Path: "/api/v1/admin/api-keys/{keyId}/limits", ID: "limitAPIKey", Tag: "API keys", Summary: "Set an API key's own limit of strict writes", Auth: route.Admin, Tier: route.TierAdmin, Idempotency: route.Replay, Status: 200, Errors: codes{engine.NotFound}, Handler: route.Handle(d.limitAPIKey)},
-
-		{Method: "GET", Path: "/api/v1/organizer/wallets", ID: "listWallets", Tag: "Wallets", Summary: "Read an organization's balances", Auth: own, Scope: route.PayoutsRead, Tier: route.TierAdmin, Status: 200, Errors: codes{engine.NotFound}, Handler: route.Handle(d.listWallets)},
-		{Method: "GET", Path: "/api/v1/organizer/wallets/org/{orgId}", ID: "listWalletsOfOrganization", Tag: "Wallets", Summary: "Read the balances of the organization in the path", Auth: own, Scope: route.PayoutsRead, Tier: route.TierAdmin, Status: 200, Errors: codes{engine.NotFound}, Handler: route.Handle(d.listWalletsOf)},
-		{Method: "GET", Path: "/api/v1/organizer/wallets/{currency}/entries", ID: "listWalletEntries", Tag: "Wallets", Summary: "List a wallet's ledger", Auth: own, Scope: route.PayoutsRead, Tier: route.TierAdmin, Status: 200, Errors: codes{engine.NotFound}, Handler: route.Handle(d.listWalletEntries)},
-		{Method: "POST", Path: "/api/v1/admin/wallets/{orgId}/credit", ID: "creditWallet", Tag: "Wallets", Summary: "Top a wallet up", Auth: route.Admin, Tier: route.TierAdmin, Idempotency: route.Replay, Status: 201, Errors: codes{engine.NotFound}, Handler: route.Handle(d.creditWallet)},
 
 		{Method: "POST", Path: "/api/v1/admin/drain", ID: "drainNode", Tag: "Operations", Summary: "Hand this node's actors over to the other nodes", Auth: route.Admin, Tier: route.TierAdmin, Idempotency: route.ByActor, Status: 200, Errors: codes{}, Timeout: handOverTime, Handler: route.Handle(d.drainNode)},
 	}
@@ -141,8 +136,5 @@ func (d *Desk) saleRoutes() []route.Op {
 		{Method: "POST", Path: "/api/v1/orders/{id}/cancel", ID: "cancelOrder", Tag: "Orders and payments", Summary: "Give an unpaid order up", Auth: guest, Scope: route.OrdersWrite, Tier: route.TierStrict, Idempotency: route.Replay, Status: 200, Errors: codes{engine.OrderNotFound, engine.OrderNotCancellable}, Handler: route.Handle(d.cancelOrder)},
 		{Method: "POST", Path: "/api/v1/payments/verify", ID: "verifyPayment", Tag: "Orders and payments", Summary: "Ask whether an order is paid", Auth: guest, Scope: route.OrdersWrite, Tier: route.TierStrict, Idempotency: route.Replay, Status: 200, Errors: providerCodes, Timeout: providerTime, Handler: route.Handle(d.verifyPayment)},
 		{Method: "GET", Path: "/api/v1/payments/{orderId}", ID: "getPayment", Tag: "Orders and payments", Summary: "Read an order's payments", Auth: guest, Scope: route.OrdersRead, Tier: route.TierPublic, Status: 200, Errors: codes{engine.OrderNotFound}, Handler: route.Handle(d.getPayment)},
-
-		{Method: "POST", Path: "/api/v1/checkin/scan", ID: "scanTicket", Tag: "Check-in", Summary: "Scan a ticket at a gate", Auth: own, Scope: route.CheckinWrite, Tier: route.TierCheckin, Idempotency: route.ByActor, Status: 200, Errors: codes{engine.EventNotFound}, Handler: route.Handle(d.scanTicket)},
-		{Method: "GET", Path: "/api/v1/checkin/event/{id}/stats", ID: "getGateStats", Tag: "Check-in", Summary: "Read the gates' counters", Auth: own, Scope: route.CheckinWrite, Tier: route.TierCheckin, Status: 200, Errors: codes{engine.EventNotFound}, Handler: route.Handle(d.gateStats)},
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"boxoffice/cluster"
 	"boxoffice/edge/api"
 	"boxoffice/edge/route"
 	"boxoffice/engine"
@@ -13,11 +14,11 @@ import (
 )
 
 func (d *Desk) getSeating(c *route.Call, in *api.ByID) (*api.Seating, error) {
-	number, err := d.ownEvent(c, in.ID)
+	number, err := d.Known.FindOwn(c, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	m, err := ask[seatmap.Map](c, d, engine.SeatmapRef(number), seatmap.View{})
+	m, err := cluster.AskFor[seatmap.Map](c.Context, d.Node, engine.SeatmapRef(number), seatmap.View{})
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +59,7 @@ func (d *Desk) seatingView(c *route.Call, number int64, m *seatmap.Map) (*api.Se
 }
 
 func (d *Desk) setSeating(c *route.Call, in *api.SetSeating) (*api.Seating, error) {
-	number, err := d.ownEvent(c, in.ID)
+	number, err := d.Known.FindOwn(c, in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +74,7 @@ func (d *Desk) setSeating(c *route.Call, in *api.SetSeating) (*api.Seating, erro
 	if layout == nil {
 		return nil, &engine.Refusal{Code: engine.MapNotPublished}
 	}
-	if _, err := ask[seatmap.Record](c, d, engine.SeatmapRef(number), seatmap.Attach{
+	if _, err := cluster.AskFor[seatmap.Record](c.Context, d.Node, engine.SeatmapRef(number), seatmap.Attach{
 		Layout: layout, Mode: in.Mode, HoldTime: (time.Duration(in.Hold) * time.Second).Milliseconds(),
 	}); err != nil {
 		return nil, err
@@ -105,11 +106,11 @@ func (d *Desk) sellSeatsOnly(c *route.Call, number int64, only bool) error {
 }
 
 func (d *Desk) removeSeating(c *route.Call, in *api.ByID) (*api.Seating, error) {
-	number, err := d.ownEvent(c, in.ID)
+	number, err := d.Known.FindOwn(c, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := ask[seatmap.Record](c, d, engine.SeatmapRef(number), seatmap.Detach{}); err != nil {
+	if _, err := cluster.AskFor[seatmap.Record](c.Context, d.Node, engine.SeatmapRef(number), seatmap.Detach{}); err != nil {
 		return nil, err
 	}
 	if err := d.sellSeatsOnly(c, number, false); err != nil {
@@ -119,7 +120,7 @@ func (d *Desk) removeSeating(c *route.Call, in *api.ByID) (*api.Seating, error) 
 }
 
 func (d *Desk) priceSeating(c *route.Call, in *api.SetSeatPrices) (*api.Seating, error) {
-	number, err := d.ownEvent(c, in.ID)
+	number, err := d.Known.FindOwn(c, in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -144,18 +145,18 @@ func (d *Desk) priceSeating(c *route.Call, in *api.SetSeatPrices) (*api.Seating,
 	if len(issues) > 0 {
 		return nil, route.Invalid(issues...)
 	}
-	if _, err := ask[seatmap.Record](c, d, engine.SeatmapRef(number), seatmap.Price{Sections: prices}); err != nil {
+	if _, err := cluster.AskFor[seatmap.Record](c.Context, d.Node, engine.SeatmapRef(number), seatmap.Price{Sections: prices}); err != nil {
 		return nil, err
 	}
 	return d.getSeating(c, &api.ByID{ID: in.ID})
 }
 
 func (d *Desk) blockSeats(c *route.Call, in *api.BlockSeats) (*api.BlockedSeats, error) {
-	number, err := d.ownEvent(c, in.ID)
+	number, err := d.Known.FindOwn(c, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	r, err := ask[seatmap.Blocking](c, d, engine.SeatmapRef(number), seatmap.Block{Block: in.Block, Unblock: in.Unblock})
+	r, err := cluster.AskFor[seatmap.Blocking](c.Context, d.Node, engine.SeatmapRef(number), seatmap.Block{Block: in.Block, Unblock: in.Unblock})
 	if err != nil {
 		return nil, err
 	}

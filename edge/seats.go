@@ -2,7 +2,6 @@ package edge
 
 import (
 	"context"
-	"encoding/binary"
 	"strconv"
 	"time"
 
@@ -10,7 +9,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 
+	"boxoffice/cluster"
 	"boxoffice/edge/api"
+	"boxoffice/edge/live"
 	"boxoffice/edge/route"
 	"boxoffice/edge/sse"
 	"boxoffice/engine"
@@ -34,7 +35,7 @@ func (d *Desk) seatsOf(ctx context.Context, number int64) (*readmodel.SeatMap, e
 		if err := d.Node.Follow(ctx, number); err != nil {
 			return nil, err
 		}
-		return askIn[seatmap.Map](ctx, d, engine.SeatmapRef(number), seatmap.View{})
+		return cluster.AskFor[seatmap.Map](ctx, d.Node, engine.SeatmapRef(number), seatmap.View{})
 	})
 }
 
@@ -73,7 +74,7 @@ const (
 
 // publicSeats is the seat map of an event that the caller may see.
 func (d *Desk) publicSeats(c *route.Call, id string) (int64, *readmodel.SeatMap, error) {
-	number, _, err := d.eventNumber(c.Context, id)
+	number, _, err := d.Known.ReadID(c.Context, id)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -191,36 +192,19 @@ func (d *Desk) networkOf(c *route.Call, org int64) uint64 {
 	return d.Secrets.Client(route.Network(c.Client))
 }
 
-// repeatable names a request to an actor that knows its answers, if the client sent
-// an Idempotency-Key. One in 2^64 bodies has the print of another.
-func (d *Desk) repeatable(c *route.Call) engine.Request {
-	if c.IdempotencyKey == "" {
-		return engine.Request{}
-	}
-	name, body := d.Secrets.Request(c.Scope()), c.BodyHash()
-	return engine.Request{ID: engine.ID(name[:16]), Print: binary.BigEndian.Uint64(body[:8])}
-}
-
-// replayed tells the client that it has an earlier answer.
-func replayed(c *route.Call, known bool) {
-	if known {
-		c.SetHeader("Idempotency-Replayed", "true")
-	}
-}
-
 func (d *Desk) holdSeats(c *route.Call, in *api.HoldSeats) (*api.HeldSeats, error) {
 	number, org, err := d.seatsForSale(c, in.EventID)
 	if err != nil {
 		return nil, err
 	}
-	r, err := ask[seatmap.Selection](c, d, engine.SeatmapRef(number), seatmap.Hold{
-		Holder: in.Holder, Principal: d.principalOf(c), Seats: in.SeatIDs, Request: d.repeatable(c),
+	r, err := cluster.AskFor[seatmap.Selection](c.Context, d.Node, engine.SeatmapRef(number), seatmap.Hold{
+		Holder: in.Holder, Principal: d.principalOf(c), Seats: in.SeatIDs, Request: live.RequestOf(c, d.Secrets),
 		Network: d.networkOf(c, org), Scale: d.LimitsScale,
 	})
 	if err != nil {
 		return nil, err
 	}
-	replayed(c, r.Known)
+	route.TellReplayed(c, r.Known)
 	v := &api.HeldSeats{Held: orEmpty(r.Held), Failed: orEmpty(r.Failed), Reasons: map[string]string{}, ExpiresAt: api.At(r.ExpiresAt)}
 	for i, why := range r.Reasons {
 		v.Reasons[r.Failed[i]] = string(why)
@@ -240,13 +224,13 @@ func (d *Desk) releaseSeats(c *route.Call, in *api.ReleaseSeats) (*api.ReleasedS
 	if err != nil {
 		return nil, err
 	}
-	r, err := ask[seatmap.Released](c, d, engine.SeatmapRef(number), seatmap.Release{
-		Holder: in.Holder, Seats: in.SeatIDs, Request: d.repeatable(c),
+	r, err := cluster.AskFor[seatmap.Released](c.Context, d.Node, engine.SeatmapRef(number), seatmap.Release{
+		Holder: in.Holder, Seats: in.SeatIDs, Request: live.RequestOf(c, d.Secrets),
 	})
 	if err != nil {
 		return nil, err
 	}
-	replayed(c, r.Known)
+	route.TellReplayed(c, r.Known)
 	return &api.ReleasedSeats{Released: len(r.Seats)}, nil
 }
 
@@ -257,7 +241,7 @@ func (d *Desk) bestSeats(c *route.Call, in *api.BestSeats) (*api.BestHeld, error
 	}
 	cmd := seatmap.BestAvailable{
 		Holder: in.Holder, Principal: d.principalOf(c), Quantity: in.Quantity, Sections: in.SectionIDs,
-		Accessible: in.Accessible, Adjacent: in.Adjacent, Request: d.repeatable(c),
+		Accessible: in.Accessible, Adjacent: in.Adjacent, Request: live.RequestOf(c, d.Secrets),
 		Network: d.networkOf(c, org), Scale: d.LimitsScale,
 	}
 	if in.TicketTypeID != "" {
@@ -267,18 +251,18 @@ func (d *Desk) bestSeats(c *route.Call, in *api.BestSeats) (*api.BestHeld, error
 		}
 		cmd.Type = id.Number()
 	}
-	r, err := ask[seatmap.Best](c, d, engine.SeatmapRef(number), cmd)
+	r, err := cluster.AskFor[seatmap.Best](c.Context, d.Node, engine.SeatmapRef(number), cmd)
 	if err != nil {
 		return nil, err
 	}
-	replayed(c, r.Known)
+	route.TellReplayed(c, r.Known)
 	return &api.BestHeld{Held: r.Held, Adjacent: r.Adjacent, ExpiresAt: api.At(r.ExpiresAt)}, nil
 }
 
 // seatedEvent is the number of an event that the caller may see, and its
 // organization. Whether it is seated, its seat map says.
 func (d *Desk) seatedEvent(c *route.Call, id string) (number, org int64, err error) {
-	if number, _, err = d.eventNumber(c.Context, id); err != nil {
+	if number, _, err = d.Known.ReadID(c.Context, id); err != nil {
 		return 0, 0, err
 	}
 	p, err := d.eventPageOf(c.Context, number)

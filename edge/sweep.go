@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"boxoffice/cluster"
 	"boxoffice/engine"
 	"boxoffice/engine/event"
 	"boxoffice/persistence/panics"
@@ -109,7 +110,7 @@ func (w sweep) verifyAttempt(ctx context.Context, p readmodel.Payment) error {
 
 // ledgerOrder is an order as its ledger or the read model has it.
 func (d *Desk) ledgerOrder(ctx context.Context, id engine.OrderID) (*event.Order, error) {
-	r, err := askIn[event.OrderReply](ctx, d, engine.EventRef(id.Event()), event.GetOrder{Order: id})
+	r, err := cluster.AskFor[event.OrderReply](ctx, d.Node, engine.EventRef(id.Event()), event.GetOrder{Order: id})
 	if err != nil {
 		return nil, err
 	}

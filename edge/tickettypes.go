@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"boxoffice/cluster"
 	"boxoffice/edge/api"
 	"boxoffice/edge/route"
 	"boxoffice/edge/view"
@@ -20,11 +21,11 @@ import (
 const defaultCap = 10
 
 func (d *Desk) createTicketType(c *route.Call, in *api.CreateTicketType) (*api.TicketType, error) {
-	number, err := d.ownEvent(c, in.ID)
+	number, err := d.Known.FindOwn(c, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	e, err := ask[event.Record](c, d, engine.EventRef(number), event.Get{})
+	e, err := cluster.AskFor[event.Record](c.Context, d.Node, engine.EventRef(number), event.Get{})
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +40,7 @@ func (d *Desk) createTicketType(c *route.Call, in *api.CreateTicketType) (*api.T
 	if err := editType(&t, &in.TicketTypeFields, e.Details, true, c.Now); err != nil {
 		return nil, err
 	}
-	m, err := ask[seatmap.Record](c, d, engine.SeatmapRef(number), seatmap.Get{})
+	m, err := cluster.AskFor[seatmap.Record](c.Context, d.Node, engine.SeatmapRef(number), seatmap.Get{})
 	if err != nil {
 		return nil, err
 	}
@@ -49,16 +50,16 @@ func (d *Desk) createTicketType(c *route.Call, in *api.CreateTicketType) (*api.T
 		return nil, err
 	}
 	ref := engine.InventoryRef(number, id)
-	if _, err := ask[event.Record](c, d, engine.EventRef(number), keeper.Offer{Keeper: ref}); err != nil { // there is no place for one more
+	if _, err := cluster.AskFor[event.Record](c.Context, d.Node, engine.EventRef(number), keeper.Offer{Keeper: ref}); err != nil { // there is no place for one more
 		return nil, err
 	}
-	r, err := ask[inventory.Record](c, d, ref, inventory.Create{Details: t})
+	r, err := cluster.AskFor[inventory.Record](c.Context, d.Node, ref, inventory.Create{Details: t})
 	if err != nil {
 		return nil, err
 	}
 	// The type tells its event by itself; telling it here too lets the caller
 	// publish the event with the next request.
-	if _, err := ask[event.Record](c, d, engine.EventRef(number), r.Offer()); err != nil {
+	if _, err := cluster.AskFor[event.Record](c.Context, d.Node, engine.EventRef(number), r.Offer()); err != nil {
 		return nil, err
 	}
 	d.published(c, number)
@@ -66,7 +67,7 @@ func (d *Desk) createTicketType(c *route.Call, in *api.CreateTicketType) (*api.T
 }
 
 func (d *Desk) updateTicketType(c *route.Call, in *api.UpdateTicketType) (*api.TicketType, error) {
-	number, err := d.ownEvent(c, in.ID)
+	number, err := d.Known.FindOwn(c, in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +75,7 @@ func (d *Desk) updateTicketType(c *route.Call, in *api.UpdateTicketType) (*api.T
 	if err != nil {
 		return nil, err
 	}
-	e, err := ask[event.Record](c, d, engine.EventRef(number), event.Get{})
+	e, err := cluster.AskFor[event.Record](c.Context, d.Node, engine.EventRef(number), event.Get{})
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +98,7 @@ func (d *Desk) updateTicketType(c *route.Call, in *api.UpdateTicketType) (*api.T
 // between.
 func (d *Desk) changeType(c *route.Call, ref engine.Ref, edit func(*inventory.Details) error) (*inventory.Record, error) {
 	for range editTries {
-		r, err := ask[inventory.Record](c, d, ref, inventory.Get{})
+		r, err := cluster.AskFor[inventory.Record](c.Context, d.Node, ref, inventory.Get{})
 		if err != nil {
 			return nil, err
 		}
@@ -105,7 +106,7 @@ func (d *Desk) changeType(c *route.Call, ref engine.Ref, edit func(*inventory.De
 		if err := edit(&t); err != nil {
 			return nil, err
 		}
-		r, err = ask[inventory.Record](c, d, ref, inventory.Update{Details: t, Revision: r.Revision})
+		r, err = cluster.AskFor[inventory.Record](c.Context, d.Node, ref, inventory.Update{Details: t, Revision: r.Revision})
 		if err == nil || !conflict(err) {
 			return r, err
 		}
@@ -137,7 +138,7 @@ func (d *Desk) typeRef(c *route.Call, number int64, text string) (engine.Ref, er
 		return engine.Ref{}, notFound
 	}
 	ref := engine.InventoryRef(number, id.Number())
-	has, err := ask[event.TypeReply](c, d, engine.EventRef(number), event.GetType{Type: ref.ID})
+	has, err := cluster.AskFor[event.TypeReply](c.Context, d.Node, engine.EventRef(number), event.GetType{Type: ref.ID})
 	if err != nil {
 		return engine.Ref{}, err
 	}

@@ -184,7 +184,7 @@ func (d *Desk) disableTwoFactor(c *route.Call, in *api.TwoFactorCode) (*api.TwoF
 }
 
 func (d *Desk) factorChanged(c *route.Call, on bool) {
-	d.changed(userSubject(c.Principal.User))
+	d.changed(route.UserSubject(c.Principal.User))
 	d.notify(c.Context, mailqueue.Mail{Template: mailqueue.TwoFactorChanged, To: c.Principal.Email, On: on})
 }
 

@@ -83,7 +83,7 @@ func (n *node) tell(ctx context.Context, tx pgx.Tx, batches []journal.Batch) err
 	return n.digesters.mail.Apply(ctx, tx, batches)
 }
 
-// The log of public facts is opened (openOutward) after the followers are.
+// The log of public facts is opened (openAreas) after the followers are.
 
 func (n *node) applyTold(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
 	return n.publicFacts.Apply(ctx, tx, batches)

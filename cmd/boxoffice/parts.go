@@ -17,8 +17,10 @@ import (
 
 	"boxoffice/cluster"
 	"boxoffice/edge"
+	"boxoffice/edge/gates"
 	"boxoffice/edge/hasher"
 	"boxoffice/edge/mail"
+	"boxoffice/edge/money"
 	"boxoffice/edge/openapi"
 	"boxoffice/edge/outward"
 	"boxoffice/edge/payments"
@@ -271,7 +273,7 @@ func (n *node) startDesk(ctx context.Context) error {
 		d.Close()
 		return nil
 	})
-	if err := n.openOutward(); err != nil {
+	if err := n.openAreas(); err != nil {
 		return err
 	}
 	n.started(edge.StartWatch(d).Stop)
@@ -285,9 +287,10 @@ func (n *node) startDesk(ctx context.Context) error {
 	return d.EnsureAdmin(ctx, n.cfg.AdminEmail, n.cfg.AdminPassword)
 }
 
-// openOutward opens the log of public facts and the webhook endpoints that it is
-// fanned out to. startFacts has it filled.
-func (n *node) openOutward() (err error) {
+// openAreas makes the handlers of the areas that have left the desk, with the log of
+// public facts and the webhook endpoints that it is fanned out to. startFacts has the
+// log filled.
+func (n *node) openAreas() (err error) {
 	if n.endpoints, err = deliveries.New(n.pool); err != nil {
 		return err
 	}
@@ -295,9 +298,12 @@ func (n *node) openOutward() (err error) {
 		return err
 	}
 	n.publicFacts = publicfacts.New(n.pool, n.desk.Secrets, n.desk.Teller(), n.endpoints.FanOut)
-	n.desk.Outward = outward.New(outward.Deps{
+	d := n.desk
+	d.Gates = gates.New(gates.Deps{Node: d.Node, Known: d.Known, Secrets: d.Secrets, LimitsScale: d.LimitsScale})
+	d.Money = money.New(money.Deps{Node: d.Node, Read: d.Read, Accounts: d.Accounts, Settled: d.Settled, Log: d.Log})
+	d.Outward = outward.New(outward.Deps{
 		Endpoints: n.endpoints, Targets: n.targets, Facts: n.publicFacts,
-		Accounts: n.desk.Accounts, Mail: n.mailQueue, Secrets: n.desk.Secrets,
+		Accounts: d.Accounts, Mail: n.mailQueue, Secrets: d.Secrets,
 	})
 	return nil
 }

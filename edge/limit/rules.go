@@ -4,7 +4,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 	"time"
 
 	"boxoffice/edge/route"
@@ -52,12 +51,6 @@ func Refuse(v Verdict) error {
 	return &engine.Refusal{Code: engine.RateLimited, Retry: int((v.Retry + time.Second - 1) / time.Second)}
 }
 
-// KeyName is an API key.
-func KeyName(id int64) string { return "key/" + strconv.FormatInt(id, 10) }
-
-// UserName is a user.
-func UserName(id int64) string { return "user/" + strconv.FormatInt(id, 10) }
-
 // DeviceName is a device of a credential.
 func DeviceName(p *route.Principal, device string) string {
 	return CredentialName(p) + "/" + device
@@ -66,7 +59,7 @@ func DeviceName(p *route.Principal, device string) string {
 // CredentialName is a user or an API key.
 func CredentialName(p *route.Principal) string {
 	if p.Kinds.Has(route.User) {
-		return UserName(p.User)
+		return route.UserSubject(p.User)
 	}
-	return KeyName(p.Key)
+	return route.KeySubject(p.Key)
 }

@@ -232,3 +232,16 @@ var ended = func() context.Context {
 	cancel()
 	return ctx
 }()
+
+// TellReplayed tells the client that it has an earlier answer, if it has.
+func TellReplayed(c *Call, known bool) {
+	if known {
+		c.SetHeader("Idempotency-Replayed", "true")
+	}
+}
+
+// UserSubject names a user where credentials are counted, cached and revoked.
+func UserSubject(id int64) string { return "user/" + strconv.FormatInt(id, 10) }
+
+// KeySubject names an API key there.
+func KeySubject(id int64) string { return "key/" + strconv.FormatInt(id, 10) }

@@ -90,9 +90,9 @@ func (l *Limits) whole(x *exchange, c *route.Call) error {
 		if tier == route.TierStrict && p.Strict > 0 {
 			n = p.Strict
 		}
-		return l.take(x, tier, limit.KeyName(p.Key), n)
+		return l.take(x, tier, route.KeySubject(p.Key), n)
 	}
-	return l.take(x, tier, limit.UserName(p.User), n)
+	return l.take(x, tier, route.UserSubject(p.User), n)
 }
 
 // The requests that name whom to count.

@@ -1,27 +1,30 @@
-package edge
+package gates
 
 import (
 	"crypto/sha256"
 	"encoding/binary"
 	"math"
 
+	"boxoffice/cluster"
 	"boxoffice/edge/api"
 	"boxoffice/edge/limit"
+	"boxoffice/edge/live"
 	"boxoffice/edge/route"
 	"boxoffice/edge/secrets"
+	"boxoffice/edge/view"
 	"boxoffice/engine"
 	"boxoffice/engine/event"
 )
 
 // scanTicket reads the code by the event's keys, which only the edge has, and
 // has the event judge the ticket.
-func (d *Desk) scanTicket(c *route.Call, in *api.ScanTicket) (*api.ScanResult, error) {
-	number, err := d.ownEvent(c, in.EventID)
+func (h *Handlers) scanTicket(c *route.Call, in *api.ScanTicket) (*api.ScanResult, error) {
+	number, err := h.Known.FindOwn(c, in.EventID)
 	if err != nil {
 		return nil, err
 	}
-	codes := d.Secrets.Event(number)
-	cmd := event.Scan{Gate: in.GateName, Device: in.DeviceID, Method: in.Method, Request: d.repeatable(c)}
+	codes := h.Secrets.Event(number)
+	cmd := event.Scan{Gate: in.GateName, Device: in.DeviceID, Method: in.Method, Request: live.RequestOf(c, h.Secrets)}
 	serial, verdict := codes.Scan(in.QRData, c.Now)
 	switch verdict {
 	case secrets.Genuine:
@@ -34,33 +37,33 @@ func (d *Desk) scanTicket(c *route.Call, in *api.ScanTicket) (*api.ScanResult, e
 		sum := sha256.Sum256([]byte(c.IdempotencyKey))
 		cmd.Key = binary.BigEndian.Uint64(sum[:8])
 	}
-	right, err := d.guess(c, in)
+	right, err := h.guess(c, in)
 	if err != nil {
 		return nil, err
 	}
 	if verdict == secrets.Foreign {
-		journaled := d.guessCount(limit.RuleForeign, limit.CredentialName(&c.Principal))
-		if !d.guesses.Take(journaled.subject, journaled.perMinute, c.Now).Allowed {
+		journaled := h.guessCount(limit.RuleForeign, limit.CredentialName(&c.Principal))
+		if !h.guesses.Take(journaled.subject, journaled.perMinute, c.Now).Allowed {
 			return foreignScan(), nil
 		}
 	}
-	r, err := ask[event.ScanReply](c, d, engine.EventRef(number), cmd)
+	r, err := cluster.AskFor[event.ScanReply](c.Context, h.Node, engine.EventRef(number), cmd)
 	if err != nil || r.Status != event.ScanWrongEvent {
 		right() // or nobody has judged it
 	}
 	if err != nil {
 		return nil, err
 	}
-	replayed(c, r.Known)
+	route.TellReplayed(c, r.Known)
 	v := &api.ScanResult{
-		Status: r.Status, DeniedReason: optional(r.Reason), HolderName: optional(r.Holder),
+		Status: r.Status, DeniedReason: view.Optional(r.Reason), HolderName: view.Optional(r.Holder),
 		IDCheck: r.IDCheck, CheckedInAt: api.At(r.At),
 	}
 	if r.Status == event.ScanSuccess {
 		code := codes.Code(r.Ticket, secrets.Version)
 		v.TicketCode = &code
 	} else {
-		v.FirstGate = optional(r.Gate)
+		v.FirstGate = view.Optional(r.Gate)
 	}
 	return v, nil
 }
@@ -75,22 +78,22 @@ func foreignScan() *api.ScanResult {
 // guess counts a door code as a wrong one unless it is taken back. Codes beyond a limit
 // are not looked at. A device is what the caller says it is, so the credential and the
 // network count as well.
-func (d *Desk) guess(c *route.Call, in *api.ScanTicket) (right func(), err error) {
+func (h *Handlers) guess(c *route.Call, in *api.ScanTicket) (right func(), err error) {
 	if !secrets.IsShort(in.QRData) {
 		return func() {}, nil
 	}
 	counts := [...]guessCount{
-		d.guessCount(limit.RuleDeviceCodes, limit.DeviceName(&c.Principal, in.LimitDevice())),
-		d.guessCount(limit.RuleCodes, limit.CredentialName(&c.Principal)),
-		d.guessCount(limit.RuleNetCodes, route.Network(c.Client).String()),
+		h.guessCount(limit.RuleDeviceCodes, limit.DeviceName(&c.Principal, in.LimitDevice())),
+		h.guessCount(limit.RuleCodes, limit.CredentialName(&c.Principal)),
+		h.guessCount(limit.RuleNetCodes, route.Network(c.Client).String()),
 	}
 	giveBack := func(some []guessCount) {
 		for _, one := range some {
-			d.guesses.Return(one.subject, one.perMinute, c.Now)
+			h.guesses.Return(one.subject, one.perMinute, c.Now)
 		}
 	}
 	for i, one := range counts {
-		if v := d.guesses.Take(one.subject, one.perMinute, c.Now); !v.Allowed {
+		if v := h.guesses.Take(one.subject, one.perMinute, c.Now); !v.Allowed {
 			giveBack(counts[:i]) // nobody looks at this code
 			return nil, limit.Refuse(v)
 		}
@@ -104,21 +107,21 @@ type guessCount struct {
 	perMinute int
 }
 
-func (d *Desk) guessCount(r limit.RateRule, name string) guessCount {
-	return guessCount{d.guesses.Of(r.Name, name), limit.Scale(r.PerMinute, d.LimitsScale)}
+func (h *Handlers) guessCount(r limit.RateRule, name string) guessCount {
+	return guessCount{h.guesses.Of(r.Name, name), limit.Scale(r.PerMinute, h.LimitsScale)}
 }
 
-func (d *Desk) gateStats(c *route.Call, in *api.ByID) (*api.GateStats, error) {
-	number, err := d.ownEvent(c, in.ID)
+func (h *Handlers) gateStats(c *route.Call, in *api.ByID) (*api.GateStats, error) {
+	number, err := h.Known.FindOwn(c, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	s, err := ask[event.Stats](c, d, engine.EventRef(number), event.GateStats{})
+	s, err := cluster.AskFor[event.Stats](c.Context, h.Node, engine.EventRef(number), event.GateStats{})
 	if err != nil {
 		return nil, err
 	}
 	v := &api.GateStats{
-		EventID: d.publicID(number), TicketsIssued: s.Issued, CheckedIn: s.Admitted, Scanned: s.Scanned, Denied: s.Denied,
+		EventID: h.Known.PublicID(number), TicketsIssued: s.Issued, CheckedIn: s.Admitted, Scanned: s.Scanned, Denied: s.Denied,
 		Remaining: max(0, s.Issued-s.Admitted), Gates: make([]api.GateCount, len(s.Gates)),
 	}
 	whole := s.Capacity

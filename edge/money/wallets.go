@@ -1,4 +1,4 @@
-package edge
+package money
 
 import (
 	"context"
@@ -8,36 +8,38 @@ import (
 	"math"
 	"time"
 
+	"boxoffice/cluster"
 	"boxoffice/edge/api"
 	"boxoffice/edge/route"
+	"boxoffice/edge/view"
 	"boxoffice/engine"
 	"boxoffice/engine/wallet"
 	"boxoffice/persistence/readmodel"
 )
 
-func (d *Desk) listWallets(c *route.Call, in *api.ListWallets) (*api.List[api.Wallet], error) {
-	return d.wallets(c, in.OrgID)
+func (h *Handlers) listWallets(c *route.Call, in *api.ListWallets) (*api.List[api.Wallet], error) {
+	return h.wallets(c, in.OrgID)
 }
 
-func (d *Desk) listWalletsOf(c *route.Call, in *api.WalletsOf) (*api.List[api.Wallet], error) {
-	return d.wallets(c, in.OrgID)
+func (h *Handlers) listWalletsOf(c *route.Call, in *api.WalletsOf) (*api.List[api.Wallet], error) {
+	return h.wallets(c, in.OrgID)
 }
 
-func (d *Desk) wallets(c *route.Call, named string) (*api.List[api.Wallet], error) {
+func (h *Handlers) wallets(c *route.Call, named string) (*api.List[api.Wallet], error) {
 	org, err := route.FindOrganization(c, named)
 	if err != nil {
 		return nil, err
 	}
-	all, err := d.walletsOf(c.Context, org)
+	all, err := h.ListBalances(c.Context, org)
 	if err != nil {
 		return nil, err
 	}
 	return &api.List[api.Wallet]{Items: all}, nil
 }
 
-// walletsOf is an organization's money, one wallet for each currency.
-func (d *Desk) walletsOf(ctx context.Context, org int64) ([]api.Wallet, error) {
-	all, err := d.Read.Wallets(ctx, org)
+// ListBalances lists an organization's money: one wallet for each currency.
+func (h *Handlers) ListBalances(ctx context.Context, org int64) ([]api.Wallet, error) {
+	all, err := h.Read.Wallets(ctx, org)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +50,7 @@ func (d *Desk) walletsOf(ctx context.Context, org int64) ([]api.Wallet, error) {
 	return views, nil
 }
 
-func (d *Desk) listWalletEntries(c *route.Call, in *api.ListWalletEntries) (*api.List[api.WalletEntry], error) {
+func (h *Handlers) listWalletEntries(c *route.Call, in *api.ListWalletEntries) (*api.List[api.WalletEntry], error) {
 	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {
 		return nil, err
@@ -65,7 +67,7 @@ func (d *Desk) listWalletEntries(c *route.Call, in *api.ListWalletEntries) (*api
 	if cursor != nil {
 		before = cursor[0]
 	}
-	entries, err := d.Read.WalletEntries(c.Context, org, currency.Code, before, in.Limit+1)
+	entries, err := h.Read.WalletEntries(c.Context, org, currency.Code, before, in.Limit+1)
 	if err != nil {
 		return nil, err
 	}
@@ -80,29 +82,29 @@ func (d *Desk) listWalletEntries(c *route.Call, in *api.ListWalletEntries) (*api
 }
 
 // creditWallet tops a wallet up, by hand of the platform's administrator.
-func (d *Desk) creditWallet(c *route.Call, in *api.CreditWallet) (*api.WalletCredit, error) {
+func (h *Handlers) creditWallet(c *route.Call, in *api.CreditWallet) (*api.WalletCredit, error) {
 	org, ok := route.ReadNumber(in.OrgID)
 	if !ok {
 		return nil, route.NoOrganization
 	}
-	o, err := d.Accounts.Organization(c.Context, org)
+	o, err := h.Accounts.Organization(c.Context, org)
 	if err != nil {
 		return nil, err
 	}
 	if o == nil { // asking its wallet would make it
 		return nil, route.NoOrganization
 	}
-	r, err := ask[wallet.Reply](c, d, engine.WalletRef(org, in.Currency), wallet.Credit{
-		ID: entryID(c), Amount: int64(in.Amount), Reason: wallet.TopUp, Reference: in.Reference, Note: in.Note, By: userSubject(c.Principal.User),
+	r, err := cluster.AskFor[wallet.Reply](c.Context, h.Node, engine.WalletRef(org, in.Currency), wallet.Credit{
+		ID: entryID(c), Amount: int64(in.Amount), Reason: wallet.TopUp, Reference: in.Reference, Note: in.Note, By: route.UserSubject(c.Principal.User),
 	})
 	if err != nil {
 		return nil, beyondWallet(err)
 	}
-	d.Log.LogAttrs(c.Context, slog.LevelInfo, "wallet credited", slog.Int64("organization", org), slog.String("currency", in.Currency),
+	h.Log.LogAttrs(c.Context, slog.LevelInfo, "wallet credited", slog.Int64("organization", org), slog.String("currency", in.Currency),
 		slog.Int64("number", r.Entry.Number), slog.Int64("actor", c.Principal.User), slog.String("request_id", c.RequestID))
 	ctx, cancel := context.WithTimeout(c.Context, time.Second)
 	defer cancel()
-	_ = d.Settled(ctx) // a list that lags is better than an error for what is done
+	_ = h.Settled(ctx) // a list that lags is better than an error for what is done
 	w := readmodel.Wallet{Currency: in.Currency, Balance: r.Wallet.Balance, Pending: r.Wallet.Pending, LifetimePayout: r.Wallet.LifetimePayout}
 	return &api.WalletCredit{Wallet: walletView(&w), Entry: entryView(in.Currency, &r.Entry)}, nil
 }
@@ -129,15 +131,15 @@ func beyondWallet(err error) error {
 func walletView(w *readmodel.Wallet) api.Wallet {
 	c, _ := engine.CurrencyOf(w.Currency)
 	return api.Wallet{
-		Currency: c.Code, Symbol: c.Symbol, Balance: decimal(w.Balance), PendingBalance: decimal(w.Pending),
-		LifetimePayout: decimal(w.LifetimePayout), Status: "active",
+		Currency: c.Code, Symbol: c.Symbol, Balance: view.Decimal(w.Balance), PendingBalance: view.Decimal(w.Pending),
+		LifetimePayout: view.Decimal(w.LifetimePayout), Status: "active",
 	}
 }
 
 func entryView(currency string, e *wallet.Entry) api.WalletEntry {
 	return api.WalletEntry{
-		ID: e.ID.String(), Number: e.Number, Kind: e.Kind.String(), Amount: decimal(e.Amount), Currency: currency,
-		Balance: decimal(e.Balance), PendingBalance: decimal(e.Pending), Reason: optional(e.Reason), Reference: optional(e.Reference),
-		Note: optional(e.Note), CreatedAt: moment(e.At),
+		ID: e.ID.String(), Number: e.Number, Kind: e.Kind.String(), Amount: view.Decimal(e.Amount), Currency: currency,
+		Balance: view.Decimal(e.Balance), PendingBalance: view.Decimal(e.Pending), Reason: view.Optional(e.Reason), Reference: view.Optional(e.Reference),
+		Note: view.Optional(e.Note), CreatedAt: view.Moment(e.At),
 	}
 }

@@ -1,0 +1,108 @@
+// Package live is what a node shows and knows from its own memory, so that the areas
+// of the edge ask neither Postgres nor an actor for it.
+package live
+
+import (
+	"context"
+	"errors"
+	"strconv"
+
+	"github.com/puzpuzpuz/xsync/v4"
+
+	"boxoffice/edge/route"
+	"boxoffice/engine"
+	"boxoffice/engine/event"
+	"boxoffice/persistence/readmodel"
+)
+
+// Identity is what never changes of an event that exists.
+type Identity struct {
+	PublicID engine.EventID
+	Org      int64
+}
+
+// Events knows which events there are and whose they are. Its methods may be called by
+// any goroutine; it has none of its own.
+type Events struct {
+	read  *readmodel.Model
+	known *xsync.Map[int64, Identity]
+}
+
+// NewEvents knows no event yet.
+func NewEvents(read *readmodel.Model) *Events {
+	return &Events{read: read, known: xsync.NewMap[int64, Identity]()}
+}
+
+// Find returns an event that exists, and refuses with EVENT_NOT_FOUND else. Asking the
+// actor of one that does not would make it: the read model is asked first, once for
+// each event and node.
+func (e *Events) Find(ctx context.Context, number int64) (Identity, error) {
+	if k, ok := e.known.Load(number); ok {
+		return k, nil
+	}
+	r, err := e.read.EventByNumber(ctx, number)
+	if errors.Is(err, readmodel.ErrNotFound) {
+		return Identity{}, &engine.Refusal{Code: engine.EventNotFound}
+	}
+	if err != nil {
+		return Identity{}, err
+	}
+	return e.Remember(number, r.Details), nil
+}
+
+// Remember notes an event that exists.
+func (e *Events) Remember(number int64, t *event.Details) Identity {
+	k := Identity{PublicID: t.PublicID, Org: t.Org}
+	e.known.Store(number, k)
+	return k
+}
+
+// PublicID is the id of an event that answers show: its number, if the node has not
+// met the event.
+func (e *Events) PublicID(number int64) string {
+	if k, ok := e.known.Load(number); ok {
+		return k.PublicID.String()
+	}
+	return strconv.FormatInt(number, 10)
+}
+
+// ReadID reads an event id of a path or body: the public UUID or the number
+// (docs/rules.md, Conventions).
+func (e *Events) ReadID(ctx context.Context, id string) (int64, Identity, error) {
+	notFound := &engine.Refusal{Code: engine.EventNotFound}
+	number, ok := route.ReadNumber(id)
+	var public engine.EventID
+	if !ok {
+		var err error
+		if public, err = engine.ParseID(id); err != nil {
+			return 0, Identity{}, notFound
+		}
+		number = public.Event()
+	}
+	if number < 1 {
+		return 0, Identity{}, notFound
+	}
+	k, err := e.Find(ctx, number)
+	if err != nil {
+		return 0, Identity{}, err
+	}
+	if !ok && k.PublicID != public {
+		return 0, Identity{}, notFound
+	}
+	return number, k, nil
+}
+
+// FindOwn reads an event id and makes sure that the event is the caller's
+// organization's, and that the caller may do the operation there. Another's does
+// not exist for the caller.
+func (e *Events) FindOwn(c *route.Call, id string) (int64, error) {
+	number, k, err := e.ReadID(c.Context, id)
+	if err != nil {
+		return 0, err
+	}
+	g, ok := c.Principal.Grant(k.Org)
+	if !ok {
+		return 0, &engine.Refusal{Code: engine.EventNotFound}
+	}
+	return number, route.CheckGrant(c.Op, g)
+}
