@@ -29,7 +29,11 @@ type siege struct {
 	ops      map[string]route.Op
 	requests map[string]*besieged
 	seen     map[int]int // answers by status
-	taken    int         // values that the event on sale has had
+	taken    int         // values that the event below has had
+
+	// An event on sale of its own has the extremes, so that the orders which the
+	// other requests are about go on being taken.
+	event, slug, ticketType string
 }
 
 // besieged is an operation with a valid request of it.
@@ -48,6 +52,8 @@ func TestExtremes(t *testing.T) {
 	t.Parallel()
 	w := openWorld(t)
 	s := &siege{world: w, ops: map[string]route.Op{}, requests: map[string]*besieged{}, seen: map[int]int{}}
+	event, types := w.onSale(typeBody(5, -1))
+	s.event, s.ticketType, s.slug = event, types[0], w.own("GET", "/events/"+event, nil).is(200, "").str("slug")
 	for _, op := range w.desk.Routes() {
 		s.ops[op.ID] = op
 	}
@@ -165,18 +171,18 @@ func (s *siege) try(c *extremes.Case) (fault string) {
 	return fault
 }
 
-// tryOnSale gives the event on sale, which everybody sees, a value that it may
-// have, and reads its page.
+// tryOnSale gives an event on sale, which everybody sees, a value that it may have,
+// and reads its page.
 func (s *siege) tryOnSale(c *extremes.Case) (fault string) {
 	request := s.requests[c.Operation.ID].valid
-	request.Params = map[string]string{"id": s.eventID, "ticketTypeId": s.paid}
+	request.Params = map[string]string{"id": s.event, "ticketTypeId": s.ticketType}
 	request.Body = "{}"
 	r, fault := s.send(c, c.Apply(request))
 	if fault != "" || r.status != 200 {
 		return fault
 	}
 	s.taken++
-	for _, page := range []string{"/events/" + s.slug, "/events/" + s.eventID + "/tickets", "/events"} {
+	for _, page := range []string{"/events/" + s.slug, "/events/" + s.event + "/tickets", "/events"} {
 		if r := s.raw("GET", page, "", "", s.bearer()...); r.status != 200 {
 			return fmt.Sprintf("after %s, GET %s: %d %.300s", c, page, r.status, r.body)
 		}
