@@ -53,7 +53,7 @@ timing: ## whether answers tell by their time who has an account (minutes)
 	go test ./cmd/boxoffice -run TestTiming -v -count=1 -timeout 20m -args -timing=1000
 
 sim: ## the simulator over SEEDS=20000 seeds from FIRST=1 on
-	go test ./engine/enginetest -run TestSim -v -count=1 -timeout 3h -args -seeds=$(SEEDS) -first=$(FIRST) | grep -v '^ *==='
+	go test ./cluster/sim -run TestSim -v -count=1 -timeout 3h -args -seeds=$(SEEDS) -first=$(FIRST) | grep -v '^ *==='
 
 bench: build ## orders/s and CPU per order: ceiling, ours, row locks; scans, holds
 	go run ./loadtest/bench

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"boxoffice/cluster/host"
+	"boxoffice/cluster/activation"
 	"boxoffice/engine"
 	"boxoffice/persistence/panics"
 )
@@ -119,7 +119,7 @@ func (in *inbound) handle(kind byte, r *reader) error {
 		}
 		if err != nil {
 			in.n.cfg.Log.Warn("command not understood", slog.String("from", in.from), slog.Any("error", err))
-			in.Answer(number, nil, host.ErrUnavailable)
+			in.Answer(number, nil, activation.ErrUnavailable)
 			return nil
 		}
 		in.carryOut(number, left, to, cmd)
@@ -158,7 +158,7 @@ func (in *inbound) handle(kind byte, r *reader) error {
 func (in *inbound) carryOut(number, left int64, to engine.Ref, cmd engine.Command) {
 	n := in.n
 	if !n.placement.Load().owns(to.Event) {
-		in.Answer(number, nil, host.ErrMoved)
+		in.Answer(number, nil, activation.ErrMoved)
 		return
 	}
 	s, err := n.find(to)
@@ -170,7 +170,7 @@ func (in *inbound) carryOut(number, left int64, to engine.Ref, cmd engine.Comman
 		return
 	}
 	expires := n.Now().Add(time.Duration(left) * time.Millisecond).UnixMilli()
-	s.PostUserMessage(host.NewRemoteCall(cmd, &s.act.Load, in, number, expires))
+	s.PostUserMessage(activation.NewRemoteCall(cmd, &s.act.Load, in, number, expires))
 }
 
 // Answer sends the outcome of a call back.
@@ -183,7 +183,7 @@ func (in *inbound) Answer(number int64, reply engine.Reply, err error) {
 		}
 		var bad error
 		switch r, refused := reply.(*engine.Refusal); {
-		case errors.Is(err, host.ErrMoved):
+		case errors.Is(err, activation.ErrMoved):
 			w.WriteByte(outcomeMoved)
 		case err != nil:
 			w.WriteByte(outcomeUnavailable)

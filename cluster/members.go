@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"boxoffice/cluster/activation"
 	"boxoffice/cluster/host"
 	"boxoffice/engine"
 	"boxoffice/persistence/members"
@@ -134,7 +135,7 @@ func (n *Node) before(ctx context.Context, ref engine.Ref) error {
 		}
 	}
 	if !n.placement.Load().owns(ref.Event) {
-		return host.ErrMoved
+		return activation.ErrMoved
 	}
 	return nil
 }
@@ -142,15 +143,15 @@ func (n *Node) before(ctx context.Context, ref engine.Ref) error {
 // askThere has another member carry a command out.
 func (n *Node) askThere(ctx context.Context, p *placement, owner int, to engine.Ref, cmd engine.Command) (engine.Reply, error) {
 	if owner == none {
-		return nil, host.ErrMoved
+		return nil, activation.ErrMoved
 	}
 	peer, ok := n.peers.Load(p.members[owner].ID)
 	if !ok {
-		return nil, host.ErrMoved
+		return nil, activation.ErrMoved
 	}
 	reply, err := peer.ask(ctx, to, cmd)
 	if errors.Is(err, errDown) {
-		return nil, host.ErrMoved // not sent: may be again
+		return nil, activation.ErrMoved // not sent: may be again
 	}
 	return reply, err
 }
@@ -158,11 +159,11 @@ func (n *Node) askThere(ctx context.Context, p *placement, owner int, to engine.
 // tellThere sends a tell to another member.
 func (n *Node) tellThere(p *placement, owner int, to engine.Ref, cmd engine.Command) error {
 	if owner == none {
-		return host.ErrMoved
+		return activation.ErrMoved
 	}
 	peer, ok := n.peers.Load(p.members[owner].ID)
 	if !ok || !peer.tell(to, cmd) {
-		return host.ErrMoved
+		return activation.ErrMoved
 	}
 	return nil
 }

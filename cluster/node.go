@@ -28,6 +28,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 	"github.com/puzpuzpuz/xsync/v4"
 
+	"boxoffice/cluster/activation"
 	"boxoffice/cluster/host"
 	"boxoffice/engine"
 	"boxoffice/persistence/journal"
@@ -108,7 +109,7 @@ type Node struct {
 
 // slot is where an activation lives.
 type slot struct {
-	act *host.Activation
+	act *host.Hosted
 	mailbox
 }
 
@@ -208,7 +209,7 @@ func (n *Node) Ask(ctx context.Context, to engine.Ref, cmd engine.Command) (engi
 			}
 			return reply, nil
 		}
-		if !errors.Is(err, host.ErrMoved) {
+		if !errors.Is(err, activation.ErrMoved) {
 			return nil, outcome(to, err)
 		}
 		if since.IsZero() {
@@ -250,14 +251,14 @@ func (n *Node) askHere(ctx context.Context, to engine.Ref, cmd engine.Command) (
 		if s.act.Load.Load() >= n.cfg.MaxInFlight || n.cfg.Backlog() >= n.cfg.MaxBacklog {
 			return nil, &engine.Refusal{Code: engine.Overloaded}
 		}
-		call := host.NewCall(cmd, &s.act.Load)
+		call := activation.NewCall(cmd, &s.act.Load)
 		mine := s.strand.enter() // then who asks need not wake anybody
 		s.PostUserMessage(call)
 		if mine {
 			s.strand.run(callerTurn)
 		}
 		reply, err := call.Wait(ctx)
-		if !errors.Is(err, host.ErrMoved) || tries == 2 {
+		if !errors.Is(err, activation.ErrMoved) || tries == 2 {
 			return reply, err
 		}
 	}
@@ -268,7 +269,7 @@ func outcome(to engine.Ref, err error) error {
 	if _, refused := errors.AsType[*engine.Refusal](err); refused {
 		return err
 	}
-	if errors.Is(err, host.ErrUnavailable) || errors.Is(err, host.ErrMoved) || errors.Is(err, errDown) {
+	if errors.Is(err, activation.ErrUnavailable) || errors.Is(err, activation.ErrMoved) || errors.Is(err, errDown) {
 		return &engine.Refusal{Code: engine.Unavailable}
 	}
 	return fmt.Errorf("ask %s: %w", to.Name(), err)
@@ -295,7 +296,7 @@ func (n *Node) tell(to engine.Ref, cmd engine.Command, since time.Time) {
 	} else {
 		err = n.tellThere(p, p.ownerOf(to.Event), to, cmd)
 	}
-	if errors.Is(err, host.ErrMoved) {
+	if errors.Is(err, activation.ErrMoved) {
 		n.tellLater(to, cmd, since)
 	}
 }
@@ -322,7 +323,7 @@ func (n *Node) tellLater(to engine.Ref, cmd engine.Command, since time.Time) {
 func (n *Node) here(ref engine.Ref) bool { return n.placement.Load().owns(ref.Event) }
 
 // join sends what must not leave the node: it is lost if the actor has moved.
-func (n *Node) join(to engine.Ref, j host.Joint) {
+func (n *Node) join(to engine.Ref, j activation.Joint) {
 	if s, ok := n.slots.Load(to); ok && s.act.Load.Load() < 4*n.cfg.MaxInFlight {
 		s.act.Load.Add(1)
 		s.PostUserMessage(j)
@@ -339,7 +340,7 @@ func (n *Node) find(ref engine.Ref) (*slot, error) {
 		return nil, &engine.Refusal{Code: engine.Unavailable}
 	}
 	if at, ceded := n.ceded.Load(ref); ceded && n.Now().Sub(at) < maxPatience || !n.placement.Load().owns(ref.Event) {
-		return nil, host.ErrMoved
+		return nil, activation.ErrMoved
 	}
 	act, err := host.New(ref, &n.env)
 	if err != nil {
@@ -353,7 +354,7 @@ func (n *Node) find(ref engine.Ref) (*slot, error) {
 }
 
 // spawn starts an activation in its event's strand.
-func (n *Node) spawn(act *host.Activation) *slot {
+func (n *Node) spawn(act *host.Hosted) *slot {
 	strand, _ := n.strands.Compute(act.Ref.Event, func(s *strand, loaded bool) (*strand, xsync.ComputeOp) {
 		if !loaded {
 			s = &strand{workers: n.workers}
@@ -369,7 +370,7 @@ func (n *Node) spawn(act *host.Activation) *slot {
 
 // gone forgets an activation. It keeps answering "moved" for a while to those
 // who have its address.
-func (n *Node) gone(a *host.Activation) {
+func (n *Node) gone(a *host.Hosted) {
 	n.slots.Compute(a.Ref, func(old *slot, loaded bool) (*slot, xsync.ComputeOp) {
 		if !loaded || old.act != a {
 			return old, xsync.CancelOp

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"boxoffice/cluster/host"
+	"boxoffice/cluster/activation"
 	"boxoffice/engine"
 	"boxoffice/persistence/follower"
 	"boxoffice/persistence/journal"
@@ -29,7 +29,7 @@ type peer struct {
 	mu      sync.Mutex
 	link    *link // nil: down
 	last    int64 // number of a call
-	pending map[int64]*host.Call
+	pending map[int64]*activation.Call
 }
 
 // errDown says that a command was not sent: there is no link.
@@ -37,7 +37,7 @@ var errDown = errors.New("cluster: no link to the member")
 
 func (n *Node) connectTo(m members.Member) *peer {
 	ctx, cancel := context.WithCancel(n.ctx)
-	p := &peer{n: n, member: m, cancel: cancel, pending: make(map[int64]*host.Call)}
+	p := &peer{n: n, member: m, cancel: cancel, pending: make(map[int64]*activation.Call)}
 	n.wg.Go(func() { panics.Keep(ctx, n.cfg.Log, "link to a node", func() { p.run(ctx) }) })
 	return p
 }
@@ -85,10 +85,10 @@ func (p *peer) serve(ctx context.Context, l *link, in *bufio.Reader) {
 	p.mu.Lock()
 	p.link = nil
 	waiting := p.pending
-	p.pending = make(map[int64]*host.Call)
+	p.pending = make(map[int64]*activation.Call)
 	p.mu.Unlock()
 	for _, c := range waiting {
-		c.Finish(nil, host.ErrUnavailable) // carried out or not
+		c.Finish(nil, activation.ErrUnavailable) // carried out or not
 	}
 }
 
@@ -103,7 +103,7 @@ func (p *peer) call(ctx context.Context, cmd engine.Command, frame func(w *write
 		p.mu.Unlock()
 		return nil, errDown
 	}
-	c := host.NewCall(cmd, &p.load)
+	c := activation.NewCall(cmd, &p.load)
 	p.last++
 	number := p.last
 	p.pending[number] = c
@@ -208,10 +208,10 @@ func (p *peer) reply(r *reader) error {
 	case outcomeRefusal:
 		reply, err = r.refusal()
 	case outcomeMoved:
-		err = host.ErrMoved
+		err = activation.ErrMoved
 	case outcomeDone:
 	default:
-		err = host.ErrUnavailable
+		err = activation.ErrUnavailable
 	}
 	p.answer(number, reply, err)
 	return nil

@@ -84,7 +84,7 @@ type mailbox struct {
 
 var _ actor.Mailbox = (*mailbox)(nil)
 
-// receiver is a host.Activation.
+// receiver is a host.Hosted.
 type receiver interface{ Handle(msg any) }
 
 // letters are messages in order.

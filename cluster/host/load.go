@@ -8,36 +8,37 @@ import (
 	"log/slog"
 	"runtime/debug"
 
+	"boxoffice/cluster/activation"
 	"boxoffice/engine"
 	"boxoffice/persistence/codec"
 	"boxoffice/persistence/snapshot"
 )
 
 // load claims the stream and reads its facts, beside the actor.
-func (a *Activation) load(ctx context.Context) {
-	l, err := a.read(ctx)
+func (h *Hosted) load(ctx context.Context) {
+	l, err := h.read(ctx)
 	if err != nil {
-		a.root.Send(a.self, failed{err})
+		h.Post(activation.Failed{Err: err})
 		return
 	}
-	a.root.Send(a.self, l)
+	h.Post(l)
 }
 
-func (a *Activation) read(ctx context.Context) (l loaded, err error) {
+func (h *Hosted) read(ctx context.Context) (l activation.Loaded, err error) {
 	defer guard(&err)
-	if err = a.env.Before(ctx, a.Ref); err != nil {
+	if err = h.env.Before(ctx, h.Ref); err != nil {
 		return l, err
 	}
-	l.at = a.env.Now()
-	if l.claim, err = a.env.Journal.Claim(ctx, a.Ref); err != nil {
+	l.At = h.env.Now()
+	if l.Claim, err = h.env.Journal.Claim(ctx, h.Ref); err != nil {
 		return l, fmt.Errorf("claim: %w", err)
 	}
-	if l.state = a.kind.New(a.Ref); l.claim.Epoch > 1 { // else nobody has written anything
-		if err = a.replay(ctx, &l); err != nil {
+	if l.State = h.kind.New(h.Ref); l.Claim.Epoch > 1 { // else nobody has written anything
+		if err = h.replay(ctx, &l); err != nil {
 			return l, err
 		}
 	}
-	return l, l.state.Check()
+	return l, l.State.Check()
 }
 
 // errUnfounded says that a snapshot holds facts that are not the journal's.
@@ -45,35 +46,35 @@ var errUnfounded = errors.New("host: the journal contradicts the snapshot")
 
 // replay reads the state from the latest snapshot, and the facts behind it. A snapshot
 // that can't be right is passed over for the one before it, and for all facts in the end.
-func (a *Activation) replay(ctx context.Context, l *loaded) error {
+func (h *Hosted) replay(ctx context.Context, l *activation.Loaded) error {
 	for before := snapshot.Latest; ; {
-		v, frozen, err := a.env.Snapshots.Load(ctx, l.claim.Stream, before)
+		v, frozen, err := h.env.Snapshots.Load(ctx, l.Claim.Stream, before)
 		if err != nil {
 			return fmt.Errorf("snapshot: %w", err)
 		}
-		l.state = a.kind.New(a.Ref)
+		l.State = h.kind.New(h.Ref)
 		if v.Seq > 0 {
-			err = a.thaw(l, frozen)
+			err = h.thaw(l, frozen)
 		}
 		if err == nil {
-			err = a.replayFrom(ctx, l, v)
+			err = h.replayFrom(ctx, l, v)
 		}
 		if !errors.Is(err, errUnfounded) {
 			return err
 		}
-		a.env.Log.ErrorContext(ctx, "snapshot passed over", slog.String("actor", a.Ref.Name()),
+		h.env.Log.ErrorContext(ctx, "snapshot passed over", slog.String("actor", h.Ref.Name()),
 			slog.Int64("seq", v.Seq), slog.Int("epoch", int(v.Epoch)), slog.Any("error", err))
-		a.env.Unfounded.Add(1)
+		h.env.Unfounded.Add(1)
 		before = v
 	}
 }
 
 // thaw makes a state of a snapshot. One that breaks an invariant is of no use.
-func (a *Activation) thaw(l *loaded, frozen []byte) error {
-	v := a.kind.Frozen()
+func (h *Hosted) thaw(l *activation.Loaded, frozen []byte) error {
+	v := h.kind.Frozen()
 	err := codec.Unmarshal(frozen, v)
 	if err == nil {
-		l.state, err = a.kind.Thaw(a.Ref, v)
+		l.State, err = h.kind.Thaw(h.Ref, v)
 	}
 	if err != nil {
 		return fmt.Errorf("%w: %w", errUnfounded, err)
@@ -85,24 +86,24 @@ func (a *Activation) thaw(l *loaded, frozen []byte) error {
 // on, for that tells whether the snapshot is founded: the journal must have the fact, and
 // no later epoch may have written it than the one that saved the snapshot. Else the
 // state that was saved had facts that the journal refused.
-func (a *Activation) replayFrom(ctx context.Context, l *loaded, v snapshot.Version) error {
-	l.seq, l.saved = v.Seq, v.Seq
+func (h *Hosted) replayFrom(ctx context.Context, l *activation.Loaded, v snapshot.Version) error {
+	l.Seq, l.Saved = v.Seq, v.Seq
 	reached := v.Seq == 0
-	for r, err := range a.tail(ctx, l.claim.Stream, max(0, v.Seq-1)) {
+	for r, err := range h.tail(ctx, l.Claim.Stream, max(0, v.Seq-1)) {
 		switch {
 		case err != nil:
 			return fmt.Errorf("tail: %w", err)
-		case r.first > l.seq+1:
-			return fmt.Errorf("tail: facts %d-%d follow %d", r.first, r.last, l.seq)
+		case r.first > l.Seq+1:
+			return fmt.Errorf("tail: facts %d-%d follow %d", r.first, r.last, l.Seq)
 		case !reached && r.first <= v.Seq && r.epoch > v.Epoch:
 			return fmt.Errorf("%w: epoch %d wrote fact %d", errUnfounded, r.epoch, v.Seq)
 		}
 		reached = true
 		// A snapshot may end in the middle of what one commit wrote.
-		for _, f := range r.facts[l.seq+1-r.first:] {
-			l.state.Apply(f)
+		for _, f := range r.facts[l.Seq+1-r.first:] {
+			l.State.Apply(f)
 		}
-		l.seq = r.last
+		l.Seq = r.last
 	}
 	if !reached {
 		return fmt.Errorf("%w: the journal ends before fact %d", errUnfounded, v.Seq)
@@ -119,14 +120,14 @@ type decoded struct {
 
 // tail reads the stream's facts behind a snapshot, and decodes them beside the caller,
 // who applies those before: of a long tail either takes about as long.
-func (a *Activation) tail(ctx context.Context, stream, after int64) iter.Seq2[decoded, error] {
+func (h *Hosted) tail(ctx context.Context, stream, after int64) iter.Seq2[decoded, error] {
 	return func(yield func(decoded, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		records := make(chan decoded, 16)
 		var failed error
 		go func() {
 			defer close(records)
-			failed = a.decode(ctx, stream, after, records)
+			failed = h.decode(ctx, stream, after, records)
 		}()
 		defer func() {
 			cancel()
@@ -144,13 +145,13 @@ func (a *Activation) tail(ctx context.Context, stream, after int64) iter.Seq2[de
 	}
 }
 
-func (a *Activation) decode(ctx context.Context, stream, after int64, into chan<- decoded) (err error) {
+func (h *Hosted) decode(ctx context.Context, stream, after int64, into chan<- decoded) (err error) {
 	defer guard(&err)
-	for r, err := range a.env.Journal.Load(ctx, stream, after) {
+	for r, err := range h.env.Journal.Load(ctx, stream, after) {
 		if err != nil {
 			return err
 		}
-		facts, err := codec.Facts(a.Ref.Kind, r.Bytes)
+		facts, err := codec.Facts(h.Ref.Kind, r.Bytes)
 		if err != nil {
 			return err
 		}

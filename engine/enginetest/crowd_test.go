@@ -25,7 +25,7 @@ type crowd struct {
 
 func newCrowd(t *testing.T) *crowd {
 	t.Helper()
-	c := &crowd{t: t, state: event.New(engine.EventRef(1)), now: epoch}
+	c := &crowd{t: t, state: event.New(engine.EventRef(1)), now: Epoch}
 	c.tell(engine.Wake{Epoch: 1})
 	c.tell(event.Create{Details: event.Details{
 		Category: "music", Currency: "USD", Capacity: event.NoCapacity, OrderWindow: 60_000,

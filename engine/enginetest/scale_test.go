@@ -18,7 +18,7 @@ import (
 // soldOut are the facts of an event with so many orders of one ticket each, all
 // paid, every fifth ticket admitted, and a fifth as many orders unpaid.
 func soldOut(orders int) []engine.Fact {
-	at := epoch.UnixMilli()
+	at := Epoch.UnixMilli()
 	facts := []engine.Fact{&event.Created{Details: &event.Details{
 		Title: "Show", Category: "music", Currency: "USD", Capacity: event.NoCapacity, OrderWindow: 900_000,
 		StartAt: at + 3_600_000, EndAt: at + 7_200_000,
@@ -98,7 +98,7 @@ func TestFreezeThaw(t *testing.T) {
 		frozen := s.Freeze()
 		b, err := codec.Marshal(frozen)
 		require.NoError(t, err)
-		require.NoError(t, same(s, thaw(t, ref, b)))
+		require.NoError(t, CompareStates(s, thaw(t, ref, b)))
 
 		for _, f := range more(ref, 1_000) {
 			s.Apply(f)
@@ -107,13 +107,13 @@ func TestFreezeThaw(t *testing.T) {
 		again, err := codec.Marshal(frozen)
 		require.NoError(t, err)
 		require.Equal(t, b, again, "%s changes what it has frozen", ref.Name())
-		require.Error(t, same(s, thaw(t, ref, b)))
+		require.Error(t, CompareStates(s, thaw(t, ref, b)))
 	}
 }
 
 // more are facts that change a bit of everything in a big state.
 func more(ref engine.Ref, size int) []engine.Fact {
-	at := epoch.Add(time.Minute).UnixMilli()
+	at := Epoch.Add(time.Minute).UnixMilli()
 	open := func(i int) keeper.Claim {
 		return keeper.Claim{Order: engine.NumberedID(1, int64(size+i)), Serial: keeper.NewSerial(1, uint32(size+i))}
 	}

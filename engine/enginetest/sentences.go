@@ -448,7 +448,7 @@ func (w *story) setField(name string, f reflect.Value, value string) error {
 			if errTime != nil {
 				return errTime
 			}
-			n = epoch.Truncate(24 * time.Hour).Add(time.Duration(at.Hour())*time.Hour + time.Duration(at.Minute())*time.Minute).UnixMilli()
+			n = Epoch.Truncate(24 * time.Hour).Add(time.Duration(at.Hour())*time.Hour + time.Duration(at.Minute())*time.Minute).UnixMilli()
 		default:
 			if n, err = money(value); err != nil {
 				return err

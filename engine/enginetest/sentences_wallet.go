@@ -42,7 +42,7 @@ func (w *story) sayWallet(c *character, verb string, args []string) error {
 
 // showEntry writes a line of the ledger.
 func (w *story) showEntry(e *wallet.Entry) string {
-	s := fmt.Sprintf("%d: %s %s %s", e.Number, e.Kind, w.nick(e.ID), amount(e.Amount))
+	s := fmt.Sprintf("%d: %s %s %s", e.Number, e.Kind, w.OrderName(e.ID), amount(e.Amount))
 	if e.Reason != "" {
 		s += " for " + e.Reason
 	}

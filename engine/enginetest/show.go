@@ -39,7 +39,7 @@ func (w *story) showFact(c *character, f engine.Fact) string {
 }
 
 func (w *story) showCommand(c engine.Command) string {
-	return strings.TrimSpace(kindOf(c) + " " + w.fields(reflect.ValueOf(c)))
+	return strings.TrimSpace(CommandName(c) + " " + w.fields(reflect.ValueOf(c)))
 }
 
 // show writes a reply.
@@ -76,7 +76,7 @@ func (w *story) show(r engine.Reply) string {
 
 // showOrder writes an order in the order in which one wants to know.
 func (w *story) showOrder(o *event.Order) string {
-	parts := []string{w.nick(o.ID), o.Status, w.value("", reflect.ValueOf(o.Lines)), "total " + amount(o.Total)}
+	parts := []string{w.OrderName(o.ID), o.Status, w.value("", reflect.ValueOf(o.Lines)), "total " + amount(o.Total)}
 	if o.Unpaid() {
 		parts = append(parts, "until "+w.clock(o.ExpiresAt))
 	}
@@ -110,9 +110,9 @@ func (w *story) fields(v reflect.Value) string {
 		claim, isClaim := reflect.TypeAssert[keeper.Claim](f)
 		switch {
 		case isID && !id.Zero() && name.Name != "PublicID":
-			parts = append(parts, w.nick(id))
+			parts = append(parts, w.OrderName(id))
 		case isClaim:
-			parts = append(parts, w.nick(claim.Order)+"@"+serial(claim.Serial))
+			parts = append(parts, w.OrderName(claim.Order)+"@"+serial(claim.Serial))
 		case slices.Contains(boring, name.Name):
 		case name.Name == "Status" || name.Name == "Keeper":
 			parts = append(parts, w.value(name.Name, f))
@@ -178,10 +178,10 @@ func (w *story) value(name string, v reflect.Value) string {
 		for i := range parts {
 			parts[i] = w.value(name, v.Index(i))
 			if claim, ok := reflect.TypeAssert[keeper.Claim](v.Index(i)); ok {
-				parts[i] = w.nick(claim.Order) + "@" + serial(claim.Serial)
+				parts[i] = w.OrderName(claim.Order) + "@" + serial(claim.Serial)
 			}
 			if id, ok := reflect.TypeAssert[engine.OrderID](v.Index(i)); ok {
-				parts[i] = w.nick(id)
+				parts[i] = w.OrderName(id)
 			}
 		}
 		return "[" + strings.Join(parts, " ") + "]"
@@ -216,7 +216,7 @@ func amount(n int64) string {
 // clock writes a time: of the story's first day without a date.
 func (w *story) clock(ms int64) string {
 	t := time.UnixMilli(ms).UTC()
-	if t.YearDay() == epoch.YearDay() && t.Year() == epoch.Year() {
+	if t.YearDay() == Epoch.YearDay() && t.Year() == Epoch.Year() {
 		return t.Format("15:04:05")
 	}
 	return t.Format("2 Jan 15:04:05")
@@ -224,11 +224,11 @@ func (w *story) clock(ms int64) string {
 
 func (w *story) span(ms int64) string { return (time.Duration(ms) * time.Millisecond).String() }
 
-func (w *story) nick(id engine.OrderID) string {
+func (w *story) OrderName(id engine.OrderID) string {
 	for name, known := range w.orders {
 		if known == id {
 			return name
 		}
 	}
-	return nick(id)
+	return OrderName(id)
 }

@@ -41,7 +41,7 @@ type character struct {
 }
 
 func newStory() *story {
-	return &story{now: epoch, orders: make(map[string]engine.OrderID)}
+	return &story{now: Epoch, orders: make(map[string]engine.OrderID)}
 }
 
 // actor is the character of a name; a new name is a ticket type, but for "wallet"
@@ -117,7 +117,7 @@ func (w *story) tell(c *character, cmd engine.Command) error {
 		c.state.Apply(f)
 	}
 	if d.Hold != nil {
-		w.printf("~ %s waits", w.nick(*d.Hold))
+		w.printf("~ %s waits", w.OrderName(*d.Hold))
 	}
 	if d.Reply != nil {
 		if err := listed(d.Reply); err != nil {
@@ -129,7 +129,7 @@ func (w *story) tell(c *character, cmd engine.Command) error {
 		if err := listed(a.Reply); err != nil {
 			return err
 		}
-		w.printf("= to %s: %s", w.nick(a.Key), w.show(a.Reply))
+		w.printf("= to %s: %s", w.OrderName(a.Key), w.show(a.Reply))
 	}
 	for _, s := range slices.Concat(d.Asks, d.Joint, d.Sends) {
 		if w.waits {
@@ -209,14 +209,14 @@ func (w *story) crash(c *character) error {
 	if err := c.load(0, nil); err != nil {
 		return err
 	}
-	if err := same(was, c.state); err != nil {
+	if err := CompareStates(was, c.state); err != nil {
 		return err
 	}
 	if c.frozen != nil {
 		if err := c.load(c.saved, c.frozen); err != nil {
 			return err
 		}
-		if err := same(was, c.state); err != nil {
+		if err := CompareStates(was, c.state); err != nil {
 			return fmt.Errorf("from the snapshot: %w", err)
 		}
 	}

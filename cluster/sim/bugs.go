@@ -1,4 +1,4 @@
-package enginetest
+package sim
 
 import (
 	"fmt"
@@ -19,15 +19,12 @@ type Bug string
 const (
 	NoFence       Bug = "no-fence"       // the journal takes facts of any epoch
 	LateClaim     Bug = "late-claim"     // an activation loads first and claims then
-	EarlyReply    Bug = "early-reply"    // replies and sends leave before the commit
-	NoBarrier     Bug = "no-barrier"     // a decision without facts does not wait for those before it
 	ShortSnapshot Bug = "short-snapshot" // loading skips the first fact after the snapshot
 	NoRelease     Bug = "no-release"     // an ended order's release is told once and never again
 	NoInquiry     Bug = "no-inquiry"     // a keeper never asks about what it holds
 	StaleAck      Bug = "stale-ack"      // a keeper acknowledges a release that it knows nothing of
 	NoDedupe      Bug = "no-dedupe"      // a command that is sent again is taken for a new one
 	BlindExpiry   Bug = "blind-expiry"   // an order found due is ended later without another look
-	NoProof       Bug = "no-proof"       // an answer without facts leaves, however old the claim's proof
 	TwoHolders    Bug = "two-holders"    // a seat that one shopper holds is held for another too
 	SeatlessOrder Bug = "seatless-order" // an order is made though its seats were refused
 	PaidTooLate   Bug = "paid-too-late"  // a hold's clock goes on while its seats are being paid
@@ -39,7 +36,7 @@ const (
 
 // Bugs lists the planted bugs.
 var Bugs = []Bug{
-	NoFence, LateClaim, EarlyReply, NoBarrier, ShortSnapshot, NoRelease, NoInquiry, StaleAck, NoDedupe, BlindExpiry, NoProof, LateProof, JointApart,
+	NoFence, LateClaim, ShortSnapshot, NoRelease, NoInquiry, StaleAck, NoDedupe, BlindExpiry, LateProof, JointApart,
 	TwoHolders, SeatlessOrder, PaidTooLate, LateExpiry, ForgetsHeld,
 }
 

@@ -1,4 +1,4 @@
-package enginetest
+package sim
 
 import (
 	"fmt"
@@ -6,12 +6,15 @@ import (
 	"slices"
 
 	"boxoffice/engine"
+	"boxoffice/engine/enginetest"
 	"boxoffice/persistence/codec"
+	"boxoffice/persistence/journal"
 )
 
 // stream is an actor's part of the journal, with its snapshots.
 type stream struct {
 	ref     engine.Ref
+	id      int64
 	epoch   int32
 	claimed []int64 // when each epoch began, from the first
 	rows    []*row
@@ -51,7 +54,7 @@ func (s *Sim) keep(ref engine.Ref, one snapshot) bool {
 
 // row is what one batch adds to one stream.
 type row struct {
-	act         *activation
+	act         *hosted
 	ref         engine.Ref
 	epoch       int32
 	first, last int64
@@ -63,13 +66,10 @@ type row struct {
 
 // entry is a decision on its way through the journal; without facts, a barrier.
 type entry struct {
-	act   *activation
-	needs *activation // on whose facts, handed over before, it rests, or nil
-	at    int64       // when it was decided
-	facts int
-	first int64
-	bytes []byte
-	out   outcome
+	*journal.Entry
+	act   *hosted
+	needs *hosted // on whose facts, handed over before, it rests, or nil
+	sends int     // that have to leave when it is durable
 }
 
 // batch is what a lane commits at once.
@@ -91,7 +91,7 @@ type lane struct {
 func (s *Sim) stream(ref engine.Ref) *stream {
 	st := s.streams[ref]
 	if st == nil {
-		st = &stream{ref: ref}
+		st = &stream{ref: ref, id: int64(len(s.refs) + 1)}
 		s.streams[ref] = st
 		s.refs = append(s.refs, ref)
 	}
@@ -107,9 +107,9 @@ func (n *node) flush() {
 	l.n++
 	b := &batch{node: n, n: l.n, entries: l.queue}
 	l.queue, l.flight = nil, b
-	byAct := make(map[*activation]*row)
+	byAct := make(map[*hosted]*row)
 	for _, e := range b.entries {
-		if e.facts == 0 {
+		if len(e.Facts) == 0 {
 			continue
 		}
 		if e.needs != nil && e.needs.fenced && n.sim.bug != JointApart {
@@ -120,18 +120,23 @@ func (n *node) flush() {
 		}
 		r := byAct[e.act]
 		if r == nil {
-			r = &row{act: e.act, ref: e.act.ref, epoch: e.act.epoch, first: e.first, last: e.first - 1, batch: b}
+			r = &row{act: e.act, ref: e.Ref, epoch: e.Claim.Epoch, first: e.First, last: e.First - 1, batch: b}
 			byAct[e.act] = r
 			b.rows = append(b.rows, r)
 		}
-		r.last += int64(e.facts)
-		r.bytes = append(r.bytes, e.bytes...)
+		r.last += int64(len(e.Facts))
+		r.bytes = append(r.bytes, e.Bytes...)
 		if on := byAct[e.needs]; on != nil {
 			r.needs = append(r.needs, on)
 		}
 	}
 	if len(b.rows) == 0 {
-		n.settle(b, nil)
+		life := n.life
+		n.sim.after(0, func() {
+			if n.life == life {
+				n.settle(b, nil)
+			}
+		})
 		return
 	}
 	n.commit(b)
@@ -237,30 +242,36 @@ func (n *node) settle(b *batch, fenced map[*row]bool) {
 		r.act.fenced = true
 	}
 	for _, e := range b.entries {
-		e.act.pending--
-		for _, key := range e.refusals() {
-			e.act.refused[key]--
-		}
-		switch {
-		case e.act.fenced:
-			e.act.lose("fenced")
-			e.out.refuse(n.sim)
-		case e.facts == 0:
-			e.act.answer(&e.out)
-		default: // an earlier attempt may have been the one that got in
-			e.act.provenAt(e.at)
-			e.out.release(e.act)
-		}
+		e.act.settle(e)
 	}
 	n.flush()
 }
 
+// settle tells an activation what became of its entry. It may be rid of the entry then.
+func (a *hosted) settle(e *entry) {
+	a.pending--
+	if a.fenced {
+		e.Owner.Settled(journal.ErrFenced)
+		return
+	}
+	if len(e.Facts) > 0 {
+		a.settling = e
+	}
+	e.Owner.Settled(nil)
+	if a.settling != nil && e.sends > 0 {
+		a.node.sim.failf("%s keeps %d sends to itself whose facts are durable", a.Ref.Name(), e.sends)
+	}
+	a.settling = nil
+}
+
 // claim raises a stream's epoch.
-func (s *Sim) claim(ref engine.Ref) int32 {
-	st := s.stream(ref)
+func (s *Sim) claim(a *hosted) journal.Claim {
+	st := s.stream(a.Ref)
 	st.epoch++
 	st.claimed = append(st.claimed, s.now)
-	return st.epoch
+	claim := journal.Claim{Stream: st.id, Epoch: st.epoch}
+	s.claims[claim] = a
+	return claim
 }
 
 // load is the state after a stream's snapshot and tail. It makes sure that the
@@ -276,7 +287,7 @@ func (s *Sim) load(ref engine.Ref) (engine.State, int64, error) {
 		if err != nil {
 			return nil, 0, err
 		}
-		if err := same(state, whole); err != nil {
+		if err := enginetest.CompareStates(state, whole); err != nil {
 			return nil, 0, fmt.Errorf("snapshot at %d and tail to %d: %w", from, st.head, err)
 		}
 	}

@@ -1,19 +1,13 @@
-package host
+package activation
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"io"
 	"log/slog"
-	"runtime/debug"
 	"sync"
 	"time"
 
 	"boxoffice/engine"
 	"boxoffice/persistence/codec"
 	"boxoffice/persistence/journal"
-	"boxoffice/persistence/snapshot"
 )
 
 // work is one decision on its way through the journal: what leaves when its
@@ -67,7 +61,7 @@ func (a *Activation) decide(c *Call, cmd engine.Command, needs journal.Claim) {
 	if c == nil {
 		defer a.Load.Add(-1)
 	}
-	now := a.env.Now()
+	now := a.shell.Now()
 	if _, timer := cmd.(engine.Wake); timer {
 		a.armed = time.Time{}
 	} else {
@@ -100,9 +94,9 @@ func (a *Activation) decide(c *Call, cmd engine.Command, needs journal.Claim) {
 	joint := a.joint(w, d.Joint)
 	a.submit(w)
 	for _, s := range joint { // after its facts were handed over: the lane keeps the order
-		a.env.Join(s.To, Joint{s.Cmd, a.claim})
+		a.shell.Join(s.To, Joint{s.Cmd, a.claim})
 	}
-	if a.seq-a.saved >= max(a.env.SnapshotEvery, a.saved) {
+	if a.seq-a.saved >= max(a.snapshotEvery, a.saved) {
 		a.freeze()
 	}
 	a.arm()
@@ -116,20 +110,20 @@ func (a *Activation) ask(w *work, asks []engine.Send, key *engine.OrderID) {
 	if len(asks) == 0 {
 		return
 	}
-	a.refusals.settle(a.settled())
+	a.refusals.forget(a.settled())
 	if len(a.unproven) > 0 || !a.isProven() || key != nil && a.refusals.has(*key) {
 		w.sends = append(w.sends, asks...)
 		return
 	}
 	for _, s := range asks {
-		a.env.Send(s.To, s.Cmd)
+		a.shell.Send(s.To, s.Cmd)
 	}
 }
 
 // joint returns what leaves as soon as the decision's facts are on their way. What
 // has no facts to go with, or another node to go to, leaves with the rest.
 func (a *Activation) joint(w *work, sends []engine.Send) []engine.Send {
-	if len(sends) == 0 || len(w.entry.Facts) > 0 && a.env.Here(sends[0].To) {
+	if len(sends) == 0 || len(w.entry.Facts) > 0 && a.shell.Here(sends[0].To) {
 		return sends
 	}
 	w.sends = append(w.sends, sends...)
@@ -157,9 +151,9 @@ func (a *Activation) takeIn(w *work, facts []engine.Fact) bool {
 		if !f.FactType().Volatile() {
 			var err error
 			if w.entry.Bytes, err = codec.AppendFact(w.entry.Bytes, f); err != nil {
-				a.env.Log.Error("fact not encoded", slog.String("actor", a.Ref.Name()), slog.Any("error", err))
+				a.shell.Log().Error("fact not encoded", slog.String("actor", a.Ref.Name()), slog.Any("error", err))
 				w.Settled(ErrUnavailable)
-				a.stop(ErrUnavailable)
+				a.stop(ErrUnavailable, false)
 				return false
 			}
 			if durable < len(facts) {
@@ -196,12 +190,12 @@ func (a *Activation) submit(w *work) {
 		a.answer(w)
 		return
 	}
-	a.refusals.settle(a.settled())
+	a.refusals.forget(a.settled())
 	a.handed++
 	a.refusals.add(w, a.handed)
 	a.pending.Add(1)
 	w.entry.Ref, w.entry.Claim, w.entry.Owner = a.Ref, a.claim, w
-	a.env.Journal.Append(&w.entry)
+	a.shell.Append(&w.entry)
 }
 
 // settled is how many entries the journal has settled: they come back in order.
@@ -215,12 +209,21 @@ func (a *Activation) answer(w *work) {
 		return
 	}
 	if a.unproven = append(a.unproven, w); len(a.unproven) == 1 {
-		a.env.Go(a.prove)
+		a.shell.Prove(a.claim)
 	}
 }
 
+// answerLate lets an outcome out that its batch did not prove.
+func (a *Activation) answerLate(w *work) {
+	if a.stopped.Load() {
+		w.fail()
+		return
+	}
+	a.answer(w)
+}
+
 func (a *Activation) isProven() bool {
-	return a.env.Now().UnixMilli()-a.proven.Load() <= proofLife.Milliseconds()
+	return a.shell.Now().UnixMilli()-a.proven.Load() <= proofLife.Milliseconds()
 }
 
 // provenAt notes that the claim stood at a time, unix milliseconds, or later: of
@@ -241,7 +244,7 @@ func (w *work) Settled(err error) {
 		act := w.act // w ends with its release
 		last := act.pending.Add(-1) == 0
 		if last && act.leaving.Load() {
-			defer act.root.Send(act.self, idle{}) // behind what this one brings
+			defer act.shell.Post(idle{}) // behind what this one brings
 		}
 		switch {
 		case len(w.entry.Facts) > 0:
@@ -252,14 +255,14 @@ func (w *work) Settled(err error) {
 		case act.stopped.Load(): // the library may have let go of it: a message would reach nobody
 			w.fail()
 		default:
-			act.root.Send(act.self, settled{w})
+			act.shell.Post(settled{w})
 		}
 		return
 	}
 	w.act.lost.Store(true) // before nothing is pending any more
 	w.act.pending.Add(-1)
 	w.fail()
-	w.act.root.Send(w.act.self, fenced{})
+	w.act.shell.Post(Fenced{})
 }
 
 // fail tells the callers that the outcome is not known.
@@ -272,20 +275,6 @@ func (w *work) fail() {
 	}
 }
 
-// prove asks the journal whether the stream is still ours, beside the actor.
-func (a *Activation) prove(ctx context.Context) {
-	asked := a.env.Now()
-	lost, err := a.env.Journal.Standing(ctx, []journal.Claim{a.claim})
-	switch {
-	case err != nil:
-		a.root.Send(a.self, failed{fmt.Errorf("prove claim: %w", err)})
-	case len(lost) > 0:
-		a.root.Send(a.self, fenced{})
-	default:
-		a.root.Send(a.self, proven{asked})
-	}
-}
-
 // releaseProven lets out what waited for the proof, unless that took so long
 // that it proves nothing any more.
 func (a *Activation) releaseProven(at time.Time) {
@@ -293,7 +282,7 @@ func (a *Activation) releaseProven(at time.Time) {
 		return
 	}
 	if a.provenAt(at.UnixMilli()); !a.isProven() {
-		a.env.Go(a.prove)
+		a.shell.Prove(a.claim)
 		return
 	}
 	for _, w := range a.unproven {
@@ -312,27 +301,27 @@ func (w *work) release() {
 		r.call.Finish(r.reply, nil)
 	}
 	for _, s := range w.sends {
-		w.act.env.Send(s.To, s.Cmd)
+		w.act.shell.Send(s.To, s.Cmd)
 	}
 	if w.frozen != nil {
-		w.act.keep(w.frozen, w.entry.First)
+		w.act.shell.Keep(w.frozen, w.act.claim, w.entry.First)
 	}
 	w.recycle()
 }
 
-// arm asks the node for a Wake when the state wants one earlier than asked for.
+// arm asks for a Wake when the state wants one earlier than asked for.
 func (a *Activation) arm() {
 	next := a.state.Next()
 	if next.IsZero() || !a.armed.IsZero() && !next.Before(a.armed) {
 		return
 	}
 	a.armed = next
-	a.env.Arm(a.Ref, next)
+	a.shell.Arm(next)
 }
 
 // freeze copies the state for a snapshot. It is kept when all facts in it are
 // durable: a barrier carries it through the journal. It needs no proof of the
-// claim, for Snapshots.Save makes sure of that itself.
+// claim, for the store of snapshots makes sure of that itself.
 func (a *Activation) freeze() {
 	a.saved = a.seq
 	w := a.newWork(0)
@@ -344,101 +333,3 @@ func (a *Activation) freeze() {
 		w.release()
 	}
 }
-
-// keep encodes and saves a snapshot, beside the actor. One that can't be kept is
-// made again later.
-func (a *Activation) keep(frozen any, seq int64) {
-	ref, claim, env := a.Ref, a.claim, a.env
-	queued := env.Freeze(func(ctx context.Context) {
-		err := env.Snapshots.Save(ctx, claim.Stream, seq, claim.Epoch, func(w io.Writer) error {
-			return codec.Write(w, frozen, a.rests(ctx, seq))
-		})
-		switch {
-		case errors.Is(err, errSuperseded), errors.Is(err, snapshot.ErrStale) && a.leaving.Load():
-			env.Log.DebugContext(ctx, "snapshot not saved: there is a newer one, or a newer owner", slog.String("actor", ref.Name()))
-		case err != nil:
-			env.Log.WarnContext(ctx, "snapshot not saved", slog.String("actor", ref.Name()), slog.Any("error", err))
-		}
-	})
-	if !queued {
-		env.Log.Debug("snapshot skipped", slog.String("actor", ref.Name()))
-	}
-}
-
-// errSuperseded ends a snapshot that the departing activation's last one makes
-// needless.
-var errSuperseded = errors.New("a later snapshot follows")
-
-// While a snapshot is made, its goroutine rests restTimes as long as it has worked,
-// each time that it has worked for restAfter.
-const (
-	restTimes = 6
-	restAfter = time.Millisecond
-)
-
-// rests is what the snapshot at seq calls between its steps: it takes little of a
-// core and of the disk from the sale, unless the actor is to leave.
-func (a *Activation) rests(ctx context.Context, seq int64) func() error {
-	began := time.Now()
-	return func() error {
-		worked := time.Since(began)
-		switch {
-		case seq < a.final.Load():
-			return errSuperseded
-		case worked < restAfter || a.leaving.Load():
-			return nil
-		}
-		rest := time.NewTimer(restTimes * worked)
-		defer rest.Stop()
-		select {
-		case <-rest.C:
-			began = time.Now()
-			return nil
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-}
-
-// retire ends an activation: its state is kept and its next timer is noted. One
-// with facts or answers on their way, or callers waiting, stays; with force it
-// takes no more commands and goes when they have left.
-func (a *Activation) retire(m retire) {
-	busy := a.state == nil || a.pending.Load() > 0 || len(a.unproven) > 0
-	if a.stopped.Load() || a.lost.Load() || !m.force && (busy || len(a.held) > 0) {
-		close(m.done)
-		return
-	}
-	a.leavers = append(a.leavers, m.done)
-	a.leaving.Store(true)
-	a.depart()
-}
-
-// depart goes if it is time to.
-func (a *Activation) depart() {
-	if !a.leaving.Load() || a.stopped.Load() || a.state == nil || a.pending.Load() > 0 || len(a.unproven) > 0 || a.lost.Load() {
-		return
-	}
-	if a.seq > a.saved {
-		a.freeze()
-	}
-	a.final.Store(a.saved)
-	if err := a.env.Parked(a.Ref, a.claim, a.state.Next()); err != nil { // it is still noted as alive
-		a.env.Log.Warn("timer not noted", slog.String("actor", a.Ref.Name()), slog.Any("error", err))
-	}
-	a.stop(ErrMoved)
-}
-
-// Retire asks an activation to end if it is idle, or, with force, as soon as its
-// facts are durable, even if callers wait. The channel is closed when it has ended
-// or stays; Gone tells which.
-func Retire(force bool) (msg any, done <-chan struct{}) {
-	ch := make(chan struct{})
-	return retire{force, ch}, ch
-}
-
-// Dropped is the last message to an activation that is gone: the library lets go
-// of it.
-var Dropped any = dropped{}
-
-func stack() slog.Attr { return slog.String("stack", string(debug.Stack())) }

@@ -1,36 +1,20 @@
-package enginetest
+package sim
 
 import (
-	"bytes"
 	"fmt"
-	"reflect"
 	"runtime/debug"
-	"slices"
 	"strings"
 
 	"boxoffice/engine"
+	"boxoffice/engine/enginetest"
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
 	"boxoffice/engine/keeper"
 	"boxoffice/engine/seatmap"
 )
 
-// kindOf is a command's name, e.g. "Reserve".
-func kindOf(c engine.Command) string {
-	switch c.(type) {
-	case seatmap.Release:
-		return "Drop" // not to be taken for a keeper's
-	case seatmap.Get:
-		return "GetSeats"
-	}
-	return reflect.TypeOf(c).Name()
-}
-
-// nick is a short name of an order: its number in the simulation.
-func nick(id engine.OrderID) string { return fmt.Sprintf("o%d", id.Number()) }
-
 func claimed(c keeper.Claim) string {
-	return fmt.Sprintf("%s@%d.%d", nick(c.Order), c.Serial.Epoch(), uint32(c.Serial))
+	return fmt.Sprintf("%s@%d.%d", enginetest.OrderName(c.Order), c.Serial.Epoch(), uint32(c.Serial))
 }
 
 // brief says in a few words what a command asks.
@@ -65,11 +49,11 @@ func brief(c engine.Command) string {
 	case seatmap.Block:
 		return fmt.Sprintf("Block %v, unblock %v", c.Block, c.Unblock)
 	case event.Place:
-		return fmt.Sprintf("Place %s print %x", nick(c.Order), c.Fingerprint)
+		return fmt.Sprintf("Place %s print %x", enginetest.OrderName(c.Order), c.Fingerprint)
 	case event.CancelOrder:
-		return "CancelOrder " + nick(c.Order)
+		return "CancelOrder " + enginetest.OrderName(c.Order)
 	case event.BeginPayment:
-		return "BeginPayment " + nick(c.Order)
+		return "BeginPayment " + enginetest.OrderName(c.Order)
 	case event.OpenPayment:
 		return "OpenPayment " + c.Reference
 	case event.ReportPayment:
@@ -83,7 +67,7 @@ func brief(c engine.Command) string {
 	case event.Move:
 		return "Move " + c.To
 	default:
-		return kindOf(c)
+		return enginetest.CommandName(c)
 	}
 }
 
@@ -114,15 +98,6 @@ func briefReply(r engine.Reply) string {
 	default:
 		return fmt.Sprintf("%T", r)
 	}
-}
-
-func sortedKeys[V any](m map[engine.OrderID]V) []engine.OrderID {
-	keys := make([]engine.OrderID, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.SortFunc(keys, func(a, b engine.OrderID) int { return bytes.Compare(a[:], b[:]) })
-	return keys
 }
 
 func trace() string {

@@ -1,4 +1,14 @@
-package enginetest
+// Package sim runs real activations and real kinds in a world that is drawn from a seed,
+// with all that can go wrong between them, and judges every step against the journal. It
+// is for tests only.
+//
+// sim.go is its clock and its faults; node.go a node, hosted.go the shell of an
+// activation on it (what package host is on a real one), store.go the journal, net.go the
+// network; work.go, seats.go and cash.go are buyers, shoppers of seats, gates, organizers
+// and payment providers; truth.go, stock.go and hall.go the judge; heal.go what must hold
+// when all faults are over; bugs.go and bugs_seats.go mistakes of the world and the kinds
+// that it has to find, mutants_test.go those of the activation.
+package sim
 
 import (
 	"container/heap"
@@ -6,11 +16,12 @@ import (
 	"hash"
 	"hash/fnv"
 	"io"
+	"log/slog"
 	"math/rand/v2"
-	"time"
 
 	"boxoffice/engine"
 	"boxoffice/engine/event"
+	"boxoffice/persistence/journal"
 )
 
 // Simulate runs the real kinds and the real order protocol in a world that is
@@ -59,9 +70,6 @@ const (
 	maxSteps  = 400_000
 )
 
-// epoch is the wall clock at the start of every simulation.
-var epoch = time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC)
-
 // Sim is one simulated world.
 type Sim struct {
 	swarm   swarm
@@ -82,6 +90,11 @@ type Sim struct {
 	split   []int // by node: the side it is on while the cluster is split, or nil
 	refs    []engine.Ref
 	streams map[engine.Ref]*stream
+	claims  map[journal.Claim]*hosted
+	turns   *rand.Rand // how long a mailbox waits for its turn
+	busy    bool       // many wait long
+	made    []*hosted  // every activation
+	errors  *slog.Logger
 	truth   *truth
 	asks    []*ask
 	shows   []*show
@@ -97,6 +110,9 @@ func newSim(seed uint64, bug Bug, log io.Writer) *Sim {
 		bug: bug, rng: rand.New(rand.NewPCG(seed, 0x5eed)), hash: fnv.New64a(), log: log,
 		reached: make(map[string]int), streams: make(map[engine.Ref]*stream), places: make(map[engine.OrderID][]*event.Place),
 	}
+	s.claims, s.turns = make(map[journal.Claim]*hosted), rand.New(rand.NewPCG(seed, 0x7095))
+	s.busy = s.turns.IntN(4) == 0
+	s.errors = slog.New(failures{s})
 	s.swarm = drawSwarm(s.rng)
 	s.swarm.holdScale = holdScale(seed)
 	s.truth = newTruth(s)
@@ -251,6 +267,19 @@ func (s *Sim) chance(p float64) bool { return p > 0 && !s.healed && s.rng.Float6
 // between draws a span of time.
 func (s *Sim) between(least, most int64) int64 { return least + s.rng.Int64N(most-least) }
 
+// turn draws how long a mailbox waits for its turn. Most wait for nothing; in one seed of
+// four the nodes are so busy that every other message waits.
+func (s *Sim) turn() int64 {
+	switch {
+	case s.busy && s.turns.IntN(2) == 0:
+		return s.turns.Int64N(40 * millisecond)
+	case s.turns.IntN(10) == 0:
+		return s.turns.Int64N(3 * millisecond)
+	default:
+		return 0
+	}
+}
+
 // every repeats a fault, at random times with a mean span, until the world heals.
 func (s *Sim) every(span int64, fault func()) {
 	if span == 0 {
@@ -285,6 +314,7 @@ func (s *Sim) start() {
 func (s *Sim) heal() {
 	s.logf("healed")
 	s.healed, s.split = true, nil
+	s.reshuffle()
 	for _, n := range s.nodes {
 		if !n.up {
 			n.boot()
@@ -312,9 +342,9 @@ func (s *Sim) sweep() {
 }
 
 // current is the activation that owns a stream, or nil.
-func (s *Sim) current(ref engine.Ref) *activation {
+func (s *Sim) current(ref engine.Ref) *hosted {
 	for _, n := range s.nodes {
-		if a := n.acts[ref]; a != nil && a.epoch == s.stream(ref).epoch {
+		if a := n.acts[ref]; a != nil && a.claim.Epoch == s.stream(ref).epoch {
 			return a
 		}
 	}

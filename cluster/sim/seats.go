@@ -1,4 +1,4 @@
-package enginetest
+package sim
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"boxoffice/engine"
+	"boxoffice/engine/enginetest"
 	"boxoffice/engine/event"
 	"boxoffice/engine/seatmap"
 )
@@ -54,7 +55,7 @@ func (s *Sim) attach(sh *show) {
 		row.WriteByte('s')
 		rows = append(rows, row.String())
 	}
-	layout := NewLayout(sh.hall.version, rows...)
+	layout := enginetest.NewLayout(sh.hall.version, rows...)
 	attach := seatmap.Attach{
 		Layout: layout, Mode: [...]string{seatmap.Reserved, seatmap.GAMixed}[s.rng.IntN(2)], HoldTime: s.between(60_000, 80_000),
 	}

@@ -1,4 +1,4 @@
-package host
+package activation
 
 import (
 	"boxoffice/engine"
@@ -45,8 +45,8 @@ func (r *refusals) note(key engine.OrderID, reply engine.Reply, number int64) {
 	r.order.Push(refusal{key, number})
 }
 
-// settle forgets the refusals of all entries up to a number.
-func (r *refusals) settle(number int64) {
+// forget drops the refusals of all entries up to a number.
+func (r *refusals) forget(number int64) {
 	for r.order.Len() > 0 && r.order.At(0).number <= number {
 		one := r.order.At(0)
 		r.order.Drop(1)

@@ -1,4 +1,4 @@
-package enginetest
+package sim
 
 import (
 	"errors"
@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"boxoffice/engine"
+	"boxoffice/engine/enginetest"
 	"boxoffice/engine/event"
 	"boxoffice/engine/keeper"
 	"boxoffice/engine/seatmap"
@@ -305,11 +306,11 @@ func (st *seats) has(o *event.Order, serial keeper.Serial) error {
 	for i := range o.Lines {
 		l := &o.Lines[i]
 		if len(l.Seats) > 0 && int64(len(l.Seats)) != l.Quantity {
-			return fmt.Errorf("order %s has %d seats for %d tickets", nick(o.ID), len(l.Seats), l.Quantity)
+			return fmt.Errorf("order %s has %d seats for %d tickets", enginetest.OrderName(o.ID), len(l.Seats), l.Quantity)
 		}
 		for _, id := range l.Seats {
 			if want[id] != 0 {
-				return fmt.Errorf("order %s has seat %s twice", nick(o.ID), id)
+				return fmt.Errorf("order %s has seat %s twice", enginetest.OrderName(o.ID), id)
 			}
 			want[id] = l.Type
 		}
@@ -317,12 +318,12 @@ func (st *seats) has(o *event.Order, serial keeper.Serial) error {
 	for i := range st.spots {
 		sp, id := st.spots[i], st.id(int32(i))
 		if (sp.claim == claim) != (want[id] != 0) || sp.claim == claim && sp.typ != want[id] {
-			return fmt.Errorf("order %s@%d has type %d of seat %s: %+v", nick(o.ID), serial, want[id], id, sp)
+			return fmt.Errorf("order %s@%d has type %d of seat %s: %+v", enginetest.OrderName(o.ID), serial, want[id], id, sp)
 		}
 		delete(want, id)
 	}
 	if len(want) > 0 {
-		return fmt.Errorf("order %s has seats that there are not: %v", nick(o.ID), want)
+		return fmt.Errorf("order %s has seats that there are not: %v", enginetest.OrderName(o.ID), want)
 	}
 	return nil
 }
@@ -335,7 +336,7 @@ func (st *seats) closed(o *event.Order) error {
 	}
 	claim := keeper.Claim{Order: o.ID, Serial: o.Serial}
 	if sold := st.ended[claim] == "sold"; sold != (o.Status == event.Completed) || st.ended[claim] == "" {
-		return fmt.Errorf("order %s is closed as %s, its seats are %q", nick(o.ID), o.Status, st.ended[claim])
+		return fmt.Errorf("order %s is closed as %s, its seats are %q", enginetest.OrderName(o.ID), o.Status, st.ended[claim])
 	}
 	if o.Status == event.Completed {
 		return st.has(o, o.Serial)
@@ -390,7 +391,7 @@ func (s *Sim) placeOf(id engine.OrderID, st *seats, f *seatmap.ReservedFact) (*e
 			return p, nil
 		}
 	}
-	return nil, fmt.Errorf("nobody has ordered %+v for %s", f, nick(id))
+	return nil, fmt.Errorf("nobody has ordered %+v for %s", f, enginetest.OrderName(id))
 }
 
 // holdGrace is how long after its time a live owner may have a selection.
@@ -399,7 +400,7 @@ const holdGrace = 5 * second
 // watchHold makes sure that a selection ends in time, by the clock of who owns
 // the seats then, unless it is changed before.
 func (s *Sim) watchHold(ref engine.Ref, f *seatmap.HeldFact) {
-	due := f.Until*millisecond - epoch.UnixMicro()
+	due := f.Until*millisecond - enginetest.Epoch.UnixMicro()
 	var look func()
 	look = func() {
 		if s.truth.seat(ref).picks[f.Holder] != f {

@@ -1,4 +1,4 @@
-package host
+package activation
 
 import (
 	"context"
@@ -11,12 +11,12 @@ import (
 )
 
 // ErrMoved says that the activation is stopping: look the actor up again.
-var ErrMoved = errors.New("host: the activation is stopping")
+var ErrMoved = errors.New("activation: the activation is stopping")
 
 // ErrUnavailable says that the command's outcome can't be told now: the journal
 // does not answer, or another activation owns the stream. Sent again with the
 // same id, the command has one outcome.
-var ErrUnavailable = errors.New("host: the actor is not available")
+var ErrUnavailable = errors.New("activation: the actor is not available")
 
 // Call is a command with a caller who waits. Calls are pooled: a caller that
 // gives up leaves its call to the garbage collector.
@@ -63,7 +63,7 @@ func NewCall(cmd engine.Command, load *atomic.Int64) *Call {
 const soon = 200 * time.Millisecond
 
 var patience = sync.Pool{New: func() any {
-	t := time.NewTimer(time.Hour)
+	t := time.NewTimer(time.Hour) //nolint:forbidigo // it is the caller who waits, not the activation
 	t.Stop()
 	return t
 }}

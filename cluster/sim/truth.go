@@ -1,4 +1,4 @@
-package enginetest
+package sim
 
 import (
 	"errors"
@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"boxoffice/engine"
+	"boxoffice/engine/enginetest"
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
 	"boxoffice/engine/keeper"
@@ -152,16 +153,16 @@ func (t *truth) record(b *book, f engine.Fact) error {
 func (t *truth) created(ref engine.Ref, b *book, f *event.OrderCreated) error {
 	o := f.Order
 	if b.orders[o.ID] != nil {
-		return fmt.Errorf("order %s is created twice", nick(o.ID))
+		return fmt.Errorf("order %s is created twice", enginetest.OrderName(o.ID))
 	}
 	if other, ok := b.prints[o.Fingerprint]; ok {
-		return fmt.Errorf("one command made the orders %s and %s", nick(other), nick(o.ID))
+		return fmt.Errorf("one command made the orders %s and %s", enginetest.OrderName(other), enginetest.OrderName(o.ID))
 	}
 	if o.Status != event.Pending || len(o.Lines) == 0 {
-		return fmt.Errorf("order %s is created as %+v", nick(o.ID), o)
+		return fmt.Errorf("order %s is created as %+v", enginetest.OrderName(o.ID), o)
 	}
 	if !slices.Contains(event.Public, b.status) {
-		return fmt.Errorf("order %s is created while the event is %q", nick(o.ID), b.status)
+		return fmt.Errorf("order %s is created while the event is %q", enginetest.OrderName(o.ID), b.status)
 	}
 	var total int64
 	for i := range o.Lines {
@@ -169,14 +170,14 @@ func (t *truth) created(ref engine.Ref, b *book, f *event.OrderCreated) error {
 		st := t.stock(engine.InventoryRef(ref.Event, l.Type))
 		total += l.Quantity * (l.UnitPrice + (l.UnitPrice*5+50)/100)
 		if l.Quantity < 1 || l.UnitPrice != st.details.Price {
-			return fmt.Errorf("order %s has the line %+v, the price is %d", nick(o.ID), l, st.details.Price)
+			return fmt.Errorf("order %s has the line %+v, the price is %d", enginetest.OrderName(o.ID), l, st.details.Price)
 		}
 	}
 	if total != o.Total {
-		return fmt.Errorf("order %s costs %d, not %d", nick(o.ID), total, o.Total)
+		return fmt.Errorf("order %s costs %d, not %d", enginetest.OrderName(o.ID), total, o.Total)
 	}
 	if c := b.capacity(t.sim.now); c != event.NoCapacity && b.live()+o.Tickets() > c {
-		return fmt.Errorf("order %s: %d + %d exceed the capacity %d", nick(o.ID), b.live(), o.Tickets(), c)
+		return fmt.Errorf("order %s: %d + %d exceed the capacity %d", enginetest.OrderName(o.ID), b.live(), o.Tickets(), c)
 	}
 	if err := t.paced(b, o); err != nil {
 		return err
@@ -217,7 +218,7 @@ func (t *truth) paced(b *book, o *event.Order) error {
 	}
 	v := &b.details.Velocity
 	if !within(buyer, v.OrdersPerBuyer, 10) || !within(address, v.OrdersPerAddress, 20) || !within(open, v.OpenOrdersPerBuyer, 5) {
-		return fmt.Errorf("order %s is made after %d of its buyer, %d of its address and %d open ones: %+v", nick(o.ID), buyer, address, open, *v)
+		return fmt.Errorf("order %s is made after %d of its buyer, %d of its address and %d open ones: %+v", enginetest.OrderName(o.ID), buyer, address, open, *v)
 	}
 	return nil
 }
@@ -229,11 +230,11 @@ func (t *truth) reserved(ref engine.Ref, b *book, o *event.Order, serial keeper.
 		l := &o.Lines[i]
 		h := t.stock(engine.InventoryRef(ref.Event, l.Type)).held[o.ID]
 		if h == nil || h.Claim.Serial != serial || h.Quantity != l.Quantity {
-			return fmt.Errorf("order %s has nothing reserved for line %d: %+v", nick(o.ID), i, h)
+			return fmt.Errorf("order %s has nothing reserved for line %d: %+v", enginetest.OrderName(o.ID), i, h)
 		}
 		for _, seat := range l.Seats {
 			if other, taken := b.seats[seat]; taken && other != o.ID {
-				return fmt.Errorf("seat %s is of the orders %s and %s", seat, nick(other), nick(o.ID))
+				return fmt.Errorf("seat %s is of the orders %s and %s", seat, enginetest.OrderName(other), enginetest.OrderName(o.ID))
 			}
 			b.seats[seat] = o.ID
 		}
@@ -244,7 +245,7 @@ func (t *truth) reserved(ref engine.Ref, b *book, o *event.Order, serial keeper.
 	t.sim.reach("order", "with seats")
 	st := t.seat(engine.SeatmapRef(ref.Event))
 	if st.reserved[o.ID] == nil {
-		return fmt.Errorf("order %s has no seats reserved", nick(o.ID))
+		return fmt.Errorf("order %s has no seats reserved", enginetest.OrderName(o.ID))
 	}
 	return st.has(o, serial)
 }
@@ -252,13 +253,13 @@ func (t *truth) reserved(ref engine.Ref, b *book, o *event.Order, serial keeper.
 func (t *truth) completed(ref engine.Ref, b *book, f *event.OrderCompleted) error {
 	sl := b.orders[f.ID]
 	if sl == nil || sl.order.Status == event.Completed || sl.paidBy != "" {
-		return fmt.Errorf("order %s can't be completed: %+v", nick(f.ID), sl)
+		return fmt.Errorf("order %s can't be completed: %+v", enginetest.OrderName(f.ID), sl)
 	}
 	if int(f.First) != len(b.tickets)+1 {
-		return fmt.Errorf("order %s has tickets from %d after %d", nick(f.ID), f.First, len(b.tickets))
+		return fmt.Errorf("order %s has tickets from %d after %d", enginetest.OrderName(f.ID), f.First, len(b.tickets))
 	}
 	if b.status == event.StatusCancelled {
-		return fmt.Errorf("order %s is completed and the event cancelled", nick(f.ID))
+		return fmt.Errorf("order %s is completed and the event cancelled", enginetest.OrderName(f.ID))
 	}
 	o := sl.order
 	if o.Total > 0 {
@@ -268,11 +269,11 @@ func (t *truth) completed(ref engine.Ref, b *book, f *event.OrderCompleted) erro
 			}
 		}
 		if sl.paidBy == "" {
-			return fmt.Errorf("order %s is completed and not paid: %+v", nick(f.ID), o.Attempts)
+			return fmt.Errorf("order %s is completed and not paid: %+v", enginetest.OrderName(f.ID), o.Attempts)
 		}
 	}
 	if sl.ended && f.Serial == o.Serial {
-		return fmt.Errorf("order %s had ended, and is completed with its old reservation", nick(f.ID))
+		return fmt.Errorf("order %s had ended, and is completed with its old reservation", enginetest.OrderName(f.ID))
 	}
 	for i := range o.Lines {
 		b.types[o.Lines[i].Type] += o.Lines[i].Quantity
@@ -295,14 +296,14 @@ func (t *truth) ended(b *book, f *event.OrderEnded) error {
 	sl := b.orders[f.ID]
 	switch {
 	case sl == nil || !sl.order.Unpaid():
-		return fmt.Errorf("order %s can't end as %s: %+v", nick(f.ID), f.Status, sl)
+		return fmt.Errorf("order %s can't end as %s: %+v", enginetest.OrderName(f.ID), f.Status, sl)
 	case f.Status == event.Cancelled:
 	case f.Status != event.Expired && f.Status != event.Failed:
-		return fmt.Errorf("order %s ends as %s", nick(f.ID), f.Status)
+		return fmt.Errorf("order %s ends as %s", enginetest.OrderName(f.ID), f.Status)
 	case f.At < sl.order.ExpiresAt:
-		return fmt.Errorf("order %s expires %d ms early", nick(f.ID), sl.order.ExpiresAt-f.At)
+		return fmt.Errorf("order %s expires %d ms early", enginetest.OrderName(f.ID), sl.order.ExpiresAt-f.At)
 	case f.At < sl.order.ExpiresAt+24*3600*1000 && slices.ContainsFunc(sl.order.Attempts, func(a event.Attempt) bool { return a.Status == event.AttemptProcessing }):
-		return fmt.Errorf("order %s ends as %s with money in flight", nick(f.ID), f.Status)
+		return fmt.Errorf("order %s ends as %s with money in flight", enginetest.OrderName(f.ID), f.Status)
 	}
 	sl.ended = true
 	sl.fold(f)
@@ -318,17 +319,17 @@ func (t *truth) closed(ref engine.Ref, b *book, f *event.OrderClosed) error {
 	for _, id := range f.IDs {
 		sl := b.orders[id]
 		if sl == nil || sl.order.Unpaid() || sl.closed {
-			return fmt.Errorf("order %s can't be closed: %+v", nick(id), sl)
+			return fmt.Errorf("order %s can't be closed: %+v", enginetest.OrderName(id), sl)
 		}
 		sl.closed = true
 		for i := range sl.order.Lines {
 			st := t.stock(engine.InventoryRef(ref.Event, sl.order.Lines[i].Type))
 			claim := keeper.Claim{Order: id, Serial: sl.order.Serial}
 			if h := st.held[id]; h != nil && h.Claim == claim {
-				return fmt.Errorf("order %s is closed and still reserved", nick(id))
+				return fmt.Errorf("order %s is closed and still reserved", enginetest.OrderName(id))
 			}
 			if sold := st.ended[claim] == "sold"; sold != (sl.order.Status == event.Completed) {
-				return fmt.Errorf("order %s is closed as %s, its reservation is %q", nick(id), sl.order.Status, st.ended[claim])
+				return fmt.Errorf("order %s is closed as %s, its reservation is %q", enginetest.OrderName(id), sl.order.Status, st.ended[claim])
 			}
 		}
 		if err := t.seat(engine.SeatmapRef(ref.Event)).closed(sl.order); err != nil {
@@ -349,7 +350,7 @@ func (t *truth) money(b *book, f event.OrderFact) error {
 				return fmt.Errorf("refund of %d, in all %d of %d received: %+v", f.Refund.Amount, back, got, f.Refund)
 			}
 			if sl.paidBy == f.Refund.Reference {
-				return fmt.Errorf("order %s is completed and its money goes back: %+v", nick(id), f.Refund)
+				return fmt.Errorf("order %s is completed and its money goes back: %+v", enginetest.OrderName(id), f.Refund)
 			}
 			t.sim.reach("refund", f.Refund.Reason)
 		}
@@ -358,7 +359,7 @@ func (t *truth) money(b *book, f event.OrderFact) error {
 		}
 	}
 	if b.orders[id] == nil {
-		return fmt.Errorf("%T for an unknown order %s", f, nick(id))
+		return fmt.Errorf("%T for an unknown order %s", f, enginetest.OrderName(id))
 	}
 	b.orders[id].fold(f)
 	return nil

@@ -1,10 +1,11 @@
-package enginetest
+package sim
 
 import (
 	"errors"
 	"fmt"
 
 	"boxoffice/engine"
+	"boxoffice/engine/enginetest"
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
 	"boxoffice/engine/keeper"
@@ -19,6 +20,12 @@ func (s *Sim) settled() {
 	for _, a := range s.asks {
 		if !a.answered && a.limit == 0 {
 			s.failf("nobody answered %s in %d tries", brief(a.cmd), a.tries)
+			return
+		}
+	}
+	for _, a := range s.made {
+		if open := a.Load.Load(); open != 0 && a.alive() {
+			s.failf("%s#%d has left %d commands without an outcome", a.Ref.Name(), a.claim.Epoch, open)
 			return
 		}
 	}
@@ -49,14 +56,14 @@ func (s *Sim) settledActor(ref engine.Ref) error {
 		return errors.New("nobody is at work")
 	}
 	if len(a.held) > 0 || a.pending > 0 || a.seq != st.head {
-		return fmt.Errorf("%d callers held, %d decisions pending, at %d of %d", len(a.held), a.pending, a.seq, st.head)
+		return fmt.Errorf("%d orders held, %d decisions pending, at %d of %d", len(a.held), a.pending, a.seq, st.head)
 	}
 	whole, err := s.replay(st, false)
 	if err != nil {
 		return err
 	}
 	if s.bug == "" {
-		if err := same(a.state, whole); err != nil {
+		if err := enginetest.CompareStates(a.state, whole); err != nil {
 			return err
 		}
 	}
@@ -72,9 +79,9 @@ func (s *Sim) settledBook(sh *show) error {
 	for _, id := range b.ids {
 		switch sl := b.orders[id]; {
 		case sl.order.Unpaid():
-			return fmt.Errorf("order %s is %s", nick(id), sl.order.Status)
+			return fmt.Errorf("order %s is %s", enginetest.OrderName(id), sl.order.Status)
 		case !sl.closed:
-			return fmt.Errorf("order %s is %s and not closed", nick(id), sl.order.Status)
+			return fmt.Errorf("order %s is %s and not closed", enginetest.OrderName(id), sl.order.Status)
 		}
 	}
 	state, err := s.replay(s.stream(sh.ref), true)

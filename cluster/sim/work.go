@@ -1,10 +1,11 @@
-package enginetest
+package sim
 
 import (
 	"fmt"
 	"reflect"
 
 	"boxoffice/engine"
+	"boxoffice/engine/enginetest"
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
 	"boxoffice/engine/seatmap"
@@ -21,7 +22,7 @@ type show struct {
 	scans  uint64
 }
 
-func (s *Sim) millis(at int64) int64 { return epoch.UnixMilli() + at/millisecond }
+func (s *Sim) millis(at int64) int64 { return enginetest.Epoch.UnixMilli() + at/millisecond }
 
 // openShow makes an event with its ticket types, and the load on it.
 func (s *Sim) openShow() {
@@ -255,30 +256,30 @@ func (s *Sim) attend(sh *show, o *event.Order) {
 
 // visible judges a reply that leaves an actor: it tells only what is durable,
 // and the same of the same command.
-func (s *Sim) visible(a *activation, o *outcome, cmd engine.Command, reply engine.Reply) {
-	if st := s.stream(a.ref); st.epoch != a.epoch && o.facts == 0 {
-		s.reach("stale answer", kindOf(cmd))
-		if age := s.now - st.claimed[a.epoch]; age > second && s.bug != NoFence {
-			s.failf("%s is answered by epoch %d, %d us after epoch %d began", brief(cmd), a.epoch, age, a.epoch+1)
+func (s *Sim) visible(a *hosted, cmd engine.Command, reply engine.Reply) {
+	if st := s.stream(a.Ref); st.epoch != a.claim.Epoch && a.settling == nil {
+		s.reach("stale answer", enginetest.CommandName(cmd))
+		if age := s.now - st.claimed[a.claim.Epoch]; age > second+millisecond && s.bug != NoFence {
+			s.failf("%s is answered by epoch %d, %d us after epoch %d began", brief(cmd), a.claim.Epoch, age, a.claim.Epoch+1)
 		}
 	}
-	b := s.truth.book(a.ref.Event)
+	b := s.truth.book(a.Ref.Event)
 	switch r := reply.(type) {
 	case *event.OrderReply:
 		if err := b.shows(cmd, r); err != nil {
 			s.failf("%s is answered %q: %w", brief(cmd), r.Status, err)
 		}
 	case *seatmap.Selection:
-		s.judgePicked(a.ref, cmd, r.Held, r.ExpiresAt)
+		s.judgePicked(a.Ref, cmd, r.Held, r.ExpiresAt)
 	case *seatmap.Best:
-		s.judgePicked(a.ref, cmd, r.Held, r.ExpiresAt)
+		s.judgePicked(a.Ref, cmd, r.Held, r.ExpiresAt)
 	case *event.ScanReply:
 		if err := b.scanned(cmd, r); err != nil {
 			s.failf("%s is answered %+v: %w", brief(cmd), *r, err)
 		}
 	case *engine.Refusal:
 		p, place := cmd.(event.Place)
-		current := s.stream(a.ref).epoch == a.epoch
+		current := s.stream(a.Ref).epoch == a.claim.Epoch
 		if _, made := b.prints[p.Fingerprint]; place && made && current && r.Code != engine.Unavailable {
 			s.failf("%s is answered %s, and has made an order", brief(cmd), r.Code)
 		}
@@ -308,7 +309,7 @@ func (b *book) shows(cmd engine.Command, r *event.OrderReply) error {
 	}
 	switch {
 	case sl == nil:
-		return fmt.Errorf("order %s is not in the journal", nick(id))
+		return fmt.Errorf("order %s is not in the journal", enginetest.OrderName(id))
 	case print != 0 && sl.order.Fingerprint != print:
 		return fmt.Errorf("the order was made by another command, %x", sl.order.Fingerprint)
 	case !sl.statuses[r.Status]:

@@ -1,9 +1,10 @@
-package enginetest
+package sim
 
 import (
 	"fmt"
 
 	"boxoffice/engine"
+	"boxoffice/engine/enginetest"
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
 	"boxoffice/engine/keeper"
@@ -96,7 +97,7 @@ func (t *truth) takeReserved(ref engine.Ref, st *stock, f *keeper.ReservedFact) 
 func (t *truth) aboveFloor(b *book, c keeper.Claim, floor keeper.Serial) error {
 	for _, id := range b.ids {
 		if sl := b.orders[id]; !sl.closed && sl.order.Serial < floor && sl.order.Serial != 0 {
-			return fmt.Errorf("the floor of %s is above %s, which is %s", claimed(c), nick(id), sl.order.Status)
+			return fmt.Errorf("the floor of %s is above %s, which is %s", claimed(c), enginetest.OrderName(id), sl.order.Status)
 		}
 	}
 	return nil

@@ -1,9 +1,10 @@
-package enginetest
+package sim
 
 import (
 	"time"
 
 	"boxoffice/engine"
+	"boxoffice/engine/enginetest"
 	"boxoffice/engine/event"
 )
 
@@ -35,7 +36,7 @@ func (c *cash) received(reference string) int64 {
 
 // pay begins an attempt; the buyer then pays, or not.
 func (s *Sim) pay(sh *show, o *event.Order, provider string) {
-	begin := event.BeginPayment{Order: o.ID, Provider: provider, Number: nick(o.ID), WindowMillis: s.between(0, 10_000)}
+	begin := event.BeginPayment{Order: o.ID, Provider: provider, Number: enginetest.OrderName(o.ID), WindowMillis: s.between(0, 10_000)}
 	s.ask(sh.ref, begin, 1+s.rng.IntN(4), func(r engine.Reply) {
 		reply, ok := r.(*event.OrderReply)
 		if !ok || reply.Order == nil {
@@ -70,7 +71,7 @@ func (s *Sim) playOut(p *payment, end int64) {
 	case 4:
 		said(later, event.AttemptSucceeded, p.amount) // after expiry, often
 	case 5, 11:
-		atEnd := time.UnixMilli(end).Sub(epoch).Microseconds() - s.now + s.between(-20*millisecond, 60*millisecond)
+		atEnd := time.UnixMilli(end).Sub(enginetest.Epoch).Microseconds() - s.now + s.between(-20*millisecond, 60*millisecond)
 		said(max(atEnd, millisecond), event.AttemptSucceeded, p.amount) // clocks are that far off
 	case 6:
 		said(soon, event.AttemptProcessing, 0)
@@ -141,7 +142,7 @@ func (s *Sim) payBack(id engine.OrderID, position int, r event.Refund) {
 func (s *Sim) insist(ref engine.Ref, c engine.Command, done func(engine.Reply)) {
 	s.ask(ref, c, 0, func(r engine.Reply) {
 		if _, refused := r.(*engine.Refusal); refused {
-			s.reach("refused", kindOf(c))
+			s.reach("refused", enginetest.CommandName(c))
 			s.after(s.between(second, 5*second), func() { s.insist(ref, c, done) })
 			return
 		}

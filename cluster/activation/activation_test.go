@@ -1,4 +1,4 @@
-package host
+package activation
 
 import (
 	"context"
@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/asynkron/protoactor-go/actor"
 	"github.com/stretchr/testify/require"
 
 	"boxoffice/engine"
@@ -64,41 +63,39 @@ func (b *brittle) Next() time.Time { return time.Time{} }
 func (b *brittle) Freeze() any     { return nil }
 func (b *brittle) Check() error    { return nil }
 
-// queue is a journal that keeps what it is handed.
-type queue struct {
-	journal.Journal
-	entries []*journal.Entry
-}
-
-func (q *queue) Append(e *journal.Entry) { q.entries = append(q.entries, e) }
-
-// bench is an activation that nobody runs, with all that it does to others.
+// bench is an activation and its shell, which keeps what it is asked for.
 type bench struct {
 	*Activation
-	journal queue
+	entries []*journal.Entry
+	posted  []any
 	now     time.Time
 	sent    []engine.Command
 	wakes   []time.Time
 }
 
-func newBench(t *testing.T) *bench {
-	t.Helper()
+var _ Shell = (*bench)(nil)
+
+func newBench() *bench {
 	b := &bench{now: time.Now()}
-	env := &Env{
-		Journal: &b.journal, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return b.now },
-		Send: func(_ engine.Ref, cmd engine.Command) { b.sent = append(b.sent, cmd) },
-		Arm:  func(_ engine.Ref, at time.Time) { b.wakes = append(b.wakes, at) },
-		Go:   func(func(context.Context)) {}, Gone: func(*Activation) {}, SnapshotEvery: 1 << 40,
-	}
-	var err error
-	b.Activation, err = New(engine.EventRef(1), env)
-	require.NoError(t, err)
-	b.root, b.self = actor.NewActorSystem().Root, actor.NewPID("here", "nobody")
+	b.Activation = New(engine.EventRef(1), 1<<40, b)
 	return b
 }
 
+func (b *bench) Now() time.Time                             { return b.now }
+func (b *bench) Log() *slog.Logger                          { return slog.New(slog.DiscardHandler) }
+func (b *bench) Post(msg any)                               { b.posted = append(b.posted, msg) }
+func (b *bench) Append(e *journal.Entry)                    { b.entries = append(b.entries, e) }
+func (b *bench) Prove(journal.Claim)                        {}
+func (b *bench) Send(_ engine.Ref, cmd engine.Command)      { b.sent = append(b.sent, cmd) }
+func (b *bench) Here(engine.Ref) bool                       { return true }
+func (b *bench) Join(engine.Ref, Joint)                     {}
+func (b *bench) Arm(at time.Time)                           { b.wakes = append(b.wakes, at) }
+func (b *bench) Keep(any, journal.Claim, int64)             {}
+func (b *bench) Park(journal.Claim, int64, time.Time) error { return nil }
+func (b *bench) End(bool)                                   {}
+
 func (b *bench) loaded(s *brittle) {
-	b.Handle(loaded{state: s, claim: journal.Claim{Stream: 1, Epoch: 1}, at: b.now})
+	b.Handle(Loaded{State: s, Claim: journal.Claim{Stream: 1, Epoch: 1}, At: b.now})
 }
 
 func (b *bench) ask(cmd engine.Command) *Call {
@@ -127,12 +124,12 @@ func answer(t *testing.T, c *Call) (engine.Reply, error) {
 func TestATellToAnActorThatCannotBeLoadedIsNotRepeatedAtOnce(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(*bench){
-		"no claim":      func(b *bench) { b.Handle(failed{errors.New("the database is away")}) },
+		"no claim":      func(b *bench) { b.Handle(Failed{errors.New("the database is away")}) },
 		"a Wake panics": func(b *bench) { b.loaded(&brittle{sleepless: true}) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBench(t)
+			b := newBench()
 			b.tell(read{})
 			c := b.ask(read{})
 			b.tell(read{})
@@ -149,7 +146,7 @@ func TestATellToAnActorThatCannotBeLoadedIsNotRepeatedAtOnce(t *testing.T) {
 // more, once.
 func TestAnActorThatBreaksIsLookedAfterAgain(t *testing.T) {
 	t.Parallel()
-	away := failed{errors.New("the database is away")}
+	away := Failed{errors.New("the database is away")}
 	for name, end := range map[string]func(*bench){
 		"not loaded": func(b *bench) { b.Handle(away) },
 		"not proven": func(b *bench) { b.loaded(&brittle{}); b.Handle(away) },
@@ -157,7 +154,7 @@ func TestAnActorThatBreaksIsLookedAfterAgain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBench(t)
+			b := newBench()
 			end(b)
 			require.Equal(t, []time.Time{b.now.Add(mendAfter)}, b.wakes)
 			b.Handle(away) // a proof that was on its way
@@ -169,7 +166,7 @@ func TestAnActorThatBreaksIsLookedAfterAgain(t *testing.T) {
 // Who waited while the actor was loaded is answered, whatever another of them asked.
 func TestAPanicAnswersThoseWhoWaitedForTheLoad(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newBench()
 	first, second := b.ask(panics{}), b.ask(read{})
 	b.loaded(&brittle{})
 	reply, err := answer(t, first)
@@ -183,7 +180,7 @@ func TestAPanicAnswersThoseWhoWaitedForTheLoad(t *testing.T) {
 // Who is held is answered even if the decision that would have answered him panics.
 func TestAPanicAnswersThoseWhoAreHeld(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newBench()
 	b.loaded(&brittle{})
 	held, spoiler := b.ask(hold{}), b.ask(spoil{})
 	reply, err := answer(t, spoiler)
@@ -199,13 +196,13 @@ func TestAPanicAnswersThoseWhoAreHeld(t *testing.T) {
 // refuse it any more.
 func TestWhoWaitedThroughAnOutageIsAnswered(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newBench()
 	b.loaded(&brittle{})
 	b.ask(write{})
 	behind := b.ask(read{})
-	b.Handle(failed{errors.New("the database is away")})
+	b.Handle(Failed{errors.New("the database is away")})
 	b.now = b.now.Add(2 * proofLife)
-	for _, e := range b.journal.entries {
+	for _, e := range b.entries {
 		e.Owner.Settled(nil)
 	}
 	_, err := answer(t, behind)
@@ -216,7 +213,7 @@ func TestWhoWaitedThroughAnOutageIsAnswered(t *testing.T) {
 // woken is put away again.
 func TestAnActorThatIsToldIsUsed(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newBench()
 	b.loaded(&brittle{})
 	b.tell(engine.Wake{})
 	require.Zero(t, b.Used.Load())
@@ -257,8 +254,8 @@ func (p *picky) Decide(c engine.Command, now time.Time) engine.Decision {
 // try were told no when its order is made.
 func TestARepeatDoesNotOvertakeARefusal(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	b.Handle(loaded{state: &picky{}, claim: journal.Claim{Stream: 1, Epoch: 1}, at: b.now})
+	b := newBench()
+	b.Handle(Loaded{State: &picky{}, Claim: journal.Claim{Stream: 1, Epoch: 1}, At: b.now})
 	b.ask(write{})
 	first, other := place{engine.OrderID{1}, true}, place{engine.OrderID{2}, false}
 	refused := b.ask(first)
@@ -269,8 +266,8 @@ func TestARepeatDoesNotOvertakeARefusal(t *testing.T) {
 	require.Equal(t, []engine.Command{other}, b.sent)
 
 	settle := func() {
-		e := b.journal.entries[0]
-		b.journal.entries = b.journal.entries[1:]
+		e := b.entries[0]
+		b.entries = b.entries[1:]
 		e.Owner.Settled(nil)
 	}
 	settle()

@@ -9,51 +9,11 @@ import (
 	"github.com/fxamacker/cbor/v2"
 
 	"boxoffice/engine"
-	"boxoffice/engine/all"
-	"boxoffice/persistence/codec"
 )
 
-// replay is the state that a stream's facts come to, from its snapshot or from
-// the start.
-func (s *Sim) replay(st *stream, fromSnapshot bool) (engine.State, error) {
-	kind, err := all.Kind(st.ref.Kind)
-	if err != nil {
-		return nil, err
-	}
-	state, seq := kind.New(st.ref), int64(0)
-	if snap := st.snapshot(); fromSnapshot && snap.seq > 0 {
-		v := kind.Frozen()
-		if err := codec.Unmarshal(snap.state, v); err != nil {
-			return nil, err
-		}
-		if state, err = kind.Thaw(st.ref, v); err != nil {
-			return nil, err
-		}
-		seq = snap.seq
-		if s.bug == ShortSnapshot {
-			seq++
-		}
-	}
-	for _, r := range st.rows {
-		if r.last <= seq {
-			continue
-		}
-		facts, err := codec.Facts(st.ref.Kind, r.bytes)
-		if err != nil {
-			return nil, err
-		}
-		for i, f := range facts {
-			if r.first+int64(i) > seq {
-				state.Apply(f)
-			}
-		}
-	}
-	return state, nil
-}
-
-// same says whether two states are the same to the byte, as far as they outlive
-// a crash.
-func same(a, b engine.State) error {
+// CompareStates returns an error that says where two states differ, as far as they
+// outlive a crash, or nil.
+func CompareStates(a, b engine.State) error {
 	x, err := canonical(a)
 	if err != nil {
 		return err

@@ -1,7 +1,8 @@
-package enginetest
+package sim
 
 import (
 	"boxoffice/engine"
+	"boxoffice/engine/enginetest"
 )
 
 // envelope is a command on its way to an actor.
@@ -9,8 +10,6 @@ type envelope struct {
 	to   engine.Ref
 	cmd  engine.Command
 	call *call // who waits for a reply, or nil
-
-	needs *activation // whose facts must be durable with what is decided, or nil
 }
 
 // call is one try of an ask.
@@ -94,7 +93,7 @@ func (a *ask) hear(s *Sim, reply engine.Reply) {
 // transmit puts a message on the net, which may lose, delay or repeat it. From
 // is nil for a client.
 func (s *Sim) transmit(from *node, e *envelope) {
-	what := kindOf(e.cmd)
+	what := enginetest.CommandName(e.cmd)
 	if s.chance(s.swarm.loss) {
 		s.reach("lost", what)
 		s.logf("lost: %s to %s", brief(e.cmd), e.to.Name())
@@ -122,8 +121,11 @@ func (s *Sim) deliver(from *node, e *envelope) {
 		e.call.answer(s, engine.Refuse(engine.Unavailable, nil))
 		return
 	}
-	a := n.find(e.to)
-	a.take(e)
+	if e.call != nil {
+		n.find(e.to).ask(e.call)
+	} else {
+		n.find(e.to).tell(e.cmd)
+	}
 }
 
 // owner is the node that has an event's actors, as seen from a node; a client
@@ -161,11 +163,13 @@ func (s *Sim) splitCluster() {
 	s.logf("split %v", sides)
 	for _, n := range s.nodes {
 		for _, a := range n.all {
-			s.reach("split", s.phase(a.ref))
+			s.reach("split", s.phase(a.Ref))
 		}
 	}
+	s.reshuffle()
 	s.after(s.between(200*millisecond, 4*second), func() {
 		s.split = nil
+		s.reshuffle()
 		s.logf("split ends")
 	})
 }

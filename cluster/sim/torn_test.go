@@ -1,4 +1,4 @@
-package enginetest
+package sim
 
 import (
 	"math/rand/v2"

@@ -1,0 +1,338 @@
+// Package activation is the protocol of one actor with its journal, and nothing else: it
+// has no goroutine, no clock and no library of actors. Package host runs activations on a
+// node, package sim runs the same ones in a simulated world.
+//
+// An activation is handed messages, one at a time (Handle), and the journal's verdicts
+// (Settled). Whatever it wants done beside or around it, it asks its Shell for. It starts
+// to decide when the shell hands it the loaded state. A decision's facts are applied at
+// once and handed to the journal; its reply and its sends leave when the facts are
+// durable, in order. An activation that has lost its stream answers ErrUnavailable, drops
+// its state and ends.
+package activation
+
+import (
+	"bytes"
+	"errors"
+	"log/slog"
+	"maps"
+	"runtime/debug"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"boxoffice/engine"
+	"boxoffice/persistence/journal"
+)
+
+// Shell is what surrounds an activation. All but Post, Now, Send, Keep and Log are
+// called from within Handle only; those are called from the journal's goroutine as well.
+// No method may block, and none may call the activation back before it returns.
+type Shell interface {
+	Now() time.Time // never set back by the wall clock
+	Log() *slog.Logger
+	// Post puts a message behind those that wait for the activation.
+	Post(msg any)
+	// Append hands an entry to the journal.
+	Append(e *journal.Entry)
+	// Prove asks the journal whether the claim still stands, and posts Proven, Fenced
+	// or Failed.
+	Prove(claim journal.Claim)
+	// Send sends a command to any actor. It may be lost.
+	Send(to engine.Ref, cmd engine.Command)
+	// Here says whether an actor is this node's now. Join sends to it if it still is:
+	// what it decides on hearing the command needs the sender's claim.
+	Here(to engine.Ref) bool
+	Join(to engine.Ref, j Joint)
+	// Arm asks for a Wake of this actor at a time, instead of the one asked for before.
+	Arm(at time.Time)
+	// Keep encodes and saves a frozen state, in which the facts up to seq are. It does
+	// so beside the activation, which goes on meanwhile.
+	Keep(frozen any, claim journal.Claim, seq int64)
+	// Park notes when an actor that is put away wants to wake (the zero time: never).
+	// Seq is that of the last fact, which the last snapshot holds.
+	Park(claim journal.Claim, seq int64, wake time.Time) error
+	// End forgets the activation: the next command makes a new one. Fenced says that
+	// it has lost its stream to another.
+	End(fenced bool)
+}
+
+// Activation is one actor at work. What each command needs comes first, side by side.
+type Activation struct {
+	Ref  engine.Ref
+	Load atomic.Int64 // calls and tells not yet dealt with
+	Used atomic.Int64 // when it last took a command other than a Wake, unix milliseconds
+
+	shell         Shell
+	snapshotEvery int64
+	state         engine.State // nil while loading and after the end
+	claim         journal.Claim
+	proven        atomic.Int64 // when the claim was last known to stand, unix milliseconds
+	seq           int64        // of the last fact decided
+	saved         int64        // of the last snapshot asked for
+	pending       atomic.Int64 // entries that the journal has and has not settled
+	current       *Call        // the call whose command is being decided on
+	armed         time.Time    // the Wake asked for, or zero
+	held          map[engine.OrderID][]*Call
+	unproven      []*work     // outcomes that leave once the claim is proven again
+	handed        int64       // how many entries it has handed to the journal
+	refusals      refusals    // whose answers are on their way through the journal
+	stopped       atomic.Bool // it has ended; the journal's goroutine asks too
+	leaving       atomic.Bool // it takes no commands and ends when nothing is pending
+	lost          atomic.Bool // the journal refused facts that the state has
+
+	stash   []any    // commands that wait until it is loaded
+	leavers []func() // called when it has ended
+}
+
+// New is an activation that waits for Loaded. Its shell makes a snapshot at the earliest
+// after snapshotEvery facts while there are few; with many, after as many as the snapshot
+// before holds: a fact is written twice in all on average, however long a rush.
+func New(ref engine.Ref, snapshotEvery int64, shell Shell) *Activation {
+	return &Activation{Ref: ref, shell: shell, snapshotEvery: snapshotEvery, held: make(map[engine.OrderID][]*Call)}
+}
+
+// Leaving says whether the activation takes no more commands.
+func (a *Activation) Leaving() bool { return a.leaving.Load() }
+
+// Messages of a shell to its activation. Commands come as *Call with somebody who waits,
+// as engine.Command without, or as Joint.
+type (
+	// Loaded brings the state that the journal's facts come to.
+	Loaded struct {
+		State engine.State
+		Claim journal.Claim
+		At    time.Time // before the stream was claimed
+		Seq   int64     // of the last fact
+		Saved int64     // of the snapshot that it was loaded from
+	}
+	// Failed says that a load or a proof failed.
+	Failed struct{ Err error }
+	// Fenced says that another activation has claimed the stream.
+	Fenced struct{}
+	// Proven says that the claim stood at a time: when the journal was asked.
+	Proven struct{ At time.Time }
+	// Retire asks the activation to end if it is idle, or, with Force, as soon as its
+	// facts are durable, even if callers wait. Done is called when it has ended or stays.
+	Retire struct {
+		Force bool
+		Done  func()
+	}
+	// Joint is a tell that may be heard before its sender's facts are durable.
+	Joint struct {
+		Cmd   engine.Command
+		Needs journal.Claim // the sender's
+	}
+
+	settled struct{ *work } // an outcome without facts, of which its batch proved nothing
+	idle    struct{}        // nothing is pending any more
+)
+
+// Handle deals with a message of the mailbox, one at a time. A panic in a decision
+// answers its callers and ends the activation; the journal has what it had decided.
+func (a *Activation) Handle(msg any) {
+	defer func() {
+		if p := recover(); p != nil {
+			a.shell.Log().Error("actor panicked", slog.String("actor", a.Ref.Name()), slog.Any("panic", p),
+				slog.String("stack", string(debug.Stack())))
+			if a.current != nil {
+				a.current.Finish(engine.Refuse(engine.Internal, nil), nil)
+			}
+			a.breakDown()
+		}
+	}()
+	switch m := msg.(type) {
+	case *Call:
+		a.take(m, m.Cmd)
+	case Joint:
+		a.takeJoint(m)
+	case engine.Command:
+		a.take(nil, m)
+	case Loaded:
+		a.begin(m)
+	case Proven:
+		a.releaseProven(m.At)
+	case settled:
+		a.answerLate(m.work)
+	case Failed:
+		a.fail(m.Err)
+	case Fenced:
+		a.loseStream()
+	case Retire:
+		a.retire(m)
+	case idle:
+		a.depart()
+	}
+}
+
+// take deals with a command, now or after loading. A nil call is a tell.
+func (a *Activation) take(c *Call, cmd engine.Command) {
+	switch {
+	case a.stopped.Load():
+		a.bounce(c, cmd)
+	case c != nil && c.expires > 0 && c.expires < a.shell.Now().UnixMilli():
+		c.Finish(nil, ErrUnavailable) // its caller has gone
+	case a.state == nil || a.leaving.Load():
+		if c != nil {
+			a.stash = append(a.stash, c)
+		} else {
+			a.stash = append(a.stash, cmd)
+		}
+	default:
+		a.decide(c, cmd, journal.Claim{})
+	}
+}
+
+// takeJoint deals with a joint command if it can do so now. An activation that has to be
+// loaded first drops the command: its sender asks again when it has heard nothing.
+func (a *Activation) takeJoint(j Joint) {
+	if a.stopped.Load() || a.state == nil || a.leaving.Load() {
+		a.Load.Add(-1)
+		return
+	}
+	a.decide(nil, j.Cmd, j.Needs)
+}
+
+// bounce sends a command that reached an ended activation on its way again.
+func (a *Activation) bounce(c *Call, cmd engine.Command) {
+	if c != nil {
+		c.Finish(nil, ErrMoved)
+		return
+	}
+	a.Load.Add(-1)
+	if _, timer := cmd.(engine.Wake); !timer {
+		a.shell.Send(a.Ref, cmd)
+	}
+}
+
+// begin makes a loaded activation live, and deals with what has come meanwhile.
+func (a *Activation) begin(l Loaded) {
+	if a.stopped.Load() {
+		return
+	}
+	a.state, a.claim, a.seq, a.saved = l.State, l.Claim, l.Seq, l.Saved
+	a.proven.Store(l.At.UnixMilli())
+	if a.leaving.Load() { // before it began: its claim has noted that it wants to wake
+		a.stop(ErrMoved, false)
+		return
+	}
+	a.Load.Add(1)
+	a.decide(nil, engine.Wake{Epoch: l.Claim.Epoch}, journal.Claim{})
+	for len(a.stash) > 0 {
+		m := a.stash[0]
+		a.stash = a.stash[1:] // if this one panics, stop answers the others
+		switch m := m.(type) {
+		case *Call:
+			a.take(m, m.Cmd)
+		case engine.Command:
+			a.take(nil, m)
+		}
+	}
+	a.stash = nil // with its room
+}
+
+// stop ends the activation: callers whose facts it had not made durable are told err, and
+// whoever holds its address is sent on until the shell lets go of it.
+func (a *Activation) stop(err error, fenced bool) {
+	if a.stopped.Load() {
+		return
+	}
+	a.stopped.Store(true)
+	a.state = nil
+	a.shell.End(fenced)
+	for _, m := range a.stash {
+		switch m := m.(type) {
+		case *Call:
+			m.Finish(nil, err)
+		case engine.Command:
+			a.bounce(nil, m)
+		}
+	}
+	for _, done := range a.leavers {
+		done()
+	}
+	for _, key := range sortedKeys(a.held) {
+		for _, c := range a.held[key] {
+			c.Finish(nil, err)
+		}
+	}
+	for _, w := range a.unproven {
+		w.fail()
+	}
+	a.stash, a.held, a.unproven, a.leavers = nil, nil, nil, nil
+}
+
+// fail ends an activation whose load or proof failed.
+func (a *Activation) fail(err error) {
+	if errors.Is(err, ErrMoved) {
+		a.stop(ErrMoved, false)
+		return
+	}
+	a.shell.Log().Warn("actor stopped", slog.String("actor", a.Ref.Name()), slog.Any("error", err))
+	a.breakDown()
+}
+
+// mendAfter is how long an actor that broke is left alone, unless somebody asks it.
+const mendAfter = 5 * time.Second
+
+// breakDown ends an activation that can't go on. The tells that wait are dropped: the
+// next activation may fare no better, and they would have one made after another. It is
+// made in a while even if nobody asks: the Wake that was due may be used up.
+func (a *Activation) breakDown() {
+	if a.stopped.Load() {
+		return
+	}
+	tells := len(a.stash)
+	a.stash = slices.DeleteFunc(a.stash, func(m any) bool {
+		_, tell := m.(engine.Command)
+		return tell
+	})
+	tells -= len(a.stash)
+	a.Load.Add(-int64(tells))
+	a.shell.Arm(a.shell.Now().Add(mendAfter)) // before the next activation asks for a Wake
+	a.stop(ErrUnavailable, false)
+}
+
+// loseStream ends an activation whose stream another one has claimed. That one is sent a
+// Wake: this one may have used up the one that was due.
+func (a *Activation) loseStream() {
+	if a.stopped.Load() {
+		return
+	}
+	a.shell.Log().Info("actor fenced", slog.String("actor", a.Ref.Name()), slog.Int("epoch", int(a.claim.Epoch)))
+	a.stop(ErrUnavailable, true)
+	a.shell.Arm(a.shell.Now().Add(proofLife))
+}
+
+// retire ends an activation: its state is kept and its next timer is noted. One with
+// facts or answers on their way, or with callers that wait, stays; with force it takes no
+// more commands and ends when they have left.
+func (a *Activation) retire(m Retire) {
+	busy := a.state == nil || a.pending.Load() > 0 || len(a.unproven) > 0
+	if a.stopped.Load() || a.lost.Load() || !m.Force && (busy || len(a.held) > 0) {
+		m.Done()
+		return
+	}
+	a.leavers = append(a.leavers, m.Done)
+	a.leaving.Store(true)
+	a.depart()
+}
+
+// depart ends a leaving activation when nothing of it is on its way any more.
+func (a *Activation) depart() {
+	if !a.leaving.Load() || a.stopped.Load() || a.state == nil || a.pending.Load() > 0 || len(a.unproven) > 0 || a.lost.Load() {
+		return
+	}
+	if a.seq > a.saved {
+		a.freeze()
+	}
+	if err := a.shell.Park(a.claim, a.saved, a.state.Next()); err != nil { // it is still noted as alive
+		a.shell.Log().Warn("timer not noted", slog.String("actor", a.Ref.Name()), slog.Any("error", err))
+	}
+	a.stop(ErrMoved, false)
+}
+
+// sortedKeys gives a map's order ids in their order, so that a simulated run can be
+// repeated.
+func sortedKeys(held map[engine.OrderID][]*Call) []engine.OrderID {
+	return slices.SortedFunc(maps.Keys(held), func(a, b engine.OrderID) int { return bytes.Compare(a[:], b[:]) })
+}

@@ -1,0 +1,344 @@
+package sim
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"boxoffice/cluster/activation"
+	"boxoffice/engine"
+	"boxoffice/engine/enginetest"
+	"boxoffice/persistence/codec"
+	"boxoffice/persistence/journal"
+)
+
+// hosted is a real activation in the simulated world: what package host does for one on
+// a node, in simulated time.
+type hosted struct {
+	*activation.Activation
+	node *node
+	life int // the node's, when it was made
+
+	claim    journal.Claim
+	since    int64        // when it began to serve
+	loaded   engine.State // before it serves
+	state    engine.State // nil while loading and after its end
+	seq      int64        // of the last fact handed over
+	saved    int64        // of the snapshot that it was loaded from
+	pending  int          // entries that the lane has
+	held     map[engine.OrderID]bool
+	frozen   [][]byte // states frozen and not kept yet, as they were
+	fenced   bool     // the lane knows that its stream is another's
+	stopped  bool
+	mailbox  []any
+	serving  bool   // its mailbox has a turn
+	sends    int    // of the decision that is being made
+	settling *entry // whose outcome leaves just now
+}
+
+var _ activation.Shell = (*hosted)(nil)
+
+func newHosted(n *node, ref engine.Ref) *hosted {
+	a := &hosted{node: n, life: n.life, held: make(map[engine.OrderID]bool)}
+	a.Activation = activation.New(ref, n.sim.swarm.snapshotEvery, a)
+	n.sim.made = append(n.sim.made, a)
+	return a
+}
+
+// alive says whether its node has neither crashed nor let go of it.
+func (a *hosted) alive() bool { return a.node.life == a.life }
+
+// load claims the stream, reads the state, and hands it to the activation.
+func (a *hosted) load() {
+	s := a.node.sim
+	if s.bug == LateClaim {
+		a.read()
+	}
+	tries := int64(1)
+	if s.chance(s.swarm.unknown) {
+		tries = 2 // the answer to the first claim was lost
+	}
+	asked := a.node.wall()
+	s.after(s.between(millisecond, 10*millisecond)*tries, func() {
+		if !a.alive() {
+			return
+		}
+		for range tries {
+			a.claim = s.claim(a)
+		}
+		s.logf("node %d claims %s epoch %d", a.node.id, a.Ref.Name(), a.claim.Epoch)
+		s.after(s.between(millisecond, 20*millisecond), func() {
+			if !a.alive() {
+				return
+			}
+			if a.loaded == nil {
+				a.read()
+			}
+			if a.loaded != nil {
+				a.Post(activation.Loaded{State: a.loaded, Claim: a.claim, At: asked, Seq: a.seq, Saved: a.saved})
+			}
+		})
+	})
+}
+
+// read loads the state.
+func (a *hosted) read() {
+	s := a.node.sim
+	state, head, err := s.load(a.Ref)
+	if err != nil {
+		s.failf("%s does not load: %w", a.Ref.Name(), err)
+		return
+	}
+	a.loaded, a.seq, a.saved = &judged{State: s.bug.wrap(a.Ref, state), by: a}, head, s.stream(a.Ref).snapshot().seq
+}
+
+// ask hands a client's command to the activation.
+func (a *hosted) ask(c *call) {
+	a.Post(activation.NewRemoteCall(c.cmd, &a.Load, &reply{a: a, call: c}, 0, 0))
+}
+
+// tell hands it a command without a caller.
+func (a *hosted) tell(cmd engine.Command) {
+	a.Load.Add(1)
+	a.Post(cmd)
+}
+
+func (a *hosted) retire(force bool) { a.Post(activation.Retire{Force: force, Done: func() {}}) }
+
+// Post puts a message into the mailbox. Most have their turn at once.
+func (a *hosted) Post(msg any) {
+	a.mailbox = append(a.mailbox, msg)
+	if !a.serving {
+		a.serving = true
+		a.node.sim.after(a.node.sim.turn(), a.serve)
+	}
+}
+
+// serve deals with all messages.
+func (a *hosted) serve() {
+	a.serving = false
+	for len(a.mailbox) > 0 && a.alive() && a.node.sim.err == nil {
+		msg := a.mailbox[0]
+		a.mailbox = a.mailbox[1:]
+		if l, ok := msg.(activation.Loaded); ok && !a.stopped {
+			a.state, a.since = l.State, a.node.sim.now
+		}
+		a.Handle(msg)
+		if a.state != nil {
+			if err := a.state.Check(); err != nil {
+				a.node.sim.failf("%s after %T: %w", a.Ref.Name(), msg, err)
+			}
+		}
+	}
+}
+
+// Now is the node's clock.
+func (a *hosted) Now() time.Time { return a.node.wall() }
+
+// Log makes a failure of what the activation takes for an error.
+func (a *hosted) Log() *slog.Logger { return a.node.sim.errors }
+
+// Append hands an entry to the node's lane.
+func (a *hosted) Append(e *journal.Entry) {
+	s := a.node.sim
+	for _, f := range e.Facts {
+		s.logf("  fact %T", f)
+	}
+	a.seq += int64(len(e.Facts))
+	a.pending++
+	a.node.lane.queue = append(a.node.lane.queue, &entry{Entry: e, act: a, needs: s.claims[e.Needs], sends: a.sends})
+	a.sends = 0
+	a.node.flush()
+}
+
+// errUnheard is what comes of a proof whose answer is lost.
+var errUnheard = errors.New("the journal's answer was not heard")
+
+// Prove asks the journal whether the claim stands. What that proves is of the time of
+// asking: an answer may be long on its way.
+func (a *hosted) Prove(claim journal.Claim) {
+	s, asked := a.node.sim, a.node.wall()
+	way := func() int64 {
+		if s.chance(s.swarm.slow) {
+			return s.between(20*millisecond, 1500*millisecond)
+		}
+		return s.between(millisecond/4, 4*millisecond)
+	}
+	if s.chance(s.swarm.unknown) {
+		s.reach("unheard proof", s.phase(a.Ref))
+		s.after(way(), func() { a.Post(activation.Failed{Err: errUnheard}) })
+		return
+	}
+	s.after(way(), func() {
+		stands := s.stream(a.Ref).epoch == claim.Epoch || s.bug == NoFence
+		s.after(way(), func() {
+			switch {
+			case !stands:
+				s.reach("unproven", s.phase(a.Ref))
+				a.Post(activation.Fenced{})
+			case s.bug == LateProof:
+				a.Post(activation.Proven{At: a.node.wall()})
+			default:
+				a.Post(activation.Proven{At: asked})
+			}
+		})
+	})
+}
+
+// Send puts a command on the net. It must tell only what is durable, unless the actor
+// passes on what it was itself sent when it had ended.
+func (a *hosted) Send(to engine.Ref, cmd engine.Command) {
+	s := a.node.sim
+	if err := s.truth.mayLeave(a.Ref, cmd); err != nil && to != a.Ref {
+		s.failf("%s sends %s: %w", a.Ref.Name(), brief(cmd), err)
+		return
+	}
+	if a.settling != nil {
+		a.settling.sends--
+	}
+	s.transmit(a.node, &envelope{to: to, cmd: cmd})
+}
+
+// Here says whether the node takes an actor for its own.
+func (a *hosted) Here(to engine.Ref) bool { return a.node.sim.owner(a.node, to) == a.node }
+
+// Join delivers within the node, before the facts that the command goes with are durable.
+func (a *hosted) Join(to engine.Ref, j activation.Joint) {
+	s, next := a.node.sim, a.node.acts[to]
+	if next == nil {
+		return
+	}
+	if s.chance(s.swarm.loss) {
+		s.reach("lost", enginetest.CommandName(j.Cmd))
+		return
+	}
+	s.after(s.between(5, millisecond), func() {
+		if !next.alive() || next.stopped {
+			return
+		}
+		if a.pending > 0 && next.state != nil {
+			s.reach("joint", s.phase(to))
+		}
+		next.Load.Add(1)
+		next.Post(j)
+	})
+}
+
+// Arm plans a Wake.
+func (a *hosted) Arm(at time.Time) { a.node.arm(a.Ref, at) }
+
+// Keep encodes a snapshot beside the activation, which goes on meanwhile.
+func (a *hosted) Keep(frozen any, claim journal.Claim, seq int64) {
+	s, was := a.node.sim, a.frozen[0]
+	a.frozen = a.frozen[1:]
+	s.after(s.between(millisecond, 100*millisecond), func() {
+		b, err := codec.Marshal(frozen)
+		if err != nil || !bytes.Equal(b, was) {
+			s.failf("%s: a frozen state has changed (%v)", a.Ref.Name(), err)
+			return
+		}
+		if s.keep(a.Ref, snapshot{claim.Epoch, seq, b}) {
+			s.logf("snapshot %s %d", a.Ref.Name(), seq)
+		}
+	})
+}
+
+// Park notes nothing: the world's sweep wakes every actor that nobody has.
+func (a *hosted) Park(journal.Claim, int64, time.Time) error { return nil }
+
+// End has the node forget the activation.
+func (a *hosted) End(fenced bool) {
+	a.node.sim.logf("node %d %s#%d ends, fenced %t", a.node.id, a.Ref.Name(), a.claim.Epoch, fenced)
+	a.stopped, a.state = true, nil
+	a.node.forget(a)
+}
+
+// reply takes the outcome of a client's command back to it.
+type reply struct {
+	a    *hosted
+	call *call
+	left bool
+}
+
+// Answer judges a reply and sends it.
+func (r *reply) Answer(_ int64, told engine.Reply, err error) {
+	s := r.a.node.sim
+	switch {
+	case r.left:
+		s.failf("%s answers %s twice", r.a.Ref.Name(), brief(r.call.cmd))
+		return
+	case err == nil && told == nil:
+		s.failf("%s leaves the caller of %s without an answer", r.a.Ref.Name(), brief(r.call.cmd))
+		return
+	case err != nil:
+		told = engine.Refuse(engine.Unavailable, nil)
+	default:
+		s.visible(r.a, r.call.cmd, told)
+	}
+	r.left = true
+	r.call.answer(s, told)
+}
+
+// judged is a kind's state whose decisions are watched.
+type judged struct {
+	engine.State
+	by *hosted
+}
+
+// Decide has the kind decide. A Wake at its time that does nothing would be sent for ever.
+func (j *judged) Decide(cmd engine.Command, now time.Time) engine.Decision {
+	a, s := j.by, j.by.node.sim
+	if s.log != nil || !s.healed {
+		s.logf("node %d %s#%d decides %s", a.node.id, a.Ref.Name(), a.claim.Epoch, brief(cmd))
+	}
+	d := j.State.Decide(cmd, now)
+	a.sends = len(d.Sends)
+	if d.Hold != nil {
+		a.held[*d.Hold] = true
+	}
+	for _, answer := range d.Answers {
+		delete(a.held, answer.Key)
+	}
+	if w, timer := cmd.(engine.Wake); timer && w.Epoch == 0 && len(d.Facts) == 0 {
+		if next := j.Next(); !next.IsZero() && !next.After(now) {
+			s.failf("%s spins: a Wake at its time does nothing", a.Ref.Name())
+		}
+	}
+	return d
+}
+
+// Freeze notes what the frozen state is, to find out whether it changes.
+func (j *judged) Freeze() any {
+	frozen := j.State.Freeze()
+	b, err := codec.Marshal(frozen)
+	if err != nil {
+		j.by.node.sim.failf("%w", err)
+	}
+	j.by.frozen = append(j.by.frozen, b)
+	return frozen
+}
+
+// failures is a log of which every error breaks the simulation.
+type failures struct{ sim *Sim }
+
+// Enabled is for errors alone.
+func (failures) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelError }
+
+// Handle breaks the simulation.
+func (f failures) Handle(_ context.Context, r slog.Record) error {
+	text := r.Message
+	r.Attrs(func(a slog.Attr) bool {
+		text += " " + a.String()
+		return true
+	})
+	f.sim.failf("%s", text)
+	return nil
+}
+
+// WithAttrs and WithGroup change nothing: activations use neither.
+func (f failures) WithAttrs([]slog.Attr) slog.Handler { return f }
+
+// WithGroup changes nothing.
+func (f failures) WithGroup(string) slog.Handler { return f }
