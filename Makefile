@@ -44,7 +44,7 @@ page-test: ## the page of seats in a headless Chromium, which it installs if it 
 	go test ./cmd/boxoffice -run '^TestPage$$' -v -count=1 -args -quiet | grep -v '^ *==='
 
 limits: ## every rate and velocity rule, spent by every credential and variant, counted
-	go test ./edge ./cmd/boxoffice -run 'RulesBindWhatTheyName' -v -count=1 | grep -E 'limits:|velocity:|FAIL|panic|^ok'
+	go test ./edge/server ./cmd/boxoffice -run 'RulesBindWhatTheyName' -v -count=1 | grep -E 'limits:|velocity:|FAIL|panic|^ok'
 
 security: limits ## the security suite, with its cases counted by route; the rules' suite
 	go test ./cmd/boxoffice -run 'TestSecurity|TestPublicSecrets|TestTiers|TestCanaries' -v -count=1 | grep -v '^ *\(===\|--- PASS\)'

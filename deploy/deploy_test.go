@@ -417,7 +417,7 @@ func TestMetrics(t *testing.T) {
 		recorded[r.Record] = true
 	}
 	operations := map[string]bool{}
-	for _, op := range new(edge.Desk).Routes() {
+	for _, op := range new(edge.Areas).Routes() {
 		operations[op.ID] = true
 	}
 	for where, expr := range expressions(t) {

@@ -3,18 +3,37 @@ package edge
 import (
 	"context"
 	"errors"
+	"time"
 
+	"boxoffice/cluster"
 	"boxoffice/edge/api"
 	"boxoffice/edge/route"
+	"boxoffice/engine"
 )
+
+// Operations is what the operator of a node does with it.
+type Operations struct {
+	Node  *cluster.Node
+	Drain func(context.Context) error // hands this node's actors over to others
+}
+
+// handOverTime bounds the hand-over of a node's actors.
+const handOverTime = 30 * time.Second
+
+// Routes are the operator's rows.
+func (h *Operations) Routes() []route.Op {
+	return []route.Op{
+		{Method: "POST", Path: "/api/v1/admin/drain", ID: "drainNode", Tag: "Operations", Summary: "Hand this node's actors over to the other nodes", Auth: route.Admin, Tier: route.TierAdmin, Idempotency: route.ByActor, Status: 200, Errors: []engine.Code{}, Timeout: handOverTime, Handler: route.Handle(h.drainNode)},
+	}
+}
 
 // drainNode takes this node out of service: /readyz answers 503 from then on, other
 // nodes get its actors, and requests that still come are passed on.
-func (d *Desk) drainNode(c *route.Call, _ *route.None) (*api.Drained, error) {
-	err := d.Drain(c.Context)
-	members, _ := d.Node.Placed()
+func (h *Operations) drainNode(c *route.Call, _ *route.None) (*api.Drained, error) {
+	err := h.Drain(c.Context)
+	members, _ := h.Node.Placed()
 	if errors.Is(err, context.DeadlineExceeded) {
-		return &api.Drained{Status: "draining", Actors: d.Node.Actors(), Members: members}, nil
+		return &api.Drained{Status: "draining", Actors: h.Node.Actors(), Members: members}, nil
 	}
-	return &api.Drained{Status: "drained", Actors: d.Node.Actors(), Members: members}, err
+	return &api.Drained{Status: "drained", Actors: h.Node.Actors(), Members: members}, err
 }

@@ -14,7 +14,7 @@ import (
 
 func TestRouteTable(t *testing.T) {
 	t.Parallel()
-	ops := new(edge.Desk).Routes()
+	ops := new(edge.Areas).Routes()
 	edgetest.CheckTable(t, ops)
 	_, err := server.New(server.Config{Ops: ops, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()})
 	require.NoError(t, err)

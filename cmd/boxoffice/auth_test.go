@@ -114,7 +114,7 @@ func TestTokens(t *testing.T) {
 	s := open(t)
 	_, ids := s.onSale(typeBody(0, 10))
 	slug := s.own("GET", "/organizer/events", nil).str("items.0.slug")
-	key := s.desk.Secrets.SigningKey(1)
+	key := s.secrets.SigningKey(1)
 	_, stranger, err := ed25519.GenerateKey(nil)
 	require.NoError(t, err)
 	public, err := x509.MarshalPKIXPublicKey(key.Public())
@@ -139,8 +139,8 @@ func TestTokens(t *testing.T) {
 	bad := map[string]string{
 		"none": sign(jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, claims(nil)), "HS256 by the public key": sign(jwt.SigningMethodHS256, []byte(key.Public().(ed25519.PublicKey)), claims(nil)),
 		"HS256 by its DER": sign(jwt.SigningMethodHS256, public, claims(nil)), "another's key": sign(jwt.SigningMethodEdDSA, stranger, claims(nil)),
-		"our next key":            sign(jwt.SigningMethodEdDSA, s.desk.Secrets.SigningKey(2), claims(nil)),
-		"our next key by its kid": signWith(object{"kid": "k2"}, jwt.SigningMethodEdDSA, s.desk.Secrets.SigningKey(2), claims(nil)),
+		"our next key":            sign(jwt.SigningMethodEdDSA, s.secrets.SigningKey(2), claims(nil)),
+		"our next key by its kid": signWith(object{"kid": "k2"}, jwt.SigningMethodEdDSA, s.secrets.SigningKey(2), claims(nil)),
 		"expired":                 ours(object{"exp": now.Add(-31 * time.Second).Unix()}), "no end": ours(object{"exp": absent}), "other environment": ours(object{"aud": "live"}), "no audience": ours(object{"aud": absent}),
 		"other issuer": ours(object{"iss": "evil"}), "no session": ours(object{"sid": absent}), "no subject": ours(object{"sub": absent}), "subject": ours(object{"sub": "' OR 1=1"}), "not yet": ours(object{"nbf": now.Add(time.Hour).Unix()}),
 		"session of none": ours(object{"sid": "x"}), "another's session": ours(object{"sid": other["sid"]}), "session of another": ours(object{"sub": other["sub"]}),
@@ -148,7 +148,7 @@ func TestTokens(t *testing.T) {
 		"typ of any JWT": headed(object{"typ": "JWT"}), "no typ": headed(object{"typ": absent}), "no kid": headed(object{"kid": absent}), "kid": headed(object{"kid": "k01"}), "kid of none": headed(object{"kid": "k0"}),
 		"kid as number": headed(object{"kid": 1}), "kid as path": headed(object{"kid": "../k1"}), "huge kid": headed(object{"kid": "k99999999999999999999"}),
 		"a key of its own": signWith(object{"jwk": object{"kty": "OKP", "crv": "Ed25519", "x": base64.RawURLEncoding.EncodeToString(stranger.Public().(ed25519.PublicKey))}}, jwt.SigningMethodEdDSA, stranger, claims(nil)),
-		"garbage":          "x", "dots": "..", "long": strings.Repeat("a", 5000), "order token": s.desk.Secrets.OrderToken([16]byte{}), "refresh token": login.str("refreshToken"),
+		"garbage":          "x", "dots": "..", "long": strings.Repeat("a", 5000), "order token": s.secrets.OrderToken([16]byte{}), "refresh token": login.str("refreshToken"),
 	}
 	headers := map[string]string{"no scheme": ours(nil), "basic": "Basic YTpi", "no token": "Bearer", "empty": "Bearer  ", "two": "Bearer " + ours(nil) + " x"}
 	for name, token := range bad {
@@ -214,7 +214,7 @@ func TestKeyRotation(t *testing.T) {
 	require.Equal(t, "k1", signer(first))
 	require.Len(t, keys(), 1)
 
-	n, err := s.desk.Accounts.RotateSigningKey(t.Context())
+	n, err := s.areas.Identity.Accounts.RotateSigningKey(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 2, n)
 	var second string
@@ -227,11 +227,11 @@ func TestKeyRotation(t *testing.T) {
 	require.Equal(t, 200, status(second))
 
 	t.Log("a token of a key that another node knew of first is good at once")
-	_, err = s.desk.Accounts.RotateSigningKey(t.Context())
+	_, err = s.areas.Identity.Accounts.RotateSigningKey(t.Context())
 	require.NoError(t, err)
 	newest := jwt.NewWithClaims(jwt.SigningMethodEdDSA, claimsOf(t, second))
 	newest.Header["typ"], newest.Header["kid"] = "at+jwt", "k3"
-	third, err := newest.SignedString(s.desk.Secrets.SigningKey(3))
+	third, err := newest.SignedString(s.secrets.SigningKey(3))
 	require.NoError(t, err)
 	s.becomes("200", func() string { return fmt.Sprint(status(third)) })
 	s.becomes("401", func() string { return fmt.Sprint(status(first)) })
@@ -279,7 +279,7 @@ func TestPlatformAdmin(t *testing.T) {
 	login("root@example.org", "correct horse battery").is(200, "")
 	squatter := s.register("next@example.org")
 	squatter.own("GET", "/organizer/events", nil).is(200, "")
-	require.NoError(t, s.desk.EnsureAdmin(t.Context(), "next@example.org", "configured since"))
+	require.NoError(t, s.areas.Identity.EnsureAdmin(t.Context(), "next@example.org", "configured since"))
 	login("next@example.org", "correct horse").is(401, "UNAUTHORIZED")
 	login("next@example.org", "configured since").is(200, "")
 	s.becomes("401", func() string { return fmt.Sprint(squatter.own("GET", "/organizer/events", nil).status) })

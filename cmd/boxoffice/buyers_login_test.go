@@ -222,7 +222,7 @@ func TestNameOfCheckoutReachesTheAccount(t *testing.T) {
 	order("never@example.org", "Never")
 	_, err := s.pool.Exec(t.Context(), `UPDATE buyer_names SET noted_at = now() - interval '91 days'`)
 	require.NoError(t, err)
-	require.NoError(t, s.desk.Accounts.Prune(t.Context()))
+	require.NoError(t, s.areas.Identity.Accounts.Prune(t.Context()))
 	var left int
 	require.NoError(t, s.pool.QueryRow(t.Context(), `SELECT count(*) FROM buyer_names WHERE email = 'never@example.org'`).Scan(&left))
 	require.Zero(t, left)

@@ -281,7 +281,7 @@ func (c *canaries) places() map[string][]byte {
 		at := "mail to " + m.To
 		found[at] = append(found[at], fmt.Sprint(whole.Subject, "\n", whole.Text, "\n", whole.HTML, "\n", string(raw), "\n")...)
 	}
-	require.NoError(c.t, c.desk.Settled(c.t.Context()))
+	require.NoError(c.t, c.settled(c.t.Context()))
 	for _, table := range c.tables() {
 		for column, held := range c.columns(table) { // the journal is one table of many partitions
 			found[column] = append(found[column], held...)

@@ -92,7 +92,7 @@ func TestScanVerdicts(t *testing.T) {
 	event, order := s.tickets(nil, 12)
 	other, others := s.tickets(nil, 1)
 	ticket := func(i int, key string) string { return order.str(fmt.Sprintf("tickets.%d.%s", i, key)) }
-	codes := s.desk.Secrets.Event(number(t, event))
+	codes := s.secrets.Event(number(t, event))
 	serial, ok := codes.FromShort(ticket(6, "shortCode"))
 	require.True(t, ok)
 	qr := func(step int) string {

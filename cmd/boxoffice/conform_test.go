@@ -11,13 +11,11 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/stretchr/testify/require"
-
-	"boxoffice/edge"
 )
 
 // published is the node's own OpenAPI document.
 var published = sync.OnceValues(func() (*openapi3.T, error) {
-	doc, err := document(new(edge.Desk), "")
+	doc, err := document("")
 	if err != nil {
 		return nil, err
 	}

@@ -122,7 +122,7 @@ var internal = object{
 func (w *world) hostile(in reflect.Type) object {
 	w.t.Helper()
 	all := maps.Clone(internal)
-	for _, op := range w.desk.Routes() {
+	for _, op := range w.areas.Routes() {
 		wanted(op.Handler.Out, all, nil)
 	}
 	for _, name := range memberNames(in) {

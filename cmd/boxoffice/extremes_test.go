@@ -54,7 +54,7 @@ func TestExtremes(t *testing.T) {
 	s := &siege{world: w, ops: map[string]route.Op{}, requests: map[string]*besieged{}, seen: map[int]int{}}
 	event, types := w.onSale(typeBody(5, -1))
 	s.event, s.ticketType, s.slug = event, types[0], w.own("GET", "/events/"+event, nil).is(200, "").str("slug")
-	for _, op := range w.desk.Routes() {
+	for _, op := range w.areas.Routes() {
 		s.ops[op.ID] = op
 	}
 	a, err := extremes.Read([]byte(w.raw("GET", "/openapi.json", "", "").body))

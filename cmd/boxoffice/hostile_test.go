@@ -49,7 +49,7 @@ func (tg *target) at(param, value string) string {
 func targets(w *world) []target {
 	w.t.Helper()
 	var all []target
-	for _, op := range w.desk.Routes() {
+	for _, op := range w.areas.Routes() {
 		if !op.Writes() {
 			continue
 		}

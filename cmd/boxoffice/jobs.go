@@ -35,7 +35,7 @@ const (
 // a worker for every kind of job.
 func (n *node) startJobs(ctx context.Context) error {
 	n.deliverer = webhook.Start(webhook.Config{
-		Store: n.endpoints, Secrets: n.desk.Secrets, Targets: n.targets, Node: n.cfg.Node, Log: n.log,
+		Store: n.endpoints, Secrets: n.secrets, Targets: n.targets, Node: n.cfg.Node, Log: n.log,
 	})
 	n.started(n.deliverer.Stop)
 	if err := n.mailQueue.Reclaim(ctx, n.cfg.Node); err != nil {
@@ -45,8 +45,8 @@ func (n *node) startJobs(ctx context.Context) error {
 		river.QueueDefault: {MaxWorkers: jobWorkers},
 		deliveries.Queue:   {MaxWorkers: 1, FetchCooldown: wakeCooldown},
 	}
-	n.endpoints.AddWorkers(workers, n.deliverer.Wake, n.desk.Outward.WebhookDisabled)
-	n.mailQueue.Register(workers, queues, n.desk.Carry)
+	n.endpoints.AddWorkers(workers, n.deliverer.Wake, n.areas.Outward.WebhookDisabled)
+	n.mailQueue.Register(workers, queues, n.letters.Carry)
 	client, err := river.NewClient(riverpgxv5.New(n.pool), &river.Config{
 		ID: n.cfg.Node, Workers: workers, Queues: queues, PeriodicJobs: deliveries.Periodic(),
 		CompletedJobRetentionPeriod: jobsKept, SoftStopTimeout: jobsStopTime, RescueStuckJobsAfter: jobsLost,

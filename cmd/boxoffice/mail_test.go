@@ -10,7 +10,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"boxoffice/edge"
 	"boxoffice/edge/mail"
 )
 
@@ -80,7 +79,7 @@ func TestMailConfiguration(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c.config.MailDir = t.TempDir()
-			n := &node{cfg: &c.config, log: slog.New(slog.DiscardHandler), desk: &edge.Desk{}}
+			n := &node{cfg: &c.config, log: slog.New(slog.DiscardHandler)}
 			err := n.startMail(t.Context())
 			if c.refuse == "" {
 				require.NoError(t, err)

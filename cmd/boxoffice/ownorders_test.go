@@ -57,7 +57,7 @@ func TestOrderTokensEnd(t *testing.T) {
 		id, err := engine.ParseID(o.str("id"))
 		require.NoError(t, err)
 		opens := func(token string, in time.Duration) string {
-			v, err := s.desk.OrderPage(t.Context(), id.String(), token, 0, time.Now().Add(in))
+			v, err := s.areas.Sales.OrderPage(t.Context(), id.String(), token, 0, time.Now().Add(in))
 			if r, ok := errors.AsType[*engine.Refusal](err); ok {
 				return string(r.Code)
 			}
@@ -69,10 +69,10 @@ func TestOrderTokensEnd(t *testing.T) {
 		require.Equal(t, event.Completed, opens(token, 0), name)
 		require.Equal(t, event.Completed, opens(token, c.until-time.Minute), name)
 		require.Equal(t, "UNAUTHORIZED", opens(token, c.until+time.Minute), name)
-		mailed := s.desk.Secrets.RenewedToken(id, time.Now().Add(c.until+day))
+		mailed := s.secrets.RenewedToken(id, time.Now().Add(c.until+day))
 		require.Equal(t, event.Completed, opens(mailed, c.until+time.Minute), name)
 		require.Equal(t, "UNAUTHORIZED", opens(mailed, c.until+2*day), name)
-		early := s.desk.Secrets.RenewedToken(id, time.Now().Add(day))
+		early := s.secrets.RenewedToken(id, time.Now().Add(day))
 		require.Equal(t, event.Completed, opens(early, 2*day), "%s: a link ends no sooner than the order's token", name)
 		require.Equal(t, "ORDER_NOT_FOUND", opens("r1.9999999999."+token, 0), name)
 	}

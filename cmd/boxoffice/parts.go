@@ -17,14 +17,19 @@ import (
 
 	"boxoffice/cluster"
 	"boxoffice/edge"
+	"boxoffice/edge/catalog"
 	"boxoffice/edge/gates"
 	"boxoffice/edge/hasher"
+	"boxoffice/edge/identity"
+	"boxoffice/edge/letters"
+	"boxoffice/edge/live"
 	"boxoffice/edge/mail"
 	"boxoffice/edge/money"
 	"boxoffice/edge/openapi"
 	"boxoffice/edge/outward"
 	"boxoffice/edge/payments"
 	"boxoffice/edge/payments/paysim"
+	"boxoffice/edge/sales"
 	"boxoffice/edge/server"
 	"boxoffice/edge/sse"
 	"boxoffice/edge/webhook"
@@ -143,7 +148,8 @@ func (n *node) startJournal(ctx context.Context) error {
 	n.reading = n.newFollowing(follower.Config{
 		Name: readmodel.Follower, Apply: n.digesters.readModel.Apply, Digesters: []*follower.Digester{n.digesters.readModel},
 	})
-	n.desk = &edge.Desk{Stock: readmodel.NewStock(maxStock), Seats: readmodel.NewSeats(maxMaps)}
+	n.stock, n.seats = readmodel.NewStock(maxStock), readmodel.NewSeats(maxMaps)
+	n.feed = live.NewFeed(n.stock, n.seats, n.log)
 	err := n.openFacts()
 	if err != nil {
 		return err
@@ -173,12 +179,13 @@ func (n *node) startCluster(context.Context) error {
 		Log: n.log, Backlog: n.journal.Backlog,
 		Self: n.self.ID, Listen: n.links, TLS: n.linkTLS,
 		Observe: func(b *journal.Batch) {
-			n.desk.Stock.Observe(b)
-			n.desk.Seats.Observe(b)
+			n.stock.Observe(b)
+			n.seats.Observe(b)
 		},
-		Missed: n.desk.Missed,
+		Missed: n.feed.Missed,
 	})
 	n.started(n.cluster.Stop)
+	n.feed.Start(n.cluster)
 	n.cluster.Once("read model", n.reading.run) // until the cluster stops
 	return nil
 }
@@ -203,7 +210,7 @@ func (n *node) startPayments(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	n.desk.Gateways = gateways
+	n.gateways = gateways
 	n.started(func(context.Context) error {
 		gateways.Close()
 		return nil
@@ -223,7 +230,7 @@ func (n *node) startMail(context.Context) error {
 		if err != nil {
 			return fmt.Errorf("BOXOFFICE_SMTP_URL: %w", err)
 		}
-		n.desk.Sender = smtp
+		n.sender = smtp
 		n.started(func(context.Context) error {
 			smtp.Close()
 			return nil
@@ -236,20 +243,16 @@ func (n *node) startMail(context.Context) error {
 		if n.mailbox, err = mail.OpenCapture(dir, origin); err != nil {
 			return err
 		}
-		n.desk.Sender = n.mailbox
+		n.sender = n.mailbox
 	}
 	return nil
 }
 
-// startDesk opens what the handlers work with, and lets it do its own work.
-func (n *node) startDesk(ctx context.Context) error {
-	master, err := n.cfg.master()
-	if err != nil {
+// startAreas opens the areas of the API, with what they work with, and has them do what
+// they do by themselves.
+func (n *node) startAreas(ctx context.Context) (err error) {
+	if n.secrets, err = n.cfg.master(); err != nil {
 		return err
-	}
-	program, err := os.Executable()
-	if err != nil {
-		return fmt.Errorf("our own program: %w", err)
 	}
 	if n.cfg.BaseURL == "" {
 		n.cfg.BaseURL = "http://" + n.cfg.Listen
@@ -257,55 +260,85 @@ func (n *node) startDesk(ctx context.Context) error {
 	if n.mailQueue, err = mailqueue.New(mailqueue.Config{Pool: n.pool, Log: n.log, Busy: n.faster(busyRate), Scale: n.cfg.LimitsScale}); err != nil {
 		return err
 	}
-	d := n.desk
-	d.BaseURL, d.Mail = n.cfg.BaseURL, n.mailQueue
-	d.Hasher = hasher.New(program, n.faster(sellingRate))
-	n.started(d.Hasher.Stop)
-	d.Node, d.Read, d.Settled, d.Drain = n.cluster, n.model, n.settled, n.drain
-	d.Accounts, d.APIKeys, d.Replies = accounts.New(n.pool), apikeys.New(n.pool), idempotency.New(n.pool)
-	d.Venues = venues.New(n.pool)
-	d.Events, d.Types = numbers.New(n.pool, "event_numbers"), numbers.New(n.pool, "ticket_type_numbers")
-	d.Secrets, d.Env, d.LimitsScale, d.Log = master, n.cfg.Env, n.cfg.LimitsScale, n.log
-	if err := d.Open(); err != nil {
+	people := accounts.New(n.pool)
+	pages, err := live.OpenPages(live.PagesDeps{Read: n.model, Accounts: people, Settled: n.settled})
+	if err != nil {
 		return err
 	}
 	n.started(func(context.Context) error {
-		d.Close()
+		n.feed.Close()
+		pages.Close()
 		return nil
 	})
-	if err := n.openAreas(); err != nil {
+	known := live.NewEvents(n.model)
+	n.letters = letters.New(letters.Deps{
+		Read: n.model, Accounts: people, Known: known, Pages: pages, Feed: n.feed, Secrets: n.secrets,
+		Mail: n.mailQueue, Sender: n.sender, BaseURL: n.cfg.BaseURL,
+	})
+	n.areas.Catalog = catalog.New(catalog.Deps{
+		Node: n.cluster, Read: n.model, Known: known, Pages: pages, Feed: n.feed, Venues: venues.New(n.pool),
+		Events: numbers.New(n.pool, "event_numbers"), Types: numbers.New(n.pool, "ticket_type_numbers"), BaseURL: n.cfg.BaseURL,
+	})
+	n.areas.Sales = sales.New(sales.Deps{
+		Node: n.cluster, Read: n.model, Settled: n.settled, Known: known, Pages: pages, Feed: n.feed, Letters: n.letters,
+		Gateways: n.gateways, Secrets: n.secrets, BaseURL: n.cfg.BaseURL, Env: n.cfg.Env, LimitsScale: n.cfg.LimitsScale, Log: n.log,
+	})
+	n.areas.Gates = gates.New(gates.Deps{Node: n.cluster, Known: known, Secrets: n.secrets, LimitsScale: n.cfg.LimitsScale})
+	n.areas.Money = money.New(money.Deps{Node: n.cluster, Read: n.model, Accounts: people, Settled: n.settled, Log: n.log})
+	n.areas.Operations = &edge.Operations{Node: n.cluster, Drain: n.drain}
+	if err := n.openOutward(people); err != nil {
 		return err
 	}
-	n.started(edge.StartWatch(d).Stop)
-	n.started(n.cluster.Once("payments", d.SweepPayments))
-	if n.cfg.AdminEmail == "" {
-		return nil
-	}
-	if err := n.cfg.admin(); err != nil {
-		return err
-	}
-	return d.EnsureAdmin(ctx, n.cfg.AdminEmail, n.cfg.AdminPassword)
+	n.started(n.cluster.Once("payments", n.areas.Sales.SweepPayments))
+	return n.startIdentity(ctx, people)
 }
 
-// openAreas makes the handlers of the areas that have left the desk, with the log of
-// public facts and the webhook endpoints that it is fanned out to. startFacts has the
-// log filled.
-func (n *node) openAreas() (err error) {
+// openOutward opens the area of what the world is told. startFacts has its log filled.
+func (n *node) openOutward(people *accounts.Store) (err error) {
 	if n.endpoints, err = deliveries.New(n.pool); err != nil {
 		return err
 	}
 	if n.targets, err = n.cfg.webhookTargets(); err != nil {
 		return err
 	}
-	n.publicFacts = publicfacts.New(n.pool, n.desk.Secrets, n.desk.Teller(), n.endpoints.FanOut)
-	d := n.desk
-	d.Gates = gates.New(gates.Deps{Node: d.Node, Known: d.Known, Secrets: d.Secrets, LimitsScale: d.LimitsScale})
-	d.Money = money.New(money.Deps{Node: d.Node, Read: d.Read, Accounts: d.Accounts, Settled: d.Settled, Log: d.Log})
-	d.Outward = outward.New(outward.Deps{
+	teller := &webhook.Teller{Secrets: n.secrets, Seats: n.feed.Seats}
+	n.publicFacts = publicfacts.New(n.pool, n.secrets, teller, n.endpoints.FanOut)
+	n.areas.Outward = outward.New(outward.Deps{
 		Endpoints: n.endpoints, Targets: n.targets, Facts: n.publicFacts,
-		Accounts: d.Accounts, Mail: n.mailQueue, Secrets: d.Secrets,
+		Accounts: people, Mail: n.mailQueue, Secrets: n.secrets,
 	})
 	return nil
+}
+
+// startIdentity opens the area of people and credentials, follows the changes of
+// credentials, and makes the configured administrator.
+func (n *node) startIdentity(ctx context.Context, people *accounts.Store) error {
+	program, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("our own program: %w", err)
+	}
+	hashes := hasher.New(program, n.faster(sellingRate))
+	n.started(hashes.Stop)
+	n.replies = idempotency.New(n.pool)
+	n.areas.Identity, err = identity.Open(identity.Deps{
+		Accounts: people, APIKeys: apikeys.New(n.pool), Replies: n.replies, Mail: n.mailQueue, Hasher: hashes,
+		Secrets: n.secrets, ListBalances: n.areas.Money.ListBalances, Env: n.cfg.Env, Log: n.log,
+	})
+	if err != nil {
+		return err
+	}
+	n.started(func(context.Context) error {
+		n.areas.Identity.Close()
+		return nil
+	})
+	n.started(identity.StartWatch(n.areas.Identity).Stop)
+	if n.cfg.AdminEmail == "" {
+		return nil
+	}
+	if err := n.cfg.admin(); err != nil {
+		return err
+	}
+	return n.areas.Identity.EnsureAdmin(ctx, n.cfg.AdminEmail, n.cfg.AdminPassword)
 }
 
 // startEdge opens the server, and lets requests in.
@@ -314,8 +347,7 @@ func (n *node) startEdge(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d := n.desk
-	doc, err := document(d, n.cfg.BaseURL)
+	doc, err := document(n.cfg.BaseURL)
 	if err != nil {
 		return err
 	}
@@ -330,12 +362,12 @@ func (n *node) startEdge(ctx context.Context) error {
 	}
 	n.started(hub.Stop)
 	n.server, err = server.New(server.Config{
-		Ops: d.Routes(), Env: n.cfg.Env, Authenticate: d.Authenticate, Ready: n.ready, TrustedProxies: proxies,
+		Ops: n.areas.Routes(), Env: n.cfg.Env, Authenticate: n.areas.Identity.Authenticate, Ready: n.ready, TrustedProxies: proxies,
 		Hub:     hub,
-		Limits:  server.NewLimits(n.cfg.LimitsScale, d.OpenOrder),
-		Replies: &server.Replies{Store: d.Replies, Secrets: d.Secrets},
+		Limits:  server.NewLimits(n.cfg.LimitsScale, n.areas.Sales.OpenOrder),
+		Replies: &server.Replies{Store: n.replies, Secrets: n.secrets},
 		Origins: n.cfg.Origins, HTTPS: strings.HasPrefix(n.cfg.BaseURL, "https://"),
-		MaxPerAddress: n.cfg.MaxPerAddress, MaxConnections: n.cfg.MaxConnections, Document: doc, Mailbox: mailbox, KeySet: d.KeySet, OrderPage: d.OrderPage,
+		MaxPerAddress: n.cfg.MaxPerAddress, MaxConnections: n.cfg.MaxConnections, Document: doc, Mailbox: mailbox, KeySet: n.areas.Identity.KeySet, OrderPage: n.areas.Sales.OrderPage,
 		Log: n.log, Metrics: n.registry,
 	})
 	if err != nil {
@@ -357,8 +389,8 @@ func servesThisMachine(baseURL string) bool {
 	return err == nil && server.LoopbackHost(u.Host)
 }
 
-func document(d *edge.Desk, baseURL string) (*openapi.Document, error) {
-	return openapi.Print(d.Routes(), openapi.Info{
+func document(baseURL string) (*openapi.Document, error) {
+	return openapi.Print(new(edge.Areas).Routes(), openapi.Info{
 		Title: "Boxoffice", Version: version, BaseURL: baseURL, Webhooks: webhook.Catalogue,
 	})
 }

@@ -33,8 +33,8 @@ func (s *shop) provider(a payments.Account) {
 	a.URL, a.SecretKey = s.sim.URL(), simKey
 	g, err := payments.Open(payments.Config{Paystack: a}, slog.New(slog.DiscardHandler))
 	require.NoError(s.t, err)
-	s.desk.Gateways.Close()
-	s.desk.Gateways = g
+	s.areas.Sales.Gateways.Close()
+	s.areas.Sales.Gateways = g
 	s.t.Cleanup(g.Close)
 }
 

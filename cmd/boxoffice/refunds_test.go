@@ -231,8 +231,8 @@ func TestProviderLeftOut(t *testing.T) {
 	none, err := payments.Open(payments.Config{}, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	t.Cleanup(none.Close)
-	s.desk.Gateways.Close()
-	s.desk.Gateways = none
+	s.areas.Sales.Gateways.Close()
+	s.areas.Sales.Gateways = none
 	s.call("POST", "/orders/"+id+"/pay", object{"token": token}).is(503, "PROVIDER_NOT_CONFIGURED")
 	s.pay(id, token).is(503, "PROVIDER_NOT_CONFIGURED")
 }
@@ -275,7 +275,7 @@ func TestReturnURL(t *testing.T) {
 	}
 	s.call("POST", "/orders/"+id+"/pay", object{"token": token, "returnUrl": "https://shop.example/" + text(1980)}).invalid("returnUrl", "max_length")
 	require.Empty(t, s.order(id, token).data("payments"), "nothing was begun")
-	s.desk.Env = "live"
+	s.areas.Sales.Env = "live"
 	s.call("POST", "/orders/"+id+"/pay", object{"token": token, "returnUrl": "http://localhost:3000/"}).invalid("returnUrl", "format")
 }
 

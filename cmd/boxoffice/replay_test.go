@@ -207,7 +207,7 @@ func TestReplayFromTheReleaseBefore(t *testing.T) {
 		h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(part))))
 		h.Write([]byte(part))
 	}
-	answer := s.desk.Secrets.Seal("reply/"+key, scope[:], append(binary.BigEndian.AppendUint16(nil, 201), `{"first":true}`...))
+	answer := s.secrets.Seal("reply/"+key, scope[:], append(binary.BigEndian.AppendUint16(nil, 201), `{"first":true}`...))
 	_, err = s.pool.Exec(t.Context(), `INSERT INTO idempotency (scope, fingerprint, holder, lease_until, answer)
 		VALUES ($1, $2, 'before', now(), $3)`, scope[:], h.Sum(nil), answer)
 	require.NoError(t, err)

@@ -18,13 +18,18 @@ import (
 
 	"boxoffice/cluster"
 	"boxoffice/edge"
+	"boxoffice/edge/letters"
+	"boxoffice/edge/live"
 	"boxoffice/edge/mail"
+	"boxoffice/edge/payments"
 	"boxoffice/edge/payments/paysim"
+	"boxoffice/edge/secrets"
 	"boxoffice/edge/server"
 	"boxoffice/edge/webhook"
 	"boxoffice/persistence/deliveries"
 	"boxoffice/persistence/embedded"
 	"boxoffice/persistence/follower/kafka"
+	"boxoffice/persistence/idempotency"
 	"boxoffice/persistence/journal"
 	"boxoffice/persistence/mailqueue"
 	"boxoffice/persistence/members"
@@ -81,7 +86,15 @@ type node struct {
 	sim         *paysim.Sim
 	mailbox     *mail.Capture // nil: mail is sent
 	mailQueue   *mailqueue.Queue
-	desk        *edge.Desk
+	sender      mail.Sender
+	stock       *readmodel.Stock
+	seats       *readmodel.Seats
+	feed        *live.Feed
+	secrets     *secrets.Master
+	gateways    *payments.Gateways
+	replies     *idempotency.Store
+	letters     *letters.Writer
+	areas       edge.Areas
 	server      *server.Server
 	stops       []func(context.Context) error
 
@@ -101,7 +114,7 @@ func (n *node) started(stop func(context.Context) error) { n.stops = append(n.st
 
 func (n *node) start(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{
-		n.startProfiles, n.listenForLinks, n.startPostgres, n.startJournal, n.startCluster, n.startCollecting, n.startPayments, n.startMail, n.startDesk,
+		n.startProfiles, n.listenForLinks, n.startPostgres, n.startJournal, n.startCluster, n.startCollecting, n.startPayments, n.startMail, n.startAreas,
 		n.startJobs, n.startFacts, n.join, n.startEdge, n.startMetrics,
 	} {
 		if err := step(ctx); err != nil {
@@ -172,7 +185,7 @@ func (n *node) ready() error {
 // metrics are the process's and the engine's.
 func (n *node) metrics() *prometheus.Registry {
 	r := prometheus.NewRegistry()
-	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), n.mailQueue, n.deliverer, n.commits, n.desk.RefundMetrics(), standing{n})
+	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), n.mailQueue, n.deliverer, n.commits, n.areas.Sales.RefundMetrics(), standing{n})
 	gauge := func(name, help string, f func() float64) {
 		r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "boxoffice", Name: name, Help: help}, f))
 	}

@@ -78,7 +78,7 @@ func (w *world) misplaced() map[string]string {
 		"reset token":    w.resetToken(email),
 		"login code":     w.loginKey(w.email()),
 		"order token":    w.orderToken,
-		"master's token": w.desk.Secrets.OrderToken([16]byte{}),
+		"master's token": w.secrets.OrderToken([16]byte{}),
 	}
 }
 
@@ -87,7 +87,7 @@ func (w *world) forged() map[string]string {
 	w.t.Helper()
 	claims := object(claimsOf(w.t, w.token))
 	header := object{"alg": "EdDSA", "typ": "at+jwt", "kid": "k1"}
-	first, second := w.desk.Secrets.SigningKey(1), w.desk.Secrets.SigningKey(2)
+	first, second := w.secrets.SigningKey(1), w.secrets.SigningKey(2)
 	ours := func(headers, changes object) string {
 		return w.forge(with(header, headers), with(claims, changes), func(b []byte) []byte { return ed25519.Sign(first, b) })
 	}
@@ -121,7 +121,7 @@ func (w *world) forged() map[string]string {
 // confused are tokens that name another algorithm than ours.
 func (w *world) confused(claims object) map[string]string {
 	w.t.Helper()
-	public := w.desk.Secrets.SigningKey(1).Public().(ed25519.PublicKey)
+	public := w.secrets.SigningKey(1).Public().(ed25519.PublicKey)
 	der, err := x509.MarshalPKIXPublicKey(public)
 	require.NoError(w.t, err)
 	text := pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})
@@ -142,7 +142,7 @@ func (w *world) confused(claims object) map[string]string {
 			name = "no alg"
 		}
 		sign(name, object{"alg": alg}, func([]byte) []byte { return nil })
-		sign(name+", signed", object{"alg": alg}, func(b []byte) []byte { return ed25519.Sign(w.desk.Secrets.SigningKey(1), b) })
+		sign(name+", signed", object{"alg": alg}, func(b []byte) []byte { return ed25519.Sign(w.secrets.SigningKey(1), b) })
 	}
 	sum := func(b []byte) []byte { h := sha256.Sum256(b); return h[:] }
 	rsaKey, err := rsa.GenerateKey(rand.Reader, 2048)

@@ -53,7 +53,7 @@ func TestTiers(t *testing.T) {
 			require.NotEqual(t, 429, w.send(op, &row.another).status, "somebody else")
 		})
 	}
-	for _, op := range w.desk.Routes() {
+	for _, op := range w.areas.Routes() {
 		require.Contains(t, []route.Tier{route.TierPublic, route.TierAuth, route.TierStrict, route.TierCheckin, route.TierAdmin}, op.Tier, "%s: give its tier a row here", op.ID)
 	}
 }
@@ -61,7 +61,7 @@ func TestTiers(t *testing.T) {
 // operation is the row of an id.
 func (w *world) operation(id string) *route.Op {
 	w.t.Helper()
-	for _, op := range w.desk.Routes() {
+	for _, op := range w.areas.Routes() {
 		if op.ID == id {
 			return &op
 		}

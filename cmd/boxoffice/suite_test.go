@@ -45,7 +45,7 @@ func TestSecurity(t *testing.T) {
 	w := openWorld(t)
 	c := w.credentials()
 	var rows []*row
-	for _, op := range w.desk.Routes() {
+	for _, op := range w.areas.Routes() {
 		r := &row{op: op, request: w.request(&op)}
 		r.attempts = w.attempts(&op, r.request, c)
 		rows = append(rows, r)

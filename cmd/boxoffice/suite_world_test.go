@@ -104,7 +104,7 @@ func (w *world) loginKey(email string) (code string) {
 	code = "135790"
 	_, err := w.pool.Exec(w.t.Context(), `DELETE FROM login_codes WHERE email = $1`, email) // or it would have to wait
 	require.NoError(w.t, err)
-	_, err = w.desk.Accounts.RequestCode(w.t.Context(), email, "Grace Hopper", w.desk.Secrets.LoginCode(email, code))
+	_, err = w.areas.Identity.Accounts.RequestCode(w.t.Context(), email, "Grace Hopper", w.secrets.LoginCode(email, code))
 	require.NoError(w.t, err)
 	return code
 }
@@ -122,7 +122,7 @@ func (w *world) guest() *shop { return w.as(w.person(w.email()).str("accessToken
 func (w *world) resetToken(email string) string {
 	w.t.Helper()
 	token := "reset-" + w.name()
-	u, err := w.desk.Accounts.RequestReset(w.t.Context(), email, sha256.Sum256([]byte(token)), time.Now())
+	u, err := w.areas.Identity.Accounts.RequestReset(w.t.Context(), email, sha256.Sum256([]byte(token)), time.Now())
 	require.NoError(w.t, err)
 	require.NotNil(w.t, u)
 	return token
@@ -135,7 +135,7 @@ func (w *world) confirmationToken(email string) string {
 	_, err := w.pool.Exec(w.t.Context(), `DELETE FROM email_confirmations WHERE usr = (SELECT id FROM users WHERE email = $1)`, email)
 	require.NoError(w.t, err)
 	token := "confirm-" + w.name()
-	u, err := w.desk.Accounts.RequestConfirmation(w.t.Context(), email, sha256.Sum256([]byte(token)), time.Now())
+	u, err := w.areas.Identity.Accounts.RequestConfirmation(w.t.Context(), email, sha256.Sum256([]byte(token)), time.Now())
 	require.NoError(w.t, err)
 	require.NotNil(w.t, u)
 	return token
@@ -189,7 +189,7 @@ func (w *world) holders() []holder {
 			all = append(all, holder{name, bearer(secret), route.Key, scopes, true})
 		}
 	}
-	for _, op := range w.desk.Routes() {
+	for _, op := range w.areas.Routes() {
 		if !op.Auth.Has(route.Key) {
 			continue
 		}

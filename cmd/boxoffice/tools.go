@@ -10,7 +10,6 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"boxoffice/edge"
 	"boxoffice/edge/payments/paysim"
 	"boxoffice/edge/venuemap"
 	"boxoffice/persistence/accounts"
@@ -91,7 +90,7 @@ type openapiCmd struct {
 
 // Run prints the document of the route table. It needs no node.
 func (c *openapiCmd) Run() error {
-	doc, err := document(new(edge.Desk), c.BaseURL)
+	doc, err := document(c.BaseURL)
 	if err != nil {
 		return err
 	}

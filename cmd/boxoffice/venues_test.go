@@ -103,7 +103,7 @@ func TestVenues(t *testing.T) {
 	s.own("GET", path+"?version=0", nil).invalid("version", "minimum")
 
 	t.Log("what is published is what the seat map will be")
-	layout, elements, err := s.desk.Venues.Layout(t.Context(), uuid.MustParse(made.str("id")), 1)
+	layout, elements, err := s.areas.Catalog.Venues.Layout(t.Context(), uuid.MustParse(made.str("id")), 1)
 	require.NoError(t, err)
 	require.NoError(t, layout.Validate())
 	require.Equal(t, 20, layout.Len())
@@ -141,7 +141,7 @@ func TestVenuesOfOthers(t *testing.T) {
 	s.own("POST", path+"/publish", nil).is(200, "")
 	text, err := venuemap.Theatre().Text()
 	require.NoError(t, err)
-	m, err := s.desk.Venues.Share(t.Context(), venues.Draft{Name: "Theatre", Seats: 400, Document: text}, venuemap.Publishable)
+	m, err := s.areas.Catalog.Venues.Share(t.Context(), venues.Draft{Name: "Theatre", Seats: 400, Document: text}, venuemap.Publishable)
 	require.NoError(t, err)
 	shared := venuesPath + "/" + m.PublicID.String()
 
@@ -299,7 +299,7 @@ func TestVenueSizes(t *testing.T) {
 		path := venuesPath + "/" + m.str("id")
 		require.EqualValues(t, seats, s.own("POST", path+"/publish", nil).is(200, "").data("seats"))
 		require.JSONEq(t, encode(t, sampleMap(t, name)), encode(t, s.own("GET", path, nil).is(200, "").data("document")))
-		layout, _, err := s.desk.Venues.Layout(t.Context(), uuid.MustParse(m.str("id")), 0)
+		layout, _, err := s.areas.Catalog.Venues.Layout(t.Context(), uuid.MustParse(m.str("id")), 0)
 		require.NoError(t, err)
 		require.NoError(t, layout.Validate())
 		require.Equal(t, seats, layout.Len())

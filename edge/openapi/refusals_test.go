@@ -20,7 +20,7 @@ import (
 // example that is a valid envelope; so does what the transport may find wrong.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
-	ops := new(edge.Desk).Routes()
+	ops := new(edge.Areas).Routes()
 	doc, _ := loadTable(t, ops)
 	for _, op := range ops {
 		o := doc.Paths.Value(op.Path).GetOperation(op.Method)
@@ -79,7 +79,7 @@ func TestCatalogue(t *testing.T) {
 // and every example can be sent.
 func TestRealTable(t *testing.T) {
 	t.Parallel()
-	doc, text := loadTable(t, new(edge.Desk).Routes())
+	doc, text := loadTable(t, new(edge.Areas).Routes())
 	for _, tag := range doc.Tags {
 		require.NotEmpty(t, tag.Description, "tag %q", tag.Name)
 	}

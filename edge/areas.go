@@ -1,0 +1,34 @@
+// Package edge is the whole API: its areas, and the one list of their operations. How
+// requests come to a handler is edge/server; what a row says is edge/route.
+package edge
+
+import (
+	"slices"
+
+	"boxoffice/edge/catalog"
+	"boxoffice/edge/gates"
+	"boxoffice/edge/identity"
+	"boxoffice/edge/money"
+	"boxoffice/edge/outward"
+	"boxoffice/edge/route"
+	"boxoffice/edge/sales"
+)
+
+// Areas are the handlers of a node. The zero value has the table of operations, which
+// documents and tests read, and can answer none.
+type Areas struct {
+	Identity   *identity.Handlers
+	Catalog    *catalog.Handlers
+	Sales      *sales.Handlers
+	Gates      *gates.Handlers
+	Money      *money.Handlers
+	Outward    *outward.Handlers
+	Operations *Operations
+}
+
+// Routes is the route table: every operation, once. Registration, validation,
+// the document and the suites are derived from it.
+func (a *Areas) Routes() []route.Op {
+	return slices.Concat(a.Identity.Routes(), a.Catalog.Routes(), a.Sales.Routes(),
+		a.Gates.Routes(), a.Money.Routes(), a.Outward.Routes(), a.Operations.Routes())
+}

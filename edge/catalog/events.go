@@ -1,0 +1,307 @@
+package catalog
+
+import (
+	"cmp"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"boxoffice/cluster"
+	"boxoffice/edge/api"
+	"boxoffice/edge/route"
+	"boxoffice/edge/view"
+	"boxoffice/engine"
+	"boxoffice/engine/event"
+	"boxoffice/persistence/numbers"
+)
+
+const (
+	maxCapacity   = 1_000_000
+	defaultWindow = 15 * time.Minute
+	maxEventYears = 5
+	// editTries is how often an edit is made again when another came between.
+	editTries = 5
+)
+
+func (h *Handlers) createEvent(c *route.Call, in *api.CreateEvent) (*api.Event, error) {
+	org, err := route.FindOrganization(c, in.OrgID, in.QueryOrg)
+	if err != nil {
+		return nil, err
+	}
+	number, err := numberOf(c, h.Events, org)
+	if err != nil {
+		return nil, err
+	}
+	var tail [10]byte
+	_, _ = rand.Read(tail[:]) // never fails
+	t := event.Details{
+		Org: org, PublicID: engine.NewID(number, tail[:]), Slug: eventSlug(in.Title, number),
+		Title: in.Title, Category: in.Category, StartAt: in.StartDate.UnixMilli(), Timezone: in.Timezone,
+		VenueType: in.VenueType, Visibility: "public", Capacity: event.NoCapacity, Currency: "USD",
+		OrderWindow: defaultWindow.Milliseconds(),
+	}
+	issues := edit(&t, &in.EventFields)
+	if in.StartDate.Before(c.Now) {
+		issues = append(issues, route.Issue{Path: "startDate", Code: route.IssueMinimum, Message: "must be in the future"})
+	}
+	if issues = append(issues, ruleIssues(&t)...); len(issues) > 0 {
+		return nil, route.Invalid(issues...)
+	}
+	r, err := cluster.AskFor[event.Record](c.Context, h.Node, engine.EventRef(number), event.Create{Details: t})
+	if err != nil {
+		return nil, err
+	}
+	h.Known.Remember(number, r.Details)
+	h.Pages.Refresh(c.Context, number)
+	return view.Event(r), nil
+}
+
+// numberOf is the number of what a request makes within parent. With an
+// Idempotency-Key it is the same on every attempt with the same body, so that one
+// that comes after its node has died finds what was made, and makes nothing more.
+func numberOf(c *route.Call, lease *numbers.Lease, parent int64) (int64, error) {
+	if c.IdempotencyKey == "" {
+		return lease.Next(c.Context)
+	}
+	scope, body := c.Scope(), c.BodyHash()
+	return lease.ForCommand(c.Context, sha256.Sum256(binary.BigEndian.AppendUint64(append(scope[:], body[:]...), uint64(parent))))
+}
+
+func (h *Handlers) updateEvent(c *route.Call, in *api.UpdateEvent) (*api.Event, error) {
+	number, err := h.Known.FindOwn(c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	ref := engine.EventRef(number)
+	for range editTries {
+		r, err := cluster.AskFor[event.Record](c.Context, h.Node, ref, event.Get{})
+		if err != nil {
+			return nil, err
+		}
+		t := *r.Details
+		in.Title.Into(&t.Title)
+		in.Category.Into(&t.Category)
+		in.Timezone.Into(&t.Timezone)
+		in.VenueType.Into(&t.VenueType)
+		issues := edit(&t, &in.EventFields)
+		if in.StartDate.Set {
+			if t.StartAt = in.StartDate.Value.UnixMilli(); t.StartAt != r.Details.StartAt && in.StartDate.Value.Before(c.Now) {
+				issues = append(issues, route.Issue{Path: "startDate", Code: route.IssueMinimum, Message: "must be in the future"})
+			}
+		}
+		if issues = append(issues, ruleIssues(&t)...); len(issues) > 0 {
+			return nil, route.Invalid(issues...)
+		}
+		r, err = cluster.AskFor[event.Record](c.Context, h.Node, ref, event.Update{Details: t, Revision: r.Revision})
+		if err == nil {
+			h.Pages.Refresh(c.Context, number)
+			return view.Event(r), nil
+		}
+		if !conflict(err) {
+			return nil, err
+		}
+	}
+	return nil, &engine.Refusal{Code: engine.Conflict}
+}
+
+// conflict says whether an edit lost to another and is to be made again.
+func conflict(err error) bool {
+	var r *engine.Refusal
+	return errors.As(err, &r) && r.Code == engine.Conflict
+}
+
+// edit takes the optional fields over, and returns what is wrong with those that
+// the field rules can't judge.
+func edit(t *event.Details, f *api.EventFields) []route.Issue {
+	f.Subcategory.Into(&t.Subcategory)
+	f.ShortDesc.Into(&t.ShortDesc)
+	f.Description.Into(&t.Description)
+	f.Tags.Into(&t.Tags)
+	if f.Visibility.Set {
+		if t.Visibility = f.Visibility.Value; f.Visibility.Null {
+			t.Visibility = "public"
+		}
+	}
+	if f.Capacity.Set {
+		if t.Capacity = min(f.Capacity.Value, maxCapacity); f.Capacity.Null {
+			t.Capacity = event.NoCapacity
+		}
+	}
+	millis(f.EndDate, &t.EndAt)
+	millis(f.DoorOpenTime, &t.DoorsAt)
+	f.VenueName.Into(&t.VenueName)
+	f.VenueAddress.Into(&t.VenueAddress)
+	f.VenueCity.Into(&t.VenueCity)
+	f.VenueCountry.Into(&t.VenueCountry)
+	pointer(f.VenueLat, &t.VenueLat)
+	pointer(f.VenueLng, &t.VenueLng)
+	f.OnlineLink.Into(&t.OnlineLink)
+	f.OnlineLinkNote.Into(&t.OnlineNote)
+	f.ReturnPolicy.Into(&t.ReturnPolicy)
+	f.HighlightVideoURL.Into(&t.Highlight)
+	f.CoverImage.Into(&t.CoverImage)
+	f.CoverVideo.Into(&t.CoverVideo)
+	f.Gallery.Into(&t.Gallery)
+	f.Currency.Into(&t.Currency)
+	f.AbsorbFees.Into(&t.AbsorbFees)
+	f.Entities.Into(&t.Entities)
+	if event.ProductType(t.Category) == event.ProductReservation {
+		t.Entities, t.EndAt = nil, 0 // it has no line-up, and is perpetual
+	}
+	if f.OrderWindow.Set {
+		t.OrderWindow = (time.Duration(f.OrderWindow.Value) * time.Minute).Milliseconds()
+	}
+	editVelocity(&t.Velocity, f.Velocity)
+	issues := object("branding", f.Branding, &t.Branding)
+	issues = append(issues, object("seoData", f.SEOData, &t.SEO)...)
+	var branding struct {
+		RequireIDCheck bool `json:"requireIdCheck"`
+	}
+	t.IDCheck = json.Unmarshal(view.Object(t.Branding), &branding) == nil && branding.RequireIDCheck
+	return issues
+}
+
+// editVelocity takes the limits over that were sent; null is the default.
+func editVelocity(v *event.Velocity, f route.Opt[api.Velocity]) {
+	if f.Null {
+		*v = event.Velocity{}
+	}
+	f.Value.OrdersPerBuyer.Into(&v.OrdersPerBuyer)
+	f.Value.OrdersPerAddress.Into(&v.OrdersPerAddress)
+	f.Value.OpenOrdersPerBuyer.Into(&v.OpenOrdersPerBuyer)
+	f.Value.PresaleTries.Into(&v.PresaleTries)
+	f.Value.PaymentAttempts.Into(&v.PaymentAttempts)
+}
+
+func millis(f route.Opt[time.Time], dst *int64) {
+	switch {
+	case f.Null:
+		*dst = 0
+	case f.Set:
+		*dst = f.Value.UnixMilli()
+	}
+}
+
+func pointer[T any](f route.Opt[T], dst **T) {
+	switch {
+	case f.Null:
+		*dst = nil
+	case f.Set:
+		*dst = &f.Value
+	}
+}
+
+// object takes a JSON object over, which is stored as it was sent.
+func object(path string, f route.Opt[api.JSON], dst *[]byte) []route.Issue {
+	if !f.Set || f.Null {
+		if f.Null {
+			*dst = nil
+		}
+		return nil
+	}
+	if f.Value.Kind() != '{' {
+		return []route.Issue{{Path: path, Code: route.IssueType, Message: "must be an object"}}
+	}
+	*dst = f.Value.Clone()
+	return nil
+}
+
+// ruleIssues are the rules that span an event's fields.
+func ruleIssues(t *event.Details) []route.Issue {
+	var issues []route.Issue
+	add := func(path, code, message string) {
+		issues = append(issues, route.Issue{Path: path, Code: code, Message: message})
+	}
+	switch {
+	case t.EndAt == 0 && event.ProductType(t.Category) == event.ProductEvent:
+		add("endDate", route.IssueRequired, "is required for this category")
+	case t.EndAt != 0 && t.EndAt <= t.StartAt:
+		add("endDate", route.IssueMinimum, "must be after startDate")
+	case t.EndAt > time.UnixMilli(t.StartAt).UTC().AddDate(maxEventYears, 0, 0).UnixMilli():
+		add("endDate", route.IssueMaximum, "must be within 5 years of startDate")
+	}
+	if t.DoorsAt > t.StartAt {
+		add("doorOpenTime", route.IssueMaximum, "must not be after startDate")
+	}
+	if t.Highlight != "" && !videoHost(t.Highlight) {
+		add("highlightVideoUrl", route.IssueFormat, "must be on YouTube or Vimeo")
+	}
+	return issues
+}
+
+// videoHost says whether an address is on one of the hosts for highlight videos.
+func videoHost(address string) bool {
+	rest, ok := strings.CutPrefix(strings.ToLower(address), "https://")
+	host, _, _ := strings.Cut(rest, "/")
+	for _, h := range []string{"youtube.com", "youtu.be", "vimeo.com"} {
+		if ok && (host == h || strings.HasSuffix(host, "."+h)) {
+			return true
+		}
+	}
+	return false
+}
+
+// eventSlug is a title as it stands in addresses. The event's number follows the last
+// dash, so no two events have one slug.
+func eventSlug(title string, number int64) string {
+	var b strings.Builder
+	for _, r := range strings.ToLower(title) {
+		switch {
+		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
+			b.WriteRune(r)
+		case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):
+			b.WriteByte('-')
+		}
+		if b.Len() >= 60 {
+			break
+		}
+	}
+	return cmp.Or(strings.Trim(b.String(), "-"), "event") + "-" + strconv.FormatInt(number, 36)
+}
+
+func (h *Handlers) publishEvent(c *route.Call, in *api.ByID) (*api.Event, error) {
+	return h.move(c, in.ID, event.Move{To: event.StatusPublished, Live: true})
+}
+
+func (h *Handlers) unpublishEvent(c *route.Call, in *api.ByID) (*api.Event, error) {
+	return h.move(c, in.ID, event.Move{To: event.StatusDraft})
+}
+
+func (h *Handlers) setEventStatus(c *route.Call, in *api.SetStatus) (*api.Event, error) {
+	return h.move(c, in.ID, event.Move{To: in.Status})
+}
+
+func (h *Handlers) move(c *route.Call, id string, to event.Move) (*api.Event, error) {
+	number, err := h.Known.FindOwn(c, id)
+	if err != nil {
+		return nil, err
+	}
+	r, err := cluster.AskFor[event.Record](c.Context, h.Node, engine.EventRef(number), to)
+	if err != nil {
+		return nil, err
+	}
+	h.Pages.Refresh(c.Context, number)
+	return view.Event(r), nil
+}
+
+func (h *Handlers) deleteEvent(c *route.Call, in *api.DeleteEvent) (*api.Deleted, error) {
+	number, err := h.Known.FindOwn(c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	r, err := cluster.AskFor[event.Record](c.Context, h.Node, engine.EventRef(number), event.Delete{Reason: in.Reason})
+	if err != nil {
+		return nil, err
+	}
+	h.Pages.Refresh(c.Context, number)
+	if r.Status == event.StatusCancelled {
+		return &api.Deleted{Cancelled: true, Event: view.Event(r)}, nil
+	}
+	return &api.Deleted{Deleted: true}, nil
+}

@@ -1,0 +1,212 @@
+package catalog
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/uuid"
+
+	"boxoffice/edge/api"
+	"boxoffice/edge/live"
+	"boxoffice/edge/route"
+	"boxoffice/edge/sse"
+	"boxoffice/edge/view"
+	"boxoffice/engine"
+	"boxoffice/engine/inventory"
+	"boxoffice/engine/seatmap"
+	"boxoffice/persistence/readmodel"
+)
+
+// publicSeats is the seat map of an event that the caller may see.
+func (h *Handlers) publicSeats(c *route.Call, id string) (int64, *readmodel.SeatMap, error) {
+	number, _, err := h.Known.ReadID(c.Context, id)
+	if err != nil {
+		return 0, nil, err
+	}
+	p, err := h.Pages.Event(c.Context, number)
+	if err != nil {
+		return 0, nil, err
+	}
+	if !live.Visible(c, &p.Event.Record) {
+		return 0, nil, &engine.Refusal{Code: engine.EventNotFound}
+	}
+	m, err := h.Feed.Seats(c.Context, number)
+	return number, m, err
+}
+
+func (h *Handlers) seatMap(c *route.Call, in *api.SeatsByEvent) (*api.SeatMap, error) {
+	number, m, err := h.publicSeats(c, in.EventID)
+	if err != nil {
+		return nil, err
+	}
+	layout, types := m.Layout()
+	if layout == nil {
+		return nil, &engine.Refusal{Code: engine.NoSeating}
+	}
+	return h.seatMapView(c.Context, number, layout, types)
+}
+
+// seatMapView is a map to draw, with the prices of its sections.
+func (h *Handlers) seatMapView(ctx context.Context, number int64, l *seatmap.Layout, types []int64) (*api.SeatMap, error) {
+	p, err := h.Pages.Event(ctx, number)
+	if err != nil {
+		return nil, err
+	}
+	prices := make(map[int64]*inventory.Details, len(p.Types))
+	for i := range p.Types {
+		prices[p.Types[i].Ref.ID] = &p.Types[i].Details
+	}
+	v := &api.SeatMap{
+		VenueMapID: uuid.UUID(l.Map).String(), Version: l.Version,
+		Canvas: api.Canvas{Width: l.Width, Height: l.Height}, Focus: l.Focus[:],
+		Sections: make([]api.SeatSection, len(l.Sections)), Seats: make([]api.Seat, l.Len()),
+	}
+	for i, s := range l.Sections {
+		v.Sections[i] = api.SeatSection{ID: s.ID, Name: s.Name}
+		if t := prices[types[i]]; t != nil {
+			id, price := engine.NumberedID(number, types[i]).String(), view.Decimal(t.Price)
+			v.Sections[i].TicketTypeID, v.Sections[i].Price, v.Sections[i].Currency = &id, &price, &t.Currency
+		}
+	}
+	for i := range v.Seats {
+		row := &l.Rows[l.SeatRow[i]]
+		v.Seats[i] = api.Seat{
+			ID: l.SeatIDs[i], Label: l.Labels[i], Section: l.Sections[row.Section].ID, Row: row.Label,
+			X: l.SeatX[i], Y: l.SeatY[i], Kind: seatKinds[l.SeatKind[i]],
+		}
+	}
+	v.Elements, err = h.seatElements(ctx, l)
+	return v, err
+}
+
+var seatKinds = [...]string{seatmap.Standard: "standard", seatmap.Wheelchair: "wheelchair", seatmap.Companion: "companion"}
+
+// seatElements is what a map shows besides seats.
+func (h *Handlers) seatElements(ctx context.Context, l *seatmap.Layout) ([]jsontext.Value, error) {
+	key := "elements/" + uuid.UUID(l.Map).String() + "/" + strconv.Itoa(int(l.Version))
+	return live.CachePage(ctx, h.Pages, key, func() ([]jsontext.Value, error) {
+		_, text, err := h.Venues.Layout(ctx, l.Map, l.Version)
+		if err != nil {
+			return nil, err
+		}
+		elements := []jsontext.Value{}
+		if len(text) > 0 {
+			err = json.Unmarshal(text, &elements)
+		}
+		return elements, err
+	})
+}
+
+func (h *Handlers) seatStates(c *route.Call, in *api.SeatsByEvent) (*api.SeatStates, error) {
+	_, m, err := h.publicSeats(c, in.EventID)
+	if err != nil {
+		return nil, err
+	}
+	v := m.View()
+	if v.Layout == nil {
+		return nil, &engine.Refusal{Code: engine.NoSeating}
+	}
+	out := &api.SeatStates{Sold: []string{}, Blocked: []string{}, Held: []string{}}
+	lists := map[seatmap.Status]*[]string{seatmap.Sold: &out.Sold, seatmap.Blocked: &out.Blocked, seatmap.Held: &out.Held}
+	for i, state := range v.States {
+		if list := lists[state]; list != nil {
+			*list = append(*list, v.Layout.SeatIDs[i])
+		}
+	}
+	return out, nil
+}
+
+// liveSeats streams an event's seats.
+func (h *Handlers) liveSeats(c *route.Call, in *api.SeatsByEvent) (sse.Topic, error) {
+	number, m, err := h.publicSeats(c, in.EventID)
+	if err != nil {
+		return sse.Topic{}, err
+	}
+	if layout, _ := m.Layout(); layout == nil {
+		return sse.Topic{}, &engine.Refusal{Code: engine.NoSeating}
+	}
+	return sse.Topic{
+		Name: "seats/" + strconv.FormatInt(number, 10),
+		Open: func(ctx context.Context, changed func()) (sse.Source, error) {
+			m, err := h.Feed.Seats(ctx, number) // known anew, if it was forgotten meanwhile
+			if err != nil {
+				return nil, err
+			}
+			return &seatSource{m.Watch(changed)}, nil
+		},
+	}, nil
+}
+
+// seatSource is a seat map as a stream shows it.
+type seatSource struct{ *readmodel.Watcher }
+
+// Close ends watching.
+func (s *seatSource) Close() { s.Watcher.Close() }
+
+// Take makes events of what has changed: seat_update, one for each sort of
+// change, and snapshot, also of a map in the place of the one that was watched.
+func (s *seatSource) Take(whole bool) (update, snapshot []sse.Event) {
+	changes, layout, view, another := s.Watcher.Take(whole)
+	if view != nil {
+		snapshot = []sse.Event{{Name: "snapshot", Data: appendStates(nil, view)}}
+	}
+	if another {
+		return snapshot, snapshot // those who watch see the other map as well
+	}
+	kinds := [...]string{"sold", "held", "released", "blocked", "unblocked"}
+	var lists [len(kinds)][]byte
+	for _, change := range changes {
+		kind := 2
+		switch {
+		case change.To == seatmap.Sold:
+			kind = 0
+		case change.To == seatmap.Held:
+			kind = 1
+		case change.To == seatmap.Blocked:
+			kind = 3
+		case change.From == seatmap.Blocked:
+			kind = 4
+		}
+		lists[kind] = appendSeat(lists[kind], layout.SeatIDs[change.Seat])
+	}
+	for i, list := range lists {
+		if list != nil {
+			data := append([]byte(`{"`+kinds[i]+`":[`), list...)
+			update = append(update, sse.Event{Name: "seat_update", Data: append(data, "]}"...)})
+		}
+	}
+	return update, snapshot
+}
+
+// appendSeat adds a seat's id to a JSON list. Ids are of letters that JSON takes
+// as they are (seatmap.Layout).
+func appendSeat(b []byte, id string) []byte {
+	if len(b) > 0 && b[len(b)-1] != '[' {
+		b = append(b, ',')
+	}
+	return append(append(append(b, '"'), id...), '"')
+}
+
+// appendStates adds the snapshot's JSON: what is not available, by state.
+func appendStates(b []byte, v *readmodel.SeatView) []byte {
+	for i, kind := range []struct {
+		name  string
+		state seatmap.Status
+	}{{"sold", seatmap.Sold}, {"blocked", seatmap.Blocked}, {"held", seatmap.Held}} {
+		if i == 0 {
+			b = append(b, '{')
+		} else {
+			b = append(b, ',')
+		}
+		b = append(append(append(b, '"'), kind.name...), `":[`...)
+		for seat, state := range v.States {
+			if state == kind.state {
+				b = appendSeat(b, v.Layout.SeatIDs[seat])
+			}
+		}
+		b = append(b, ']')
+	}
+	return append(b, '}')
+}

@@ -1,0 +1,228 @@
+package catalog
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"boxoffice/cluster"
+	"boxoffice/edge/api"
+	"boxoffice/edge/route"
+	"boxoffice/edge/view"
+	"boxoffice/engine"
+	"boxoffice/engine/event"
+	"boxoffice/engine/inventory"
+	"boxoffice/engine/keeper"
+	"boxoffice/engine/seatmap"
+)
+
+// defaultCap is how many tickets an order or a customer may hold if the
+// organizer names no cap.
+const defaultCap = 10
+
+func (h *Handlers) createTicketType(c *route.Call, in *api.CreateTicketType) (*api.TicketType, error) {
+	number, err := h.Known.FindOwn(c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	e, err := cluster.AskFor[event.Record](c.Context, h.Node, engine.EventRef(number), event.Get{})
+	if err != nil {
+		return nil, err
+	}
+	if event.Ended(e.Status) {
+		return nil, engine.Refuse(engine.InvalidTransition, event.Transition{From: e.Status, To: e.Status, Allowed: []string{}})
+	}
+	t := inventory.Details{
+		Name: in.Name, Type: in.Type, SaleStart: in.SaleStart.UnixMilli(), SaleEnd: in.SaleEnd.UnixMilli(),
+		Currency: e.Details.Currency, Quantity: inventory.Unlimited, MaxPerOrder: defaultCap, MaxPerCustomer: defaultCap,
+		Transferable: true,
+	}
+	if err := editType(&t, &in.TicketTypeFields, e.Details, true, c.Now); err != nil {
+		return nil, err
+	}
+	m, err := cluster.AskFor[seatmap.Record](c.Context, h.Node, engine.SeatmapRef(number), seatmap.Get{})
+	if err != nil {
+		return nil, err
+	}
+	t.SeatsOnly = m.Attached && m.Mode == seatmap.Reserved
+	id, err := numberOf(c, h.Types, number)
+	if err != nil {
+		return nil, err
+	}
+	ref := engine.InventoryRef(number, id)
+	if _, err := cluster.AskFor[event.Record](c.Context, h.Node, engine.EventRef(number), keeper.Offer{Keeper: ref}); err != nil { // there is no place for one more
+		return nil, err
+	}
+	r, err := cluster.AskFor[inventory.Record](c.Context, h.Node, ref, inventory.Create{Details: t})
+	if err != nil {
+		return nil, err
+	}
+	// The type tells its event by itself; telling it here too lets the caller
+	// publish the event with the next request.
+	if _, err := cluster.AskFor[event.Record](c.Context, h.Node, engine.EventRef(number), r.Offer()); err != nil {
+		return nil, err
+	}
+	h.Pages.Refresh(c.Context, number)
+	return view.TicketType(r, e.Details, true), nil
+}
+
+func (h *Handlers) updateTicketType(c *route.Call, in *api.UpdateTicketType) (*api.TicketType, error) {
+	number, err := h.Known.FindOwn(c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	ref, err := h.typeRef(c, number, in.TicketTypeID)
+	if err != nil {
+		return nil, err
+	}
+	e, err := cluster.AskFor[event.Record](c.Context, h.Node, engine.EventRef(number), event.Get{})
+	if err != nil {
+		return nil, err
+	}
+	r, err := h.changeType(c, ref, func(t *inventory.Details) error {
+		in.Name.Into(&t.Name)
+		in.Type.Into(&t.Type)
+		millis(in.SaleStart, &t.SaleStart)
+		millis(in.SaleEnd, &t.SaleEnd)
+		window := in.SaleStart.Set || in.SaleEnd.Set
+		return editType(t, &in.TicketTypeFields, e.Details, window, c.Now)
+	})
+	if err != nil {
+		return nil, belowSold(err)
+	}
+	h.Pages.Refresh(c.Context, number)
+	return view.TicketType(r, e.Details, true), nil
+}
+
+// changeType has a ticket type's record edited, again when another edit came
+// between.
+func (h *Handlers) changeType(c *route.Call, ref engine.Ref, edit func(*inventory.Details) error) (*inventory.Record, error) {
+	for range editTries {
+		r, err := cluster.AskFor[inventory.Record](c.Context, h.Node, ref, inventory.Get{})
+		if err != nil {
+			return nil, err
+		}
+		t := r.Details
+		if err := edit(&t); err != nil {
+			return nil, err
+		}
+		r, err = cluster.AskFor[inventory.Record](c.Context, h.Node, ref, inventory.Update{Details: t, Revision: r.Revision})
+		if err == nil || !conflict(err) {
+			return r, err
+		}
+	}
+	return nil, &engine.Refusal{Code: engine.Conflict}
+}
+
+// belowSold makes an issue of the actor's refusal of a quantity below what is
+// sold.
+func belowSold(err error) error {
+	if r, ok := errors.AsType[*engine.Refusal](err); ok {
+		if f, ok := r.Details.(inventory.Floor); ok {
+			return route.Invalid(route.Issue{
+				Path: "quantityTotal", Code: route.IssueMinimum, Message: fmt.Sprintf("must be at least the %d sold", f.Sold),
+			})
+		}
+	}
+	return err
+}
+
+// typeRef is the actor of a ticket type that the event has.
+func (h *Handlers) typeRef(c *route.Call, number int64, text string) (engine.Ref, error) {
+	notFound := &engine.Refusal{Code: engine.TicketTypeNotFound}
+	id, err := engine.ParseID(text)
+	if n, ok := route.ReadNumber(text); ok {
+		id, err = engine.NumberedID(number, n), nil
+	}
+	if err != nil || id.Event() != number || id != engine.NumberedID(number, id.Number()) {
+		return engine.Ref{}, notFound
+	}
+	ref := engine.InventoryRef(number, id.Number())
+	has, err := cluster.AskFor[event.TypeReply](c.Context, h.Node, engine.EventRef(number), event.GetType{Type: ref.ID})
+	if err != nil {
+		return engine.Ref{}, err
+	}
+	if !has.Has {
+		return engine.Ref{}, notFound
+	}
+	return ref, nil
+}
+
+// editType takes the optional fields over, and judges the rules that span
+// fields and the event. The event may have been moved
+// since a sale's window and a refund's deadline were accepted: they are judged when they
+// are told, and do not keep other fields from being changed.
+func editType(t *inventory.Details, f *api.TicketTypeFields, e *event.Details, window bool, now time.Time) error {
+	takeTypeFields(t, f)
+	if window && (t.SaleEnd <= t.SaleStart || e.EndAt != 0 && t.SaleEnd > e.EndAt) {
+		return &engine.Refusal{Code: engine.InvalidSaleWindow}
+	}
+	if f.RefundDeadline.Set {
+		if err := judgeRefundDeadline(t.RefundDeadline, e, now); err != nil {
+			return err
+		}
+	}
+	var issues []route.Issue
+	add := func(path, code, message string) {
+		issues = append(issues, route.Issue{Path: path, Code: code, Message: message})
+	}
+	if t.Type == "free" && t.Price != 0 {
+		add("price", route.IssueMaximum, "must be 0 for a free ticket")
+	}
+	if t.Refundable && t.RefundDeadline == 0 && t.RefundHours == nil {
+		add("refundDeadline", route.IssueRequired, "is required for a refundable ticket")
+	}
+	if t.RefundHours != nil && event.ProductType(e.Category) == event.ProductEvent {
+		add("refundWindowHours", route.IssueUnsupported, "is for digital products and reservations")
+	}
+	if t.Currency != e.Currency {
+		add("currency", route.IssueEnum, "must be the event's: "+e.Currency)
+	}
+	if len(issues) > 0 {
+		return route.Invalid(issues...)
+	}
+	return nil
+}
+
+// maxRefundYears is how far ahead a refund deadline may lie when no start of an
+// event bounds it.
+const maxRefundYears = 5
+
+// judgeRefundDeadline refuses a deadline after the start of an event. What has
+// no start in that sense, a digital product or a reservation, has years.
+func judgeRefundDeadline(deadline int64, e *event.Details, now time.Time) error {
+	if event.ProductType(e.Category) == event.ProductEvent {
+		if deadline > e.StartAt {
+			return &engine.Refusal{Code: engine.InvalidRefundLimit}
+		}
+		return nil
+	}
+	if deadline > now.AddDate(maxRefundYears, 0, 0).UnixMilli() {
+		return &engine.Refusal{Code: engine.InvalidRefundLimit, Message: "The refund deadline must be within 5 years."}
+	}
+	return nil
+}
+
+// takeTypeFields takes the fields over that were sent.
+func takeTypeFields(t *inventory.Details, f *api.TicketTypeFields) {
+	if f.Price.Set {
+		t.Price = int64(f.Price.Value)
+	}
+	f.Currency.Into(&t.Currency)
+	f.QuantityTotal.Into(&t.Quantity)
+	f.MaxPerOrder.Into(&t.MaxPerOrder)
+	f.MaxPerCustomer.Into(&t.MaxPerCustomer)
+	f.Transferable.Into(&t.Transferable)
+	f.Refundable.Into(&t.Refundable)
+	millis(f.RefundDeadline, &t.RefundDeadline)
+	pointer(f.RefundHours, &t.RefundHours)
+	f.PresaleCode.Into(&t.PresaleCode)
+	f.WaitlistEnabled.Into(&t.WaitlistEnabled)
+	f.Description.Into(&t.Description)
+	f.AccessURL.Into(&t.AccessURL)
+	f.AccessNote.Into(&t.AccessNote)
+	f.SortOrder.Into(&t.SortOrder)
+	if f.Status.Set {
+		t.Hidden = f.Status.Value == "hidden"
+	}
+}

@@ -1,0 +1,256 @@
+package identity
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"math"
+	"net/netip"
+	"slices"
+	"strconv"
+	"time"
+
+	"boxoffice/edge/api"
+	"boxoffice/edge/route"
+	"boxoffice/edge/secrets"
+	"boxoffice/edge/view"
+	"boxoffice/engine"
+	"boxoffice/persistence/apikeys"
+)
+
+func (h *Handlers) createAPIKey(c *route.Call, in *api.CreateAPIKey) (*api.ServerKeySecret, error) {
+	org, err := route.FindOrganization(c, in.OrgID)
+	if err != nil {
+		return nil, err
+	}
+	allow, issues := allowlist(in.IPAllowlist.Value)
+	if issues = append(issues, expiry(c, in.ExpiresAt)...); len(issues) > 0 {
+		return nil, route.Invalid(issues...)
+	}
+	environment := cmp.Or(in.Environment, h.Env)
+	var plaintext string
+	k, err := h.APIKeys.Create(c.Context, c.CommandID(), &apikeys.Key{
+		Org: org, Name: in.Name, Environment: environment, Scopes: scopes(in.Scopes),
+		Allowlist: allow, ExpiresAt: in.ExpiresAt, CreatedBy: c.Principal.User,
+	}, drawInto(&plaintext))
+	if err != nil {
+		return nil, keyRefusal(err)
+	}
+	h.changed(route.KeySubject(k.ID))
+	return &api.ServerKeySecret{ServerKey: *keyView(k), Secret: plaintext}, nil
+}
+
+func (h *Handlers) listAPIKeys(c *route.Call, in *api.ListAPIKeys) (*api.List[*api.ServerKey], error) {
+	org, err := route.FindOrganization(c, in.OrgID)
+	if err != nil {
+		return nil, err
+	}
+	cursor, err := route.ReadCursor(in.Cursor, math.MaxInt64)
+	if err != nil {
+		return nil, err
+	}
+	var before int64
+	if cursor != nil {
+		before = cursor[0]
+	}
+	keys, err := h.APIKeys.List(c.Context, org, before, in.Limit+1)
+	if err != nil {
+		return nil, err
+	}
+	out := &api.List[*api.ServerKey]{Items: make([]*api.ServerKey, 0, in.Limit)}
+	for _, k := range keys[:min(len(keys), in.Limit)] {
+		out.Items = append(out.Items, keyView(k))
+	}
+	if len(keys) > in.Limit {
+		out.NextCursor = route.CursorOf(keys[in.Limit-1].ID)
+	}
+	return out, nil
+}
+
+func (h *Handlers) updateAPIKey(c *route.Call, in *api.UpdateAPIKey) (*api.ServerKey, error) {
+	org, id, err := h.ownKey(c, in.OrgID, in.KeyID)
+	if err != nil {
+		return nil, err
+	}
+	allow, issues := allowlist(in.IPAllowlist.Value)
+	var expires *time.Time
+	if in.ExpiresAt.Set && !in.ExpiresAt.Null {
+		expires = &in.ExpiresAt.Value
+	}
+	if issues = append(issues, expiry(c, expires)...); len(issues) > 0 {
+		return nil, route.Invalid(issues...)
+	}
+	k, err := h.APIKeys.Update(c.Context, org, id, func(k *apikeys.Key) error {
+		in.Name.Into(&k.Name)
+		in.Status.Into(&k.Status)
+		if in.Scopes.Set {
+			k.Scopes = scopes(in.Scopes)
+		}
+		if in.IPAllowlist.Set {
+			k.Allowlist = allow
+		}
+		if in.ExpiresAt.Set {
+			k.ExpiresAt = expires
+		}
+		return nil
+	})
+	return h.keyChanged(k, err)
+}
+
+func (h *Handlers) rotateAPIKey(c *route.Call, in *api.ServerKeyID) (*api.ServerKeySecret, error) {
+	org, id, err := h.ownKey(c, in.OrgID, in.KeyID)
+	if err != nil {
+		return nil, err
+	}
+	var plaintext string
+	v, err := h.keyChanged(h.APIKeys.Rotate(c.Context, org, id, drawInto(&plaintext)))
+	if err != nil {
+		return nil, err
+	}
+	return &api.ServerKeySecret{ServerKey: *v, Secret: plaintext}, nil
+}
+
+// drawInto draws API keys and leaves the last one whole in plaintext: the one that
+// was stored.
+func drawInto(plaintext *string) apikeys.Draw {
+	return func(environment string) (publicID string, hash [sha256.Size]byte) {
+		*plaintext, publicID, hash = secrets.NewAPIKey(environment)
+		return publicID, hash
+	}
+}
+
+func (h *Handlers) revokeAPIKey(c *route.Call, in *api.ServerKeyID) (*api.ServerKey, error) {
+	org, id, err := h.ownKey(c, in.OrgID, in.KeyID)
+	if err != nil {
+		return nil, err
+	}
+	return h.keyChanged(h.APIKeys.Revoke(c.Context, org, id))
+}
+
+func (h *Handlers) limitAPIKey(c *route.Call, in *api.LimitAPIKey) (*api.ServerKey, error) {
+	if !in.StrictPerMinute.Set {
+		return nil, route.Invalid(route.Issue{Path: "strictPerMinute", Code: route.IssueRequired, Message: "is required"})
+	}
+	id, ok := route.ReadNumber(in.KeyID)
+	if !ok {
+		return nil, noKey
+	}
+	var perMinute *int
+	if !in.StrictPerMinute.Null {
+		perMinute = &in.StrictPerMinute.Value
+	}
+	return h.keyChanged(h.APIKeys.SetStrictLimit(c.Context, id, perMinute))
+}
+
+var noKey = &engine.Refusal{Code: engine.NotFound, Message: "No such API key."}
+
+// ownKey reads a path that names one of an organization's keys, and makes sure
+// that the caller may manage them.
+func (h *Handlers) ownKey(c *route.Call, orgID, keyID string) (org, id int64, err error) {
+	if org, err = route.FindOrganization(c, orgID); err != nil {
+		return 0, 0, err
+	}
+	id, ok := route.ReadNumber(keyID)
+	if !ok {
+		return 0, 0, noKey
+	}
+	return org, id, nil
+}
+
+// keyChanged is the answer to a change of a key: nil is a key that is not there.
+func (h *Handlers) keyChanged(k *apikeys.Key, err error) (*api.ServerKey, error) {
+	if err != nil {
+		return nil, keyRefusal(err)
+	}
+	if k == nil {
+		return nil, noKey
+	}
+	h.changed(route.KeySubject(k.ID))
+	return keyView(k), nil
+}
+
+func keyRefusal(err error) error {
+	switch {
+	case errors.Is(err, apikeys.ErrTooMany):
+		return &engine.Refusal{
+			Code: engine.Conflict, Message: fmt.Sprintf("An organization has at most %d API keys; revoke one that you do not need.", apikeys.MaxPerOrg),
+		}
+	case errors.Is(err, apikeys.ErrRevoked):
+		return &engine.Refusal{Code: engine.Conflict, Message: "The API key is revoked, which is final."}
+	}
+	return err
+}
+
+// scopes are those of a request, each once; nil is all.
+func scopes(o route.Opt[[]string]) []string {
+	if !o.Set || o.Null {
+		return nil
+	}
+	return route.ScopesOf(o.Value).Names()
+}
+
+func expiry(c *route.Call, at *time.Time) []route.Issue {
+	if at == nil || at.After(c.Now) {
+		return nil
+	}
+	return []route.Issue{{Path: "expiresAt", Code: route.IssueMinimum, Message: "must be in the future"}}
+}
+
+// allowlist reads addresses and CIDR blocks, each once, with an issue for every
+// one that is neither.
+func allowlist(texts []string) (blocks []netip.Prefix, issues []route.Issue) {
+	for i, text := range texts {
+		p, ok := block(text)
+		switch {
+		case !ok:
+			issues = append(issues, route.Issue{
+				Path: fmt.Sprintf("ipAllowlist[%d]", i), Code: route.IssueFormat, Message: "must be an IP address or a CIDR block",
+			})
+		case !slices.Contains(blocks, p):
+			blocks = append(blocks, p)
+		}
+	}
+	return blocks, issues
+}
+
+// block is an address, or the addresses that begin with as many bits as a CIDR
+// block says. An IPv4 address within IPv6 is the IPv4 address, as clients' are.
+func block(text string) (netip.Prefix, bool) {
+	p, err := netip.ParsePrefix(text)
+	if err != nil {
+		a, err := netip.ParseAddr(text)
+		if err != nil || a.Zone() != "" {
+			return netip.Prefix{}, false
+		}
+		p = netip.PrefixFrom(a, a.BitLen())
+	}
+	if p.Addr().Is4In6() {
+		if p.Bits() < 96 {
+			return netip.Prefix{}, false
+		}
+		p = netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96)
+	}
+	return p.Masked(), true
+}
+
+func keyView(k *apikeys.Key) *api.ServerKey {
+	prefix := secrets.APIKeyPrefix(k.Environment, k.PublicID)
+	v := &api.ServerKey{
+		ID: strconv.FormatInt(k.ID, 10), OrganizationID: strconv.FormatInt(k.Org, 10), Name: k.Name, Prefix: prefix, Display: prefix + "…",
+		Environment: k.Environment, IPAllowlist: make([]string, 0, len(k.Allowlist)), Status: k.Status,
+		ExpiresAt: view.UTC(k.ExpiresAt), LastUsedAt: view.UTC(k.LastUsedAt), StrictPerMinute: k.StrictPerMinute,
+		CreatedAt: k.CreatedAt.UTC(), UpdatedAt: k.UpdatedAt.UTC(),
+	}
+	if k.Scopes != nil {
+		v.Scopes = route.Some(k.Scopes)
+	}
+	for _, p := range k.Allowlist {
+		text := p.String()
+		if p.IsSingleIP() {
+			text = p.Addr().String()
+		}
+		v.IPAllowlist = append(v.IPAllowlist, text)
+	}
+	return v
+}

@@ -1,0 +1,222 @@
+package identity
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"boxoffice/edge/api"
+	"boxoffice/edge/route"
+	"boxoffice/edge/view"
+	"boxoffice/engine"
+	"boxoffice/persistence/accounts"
+	"boxoffice/persistence/mailqueue"
+)
+
+// agentMax is how much of a User-Agent is kept, in bytes.
+const agentMax = 200
+
+func (h *Handlers) register(c *route.Call, in *api.Register) (*api.Session, error) {
+	hash, err := h.hash(c.Context, in.Password)
+	if err != nil {
+		return nil, err
+	}
+	name := in.OrganizationName
+	if name == "" {
+		if name = strings.TrimSpace(in.FirstName + " " + in.LastName); name == "" {
+			name, _, _ = strings.Cut(in.Email, "@")
+		}
+	}
+	u, err := h.Accounts.Register(c.Context, accounts.Registration{
+		Email: route.NormalEmail(in.Email), PasswordHash: hash, FirstName: in.FirstName, LastName: in.LastName,
+		Phone: in.Phone, Organization: name,
+	})
+	if errors.Is(err, accounts.ErrEmailTaken) {
+		return nil, &engine.Refusal{Code: engine.EmailTaken}
+	}
+	if err != nil {
+		return nil, err
+	}
+	h.notify(c.Context, mailqueue.Mail{Template: mailqueue.EmailConfirmation, To: u.Email})
+	return h.openSession(c, u, byPassword(c, u))
+}
+
+func (h *Handlers) login(c *route.Call, in *api.Login) (*api.SignIn, error) {
+	if err := h.Hasher.Full(); err != nil {
+		return nil, err
+	}
+	email := route.NormalEmail(in.Email)
+	u, err := h.Accounts.UserByEmail(c.Context, email)
+	if err != nil {
+		return nil, err
+	}
+	hash := h.noHash(email) // an unknown address takes as long as a known one
+	if u != nil && u.PasswordHash != "" {
+		hash = u.PasswordHash
+	}
+	same, err := h.matches(c.Context, hash, in.Password)
+	if err != nil {
+		return nil, err
+	}
+	if u == nil || u.PasswordHash == "" || !same {
+		return nil, wrongPassword
+	}
+	return h.signIn(c, u, byPassword(c, u))
+}
+
+var wrongPassword = &engine.Refusal{Code: engine.Unauthorized, Message: "The e-mail or the password is wrong."}
+
+// byPassword is the sign-in of a user whose password has been matched.
+func byPassword(c *route.Call, u *accounts.User) accounts.SignIn {
+	in := signInOf(c, u.ID)
+	in.PasswordHash = u.PasswordHash
+	return in
+}
+
+func signInOf(c *route.Call, user int64) accounts.SignIn {
+	return accounts.SignIn{User: user, ClientAddress: c.Client.String(), UserAgent: agentOf(c)}
+}
+
+// agentOf is the User-Agent as a table can keep it.
+func agentOf(c *route.Call) string {
+	agent := strings.ToValidUTF8(strings.ReplaceAll(c.UserAgent, "\x00", ""), "")
+	return strings.ToValidUTF8(agent[:min(len(agent), agentMax)], "") // the cut may have split a letter
+}
+
+// signIn opens a session for somebody who has proven to be a user, or asks for
+// the second factor.
+func (h *Handlers) signIn(c *route.Call, u *accounts.User, in accounts.SignIn) (*api.SignIn, error) {
+	if u.TwoFactor {
+		return h.challenge(c, u, in)
+	}
+	s, err := h.openSession(c, u, in)
+	if err != nil {
+		return nil, err
+	}
+	return &api.SignIn{User: &s.User, AccessToken: s.AccessToken, RefreshToken: s.RefreshToken, ExpiresIn: s.ExpiresIn}, nil
+}
+
+func (h *Handlers) openSession(c *route.Call, u *accounts.User, in accounts.SignIn) (*api.Session, error) {
+	id, err := h.Accounts.OpenSession(c.Context, in)
+	if errors.Is(err, accounts.ErrPasswordChanged) {
+		return nil, wrongPassword
+	}
+	if err != nil {
+		return nil, err
+	}
+	return h.sessionOf(c, u, id)
+}
+
+// sessionOf is the answer that brings a new session.
+func (h *Handlers) sessionOf(c *route.Call, u *accounts.User, id uuid.UUID) (*api.Session, error) {
+	t, err := h.tokens(c, u.ID, id, accounts.FirstGeneration)
+	if err != nil {
+		return nil, err
+	}
+	member, err := h.Accounts.Memberships(c.Context, u.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &api.Session{User: userView(u, member), AccessToken: t.AccessToken, RefreshToken: t.RefreshToken, ExpiresIn: t.ExpiresIn}, nil
+}
+
+// tokens are a session's, of a generation.
+func (h *Handlers) tokens(c *route.Call, user int64, session uuid.UUID, generation uint32) (*api.Tokens, error) {
+	access, err := h.signAccess(c.Context, user, session.String(), c.Now)
+	if err != nil {
+		return nil, err
+	}
+	return &api.Tokens{AccessToken: access, RefreshToken: h.Secrets.RefreshToken(session, generation), ExpiresIn: int(accessLife / time.Second)}, nil
+}
+
+func (h *Handlers) refresh(c *route.Call, in *api.Refresh) (*api.Tokens, error) {
+	over := &engine.Refusal{Code: engine.Unauthorized, Message: "The refresh token is not valid, or no longer."}
+	id, generation, ok := h.Secrets.ParseRefresh(in.RefreshToken)
+	if !ok {
+		return nil, over
+	}
+	user, next, err := h.Accounts.Refresh(c.Context, id, generation, c.Client.String(), agentOf(c))
+	if errors.Is(err, accounts.ErrSessionOver) {
+		h.changed(sessionSubject(id))
+		return nil, over
+	}
+	if err != nil {
+		return nil, err
+	}
+	return h.tokens(c, user, id, next)
+}
+
+// logout ends the session of a refresh token of any generation, or, without one, the
+// session of the request's access token. A token that is none has no session to end,
+// which is what was asked for.
+func (h *Handlers) logout(c *route.Call, in *api.Logout) (*api.LoggedOut, error) {
+	id, _, ok := h.Secrets.ParseRefresh(in.RefreshToken)
+	if in.RefreshToken == "" && c.Principal.Session != "" {
+		var err error
+		if id, err = uuid.Parse(c.Principal.Session); err != nil {
+			return nil, err
+		}
+		ok = true
+	}
+	if ok {
+		if err := h.Accounts.Revoke(c.Context, id); err != nil {
+			return nil, err
+		}
+		h.changed(sessionSubject(id))
+	}
+	return &api.LoggedOut{LoggedOut: true}, nil
+}
+
+func (h *Handlers) logoutAll(c *route.Call, _ *route.None) (*api.LoggedOut, error) {
+	if err := h.Accounts.SignOut(c.Context, c.Principal.User); err != nil {
+		return nil, err
+	}
+	h.changed(route.UserSubject(c.Principal.User))
+	return &api.LoggedOut{LoggedOut: true}, nil
+}
+
+// The subjects of changes (accounts.Change).
+func sessionSubject(id uuid.UUID) string { return "session/" + id.String() }
+
+func (h *Handlers) sessions(c *route.Call, _ *route.None) (*api.Sessions, error) {
+	all, err := h.Accounts.Sessions(c.Context, c.Principal.User)
+	if err != nil {
+		return nil, err
+	}
+	out := &api.Sessions{Items: make([]api.OpenSession, 0, len(all))}
+	for _, s := range all {
+		out.Items = append(out.Items, api.OpenSession{
+			ID: s.ID.String(), Current: s.ID.String() == c.Principal.Session, ClientAddress: s.ClientAddress, UserAgent: view.Optional(s.UserAgent),
+			CreatedAt: s.CreatedAt.UTC(), LastUsedAt: s.LastUsedAt.UTC(), ExpiresAt: s.ExpiresAt.UTC(),
+		})
+	}
+	return out, nil
+}
+
+// EnsureAdmin makes the administrator of the platform that the configuration
+// names.
+func (h *Handlers) EnsureAdmin(ctx context.Context, email, password string) error {
+	hash, err := h.hash(ctx, password)
+	if err != nil {
+		return fmt.Errorf("platform administrator: %w", err)
+	}
+	return h.Accounts.EnsureAdmin(ctx, route.NormalEmail(email), hash)
+}
+
+func userView(u *accounts.User, member []accounts.Membership) api.User {
+	v := api.User{
+		ID: u.PublicID, Email: u.Email, FirstName: u.FirstName, LastName: u.LastName,
+		Phone: view.Optional(u.Phone), Organizations: []api.Organization{}, CreatedAt: u.CreatedAt.UTC(),
+	}
+	for _, m := range member {
+		v.Organizations = append(v.Organizations, api.Organization{
+			ID: strconv.FormatInt(m.Org.ID, 10), PublicID: m.Org.PublicID, Name: m.Org.Name, Slug: m.Org.Slug, Role: m.Role,
+		})
+	}
+	return v
+}

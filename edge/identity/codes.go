@@ -1,0 +1,71 @@
+package identity
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"math/big"
+	"time"
+
+	"boxoffice/edge/api"
+	"boxoffice/edge/letters"
+	"boxoffice/edge/route"
+	"boxoffice/engine"
+	"boxoffice/persistence/accounts"
+	"boxoffice/persistence/mailqueue"
+)
+
+// codeDigits is the length of a login code.
+const codeDigits = 6
+
+// requestCode mails a login code to an address. Nothing here asks whether the
+// address has an account: the account is made by who brings the code.
+func (h *Handlers) requestCode(c *route.Call, in *api.CodeRequest) (*api.CodeSent, error) {
+	email, code := route.NormalEmail(in.Email), newCode()
+	wait, err := h.Accounts.RequestCode(c.Context, email, in.Name, h.Secrets.LoginCode(email, code))
+	if err != nil {
+		return nil, err
+	}
+	if wait > 0 {
+		return nil, &engine.Refusal{
+			Code: engine.RateLimited, Message: "A code has been sent to this address; wait before you ask for another.",
+			Retry: int((wait + time.Second - 1) / time.Second),
+		}
+	}
+	l := mailqueue.Mail{ID: mailqueue.NewID(), Template: mailqueue.LoginCode, To: email, Name: in.Name}
+	l.Secret = h.Secrets.Seal(letters.CodeSecret, []byte(l.ID), []byte(code))
+	if err := h.Mail.Add(c.Context, l); err != nil {
+		return nil, err
+	}
+	return &api.CodeSent{Sent: true, ExpiresIn: int(accounts.CodeLife / time.Second)}, nil
+}
+
+// newCode is a login code, each as likely as another.
+func newCode() string {
+	n, err := rand.Int(rand.Reader, big.NewInt(1_000_000))
+	if err != nil {
+		panic(err) // the system's randomness never fails
+	}
+	return fmt.Sprintf("%0*d", codeDigits, n)
+}
+
+func (h *Handlers) exchangeCode(c *route.Call, in *api.CodeExchange) (*api.SignIn, error) {
+	email := route.NormalEmail(in.Email)
+	u, taken, err := h.Accounts.ExchangeCode(c.Context, email, h.Secrets.LoginCode(email, in.Code))
+	switch {
+	case errors.Is(err, accounts.ErrCodeInvalid):
+		return nil, codeInvalid
+	case errors.Is(err, accounts.ErrCodeExpired):
+		return nil, &engine.Refusal{Code: engine.Unauthorized, Message: "The code can no longer be used; ask for another.", Details: route.Reason{Reason: "CODE_EXPIRED"}}
+	case err != nil:
+		return nil, err
+	}
+	if taken {
+		h.accountTaken(c.Context, u)
+	}
+	who := signInOf(c, u.ID)
+	who.EmailProven = true
+	return h.signIn(c, u, who)
+}
+
+var codeInvalid = &engine.Refusal{Code: engine.Unauthorized, Message: "The code is wrong.", Details: route.Reason{Reason: "CODE_INVALID"}}

@@ -1,0 +1,58 @@
+// Package identity is the area of people and credentials: accounts, sessions, second
+// factors, API keys and organizations, and the proof of who sends a request.
+package identity
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/dgraph-io/ristretto/v2"
+	"github.com/puzpuzpuz/xsync/v4"
+
+	"boxoffice/edge/api"
+	"boxoffice/edge/hasher"
+	"boxoffice/edge/secrets"
+	"boxoffice/persistence/accounts"
+	"boxoffice/persistence/apikeys"
+	"boxoffice/persistence/idempotency"
+	"boxoffice/persistence/mailqueue"
+)
+
+// Deps is what the handlers work with.
+type Deps struct {
+	Accounts *accounts.Store
+	APIKeys  *apikeys.Store
+	Replies  *idempotency.Store // old ones are deleted by the watch
+	Mail     *mailqueue.Queue
+	Hasher   *hasher.Hasher
+	Secrets  *secrets.Master
+	// ListBalances are an organization's wallets.
+	ListBalances func(ctx context.Context, org int64) ([]api.Wallet, error)
+	Env          string // live or test
+	Log          *slog.Logger
+}
+
+// Handlers answer the area's requests, and prove who sends one. They may be
+// called by any goroutine.
+type Handlers struct {
+	Deps
+	signing signing
+	proofs  *ristretto.Cache[string, *proof]
+	changes changes
+	used    uses
+}
+
+// Open makes the handlers. Close ends their cache.
+func Open(d Deps) (*Handlers, error) {
+	h := &Handlers{Deps: d}
+	h.changes.at = xsync.NewMap[string, time.Time]()
+	var err error
+	h.proofs, err = ristretto.NewCache(&ristretto.Config[string, *proof]{
+		NumCounters: 10 * proofMax, MaxCost: proofMax, BufferItems: 64, IgnoreInternalCost: true,
+	})
+	return h, err
+}
+
+// Close ends the cache of proofs.
+func (h *Handlers) Close() { h.proofs.Close() }

@@ -1,0 +1,157 @@
+package identity
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"strconv"
+
+	"boxoffice/edge/api"
+	"boxoffice/edge/route"
+	"boxoffice/edge/view"
+	"boxoffice/engine"
+	"boxoffice/persistence/accounts"
+	"boxoffice/persistence/mailqueue"
+)
+
+var noMember = &engine.Refusal{Code: engine.NotFound, Message: "No such member."}
+
+func (h *Handlers) getOrganization(c *route.Call, in *api.OrganizationID) (*api.OrganizationPage, error) {
+	org, err := route.FindOrganization(c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	p, err := h.Accounts.Profile(c.Context, org)
+	if err != nil {
+		return nil, err
+	}
+	if p == nil {
+		return nil, route.NoOrganization
+	}
+	wallets, err := h.ListBalances(c.Context, org)
+	if err != nil {
+		return nil, err
+	}
+	return &api.OrganizationPage{Organization: profileView(p), Wallets: wallets}, nil
+}
+
+func profileView(p *accounts.Profile) api.OrganizationProfile {
+	return api.OrganizationProfile{
+		ID: strconv.FormatInt(p.ID, 10), PublicID: p.PublicID, Name: p.Name, Slug: p.Slug,
+		Description: view.Optional(p.Description), Website: view.Optional(p.Website), ContactEmail: view.Optional(p.ContactEmail),
+		ContactPhone: view.Optional(p.ContactPhone), LogoURL: view.Optional(p.LogoURL), Type: p.Type, Verified: p.Verified, Status: p.Status,
+		SocialLinks: p.SocialLinks, PageTheme: p.PageTheme, CreatedAt: p.CreatedAt.UTC(),
+	}
+}
+
+func (h *Handlers) listMembers(c *route.Call, in *api.ListMembers) (*api.List[api.Member], error) {
+	org, err := route.FindOrganization(c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	cursor, err := route.ReadCursor(in.Cursor, math.MaxInt64)
+	if err != nil {
+		return nil, err
+	}
+	var after int64
+	if cursor != nil {
+		after = cursor[0]
+	}
+	members, err := h.Accounts.Members(c.Context, org, after, in.Limit+1)
+	if err != nil {
+		return nil, err
+	}
+	out := &api.List[api.Member]{Items: make([]api.Member, 0, in.Limit)}
+	for i := range members[:min(len(members), in.Limit)] {
+		out.Items = append(out.Items, *memberView(&members[i]))
+	}
+	if len(members) > in.Limit {
+		out.NextCursor = route.CursorOf(members[in.Limit-1].User)
+	}
+	return out, nil
+}
+
+// addMember makes somebody a member and tells them by mail.
+func (h *Handlers) addMember(c *route.Call, in *api.AddMember) (*api.Member, error) {
+	org, err := route.FindOrganization(c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	o, err := h.Accounts.Organization(c.Context, org)
+	if err != nil {
+		return nil, err
+	}
+	if o == nil {
+		return nil, route.NoOrganization
+	}
+	m, err := h.Accounts.AddMember(c.Context, org, c.Principal.User, accounts.NewMember{
+		Command: c.CommandID(), Email: route.NormalEmail(in.Email), Name: in.Name, Role: in.Role,
+	})
+	v, err := h.memberChanged(c, m, err)
+	if err != nil {
+		return nil, err
+	}
+	l := mailqueue.Mail{Template: mailqueue.Invitation, To: m.Email, Name: m.Name, Organization: o.Name, Role: m.Role}
+	l.Subject = fmt.Sprintf("%d/%d/%d", org, m.User, m.JoinedAt.UnixMicro()) // of the membership: a repeat finds the same
+	if err := h.Mail.Add(c.Context, l); err != nil {
+		return nil, err // a retry finds the member and queues it again
+	}
+	return v, nil
+}
+
+func (h *Handlers) updateMember(c *route.Call, in *api.UpdateMember) (*api.Member, error) {
+	org, err := h.ownMember(c, &in.MemberID)
+	if err != nil {
+		return nil, err
+	}
+	m, err := h.Accounts.SetRole(c.Context, org, c.Principal.User, in.UserID, in.Role)
+	return h.memberChanged(c, m, err)
+}
+
+func (h *Handlers) removeMember(c *route.Call, in *api.MemberID) (*api.Member, error) {
+	org, err := h.ownMember(c, in)
+	if err != nil {
+		return nil, err
+	}
+	m, err := h.Accounts.RemoveMember(c.Context, org, c.Principal.User, in.UserID)
+	return h.memberChanged(c, m, err)
+}
+
+// ownMember reads a path that names a member, and makes sure that the caller may
+// manage the organization.
+func (h *Handlers) ownMember(c *route.Call, in *api.MemberID) (int64, error) {
+	org, err := route.FindOrganization(c, in.ID)
+	if err == nil && !route.ValidUUID(in.UserID) {
+		err = noMember
+	}
+	return org, err
+}
+
+// memberChanged is the answer to a change of members: nil is a member that is not
+// there. Who was whose member is told to the log, for the day somebody asks.
+func (h *Handlers) memberChanged(c *route.Call, m *accounts.Member, err error) (*api.Member, error) {
+	conflict := func(text string) error { return &engine.Refusal{Code: engine.Conflict, Message: text} }
+	switch {
+	case errors.Is(err, accounts.ErrMember):
+		return nil, conflict("This person is a member already.")
+	case errors.Is(err, accounts.ErrLastOwner):
+		return nil, conflict("An organization keeps at least one owner; make somebody else an owner first.")
+	case errors.Is(err, accounts.ErrNotOwner):
+		return nil, &engine.Refusal{Code: engine.Forbidden, Message: "Only an owner makes, changes or removes an owner."}
+	case errors.Is(err, accounts.ErrNotAdmin): // any more
+		return nil, &engine.Refusal{Code: engine.Forbidden}
+	case err != nil:
+		return nil, err
+	case m == nil:
+		return nil, noMember
+	}
+	h.changed(route.UserSubject(m.User))
+	h.Log.LogAttrs(c.Context, slog.LevelInfo, "members changed", slog.String("operation", c.Op.ID), slog.Int64("actor", c.Principal.User),
+		slog.Int64("user", m.User), slog.String("role", m.Role), slog.String("request_id", c.RequestID))
+	return memberView(m), nil
+}
+
+func memberView(m *accounts.Member) *api.Member {
+	return &api.Member{UserID: m.PublicID, Email: m.Email, FullName: view.Optional(m.Name), Role: m.Role, JoinedAt: m.JoinedAt.UTC()}
+}

@@ -1,0 +1,152 @@
+package identity
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+
+	"boxoffice/edge/route"
+	"boxoffice/edge/secrets"
+	"boxoffice/edge/server"
+	"boxoffice/engine"
+	"boxoffice/persistence/apikeys"
+)
+
+const (
+	proofLife = time.Minute // a proof is trusted this long at most
+	proofMax  = 100_000     // proofs kept
+	keyPrefix = "vt_"
+)
+
+// proof is what a credential has been found to be. It is trusted until its life
+// or the credential ends, or a change of what it rests on is seen (watch.go).
+type proof struct {
+	principal route.Principal
+	allow     []netip.Prefix // addresses that may use it; empty: all
+	until     time.Time
+	at        time.Time // before the tables were read
+	rests     []string  // subjects of changes
+}
+
+// Authenticate proves a user's JWT or an organization's API key, or takes an
+// order token along for the handler to match.
+func (h *Handlers) Authenticate(ctx context.Context, c server.Credentials) (route.Principal, error) {
+	if c.Bearer == "" {
+		return route.Principal{Kinds: route.OrderToken, OrderToken: c.OrderToken}, nil
+	}
+	if len(c.Bearer) > maxToken {
+		return route.Principal{}, &engine.Refusal{Code: engine.Unauthorized}
+	}
+	sum := sha256.Sum256([]byte(c.Bearer))
+	key := string(sum[:])
+	p, ok := h.proofs.Get(key)
+	if !ok || !h.stands(p, c.Now) {
+		var err error
+		if p, err = h.prove(ctx, c, sum); err != nil {
+			return route.Principal{}, err
+		}
+		h.proofs.SetWithTTL(key, p, 1, proofLife)
+	}
+	if !p.until.IsZero() && !c.Now.Before(p.until) {
+		return route.Principal{}, &engine.Refusal{Code: engine.Unauthorized}
+	}
+	if len(p.allow) > 0 && !route.Within(p.allow, c.Client) {
+		return route.Principal{}, engine.Refuse(engine.Forbidden, route.Reason{Reason: "IP_NOT_ALLOWED"})
+	}
+	if p.principal.Kinds.Has(route.Key) {
+		h.used.note(p.principal.Key, c.Now)
+	}
+	principal := p.principal
+	principal.OrderToken = c.OrderToken
+	return principal, nil
+}
+
+func (h *Handlers) prove(ctx context.Context, c server.Credentials, sum [sha256.Size]byte) (*proof, error) {
+	at := time.Now()
+	var p *proof
+	var err error
+	if strings.HasPrefix(c.Bearer, keyPrefix) {
+		p, err = h.proveKey(ctx, c, sum)
+	} else {
+		p, err = h.proveUser(ctx, c)
+	}
+	if err == nil {
+		p.at = at
+	}
+	return p, err
+}
+
+// proveUser checks an access token, that its session stands, and what its user
+// may do.
+func (h *Handlers) proveUser(ctx context.Context, c server.Credentials) (*proof, error) {
+	cl, err := h.parseAccess(ctx, c.Bearer)
+	if err != nil {
+		return nil, err
+	}
+	user, err := strconv.ParseInt(cl.Subject, 10, 64)
+	if err != nil {
+		return nil, &engine.Refusal{Code: engine.Unauthorized}
+	}
+	s, err := h.Accounts.Principal(ctx, user, cl.Session)
+	if err != nil {
+		return nil, err
+	}
+	if !s.Alive {
+		return nil, &engine.Refusal{Code: engine.Unauthorized}
+	}
+	p := &proof{
+		principal: route.Principal{Kinds: route.User, User: user, Email: s.Email, EmailProven: s.EmailProven, Session: cl.Session},
+		until:     cl.ExpiresAt.Add(accessLeeway),
+		rests:     []string{"session/" + cl.Session, "user/" + cl.Subject, "signing"},
+	}
+	for i, org := range s.Orgs {
+		p.principal.Kinds |= route.Member
+		p.principal.Grants = append(p.principal.Grants, route.Grant{Org: org, Role: s.Roles[i], Scopes: route.RoleScopes(s.Roles[i])})
+	}
+	if s.PlatformAdmin {
+		p.principal.Kinds |= route.Admin
+	}
+	return p, nil
+}
+
+// proveKey checks an API key of this environment.
+func (h *Handlers) proveKey(ctx context.Context, c server.Credentials, sum [sha256.Size]byte) (*proof, error) {
+	env, publicID, ok := secrets.ParseAPIKey(c.Bearer)
+	if !ok {
+		return nil, &engine.Refusal{Code: engine.Unauthorized}
+	}
+	if env != h.Env {
+		return nil, &engine.Refusal{Code: engine.WrongEnv}
+	}
+	k, err := h.APIKeys.ByPublicID(ctx, publicID)
+	if err != nil {
+		return nil, err
+	}
+	if k == nil || !k.Proves(sum) || k.Environment != env || !k.Live(c.Now) {
+		return nil, &engine.Refusal{Code: engine.Unauthorized}
+	}
+	return &proof{principal: keyPrincipal(k), allow: k.Allowlist, until: ending(k), rests: []string{fmt.Sprintf("key/%d", k.ID)}}, nil
+}
+
+func keyPrincipal(k *apikeys.Key) route.Principal {
+	scopes := route.AllScopes
+	if k.Scopes != nil {
+		scopes = route.ScopesOf(k.Scopes)
+	}
+	p := route.Principal{Kinds: route.Key, Key: k.ID, Grants: []route.Grant{{Org: k.Org, Scopes: scopes}}}
+	if k.StrictPerMinute != nil {
+		p.Strict = *k.StrictPerMinute
+	}
+	return p
+}
+
+func ending(k *apikeys.Key) time.Time {
+	if k.ExpiresAt == nil {
+		return time.Time{}
+	}
+	return *k.ExpiresAt
+}

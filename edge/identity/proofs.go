@@ -1,0 +1,98 @@
+package identity
+
+import (
+	"context"
+	"crypto/sha256"
+
+	"github.com/google/uuid"
+
+	"boxoffice/edge/api"
+	"boxoffice/edge/route"
+	"boxoffice/engine"
+	"boxoffice/persistence/accounts"
+	"boxoffice/persistence/mailqueue"
+)
+
+// needProven refuses a session whose user has not proven to have the mailbox of the
+// account's address.
+func needProven(c *route.Call) error {
+	if !c.Principal.EmailProven {
+		return emailNotProven
+	}
+	return nil
+}
+
+var emailNotProven = &engine.Refusal{
+	Code: engine.Forbidden, Message: "Confirm your e-mail address first: by the link that was mailed, or by signing in with a mailed code.",
+	Details: route.Reason{Reason: "EMAIL_NOT_PROVEN"},
+}
+
+// requestConfirmation mails a new link that confirms the address of the caller's
+// account. Whether one is due is found out when the mail is written.
+func (h *Handlers) requestConfirmation(c *route.Call, _ *route.None) (*api.Sent, error) {
+	if err := h.Mail.Add(c.Context, mailqueue.Mail{Template: mailqueue.EmailConfirmation, To: c.Principal.Email}); err != nil {
+		return nil, err
+	}
+	return &api.Sent{Sent: true}, nil
+}
+
+// confirmEmail proves that the mailbox and the account are one person's: the link
+// was mailed to the one, and the password or a session is the other's. The link
+// alone does not, because whoever gets it may not be who registered the address.
+func (h *Handlers) confirmEmail(c *route.Call, in *api.ConfirmEmail) (*api.EmailConfirmed, error) {
+	hash := sha256.Sum256([]byte(in.Token))
+	u, err := h.Accounts.Confirmation(c.Context, hash)
+	if err != nil {
+		return nil, err
+	}
+	if u == nil {
+		return nil, linkOver
+	}
+	by, err := h.ownerOf(c, u, in.Password)
+	if err != nil {
+		return nil, err
+	}
+	confirmed, err := h.Accounts.ConfirmEmail(c.Context, hash, by)
+	if err != nil {
+		return nil, err
+	}
+	if !confirmed {
+		return nil, linkOver
+	}
+	h.changed(route.UserSubject(u.ID))
+	return &api.EmailConfirmed{Confirmed: true}, nil
+}
+
+var linkOver = &engine.Refusal{Code: engine.Unauthorized, Message: "The link is not valid, or no longer.", Details: route.Reason{Reason: "TOKEN_EXPIRED"}}
+
+// ownerOf is what the caller shows to own an account: the password, or else the
+// session of the request.
+func (h *Handlers) ownerOf(c *route.Call, u *accounts.User, password string) (by accounts.Owner, err error) {
+	if password == "" {
+		if c.Principal.User != u.ID {
+			return by, &engine.Refusal{Code: engine.Unauthorized, Message: "The account's password is required, or one of its sessions.", Details: route.Reason{Reason: "PASSWORD_REQUIRED"}}
+		}
+		by.Session, err = uuid.Parse(c.Principal.Session)
+		return by, err
+	}
+	hash := u.PasswordHash
+	if hash == "" {
+		hash = h.noHash(u.Email)
+	}
+	same, err := h.matches(c.Context, hash, password)
+	if err != nil {
+		return by, err
+	}
+	if !same || u.PasswordHash == "" {
+		return by, wrongPassword
+	}
+	by.PasswordHash = u.PasswordHash
+	return by, nil
+}
+
+// accountTaken makes this node forget the sessions that ended when somebody proved
+// the mailbox of an account that had been made without, and tells them of it.
+func (h *Handlers) accountTaken(ctx context.Context, u *accounts.User) {
+	h.changed(route.UserSubject(u.ID))
+	h.notify(ctx, mailqueue.Mail{Template: mailqueue.AccountTaken, To: u.Email, Name: u.Name()})
+}

@@ -1,0 +1,186 @@
+package identity
+
+import (
+	"context"
+	"crypto/ed25519"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"boxoffice/edge/api"
+	"boxoffice/engine"
+)
+
+const (
+	accessLife   = 15 * time.Minute
+	accessLeeway = 30 * time.Second
+	accessType   = "at+jwt" // RFC 9068 section 2.1
+	issuer       = "boxoffice"
+	maxToken     = 4 << 10
+	keyPause     = time.Second // between two looks for a key that is not known
+)
+
+// claims are those of an access token.
+type claims struct {
+	Session string `json:"sid"`
+	jwt.RegisteredClaims
+}
+
+// signing is the keys of access tokens: the current one, and the one before it,
+// whose tokens are still good.
+type signing struct {
+	keys atomic.Pointer[signingKeys]
+	mu   sync.Mutex // one look at the table at a time
+}
+
+// signingKeys are the two live keys, as they were in the table at a time.
+type signingKeys struct {
+	number   int // of the current key
+	current  ed25519.PrivateKey
+	previous ed25519.PublicKey // nil before the first rotation
+	read     time.Time
+}
+
+// keyID is a key's kid.
+func keyID(number int) string { return "k" + strconv.Itoa(number) }
+
+// public is the live key of a number, or nil.
+func (k *signingKeys) public(number int) ed25519.PublicKey {
+	switch {
+	case k == nil:
+		return nil
+	case number == k.number:
+		return k.current.Public().(ed25519.PublicKey) //nolint:errcheck,forcetypeassert // Public says so
+	case number == k.number-1:
+		return k.previous
+	}
+	return nil
+}
+
+// reloadSigning reads which keys are live. A watcher calls it when the table has
+// changed.
+func (h *Handlers) reloadSigning(ctx context.Context) error {
+	h.signing.mu.Lock()
+	defer h.signing.mu.Unlock()
+	return h.readSigning(ctx)
+}
+
+func (h *Handlers) readSigning(ctx context.Context) error {
+	read := time.Now()
+	n, err := h.Accounts.SigningKey(ctx)
+	if err != nil {
+		return err
+	}
+	k := &signingKeys{number: n, current: h.Secrets.SigningKey(n), read: read}
+	if n > 1 {
+		k.previous = h.Secrets.SigningKey(n - 1).Public().(ed25519.PublicKey) //nolint:errcheck,forcetypeassert // Public says so
+	}
+	h.signing.keys.Store(k)
+	return nil
+}
+
+// signingKeys returns the live keys, read again if the known ones do not reach
+// up to a number: another node may sign with a newer key already. Forgers make
+// up numbers too, so the table is read for it once in keyPause at most.
+func (h *Handlers) signingKeys(ctx context.Context, number int) (*signingKeys, error) {
+	fresh := func() *signingKeys {
+		if k := h.signing.keys.Load(); k != nil && (number <= k.number || time.Since(k.read) < keyPause) {
+			return k
+		}
+		return nil
+	}
+	if k := fresh(); k != nil {
+		return k, nil
+	}
+	h.signing.mu.Lock()
+	defer h.signing.mu.Unlock()
+	if k := fresh(); k != nil {
+		return k, nil
+	}
+	if err := h.readSigning(ctx); err != nil {
+		return nil, err
+	}
+	return h.signing.keys.Load(), nil
+}
+
+// parseAccess checks an access token by itself: signature, kind, issuer,
+// environment and time. Whether its session stands, the table says.
+func (h *Handlers) parseAccess(ctx context.Context, token string) (*claims, error) {
+	if len(token) > maxToken {
+		return nil, engine.Refuse(engine.Unauthorized, nil)
+	}
+	var away error // of the table, which is not the caller's fault
+	cl := new(claims)
+	_, err := jwt.ParseWithClaims(token, cl, func(t *jwt.Token) (any, error) {
+		if t.Header["typ"] != accessType {
+			return nil, errors.New("not an access token")
+		}
+		kid, _ := t.Header["kid"].(string)
+		n, err := strconv.Atoi(strings.TrimPrefix(kid, "k"))
+		if err != nil || kid != keyID(n) {
+			return nil, errors.New("not a key of ours")
+		}
+		k, err := h.signingKeys(ctx, n)
+		if err != nil {
+			away = err
+			return nil, err
+		}
+		if p := k.public(n); p != nil {
+			return p, nil
+		}
+		return nil, errors.New("not a live key")
+	}, jwt.WithValidMethods([]string{jwt.SigningMethodEdDSA.Alg()}), jwt.WithExpirationRequired(),
+		jwt.WithIssuer(issuer), jwt.WithAudience(h.Env), jwt.WithLeeway(accessLeeway))
+	if away != nil {
+		return nil, away
+	}
+	if err != nil || cl.Session == "" || cl.Subject == "" {
+		return nil, engine.Refuse(engine.Unauthorized, nil)
+	}
+	return cl, nil
+}
+
+// signAccess makes the access token of a user's session.
+func (h *Handlers) signAccess(ctx context.Context, user int64, session string, now time.Time) (string, error) {
+	k, err := h.signingKeys(ctx, 0)
+	if err != nil {
+		return "", err
+	}
+	t := jwt.NewWithClaims(jwt.SigningMethodEdDSA, claims{
+		Session: session,
+		RegisteredClaims: jwt.RegisteredClaims{
+			Issuer: issuer, Audience: jwt.ClaimStrings{h.Env}, Subject: strconv.FormatInt(user, 10),
+			IssuedAt: jwt.NewNumericDate(now), ExpiresAt: jwt.NewNumericDate(now.Add(accessLife)),
+		},
+	})
+	t.Header["typ"], t.Header["kid"] = accessType, keyID(k.number)
+	access, err := t.SignedString(k.current)
+	if err != nil {
+		return "", fmt.Errorf("sign access token: %w", err)
+	}
+	return access, nil
+}
+
+// KeySet is the public halves of the live keys (RFC 7517), for services beside
+// this one that check our access tokens themselves.
+func (h *Handlers) KeySet(ctx context.Context) (*api.KeySet, error) {
+	k, err := h.signingKeys(ctx, 0)
+	if err != nil {
+		return nil, err
+	}
+	set := new(api.KeySet)
+	for n := k.number; n > 0 && n > k.number-2; n-- {
+		set.Keys = append(set.Keys, api.Key{
+			Type: "OKP", Curve: "Ed25519", Use: "sig", Algorithm: jwt.SigningMethodEdDSA.Alg(), ID: keyID(n),
+			X: base64.RawURLEncoding.EncodeToString(k.public(n)),
+		})
+	}
+	return set, nil
+}

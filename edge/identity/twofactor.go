@@ -1,0 +1,207 @@
+package identity
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base32"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pquerna/otp"
+	"github.com/pquerna/otp/hotp"
+	"github.com/pquerna/otp/totp"
+
+	"boxoffice/edge/api"
+	"boxoffice/edge/route"
+	"boxoffice/engine"
+	"boxoffice/persistence/accounts"
+	"boxoffice/persistence/mailqueue"
+)
+
+// One-time codes (RFC 6238) and recovery codes (docs/rules.md, Credentials).
+const (
+	otpStep       = 30 // seconds
+	otpSkew       = 1  // steps that a device's clock may be off
+	otpSecret     = 20 // bytes
+	recoveryCount = 10
+	recoveryBytes = 15
+	recoveryGroup = 6 // letters
+	sealOTP       = "totp"
+)
+
+// challenge asks for the second factor of a sign-in.
+func (h *Handlers) challenge(c *route.Call, u *accounts.User, in accounts.SignIn) (*api.SignIn, error) {
+	token, hash := newToken()
+	err := h.Accounts.OpenChallenge(c.Context, hash, in)
+	if errors.Is(err, accounts.ErrPasswordChanged) {
+		return nil, wrongPassword
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &api.SignIn{RequiresTwoFactor: true, ChallengeToken: token, Email: u.Email}, nil
+}
+
+// verifyTwoFactor answers a challenge, and opens the session that waits for it.
+func (h *Handlers) verifyTwoFactor(c *route.Call, in *api.TwoFactorVerify) (*api.Session, error) {
+	hash := sha256.Sum256([]byte(in.ChallengeToken))
+	user, err := h.Accounts.TryChallenge(c.Context, hash)
+	if err != nil {
+		return nil, factorRefusal(err)
+	}
+	f, err := h.factor(c, user, in.Code)
+	if err != nil {
+		return nil, err
+	}
+	id, err := h.Accounts.PassChallenge(c.Context, hash, f, signInOf(c, user))
+	if err != nil {
+		return nil, factorRefusal(err)
+	}
+	u, err := h.Accounts.User(c.Context, user)
+	if err != nil {
+		return nil, err
+	}
+	return h.sessionOf(c, u, id)
+}
+
+// factor reads a second factor that a user shows. A one-time code has been found
+// right; of a recovery code that is left to the table.
+func (h *Handlers) factor(c *route.Call, user int64, code string) (accounts.Factor, error) {
+	code = strings.ToUpper(strings.NewReplacer("-", "", " ", "").Replace(code))
+	if len(code) != codeDigits {
+		sum := sha256.Sum256([]byte(code))
+		return accounts.Factor{Recovery: sum[:]}, nil
+	}
+	sealed, err := h.Accounts.Guess(c.Context, user)
+	if err != nil {
+		return accounts.Factor{}, factorRefusal(err)
+	}
+	step, ok, err := h.checkOTP(user, sealed, code, c.Now)
+	if err == nil && !ok {
+		err = codeInvalid
+	}
+	return accounts.Factor{Step: step}, err
+}
+
+// factorRefusal is what a client is told about the store's errors.
+func factorRefusal(err error) error {
+	switch {
+	case errors.Is(err, accounts.ErrCodeInvalid):
+		return codeInvalid
+	case errors.Is(err, accounts.ErrChallengeOver), errors.Is(err, accounts.ErrPasswordChanged):
+		return &engine.Refusal{Code: engine.Unauthorized, Message: "Sign in again.", Details: route.Reason{Reason: "CHALLENGE_EXPIRED"}}
+	case errors.Is(err, accounts.ErrGuesses):
+		return &engine.Refusal{Code: engine.RateLimited, Message: "Too many wrong codes; wait, or use a recovery code.", Retry: int(accounts.GuessTime / time.Second)}
+	case errors.Is(err, accounts.ErrUnproven):
+		return emailNotProven
+	case errors.Is(err, accounts.ErrTwoFactor):
+		return &engine.Refusal{Code: engine.Conflict, Message: "Two-factor authentication is not in a state for that."}
+	}
+	return err
+}
+
+// checkOTP finds the step that a one-time code is of, near to now.
+func (h *Handlers) checkOTP(user int64, sealed []byte, code string, now time.Time) (step int64, ok bool, err error) {
+	secret, err := h.Secrets.Open(sealOTP, otpContext(user), sealed)
+	if err != nil {
+		return 0, false, err
+	}
+	current := now.Unix() / otpStep
+	for step := current - otpSkew; step <= current+otpSkew; step++ {
+		want, err := hotp.GenerateCodeCustom(string(secret), uint64(step), hotp.ValidateOpts{Digits: otp.DigitsSix, Algorithm: otp.AlgorithmSHA1})
+		if err != nil {
+			return 0, false, fmt.Errorf("one-time code: %w", err)
+		}
+		if subtle.ConstantTimeCompare([]byte(want), []byte(code)) == 1 {
+			return step, true, nil
+		}
+	}
+	return 0, false, nil
+}
+
+// otpContext binds a sealed secret to its user.
+func otpContext(user int64) []byte { return strconv.AppendInt(nil, user, 10) }
+
+func (h *Handlers) enrollTwoFactor(c *route.Call, _ *route.None) (*api.TwoFactorSecret, error) {
+	if err := needProven(c); err != nil {
+		return nil, err
+	}
+	key, err := totp.Generate(totp.GenerateOpts{
+		Issuer: "Boxoffice", AccountName: c.Principal.Email, Period: otpStep, SecretSize: otpSecret,
+		Digits: otp.DigitsSix, Algorithm: otp.AlgorithmSHA1,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("one-time code secret: %w", err)
+	}
+	user := c.Principal.User
+	if err := h.Accounts.Enroll(c.Context, user, h.Secrets.Seal(sealOTP, otpContext(user), []byte(key.Secret()))); err != nil {
+		return nil, factorRefusal(err)
+	}
+	return &api.TwoFactorSecret{Secret: key.Secret(), OTPAuthURL: key.URL()}, nil
+}
+
+func (h *Handlers) activateTwoFactor(c *route.Call, in *api.TwoFactorCode) (*api.RecoveryCodes, error) {
+	if err := needProven(c); err != nil {
+		return nil, err
+	}
+	user := c.Principal.User
+	sealed, err := h.Accounts.Enrolled(c.Context, user)
+	if err != nil {
+		return nil, err
+	}
+	if sealed == nil {
+		return nil, factorRefusal(accounts.ErrTwoFactor)
+	}
+	step, ok, err := h.checkOTP(user, sealed, in.Code, c.Now)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, codeInvalid
+	}
+	codes, hashes := newRecoveryCodes()
+	if err := h.Accounts.Activate(c.Context, user, sealed, step, hashes); err != nil {
+		return nil, factorRefusal(err)
+	}
+	h.factorChanged(c, true)
+	return &api.RecoveryCodes{RecoveryCodes: codes}, nil
+}
+
+func (h *Handlers) disableTwoFactor(c *route.Call, in *api.TwoFactorCode) (*api.TwoFactorState, error) {
+	f, err := h.factor(c, c.Principal.User, in.Code)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.Accounts.Disable(c.Context, c.Principal.User, f); err != nil {
+		return nil, factorRefusal(err)
+	}
+	h.factorChanged(c, false)
+	return &api.TwoFactorState{TwoFactorEnabled: false}, nil
+}
+
+func (h *Handlers) factorChanged(c *route.Call, on bool) {
+	h.changed(route.UserSubject(c.Principal.User))
+	h.notify(c.Context, mailqueue.Mail{Template: mailqueue.TwoFactorChanged, To: c.Principal.Email, On: on})
+}
+
+// newRecoveryCodes are codes as people write them down, and what is stored of
+// them.
+func newRecoveryCodes() (codes []string, hashes [][]byte) {
+	for range recoveryCount {
+		var b [recoveryBytes]byte
+		_, _ = rand.Read(b[:]) // never fails
+		code := base32.StdEncoding.EncodeToString(b[:])
+		sum := sha256.Sum256([]byte(code))
+		hashes = append(hashes, sum[:])
+		var groups []string
+		for i := 0; i < len(code); i += recoveryGroup {
+			groups = append(groups, code[i:i+recoveryGroup])
+		}
+		codes = append(codes, strings.Join(groups, "-"))
+	}
+	return codes, hashes
+}

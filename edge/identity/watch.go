@@ -1,0 +1,208 @@
+package identity
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/puzpuzpuz/xsync/v4"
+
+	"boxoffice/persistence/panics"
+)
+
+// What a proof rests on may change on any node: a key is revoked, a session
+// ended, a role taken away. The tables note every change, and each node asks for
+// the notes twice in a second; a proof that is older than a change of what it
+// rests on is made again. A change is effective on every node within a second:
+// when a node has not been able to ask for that long, it trusts no proof that
+// old.
+const (
+	watchEvery = 400 * time.Millisecond
+	watchTrust = time.Second
+	watchBack  = 10 * time.Second // a note may become visible late
+	watchCall  = 2 * time.Second
+	touchEvery = 10 * time.Second // how often the last use of keys is written
+	pruneEvery = time.Hour
+)
+
+// changes are the subjects that changed lately, with the time at which this node
+// saw it.
+type changes struct {
+	at      *xsync.Map[string, time.Time]
+	mu      sync.Mutex
+	checked time.Time // everything committed before it has been seen
+}
+
+// stands says whether a proof still holds.
+func (h *Handlers) stands(p *proof, now time.Time) bool {
+	for _, subject := range p.rests {
+		if at, changed := h.changes.at.Load(subject); changed && !at.Before(p.at) {
+			return false
+		}
+	}
+	h.changes.mu.Lock()
+	checked := h.changes.checked
+	h.changes.mu.Unlock()
+	return now.Sub(checked) < watchTrust || now.Sub(p.at) < watchTrust
+}
+
+// changed makes this node forget at once what it has proven about a subject.
+func (h *Handlers) changed(subject string) { h.changes.at.Store(subject, time.Now()) }
+
+// uses are the last uses of API keys that are not written yet.
+type uses struct {
+	mu   sync.Mutex
+	last map[int64]time.Time
+}
+
+// note keeps the use of a key, to the second.
+func (u *uses) note(key int64, at time.Time) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if at.Sub(u.last[key]) >= time.Second {
+		if u.last == nil {
+			u.last = make(map[int64]time.Time)
+		}
+		u.last[key] = at
+	}
+}
+
+// take returns what is not written yet, and forgets it.
+func (u *uses) take() map[int64]time.Time {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	taken := u.last
+	u.last = nil
+	return taken
+}
+
+// giveBack keeps uses that could not be written.
+func (u *uses) giveBack(last map[int64]time.Time) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.last != nil {
+		maps.Copy(last, u.last)
+	}
+	u.last = last
+}
+
+// Watch follows the changes of credentials for a desk, and writes what the desk
+// notes lazily. Its goroutine ends with Stop.
+type Watch struct {
+	*Handlers
+	seen   map[int64]time.Time // notes, until they are too old to be shown again
+	cancel context.CancelFunc
+	done   chan struct{}
+}
+
+// StartWatch begins. The first look at the changes has been taken when it
+// returns, or has failed: then no proof is trusted for longer than watchTrust.
+func StartWatch(h *Handlers) *Watch {
+	ctx, cancel := context.WithCancel(context.Background())
+	w := &Watch{Handlers: h, seen: make(map[int64]time.Time), cancel: cancel, done: make(chan struct{})}
+	w.look(ctx)
+	go w.run(ctx)
+	return w
+}
+
+// Stop ends it, and writes what was noted.
+func (w *Watch) Stop(ctx context.Context) error {
+	w.cancel()
+	<-w.done
+	w.touch(ctx)
+	return nil
+}
+
+func (w *Watch) run(ctx context.Context) {
+	defer close(w.done)
+	every := func(d time.Duration) *time.Ticker { return time.NewTicker(d) }
+	look, touch, prune := every(watchEvery), every(touchEvery), every(pruneEvery)
+	defer look.Stop()
+	defer touch.Stop()
+	defer prune.Stop()
+	item := func(do func(context.Context)) {
+		panics.Do(w.Log, "watch of credentials", func() { do(ctx) })
+	}
+	for {
+		select {
+		case <-look.C:
+			item(w.look)
+		case <-touch.C:
+			item(w.touch)
+		case <-prune.C:
+			item(w.prune)
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// look asks for the changes of the last seconds and takes the new ones in.
+func (w *Watch) look(ctx context.Context) {
+	began := time.Now()
+	ctx, cancel := context.WithTimeout(ctx, watchCall)
+	defer cancel()
+	notes, err := w.Accounts.Changes(ctx, watchBack)
+	if err != nil {
+		w.failed(ctx, "read changes of credentials", err)
+		return
+	}
+	signing := false
+	for _, n := range notes {
+		if _, known := w.seen[n.ID]; known {
+			continue
+		}
+		w.seen[n.ID] = began
+		w.changed(n.Subject)
+		signing = signing || n.Subject == "signing"
+	}
+	if signing {
+		if err := w.reloadSigning(ctx); err != nil {
+			w.failed(ctx, "read signing keys", err)
+		}
+	}
+	w.changes.mu.Lock()
+	w.changes.checked = began
+	w.changes.mu.Unlock()
+	maps.DeleteFunc(w.seen, func(_ int64, at time.Time) bool { return began.Sub(at) > 2*watchBack })
+	for subject, at := range w.changes.at.All() {
+		if began.Sub(at) > proofLife+watchBack { // no proof is that old
+			w.changes.at.Delete(subject)
+		}
+	}
+}
+
+// touch writes the last uses of API keys.
+func (w *Watch) touch(ctx context.Context) {
+	last := w.used.take()
+	if len(last) == 0 {
+		return
+	}
+	if err := w.APIKeys.Touch(ctx, last); err != nil {
+		w.used.giveBack(last)
+		w.failed(ctx, "write the last use of API keys", err)
+	}
+}
+
+// prune deletes what nobody will ask for any more.
+func (w *Watch) prune(ctx context.Context) {
+	if err := w.Accounts.Prune(ctx); err != nil {
+		w.failed(ctx, "delete sessions and codes that have ended", err)
+	}
+	if err := w.Mail.Prune(ctx); err != nil {
+		w.failed(ctx, "forget counts of mails", err)
+	}
+	if err := w.Replies.Prune(ctx); err != nil {
+		w.failed(ctx, "delete old answers", err)
+	}
+}
+
+// failed tells of what will be tried again.
+func (w *Watch) failed(ctx context.Context, what string, err error) {
+	if !errors.Is(err, context.Canceled) { // the node stops
+		w.Log.LogAttrs(ctx, slog.LevelWarn, "the watch of credentials failed", slog.String("to", what), slog.Any("error", err))
+	}
+}

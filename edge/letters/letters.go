@@ -1,0 +1,387 @@
+// Package letters writes the mails that are due: it finds what each is about, as things
+// stand when it is sent. What a mail looks like is edge/mail.
+package letters
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"boxoffice/edge/api"
+	"boxoffice/edge/live"
+	"boxoffice/edge/mail"
+	"boxoffice/edge/route"
+	"boxoffice/edge/secrets"
+	"boxoffice/edge/view"
+	"boxoffice/engine"
+	"boxoffice/engine/event"
+	"boxoffice/engine/inventory"
+	"boxoffice/persistence/accounts"
+	"boxoffice/persistence/mailqueue"
+	"boxoffice/persistence/readmodel"
+)
+
+// Deps is what letters are written with.
+type Deps struct {
+	Read     *readmodel.Model
+	Accounts *accounts.Store
+	Known    *live.Events
+	Pages    *live.Pages
+	Feed     *live.Feed
+	Secrets  *secrets.Master
+	Mail     *mailqueue.Queue // where unpaid mails are counted
+	Sender   mail.Sender
+	BaseURL  string // how people reach the service
+}
+
+// Writer writes the mails that are due. It may be called by any goroutine.
+type Writer struct{ Deps }
+
+// New makes the writer.
+func New(d Deps) *Writer { return &Writer{d} }
+
+// CodeSecret is the label that login codes are sealed under in the queue.
+const CodeSecret = "letter"
+
+// TokenAfterEnd is how long after an event's end the links to its orders open them.
+const TokenAfterEnd = 30 * 24 * time.Hour
+
+// Carry writes a letter's mail, as things stand when it is sent, and sends it. It
+// is the mail queue's Send.
+func (h *Writer) Carry(ctx context.Context, l *mailqueue.Mail) (sent bool, err error) {
+	m, err := h.write(ctx, l)
+	if err != nil || m == nil {
+		return false, err
+	}
+	err = h.Sender.Send(ctx, *m)
+	if f, ok := errors.AsType[*mail.Failure](err); ok { // only its own words are fit to be kept
+		if err = errors.New(f.Error()); f.Permanent {
+			err = fmt.Errorf("%w: %w", mailqueue.ErrUndeliverable, err)
+		}
+	}
+	return err == nil, err
+}
+
+// write finds what a letter is about and makes the mail; nil when there is nothing
+// to say any more.
+func (h *Writer) write(ctx context.Context, l *mailqueue.Mail) (*mail.Message, error) {
+	to := mail.Envelope{ID: l.ID, To: l.To, Name: l.Name}
+	switch l.Template {
+	case mailqueue.LoginCode:
+		code, err := h.Secrets.Open(CodeSecret, []byte(l.ID), l.Secret)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", mailqueue.ErrUndeliverable, err) // sealed under another master key
+		}
+		return written(mail.LoginCode(to, string(code)), nil)
+	case mailqueue.PasswordReset:
+		return h.writeReset(ctx, to, l.Queued)
+	case mailqueue.EmailConfirmation:
+		return h.writeConfirmation(ctx, to, l.Queued)
+	case mailqueue.AccountTaken:
+		return written(mail.AccountTaken(to), nil)
+	case mailqueue.PasswordChanged:
+		return written(mail.PasswordChanged(to), nil)
+	case mailqueue.TwoFactorChanged:
+		return written(mail.TwoFactorChanged(to, l.On), nil)
+	case mailqueue.Invitation:
+		return written(mail.Invitation(to, l.Organization, l.Role), nil)
+	case mailqueue.WebhookDisabled:
+		return written(mail.WebhookDisabled(to, l.Organization, l.Endpoint, strconv.FormatInt(l.Webhook, 10), l.Gone), nil)
+	case mailqueue.OrderConfirmation, mailqueue.AttendeeTickets, mailqueue.OrderCancelled, mailqueue.RefundDue, mailqueue.RefundProcessed:
+		return h.writeOrder(ctx, l, to)
+	case mailqueue.EventChanged, mailqueue.EventCancelled:
+		return h.writeEvent(ctx, l, to)
+	}
+	return nil, fmt.Errorf("%w: no mail %q", mailqueue.ErrUndeliverable, l.Template)
+}
+
+func written(m mail.Message, err error) (*mail.Message, error) { return &m, err }
+
+// writeReset makes the mail for who has an account and has not asked too often.
+// The token is the letter's, so that another attempt brings the same link.
+func (h *Writer) writeReset(ctx context.Context, to mail.Envelope, asked time.Time) (*mail.Message, error) {
+	token := h.Secrets.ResetToken(to.ID)
+	u, err := h.Accounts.RequestReset(ctx, to.To, sha256.Sum256([]byte(token)), asked)
+	if err != nil || u == nil {
+		return nil, err
+	}
+	to.Name = u.Name()
+	// The part of a link behind # is sent to no server, so it is in no log.
+	return written(mail.PasswordReset(to, h.BaseURL+"/password/reset#token="+token), nil)
+}
+
+// writeConfirmation makes the mail for who has an account whose address is not
+// proven yet, in the way of writeReset. It does not say the name that was
+// registered: whoever reads it may not be who typed it.
+func (h *Writer) writeConfirmation(ctx context.Context, to mail.Envelope, asked time.Time) (*mail.Message, error) {
+	token := h.Secrets.ConfirmationToken(to.ID)
+	u, err := h.Accounts.RequestConfirmation(ctx, to.To, sha256.Sum256([]byte(token)), asked)
+	if err != nil || u == nil {
+		return nil, err
+	}
+	return written(mail.EmailConfirmation(to, h.BaseURL+"/email/confirm#token="+token), nil)
+}
+
+// writeOrder makes a mail to the buyer of an order.
+func (h *Writer) writeOrder(ctx context.Context, l *mailqueue.Mail, to mail.Envelope) (*mail.Message, error) {
+	id, err := engine.ParseID(l.Order)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", mailqueue.ErrUndeliverable, err)
+	}
+	read, err := h.Read.Order(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	p, err := h.Pages.Event(ctx, id.Event())
+	if err != nil {
+		return nil, err
+	}
+	o := &read.Order
+	to.To, to.Name = o.Email, o.Name
+	about := mail.Order{Number: secrets.OrderNumber(id), URL: h.orderURL(id, time.Now())}
+	e := h.EventMail(p.Event.Details, &p.Event, p.Org.Name)
+	if due, err := h.admitOrder(ctx, l, o, p.Event.Details.Org); err != nil || !due {
+		return nil, err
+	}
+	switch l.Template { //nolint:exhaustive // the mails to the buyer of an order
+	case mailqueue.OrderConfirmation:
+		if err := h.bought(ctx, &about, o, p); err != nil {
+			return nil, err
+		}
+		return written(mail.OrderConfirmation(to, &about, e))
+	case mailqueue.AttendeeTickets:
+		return h.writeAttendee(ctx, l, o, e)
+	case mailqueue.OrderCancelled:
+		return written(mail.OrderCancelled(to, &about, e), nil)
+	case mailqueue.RefundDue:
+		return written(mail.RefundDue(to, &about, e, Amount(l.Amount, o.Currency), l.Reason), nil)
+	}
+	if l.Refund >= len(o.Refunds) {
+		return nil, fmt.Errorf("%w: order %s has no refund %d", mailqueue.ErrUndeliverable, id, l.Refund)
+	}
+	return written(mail.RefundProcessed(to, &about, e, Amount(o.Refunds[l.Refund].Amount, o.Currency)), nil)
+}
+
+// admitOrder says whether a letter about an order is due still, and counts its mail
+// if nobody pays for that. Attendees are told even if the buyer's own mail has to wait.
+func (h *Writer) admitOrder(ctx context.Context, l *mailqueue.Mail, o *event.Order, org int64) (due bool, err error) {
+	to, unpaid := o.Email, o.Total == 0
+	switch l.Template { //nolint:exhaustive // the others follow from a payment
+	case mailqueue.OrderConfirmation:
+		if o.Status != event.Completed {
+			return false, nil // its tickets are void by now
+		}
+		if err := h.tellAttendees(ctx, o); err != nil {
+			return false, err
+		}
+		if o.Name != "" {
+			if err := h.Accounts.NoteBuyer(ctx, route.NormalEmail(o.Email), o.Name); err != nil {
+				return false, err
+			}
+		}
+	case mailqueue.AttendeeTickets:
+		if o.Status != event.Completed {
+			return false, nil
+		}
+		to, unpaid = l.To, true
+	case mailqueue.OrderCancelled:
+		unpaid = true // whatever it would have cost
+	default:
+		return true, nil
+	}
+	if !unpaid {
+		return true, nil
+	}
+	who := mailqueue.Unpaid{Recipient: route.NormalEmail(to)}
+	// The velocity rules bound what guests order, and not what the organization orders
+	// itself (Client 0), nor whom the lines name.
+	if o.Client == 0 || l.Template == mailqueue.AttendeeTickets && o.Total == 0 {
+		who.Organization = org
+	}
+	return true, h.Mail.Admit(ctx, l, who)
+}
+
+// orderURL is where the buyer of an order sees it, with a token that opens it for
+// some time from now on, even if the one of the order has ended.
+func (h *Writer) orderURL(id engine.OrderID, now time.Time) string {
+	return h.BaseURL + "/orders/" + id.String() + "?token=" + h.Secrets.RenewedToken(id, now.Add(TokenAfterEnd))
+}
+
+// bought adds what an order's confirmation says beside its number: its lines, its
+// sums and its tickets.
+func (h *Writer) bought(ctx context.Context, m *mail.Order, o *event.Order, p *live.Page) error {
+	where, err := h.Feed.Where(ctx, o)
+	if err != nil {
+		return err
+	}
+	m.Fees, m.Total, m.Count = Amount(o.Fees, o.Currency), Amount(o.Total, o.Currency), int(o.Tickets())
+	for i := range o.Lines {
+		l := &o.Lines[i]
+		line := mail.Line{Name: l.Name, Quantity: l.Quantity, Price: Amount(l.UnitPrice, o.Currency)}
+		if t := slices.IndexFunc(p.Types, func(t readmodel.TicketType) bool { return t.Ref.ID == l.Type }); t >= 0 {
+			line.Link, line.Note = h.Delivery(p.Event.Details, &p.Types[t].Details)
+		}
+		m.Lines = append(m.Lines, line)
+	}
+	codes := h.Secrets.Event(o.ID.Event())
+	records := view.Tickets(o, h.Known.PublicID(o.ID.Event()), codes, where)
+	for i := range records[:min(len(records), mail.MaxTickets)] {
+		m.Tickets = append(m.Tickets, ticketMail(&records[i], codes, o.FirstTicket+uint32(i)))
+	}
+	return nil
+}
+
+// ticketMail is a ticket as mails show it.
+func ticketMail(r *api.TicketRecord, codes *secrets.Codes, serial uint32) mail.Ticket {
+	t := mail.Ticket{Type: r.TierName, Code: codes.Code(serial, secrets.Version), Short: codes.Short(serial)}
+	if r.Holder.Name != nil {
+		t.Holder = *r.Holder.Name
+	}
+	if r.Seat != nil {
+		t.Section, t.Row, t.Seat = r.Seat.Section, r.Seat.Row, cmp.Or(r.Seat.Label, r.Seat.ID)
+	}
+	return t
+}
+
+// tellAttendees puts out a letter with their tickets for everybody whom the lines of
+// an order name beside its buyer: one for each address and order, ever.
+func (h *Writer) tellAttendees(ctx context.Context, o *event.Order) error {
+	told := map[string]bool{"": true, route.NormalEmail(o.Email): true}
+	for i := range o.Lines {
+		to := route.NormalEmail(o.Lines[i].AttendeeEmail)
+		if told[to] {
+			continue
+		}
+		told[to] = true
+		if err := h.Mail.Add(ctx, mailqueue.Mail{
+			Template: mailqueue.AttendeeTickets, Subject: o.ID.String() + "/" + to, Order: o.ID.String(), To: o.Lines[i].AttendeeEmail, Name: o.Lines[i].AttendeeName,
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeAttendee makes the mail with those tickets of an order that are an attendee's.
+func (h *Writer) writeAttendee(ctx context.Context, l *mailqueue.Mail, o *event.Order, e *mail.Event) (*mail.Message, error) {
+	where, err := h.Feed.Where(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	codes, about := h.Secrets.Event(o.ID.Event()), new(mail.Order)
+	records := view.Tickets(o, h.Known.PublicID(o.ID.Event()), codes, where)
+	for i := range records {
+		if route.NormalEmail(records[i].Holder.Email) != route.NormalEmail(l.To) {
+			continue
+		}
+		if about.Count++; about.Count <= mail.MaxTickets {
+			about.Tickets = append(about.Tickets, ticketMail(&records[i], codes, o.FirstTicket+uint32(i)))
+		}
+	}
+	return written(mail.AttendeeTickets(mail.Envelope{ID: l.ID, To: l.To, Name: l.Name}, about, e))
+}
+
+// Delivery is the link of a ticket type and what its buyers need there, as far as a
+// mail may have them: a file that we host for buyers, and its PIN, are behind the
+// order's link alone. A type of a digital product that has no link of its own is
+// delivered by the event's.
+func (h *Writer) Delivery(e *event.Details, t *inventory.Details) (link, note string) {
+	link, note = t.AccessURL, t.AccessNote
+	if link == "" && event.ProductType(e.Category) == event.ProductDigital {
+		link, note = e.OnlineLink, cmp.Or(note, e.OnlineNote)
+	}
+	if h.hosted(link) {
+		return "", ""
+	}
+	return link, note
+}
+
+// hosted says whether a link is to a file of ours.
+func (h *Writer) hosted(link string) bool {
+	return strings.HasPrefix(link, "/") || h.BaseURL != "" && strings.HasPrefix(link, h.BaseURL+"/media/")
+}
+
+// writeEvent makes a mail to somebody who has tickets of an event.
+func (h *Writer) writeEvent(ctx context.Context, l *mailqueue.Mail, to mail.Envelope) (*mail.Message, error) {
+	e, err := h.Read.EventByNumber(ctx, l.Event)
+	if err != nil {
+		return nil, err
+	}
+	o, err := h.Accounts.Organization(ctx, e.Details.Org)
+	if err != nil {
+		return nil, err
+	}
+	organizer := ""
+	if o != nil {
+		organizer = o.Name
+	}
+	now := h.EventMail(e.Details, &e, organizer)
+	if l.Template == mailqueue.EventCancelled {
+		return written(mail.EventCancelled(to, now, l.Reason), nil)
+	}
+	if l.Was == nil || *l.Was == mailqueue.KnownOf(e.Details) || e.Status == event.StatusCancelled {
+		return nil, nil //nolint:nilnil // what was to be told is not so any more
+	}
+	was := *e.Details
+	w := l.Was
+	was.Title, was.StartAt, was.EndAt, was.Timezone = w.Title, w.StartAt, w.EndAt, w.Timezone
+	was.VenueName, was.VenueAddress, was.VenueCity, was.VenueCountry = w.Venue, w.Address, w.City, w.Country
+	if was.VenueType = "physical"; w.Online {
+		was.VenueType = "online"
+	}
+	return written(mail.EventChanged(to, h.EventMail(&was, &e, organizer), now), nil)
+}
+
+// EventMail is what mails tell of an event, by a record of it.
+func (h *Writer) EventMail(t *event.Details, e *readmodel.Event, organizer string) *mail.Event {
+	product := event.ProductType(t.Category)
+	m := &mail.Event{
+		ID: t.PublicID.String(), Revision: int(e.Revision), Changed: time.UnixMilli(e.UpdatedAt), //nolint:gosec // counts from 1
+		Title: t.Title, Organizer: organizer,
+		Venue: t.VenueName, Address: t.VenueAddress, City: t.VenueCity, Country: t.VenueCountry,
+		Digital: product == event.ProductDigital,
+	}
+	m.Hall = !m.Digital && t.VenueType != "online"
+	m.Online = !m.Digital && t.VenueType != "physical"
+	if m.Online { // what delivers a digital product is its ticket types' (delivery)
+		m.Link, m.Note = h.absolute(t.OnlineLink), t.OnlineNote
+	}
+	if product == event.ProductEvent {
+		m.Start, m.End, m.Doors = clockOf(t.StartAt, t.Timezone), clockOf(t.EndAt, t.Timezone), clockOf(t.DoorsAt, t.Timezone)
+	}
+	return m
+}
+
+// clockOf is a moment in unix milliseconds on the clocks of a zone; zero for none.
+func clockOf(ms int64, zone string) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	location, err := time.LoadLocation(zone)
+	if err != nil {
+		location = time.UTC
+	}
+	return time.UnixMilli(ms).In(location)
+}
+
+// absolute is a link to a file of ours as buyers reach it.
+func (h *Writer) absolute(link string) string {
+	if strings.HasPrefix(link, "/") {
+		return h.BaseURL + link
+	}
+	return link
+}
+
+// Amount is money as mails show it; "" for nothing.
+func Amount(minor int64, currency string) string {
+	if minor == 0 {
+		return ""
+	}
+	return view.Decimal(minor) + " " + currency
+}

@@ -1,0 +1,6 @@
+package route
+
+// Reason is the detail of a refusal whose code has several.
+type Reason struct {
+	Reason string `json:"reason"`
+}

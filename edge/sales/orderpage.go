@@ -1,0 +1,101 @@
+package sales
+
+import (
+	"cmp"
+	"context"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"boxoffice/edge/api"
+	"boxoffice/edge/letters"
+	"boxoffice/edge/live"
+	"boxoffice/edge/route"
+	"boxoffice/edge/web"
+	"boxoffice/engine"
+	"boxoffice/engine/event"
+	"boxoffice/persistence/readmodel"
+)
+
+// orderPageTickets is how many tickets one page of an order shows.
+const orderPageTickets = 50
+
+// orderPageOp is what the page of an order does, for what judges by operations.
+var orderPageOp = route.Op{ID: "orderPage", Method: fasthttp.MethodGet, Auth: route.OrderToken, Tier: route.TierPublic}
+
+// OrderPage is what people see who open the link to an order that was mailed.
+func (h *Handlers) OrderPage(ctx context.Context, id, token string, from int, now time.Time) (*web.Order, error) {
+	order, err := engine.ParseID(id)
+	if err != nil {
+		return nil, &engine.Refusal{Code: engine.OrderNotFound}
+	}
+	c := route.NewCall(ctx, &orderPageOp, now)
+	defer c.End()
+	c.Principal = route.Principal{Kinds: route.OrderToken, OrderToken: token}
+	o, err := h.openOrder(c, id)
+	if err != nil {
+		return nil, err
+	}
+	p, err := h.Pages.Event(ctx, order.Event())
+	if err != nil {
+		return nil, err
+	}
+	v, err := h.fullView(c, o)
+	if err != nil {
+		return nil, err
+	}
+	e := h.Letters.EventMail(p.Event.Details, &p.Event, p.Org.Name)
+	out := &web.Order{
+		Number: v.OrderNumber, Status: strings.ReplaceAll(v.Status, "_", " "), Title: e.Title, When: e.When(), Where: e.Where(),
+		Lines: h.pageLines(o, p), Fees: letters.Amount(o.Fees, o.Currency), Total: letters.Amount(o.Total, o.Currency),
+	}
+	from = min(max(from, 0), len(v.Tickets))
+	shown := v.Tickets[from:min(from+orderPageTickets, len(v.Tickets))]
+	for i := range shown {
+		out.Tickets = append(out.Tickets, pageTicket(&shown[i], e.Hall))
+	}
+	if next := from + len(shown); next < len(v.Tickets) {
+		out.More = "/orders/" + order.String() + "?" + url.Values{"token": {token}, "from": {strconv.Itoa(next)}}.Encode()
+	}
+	return out, nil
+}
+
+// pageLines are the lines of an order; those of a completed one say where they are
+// delivered.
+func (h *Handlers) pageLines(o *event.Order, p *live.Page) []web.OrderLine {
+	lines := make([]web.OrderLine, len(o.Lines))
+	for i := range o.Lines {
+		l := &o.Lines[i]
+		lines[i] = web.OrderLine{Name: l.Name, Quantity: l.Quantity, Price: letters.Amount(l.UnitPrice, o.Currency)}
+		t := slices.IndexFunc(p.Types, func(t readmodel.TicketType) bool { return t.Ref.ID == l.Type })
+		if t >= 0 && o.Status == event.Completed {
+			lines[i].Link, lines[i].Note = h.Letters.Delivery(p.Event.Details, &p.Types[t].Details)
+		}
+	}
+	return lines
+}
+
+// pageTicket is a ticket as the page shows it; with what admits it, if a gate does.
+func pageTicket(t *api.Ticket, gated bool) web.OrderTicket {
+	v := web.OrderTicket{Type: t.TierName, Status: strings.ReplaceAll(t.Status, "_", " ")}
+	if t.Holder.Name != nil {
+		v.Holder = *t.Holder.Name
+	}
+	if s := t.Seat; s != nil {
+		var parts []string
+		for _, part := range []struct{ word, text string }{{"", s.Section}, {"row ", s.Row}, {"seat ", cmp.Or(s.Label, s.ID)}} {
+			if part.text != "" {
+				parts = append(parts, part.word+part.text)
+			}
+		}
+		v.Seat = strings.Join(parts, ", ")
+	}
+	if gated && t.Status == "issued" {
+		v.Payload, v.Short = t.QR, t.ShortCode
+	}
+	return v
+}

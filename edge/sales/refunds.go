@@ -1,0 +1,221 @@
+package sales
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"boxoffice/edge/payments"
+	"boxoffice/engine"
+	"boxoffice/engine/event"
+	"boxoffice/persistence/readmodel"
+)
+
+const (
+	// refundClaim is for how long a node has a refund for itself: longer than a
+	// look at it takes, so that no other node sends the money meanwhile.
+	refundClaim = sweepCall + 30*time.Second
+	// firstLook and lastLook bound the pauses between two looks at a refund that
+	// is on its way: each is as long as the refund was old at the last one.
+	firstLook = time.Minute
+	lastLook  = time.Hour
+	// firstRetry and lastRetry bound the pauses before a refund that failed is
+	// sent again: each is twice as long as the one before. It is never given up.
+	firstRetry = time.Minute
+	lastRetry  = 24 * time.Hour
+)
+
+// refundMetrics are the numbers of the money that goes back. Those of the backlog
+// are read from the database when they are asked for.
+type refundMetrics struct {
+	read                *readmodel.Model
+	failed              prometheus.Counter
+	open, stuck, oldest *prometheus.Desc
+}
+
+func newRefundMetrics(read *readmodel.Model) *refundMetrics {
+	describe := func(name, help string) *prometheus.Desc { return prometheus.NewDesc("boxoffice_"+name, help, nil, nil) }
+	return &refundMetrics{
+		read: read,
+		failed: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "boxoffice_refunds_failed_total", Help: "Attempts to send money back that the provider failed or declined.",
+		}),
+		open:   describe("refunds_open", "Refunds whose money has not arrived, of all nodes."),
+		stuck:  describe("refunds_stuck", "Of those, the ones whose last attempt failed or that need a person."),
+		oldest: describe("refunds_oldest_seconds", "Age of the oldest refund whose money has not arrived."),
+	}
+}
+
+// Describe and Collect make refundMetrics a prometheus.Collector.
+func (m *refundMetrics) Describe(ch chan<- *prometheus.Desc) {
+	m.failed.Describe(ch)
+	ch <- m.open
+	ch <- m.stuck
+	ch <- m.oldest
+}
+
+// Collect sends the numbers; those of the backlog are no numbers while the
+// database does not answer.
+func (m *refundMetrics) Collect(ch chan<- prometheus.Metric) {
+	m.failed.Collect(ch)
+	open, stuck, oldest := math.NaN(), math.NaN(), math.NaN()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if b, err := m.read.RefundBacklog(ctx); err == nil {
+		open, stuck, oldest = float64(b.Open), float64(b.Stuck), b.Oldest
+	}
+	ch <- prometheus.MustNewConstMetric(m.open, prometheus.GaugeValue, open)
+	ch <- prometheus.MustNewConstMetric(m.stuck, prometheus.GaugeValue, stuck)
+	ch <- prometheus.MustNewConstMetric(m.oldest, prometheus.GaugeValue, oldest)
+}
+
+// RefundMetrics are the numbers of the money that goes back.
+func (h *Handlers) RefundMetrics() prometheus.Collector { return h.refunds }
+
+// checkRefunds sends back what is due, and asks about what is on its way.
+func (w sweep) checkRefunds(ctx context.Context, now time.Time) error {
+	due, err := w.Read.RefundsDue(ctx, now, sweepBatch)
+	if err != nil {
+		return err
+	}
+	inParallel(w.Log, "refund check", due, func(r readmodel.Refund) {
+		if err := w.checkRefund(ctx, r, now); err != nil && ctx.Err() == nil {
+			w.Log.WarnContext(ctx, "refund not checked", slog.String("reference", r.Reference), slog.Any("error", err))
+		}
+	})
+	return nil
+}
+
+// checkRefund takes one look at a refund, and says when the next one is due. A
+// refund that failed is sent again after a pause that grows with each failure.
+func (w sweep) checkRefund(ctx context.Context, r readmodel.Refund, now time.Time) error {
+	if mine, err := w.Read.ClaimRefund(ctx, &r, time.Now().Add(refundClaim)); err != nil || !mine {
+		return err
+	}
+	look, err := w.refund(ctx, &r)
+	age := now.Sub(time.UnixMilli(r.At))
+	check := readmodel.RefundCheck{Next: now.Add(min(max(age, firstLook), lastLook)), Failures: r.Failures, Stuck: look.stuck}
+	if look.failed {
+		check.Failures++
+		check.Next = now.Add(retryPause(check.Failures))
+		w.refunds.failed.Inc()
+	}
+	if (look.failed || look.stuck) && ctx.Err() == nil {
+		w.Log.ErrorContext(ctx, "refund does not move",
+			slog.String("reference", r.Reference), slog.String("order", r.Order.String()), slog.String("key", refundKey(&r)),
+			slog.String("provider_ref", look.providerRef), slog.Int("failures", check.Failures), slog.Time("next", check.Next), slog.Any("error", err))
+		err = nil
+	}
+	return errors.Join(err, w.Read.CheckRefund(ctx, r.Order, r.Position, check))
+}
+
+// retryPause is the pause before a refund is sent again that has failed so many
+// times.
+func retryPause(failures int) time.Duration {
+	return min(firstRetry<<min(failures-1, 20), lastRetry)
+}
+
+// refundKey is the key under which a refund's attempts are made at the provider.
+func refundKey(r *readmodel.Refund) string {
+	return fmt.Sprintf("%s-refund-%d", r.Reference, r.Position)
+}
+
+// refundLook is what a look at a refund found.
+type refundLook struct {
+	providerRef string
+	failed      bool // an attempt to send it has failed since the last look, or was declined now
+	stuck       bool // the money does not move
+}
+
+// refundStatus is a provider's word in the words of refunds.
+var refundStatus = map[payments.RefundStatus]string{
+	payments.RefundPending:        event.RefundProcessing,
+	payments.RefundProcessing:     event.RefundProcessing,
+	payments.RefundProcessed:      event.RefundProcessed,
+	payments.RefundFailed:         event.RefundFailed,
+	payments.RefundNeedsAttention: event.RefundProcessing,
+}
+
+// refund asks the provider about a refund, or sends it, and has the ledger note
+// what it says. That an attempt failed is noted first, and only a later look
+// makes another: every attempt that the provider knows is asked about before
+// money is sent again.
+func (w sweep) refund(ctx context.Context, r *readmodel.Refund) (refundLook, error) {
+	ctx, cancel := context.WithTimeout(ctx, sweepCall)
+	defer cancel()
+	o, err := w.ledgerOrder(ctx, r.Order)
+	if err != nil {
+		return refundLook{}, err
+	}
+	if r.Position >= len(o.Refunds) {
+		return refundLook{}, errors.New("the order has no such refund")
+	}
+	known := o.Refunds[r.Position]
+	if known.Status == event.RefundProcessed {
+		return refundLook{}, nil // the read model lags behind
+	}
+	out, err := w.askRefund(ctx, o, r, &known)
+	if refusedForGood(err) {
+		look := refundLook{providerRef: known.ProviderRef, failed: true, stuck: true}
+		return look, errors.Join(err, w.reportRefund(ctx, o, r, event.RefundFailed, known.ProviderRef))
+	}
+	if err != nil {
+		return refundLook{providerRef: known.ProviderRef, stuck: known.Status == event.RefundFailed}, err
+	}
+	status := refundStatus[out.Status]
+	look := refundLook{
+		providerRef: out.ID,
+		failed:      status == event.RefundFailed && (known.Status != status || known.ProviderRef != out.ID),
+		stuck:       status == event.RefundFailed || out.Status == payments.RefundNeedsAttention,
+	}
+	return look, w.reportRefund(ctx, o, r, status, out.ID)
+}
+
+// refusedForGood says whether an error is the provider's no. After the others it
+// is asked again without further ado.
+func refusedForGood(err error) bool {
+	return errors.Is(err, payments.ErrDeclined) || errors.Is(err, payments.ErrUnknownReference) || errors.Is(err, payments.ErrNotConfigured)
+}
+
+// askRefund asks about the attempt that is on its way, by its number at the
+// provider, or has the provider look for one and make one.
+func (w sweep) askRefund(ctx context.Context, o *event.Order, r *readmodel.Refund, known *event.Refund) (payments.RefundOutcome, error) {
+	a := o.Attempt(r.Reference)
+	if a == nil {
+		return payments.RefundOutcome{}, errors.New("the order has no such attempt")
+	}
+	gateway, err := w.Gateways.Provider(a.Provider)
+	if err != nil {
+		return payments.RefundOutcome{}, err
+	}
+	req := payments.RefundRequest{
+		Key: refundKey(r), Reference: known.Reference, Amount: known.Amount, Currency: o.Currency,
+		CustomerNote: "Your payment did not lead to tickets.",
+	}
+	switch {
+	case known.Status == event.RefundFailed:
+		req.After = known.ProviderRef
+	case known.ProviderRef != "":
+		out, err := gateway.RefundStatus(ctx, known.ProviderRef)
+		if !errors.Is(err, payments.ErrUnknownReference) {
+			return out, err
+		}
+	}
+	return gateway.Refund(ctx, req)
+}
+
+// reportRefund has the ledger note what the provider says, if that is new.
+func (w sweep) reportRefund(ctx context.Context, o *event.Order, r *readmodel.Refund, status, providerRef string) error {
+	if known := &o.Refunds[r.Position]; known.Status == status && known.ProviderRef == providerRef {
+		return nil
+	}
+	_, err := w.Node.Ask(ctx, engine.EventRef(o.ID.Event()), event.ReportRefund{
+		Order: o.ID, Position: r.Position, Reference: r.Reference, Status: status, ProviderRef: providerRef,
+	})
+	return err
+}

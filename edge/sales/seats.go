@@ -1,0 +1,138 @@
+package sales
+
+import (
+	"boxoffice/cluster"
+	"boxoffice/edge/api"
+	"boxoffice/edge/live"
+	"boxoffice/edge/route"
+	"boxoffice/engine"
+	"boxoffice/engine/event"
+	"boxoffice/engine/seatmap"
+)
+
+// principalOf is who asks, to the actors: an account, an API key, or a client
+// address.
+func (h *Handlers) principalOf(c *route.Call) uint64 {
+	switch p := &c.Principal; {
+	case p.Kinds.Has(route.User):
+		return h.Secrets.Account(p.User)
+	case p.Kinds.Has(route.Key):
+		return h.Secrets.Key(p.Key)
+	}
+	return h.Secrets.Client(route.Network(c.Client))
+}
+
+// networkOf is the address whose velocity counts at an organization's event. Whoever
+// sells for the organization is no buyer and has none.
+func (h *Handlers) networkOf(c *route.Call, org int64) uint64 {
+	if _, own := c.Principal.Grant(org); own {
+		return 0
+	}
+	return h.Secrets.Client(route.Network(c.Client))
+}
+
+func (h *Handlers) holdSeats(c *route.Call, in *api.HoldSeats) (*api.HeldSeats, error) {
+	number, org, err := h.seatsForSale(c, in.EventID)
+	if err != nil {
+		return nil, err
+	}
+	r, err := cluster.AskFor[seatmap.Selection](c.Context, h.Node, engine.SeatmapRef(number), seatmap.Hold{
+		Holder: in.Holder, Principal: h.principalOf(c), Seats: in.SeatIDs, Request: live.RequestOf(c, h.Secrets),
+		Network: h.networkOf(c, org), Scale: h.LimitsScale,
+	})
+	if err != nil {
+		return nil, err
+	}
+	route.TellReplayed(c, r.Known)
+	v := &api.HeldSeats{Held: orEmpty(r.Held), Failed: orEmpty(r.Failed), Reasons: map[string]string{}, ExpiresAt: api.At(r.ExpiresAt)}
+	for i, why := range r.Reasons {
+		v.Reasons[r.Failed[i]] = string(why)
+	}
+	return v, nil
+}
+
+func orEmpty(list []string) []string {
+	if list == nil {
+		return []string{}
+	}
+	return list
+}
+
+func (h *Handlers) releaseSeats(c *route.Call, in *api.ReleaseSeats) (*api.ReleasedSeats, error) {
+	number, _, err := h.seatedEvent(c, in.EventID)
+	if err != nil {
+		return nil, err
+	}
+	r, err := cluster.AskFor[seatmap.Released](c.Context, h.Node, engine.SeatmapRef(number), seatmap.Release{
+		Holder: in.Holder, Seats: in.SeatIDs, Request: live.RequestOf(c, h.Secrets),
+	})
+	if err != nil {
+		return nil, err
+	}
+	route.TellReplayed(c, r.Known)
+	return &api.ReleasedSeats{Released: len(r.Seats)}, nil
+}
+
+func (h *Handlers) bestSeats(c *route.Call, in *api.BestSeats) (*api.BestHeld, error) {
+	number, org, err := h.seatsForSale(c, in.EventID)
+	if err != nil {
+		return nil, err
+	}
+	cmd := seatmap.BestAvailable{
+		Holder: in.Holder, Principal: h.principalOf(c), Quantity: in.Quantity, Sections: in.SectionIDs,
+		Accessible: in.Accessible, Adjacent: in.Adjacent, Request: live.RequestOf(c, h.Secrets),
+		Network: h.networkOf(c, org), Scale: h.LimitsScale,
+	}
+	if in.TicketTypeID != "" {
+		id, err := engine.ParseID(in.TicketTypeID)
+		if err != nil || id.Event() != number {
+			return nil, &engine.Refusal{Code: engine.TicketTypeNotFound}
+		}
+		cmd.Type = id.Number()
+	}
+	r, err := cluster.AskFor[seatmap.Best](c.Context, h.Node, engine.SeatmapRef(number), cmd)
+	if err != nil {
+		return nil, err
+	}
+	route.TellReplayed(c, r.Known)
+	return &api.BestHeld{Held: r.Held, Adjacent: r.Adjacent, ExpiresAt: api.At(r.ExpiresAt)}, nil
+}
+
+// seatedEvent is the number of an event that the caller may see, and its
+// organization. Whether it is seated, its seat map says.
+func (h *Handlers) seatedEvent(c *route.Call, id string) (number, org int64, err error) {
+	if number, _, err = h.Known.ReadID(c.Context, id); err != nil {
+		return 0, 0, err
+	}
+	p, err := h.Pages.Event(c.Context, number)
+	if err != nil {
+		return 0, 0, err
+	}
+	if !live.Visible(c, &p.Event.Record) {
+		return 0, 0, &engine.Refusal{Code: engine.EventNotFound}
+	}
+	org = p.Event.Details.Org
+	return number, org, h.boxOffice(c, org, engine.EventNotFound)
+}
+
+// seatsForSale is a seatedEvent that has not ended. Everybody may still look at
+// the seats of one that has, but hold none.
+func (h *Handlers) seatsForSale(c *route.Call, id string) (number, org int64, err error) {
+	number, org, err = h.seatedEvent(c, id)
+	if err != nil {
+		return 0, 0, err
+	}
+	p, err := h.Pages.Event(c.Context, number)
+	if err != nil {
+		return 0, 0, err
+	}
+	if event.Ended(p.Event.Status) {
+		return 0, 0, engine.Refuse(engine.NotOnSale, seatsClosed{Reason: "event_" + p.Event.Status})
+	}
+	return number, org, nil
+}
+
+// seatsClosed is the detail of NOT_ON_SALE for the seats of an event.
+type seatsClosed struct {
+	Reason string `json:"reason"` // event_ and its status
+}
