@@ -41,16 +41,16 @@ race: ## all tests under the race detector
 
 page-test: ## the page of seats in a headless Chromium, which it installs if it may; pictures in out/seats
 	@command -v chromium >/dev/null || { apt-get update -q && apt-get install -y -q --no-install-recommends chromium fonts-dejavu-core; }
-	go test ./cmd/boxoffice -run '^TestPage$$' -v -count=1 -args -quiet | grep -v '^ *==='
+	go test ./cmd/boxoffice/e2e/pages -run '^TestPage$$' -v -count=1 -args -quiet | grep -v '^ *==='
 
 limits: ## every rate and velocity rule, spent by every credential and variant, counted
-	go test ./edge/server ./cmd/boxoffice -run 'RulesBindWhatTheyName' -v -count=1 | grep -E 'limits:|velocity:|FAIL|panic|^ok'
+	go test ./edge/server ./cmd/boxoffice/e2e/security -run 'RulesBindWhatTheyName' -v -count=1 | grep -E 'limits:|velocity:|FAIL|panic|^ok'
 
 security: limits ## the security suite, with its cases counted by route; the rules' suite
-	go test ./cmd/boxoffice -run 'TestSecurity|TestPublicSecrets|TestTiers|TestCanaries' -v -count=1 | grep -v '^ *\(===\|--- PASS\)'
+	go test ./cmd/boxoffice/e2e/security -run 'TestSecurity|TestPublicSecrets|TestTiers|TestCanaries' -v -count=1 | grep -v '^ *\(===\|--- PASS\)'
 
 timing: ## whether answers tell by their time who has an account (minutes)
-	go test ./cmd/boxoffice -run TestTiming -v -count=1 -timeout 20m -args -timing=1000
+	go test ./cmd/boxoffice/e2e/security -run TestTiming -v -count=1 -timeout 20m -args -timing=1000
 
 sim: ## the simulator over SEEDS=20000 seeds from FIRST=1 on
 	go test ./cluster/sim -run TestSim -v -count=1 -timeout 3h -args -seeds=$(SEEDS) -first=$(FIRST) | grep -v '^ *==='
@@ -95,7 +95,7 @@ poison: build ## the same rush as onsale while 10,000 extreme requests arrive, w
 	./bin/boxoffice loadtest poison --out=out/poison $(ONSALE_FLAGS)
 
 extremes: ## the extremes of every field of every row, CHECKS=2000 times 10 of them drawn
-	go test ./cmd/boxoffice -run '^TestExtremes$$' -v -count=1 -timeout 60m -rapid.checks=$(CHECKS)
+	go test ./cmd/boxoffice/e2e/security -run '^TestExtremes$$' -v -count=1 -timeout 60m -rapid.checks=$(CHECKS)
 
 api-fuzz: build ## schemathesis over the OpenAPI document, on a node of its own (network: PyPI); FUZZ_FLAGS
 	.ci/api-fuzz $(FUZZ_FLAGS)

@@ -54,7 +54,7 @@ func found(t *testing.T, path, pattern string) string {
 // command is the source of the binary, parsed.
 func command(t *testing.T) (files []*ast.File) {
 	t.Helper()
-	paths, err := filepath.Glob("../cmd/boxoffice/*.go")
+	paths, err := filepath.Glob("../cmd/boxoffice/node/*.go")
 	require.NoError(t, err)
 	for _, path := range paths {
 		if strings.HasSuffix(path, "_test.go") {
@@ -68,14 +68,14 @@ func command(t *testing.T) (files []*ast.File) {
 	return files
 }
 
-// knobs are the tags of the rows of type config, by variable.
+// knobs are the tags of the rows of type Config, by variable.
 func knobs(t *testing.T) map[string]reflect.StructTag {
 	t.Helper()
 	rows := map[string]reflect.StructTag{}
 	for _, f := range command(t) {
 		ast.Inspect(f, func(n ast.Node) bool {
 			spec, ok := n.(*ast.TypeSpec)
-			if !ok || spec.Name.Name != "config" {
+			if !ok || spec.Name.Name != "Config" {
 				return true
 			}
 			for _, field := range spec.Type.(*ast.StructType).Fields.List {
@@ -281,7 +281,7 @@ func TestGracePeriods(t *testing.T) {
 		require.NoError(t, err)
 		return n
 	}
-	stop := seconds("../cmd/boxoffice/members.go", "drainTime") + seconds("../cmd/boxoffice/serve.go", "stopTime")
+	stop := seconds("../cmd/boxoffice/node/members.go", "drainTime") + seconds("../cmd/boxoffice/node/node.go", "StopTime")
 	for name, s := range document[compose](t, "compose.yaml").nodes() {
 		grace, err := time.ParseDuration(s.Grace)
 		require.NoError(t, err)
@@ -332,7 +332,7 @@ func TestVersions(t *testing.T) {
 			require.Regexp(t, pinned, m[1])
 		}
 	}
-	ours := found(t, "../cmd/boxoffice/main.go", `const version = "(.+)"`)
+	ours := found(t, "../cmd/boxoffice/node/node.go", `const Version = "(.+)"`)
 	require.Equal(t, ours, images["boxoffice"])
 	require.Equal(t, ours, document[map[string]any](t, chart+"/Chart.yaml")["appVersion"])
 	language := found(t, "../go.mod", `(?m)^go (\d+\.\d+)`)
@@ -390,7 +390,7 @@ func expressions(t *testing.T) map[string]string {
 }
 
 // exported are the metrics of metrics.txt with their labels. TestMetricNames of
-// cmd/boxoffice writes that file, and compares it with the registry of a node.
+// cmd/boxoffice/node writes that file, and compares it with the registry of a node.
 func exported(t *testing.T) map[string][]string {
 	t.Helper()
 	metrics := map[string][]string{}

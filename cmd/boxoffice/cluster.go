@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"boxoffice/cmd/boxoffice/node"
 	"boxoffice/loadtest/rig"
 	"boxoffice/persistence/embedded"
 )
@@ -31,7 +32,7 @@ func (c *postgresCmd) Run(ctx context.Context) error {
 	}
 	fmt.Fprintln(os.Stdout, srv.URL())
 	<-ctx.Done()
-	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
+	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), node.StopTime)
 	defer cancel()
 	return srv.Stop(stop)
 }
@@ -48,7 +49,7 @@ func (c *clusterCmd) Run(ctx context.Context) error {
 	if err := os.MkdirAll(c.DataDir, 0o755); err != nil { //nolint:gosec // Postgres's user must get through
 		return fmt.Errorf("cluster: %w", err)
 	}
-	key, err := keptKey(filepath.Join(c.DataDir, "master.key"))
+	key, err := node.KeptKey(filepath.Join(c.DataDir, "master.key"))
 	if err != nil {
 		return err
 	}

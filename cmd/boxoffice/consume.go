@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"boxoffice/cmd/boxoffice/node"
 	"boxoffice/loadtest/facts"
 	"boxoffice/persistence/follower"
 	"boxoffice/persistence/follower/kafka"
@@ -21,7 +22,7 @@ import (
 // consumeCmd is what `loadtest facts` kills: a process that takes the facts in as a
 // node does, whose effect is a row for each of them. It is no part of a service.
 type consumeCmd struct {
-	config
+	node.Config
 	Mark  bool `help:"Only note how far the journal is."`
 	Tally bool `help:"Only compare the journal with its effects."`
 }
@@ -50,7 +51,7 @@ func (c *consumeCmd) Run(ctx context.Context) error {
 		return json.NewEncoder(os.Stdout).Encode(t)
 	}
 	log, apply := logger(c.LogLevel), follower.Once(effects, noteEffects)
-	cfg, through, err := c.kafka()
+	cfg, through, err := c.Kafka()
 	if err != nil {
 		return err
 	}

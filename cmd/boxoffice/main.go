@@ -13,11 +13,9 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"boxoffice/cmd/boxoffice/node/heap"
 	"boxoffice/edge/hasher"
 )
-
-// version is what the document and the log call this build.
-const version = "0.1.0"
 
 type cli struct {
 	Serve    serveCmd    `cmd:"" default:"withargs" help:"Run a node (the default)."`
@@ -32,30 +30,25 @@ type cli struct {
 	Postgres postgresCmd `cmd:"" help:"Run a private Postgres for nodes that share it, and print where it is."`
 	Cluster  clusterCmd  `cmd:"" help:"Run several nodes on this machine, with all that they need."`
 	Loadtest loadtestCmd `cmd:"" help:"Rush a node and audit what it sold."`
+	Hash     hashCmd     `cmd:"" hidden:"" help:"Make the password hashes that a node asks for on standard input."`
 	Consume  consumeCmd  `cmd:"" hidden:"" help:"Take facts in, for loadtest facts."`
 }
 
-// hashForNode makes password hashes for a node and nothing else, if the process was
-// started for that.
-func hashForNode() {
-	if os.Getenv(hasher.Variable) == "" {
-		return
-	}
-	if err := hasher.Serve(os.Stdin, os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, "boxoffice:", err)
-		os.Exit(1)
-	}
-	os.Exit(0)
-}
+// hashCmd is what a node's hasher starts; its name is hasher.Command.
+type hashCmd struct{}
+
+// Run makes hashes until its node closes standard input.
+func (hashCmd) Run() error { return hasher.Serve(os.Stdin, os.Stdout) }
 
 func main() {
-	hashForNode()
-	collectSeldom()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	c := cli{Loadtest: newLoadtestCmd()}
 	k := kong.Parse(&c, kong.Name("boxoffice"), kong.Description("A ticketing engine for on-sale rushes."),
 		kong.UsageOnError(), kong.BindTo(ctx, (*context.Context)(nil)))
+	if k.Command() != hasher.Command { // hashes take much memory, for a moment
+		heap.CollectSeldom()
+	}
 	if err := k.Run(); err != nil {
 		fmt.Fprintln(os.Stderr, "boxoffice:", err)
 		os.Exit(1) //nolint:gocritic // the deferred stop only restores signals

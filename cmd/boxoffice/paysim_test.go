@@ -9,13 +9,16 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"boxoffice/cmd/boxoffice/node"
+	"boxoffice/cmd/boxoffice/nodetest"
 )
 
 // TestPaysimBaseURL has buyers sent to where the simulator is published, which in
 // a container is not where it listens.
 func TestPaysimBaseURL(t *testing.T) {
 	t.Parallel()
-	c := paysimCmd{Listen: address(t), SecretKey: simKey, BaseURL: "https://pay.example.org"}
+	c := paysimCmd{Listen: nodetest.Address(t), SecretKey: node.SimKey, BaseURL: "https://pay.example.org"}
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- c.Run(ctx) }()
@@ -23,7 +26,7 @@ func TestPaysimBaseURL(t *testing.T) {
 		req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+c.Listen+"/transaction/initialize",
 			strings.NewReader(`{"email":"ada@example.org","amount":"100","reference":"BX1","currency":"NGN"}`))
 		require.NoError(t, err)
-		req.Header.Set("Authorization", "Bearer "+simKey)
+		req.Header.Set("Authorization", "Bearer "+node.SimKey)
 		req.Header.Set("Content-Type", "application/json")
 		req.Close = true
 		res, err := http.DefaultClient.Do(req)

@@ -9,6 +9,8 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/stretchr/testify/require"
 
+	"boxoffice/cmd/boxoffice/node"
+	"boxoffice/cmd/boxoffice/nodetest"
 	"boxoffice/loadtest/seats"
 )
 
@@ -17,12 +19,12 @@ import (
 // Nobody leaves seats held, for the shortest hold is longer than a test.
 func TestSeatsUnderLoad(t *testing.T) {
 	t.Parallel()
-	s := open(t, func(c *config) { c.MaxViewers, c.ViewersPerAddress, c.MaxPerAddress = 200, 200, 400 })
+	s := nodetest.Open(t, func(c *node.Config) { c.MaxViewers, c.ViewersPerAddress, c.MaxPerAddress = 200, 200, 400 })
 	var cfg seats.Config
 	parser, err := kong.New(&cfg)
 	require.NoError(t, err)
 	_, err = parser.Parse([]string{
-		"--target", strings.TrimSuffix(s.url, "/api/v1"), "--out", t.TempDir(), "--plain", "--sample=theatre", "--viewers=100",
+		"--target", strings.TrimSuffix(s.URL, "/api/v1"), "--out", t.TempDir(), "--plain", "--sample=theatre", "--viewers=100",
 		"--shoppers=60", "--duration=2s", "--think=20ms", "--free=120", "--leave=0", "--clients=60",
 	})
 	require.NoError(t, err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"boxoffice/cmd/boxoffice/node"
 	"boxoffice/edge/payments/paysim"
 	"boxoffice/edge/venuemap"
 	"boxoffice/persistence/accounts"
@@ -40,7 +41,7 @@ func (d *database) open(ctx context.Context) (pool *pgxpool.Pool, done func(), e
 			}
 		}
 	}
-	if pool, err = openPool(ctx, url); err != nil {
+	if pool, err = node.OpenPool(ctx, url); err != nil {
 		stop()
 		return nil, nil, err
 	}
@@ -59,7 +60,7 @@ func (c *migrateCmd) Run(ctx context.Context) error {
 		return err
 	}
 	defer done()
-	return migrated(ctx, pool)
+	return node.Migrated(ctx, pool)
 }
 
 type keysCmd struct {
@@ -90,7 +91,7 @@ type openapiCmd struct {
 
 // Run prints the document of the route table. It needs no node.
 func (c *openapiCmd) Run() error {
-	doc, err := document(c.BaseURL)
+	doc, err := node.Document(c.BaseURL)
 	if err != nil {
 		return err
 	}

@@ -10,8 +10,8 @@
 // goes on it rests: then a storm of logins takes a third of a core (200 at once:
 // p99 from 3.8 to 7 ms, without the rests to 10).
 //
-// A program that uses a Hasher is its own worker: when Variable is set, its main
-// calls Serve and does nothing else. The node makes one Hasher with New; its
+// A program that uses a Hasher is its own worker: called with the
+// argument Command, it calls Serve and does nothing else. The node makes one Hasher with New; its
 // processes start when they are needed, and end with Stop or when the node is
 // gone.
 package hasher
@@ -23,7 +23,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"runtime"
 	"sync"
@@ -52,8 +51,8 @@ const waiting = 8
 // the node is busy.
 const restTimes = 2
 
-// Variable marks the environment of a worker process.
-const Variable = "BOXOFFICE_HASHER"
+// Command is the argument that makes a process of the program a worker.
+const Command = "hash"
 
 // Hasher has a worker process for every other core. Its methods may be called by
 // any goroutine.
@@ -175,8 +174,7 @@ type worker struct {
 }
 
 func startWorker(program string) (*worker, error) {
-	cmd := exec.Command(program) //nolint:gosec,noctx // ourselves; it serves many contexts, and end ends it
-	cmd.Env = append(os.Environ(), Variable+"=1")
+	cmd := exec.Command(program, Command) //nolint:gosec,noctx // ourselves; it serves many contexts, and end ends it
 	apart(cmd)
 	in, err := cmd.StdinPipe()
 	if err != nil {

@@ -1,0 +1,325 @@
+package api
+
+import (
+	"fmt"
+	"maps"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"boxoffice/cmd/boxoffice/nodetest"
+	"boxoffice/edge/webhook"
+)
+
+// feed reads the organization's facts to the end, from a cursor on.
+func feed(s *nodetest.Shop, after string, query string) (facts []nodetest.Object, cursor string) {
+	s.T.Helper()
+	for {
+		a := s.Own("GET", nodetest.FactsPath+"?limit=100&after="+url.QueryEscape(after)+query, nil).Is(200, "")
+		for _, f := range a.Data("items").([]any) {
+			facts = append(facts, f.(nodetest.Object))
+		}
+		after = a.Str("cursor")
+		if a.Data("nextCursor") == nil {
+			return facts, after
+		}
+		require.Equal(s.T, after, a.Str("nextCursor"))
+	}
+}
+
+// types counts facts by their types.
+func types(facts []nodetest.Object) map[string]int {
+	n := map[string]int{}
+	for _, f := range facts {
+		n[f["type"].(string)]++
+	}
+	return n
+}
+
+// tells waits until as many facts of each type have been told.
+func tells(s *nodetest.Shop, want map[string]int) []nodetest.Object {
+	s.T.Helper()
+	var facts []nodetest.Object
+	require.EventuallyWithT(s.T, func(c *assert.CollectT) {
+		facts, _ = feed(s, "", "")
+		require.Equal(c, want, types(facts))
+	}, 20*time.Second, 50*time.Millisecond)
+	return facts
+}
+
+// in is what a fact says at a path such as "data.order.id".
+func said(f nodetest.Object, path string) any {
+	var v any = f
+	for k := range strings.SplitSeq(path, ".") {
+		switch at := v.(type) {
+		case nodetest.Object:
+			v = at[k]
+		case []any:
+			v = at[int(k[0]-'0')]
+		}
+	}
+	return v
+}
+
+// of are the facts of a type.
+func of(facts []nodetest.Object, typ string) []nodetest.Object {
+	return slices.DeleteFunc(slices.Clone(facts), func(f nodetest.Object) bool { return f["type"] != typ })
+}
+
+// untold are the members that payloads do not have: secrets, and what buyers pay
+// for (docs/rules.md, Records).
+var untold = regexp.MustCompile(`"(accessToken|accessUrl|accessNote|shortCode|presaleCode|onlineLink|onlineLinkNote|pin|doorCode|token)":`)
+
+// valid holds a fact against the document, and looks for secrets.
+func valid(s *nodetest.Shop, f nodetest.Object) {
+	s.T.Helper()
+	doc, err := nodetest.Published()
+	require.NoError(s.T, err)
+	hook := doc.Webhooks[f["type"].(string)]
+	require.NotNil(s.T, hook, "%v", f)
+	require.NoError(s.T, hook.Post.RequestBody.Value.Content["application/json"].Schema.Value.VisitJSON(f), "%v", f)
+	require.Equal(s.T, nodetest.Words("created data id seq type"), slices.Sorted(maps.Keys(f)))
+	row, _ := webhook.Find(f["type"].(string))
+	require.Equal(s.T, slices.Sorted(slices.Values(row.Keys)), slices.Sorted(maps.Keys(f["data"].(nodetest.Object))))
+	require.NotRegexp(s.T, untold, nodetest.Encode(s.T, f))
+	require.NotContains(s.T, nodetest.Encode(s.T, f), "hidden-9b2c")
+	require.Regexp(s.T, `^evt_[0-9a-z]{26}$`, f["id"])
+	at, err := time.Parse(time.RFC3339, f["created"].(string))
+	require.NoError(s.T, err)
+	require.InDelta(s.T, time.Now().Unix(), at.Unix(), 60)
+}
+
+// TestFacts has everything happen that the world is told of.
+func TestFacts(t *testing.T) {
+	t.Parallel()
+	s := nodetest.Open(t)
+	secret := nodetest.Object{"accessUrl": "https://example.org/hidden-9b2c", "accessNote": "hidden-9b2c", "presaleCode": "hidden-9b2c"}
+	event, ids := s.Sell(nodetest.Object{"onlineLink": "https://example.org/hidden-9b2c", "onlineLinkNote": "hidden-9b2c"}, nodetest.With(nodetest.TypeBody(25, 3), secret))
+	s.Own("PUT", "/organizer/events/"+event, nodetest.Object{"title": "Saturday Night"}).Is(200, "")
+	place := func(email string, quantity int) (id, token string) {
+		o := s.Call("POST", "/orders", nodetest.With(nodetest.OrderBody(email, ids[0], quantity), nodetest.Object{"presaleCode": "hidden-9b2c"})).Is(201, "")
+		return o.Str("id"), o.Str("accessToken")
+	}
+	paid, paidToken := place("ada@example.org", 2)
+	s.Settle(s.Checkout(paid, paidToken), "success")
+	done := s.Verify(paid, paidToken).Is(200, "")
+	gone, goneToken := place("gone@example.org", 1)
+	pay := s.Pay(gone, goneToken).Is(200, "")
+	s.Settle(pay.Str("authorizationUrl")+"?paysim=short=625", "success")
+	require.Equal(t, "processing", s.Verify(gone, goneToken).Is(200, "").Str("status"))
+	s.Call("POST", "/orders/"+gone+"/cancel", nodetest.Object{"token": goneToken}).Is(200, "")
+	s.Window(event, 1500*time.Millisecond)
+	expired, expiredToken := place("expired@example.org", 1)
+	s.Becomes("expired", s.Status(expired, expiredToken))
+	failed, failedToken := place("failed@example.org", 1)
+	s.Settle(shortWindow(s, failed, failedToken), "failed")
+	require.Equal(t, "failed", s.Verify(failed, failedToken).Is(200, "").Str("payments.0.status"))
+	s.Becomes("failed", s.Status(failed, failedToken))
+	s.Window(event, 15*time.Minute)
+	last, lastToken := place("last@example.org", 1)
+	s.Settle(s.Checkout(last, lastToken), "success")
+	require.Equal(t, "completed", s.Verify(last, lastToken).Is(200, "").Str("status"))
+	refunded(s, back{gone, goneToken, pay.Str("reference"), 2000, "refunded"})
+	for _, code := range []string{done.Str("tickets.0.qr"), done.Str("tickets.0.shortCode"), "v1.nonsense.1.x", "234567"} {
+		s.Scan(event, code, code[:6]).Is(200, "")
+	}
+	over, _ := s.Sell(nil, nodetest.TypeBody(0, -1))
+	for _, status := range []string{"in_progress", "completed"} {
+		s.Own("PUT", "/organizer/events/"+over+"/status", nodetest.Object{"status": status}).Is(200, "")
+	}
+	off, _ := s.Sell(nil, nodetest.TypeBody(5, 1))
+	s.Own("DELETE", "/organizer/events/"+off, nodetest.Object{"reason": "rain"}).Is(200, "")
+
+	want := map[string]int{
+		"event.created": 3, "event.updated": 3, "event.published": 3, "event.cancelled": 1, "event.completed": 1,
+		"ticket_type.created": 3, "ticket_type.sold_out": 1, "order.created": 5, "order.completed": 2, "order.failed": 1, "order.cancelled": 1,
+		"ticket.created": 3, "ticket.checked_in": 1, "ticket.checkin_denied": 3, "refund.processed": 1,
+	}
+	for _, row := range webhook.Catalogue {
+		require.Equal(t, row.Active(), want[row.Name] > 0, "%s: does the story have it?", row.Name)
+	}
+	facts := tells(s, want)
+	seen := map[string]bool{}
+	for _, f := range facts {
+		valid(s, f)
+		require.False(t, seen[f["id"].(string)])
+		seen[f["id"].(string)] = true
+	}
+	orderly(s, facts, paid)
+	records(s, facts, event, done)
+
+	t.Log("after a restart nothing is told again")
+	s.Restart()
+	s.Own("PUT", "/organizer/events/"+event, nodetest.Object{"title": "Sunday Night"}).Is(200, "")
+	want["event.updated"]++
+	require.Equal(t, facts, tells(s, want)[:len(facts)])
+}
+
+// orderly looks at the order in which an order's facts were told.
+func orderly(s *nodetest.Shop, facts []nodetest.Object, id string) {
+	s.T.Helper()
+	var told []string
+	var seq float64
+	for _, f := range facts {
+		if said(f, "data.order.id") == id || said(f, "data.ticket.orderId") == id {
+			told = append(told, f["type"].(string))
+			require.GreaterOrEqual(s.T, f["seq"].(float64), seq)
+			seq = f["seq"].(float64)
+		}
+	}
+	require.Equal(s.T, []string{"order.created", "order.completed", "ticket.created", "ticket.created", "ticket.checked_in", "ticket.checkin_denied"}, told)
+}
+
+// records compares payloads with what the API answers.
+func records(s *nodetest.Shop, facts []nodetest.Object, event string, paid nodetest.Answer) {
+	s.T.Helper()
+	created := of(facts, "event.created")[0]
+	require.Equal(s.T, []any{event, "draft", "Friday Night"}, []any{said(created, "data.event.id"), said(created, "data.event.status"), said(created, "data.event.title")})
+	require.Equal(s.T, "Saturday Night", said(of(facts, "event.updated")[0], "data.event.title"))
+	require.Equal(s.T, "published", said(of(facts, "event.published")[0], "data.event.status"))
+	require.Equal(s.T, "cancelled", said(of(facts, "event.cancelled")[0], "data.event.status"))
+	require.Equal(s.T, "completed", said(of(facts, "event.completed")[0], "data.event.status"))
+	soldOut := of(facts, "ticket_type.sold_out")[0]
+	require.Equal(s.T, []any{event, 0.0, 3.0}, []any{said(soldOut, "data.ticketType.eventId"), said(soldOut, "data.ticketType.available"), said(soldOut, "data.ticketType.sold")})
+	begun := of(facts, "order.created")[0]
+	require.Equal(s.T, []any{"pending", nil}, []any{said(begun, "data.order.status"), said(begun, "data.order.completedAt")})
+	require.Equal(s.T, "cancelled", said(of(facts, "order.cancelled")[0], "data.order.status"))
+	require.Equal(s.T, "failed", said(of(facts, "order.failed")[0], "data.order.status"))
+
+	completed := of(facts, "order.completed")[0]["data"].(nodetest.Object)
+	order := maps.Clone(paid.Body["data"].(nodetest.Object))
+	tickets := order["tickets"].([]any)
+	delete(order, "tickets")
+	require.Equal(s.T, order, completed["order"])
+	require.Len(s.T, tickets, 2)
+	for i, ticket := range tickets {
+		told := completed["tickets"].([]any)[i].(nodetest.Object)
+		require.Regexp(s.T, `^v1\.`, told["qr"])
+		require.Equal(s.T, told, said(of(facts, "ticket.created")[i], "data.ticket"))
+		same := maps.Clone(ticket.(nodetest.Object))
+		for _, ofThisAnswer := range []string{"qr", "qrExpiresAt", "shortCode", "refundable", "refundEligible"} {
+			delete(same, ofThisAnswer)
+		}
+		told = maps.Clone(told)
+		delete(told, "qr")
+		delete(told, "qrExpiresAt")
+		require.Equal(s.T, same, told)
+	}
+	admitted := of(facts, "ticket.checked_in")[0]
+	require.Equal(s.T, []any{"checked_in", "North", "success", "North"}, []any{
+		said(admitted, "data.ticket.status"), said(admitted, "data.ticket.gateName"), said(admitted, "data.checkin.status"), said(admitted, "data.checkin.gateName"),
+	})
+	denied := of(facts, "ticket.checkin_denied")
+	require.Equal(s.T, []any{"denied_duplicate", said(admitted, "data.ticket.id")}, []any{said(denied[0], "data.checkin.status"), said(denied[0], "data.ticket.id")})
+	require.Equal(s.T, []any{"denied_wrong_event", nil}, []any{said(denied[1], "data.checkin.status"), said(denied[1], "data.ticket")})
+	back := of(facts, "refund.processed")[0]
+	require.Equal(s.T, []any{"20.00", "USD", "processed"}, []any{said(back, "data.refund.amount"), said(back, "data.refund.currency"), said(back, "data.refund.status")})
+}
+
+// TestSeatsAreTold has the seats on the tickets.
+func TestSeatsAreTold(t *testing.T) {
+	t.Parallel()
+	h := seated(t)
+	o := h.Buy("", h.Stalls, "stalls-A-1", "stalls-A-2").Is(201, "")
+	h.Settle(h.Checkout(o.Str("id"), o.Str("accessToken")), "success")
+	require.Equal(t, "completed", h.Verify(o.Str("id"), o.Str("accessToken")).Str("status"))
+	var facts []nodetest.Object
+	h.Becomes("2", func() string {
+		facts, _ = feed(h.Shop, "", "&types=ticket.created")
+		return fmt.Sprint(len(facts))
+	})
+	valid(h.Shop, facts[1])
+	require.Equal(t, nodetest.Object{"id": "stalls-A-2", "label": "2", "row": "A", "section": "Stalls"}, said(facts[1], "data.ticket.seat"))
+}
+
+// TestFeed reads facts page by page, as who may and who may not.
+func TestFeed(t *testing.T) {
+	t.Parallel()
+	s := nodetest.Open(t)
+	event, ids := s.OnSale(nodetest.TypeBody(0, 100))
+	for i := range 7 {
+		s.Place(fmt.Sprintf("%d@example.org", i), ids[0], 1)
+	}
+	want := map[string]int{"event.created": 1, "ticket_type.created": 1, "event.published": 1, "order.created": 7, "order.completed": 7, "ticket.created": 7}
+	all := tells(s, want)
+	catalogue(s)
+
+	t.Log("by pages")
+	var paged []nodetest.Object
+	after := ""
+	for {
+		a := s.Own("GET", nodetest.FactsPath+"?limit=5&after="+after, nil).Is(200, "")
+		for _, f := range a.Data("items").([]any) {
+			paged = append(paged, f.(nodetest.Object))
+		}
+		if after = a.Str("cursor"); a.Data("nextCursor") == nil {
+			break
+		}
+	}
+	require.Equal(t, all, paged)
+
+	t.Log("from there on there is nothing, until something happens")
+	more, at := feed(s, after, "")
+	require.Empty(t, more)
+	s.Own("PUT", "/organizer/events/"+event, nodetest.Object{"title": "Sunday Night"}).Is(200, "")
+	s.Becomes("1", func() string {
+		more, _ = feed(s, at, "")
+		return fmt.Sprint(len(more))
+	})
+	require.Equal(t, "event.updated", more[0]["type"])
+
+	t.Log("by types")
+	some, _ := feed(s, "", "&types=order.completed,ticket_type.created")
+	require.Equal(t, map[string]int{"order.completed": 7, "ticket_type.created": 1}, types(some))
+	none, _ := feed(s, "", "&types=payout.paid")
+	require.Empty(t, none)
+
+	t.Log("what is refused")
+	s.Own("GET", nodetest.FactsPath+"?types=order.completed,order.eaten", nil).Invalid("types[1]", "enum")
+	for _, cursor := range []string{"x", "AAAA", strings.Repeat("A", 21), after[:len(after)-1], "f_________8AAAAAAAAAAQ"} {
+		s.Own("GET", nodetest.FactsPath+"?after="+cursor, nil).Invalid("after", "format")
+	}
+	s.Own("GET", nodetest.FactsPath+"?limit=101", nil).Invalid("limit", "maximum")
+	s.Own("GET", nodetest.FactsPath+"?orgId=999999", nil).Is(404, "NOT_FOUND")
+	s.Call("GET", nodetest.FactsPath, nil).Is(401, "UNAUTHORIZED")
+	stranger := s.Register("stranger@example.org")
+	theirs, _ := feed(stranger, "", "")
+	require.Empty(t, theirs)
+	s.As(s.Key(nodetest.Object{"scopes": []string{"orders:read"}}).Str("secret")).Own("GET", nodetest.FactsPath, nil).Is(403, "FORBIDDEN")
+	byKey, _ := feed(s.As(s.Key(nodetest.Object{"scopes": []string{"webhooks:manage"}}).Str("secret")), "", "")
+	require.Equal(t, all, byKey[:len(all)])
+
+	t.Log("a fact that was deleted unread is missed")
+	_, err := s.Pool().Exec(t.Context(), `UPDATE facts_pruned SET xid = (SELECT max(xid::text::bigint)::text::xid8 FROM facts), position = 1000000`)
+	require.NoError(t, err)
+	s.Own("GET", nodetest.FactsPath+"?after="+after, nil).Invalid("after", "minimum")
+	again, _ := feed(s, "", "")
+	require.Len(t, again, len(all)+1)
+}
+
+// catalogue looks at what everybody may read.
+func catalogue(s *nodetest.Shop) {
+	s.T.Helper()
+	a := s.Call("GET", "/webhooks/catalog", nil).Is(200, "")
+	require.Len(s.T, a.Data("items"), 27)
+	require.Equal(s.T, nodetest.Words("type description dataKeys active schema"), a.Keys("items.0"))
+	doc, err := nodetest.Published()
+	require.NoError(s.T, err)
+	active := 0
+	for i := range 27 {
+		item := "items." + fmt.Sprint(i)
+		name := a.Str(item + ".type")
+		require.Equal(s.T, "#/webhooks/"+name, a.Str(item+".schema"))
+		require.Contains(s.T, doc.Webhooks, name)
+		if a.Data(item+".active") == true {
+			active++
+		}
+	}
+	require.Equal(s.T, 15, active)
+}

@@ -1,0 +1,9 @@
+package api
+
+import (
+	"testing"
+
+	"boxoffice/cmd/boxoffice/nodetest"
+)
+
+func TestMain(m *testing.M) { nodetest.Main(m) }

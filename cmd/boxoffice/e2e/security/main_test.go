@@ -1,0 +1,9 @@
+package security
+
+import (
+	"testing"
+
+	"boxoffice/cmd/boxoffice/nodetest"
+)
+
+func TestMain(m *testing.M) { nodetest.Main(m) }

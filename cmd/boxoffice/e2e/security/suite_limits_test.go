@@ -1,0 +1,73 @@
+package security
+
+import (
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"boxoffice/cmd/boxoffice/node"
+	"boxoffice/cmd/boxoffice/nodetest"
+	"boxoffice/edge/route"
+	"boxoffice/engine"
+)
+
+// TestTiers meets the limit of every tier that the route table uses, on a row of
+// it: as many requests as X-RateLimit-Remaining says, then 429, and still none
+// for somebody else.
+func TestTiers(t *testing.T) {
+	t.Parallel()
+	w := openWorld(t, func(c *node.Config) { c.LimitsScale, c.TrustedProxies = 1, []string{"127.0.0.1"} })
+	none := engine.NumberedID(nodetest.Number(t, w.eventID), 999_999_999).String()
+	owner, other := bearer(w.Token), bearer(w.stranger.Token)
+	for tier, row := range map[route.Tier]struct {
+		perMinute     int
+		op            string
+		mine, another attempt // neither changes anything
+	}{
+		route.TierPublic:  {120, "discoverEvents", attempt{}, attempt{auth: owner}},
+		route.TierAuth:    {20, "logout", attempt{raw: `{"refreshToken":"x"}`}, attempt{raw: `{"refreshToken":"x"}`, headers: []string{"X-Forwarded-For", "2001:db8::1"}}},
+		route.TierStrict:  {30, "placeOrder", attempt{request: request{body: nodetest.OrderBody(w.email(), none, 1)}}, attempt{auth: owner, request: request{body: nodetest.OrderBody(w.email(), none, 1)}}},
+		route.TierCheckin: {120, "getGateStats", attempt{auth: owner, request: naming("id", w.eventID)}, attempt{auth: other, request: naming("id", w.stranger.eventID)}},
+		route.TierAdmin:   {600, "listOwnEvents", attempt{auth: owner}, attempt{auth: other}},
+	} {
+		t.Run(string(tier), func(t *testing.T) {
+			t.Parallel()
+			w := w.in(t)
+			op := w.operation(row.op)
+			require.Equal(t, tier, op.Tier)
+			begun := time.Now()
+			first := w.send(op, &row.mine)
+			require.Equal(t, strconv.Itoa(row.perMinute), first.Header.Get("X-Ratelimit-Limit"))
+			left, err := strconv.Atoi(first.Header.Get("X-Ratelimit-Remaining"))
+			require.NoError(t, err)
+			var limited nodetest.Reply
+			for sent := 0; limited.Status != 429; sent++ {
+				limited = w.send(op, &row.mine)
+				refilled := time.Since(begun).Minutes() * float64(row.perMinute)
+				require.LessOrEqual(t, sent, left+1+int(refilled))
+				require.False(t, limited.Status == 429 && sent < left, "%d of %d", sent, left)
+			}
+			require.Contains(t, limited.Body, `"RATE_LIMITED"`)
+			require.NotEmpty(t, limited.Header.Get("Retry-After"))
+			require.Equal(t, "0", limited.Header.Get("X-Ratelimit-Remaining"))
+			require.NotEqual(t, 429, w.send(op, &row.another).Status, "somebody else")
+		})
+	}
+	for _, op := range w.Areas().Routes() {
+		require.Contains(t, []route.Tier{route.TierPublic, route.TierAuth, route.TierStrict, route.TierCheckin, route.TierAdmin}, op.Tier, "%s: give its tier a row here", op.ID)
+	}
+}
+
+// operation is the row of an id.
+func (w *world) operation(id string) *route.Op {
+	w.T.Helper()
+	for _, op := range w.Areas().Routes() {
+		if op.ID == id {
+			return &op
+		}
+	}
+	require.Fail(w.T, "no such operation", id)
+	return nil
+}

@@ -1,0 +1,448 @@
+package security
+
+import (
+	"encoding/base32"
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"boxoffice/cmd/boxoffice/nodetest"
+	"boxoffice/edge/route"
+)
+
+// request is one that its operation grants to whoever may ask for it.
+type request struct {
+	params     map[string]string // of the path
+	query      string
+	body       nodetest.Object   // nil: it reads none
+	ids        map[string]string // what members of the body name, and ?parameters of the query, by kind
+	token      string            // of the order that it names
+	person     string            // access token of who asks, where it is about themselves
+	open       bool              // it shows something to everybody, and more to the organization
+	market     bool              // everybody may ask it of a public event: another's is one that they do not see
+	perishable bool              // its body is good for some minutes at most
+}
+
+// requests make, for every operation, a request that is granted: a new one each
+// time, of things that nothing else in the world needs. An endpoint without one
+// fails the suite.
+func (w *world) requests() map[string]func() request {
+	all := map[string]func() request{}
+	for _, some := range []map[string]func() request{w.authRequests(), w.orgRequests(), w.eventRequests(), w.venueRequests(), w.seatRequests(), w.orderRequests(), w.factRequests(), w.webhookRequests()} {
+		maps.Copy(all, some)
+	}
+	return all
+}
+
+// request makes one for an operation.
+func (w *world) request(op *route.Op) request {
+	w.T.Helper()
+	make, ok := w.requests()[op.ID]
+	require.True(w.T, ok, "%s has no request: give it one in suite_requests_test.go", op.ID)
+	r := make()
+	if r.person == "" && op.Auth.Has(route.User) && !op.Auth.Has(route.Member) {
+		r.person = w.guest().Token
+	}
+	return r
+}
+
+// naming is a request of ids in the path alone: name, value pairs.
+func naming(params ...string) request {
+	r := request{params: map[string]string{}}
+	for i := 0; i < len(params); i += 2 {
+		r.params[params[i]] = params[i+1]
+	}
+	return r
+}
+
+func (r request) with(b nodetest.Object) request {
+	r.body = b
+	return r
+}
+
+// by is the request of a person about themselves.
+func (r request) by(token string) request {
+	r.person = token
+	return r
+}
+
+// authRequests are those for which somebody proves who they are.
+func (w *world) authRequests() map[string]func() request {
+	const password = "correct horse"
+	signedIn := func() request {
+		return request{}.with(nodetest.Object{"refreshToken": w.person(w.email()).Str("refreshToken")})
+	}
+	protected := func() (p *nodetest.Shop, email, recovery string) {
+		email = w.email()
+		p, device := w.enrolled(email)
+		a := p.Own("POST", "/auth/2fa/activate", nodetest.Object{"code": device.Code(time.Now(), 0)}).Is(200, "")
+		return p, email, a.Str("recoveryCodes.0")
+	}
+	return map[string]func() request{
+		"register": func() request {
+			return request{}.with(nodetest.Object{"email": w.email(), "password": password, "firstName": "Bob", "lastName": "Hill", "phone": "+49 30 1", "organizationName": "Bob's"})
+		},
+		"login": func() request { return request{}.with(nodetest.Object{"email": strangerEmail, "password": password}) },
+		"verifyTwoFactor": func() request {
+			_, email, recovery := protected()
+			challenge := w.person(email).Str("challengeToken")
+			r := request{}.with(nodetest.Object{"challengeToken": challenge, "code": recovery})
+			r.perishable = true
+			return r
+		},
+		"requestLoginCode": func() request { return request{}.with(nodetest.Object{"email": w.email(), "name": "Grace Hopper"}) },
+		"exchangeLoginCode": func() request {
+			email := w.email()
+			r := request{}.with(nodetest.Object{"email": email, "code": w.loginKey(email)})
+			r.perishable = true
+			return r
+		},
+		"refreshTokens": signedIn,
+		"logout":        signedIn,
+		"logoutAll":     func() request { return request{}.by(w.guest().Token) },
+		"listSessions":  func() request { return request{} },
+		"enrollTwoFactor": func() request {
+			return request{}.by(w.guest().Token)
+		},
+		"activateTwoFactor": func() request {
+			p, device := w.enrolled(w.email())
+			r := request{}.with(nodetest.Object{"code": device.Code(time.Now(), 0)}).by(p.Token)
+			r.perishable = true
+			return r
+		},
+		"disableTwoFactor": func() request {
+			p, _, recovery := protected()
+			return request{}.with(nodetest.Object{"code": recovery}).by(p.Token)
+		},
+		"forgotPassword": func() request { return request{}.with(nodetest.Object{"email": w.email()}) },
+		"resetPassword": func() request {
+			email := w.email()
+			w.person(email)
+			return request{}.with(nodetest.Object{"token": w.resetToken(email), "password": "another horse"})
+		},
+		"requestEmailConfirmation": func() request { return request{} },
+		"confirmEmail": func() request {
+			email := w.email()
+			w.Register(email)
+			return request{}.with(nodetest.Object{"token": w.confirmationToken(email), "password": password})
+		},
+		"getMe": func() request { return request{} },
+	}
+}
+
+// ours asks for the organization's things by its number.
+func (w *world) ours() request {
+	return request{query: "orgId=" + w.orgID, ids: map[string]string{"?orgId": kindOrg}}
+}
+
+// enrolled is somebody new with an authenticator that is not active yet.
+func (w *world) enrolled(email string) (*nodetest.Shop, nodetest.Authenticator) {
+	w.T.Helper()
+	p := w.As(w.person(email).Str("accessToken"))
+	text := p.Own("POST", "/auth/2fa/enroll", nil).Is(200, "").Str("secret")
+	secret, err := base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(text)
+	require.NoError(w.T, err)
+	return p, nodetest.Authenticator{Secret: secret}
+}
+
+// orgRequests are those that manage the organization.
+func (w *world) orgRequests() map[string]func() request {
+	member := func() request {
+		return naming("id", w.orgID, "userId", w.Invite(w.email(), route.RoleMember))
+	}
+	key := func() request { return naming("orgId", w.orgID, "keyId", w.Key(nil).Str("id")) }
+	fields := nodetest.Object{"name": "Gate", "scopes": []string{"checkin:write"}, "ipAllowlist": []string{"127.0.0.0/8"}, "expiresAt": nodetest.Stamp(time.Hour)}
+	credit := naming("orgId", w.orgID).with(nodetest.Object{"amount": 250, "currency": "USD", "note": "thanks", "reference": "wire 1"})
+	return map[string]func() request{
+		"getOrganization":           func() request { return naming("id", w.orgID) },
+		"listWallets":               w.ours,
+		"listWalletsOfOrganization": func() request { return naming("orgId", w.orgID) },
+		"listWalletEntries": func() request {
+			w.root.Own("POST", "/admin/wallets/"+w.orgID+"/credit", credit.body).Is(201, "")
+			r := w.ours()
+			r.params = map[string]string{"currency": "USD"}
+			return r
+		},
+		"creditWallet": func() request { return credit },
+		"drainNode":    func() request { return request{} },
+		"listMembers":  func() request { return naming("id", w.orgID) },
+		"addMember": func() request {
+			return naming("id", w.orgID).with(nodetest.Object{"email": w.email(), "role": "member", "name": "Kim"})
+		},
+		"updateMember": func() request { return member().with(nodetest.Object{"role": "admin"}) },
+		"removeMember": member,
+		"createAPIKey": func() request {
+			return naming("orgId", w.orgID).with(nodetest.With(fields, nodetest.Object{"environment": "test"}))
+		},
+		"listAPIKeys":  func() request { return naming("orgId", w.orgID) },
+		"updateAPIKey": func() request { return key().with(nodetest.With(fields, nodetest.Object{"status": "active"})) },
+		"revokeAPIKey": key,
+		"rotateAPIKey": key,
+		"limitAPIKey": func() request {
+			r := key().with(nodetest.Object{"strictPerMinute": 60})
+			delete(r.params, "orgId")
+			return r
+		},
+	}
+}
+
+// fullEvent is an event's body with every optional field.
+func fullEvent() nodetest.Object {
+	return nodetest.With(nodetest.EventBody(), nodetest.Object{
+		"subcategory": "a", "shortDesc": "b", "description": nodetest.Text(50), "tags": []string{"x"}, "capacity": 500, "doorOpenTime": nodetest.Stamp(23 * time.Hour),
+		"venueName": "a", "venueAddress": "b", "venueCity": "c", "venueCountry": "DE", "venueLat": 1.5, "venueLng": 2.5,
+		"onlineLink": nodetest.URI(30), "onlineLinkNote": "PIN 1", "returnPolicy": "none", "highlightVideoUrl": "https://vimeo.com/1", "coverImage": nodetest.URI(32), "coverVideo": nodetest.URI(33),
+		"gallery": []string{nodetest.URI(30)}, "branding": nodetest.Object{"accent": "red", "requireIdCheck": true}, "seoData": nodetest.Object{"title": "t"},
+		"velocity": nodetest.Object{"ordersPerBuyer": 1000, "ordersPerAddress": 1000, "openOrdersPerBuyer": 1000, "presaleTries": 1000, "paymentAttempts": 1000},
+		"entities": nodetest.Entity(nodetest.Object{"role": "r", "imageUrl": nodetest.URI(34), "bio": "b", "setTime": "22:00", "link": nodetest.URI(35)}),
+	})
+}
+
+func fullType() nodetest.Object {
+	return nodetest.With(nodetest.TypeBody(25, 100), nodetest.Object{
+		"refundable": true, "refundDeadline": nodetest.Stamp(time.Hour), "presaleCode": "abc", "accessUrl": "/media/1", "accessNote": "PIN 2", "description": "d",
+	})
+}
+
+// eventRequests are those around events and what they sell.
+func (w *world) eventRequests() map[string]func() request {
+	ours := w.ours()
+	event := func() request { return naming("id", w.Draft(nil)) }
+	sold := func() (event, ticketType string) {
+		event, types := w.Sell(fullEvent(), fullType())
+		return event, types[0]
+	}
+	return map[string]func() request{
+		"discoverEvents": func() request { return request{} },
+		"getEventPage": func() request {
+			event, _ := sold()
+			r := naming("slug", w.Own("PUT", "/organizer/events/"+event, nodetest.Object{}).Is(200, "").Str("slug"))
+			r.open = true
+			return r
+		},
+		"listTicketTypes": func() request {
+			event, _ := sold()
+			r := naming("id", event)
+			r.open = true
+			return r
+		},
+		"listOwnEvents": func() request {
+			sold()
+			return ours
+		},
+		"createEvent": func() request {
+			return request{body: nodetest.With(fullEvent(), nodetest.Object{"orgId": w.orgID}), ids: map[string]string{"orgId": kindOrg}}
+		},
+		"updateEvent": func() request { return event().with(fullEvent()) },
+		"publishEvent": func() request {
+			r := event()
+			w.Own("POST", "/organizer/events/"+r.params["id"]+"/tickets", fullType()).Is(201, "")
+			return r
+		},
+		"unpublishEvent": func() request {
+			event, _ := sold()
+			return naming("id", event)
+		},
+		"setEventStatus":   func() request { return event().with(nodetest.Object{"status": "review"}) },
+		"deleteEvent":      func() request { return event().with(nodetest.Object{"reason": "rain"}) },
+		"createTicketType": func() request { return event().with(fullType()) },
+		"updateTicketType": func() request {
+			event, ticketType := sold()
+			return naming("id", event, "ticketTypeId", ticketType).with(nodetest.With(fullType(), nodetest.Object{"name": "Balcony"}))
+		},
+	}
+}
+
+// venueRequests are those around venue maps.
+func (w *world) venueRequests() map[string]func() request {
+	body := nodetest.SampleMap(w.T, "theatre")
+	draft := func() request { return naming("id", w.Own("POST", nodetest.VenuesPath, body).Is(201, "").Str("id")) }
+	published := func() request {
+		r := draft()
+		w.Own("POST", nodetest.VenuesPath+"/"+r.params["id"]+"/publish", nil).Is(200, "")
+		return r
+	}
+	return map[string]func() request{
+		"listVenues": func() request {
+			published()
+			return w.ours()
+		},
+		"createVenue": func() request {
+			return request{body: nodetest.With(body, nodetest.Object{"orgId": w.orgID}), ids: map[string]string{"orgId": kindOrg}}
+		},
+		"getVenue":     published,
+		"updateVenue":  func() request { return published().with(nodetest.With(body, nodetest.Object{"name": "Great hall"})) },
+		"publishVenue": draft,
+	}
+}
+
+// seatRequests are those around an event's seats.
+func (w *world) seatRequests() map[string]func() request {
+	const buyer = "suite-holder"
+	withMap := func(event string) (string, string) {
+		w.Own("PUT", "/organizer/events/"+event+"/seating", nodetest.Object{"venueMapId": w.venueID}).Is(200, "")
+		return "id", event
+	}
+	seated := func(param string) (r request, ticketType string) {
+		event, types := w.Sell(nil, nodetest.TypeBody(25, 100))
+		withMap(event)
+		w.Own("PUT", "/organizer/events/"+event+"/seating/pricing", nodetest.Object{
+			"mappings": []nodetest.Object{{"venueSectionId": "stalls", "ticketTypeId": types[0]}},
+		}).Is(200, "")
+		return naming(param, event), types[0]
+	}
+	shown := func() request {
+		r, _ := seated("eventId")
+		r.open = true
+		return r
+	}
+	chosen := func() request {
+		r, _ := seated("eventId")
+		r.market = true
+		return r.with(nodetest.Object{"holder": buyer, "seatIds": []string{"stalls-A-1"}})
+	}
+	return map[string]func() request{
+		"getSeatMap":   shown,
+		"listSeats":    shown,
+		"watchSeats":   shown,
+		"holdSeats":    chosen,
+		"releaseSeats": chosen,
+		"holdBestSeats": func() request {
+			r, ticketType := seated("id")
+			r.market = true
+			return r.with(nodetest.Object{"holder": buyer, "quantity": 1, "sectionIds": []string{"stalls"}, "ticketTypeId": ticketType, "accessible": false, "adjacent": true})
+		},
+		"getSeating": func() request {
+			r, _ := seated("id")
+			return r
+		},
+		"setSeating": func() request {
+			r := naming("id", w.Draft(nil)).with(nodetest.Object{"venueMapId": w.venueID, "version": 1, "mode": "ga_mixed", "holdTtlSeconds": 60})
+			r.ids = map[string]string{"venueMapId": kindVenue}
+			return r
+		},
+		"removeSeating": func() request { return naming(withMap(w.Draft(nil))) },
+		"priceSeating": func() request {
+			event := w.Draft(nil)
+			ticketType := w.Own("POST", "/organizer/events/"+event+"/tickets", nodetest.TypeBody(5, 5)).Is(201, "").Str("id")
+			return naming(withMap(event)).with(nodetest.Object{"mappings": []nodetest.Object{{"venueSectionId": "circle", "ticketTypeId": ticketType}}})
+		},
+		"blockSeats": func() request {
+			return naming(withMap(w.Draft(nil))).with(nodetest.Object{"block": []string{"stalls-B-1"}, "unblock": []string{"stalls-B-2"}})
+		},
+	}
+}
+
+// orderRequests are those of buyers, and of gates.
+func (w *world) orderRequests() map[string]func() request {
+	pending := func(param string) request {
+		id, token := w.Place(w.email(), w.paid, 1)
+		r := naming(param, id)
+		r.token = token
+		return r
+	}
+	paid := func(param string) request {
+		r := pending(param)
+		w.Settle(w.Checkout(r.params[param], r.token), "success")
+		w.Verify(r.params[param], r.token).Is(200, "")
+		return r
+	}
+	scan := func() request {
+		code := w.Call("POST", "/orders", nodetest.OrderBody(w.email(), w.free, 1)).Is(201, "").Str("tickets.0.code")
+		return request{
+			body: nodetest.Object{"eventId": w.eventID, "qrData": code, "gateName": "North", "deviceId": "d", "method": "nfc", "geoLat": 1.5, "geoLng": 2},
+			ids:  map[string]string{"eventId": kindEvent},
+		}
+	}
+	return map[string]func() request{
+		"placeOrder": func() request {
+			lines := []nodetest.Object{{"ticketTypeId": w.free, "quantity": 1, "attendeeName": "Ada", "attendeeEmail": "ada@example.org"}}
+			return request{}.with(nodetest.With(nodetest.OrderBody(w.email(), w.free, 1), nodetest.Object{"items": lines, "guestName": "Ada", "presaleCode": "x"}))
+		},
+		"getOrder":    func() request { return paid("id") },
+		"payOrder":    func() request { return pending("id").with(nodetest.Object{"provider": "paystack"}) },
+		"cancelOrder": func() request { return pending("id").with(nodetest.Object{}) },
+		"verifyPayment": func() request {
+			id, token := w.Place(w.email(), w.paid, 1)
+			return request{body: nodetest.Object{"orderId": id}, ids: map[string]string{"orderId": kindOrder}, token: token}
+		},
+		"getPayment": func() request { return paid("orderId") },
+		"scanTicket": scan,
+		"getGateStats": func() request {
+			w.Own("POST", "/checkin/scan", scan().body).Is(200, "")
+			return naming("id", w.eventID)
+		},
+	}
+}
+
+// webhookRequests are those that manage what the world is told.
+func (w *world) webhookRequests() map[string]func() request {
+	endpoint := func() request { return naming("id", w.Webhook()) }
+	fields := nodetest.Object{"url": nodetest.Silent, "events": []string{"order.failed", "event.completed"}, "name": "Books"}
+	return map[string]func() request{
+		"createWebhook": func() request {
+			w.RoomForWebhooks()
+			return request{body: nodetest.With(fields, nodetest.Object{"orgId": w.orgID}), ids: map[string]string{"orgId": kindOrg}}
+		},
+		"listWebhooks":        w.ours,
+		"updateWebhook":       func() request { return endpoint().with(nodetest.With(fields, nodetest.Object{"status": "active"})) },
+		"deleteWebhook":       endpoint,
+		"testWebhook":         endpoint,
+		"rotateWebhookSecret": endpoint,
+		"listWebhookDeliveries": func() request {
+			r := endpoint()
+			w.Sent(r.params["id"])
+			return r
+		},
+		"replayWebhookDelivery": func() request { return naming("id", w.Sent(w.Webhook())) },
+	}
+}
+
+// The kinds of things that requests name.
+const (
+	kindOrg      = "organization"
+	kindEvent    = "event"
+	kindSlug     = "slug"
+	kindType     = "ticket type"
+	kindOrder    = "order"
+	kindKey      = "API key"
+	kindUser     = "user"
+	kindCurrency = "currency"
+	kindVenue    = "venue map"
+	kindWebhook  = "webhook endpoint"
+	kindDelivery = "webhook delivery"
+)
+
+// kindOf is what a path parameter names.
+func kindOf(t testing.TB, op *route.Op, param string) string {
+	t.Helper()
+	if kind, ok := map[string]string{"orgId": kindOrg, "keyId": kindKey, "userId": kindUser, "ticketTypeId": kindType, "orderId": kindOrder, "slug": kindSlug, "currency": kindCurrency}[param]; ok {
+		return kind
+	}
+	for part, kind := range map[string]string{"/organizations/": kindOrg, "/orders/": kindOrder, "/events/": kindEvent, "/event/": kindEvent, "/venues/": kindVenue, "/webhooks/": kindWebhook, "/deliveries/": kindDelivery} {
+		if strings.Contains(op.Path, part+"{"+param+"}") {
+			return kind
+		}
+	}
+	require.Fail(t, "what does the parameter name? say so in kindOf", "{%s} of %s", param, op.ID)
+	return ""
+}
+
+// factRequests are those about what the world is told.
+func (w *world) factRequests() map[string]func() request {
+	return map[string]func() request{
+		"listFacts": func() request {
+			r := w.ours()
+			r.query += "&types=event.created&limit=1"
+			w.Becomes("true", func() string {
+				return fmt.Sprint(len(w.Own("GET", nodetest.FactsPath+"?"+r.query, nil).Is(200, "").Data("items").([]any)) == 1)
+			})
+			return r
+		},
+		"listFactTypes": func() request { return request{} },
+	}
+}

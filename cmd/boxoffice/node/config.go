@@ -1,0 +1,208 @@
+package node
+
+import (
+	"crypto/rand"
+	"crypto/tls"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"boxoffice/edge/mail"
+	"boxoffice/edge/secrets"
+	"boxoffice/edge/webhook"
+	"boxoffice/persistence/follower/kafka"
+)
+
+// Config is the table of knobs: each has one row, with its flag, its variable,
+// its default and its help.
+type Config struct {
+	Listen            string        `env:"BOXOFFICE_LISTEN" default:"127.0.0.1:8080" help:"Address of the API."`
+	DataDir           string        `env:"BOXOFFICE_DATA_DIR" default:"./data" help:"Where the private Postgres and the master key live."`
+	BaseURL           string        `env:"BOXOFFICE_BASE_URL" help:"How buyers reach the API; http://<listen> if empty."`
+	Env               string        `env:"BOXOFFICE_ENV" enum:"live,test" default:"test" help:"What this deployment is pinned to."`
+	DatabaseURL       string        `env:"BOXOFFICE_DATABASE_URL" secret:"" help:"Postgres to use instead of a private one."`
+	MasterKey         string        `env:"BOXOFFICE_MASTER_KEY" secret:"" help:"64 hex digits from which all secrets are derived; required with a database URL, else kept in the data directory."`
+	Node              string        `env:"BOXOFFICE_NODE" default:"node-1" help:"This node's name; one process at a time may bear it."`
+	Cluster           string        `env:"BOXOFFICE_CLUSTER" enum:",postgres,etcd,static" default:"" help:"How nodes find each other: postgres (leases in the database), etcd, or static (BOXOFFICE_MEMBERS); alone if empty."`
+	LinkListen        string        `env:"BOXOFFICE_LINK_LISTEN" default:"127.0.0.1:0" help:"Address for the other nodes' links."`
+	LinkAddress       string        `env:"BOXOFFICE_LINK_ADDRESS" help:"Where the other nodes reach that address; as it is if empty."`
+	LinkCert          string        `env:"BOXOFFICE_LINK_CERT" help:"Certificate file of this node, for links over mutual TLS; in the clear if empty."`
+	LinkKey           string        `env:"BOXOFFICE_LINK_KEY" help:"Key file of the certificate."`
+	LinkCA            string        `env:"BOXOFFICE_LINK_CA" help:"File of the authority whose certificates nodes show each other."`
+	Members           []string      `env:"BOXOFFICE_MEMBERS" help:"With static: all nodes, as name=host:port."`
+	EtcdEndpoints     []string      `env:"BOXOFFICE_ETCD_ENDPOINTS" help:"With etcd: its addresses, as http://host:2379, or https:// with the certificates of the links."`
+	EtcdPrefix        string        `env:"BOXOFFICE_ETCD_PREFIX" default:"boxoffice" help:"With etcd: what the cluster's keys begin with; clusters that share an etcd need one each."`
+	Beat              time.Duration `env:"BOXOFFICE_BEAT" default:"400ms" help:"With postgres: between two signs of life of a node."`
+	Lease             time.Duration `env:"BOXOFFICE_LEASE" default:"1500ms" help:"Without a sign of life, until a node is taken for dead; with etcd in whole seconds, 2 at least."`
+	TrustedProxies    []string      `env:"BOXOFFICE_TRUSTED_PROXIES" help:"Addresses or CIDRs whose X-Forwarded-For is believed."`
+	LimitsScale       float64       `env:"BOXOFFICE_LIMITS_SCALE" default:"1" help:"Multiplies every rate limit, velocity rule, those of held seats too, and cap of mails; for load tests."`
+	Origins           []string      `env:"BOXOFFICE_CORS_ORIGINS" default:"*" help:"Origins whose browser pages may call the API; * for all."`
+	MaxPerAddress     int           `env:"BOXOFFICE_MAX_CONNS_PER_ADDRESS" default:"4096" help:"Open connections of one client address."`
+	MaxConnections    int           `env:"BOXOFFICE_MAX_CONNS" default:"18000" help:"Open connections in all; keep it below the limit of open files."`
+	MaxViewers        int           `env:"BOXOFFICE_MAX_VIEWERS" default:"20000" help:"Live streams of this node; keep it below the connections."`
+	ViewersPerAddress int           `env:"BOXOFFICE_MAX_VIEWERS_PER_ADDRESS" default:"256" help:"Live streams of one client address."`
+	PaystackURL       string        `env:"BOXOFFICE_PAYSTACK_URL" help:"Address of Paystack; the private simulator's in test without a key."`
+	PaystackKey       string        `env:"BOXOFFICE_PAYSTACK_KEY" secret:"" help:"Paystack's secret key."`
+	PaysimListen      string        `env:"BOXOFFICE_PAYSIM_LISTEN" default:"127.0.0.1:8081" help:"Address of the private payment simulator, in test without a Paystack key."`
+	SMTPURL           string        `env:"BOXOFFICE_SMTP_URL" secret:"" help:"Mail server: smtps://user:password@host:465, or smtp://host:587 with STARTTLS; smtp+plain:// never encrypts. Mail is captured in test if empty."`
+	MailDir           string        `env:"BOXOFFICE_MAIL_DIR" help:"Where mail is captured, without a mail server; <data dir>/mail if empty."`
+	MailFrom          string        `env:"BOXOFFICE_MAIL_FROM" help:"Sender of mail, such as Boxoffice <tickets@example.org>; required with a mail server."`
+	WebhooksPrivate   bool          `env:"BOXOFFICE_WEBHOOK_ALLOW_PRIVATE" help:"Let webhooks go to private addresses, over plain HTTP and to any port; for tests, refused in live."`
+	AdminEmail        string        `env:"BOXOFFICE_ADMIN_EMAIL" help:"The platform's first administrator, made or promoted at start; none if empty."`
+	AdminPassword     string        `env:"BOXOFFICE_ADMIN_PASSWORD" secret:"" help:"The administrator's first password, of 8 to 128 characters."`
+	KafkaBrokers      []string      `env:"BOXOFFICE_KAFKA_BROKERS" help:"Brokers, host:port, of the Kafka that facts go through (docs/kafka.md); without it they are followed in the journal."`
+	KafkaTopic        string        `env:"BOXOFFICE_KAFKA_TOPIC" default:"boxoffice.facts" help:"Topic of the facts; made if it is missing. A new one gets all facts from the first on."`
+	KafkaPartitions   int           `env:"BOXOFFICE_KAFKA_PARTITIONS" default:"12" help:"Partitions of a topic that is made."`
+	KafkaReplication  int           `env:"BOXOFFICE_KAFKA_REPLICATION" default:"3" help:"Replicas of a topic that is made, at most one on each broker."`
+	KafkaRetention    time.Duration `env:"BOXOFFICE_KAFKA_RETENTION" default:"168h" help:"How long a topic that is made keeps facts."`
+	KafkaTLS          bool          `env:"BOXOFFICE_KAFKA_TLS" help:"Speak TLS to the brokers."`
+	KafkaUser         string        `env:"BOXOFFICE_KAFKA_USER" help:"User at the brokers (SASL PLAIN); none if empty."`
+	KafkaPassword     string        `env:"BOXOFFICE_KAFKA_PASSWORD" secret:"" help:"The user's password."`
+	Demo              bool          `env:"BOXOFFICE_DEMO" default:"true" negatable:"" help:"Put a demo event on sale on a new private node."`
+	AllowUnsafe       bool          `env:"BOXOFFICE_ALLOW_UNSAFE_POSTGRES" help:"Run on a Postgres that may forget commits."`
+	AllowInstall      bool          `env:"BOXOFFICE_ALLOW_INSTALL" default:"true" negatable:"" help:"Install Debian's Postgres when there is none and we may."`
+	Lanes             int           `env:"BOXOFFICE_LANES" default:"1" help:"Journal lanes of the node."`
+	HeapRoom          int           `env:"BOXOFFICE_HEAP_ROOM" default:"0" help:"Megabytes that may be allocated between two collections of garbage, kept ready for a rush while no orders come; an eighth of the memory at -1, none at 0."`
+	MetricsListen     string        `env:"BOXOFFICE_METRICS_LISTEN" help:"Address that serves /metrics, for Prometheus alone; if empty, only programs on this machine read it, at the API's address."`
+	Pprof             string        `env:"BOXOFFICE_PPROF_LISTEN" help:"Loopback address for profiles; none if empty."`
+	LogLevel          slog.Level    `env:"BOXOFFICE_LOG_LEVEL" default:"INFO" help:"DEBUG, INFO, WARN or ERROR."`
+}
+
+// Print logs every knob, secrets masked.
+func (c *Config) Print(log *slog.Logger) {
+	v, t := reflect.ValueOf(*c), reflect.TypeOf(*c)
+	attrs := make([]any, 0, t.NumField())
+	for i := range t.NumField() {
+		f := t.Field(i)
+		value := fmt.Sprint(v.Field(i).Interface())
+		if _, secret := f.Tag.Lookup("secret"); secret && value != "" {
+			value = "[secret]"
+		}
+		attrs = append(attrs, slog.String(strings.ToLower(f.Tag.Get("env")), value))
+	}
+	log.Info("configuration", attrs...)
+}
+
+// Private says whether the node brings its own Postgres.
+func (c *Config) Private() bool { return c.DatabaseURL == "" }
+
+// simulated says whether the node brings its own payment provider.
+func (c *Config) simulated() bool { return c.Env == "test" && c.PaystackKey == "" }
+
+// origin is the sender of mail. Only a node that captures its mail has a default.
+func (c *Config) origin() (mail.Origin, error) {
+	from := c.MailFrom
+	switch {
+	case c.SMTPURL == "" && c.Env == "live":
+		return mail.Origin{}, errors.New("BOXOFFICE_SMTP_URL is required in live: without it nobody gets a login code or a ticket")
+	case c.SMTPURL == "" && from == "":
+		from = "Boxoffice <boxoffice@localhost>"
+	case from == "":
+		return mail.Origin{}, errors.New("BOXOFFICE_MAIL_FROM is required with BOXOFFICE_SMTP_URL")
+	}
+	origin, err := mail.ParseOrigin(from)
+	if err != nil {
+		return mail.Origin{}, fmt.Errorf("BOXOFFICE_MAIL_FROM: %w", err)
+	}
+	return origin, nil
+}
+
+// webhookTargets says where webhooks may go.
+func (c *Config) webhookTargets() (*webhook.Targets, error) {
+	if c.WebhooksPrivate && c.Env == "live" {
+		return nil, errors.New("BOXOFFICE_WEBHOOK_ALLOW_PRIVATE is refused in live: a webhook could reach what is behind the firewall")
+	}
+	return webhook.NewTargets(c.WebhooksPrivate), nil
+}
+
+// Kafka is how the facts go through Kafka, if they do.
+func (c *Config) Kafka() (cfg kafka.Config, through bool, err error) {
+	if len(c.KafkaBrokers) == 0 {
+		return kafka.Config{}, false, nil
+	}
+	cfg = kafka.Config{
+		Brokers: c.KafkaBrokers, User: c.KafkaUser, Password: c.KafkaPassword,
+		Topic: c.KafkaTopic, Partitions: c.KafkaPartitions, Replication: c.KafkaReplication, Retention: c.KafkaRetention,
+	}
+	if c.KafkaTLS {
+		cfg.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
+	}
+	if c.KafkaUser != "" && !c.KafkaTLS && c.Env == "live" {
+		return cfg, true, errors.New("BOXOFFICE_KAFKA_USER needs BOXOFFICE_KAFKA_TLS in live: the password would be sent in the clear")
+	}
+	return cfg, true, nil
+}
+
+// admin makes sure that the first administrator could log in.
+func (c *Config) admin() error {
+	if n := utf8.RuneCountInString(c.AdminPassword); c.AdminEmail != "" && (n < 8 || n > 128) {
+		return errors.New("BOXOFFICE_ADMIN_PASSWORD must have 8 to 128 characters")
+	}
+	return nil
+}
+
+func (c *Config) proxies() ([]netip.Prefix, error) {
+	var out []netip.Prefix
+	for _, s := range c.TrustedProxies {
+		p, err := netip.ParsePrefix(s)
+		if err != nil {
+			a, err := netip.ParseAddr(s)
+			if err != nil {
+				return nil, fmt.Errorf("BOXOFFICE_TRUSTED_PROXIES: %q is neither an address nor a CIDR", s)
+			}
+			p = netip.PrefixFrom(a, a.BitLen())
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+// master reads the master key, or makes one in the data directory of a node that
+// has its database there too.
+func (c *Config) master() (*secrets.Master, error) {
+	text := c.MasterKey
+	if text == "" {
+		if !c.Private() {
+			return nil, errors.New("BOXOFFICE_MASTER_KEY is required with BOXOFFICE_DATABASE_URL")
+		}
+		var err error
+		if text, err = KeptKey(filepath.Join(c.DataDir, "master.key")); err != nil {
+			return nil, err
+		}
+	}
+	key, err := hex.DecodeString(strings.TrimSpace(text))
+	if err != nil {
+		return nil, errors.New("the master key must be 64 hex digits")
+	}
+	return secrets.New(key)
+}
+
+// KeptKey is the key that a file holds; without a file it is made and kept there.
+func KeptKey(path string) (string, error) {
+	b, err := os.ReadFile(path)
+	if err == nil {
+		return string(b), nil
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("master key: %w", err)
+	}
+	var key [secrets.KeySize]byte
+	_, _ = rand.Read(key[:]) // never fails
+	text := hex.EncodeToString(key[:])
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { //nolint:gosec // Postgres's user must get through
+		return "", fmt.Errorf("master key: %w", err)
+	}
+	if err := os.WriteFile(path, []byte(text+"\n"), 0o600); err != nil {
+		return "", fmt.Errorf("master key: %w", err)
+	}
+	return text, nil
+}

@@ -1,0 +1,123 @@
+package node
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"boxoffice/persistence/follower"
+	"boxoffice/persistence/follower/kafka"
+	"boxoffice/persistence/journal"
+	"boxoffice/persistence/mailqueue"
+	"boxoffice/persistence/publicfacts"
+)
+
+const (
+	// factsPace lets the read model, which paces itself at half of that, go
+	// first.
+	factsPace = 100 * time.Millisecond
+	// factsQueue of facts wait in memory; those of a rush are read back.
+	factsQueue = 20_000
+	// factsBatch facts of the journal are looked at in one transaction, and
+	// factsBusyBatch while the node is busy: the sale feels one of 1,000, which
+	// takes Postgres and us 25 ms.
+	factsBatch     = 1_000
+	factsBusyBatch = 250
+	// relayBatch facts are written to Kafka in one transaction, which mostly
+	// waits for Kafka.
+	relayBatch = 5_000
+	// factsYield is how many times as long as it worked the follower rests
+	// while the node is busy: it takes a thirteenth of a core from the sale.
+	factsYield = 12
+)
+
+// openFacts makes what leads the facts to tell: a follower of the journal, or a
+// relay to Kafka and a consumer behind it. startFacts starts it.
+func (n *Node) openFacts() error {
+	n.digesters.publicFacts = follower.NewDigester(publicfacts.Follower, n.log, n.applyTold, nil)
+	n.digesters.mail = follower.NewDigester(mailqueue.Follower, n.log, n.applyMail, nil)
+	follow := follower.Config{
+		Name: publicfacts.Follower, Apply: follower.Once(publicfacts.Follower, n.tell), Digesters: []*follower.Digester{n.digesters.publicFacts, n.digesters.mail},
+		Pace: factsPace, MaxQueue: factsQueue, MaxBatch: factsBatch,
+		Yield: factsYield, BusyBatch: factsBusyBatch, Busy: n.faster(busyRate),
+	}
+	cfg, through, err := n.cfg.Kafka()
+	if err != nil {
+		return err
+	}
+	if through {
+		n.consumer = kafka.NewConsumer(cfg, kafka.ConsumerConfig{
+			Name: follow.Name, Pool: n.pool, Log: n.log, Apply: follow.Apply, Digesters: follow.Digesters,
+			MaxBatch: follow.MaxBatch, Yield: follow.Yield, Busy: follow.Busy,
+		})
+		n.relay = kafka.NewRelay(cfg, n.log)
+		n.digesters.relay = follower.NewDigester(n.relay.Name(), n.log, n.relay.Apply, nil)
+		follow.Name, follow.Apply, follow.MaxBatch, follow.BusyBatch = n.relay.Name(), n.digesters.relay.Apply, relayBatch, 0
+		follow.Digesters = []*follower.Digester{n.digesters.relay}
+	}
+	n.telling = n.newFollowing(follow)
+	return nil
+}
+
+// tell is everything that is done about facts outside the sale. It is one
+// transaction with the position of whoever calls it. A fact that cannot be told may
+// be mailed, and the other way round.
+func (n *Node) tell(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
+	if err := n.digesters.publicFacts.Apply(ctx, tx, batches); err != nil {
+		return err
+	}
+	return n.digesters.mail.Apply(ctx, tx, batches)
+}
+
+// The log of public facts is opened (openAreas) after the followers are.
+
+func (n *Node) applyTold(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
+	return n.publicFacts.Apply(ctx, tx, batches)
+}
+
+func (n *Node) applyMail(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
+	return n.mailQueue.Apply(ctx, tx, batches)
+}
+
+// startFacts has the world told of what is committed from here on, and of what
+// was before and is not told yet. Its failure is not the node's: sales go on. One
+// node of the cluster follows the journal; with Kafka each consumes.
+func (n *Node) startFacts(context.Context) error {
+	n.started(publicfacts.StartPruner(n.publicFacts, n.log).Stop)
+	if n.relay != nil {
+		n.started(func(context.Context) error {
+			n.relay.Close()
+			return nil
+		})
+		n.consumer.Start()
+		n.started(n.consumer.Stop)
+	}
+	n.started(n.cluster.Once("facts", n.telling.run)) // before the actors: a seat's place is asked of one
+	return nil
+}
+
+// factsMetrics say how far behind the facts are. Of what was committed before this
+// process started, only the consumer's know.
+func (n *Node) factsMetrics(r *prometheus.Registry) {
+	gauge := func(name, help string, f func() float64) {
+		r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "boxoffice", Name: name, Help: help}, f))
+	}
+	counter := func(name, help string, f func() int64) {
+		r.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Namespace: "boxoffice", Name: name, Help: help},
+			func() float64 { return float64(f()) }))
+	}
+	r.MustRegister(&n.digesters, jobPanics{})
+	gauge("facts_stopped", "1 when telling has failed for good; the log says why.", n.telling.stopped)
+	if n.relay == nil {
+		gauge("facts_lag", "Batches of which the world has not been told; 0 on nodes that do not tell.", n.telling.lag)
+		gauge("facts_delay_seconds", "Age of the oldest fact told last, from commit to told.", n.telling.delay)
+		return
+	}
+	gauge("kafka_relay_lag_batches", "Batches that are not in Kafka; 0 on nodes that do not relay.", n.telling.lag)
+	gauge("kafka_relay_delay_seconds", "Age of the oldest fact written last, from commit to acknowledged.", n.telling.delay)
+	counter("kafka_relay_errors_total", "Attempts to write to Kafka that failed.", n.relay.Failures)
+	gauge("kafka_consumer_lag_messages", "Messages that wait in the partitions of this node.", func() float64 { return float64(n.consumer.Lag()) })
+	counter("kafka_consumer_errors_total", "Attempts to join, read or apply that failed.", n.consumer.Failures)
+}

@@ -1,0 +1,80 @@
+package node
+
+import (
+	"context"
+	"log/slog"
+	"runtime"
+	"sync"
+	"time"
+
+	"boxoffice/cmd/boxoffice/node/heap"
+	"boxoffice/persistence/panics"
+)
+
+// meter says whether something that is counted goes faster than a limit.
+type meter struct {
+	count func() int64
+	limit float64 // a second
+
+	mu   sync.Mutex
+	at   time.Time
+	last int64
+	fast bool
+}
+
+// meterSpan is the least time over which a meter measures.
+const meterSpan = 200 * time.Millisecond
+
+// exceeded says whether the rate since it was asked before is above the limit.
+func (m *meter) exceeded() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := time.Now()
+	if passed := now.Sub(m.at); passed >= meterSpan {
+		n := m.count()
+		m.fast = float64(n-m.last) > m.limit*passed.Seconds()
+		m.at, m.last = now, n
+	}
+	return m.fast
+}
+
+const (
+	// busyRate is how many facts a second each core commits when the node is
+	// busy, about half of what it can.
+	busyRate = 2_000
+	// sellingRate is how many it commits when a sale goes on.
+	sellingRate = 50
+	// restRate is how many commands a second a node at rest has at most: so few that a
+	// collection of garbage meets one or two of them.
+	restRate = 20
+)
+
+// faster says whether a core commits more facts a second.
+func (n *Node) faster(rate int) func() bool {
+	m := &meter{count: func() int64 { return n.journal.Stats().Facts }, limit: float64(rate * runtime.GOMAXPROCS(0))}
+	return m.exceeded
+}
+
+// startCollecting keeps room in the heap, unless the process or the knob says otherwise.
+func (n *Node) startCollecting(ctx context.Context) error {
+	commands := &meter{count: func() int64 { s := n.cluster.Stats(); return s.Here + s.There }, limit: restRate}
+	var err error
+	n.room, err = heap.NewRoom(n.cfg.HeapRoom, func() bool { return commands.exceeded() || n.reading.lag() > 0 })
+	if err != nil {
+		n.log.WarnContext(ctx, "no room in the heap is kept", slog.Any("error", err))
+	}
+	if n.room == nil {
+		return nil
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	var running sync.WaitGroup
+	running.Go(func() {
+		panics.Keep(ctx, n.log, "room in the heap", func() { n.room.KeepReady(ctx) })
+	})
+	n.started(func(context.Context) error {
+		cancel()
+		running.Wait()
+		return nil
+	})
+	return nil
+}

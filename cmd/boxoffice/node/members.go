@@ -1,0 +1,136 @@
+package node
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"time"
+
+	"boxoffice/persistence/members"
+	"boxoffice/persistence/members/etcd"
+	"boxoffice/persistence/members/static"
+)
+
+// drainTime bounds how long an orderly stop waits for other nodes to take this
+// one's actors over. Those that are left are stopped: the journal has them.
+const drainTime = 8 * time.Second
+
+// membership is a node's place among others.
+type membership interface {
+	Leave()                         // tells the others to take its actors over
+	Fresh() error                   // whether the others know that it lives
+	Lost() <-chan error             // speaks when they have taken it for dead
+	Stop(ctx context.Context) error // ends it
+}
+
+// clustered says whether there may be other nodes.
+func (c *Config) clustered() bool { return c.Cluster != "" }
+
+// listenForLinks opens the address for other nodes, and says who this one is.
+func (n *Node) listenForLinks(ctx context.Context) error {
+	n.self = members.Member{ID: n.cfg.Node, Name: n.cfg.Node}
+	if !n.cfg.clustered() {
+		return nil
+	}
+	if n.cfg.Private() {
+		return errors.New("BOXOFFICE_CLUSTER needs BOXOFFICE_DATABASE_URL: the nodes share one database")
+	}
+	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", n.cfg.LinkListen)
+	if err != nil {
+		return fmt.Errorf("BOXOFFICE_LINK_LISTEN: %w", err)
+	}
+	n.links = ln
+	n.started(func(context.Context) error {
+		_ = ln.Close() // the cluster has, if it was started
+		return nil
+	})
+	n.self.Link, n.self.HTTP = n.cfg.LinkAddress, n.cfg.Listen
+	if n.self.Link == "" {
+		n.self.Link = ln.Addr().String()
+	}
+	if n.cfg.Cluster != "static" {
+		n.self.ID = members.NewID(n.cfg.Node)
+	}
+	n.linkTLS, err = n.cfg.LinkTLS()
+	return err
+}
+
+// join makes the node a member: from now on it is given actors.
+func (n *Node) join(ctx context.Context) error {
+	var err error
+	switch n.cfg.Cluster {
+	case "":
+		return nil
+	case "postgres":
+		n.membership, err = members.Join(ctx, members.Config{
+			Conn: n.pool.Config().ConnConfig, Self: n.self, Log: n.log, Changed: n.cluster.Members, Info: n.info,
+			Beat: n.cfg.Beat, Lease: n.cfg.Lease,
+		})
+	case "etcd":
+		n.membership, err = etcd.Join(ctx, etcd.Config{
+			Endpoints: n.cfg.EtcdEndpoints, Prefix: n.cfg.EtcdPrefix, TLS: n.linkTLS, Lease: n.cfg.Lease,
+			DB: n.pool, Self: n.self, Log: n.log, Changed: n.cluster.Members, Info: n.info,
+		})
+	case "static":
+		n.membership, err = static.Join(n.cfg.Members, n.self, n.cluster.Members)
+	}
+	if err != nil {
+		return err
+	}
+	n.started(n.membership.Stop)
+	return nil
+}
+
+// info is what the node says of itself to those who look at the list of nodes.
+func (n *Node) info() []byte {
+	b, err := json.Marshal(map[string]any{
+		"version": Version, "actors": n.cluster.Actors(), "backlog": n.journal.Backlog(), "waiting": n.journal.Waiting().Milliseconds(),
+	})
+	if err != nil {
+		n.log.Error("no word of this node", slog.Any("error", err))
+		return []byte("{}")
+	}
+	return b
+}
+
+// Drain takes the node out of service: it is not ready any more, and hands its
+// actors over to the others, if there are any. It goes on serving requests, which
+// it passes on.
+func (n *Node) Drain(ctx context.Context) error {
+	n.draining.Store(true)
+	if all, _ := n.cluster.Placed(); n.membership == nil || all < 2 {
+		return nil
+	}
+	n.membership.Leave()
+	return n.cluster.Drained(ctx)
+}
+
+// LinkTLS is how links are encrypted, and who may make them: whoever shows a
+// certificate of the authority.
+func (c *Config) LinkTLS() (*tls.Config, error) {
+	if c.LinkCert == "" && c.LinkKey == "" && c.LinkCA == "" {
+		return nil, nil //nolint:nilnil // in the clear
+	}
+	cert, err := tls.LoadX509KeyPair(c.LinkCert, c.LinkKey)
+	if err != nil {
+		return nil, fmt.Errorf("BOXOFFICE_LINK_CERT, BOXOFFICE_LINK_KEY: %w", err)
+	}
+	pem, err := os.ReadFile(c.LinkCA)
+	if err != nil {
+		return nil, fmt.Errorf("BOXOFFICE_LINK_CA: %w", err)
+	}
+	authority := x509.NewCertPool()
+	if !authority.AppendCertsFromPEM(pem) {
+		return nil, errors.New("BOXOFFICE_LINK_CA: no certificate in it")
+	}
+	return &tls.Config{
+		MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{cert},
+		RootCAs: authority, ClientCAs: authority, ClientAuth: tls.RequireAndVerifyClientCert,
+	}, nil
+}

@@ -1,0 +1,169 @@
+// Package node is a node of all parts: it opens the database and the journal, the actors,
+// the areas of the API and the server, in order, and stops them in the reverse order.
+package node
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"boxoffice/cluster"
+	"boxoffice/cmd/boxoffice/node/heap"
+	"boxoffice/edge"
+	"boxoffice/edge/letters"
+	"boxoffice/edge/live"
+	"boxoffice/edge/mail"
+	"boxoffice/edge/payments"
+	"boxoffice/edge/payments/paysim"
+	"boxoffice/edge/secrets"
+	"boxoffice/edge/server"
+	"boxoffice/edge/webhook"
+	"boxoffice/persistence/deliveries"
+	"boxoffice/persistence/embedded"
+	"boxoffice/persistence/follower/kafka"
+	"boxoffice/persistence/idempotency"
+	"boxoffice/persistence/journal"
+	"boxoffice/persistence/mailqueue"
+	"boxoffice/persistence/members"
+	"boxoffice/persistence/publicfacts"
+	"boxoffice/persistence/readmodel"
+)
+
+// StopTime bounds an orderly stop.
+const StopTime = 20 * time.Second
+
+// Node is one running node: its parts in the order in which they start. They
+// stop in the reverse order (docs/concurrency.md).
+type Node struct {
+	cfg *Config
+	log *slog.Logger
+
+	postgres    *embedded.Server
+	pool        *pgxpool.Pool
+	model       *readmodel.Model
+	reading     *following      // the read model
+	telling     *following      // what the world is told, or what Kafka is
+	relay       *kafka.Relay    // nil without Kafka
+	consumer    *kafka.Consumer // nil without Kafka
+	publicFacts *publicfacts.Store
+	digesters   digesters
+	endpoints   *deliveries.Store
+	targets     *webhook.Targets
+	deliverer   *webhook.Deliverer
+	journal     *journal.Postgres
+	cluster     *cluster.Node
+	room        *heap.Room // nil: none is kept
+	sim         *paysim.Sim
+	mailbox     *mail.Capture // nil: mail is sent
+	mailQueue   *mailqueue.Queue
+	sender      mail.Sender
+	stock       *readmodel.Stock
+	seats       *readmodel.Seats
+	feed        *live.Feed
+	secrets     *secrets.Master
+	gateways    *payments.Gateways
+	replies     *idempotency.Store
+	letters     *letters.Writer
+	areas       edge.Areas
+	server      *server.Server
+	stops       []func(context.Context) error
+
+	self       members.Member
+	links      net.Listener // nil: alone
+	linkTLS    *tls.Config
+	membership membership // nil: alone
+	draining   atomic.Bool
+	commits    prometheus.Histogram
+	registry   *prometheus.Registry // of all that /metrics shows
+
+	metricsAddr string // of their own listener; "" without
+}
+
+// New makes a node of its knobs, which it may complete. start starts it.
+func New(cfg *Config, log *slog.Logger) *Node { return &Node{cfg: cfg, log: log} }
+
+// started notes how to stop a part.
+func (n *Node) started(stop func(context.Context) error) { n.stops = append(n.stops, stop) }
+
+// Start starts all parts, in order. What it has started is stopped by Stop, even if it fails.
+func (n *Node) Start(ctx context.Context) error {
+	for _, step := range []func(context.Context) error{
+		n.startProfiles, n.listenForLinks, n.startPostgres, n.startJournal, n.startCluster, n.startCollecting, n.startPayments, n.startMail, n.startAreas,
+		n.startJobs, n.startFacts, n.join, n.startEdge, n.startMetrics,
+	} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Stop ends the parts in reverse order, all of them, whatever one says.
+func (n *Node) Stop(ctx context.Context) error {
+	var errs []error
+	for _, stop := range slices.Backward(n.stops) {
+		errs = append(errs, stop(ctx))
+	}
+	return errors.Join(errs...)
+}
+
+// Wait blocks until a signal, or until a part that nothing works without fails.
+func (n *Node) Wait(ctx context.Context) error {
+	var lost <-chan error
+	if n.membership != nil {
+		lost = n.membership.Lost()
+	}
+	select {
+	case <-ctx.Done():
+		n.log.InfoContext(ctx, "stopping")
+		return nil
+	case err := <-n.journal.Failed():
+		return fmt.Errorf("journal: %w", err)
+	case err := <-lost:
+		return err
+	case err := <-n.reading.failed:
+		return fmt.Errorf("read model: %w", err)
+	case err := <-n.server.Failed():
+		return err
+	}
+}
+
+// HandOver has other nodes take the actors before this one stops.
+func (n *Node) HandOver(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
+	defer cancel()
+	if err := n.Drain(ctx); err != nil {
+		n.log.WarnContext(ctx, "not all actors were handed over", slog.Any("error", err))
+	}
+}
+
+// Ready says whether requests should come here: the journal must be writing.
+func (n *Node) Ready() error {
+	if n.draining.Load() {
+		return errors.New("draining")
+	}
+	if n.membership != nil {
+		if err := n.membership.Fresh(); err != nil {
+			return err
+		}
+		if _, member := n.cluster.Placed(); !member {
+			return errors.New("not a member of the cluster")
+		}
+	}
+	if w := n.journal.Waiting(); w > 2*time.Second {
+		return fmt.Errorf("the journal has waited %s for a commit", w.Round(time.Second))
+	}
+	return nil
+}
+
+// Version is what the document and the log call this build.
+const Version = "0.1.0"

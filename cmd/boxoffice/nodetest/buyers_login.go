@@ -1,0 +1,43 @@
+package nodetest
+
+import (
+	"regexp"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+var SixDigits = regexp.MustCompile(`\b[0-9]{6}\b`)
+
+// LoginCode asks for a login code and reads the mail.
+func (s *Shop) LoginCode(email, name string) string {
+	s.T.Helper()
+	before := time.Now()
+	a := s.Call("POST", "/auth/token/request", Object{"email": email, "name": name}).Is(200, "")
+	require.Equal(s.T, Words("sent expiresIn"), a.Keys(""))
+	require.Equal(s.T, "600", a.Str("expiresIn"))
+	code := SixDigits.FindString(s.Mail(s.T, email, "login_code", before).Text)
+	require.NotEmpty(s.T, code)
+	return code
+}
+
+func (s *Shop) Exchange(email, code string) Answer {
+	s.T.Helper()
+	return s.Call("POST", "/auth/token/exchange", Object{"email": email, "code": code})
+}
+
+// Buyer is a shop whose token is that of a buyer who has just come.
+func (s *Shop) Buyer(email string) *Shop {
+	s.T.Helper()
+	c := *s
+	c.Token = s.Exchange(email, s.LoginCode(email, "Grace Hopper")).Is(200, "").Str("accessToken")
+	return &c
+}
+
+// Other is a code that is not the given one.
+func Other(code string) string {
+	if code == "000000" {
+		return "000001"
+	}
+	return "000000"
+}

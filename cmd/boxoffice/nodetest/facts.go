@@ -1,0 +1,3 @@
+package nodetest
+
+const FactsPath = "/organizer/facts"

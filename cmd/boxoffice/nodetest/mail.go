@@ -1,0 +1,31 @@
+package nodetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"boxoffice/edge/mail"
+)
+
+// Mail waits for a mail of a kind (such as "login_code") to an address, captured
+// after a moment, and returns the newest.
+func (s *Shop) Mail(t testing.TB, to, kind string, after time.Time) *mail.Captured {
+	t.Helper()
+	var found *mail.Captured
+	require.Eventually(t, func() bool {
+		list, err := s.Mailbox().List(100)
+		if err != nil {
+			return false
+		}
+		for _, m := range list {
+			if m.To == to && m.Kind == kind && m.At.After(after) {
+				found, err = s.Mailbox().Read(m.Name)
+				return err == nil
+			}
+		}
+		return false
+	}, 5*time.Second, 5*time.Millisecond, "no %s for %s", kind, to)
+	return found
+}

@@ -1,0 +1,51 @@
+package nodetest
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/stretchr/testify/require"
+
+	"boxoffice/edge/mail"
+)
+
+// Mailed waits until what has been committed is told, and the mails that it makes
+// are sent.
+func (s *Shop) Mailed() {
+	s.T.Helper()
+	require.NoError(s.T, s.AwaitTold(s.T.Context()))
+	s.Becomes("0", func() string {
+		var n int
+		const waiting = `SELECT count(*) FROM river_job WHERE kind LIKE 'mail%' AND state IN ('available', 'running', 'retryable')`
+		require.NoError(s.T, s.Pool().QueryRow(s.T.Context(), waiting).Scan(&n))
+		return fmt.Sprint(n)
+	})
+}
+
+// Confirmation is the one mail that confirms an order, with what must be in each:
+// a QR code for each ticket that the gate admits, the calendar file, and the
+// order's address.
+func (s *Shop) Confirmation(order Answer) *mail.Captured {
+	s.T.Helper()
+	s.Mailed()
+	list, err := s.Mailbox().List(1_000)
+	require.NoError(s.T, err)
+	var found *mail.Captured
+	for _, m := range list {
+		if m.Kind != "order_confirmation" {
+			continue
+		}
+		whole, err := s.Mailbox().Read(m.Name)
+		require.NoError(s.T, err)
+		if strings.Contains(whole.Text, "Your order "+order.Str("orderNumber")+" ") {
+			require.Nil(s.T, found, "twice")
+			found = whole
+		}
+	}
+	require.NotNil(s.T, found, "order %s is not confirmed", order.Str("orderNumber"))
+	require.Equal(s.T, order.Str("buyer.email"), found.To)
+	return found
+}
+
+var OrderLink = regexp.MustCompile(`http://[^/]+(/orders/[0-9a-f-]{36}\?token=\S+)`)

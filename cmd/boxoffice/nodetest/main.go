@@ -1,0 +1,32 @@
+package nodetest
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"boxoffice/edge/hasher"
+	"boxoffice/persistence/persisttest"
+)
+
+// Main is the TestMain of a package whose tests start nodes: it runs them, and fails if
+// goroutines are left. A node's hasher starts the test's program again for its workers.
+func Main(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == hasher.Command {
+		if err := hasher.Serve(os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, "hasher:", err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	_ = flag.Set("test.parallel", "6") // the flag is there: scenarios mostly wait
+	persisttest.Main(m,
+		// fasthttp's clock of the Date header never ends, and its pools of
+		// workers look only every 10 s whether their server has.
+		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"),
+		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*workerPool).Start.func2"),
+	)
+}

@@ -1,0 +1,222 @@
+// Package nodetest starts whole nodes for tests, and says to them what tests say often.
+package nodetest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"boxoffice/cmd/boxoffice/node"
+	"boxoffice/persistence/audit"
+	"boxoffice/persistence/persisttest"
+)
+
+// Shop is a node of the test's own, reached over HTTP.
+type Shop struct {
+	*node.Node
+	T     testing.TB
+	URL   string
+	Token string // the organizer's, once registered
+
+	log     *slog.Logger
+	Stopped bool // the test has stopped the node itself
+}
+
+// Open starts a node on a schema of its own, with its configuration changed. The
+// audit of its journal ends the test.
+func Open(t testing.TB, changes ...func(*node.Config)) *Shop {
+	t.Helper()
+	return OpenLogged(t, slog.New(slog.DiscardHandler), changes...)
+}
+
+// OpenLogged is open with the node's log.
+func OpenLogged(t testing.TB, log *slog.Logger, changes ...func(*node.Config)) *Shop {
+	t.Helper()
+	cfg := &node.Config{
+		Listen: Address(t), PaysimListen: Address(t), Env: "test", Node: "node-1", Lanes: 1,
+		DatabaseURL: persisttest.DB(t), MasterKey: strings.Repeat("ab", 32), MaxPerAddress: 100, MaxConnections: 1000,
+		MailDir: t.TempDir(), LimitsScale: 1000, Origins: []string{"*"}, WebhooksPrivate: true,
+	}
+	for _, change := range changes {
+		change(cfg)
+	}
+	s := &Shop{Node: node.New(cfg, log), T: t, log: log, URL: "http://" + cfg.Listen + "/api/v1"}
+	t.Cleanup(func() {
+		http.DefaultClient.CloseIdleConnections()
+		if s.Stopped {
+			return
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), node.StopTime)
+		defer cancel()
+		if s.Journal() != nil {
+			r, err := audit.Run(ctx, s.Journal())
+			require.NoError(t, err)
+			require.Empty(t, r.Findings)
+		}
+		require.NoError(t, s.Stop(ctx))
+		s.Node = nil // package testing keeps what this refers to until the last test has ended: 30 MB a node
+	})
+	require.NoError(t, s.Start(t.Context()))
+	return s
+}
+
+// port is the last that a test of this process took.
+var port atomic.Int64
+
+// Address is a loopback address that was free a moment ago. Its port lies below
+// those that the system gives to outgoing connections, of which other tests open
+// thousands: none of them can take it before the node does.
+func Address(t testing.TB) string {
+	t.Helper()
+	for range 1_000 {
+		a := fmt.Sprintf("127.0.0.1:%d", 10_000+(int64(os.Getpid())*100+port.Add(1))%20_000)
+		if ln, err := net.Listen("tcp", a); err == nil {
+			require.NoError(t, ln.Close())
+			return a
+		}
+	}
+	require.Fail(t, "no free port")
+	return ""
+}
+
+// Answer is a response, taken apart by paths such as "items.0.id".
+type Answer struct {
+	T      testing.TB
+	Status int
+	Body   map[string]any
+}
+
+func (a Answer) Get(path string) any {
+	a.T.Helper()
+	var v any = a.Body
+	for k := range strings.SplitSeq(path, ".") {
+		switch at := v.(type) {
+		case map[string]any:
+			v = at[k]
+		case []any:
+			var i int
+			_, err := fmt.Sscan(k, &i)
+			require.NoError(a.T, err)
+			require.Less(a.T, i, len(at), "%s in %v", path, a.Body)
+			v = at[i]
+		default:
+			require.Fail(a.T, "no such path", "%s in %v", path, a.Body)
+		}
+	}
+	return v
+}
+
+func (a Answer) Data(path string) any   { return a.Get("data." + path) }
+func (a Answer) Str(path string) string { return fmt.Sprint(a.Data(path)) }
+
+// Is checks the status, and the error's code if there is one.
+func (a Answer) Is(status int, code string) Answer {
+	a.T.Helper()
+	require.Equal(a.T, status, a.Status, "%v", a.Body)
+	if code != "" {
+		require.Equal(a.T, code, a.Get("error.code"), "%v", a.Body)
+		require.NotEmpty(a.T, a.Get("meta.request_id"))
+	}
+	return a
+}
+
+// Call sends a request; headers are name, value pairs.
+func (s *Shop) Call(method, path string, body any, headers ...string) Answer {
+	s.T.Helper()
+	var r io.Reader
+	if body != nil {
+		b, err := json.Marshal(body)
+		require.NoError(s.T, err)
+		r = bytes.NewReader(b)
+	}
+	req, err := http.NewRequestWithContext(s.T.Context(), method, s.URL+path, r)
+	require.NoError(s.T, err)
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	res, err := http.DefaultClient.Do(req)
+	require.NoError(s.T, err)
+	defer func() { require.NoError(s.T, res.Body.Close()) }()
+	a := Answer{T: s.T, Status: res.StatusCode}
+	require.NoError(s.T, json.NewDecoder(res.Body).Decode(&a.Body))
+	conforms(s.T, req, res.StatusCode, a.Body)
+	return a
+}
+
+type Object = map[string]any
+
+// Own sends a request with the organizer's token.
+func (s *Shop) Own(method, path string, body any) Answer {
+	s.T.Helper()
+	if s.Token == "" {
+		owner := Object{"email": "owner@example.org", "password": "correct horse"}
+		a := s.Patient("POST", "/auth/register", owner)
+		if a.Status == 409 { // an answer of 503 was late: the account is there
+			a = s.Patient("POST", "/auth/login", owner).Is(200, "")
+		} else {
+			a.Is(201, "")
+		}
+		s.Token = a.Str("accessToken")
+	}
+	return s.Call(method, path, body, "Authorization", "Bearer "+s.Token)
+}
+
+func Stamp(d time.Duration) string { return time.Now().Add(d).UTC().Format(time.RFC3339) }
+
+func EventBody() Object {
+	return Object{
+		"title": "Friday Night", "category": "music", "timezone": "Europe/Berlin", "venueType": "physical",
+		"startDate": Stamp(24 * time.Hour), "endDate": Stamp(30 * time.Hour),
+	}
+}
+
+func TypeBody(price any, quantity int) Object {
+	return Object{
+		"name": "Floor", "type": "general", "price": price, "quantityTotal": quantity,
+		"saleStart": Stamp(-time.Hour), "saleEnd": Stamp(23 * time.Hour),
+	}
+}
+
+// OnSale makes an event with ticket types and publishes it.
+func (s *Shop) OnSale(types ...Object) (event string, ids []string) {
+	s.T.Helper()
+	event = s.Own("POST", "/organizer/events", EventBody()).Is(201, "").Str("id")
+	for _, body := range types {
+		ids = append(ids, s.Own("POST", "/organizer/events/"+event+"/tickets", body).Is(201, "").Str("id"))
+	}
+	s.Own("POST", "/organizer/events/"+event+"/publish", nil).Is(200, "")
+	return event, ids
+}
+
+func OrderBody(email, ticketType string, quantity int) Object {
+	return Object{"guestEmail": email, "items": []Object{{"ticketTypeId": ticketType, "quantity": quantity}}}
+}
+
+// Settle has the buyer pay at the simulator.
+func (s *Shop) Settle(url, outcome string) {
+	s.T.Helper()
+	req, err := http.NewRequestWithContext(s.T.Context(), "POST", url, strings.NewReader(`{"outcome":"`+outcome+`"}`))
+	require.NoError(s.T, err)
+	req.Header.Set("Content-Type", "application/json")
+	stays := *http.DefaultClient // where the checkout leads back to is no part of paying
+	stays.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	res, err := stays.Do(req)
+	require.NoError(s.T, err)
+	require.NoError(s.T, res.Body.Close())
+	require.Less(s.T, res.StatusCode, 400)
+}

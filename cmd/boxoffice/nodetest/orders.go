@@ -1,0 +1,9 @@
+package nodetest
+
+func Lines(of ...any) []Object {
+	var out []Object
+	for i := 0; i < len(of); i += 2 {
+		out = append(out, Object{"ticketTypeId": of[i], "quantity": of[i+1]})
+	}
+	return out
+}

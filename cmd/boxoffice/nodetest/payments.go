@@ -1,0 +1,7 @@
+package nodetest
+
+// Checkout opens an attempt to pay and returns where the buyer pays.
+func (s *Shop) Checkout(id, token string) string {
+	s.T.Helper()
+	return s.Pay(id, token).Is(200, "").Str("authorizationUrl")
+}

@@ -1,0 +1,9 @@
+package nodetest
+
+// Metric is the page of metrics.
+func (s *Shop) Metric() string {
+	s.T.Helper()
+	c := *s
+	c.URL = "http://" + s.Config().Listen
+	return c.Raw("GET", "/metrics", "", "").Body
+}

@@ -1,0 +1,43 @@
+package nodetest
+
+import (
+	"fmt"
+
+	"github.com/stretchr/testify/require"
+
+	"boxoffice/persistence/deliveries"
+)
+
+const WebhooksPath = "/webhooks"
+
+// silent is where nobody listens.
+const Silent = "http://127.0.0.1:1/hook"
+
+func WebhookBody() Object { return Object{"url": Silent, "events": []string{"event.completed"}} }
+
+// Webhook makes an endpoint in the organizer's only organization.
+func (s *Shop) Webhook() string {
+	s.T.Helper()
+	s.RoomForWebhooks()
+	return s.Own("POST", WebhooksPath, WebhookBody()).Is(201, "").Str("id")
+}
+
+// RoomForWebhooks deletes an endpoint when the organization has all that it may:
+// the oldest but one.
+func (s *Shop) RoomForWebhooks() {
+	s.T.Helper()
+	all := s.Own("GET", WebhooksPath, nil).Is(200, "")
+	if n := len(all.Data("items").([]any)); n >= deliveries.MaxPerOrg {
+		s.Own("DELETE", WebhooksPath+"/"+all.Str(fmt.Sprintf("items.%d.id", n-2)), nil).Is(200, "")
+	}
+}
+
+// Sent makes a delivery to an endpoint that has been sent, as far as the table
+// says.
+func (s *Shop) Sent(endpoint string) (delivery string) {
+	s.T.Helper()
+	delivery = s.Own("POST", WebhooksPath+"/"+endpoint+"/test", nil).Is(202, "").Str("id")
+	_, err := s.Pool().Exec(s.T.Context(), `UPDATE webhook_deliveries SET status = 'succeeded', due = NULL WHERE id = $1`, delivery)
+	require.NoError(s.T, err)
+	return delivery
+}
