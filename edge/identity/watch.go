@@ -89,8 +89,8 @@ func (u *uses) giveBack(last map[int64]time.Time) {
 	u.last = last
 }
 
-// Watch follows the changes of credentials for a desk, and writes what the desk
-// notes lazily. Its goroutine ends with Stop.
+// Watch follows the changes of credentials, and writes what the handlers note in memory.
+// Its goroutine ends with Stop.
 type Watch struct {
 	*Handlers
 	seen   map[int64]time.Time // notes, until they are too old to be shown again
