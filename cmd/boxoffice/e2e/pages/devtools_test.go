@@ -351,7 +351,7 @@ func (w *window) keep(name string) {
 	w.send(w.t, w.session, "Page.captureScreenshot", params{"format": "png"}, &r)
 	png, err := base64.StdEncoding.DecodeString(r.Data)
 	require.NoError(w.t, err)
-	dir := filepath.Join("..", "..", "out", "seats")
+	dir := filepath.Join("..", "..", "..", "..", "out", "seats")
 	require.NoError(w.t, os.MkdirAll(dir, 0o755))                                   //nolint:gosec // pictures for everybody
 	require.NoError(w.t, os.WriteFile(filepath.Join(dir, name+".png"), png, 0o644)) //nolint:gosec // as above
 }
