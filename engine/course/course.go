@@ -1,0 +1,229 @@
+// Package course is what an online course teaches: its lessons, or the one unit that it
+// is, and its exam; what is missing of a course before it can be sold, and how an exam is
+// graded. It has no state: the content lies in a table beside the event's record.
+package course
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Course types.
+const (
+	Unified  = "unified"
+	Syllabus = "syllabus"
+)
+
+// Unit is the id of what a unified course has in place of lessons.
+const Unit = "unit"
+
+// Content is all of a course.
+type Content struct {
+	Type        string     `json:"courseType"`
+	Certificate string     `json:"certificateTemplate,omitzero"` // "": none is issued
+	Lessons     []Lesson   `json:"syllabus,omitzero"`
+	PDF         string     `json:"unifiedPdf,omitzero"`
+	Video       string     `json:"unifiedVideo,omitzero"`
+	Materials   []Material `json:"unifiedMaterials,omitzero"`
+	Exam        *Exam      `json:"exam,omitzero"`
+}
+
+// Lesson is a lesson of a syllabus. Its id lives across edits.
+type Lesson struct {
+	ID          string     `json:"id,omitzero" maxLength:"64" description:"The id of a lesson that is there, or was, which so keeps its learners' progress; without one, a lesson of the same title does."`
+	Title       string     `json:"title" required:"true" minLength:"1" maxLength:"200" example:"First steps" description:"The lesson's title."`
+	Description string     `json:"description,omitzero" maxLength:"2000" description:"What the lesson is about."`
+	Duration    string     `json:"duration,omitzero" enum:"1-4 hours,8-12 hours,24 hours,3 days,A week,2 Weeks,4 Weeks,3 months,6 months" description:"How long it takes; a syllabus is complete when each lesson says so."`
+	SkillLevel  string     `json:"skillLevel,omitzero" enum:"Beginner,Intermediate,Advanced,All levels" description:"Whom it is for; a syllabus is complete when each lesson says so."`
+	Format      string     `json:"format,omitzero" enum:"Self-paced,Live" description:"Whether one learns alone or at a set time; a syllabus is complete when each lesson says so."`
+	PDF         string     `json:"lessonPdf,omitzero" format:"hosted" maxLength:"2048" description:"The lesson's PDF, for learners only: an http(s) address, or /media/<id>. A lesson needs it or lessonVideo."`
+	Video       string     `json:"lessonVideo,omitzero" format:"hosted" maxLength:"2048" description:"The lesson's video, for learners only: an http(s) address, or /media/<id>."`
+	Materials   []Material `json:"materials,omitzero" maxItems:"10" description:"Files and pages beside the lesson, for learners only."`
+	Platform    string     `json:"streamingPlatform,omitzero" maxLength:"100" description:"Where a live lesson is streamed, in words."`
+	Writeup     string     `json:"writeup,omitzero" maxLength:"2000" description:"A text of the lesson, for learners only."`
+	PIN         string     `json:"lessonPin,omitzero" maxLength:"500" description:"What one needs to open the lesson, for learners only."`
+}
+
+// Public is what everybody sees of a lesson.
+func (l Lesson) Public() Lesson {
+	return Lesson{Title: l.Title, Description: l.Description, Duration: l.Duration, SkillLevel: l.SkillLevel, Format: l.Format}
+}
+
+// Material is a file or a page beside a lesson.
+type Material struct {
+	Name string `json:"name" required:"true" minLength:"1" maxLength:"200" description:"What the file or page is called."`
+	URL  string `json:"url" required:"true" format:"hosted" minLength:"1" maxLength:"2048" description:"Where it is: an http(s) address, or /media/<id> of a file of the organization's."`
+}
+
+// Exam is a course's exam.
+type Exam struct {
+	Enabled   bool       `json:"enabled" description:"True: the course is done only once the exam is passed; it then needs a question."`
+	PassMark  int        `json:"passMarkPct" minimum:"1" maximum:"100" default:"70" description:"How many percent of the questions have to be right."`
+	Questions []Question `json:"questions" maxItems:"50" description:"The questions, up to 50."`
+}
+
+// Question is a question of an exam. Its id lives across edits.
+type Question struct {
+	ID          string   `json:"id,omitzero" maxLength:"64" description:"The id of a question that is there; without one, a question of the same prompt keeps its id."`
+	Prompt      string   `json:"prompt" required:"true" minLength:"1" maxLength:"1000" description:"The question."`
+	Options     []string `json:"options" required:"true" minItems:"2" maxItems:"6" minLength:"1" maxLength:"1000" description:"What there is to choose from, 2 to 6."`
+	Correct     int      `json:"correctIndex" required:"true" minimum:"0" maximum:"5" description:"Which option is right, from 0."`
+	Explanation string   `json:"explanation,omitzero" maxLength:"1000" description:"Why it is right, told to whoever has passed."`
+}
+
+// Problem is what is wrong with, or missing of, a course.
+type Problem struct {
+	Path    string `json:"path"`
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+// Wrong lists the values that no course may have.
+func (c *Content) Wrong() []Problem {
+	var all []Problem
+	if c.Exam == nil {
+		return nil
+	}
+	for i, q := range c.Exam.Questions {
+		if q.Correct >= len(q.Options) {
+			all = append(all, Problem{fmt.Sprintf("exam.questions[%d].correctIndex", i), "maximum", "must be the index of an option"})
+		}
+	}
+	return all
+}
+
+// Missing lists what the course needs before it is sold.
+func (c *Content) Missing() []Problem {
+	var all []Problem
+	need := func(there bool, message, path string, args ...any) {
+		if !there {
+			all = append(all, Problem{fmt.Sprintf(path, args...), "required", message})
+		}
+	}
+	if c.Type == Syllabus {
+		need(len(c.Lessons) > 0, "a syllabus needs at least one lesson", "syllabus")
+		for i := range c.Lessons {
+			l := &c.Lessons[i]
+			need(l.Duration != "", "is required", "syllabus[%d].duration", i)
+			need(l.SkillLevel != "", "is required", "syllabus[%d].skillLevel", i)
+			need(l.Format != "", "is required", "syllabus[%d].format", i)
+			need(l.PDF != "" || l.Video != "", "a lesson needs lessonPdf or lessonVideo", "syllabus[%d].lessonVideo", i)
+		}
+	} else {
+		need(c.PDF != "" || c.Video != "", "a unified course needs unifiedPdf or unifiedVideo", "unifiedVideo")
+	}
+	need(!c.Examines() || len(c.Exam.Questions) > 0, "an exam needs a question", "exam.questions")
+	return all
+}
+
+// Examines says whether who learns has to pass an exam.
+func (c *Content) Examines() bool { return c.Exam != nil && c.Exam.Enabled }
+
+// Units are the ids of what there is to complete, in the course's order.
+func (c *Content) Units() []string {
+	if c.Type != Syllabus {
+		return []string{Unit}
+	}
+	ids := make([]string, len(c.Lessons))
+	for i := range c.Lessons {
+		ids[i] = c.Lessons[i].ID
+	}
+	return ids
+}
+
+// KeepIDs gives every lesson and question an id: that of the one which it replaces, or a
+// fresh one.
+func (c *Content) KeepIDs(was *Content, fresh func() string) {
+	lessons := newNames(fresh)
+	for i := range was.Lessons {
+		lessons.know(was.Lessons[i].ID, was.Lessons[i].Title)
+	}
+	for i := range c.Lessons {
+		lessons.claimID(&c.Lessons[i].ID)
+	}
+	for i := range c.Lessons {
+		lessons.name(&c.Lessons[i].ID, c.Lessons[i].Title)
+	}
+	if c.Exam == nil {
+		return
+	}
+	questions := newNames(fresh)
+	if was.Exam != nil {
+		for _, q := range was.Exam.Questions {
+			questions.know(q.ID, q.Prompt)
+		}
+	}
+	for i := range c.Exam.Questions {
+		questions.claimID(&c.Exam.Questions[i].ID)
+	}
+	for i := range c.Exam.Questions {
+		questions.name(&c.Exam.Questions[i].ID, c.Exam.Questions[i].Prompt)
+	}
+}
+
+// names gives ids out, each once.
+type names struct {
+	free  []named
+	taken map[string]bool // ids that were sent back
+	fresh func() string
+}
+
+type named struct{ id, title string }
+
+func newNames(fresh func() string) *names { return &names{taken: map[string]bool{}, fresh: fresh} }
+
+func (n *names) know(id, title string) { n.free = append(n.free, named{id, title}) }
+
+// claimID keeps an id that was sent back, and clears it when another lesson has it already.
+// The id may be of a lesson that an earlier edit took out: whoever puts that lesson back
+// gives its learners their progress back.
+func (n *names) claimID(id *string) {
+	if *id == "" || n.taken[*id] {
+		*id = ""
+		return
+	}
+	n.taken[*id] = true
+	n.free = slices.DeleteFunc(n.free, func(k named) bool { return k.id == *id })
+}
+
+// name gives an id to what has none.
+func (n *names) name(id *string, title string) {
+	if *id != "" {
+		return
+	}
+	i := slices.IndexFunc(n.free, func(k named) bool { return k.title == title })
+	if i < 0 {
+		*id = n.fresh()
+		return
+	}
+	*id = n.free[i].id
+	n.free = slices.Delete(n.free, i, i+1)
+}
+
+// Answer is the option that somebody chose for a question.
+type Answer struct {
+	Question string `json:"questionId"`
+	Selected int    `json:"selectedIndex"`
+}
+
+// Grade says which questions were answered correctly, in the exam's order, and the score
+// in percent. A question without an answer, or with two, is not.
+func (e *Exam) Grade(answers []Answer) (correct []bool, score int) {
+	chosen, twice := map[string]int{}, map[string]bool{}
+	for _, a := range answers {
+		_, twice[a.Question] = chosen[a.Question]
+		chosen[a.Question] = a.Selected
+	}
+	correct = make([]bool, len(e.Questions))
+	right := 0
+	for i, q := range e.Questions {
+		selected, answered := chosen[q.ID]
+		if correct[i] = answered && !twice[q.ID] && selected == q.Correct; correct[i] {
+			right++
+		}
+	}
+	if len(e.Questions) == 0 {
+		return correct, 0
+	}
+	return correct, right * 100 / len(e.Questions)
+}

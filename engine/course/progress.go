@@ -1,0 +1,68 @@
+package course
+
+import "slices"
+
+// Progress is how far a learner has come.
+type Progress struct {
+	Done        []string `json:"done,omitzero"` // ids of lessons, or Unit
+	Attempts    int      `json:"attempts,omitzero"`
+	Best        int      `json:"best,omitzero"` // percent
+	Latest      int      `json:"latest,omitzero"`
+	Passed      bool     `json:"passed,omitzero"` // once is for good
+	Recent      []int64  `json:"recent,omitzero"` // when the attempts of the last hour were made, unix milliseconds
+	CompletedAt int64    `json:"completedAt,omitzero"`
+}
+
+// Attempts at an exam are so many in an hour.
+const (
+	MaxAttempts = 10
+	hour        = 60 * 60 * 1000
+)
+
+// Started says whether the learner has done anything.
+func (p *Progress) Started() bool { return len(p.Done) > 0 || p.Attempts > 0 }
+
+// Mark notes that a unit is done, or is not.
+func (p *Progress) Mark(unit string, done bool) {
+	i := slices.Index(p.Done, unit)
+	switch {
+	case done && i < 0:
+		p.Done = append(p.Done, unit)
+	case !done && i >= 0:
+		p.Done = slices.Delete(p.Done, i, i+1)
+	}
+}
+
+// Wait is how many seconds it takes until the learner may try the exam again.
+func (p *Progress) Wait(at int64) int {
+	p.Recent = slices.DeleteFunc(p.Recent, func(t int64) bool { return t <= at-hour })
+	if len(p.Recent) < MaxAttempts {
+		return 0
+	}
+	return int((p.Recent[0]+hour-at)/1000) + 1
+}
+
+// Try notes an attempt at the exam.
+func (p *Progress) Try(score int, passed bool, at int64) {
+	p.Attempts++
+	p.Latest, p.Best, p.Passed = score, max(p.Best, score), p.Passed || passed
+	p.Recent = append(p.Recent, at)
+}
+
+// Completed are the indexes of the units that are done.
+func (c *Content) Completed(p *Progress) []int {
+	done := []int{}
+	for i, id := range c.Units() {
+		if slices.Contains(p.Done, id) {
+			done = append(done, i)
+		}
+	}
+	return done
+}
+
+// IsComplete says whether the learner has done all units, and has passed the exam if
+// there is one.
+func (c *Content) IsComplete(p *Progress) bool {
+	n := len(c.Units())
+	return n > 0 && len(c.Completed(p)) == n && (p.Passed || !c.Examines())
+}
