@@ -1,0 +1,212 @@
+// Package gate is a device at a gate: it decides whom to let in, with the network or
+// without, keeps what it decided, and tells the service when that is there again.
+//
+// A Device is safe for concurrent use. It starts no goroutines: whoever has it calls
+// Sync every few seconds.
+package gate
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// What a device says to a code: the service's verdicts, and Undecided where only the
+// service can tell.
+const (
+	Success    = "success"
+	Duplicate  = "denied_duplicate"
+	Cancelled  = "denied_cancelled"
+	Expired    = "denied_expired"
+	WrongEvent = "denied_wrong_event"
+	Undecided  = "undecided"
+)
+
+// Verdict is what a device says to a code. Reason is NOT_YET, OVER or ROTATING_ONLY where
+// a device decides by itself, and whatever the service says where that does.
+type Verdict struct {
+	Status string `json:"status"`
+	Reason string `json:"reason,omitempty"`
+}
+
+type (
+	// Manifest is what the service says of an event's tickets.
+	Manifest struct {
+		Cursor           string   `json:"cursor"`
+		Full             bool     `json:"full"`
+		Salt             string   `json:"salt"`
+		OfflineDoorCodes bool     `json:"offlineDoorCodes"`
+		RotatingOnly     bool     `json:"rotatingOnly"`
+		Tickets          []Ticket `json:"tickets"`
+	}
+	// Ticket is one of them.
+	Ticket struct {
+		Hash   string `json:"h"`
+		Status string `json:"s"`
+		Short  string `json:"k,omitempty"`
+		From   int64  `json:"a,omitempty"` // unix seconds; before them it does not admit
+		Before int64  `json:"b,omitempty"` // from them on it does not admit
+	}
+)
+
+const (
+	codeLen   = 20
+	doorLen   = 6
+	codeBytes = 16 // of a hash
+	doorBytes = 6
+	qrSeconds = 30
+)
+
+// sameScan is how long after an admission the same code at the same device is the same
+// person.
+const sameScan = 2 * time.Second
+
+// manifestAge is how old an answer's tickets may be when it comes.
+const manifestAge = 2 * time.Second
+
+// roster is what a device knows of the tickets.
+type roster struct {
+	Manifest // without the tickets
+
+	tickets map[string]*Ticket // by the hash of the code
+	doors   map[string]*Ticket // by that of the door code
+	own     map[string]note    // whom this device let in, by the hash of the code
+}
+
+// note is an admission of this device's.
+type note struct {
+	at   time.Time // when the code was shown
+	told time.Time // when the service knew, by the device's own clock; zero before
+}
+
+func newRoster() *roster {
+	return &roster{tickets: map[string]*Ticket{}, doors: map[string]*Ticket{}, own: map[string]note{}}
+}
+
+// apply takes in an answer of the service, asked for at a time of the device's own clock.
+// It may be older than what this device did in the meantime.
+func (r *roster) apply(m *Manifest, asked time.Time) {
+	r.Manifest = *m
+	r.Tickets = nil
+	if m.Full {
+		r.tickets, r.doors = make(map[string]*Ticket, len(m.Tickets)), map[string]*Ticket{}
+	}
+	for i := range m.Tickets {
+		t := m.Tickets[i]
+		if n, mine := r.own[t.Hash]; mine && t.Status == "i" && (n.told.IsZero() || n.told.After(asked.Add(-manifestAge))) {
+			t.Status = "c"
+		}
+		r.tickets[t.Hash] = &t
+		if t.Short != "" {
+			r.doors[t.Short] = &t
+		}
+	}
+}
+
+// shown is a code that was shown to a device.
+type shown struct {
+	code    string
+	door    bool
+	printed bool
+	step    int64 // of a code that rotates; -1 of others
+}
+
+var digits = regexp.MustCompile(`^[0-9]{1,12}$`)
+
+// readShown takes apart what was scanned or, where that may be, typed.
+func readShown(text string, typed bool) (shown, bool) {
+	text = strings.TrimSpace(text)
+	parts := strings.Split(text, ".")
+	s := shown{code: strings.ToUpper(text), step: -1}
+	switch {
+	case len(parts) == 4 && parts[0] == "v1" && digits.MatchString(parts[2]):
+		s.code = strings.ToUpper(parts[1])
+		s.step, _ = strconv.ParseInt(parts[2], 10, 64) // these are digits
+		return s, true
+	case len(parts) == 3 && parts[0] == "p1":
+		s.code, s.printed = strings.ToUpper(parts[1]), true
+		return s, true
+	case len(text) == doorLen:
+		s.door = true
+		return s, true
+	default:
+		return s, typed && isFull(text)
+	}
+}
+
+// isFull says whether a text has the form of a ticket's full code.
+func isFull(text string) bool { return len(strings.TrimSpace(text)) == codeLen }
+
+// find finds the ticket of a code; not ok where only the service can.
+func (r *roster) find(s shown) (t *Ticket, ok bool) {
+	switch {
+	case r.Salt == "" || s.door && !r.OfflineDoorCodes:
+		return nil, false
+	case s.door:
+		return r.doors[hash(r.Salt, s.code, doorBytes)], true
+	default:
+		return r.tickets[hash(r.Salt, s.code, codeBytes)], true
+	}
+}
+
+func hash(salt, code string, size int) string {
+	sum := sha256.Sum256([]byte(salt + "|" + code))
+	return base64.RawURLEncoding.EncodeToString(sum[:size])
+}
+
+// decide says what a code gets that is shown at a time, without the service. It changes
+// nothing.
+func (r *roster) decide(text string, typed bool, at time.Time) (Verdict, *Ticket) {
+	s, ok := readShown(text, typed)
+	if !ok {
+		return Verdict{Status: WrongEvent}, nil
+	}
+	t, known := r.find(s)
+	switch {
+	case !known:
+		return Verdict{Status: Undecided}, nil
+	case t == nil:
+		return Verdict{Status: WrongEvent}, nil
+	case t.Status == "x" || t.Status == "r":
+		return Verdict{Status: Cancelled}, t
+	case s.step >= 0 && max(at.Unix()/qrSeconds-s.step, s.step-at.Unix()/qrSeconds) > 1:
+		return Verdict{Status: Expired}, t
+	case s.printed && r.RotatingOnly:
+		return Verdict{Expired, "ROTATING_ONLY"}, t
+	case r.justAdmitted(t, at):
+		return Verdict{Status: Success}, t
+	case t.Status == "c":
+		return Verdict{Status: Duplicate}, t
+	case t.Status == "e":
+		return Verdict{Status: Expired}, t
+	case at.Unix() < t.From:
+		return Verdict{Expired, "NOT_YET"}, t
+	case t.Before != 0 && at.Unix() >= t.Before:
+		return Verdict{Expired, "OVER"}, t
+	default:
+		return Verdict{Status: Success}, t
+	}
+}
+
+// justAdmitted says whether this device let a ticket in a moment ago.
+func (r *roster) justAdmitted(t *Ticket, at time.Time) bool {
+	n, mine := r.own[t.Hash]
+	return mine && at.Sub(n.at).Abs() <= sameScan
+}
+
+// admit notes that this device has let the holder of a code in.
+func (r *roster) admit(text string, n note) {
+	s, ok := readShown(text, true)
+	if !ok {
+		return
+	}
+	if t, _ := r.find(s); t != nil {
+		r.own[t.Hash] = n
+		if t.Status == "i" {
+			t.Status = "c"
+		}
+	}
+}

@@ -1,0 +1,185 @@
+package gate
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// errAway says that the service is away, or too busy; errUnsent that it can't have got
+// the request.
+var (
+	errAway   = errors.New("the service does not answer")
+	errUnsent = fmt.Errorf("%w: no connection", errAway)
+)
+
+// mostBytes bounds what is read of one answer.
+const mostBytes = 64 << 20
+
+// verdict is what the service says of a scan, in either of its answers.
+type verdict struct {
+	Status  string    `json:"status"`
+	Reason  *string   `json:"deniedReason"`
+	Gate    *string   `json:"firstGate"`
+	At      time.Time `json:"checkedInAt"`      // of a scan
+	FirstAt time.Time `json:"firstCheckedInAt"` // of a batch's
+}
+
+func (d *Device) told(number int, v *verdict) Told {
+	t := Told{Number: number, When: d.cfg.Now(), Verdict: Verdict{Status: v.Status}}
+	if v.Reason != nil {
+		t.Reason = *v.Reason
+	}
+	if v.Gate != nil {
+		t.FirstGate, t.FirstAt = *v.Gate, cmp.Or(v.FirstAt, v.At)
+	}
+	return t
+}
+
+// ask has the service judge one scan. A code that no ticket can have is denied, and one
+// that the service does not look at is undecided.
+func (d *Device) ask(ctx context.Context, scan *Scan) (*Told, error) {
+	ctx, cancel := context.WithTimeout(ctx, d.cfg.Patience)
+	defer cancel()
+	body := map[string]string{"gateName": d.cfg.Gate, "deviceId": d.cfg.Name}
+	path := "/checkin/scan"
+	if d.cfg.Typed && isFull(scan.Code) {
+		path = "/checkin/event/" + url.PathEscape(d.cfg.Event) + "/manual"
+		body["ticketCode"] = scan.Code
+	} else {
+		body["eventId"], body["qrData"] = d.cfg.Event, scan.Code
+	}
+	var v verdict
+	_, err := d.exchange(ctx, http.MethodPost, path, scan.Request, body, &v)
+	if refused := (*refusal)(nil); errors.As(err, &refused) {
+		switch refused.Code {
+		case "VALIDATION_ERROR":
+			v, err = verdict{Status: WrongEvent}, nil
+		case "RATE_LIMITED":
+			v, err = verdict{Status: Undecided, Reason: &refused.Message}, nil
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	t := d.told(scan.Number, &v)
+	return &t, nil
+}
+
+// sendBatch has the service judge scans of the past.
+func (d *Device) sendBatch(ctx context.Context, scans []*Scan) ([]Told, error) {
+	type queued struct {
+		QRData     string    `json:"qrData,omitempty"`
+		TicketCode string    `json:"ticketCode,omitempty"`
+		ScannedAt  time.Time `json:"scannedAt"`
+		GateName   string    `json:"gateName"`
+		DeviceID   string    `json:"deviceId"`
+	}
+	body := struct {
+		EventID string   `json:"eventId"`
+		Scans   []queued `json:"scans"`
+	}{EventID: d.cfg.Event}
+	for _, s := range scans {
+		q := queued{QRData: s.Code, ScannedAt: s.At, GateName: d.cfg.Gate, DeviceID: d.cfg.Name}
+		if isFull(s.Code) {
+			q.QRData, q.TicketCode = "", s.Code
+		}
+		body.Scans = append(body.Scans, q)
+	}
+	var answer struct {
+		Results []verdict `json:"results"`
+	}
+	if _, err := d.exchange(ctx, http.MethodPost, "/checkin/batch", "", body, &answer); err != nil {
+		return nil, err
+	}
+	if len(answer.Results) != len(scans) {
+		return nil, fmt.Errorf("gate: a batch of %d scans has %d verdicts", len(scans), len(answer.Results))
+	}
+	told := make([]Told, len(scans))
+	for i := range scans {
+		told[i] = d.told(scans[i].Number, &answer.Results[i])
+	}
+	return told, nil
+}
+
+// askManifest asks for what changed since a cursor, and what time it is there.
+func (d *Device) askManifest(ctx context.Context, cursor string) (*Manifest, time.Time, error) {
+	query := url.Values{"deviceId": {d.cfg.Name}}
+	if cursor != "" {
+		query.Set("since", cursor)
+	}
+	m := new(Manifest)
+	header, err := d.exchange(ctx, http.MethodGet, "/checkin/event/"+url.PathEscape(d.cfg.Event)+"/manifest?"+query.Encode(), "", nil, m)
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	date, _ := http.ParseTime(header.Get("Date")) // without one the clock stays as it is
+	return m, date, nil
+}
+
+// refusal is a definite answer that is none to the question.
+type refusal struct {
+	Status  int    `json:"-"`
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+// Error is what the service says.
+func (r *refusal) Error() string {
+	return fmt.Sprintf("the service says %d %s: %s", r.Status, r.Code, r.Message)
+}
+
+// exchange sends a request and reads the data of its answer. What the service may do
+// when it is asked again is errAway.
+func (d *Device) exchange(ctx context.Context, method, path, request string, body, data any) (http.Header, error) {
+	var content io.Reader
+	if body != nil {
+		text, err := json.Marshal(body)
+		if err != nil {
+			return nil, fmt.Errorf("gate: %w", err)
+		}
+		content = bytes.NewReader(text)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, d.cfg.URL+path, content)
+	if err != nil {
+		return nil, fmt.Errorf("gate: %w", err)
+	}
+	req.Header.Set("Authorization", "Bearer "+d.cfg.Key)
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if request != "" {
+		req.Header.Set("Idempotency-Key", request)
+	}
+	res, err := d.cfg.Client.Do(req)
+	if dial := (*net.OpError)(nil); errors.As(err, &dial) && dial.Op == "dial" {
+		return nil, fmt.Errorf("%w: %w", errUnsent, err)
+	} else if err != nil {
+		return nil, fmt.Errorf("%w: %w", errAway, err)
+	}
+	defer func() { _ = res.Body.Close() }() // it was read
+	text, err := io.ReadAll(io.LimitReader(res.Body, mostBytes))
+	if err != nil || res.StatusCode >= http.StatusInternalServerError {
+		return nil, errors.Join(fmt.Errorf("%w: status %d", errAway, res.StatusCode), err)
+	}
+	var envelope struct {
+		Data  any     `json:"data"`
+		Error refusal `json:"error"`
+	}
+	envelope.Data, envelope.Error.Status = data, res.StatusCode
+	if err := json.Unmarshal(text, &envelope); err != nil {
+		return nil, errors.Join(fmt.Errorf("%w: status %d", errAway, res.StatusCode), err)
+	}
+	if res.StatusCode >= http.StatusBadRequest {
+		return nil, fmt.Errorf("gate: %w", &envelope.Error)
+	}
+	return res.Header, nil
+}

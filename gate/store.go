@@ -1,0 +1,180 @@
+package gate
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+type (
+	// Scan is a code that was shown to a device, and what that said.
+	Scan struct {
+		Number int       `json:"n"`
+		Code   string    `json:"code"` // as it was shown
+		At     time.Time `json:"at"`   // by the device's clock as the service corrects it
+		Verdict
+		Alone bool `json:"alone,omitempty"` // the device decided without the service
+		// Request is that of a scan which the service may have judged though its answer
+		// never came.
+		Request string `json:"request,omitempty"`
+	}
+	// Told is what the service says of a scan.
+	Told struct {
+		Number int       `json:"n"`
+		When   time.Time `json:"when"` // by the device's own clock
+		Verdict
+		FirstGate string    `json:"firstGate,omitempty"`
+		FirstAt   time.Time `json:"firstAt,omitzero"`
+	}
+	// kept is a line of the manifest: an answer of the service, and how far the device's
+	// clock was behind it.
+	kept struct {
+		Manifest
+		Offset time.Duration `json:"offset"`
+	}
+	// entry is a line of the log: one of the two.
+	entry struct {
+		Scan *Scan `json:"scan,omitempty"`
+		Told *Told `json:"told,omitempty"`
+	}
+)
+
+// store is what a device keeps in its folder: manifests and a log of scans, each in a file
+// of lines that only grows. A line is on the disk when its call returns.
+type store struct {
+	dir       string
+	manifests *os.File
+	log       *os.File
+}
+
+const (
+	manifestsFile = "manifest.jsonl" // a full manifest and the deltas after it
+	logFile       = "scans.jsonl"
+)
+
+// openStore opens a folder, and shows what is in it.
+func openStore(dir string, manifest func(*kept), scanned func(entry)) (_ *store, err error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("gate: %w", err)
+	}
+	s := &store{dir: dir}
+	if s.log, err = openLines(filepath.Join(dir, logFile), func(line []byte) error {
+		var e entry
+		if err := json.Unmarshal(line, &e); err != nil {
+			return err
+		}
+		scanned(e)
+		return nil
+	}); err != nil {
+		return nil, err
+	}
+	if s.manifests, err = openLines(filepath.Join(dir, manifestsFile), func(line []byte) error {
+		m := new(kept)
+		if err := json.Unmarshal(line, m); err != nil {
+			return err
+		}
+		manifest(m)
+		return nil
+	}); err != nil {
+		return nil, errors.Join(err, s.log.Close())
+	}
+	return s, nil
+}
+
+// openLines reads a file of lines and opens it for more. What follows the last whole line
+// was being written when the device lost its power, and is dropped.
+func openLines(path string, line func([]byte) error) (_ *os.File, err error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("gate: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(fmt.Errorf("gate: %s: %w", path, err), f.Close())
+		}
+	}()
+	var whole int64
+	for in := bufio.NewReader(f); ; {
+		text, err := in.ReadBytes('\n')
+		if errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return nil, err
+		}
+		if err := line(text); err != nil {
+			return nil, err
+		}
+		whole += int64(len(text))
+	}
+	if err := f.Truncate(whole); err != nil {
+		return nil, err
+	}
+	if _, err := f.Seek(whole, io.SeekStart); err != nil {
+		return nil, err
+	}
+	return f, syncFolder(filepath.Dir(path))
+}
+
+// append adds entries to the log.
+func (s *store) append(entries ...entry) error {
+	var lines []byte
+	for _, e := range entries {
+		line, err := json.Marshal(e)
+		if err != nil {
+			return fmt.Errorf("gate: %w", err)
+		}
+		lines = append(append(lines, line...), '\n')
+	}
+	return writeThrough(s.log, lines)
+}
+
+// keep adds a delta to the manifest, or puts a full one in its place.
+func (s *store) keep(m *kept) error {
+	line, err := json.Marshal(m)
+	if err != nil {
+		return fmt.Errorf("gate: %w", err)
+	}
+	line = append(line, '\n')
+	if !m.Full {
+		return writeThrough(s.manifests, line)
+	}
+	path := filepath.Join(s.dir, manifestsFile)
+	f, err := os.OpenFile(path+".new", os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return fmt.Errorf("gate: %w", err)
+	}
+	if err := writeThrough(f, line); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	if err := os.Rename(path+".new", path); err != nil {
+		return errors.Join(fmt.Errorf("gate: %w", err), f.Close())
+	}
+	old := s.manifests
+	s.manifests = f
+	return errors.Join(old.Close(), syncFolder(s.dir))
+}
+
+func writeThrough(f *os.File, lines []byte) error {
+	if _, err := f.Write(lines); err != nil {
+		return fmt.Errorf("gate: %w", err)
+	}
+	if err := f.Sync(); err != nil {
+		return fmt.Errorf("gate: %w", err)
+	}
+	return nil
+}
+
+func syncFolder(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return fmt.Errorf("gate: %w", err)
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+func (s *store) close() error { return errors.Join(s.log.Close(), s.manifests.Close()) }
