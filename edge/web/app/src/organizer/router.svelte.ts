@@ -1,0 +1,47 @@
+// Where at a desk one is. Views have addresses of their own; filters and
+// what is open in a view are in the query.
+import { tick } from 'svelte';
+
+/** deskOf is the first part of an address: each desk is a page of its own. */
+const deskOf = (path: string) => path.split('/')[1];
+
+class Place {
+  path = $state(location.pathname);
+  query = $state.raw(new URLSearchParams(location.search));
+
+  constructor() {
+    addEventListener('popstate', () => this.#look());
+    document.addEventListener('click', (e) => {
+      const a = (e.target as Element).closest?.('a');
+      if (!a || e.defaultPrevented || e.button || e.metaKey || e.ctrlKey || e.shiftKey || e.altKey) return;
+      if (a.target || a.hasAttribute('download') || a.origin !== location.origin || deskOf(a.pathname) !== deskOf(location.pathname)) return;
+      e.preventDefault();
+      this.go(a.href);
+    });
+  }
+
+  go(to: string) {
+    history.pushState(null, '', to);
+    this.#look();
+    scrollTo(0, 0);
+    void tick().then(() => document.querySelector<HTMLElement>('h1')?.focus());
+  }
+
+  /** set writes filters into the query; empty ones leave it. */
+  set(change: Record<string, string>) {
+    const query = new URLSearchParams(this.query);
+    for (const [name, value] of Object.entries(change)) {
+      if (value) query.set(name, value);
+      else query.delete(name);
+    }
+    history.replaceState(null, '', query.size ? `${this.path}?${query}` : this.path);
+    this.query = query;
+  }
+
+  #look() {
+    this.path = location.pathname;
+    this.query = new URLSearchParams(location.search);
+  }
+}
+
+export const place = new Place();

@@ -1,0 +1,29 @@
+export interface Issue { path: string; code: string; message: string }
+
+interface Envelope {
+  error?: { code?: string; message?: string; details?: Record<string, unknown> };
+  meta?: { request_id?: string };
+}
+
+/** A Refusal is an answer other than success, or none at all (code OFFLINE). */
+export class Refusal extends Error {
+  constructor(
+    readonly code: string, message: string, readonly details: Record<string, unknown>,
+    readonly retryAfter: number, readonly request: string,
+  ) {
+    super(message);
+  }
+
+  static of(answer: unknown, response: Response): Refusal {
+    const { error, meta } = (answer ?? {}) as Envelope;
+    return new Refusal(
+      error?.code ?? 'OFFLINE', error?.message ?? '', error?.details ?? {},
+      Number(response.headers.get('Retry-After')) || 0, meta?.request_id ?? '',
+    );
+  }
+
+  /** issues are what is wrong with fields of the request. */
+  get issues(): Issue[] {
+    return (this.details.issues as Issue[] | undefined) ?? [];
+  }
+}

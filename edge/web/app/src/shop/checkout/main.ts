@@ -1,0 +1,4 @@
+import { open } from '../../shared/open';
+import CheckoutPage from './CheckoutPage.svelte';
+
+open(CheckoutPage, { slug: location.pathname.split('/')[2]! });

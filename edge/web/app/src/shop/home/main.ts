@@ -1,0 +1,4 @@
+import { open } from '../../shared/open';
+import HomePage from './HomePage.svelte';
+
+open(HomePage, {});

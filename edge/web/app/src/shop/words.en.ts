@@ -1,0 +1,70 @@
+import { many } from '../shared/words';
+
+/** What the shop says. */
+const words = {
+  trouble: {
+    offline: 'The server cannot be reached. Look at your connection, then try again.', again: 'Try again',
+    request: 'If you ask for help, name this request:', wait: 'Too many requests from your network. Wait a moment, then try again.', copy: 'Copy',
+  },
+  free: 'Free', from: (price: string) => `from ${price}`, soldOut: 'Sold out', ended: 'Over', cancelled: 'Cancelled', soon: 'Soon',
+  home: {
+    title: 'What is on', search: 'Search', placeholder: 'Artist, event or place', find: 'Search', all: 'All', fees: 'Prices have all fees in them.',
+    none: 'Nothing fits.', loosen: 'Try fewer words, or look at everything.', everything: 'Show everything', more: 'Show more', loading: 'Loading',
+    empty: 'Nothing is on sale yet.', emptyHint: 'Organizers put their events on sale on their own pages.', when: 'When', any: 'Any day', week: 'Next 7 days', month: 'Next 30 days',
+    results: (n: number) => many(n, '# event', '# events'),
+  },
+  event: {
+    tickets: 'Tickets', choose: 'Choose seats', seatsHint: 'You choose on a live map; seats are kept for you while you look.', total: 'Total', fees: 'fees included', noFees: 'no fees',
+    next: 'Continue', left: (n: number) => many(n, 'last one', '# left'), fewer: (name: string) => `One fewer: ${name}`, more: (name: string) => `One more: ${name}`,
+    opens: (when: string) => `On sale from ${when}`, closed: 'Sale has ended', until: (when: string) => `On sale until ${when}`, code: 'Needs a presale code',
+    about: 'About', schedule: 'Schedule', organizer: 'Organizer', questions: 'Questions', where: 'Where', doors: (t: string) => `Doors ${t}`, online: 'Online', verified: 'Verified organizer',
+    website: 'Website', none: 'No tickets are on sale.', gone: 'This event is not here', goneHint: 'The address may be wrong, or the event is no longer public.', home: 'See what is on', perOrder: (n: number) => `at most ${n} an order`, pick: 'Choose how many', returns: 'Returns',
+  },
+  booking: {
+    date: 'Date', before: 'Earlier month', after: 'Later month', full: 'Fully booked', closed: 'Closed', left: (n: number) => many(n, '# place left', '# places left'),
+    pick: 'Choose a date', pickSlot: 'Choose a date and a time', none: 'Nothing can be booked at the moment: all dates are taken or closed.', zone: (zone: string) => `Dates and times are those of ${zone}.`,
+    short: (n: number) => many(n, 'Only # place is left at that time.', 'Only # places are left at that time.'), gone: 'That time is fully booked by now.',
+    unavailable: (date: string, reason: string) => reason === 'closed' ? `Nothing takes place on ${date}.` : reason === 'past' ? `It is too late to book ${date}.` : reason === 'too_far' ? `${date} can't be booked yet.` : 'That time is not offered any more.',
+    oneAtATime: 'An order may be for one person only.', most: (max: number, has: number, date: string) => `One customer may have ${max} on ${date}${has ? `; you have ${has} already` : ''}.`, anew: 'Choose another date or number',
+  },
+  checkout: {
+    title: 'Checkout', back: 'Back to the event', tickets: 'Tickets', you: 'You', name: 'Name', mail: 'E-mail', mailHint: 'Your tickets go there.', payment: 'Payment',
+    code: 'I have a code', promo: 'Promo code', presale: 'Presale code', pay: (sum: string) => `Pay ${sum}`, get: 'Get tickets', total: 'Total', empty: 'Nothing is chosen.',
+    how: 'You pay on the page of the payment provider, and come back here.', nothing: 'There is nothing to pay.', busy: 'One moment', summary: 'This needs your attention:',
+    held: (n: string) => `Your tickets are kept for ${n} minutes from here on.`,
+    short: 'Fewer are left than you want. Choose anew.', needName: 'Please tell us your name.', needMail: 'Please tell us an address that mail reaches.', resumed: 'You have an open order for this event.', resume: 'Go to it',
+  },
+  order: {
+    number: (n: string) => `Order ${n}`, loading: 'Looking up your order', done: 'Your tickets', doneHint: (mail: string) => `We mail them to ${mail} too.`, print: 'Print', door: 'Door code', row: 'Row', seat: 'Seat',
+    noKey: 'Open your order by the link in our mail', noKeyHint: 'This browser does not have what opens this order. The mail that we send when an order is complete has a link that does. If you have just paid elsewhere, the payment counts; the mail comes within minutes.',
+    none: 'This link opens no order', noneHint: 'It may be incomplete or too old. The newest mail about the order has a good one.',
+    pending: 'Not paid yet', pendingHint: (time: string) => `Your tickets are kept for ${time} more.`, payNow: (sum: string) => `Pay ${sum}`, cancel: 'Give the tickets back', cancelSure: 'Sure? Others may take them.', cancelYes: 'Yes, give them back', keepThem: 'Keep them',
+    checking: 'We are checking your payment', checkingHint: 'This page looks again by itself. You need not pay twice: if the payment went through, it will show here and we mail you.',
+    slow: 'Still no word from the payment provider', slowHint: 'If you have paid, your money is safe: we go on asking, and mail you when it is settled. If you have not, you can pay now.',
+    failed: 'The payment did not go through', failedHint: (time: string) => `Your tickets are still kept for ${time}. You can try again.`, expired: 'The time to pay is over', expiredHint: 'The tickets have gone back on sale. If you were charged all the same, the money goes back by itself.',
+    cancelled: 'This order was cancelled', refunded: 'This order was refunded', again: 'Choose again', total: 'Total', fees: 'Fees', discount: 'Discount', changes: 'The code changes every 30 seconds; a picture of it does not admit.',
+    printed: 'Tell this code at the gate. The QR code is on your phone: it changes, so it cannot be printed.', used: 'Used', invalid: 'Not valid', send: (sum: string, coin: string) => `Send ${sum} ${coin} to`, spoken: (n: number) => `${n} minutes left`, qr: (name: string) => `QR code of the ticket ${name}`, pages: 'Show this at the gate', items: 'What you ordered', look: 'Look again',
+  },
+  claim: {
+    title: 'A ticket for you', hint: 'Somebody passes a ticket on to you. Take it, and it admits you and nobody else.', take: 'Take the ticket',
+    done: 'The ticket is yours', doneHint: (mail: string) => `We mail it to ${mail}. Bring that mail, or tell the door code.`, event: 'See the event',
+    over: 'This ticket is no longer on offer', overHint: 'It was taken already, taken back, used at the gate, or not taken within seven days. If you took it, it is in our mail.',
+    none: 'This link opens no ticket', noneHint: 'It may be incomplete. Open it from the mail once more, or ask whoever sent you the ticket.',
+  },
+  waitlist: {
+    title: 'You are on the waitlist', hint: 'If our mail says that tickets are kept for you, take them here before the time in the mail is over.', take: 'Take the tickets',
+    leave: 'Leave the waitlist', sure: 'Sure? You lose your place, and what is kept for you.', yes: 'Yes, leave', stay: 'Stay',
+    waiting: 'It is not your turn yet', waitingHint: 'You keep your place. As soon as tickets come free for you, we mail you.',
+    expired: 'The time to take the tickets is over', expiredHint: 'They have gone to the next in the line.',
+    left: 'You are off the waitlist', leftHint: 'We send you nothing more about it.',
+    over: 'The tickets are no longer on sale', overHint: 'The sale has ended, or the event is cancelled.',
+    none: 'This link opens no waitlist', noneHint: 'It may be incomplete. Open it from the mail once more.',
+    join: 'Join the waitlist', joinHint: 'If tickets come free, we keep them for you for a while and mail you. You pay nothing until then.', count: 'How many (1 to 10)', needCount: 'Please choose a number from 1 to 10.',
+    joined: (place: number, mail: string) => `You are number ${place} in line. We mail ${mail} when tickets come free; the mail that we have just sent lets you leave the line.`,
+    offered: (mail: string) => `Tickets are kept for you: the mail that we sent to ${mail} has the link to take them.`,
+    free: 'Tickets have come free in the meantime.', closed: 'Nobody can wait for these tickets any more.', anew: 'Load the page again',
+  },
+};
+
+export default words;
+export type Words = typeof words;

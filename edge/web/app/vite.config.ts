@@ -1,0 +1,36 @@
+import { createHash } from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { svelte } from '@sveltejs/vite-plugin-svelte';
+import { defineConfig } from 'vite';
+
+const root = import.meta.dirname;
+const pages = readdirSync(join(root, 'entries'));
+
+// The build is committed, so it must be the same bytes on every machine and from every
+// folder: no clock, no path and no commit may get into it.
+export default defineConfig({
+  root,
+  base: '/web/',
+  publicDir: false,
+  plugins: [svelte({
+    compilerOptions: {
+      cssHash: ({ filename }) => 's-' + createHash('sha256').update(relative(root, filename)).digest('hex').slice(0, 7),
+    },
+  })],
+  build: {
+    outDir: '../dist',
+    emptyOutDir: true,
+    manifest: 'manifest.json',
+    license: { fileName: 'licenses.md' },
+    modulePreload: { polyfill: false },
+    assetsInlineLimit: 0,
+    reportCompressedSize: false,
+    rollupOptions: {
+      input: pages.map((page) => join(root, 'entries', page)),
+      // The shop's styles are one file: a page can be read when it and that file are there.
+      output: { codeSplitting: { groups: [{ name: 'shop', test: /\/src\/(shared|shop)\/.*css$/ }] } },
+    },
+  },
+  server: { proxy: { '/api': 'http://127.0.0.1:8080', '/covers': 'http://127.0.0.1:8080' } },
+});
