@@ -11,6 +11,12 @@ CLUSTER_FLAGS ?= --nodes=3
 CHAOS_FLAGS  ?=
 VIEWERS_FLAGS ?=
 WEBHOOKS_FLAGS ?=
+GATES_FLAGS  ?=
+MONEY_FLAGS  ?=
+TRANSFERS_FLAGS ?=
+WAITLIST_FLAGS ?=
+BOOKINGS_FLAGS ?=
+BROADCAST_FLAGS ?=
 FUZZ_TIME    ?= 10m
 CHECKS       ?= 2000
 FACTS_FLAGS  ?= --buyers=20000 --rate=80
@@ -19,10 +25,10 @@ DEPLOY_TOOL  := go -C deploy/tools tool
 CHART        := $(CURDIR)/deploy/helm/boxoffice
 
 .DEFAULT_GOAL := help
-.PHONY: help build run cluster test race page-test limits security timing sim bench onsale crash logins seats viewers webhooks chaos kafka kafka-test facts poison extremes api-fuzz fuzz lint deploy-lint verify
+.PHONY: help build run cluster test race pages pages-build pages-check page-test limits security timing sim bench onsale crash logins seats viewers webhooks gates money transfers waitlist bookings broadcast chaos kafka kafka-test facts poison extremes api-fuzz clients agents fuzz lint deploy-lint verify
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## build bin/boxoffice
 	CGO_ENABLED=0 go build -trimpath -o bin/boxoffice ./cmd/boxoffice
@@ -43,6 +49,24 @@ page-test: ## the page of seats in a headless Chromium, which it installs if it 
 	@command -v chromium >/dev/null || { apt-get update -q && apt-get install -y -q --no-install-recommends chromium fonts-dejavu-core; }
 	go test ./cmd/boxoffice/e2e/pages -run '^TestPage$$' -v -count=1 -args -quiet | grep -v '^ *==='
 
+pages: ## buy in the shop in a headless Chromium, as people would, judged by axe; pictures in out/pages
+	@command -v chromium >/dev/null || { apt-get update -q && apt-get install -y -q --no-install-recommends chromium fonts-dejavu-core; }
+	@test -d edge/web/app/node_modules/axe-core || npm --prefix edge/web/app ci --ignore-scripts --no-audit --no-fund
+	go test ./cmd/boxoffice/e2e/pages -run '^Test(Shop|Gate|Camera|Organizer|Portal|Bookings|Reservations|Courses|MailedLinks|Scripts|SlowLine|Keyboard|Narrow)$$' -v -count=1 | grep -v '^ *==='
+
+pictures: build ## take the pictures of README.md from a demo of its own
+	@data=$$(mktemp -d); BOXOFFICE_LISTEN=127.0.0.1:18999 BOXOFFICE_DATA_DIR=$$data ./bin/boxoffice >$$data/log 2>&1 & node=$$!; \
+	for i in $$(seq 100); do curl -sf http://127.0.0.1:18999/e/the-tempest-3 >/dev/null && break; sleep 0.3; done; \
+	go test ./cmd/boxoffice/e2e/pages -run '^TestPictures$$' -count=1 -args -demo=http://127.0.0.1:18999; status=$$?; kill $$node; exit $$status
+
+pages-build: ## build the pages into edge/web/dist (Node 20)
+	cd edge/web/app && npm ci --ignore-scripts --no-audit --no-fund && npm run build
+
+pages-check: pages-build ## the committed build is what the sources make, also in another folder, and types fit the API
+	@test -z "$$(git status --porcelain edge/web/dist)" || { git status --short edge/web/dist; echo 'edge/web/dist is not what edge/web/app makes: make pages-build'; exit 1; }
+	@copy=$$(mktemp -d) && cp -a edge/web/app $$copy/app && (cd $$copy/app && npm run build >/dev/null) && diff -r edge/web/dist $$copy/dist && rm -r $$copy
+	cd edge/web/app && npm run check
+
 limits: ## every rate and velocity rule, spent by every credential and variant, counted
 	go test ./edge/server ./cmd/boxoffice/e2e/security -run 'RulesBindWhatTheyName' -v -count=1 | grep -E 'limits:|velocity:|FAIL|panic|^ok'
 
@@ -55,14 +79,15 @@ timing: ## whether answers tell by their time who has an account (minutes)
 sim: ## the simulator over SEEDS=20000 seeds from FIRST=1 on
 	go test ./cluster/sim -run TestSim -v -count=1 -timeout 3h -args -seeds=$(SEEDS) -first=$(FIRST) | grep -v '^ *==='
 
-bench: build ## orders/s and CPU per order: ceiling, ours, row locks; scans, holds
+bench: build ## orders/s and CPU per order: ceiling, ours, row locks; scans, holds, reads of a map
 	go run ./loadtest/bench
 
 onsale: build ## a rush on a node of its own, with an audit; ONSALE_FLAGS
 	./bin/boxoffice loadtest onsale --out=out/onsale $(ONSALE_FLAGS)
 
-crash: build ## the same under kill -9 of node and Postgres; CRASH_FLAGS
+crash: build ## the same under kill -9 of node and Postgres; CRASH_FLAGS. Then two sales on a disk that runs full, if a small one may be mounted
 	./bin/boxoffice loadtest crash --out=out/crash $(CRASH_FLAGS)
+	go test ./cmd/boxoffice -run '^TestDisk' -v -count=1 | grep -v '^ *==='
 
 chaos: build ## a cluster injured in all ways for 10 minutes: kills, stalls, Postgres, partitions, with an audit; CHAOS_FLAGS
 	./bin/boxoffice loadtest chaos --out=out/chaos $(CHAOS_FLAGS)
@@ -78,6 +103,24 @@ viewers: build ## 20,000 viewers of one map, with and without slow ones among th
 
 webhooks: build ## 500 facts/s to 200 endpoints, 80 of which hang, fail, redirect or drip, with an audit; WEBHOOKS_FLAGS
 	./bin/boxoffice loadtest webhooks --out=out/webhooks $(WEBHOOKS_FLAGS)
+
+gates: build ## 100 devices let 20,000 people in, offline in turns, with wrong clocks and a node that is killed, with an audit; GATES_FLAGS
+	./bin/boxoffice loadtest gates --out=out/gates $(GATES_FLAGS)
+
+money: build ## 3,000 orders at three providers that fail in all ways, ten kills, then the books compared to the cent; MONEY_FLAGS
+	./bin/boxoffice loadtest money --out=out/money $(MONEY_FLAGS)
+
+transfers: build ## 10,000 tickets offered, claimed, taken back and scanned all at once at two nodes, with an audit; TRANSFERS_FLAGS
+	./bin/boxoffice loadtest transfers --out=out/transfers $(TRANSFERS_FLAGS)
+
+waitlist: build ## 500 tickets of a sold-out type come free while 2,000 wait, 50 a second pass by and the node is killed, with an audit; WAITLIST_FLAGS
+	./bin/boxoffice loadtest waitlist --out=out/waitlist $(WAITLIST_FLAGS)
+
+bookings: build ## 1,500 customers after 4,800 places of dates and slots, late money and three kills, with an audit; BOOKINGS_FLAGS
+	./bin/boxoffice loadtest bookings --out=out/bookings $(BOOKINGS_FLAGS)
+
+broadcast: build ## a broadcast to 5,000 attendees among the confirmations of 200 orders/s, and a kill, with an audit; BROADCAST_FLAGS
+	./bin/boxoffice loadtest broadcast --out=out/broadcast $(BROADCAST_FLAGS)
 
 kafka: ## a real Kafka (Java 17; Maven Central the first time); .ci/kafka stop ends it
 	@.ci/kafka start
@@ -100,6 +143,12 @@ extremes: ## the extremes of every field of every row, CHECKS=2000 times 10 of t
 api-fuzz: build ## schemathesis over the OpenAPI document, on a node of its own (network: PyPI); FUZZ_FLAGS
 	.ci/api-fuzz $(FUZZ_FLAGS)
 
+clients: build bin/k6 ## clients of the OpenAPI document in TypeScript and Python: linted, made in out/clients, walked with; a sale with k6 (network: PyPI, npm)
+	.ci/clients
+
+agents: build ## an event sold out at /mcp by the Python SDK of the protocol, on a node of its own (network: PyPI)
+	.ci/agents
+
 fuzz: ## feed FOLLOWER=readmodel|told|webhooks|mail|kafka, or each of them in turn, facts with extreme values for FUZZ_TIME=10m; FUZZ_SEED
 	@for follower in $(if $(FOLLOWER),$(FOLLOWER),readmodel told webhooks mail kafka); do \
 		go test ./edge/webhook -run 'TestPoison$$' -v -count=1 -timeout 0 -args -poison=$(FUZZ_TIME) -follower=$$follower $(if $(FUZZ_SEED),-poison-seed=$(FUZZ_SEED)) || exit 1; \
@@ -120,6 +169,16 @@ deploy-lint: ## compose file, chart, rules and dashboard, by their own tools (mi
 
 verify: lint test ## lint, test, and a tidy go.mod: what must hold before a push
 	go mod tidy -diff
+
+bin/versitygw: .ci/s3/go.mod .ci/s3/go.sum
+	@echo "building an S3 server for tests (a minute the first time)"
+	go -C .ci/s3 build -o ../../$@ github.com/versity/versitygw/cmd/versitygw
+	@touch $@
+
+bin/k6: .ci/k6/go.mod .ci/k6/go.sum
+	@echo "building k6 (minutes the first time)"
+	go -C .ci/k6 build -o ../../$@ go.k6.io/k6
+	@touch $@
 
 $(LINT): .ci/tools/go.mod .ci/tools/go.sum
 	@echo "building golangci-lint (minutes the first time)"

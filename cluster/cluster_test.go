@@ -19,6 +19,7 @@ import (
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/order"
 	"boxoffice/persistence/journal"
 	"boxoffice/persistence/members"
 	"boxoffice/persistence/persisttest"
@@ -159,7 +160,7 @@ func (p *party) onSaleFrom(name string, number int64, quantity int64) {
 func placeIn(number int64, i int) event.Place {
 	return event.Place{
 		Order: engine.NewID(number, fmt.Appendf(nil, "%010d", i)), Email: "a@example.org", Customer: uint64(i + 1),
-		Lines: []event.OrderLine{{Type: typeNo, Quantity: 1}},
+		Lines: []order.Line{{Type: typeNo, Quantity: 1}},
 	}
 }
 
@@ -190,7 +191,7 @@ func TestAnyNodeReachesEveryActor(t *testing.T) {
 	require.Equal(t, []string{"a", "b", "c"}, p.hosts())
 	for number := int64(1); number <= partyEvents; number++ {
 		for i, name := range []string{"a", "b"} {
-			require.Equal(t, event.Completed, p.from(name, engine.EventRef(number), placeIn(number, i)).(*event.OrderReply).Status)
+			require.Equal(t, order.StatusCompleted, p.from(name, engine.EventRef(number), placeIn(number, i)).(*event.OrderReply).Status)
 		}
 		first := p.from("a", engine.EventRef(number), placeIn(number, 1)).(*event.OrderReply)
 		require.True(t, first.Known)

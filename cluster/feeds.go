@@ -102,7 +102,7 @@ func (n *Node) Observe(b *journal.Batch) {
 		if !followed(r.Ref.Kind) {
 			continue
 		}
-		readers, _ := n.feeds.readers.Load(r.Ref.Event)
+		readers, _ := n.feeds.readers.Load(r.Ref.Home)
 		for _, in := range readers {
 			in.send(func(w *writer) {
 				w.begin(frameFacts)

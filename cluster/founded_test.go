@@ -13,6 +13,7 @@ import (
 	"boxoffice/cluster"
 	"boxoffice/engine"
 	"boxoffice/engine/event"
+	"boxoffice/engine/order"
 	"boxoffice/persistence/audit"
 	"boxoffice/persistence/codec"
 	"boxoffice/persistence/journal"
@@ -147,9 +148,9 @@ func TestARepeatedPlaceDoesNotOvertakeItsRefusal(t *testing.T) {
 		for _, r := range b.Records {
 			for _, f := range r.Facts {
 				switch f := f.(type) {
-				case *event.OrderCreated:
+				case *order.Created:
 					batches["made "+f.Order.ID.String()] = b.Seq
-				case *event.OrderEnded:
+				case *order.Ended:
 					batches["ended "+f.ID.String()] = b.Seq
 				}
 			}

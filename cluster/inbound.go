@@ -157,7 +157,7 @@ func (in *inbound) handle(kind byte, r *reader) error {
 // carryOut hands a command to its actor, if it is ours.
 func (in *inbound) carryOut(number, left int64, to engine.Ref, cmd engine.Command) {
 	n := in.n
-	if !n.placement.Load().owns(to.Event) {
+	if !n.placement.Load().owns(to.Home) {
 		in.Answer(number, nil, activation.ErrMoved)
 		return
 	}

@@ -70,7 +70,7 @@ func (n *Node) handOver(ctx context.Context) {
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	for ref := range n.slots.All() {
-		if p.owns(ref.Event) {
+		if p.owns(ref.Home) {
 			continue
 		}
 		slots <- struct{}{}
@@ -119,8 +119,8 @@ func (n *Node) letGo(ctx context.Context, ref engine.Ref) {
 // another's by now.
 func (n *Node) before(ctx context.Context, ref engine.Ref) error {
 	p := n.placement.Load()
-	prior := p.prior[bucketOf(ref.Event)]
-	if p.owns(ref.Event) && prior != none {
+	prior := p.prior[bucketOf(ref.Home)]
+	if p.owns(ref.Home) && prior != none {
 		if peer, ok := n.peers.Load(p.members[prior].ID); ok {
 			ctx, cancel := context.WithTimeout(ctx, cedeTime)
 			defer cancel()
@@ -134,7 +134,7 @@ func (n *Node) before(ctx context.Context, ref engine.Ref) error {
 			}
 		}
 	}
-	if !n.placement.Load().owns(ref.Event) {
+	if !n.placement.Load().owns(ref.Home) {
 		return activation.ErrMoved
 	}
 	return nil

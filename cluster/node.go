@@ -20,12 +20,10 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/asynkron/protoactor-go/actor"
 	"github.com/puzpuzpuz/xsync/v4"
 
 	"boxoffice/cluster/activation"
@@ -79,7 +77,7 @@ type Wakes interface {
 type Node struct {
 	cfg    Config
 	env    host.Env
-	system *actor.ActorSystem
+	actors actors
 	slots  *xsync.Map[engine.Ref, *slot]
 	timers *timers
 
@@ -127,18 +125,10 @@ func Start(cfg Config) *Node {
 	}
 	n.placement.Store(newPlacement(alone, cfg.Self))
 	n.ctx, n.cancel = context.WithCancel(context.Background())
-	n.system = actor.NewActorSystem(
-		actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return slog.New(slog.DiscardHandler) }),
-		actor.WithDeadLetterRequestLogging(false),
-	)
-	// The library's registry has 1,024 maps of 32 parts: 62,000 objects for each
-	// collection of garbage to visit. What is registered in the others by now, under the
-	// names of its own event stream and dead letters, nobody looks up.
-	registry := n.system.ProcessRegistry.LocalPIDs
-	registry.LocalPIDs = slices.Clone(registry.LocalPIDs[:16])
+	n.actors = newActors()
 	n.workers = startWorkers()
 	n.freezer = make(chan func(context.Context), 64)
-	n.timers = newTimers(n.Now, func(ref engine.Ref) { n.Tell(ref, engine.Wake{}) })
+	n.timers = newTimers(n.Now, n.wakeActor)
 	n.env = host.Env{
 		Journal: cfg.Journal, Snapshots: cfg.Snapshots, Log: n.cfg.Log, Now: n.Now, Send: n.Tell, Here: n.here, Join: n.join,
 		Arm: n.timers.arm, Go: n.run, Freeze: n.freeze, Gone: n.gone, Parked: n.parked, Before: n.before, SnapshotEvery: n.cfg.SnapshotEvery,
@@ -188,7 +178,7 @@ func (n *Node) Now() time.Time { return n.cfg.Now() }
 // the error; so are the context's errors, and UNAVAILABLE and OVERLOADED, after
 // which the command may be sent again under its id.
 func (n *Node) Ask(ctx context.Context, to engine.Ref, cmd engine.Command) (engine.Reply, error) {
-	if n.placement.Load().owns(to.Event) {
+	if n.placement.Load().owns(to.Home) {
 		n.asked.here.Add(1)
 	} else {
 		n.asked.there.Add(1)
@@ -198,10 +188,10 @@ func (n *Node) Ask(ctx context.Context, to engine.Ref, cmd engine.Command) (engi
 		p := n.placement.Load()
 		var reply engine.Reply
 		var err error
-		if p.owns(to.Event) {
+		if p.owns(to.Home) {
 			reply, err = n.askHere(ctx, to, cmd)
 		} else {
-			reply, err = n.askThere(ctx, p, p.ownerOf(to.Event), to, cmd)
+			reply, err = n.askThere(ctx, p, p.ownerOf(to.Home), to, cmd)
 		}
 		if err == nil {
 			if r, ok := reply.(*engine.Refusal); ok {
@@ -279,11 +269,22 @@ func outcome(to engine.Ref, err error) error {
 // overloaded or the node stops: what matters is sent again by its sender.
 func (n *Node) Tell(to engine.Ref, cmd engine.Command) { n.tell(to, cmd, time.Time{}) }
 
+// wakeActor sends an actor the Wake that it asked for. One that lives here gets it here, also
+// while it is another node's already: it asks for no other, and the way there may lose it.
+func (n *Node) wakeActor(ref engine.Ref) {
+	if s, ok := n.slots.Load(ref); ok {
+		s.act.Load.Add(1)
+		s.PostUserMessage(engine.Wake{})
+		return
+	}
+	n.Tell(ref, engine.Wake{})
+}
+
 // tell sends a command that was first sent at a time.
 func (n *Node) tell(to engine.Ref, cmd engine.Command, since time.Time) {
 	p := n.placement.Load()
 	var err error
-	if p.owns(to.Event) {
+	if p.owns(to.Home) {
 		var s *slot
 		if s, err = n.find(to); err == nil {
 			_, timer := cmd.(engine.Wake) // its actor waits for it, and asks for no other
@@ -294,7 +295,7 @@ func (n *Node) tell(to engine.Ref, cmd engine.Command, since time.Time) {
 			return
 		}
 	} else {
-		err = n.tellThere(p, p.ownerOf(to.Event), to, cmd)
+		err = n.tellThere(p, p.ownerOf(to.Home), to, cmd)
 	}
 	if errors.Is(err, activation.ErrMoved) {
 		n.tellLater(to, cmd, since)
@@ -320,7 +321,7 @@ func (n *Node) tellLater(to engine.Ref, cmd engine.Command, since time.Time) {
 	})
 }
 
-func (n *Node) here(ref engine.Ref) bool { return n.placement.Load().owns(ref.Event) }
+func (n *Node) here(ref engine.Ref) bool { return n.placement.Load().owns(ref.Home) }
 
 // join sends what must not leave the node: it is lost if the actor has moved.
 func (n *Node) join(to engine.Ref, j activation.Joint) {
@@ -339,7 +340,7 @@ func (n *Node) find(ref engine.Ref) (*slot, error) {
 	if n.closing.Load() {
 		return nil, &engine.Refusal{Code: engine.Unavailable}
 	}
-	if at, ceded := n.ceded.Load(ref); ceded && n.Now().Sub(at) < maxPatience || !n.placement.Load().owns(ref.Event) {
+	if at, ceded := n.ceded.Load(ref); ceded && n.Now().Sub(at) < maxPatience || !n.placement.Load().owns(ref.Home) {
 		return nil, activation.ErrMoved
 	}
 	act, err := host.New(ref, &n.env)
@@ -355,7 +356,7 @@ func (n *Node) find(ref engine.Ref) (*slot, error) {
 
 // spawn starts an activation in its event's strand.
 func (n *Node) spawn(act *host.Hosted) *slot {
-	strand, _ := n.strands.Compute(act.Ref.Event, func(s *strand, loaded bool) (*strand, xsync.ComputeOp) {
+	strand, _ := n.strands.Compute(act.Ref.Home, func(s *strand, loaded bool) (*strand, xsync.ComputeOp) {
 		if !loaded {
 			s = &strand{workers: n.workers}
 		}
@@ -363,8 +364,7 @@ func (n *Node) spawn(act *host.Hosted) *slot {
 		return s, xsync.UpdateOp
 	})
 	s := &slot{act: act, mailbox: mailbox{strand: strand, receiver: act}}
-	n.system.Root.Spawn(actor.PropsFromProducer(func() actor.Actor { return act }, actor.WithSupervisor(stopOnFailure{}),
-		actor.WithMailbox(func() actor.Mailbox { return &s.mailbox })))
+	n.actors.startActor(act, &s.mailbox)
 	return s
 }
 
@@ -376,7 +376,7 @@ func (n *Node) gone(a *host.Hosted) {
 			return old, xsync.CancelOp
 		}
 		n.timers.later(lingerFor, func() { old.PostUserMessage(host.Dropped) })
-		n.strands.Compute(a.Ref.Event, func(s *strand, _ bool) (*strand, xsync.ComputeOp) {
+		n.strands.Compute(a.Ref.Home, func(s *strand, _ bool) (*strand, xsync.ComputeOp) {
 			if s.actors--; s.actors > 0 {
 				return s, xsync.CancelOp
 			}
@@ -473,7 +473,7 @@ func (n *Node) Stop(ctx context.Context) error {
 		_ = n.cfg.Listen.Close() // again, perhaps
 	}
 	n.wg.Wait()
-	n.system.Shutdown()
+	n.actors.close()
 	n.workers.stop()
 	return err
 }

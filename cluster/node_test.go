@@ -19,6 +19,7 @@ import (
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/order"
 	"boxoffice/persistence/codec"
 	"boxoffice/persistence/journal"
 	"boxoffice/persistence/persisttest"
@@ -194,7 +195,7 @@ func eventually(t *testing.T, n *cluster.Node, cmd engine.Command) {
 func place(i, quantity int) event.Place {
 	return event.Place{
 		Order: engine.NewID(eventNo, fmt.Appendf(nil, "%010d", i)), Email: "a@example.org", Customer: uint64(i + 1),
-		Lines: []event.OrderLine{{Type: typeNo, Quantity: int64(quantity)}},
+		Lines: []order.Line{{Type: typeNo, Quantity: int64(quantity)}},
 	}
 }
 
@@ -216,7 +217,7 @@ func TestOrdersSellOutAndSurviveARestart(t *testing.T) {
 				refused++
 				return
 			}
-			require.Equal(t, event.Completed, r.(*event.OrderReply).Status)
+			require.Equal(t, order.StatusCompleted, r.(*event.OrderReply).Status)
 			sold++
 		})
 	}
@@ -305,7 +306,7 @@ func TestAStreamThatCannotBeReplayedEndsItsActorOnly(t *testing.T) {
 	onSale(t, n, 0, 5)
 	untilIdle(t, n)
 	stop(t, n, j)
-	w.addToStream(t, engine.EventRef(eventNo), []byte("no fact"), &event.OrderCompleted{})
+	w.addToStream(t, engine.EventRef(eventNo), []byte("no fact"), &order.Completed{})
 
 	n, j = w.node(t, nil)
 	defer stop(t, n, j)
@@ -324,7 +325,7 @@ func TestAStreamWithAStrayFactIsServed(t *testing.T) {
 	onSale(t, n, 0, 5)
 	untilIdle(t, n)
 	stop(t, n, j)
-	stray := &event.OrderCompleted{ID: engine.NewID(eventNo, []byte("of nobody ")), First: 1}
+	stray := &order.Completed{ID: engine.NewID(eventNo, []byte("of nobody ")), First: 1}
 	encoded, err := codec.AppendFact(nil, stray)
 	require.NoError(t, err)
 	w.addToStream(t, engine.EventRef(eventNo), encoded, stray)
@@ -374,7 +375,7 @@ func TestAnOrderIsOneCommit(t *testing.T) {
 				switch f := f.(type) {
 				case *keeper.ReservedFact:
 					orders[f.Claim.Order]++
-				case *event.OrderCreated:
+				case *order.Created:
 					orders[f.Order.ID]++
 				}
 			}

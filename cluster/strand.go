@@ -1,10 +1,6 @@
 package cluster
 
-import (
-	"sync"
-
-	"github.com/asynkron/protoactor-go/actor"
-)
+import "sync"
 
 // How many messages a strand deals with before the next has its turn, and how many
 // of them may be of one actor in a row. A caller who runs a strand himself has his
@@ -68,24 +64,27 @@ func (s *strand) next() *mailbox {
 }
 
 // mailbox is an actor's. The library's own knows of no strands: it would keep a
-// goroutine for as long as one actor has messages. The library starts, supervises and
-// stops actors; what they are sent goes straight into the mailbox and from there to the
-// receiver: by its PID and its context a message comes over some eight objects more,
-// which for a thousand actors are in no cache.
+// goroutine for as long as one actor has messages. What an actor is sent goes straight
+// into the mailbox and from there to the receiver: by its PID and its context a message
+// comes over some eight objects more, which for a thousand actors are in no cache.
 type mailbox struct {
 	strand    *strand
 	receiver  receiver
-	invoker   actor.MessageInvoker // takes system messages
-	waits     bool                 // in strand.waiting; under its lock
-	suspended bool                 // by its supervisor: only system messages are dealt with
+	library   overseer // takes system messages
+	waits     bool     // in strand.waiting; under its lock
+	suspended bool     // by its supervisor: only system messages are dealt with
 	user      letters
 	system    letters // go first
 }
 
-var _ actor.Mailbox = (*mailbox)(nil)
-
 // receiver is a host.Hosted.
 type receiver interface{ Handle(msg any) }
+
+// overseer is the library's side of a mailbox.
+type overseer interface {
+	InvokeSystemMessage(msg any)
+	EscalateFailure(reason, msg any)
+}
 
 // letters are messages in order.
 type letters struct {
@@ -108,11 +107,6 @@ func (l *letters) pop() (msg any) {
 	msg, l.taken[l.next] = l.taken[l.next], nil
 	l.next++
 	return msg
-}
-
-// RegisterHandlers is told who takes the messages. Strands need no dispatcher.
-func (m *mailbox) RegisterHandlers(invoker actor.MessageInvoker, _ actor.Dispatcher) {
-	m.invoker = invoker
 }
 
 // Start does nothing: the first message does.
@@ -162,7 +156,7 @@ func (m *mailbox) serve(most int) (dealt int) {
 	var msg any
 	defer func() {
 		if p := recover(); p != nil {
-			m.invoker.EscalateFailure(p, msg)
+			m.library.EscalateFailure(p, msg)
 		}
 		m.strand.mu.Lock()
 		defer m.strand.mu.Unlock()
@@ -183,15 +177,4 @@ func (m *mailbox) serve(most int) (dealt int) {
 		}
 	}
 	return dealt
-}
-
-func (m *mailbox) invokeSystem(msg any) {
-	switch msg.(type) {
-	case *actor.SuspendMailbox:
-		m.suspended = true
-	case *actor.ResumeMailbox:
-		m.suspended = false
-	default:
-		m.invoker.InvokeSystemMessage(msg)
-	}
 }

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"boxoffice/cluster/activation"
 	"boxoffice/cluster/host"
 	"boxoffice/engine"
 )
@@ -14,12 +15,18 @@ const (
 	wakeEvery = 2 * time.Second
 	// idleEvery is how often idle activations are looked for, at most.
 	idleEvery = 30 * time.Second
+	// refreshEvery is how often activations are asked whether their last snapshots are of
+	// yesterday: days of the journal that no snapshot covers can't be dropped.
+	refreshEvery = 30 * time.Minute
+	snapshotAge  = 24 * time.Hour
 )
 
 // sweep wakes parked actors and puts idle ones away.
 func (n *Node) sweep(ctx context.Context) {
 	wake := time.NewTicker(wakeEvery)
 	idle := time.NewTicker(min(idleEvery, n.cfg.IdleAfter))
+	refresh := time.NewTicker(refreshEvery)
+	defer refresh.Stop()
 	defer wake.Stop()
 	defer idle.Stop()
 	last := n.wakeParked(ctx, time.Time{})
@@ -31,6 +38,11 @@ func (n *Node) sweep(ctx context.Context) {
 			last = n.wakeParked(ctx, time.Time{})
 		case <-idle.C:
 			n.putAway(ctx)
+		case <-refresh.C:
+			n.slots.Range(func(_ engine.Ref, s *slot) bool {
+				s.PostUserMessage(activation.Refresh{Before: n.Now().Add(-snapshotAge)})
+				return true
+			})
 		case <-ctx.Done():
 			return
 		}
@@ -50,7 +62,7 @@ func (n *Node) wakeParked(ctx context.Context, last time.Time) time.Time {
 	}
 	p := n.placement.Load()
 	for _, ref := range refs {
-		if !p.owns(ref.Event) {
+		if !p.owns(ref.Home) {
 			continue
 		}
 		if _, alive := n.slots.Load(ref); !alive {

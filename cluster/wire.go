@@ -123,7 +123,7 @@ func (w *writer) text(s string) {
 
 func (w *writer) ref(r engine.Ref) {
 	w.number(int64(r.Kind))
-	w.number(r.Event)
+	w.number(r.Home)
 	w.number(r.ID)
 }
 
@@ -198,7 +198,7 @@ func (r *reader) bytes() []byte {
 func (r *reader) text() string { return string(r.bytes()) }
 
 func (r *reader) ref() engine.Ref {
-	return engine.Ref{Kind: engine.Kind(r.number()), Event: r.number(), ID: r.number()} //nolint:gosec // an unknown kind is refused later
+	return engine.Ref{Kind: engine.Kind(r.number()), Home: r.number(), ID: r.number()} //nolint:gosec // an unknown kind is refused later
 }
 
 // message reads what is left as a command or reply. A name that this release does

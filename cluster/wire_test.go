@@ -18,6 +18,7 @@ import (
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/order"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write today's golden frames instead of comparing them")
@@ -138,13 +139,13 @@ func TestGoldenFrames(t *testing.T) {
 			w.number(7)
 			w.number(15_000)
 			w.ref(engine.EventRef(42))
-			return w.message(event.Place{Order: id, Email: "a@example.org", Customer: 9, Lines: []event.OrderLine{{Type: 3, Quantity: 2}}})
+			return w.message(event.Place{Order: id, Email: "a@example.org", Customer: 9, Lines: []order.Line{{Type: 3, Quantity: 2}}})
 		}, func(r *reader) (any, error) {
 			require.EqualValues(t, 7, r.number())
 			require.EqualValues(t, 15_000, r.number())
 			require.Equal(t, engine.EventRef(42), r.ref())
 			return r.command()
-		}, event.Place{Order: id, Email: "a@example.org", Customer: 9, Lines: []event.OrderLine{{Type: 3, Quantity: 2}}}},
+		}, event.Place{Order: id, Email: "a@example.org", Customer: 9, Lines: []order.Line{{Type: 3, Quantity: 2}}}},
 		{"tell", func(w *writer) error {
 			w.begin(frameTell)
 			w.ref(engine.InventoryRef(42, 3))

@@ -3,8 +3,6 @@ package cluster
 import (
 	"runtime"
 	"sync"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // workers run the strands that no caller runs. They live long, because the stack of a
@@ -49,13 +47,4 @@ func (w *workers) stop() {
 		w.queue <- nil
 	}
 	w.wg.Wait()
-}
-
-// stopOnFailure ends an actor that fails: restarting it in place would bring it
-// back with an empty state. Activations recover their own panics.
-type stopOnFailure struct{}
-
-// HandleFailure stops the child.
-func (stopOnFailure) HandleFailure(_ *actor.ActorSystem, s actor.Supervisor, child *actor.PID, _ *actor.RestartStatistics, _, _ any) {
-	s.StopChildren(child)
 }

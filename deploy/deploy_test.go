@@ -212,6 +212,7 @@ type service struct {
 	Image       string            `yaml:"image"`
 	Environment map[string]string `yaml:"environment"`
 	Grace       string            `yaml:"stop_grace_period"`
+	Volumes     []string          `yaml:"volumes"`
 	Networks    yaml.Node         `yaml:"networks"`
 	Healthcheck struct {
 		Test []string `yaml:"test"`
@@ -243,6 +244,17 @@ type values struct {
 	Replicas int `yaml:"replicas"`
 	PreStop  int `yaml:"preStopSeconds"`
 	Grace    int `yaml:"terminationGracePeriodSeconds"`
+}
+
+// A container's own files can't be written: what a node keeps in its data directory
+// needs a volume.
+func TestDataDirectory(t *testing.T) {
+	t.Parallel()
+	folder := found(t, "Dockerfile", `(?m)^WORKDIR (\S+)\nENTRYPOINT`)
+	for name, s := range document[compose](t, "compose.yaml").nodes() {
+		require.Contains(t, s.Volumes, "data:"+folder, name)
+	}
+	require.Equal(t, folder, found(t, chart+"/templates/statefulset.yaml", `name: data, mountPath: (\S+)\}`))
 }
 
 func TestComposeNodes(t *testing.T) {

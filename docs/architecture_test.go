@@ -1,4 +1,3 @@
-// Package docs has no code: its tests hold the documents to the tree.
 package docs
 
 import (

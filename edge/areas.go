@@ -8,8 +8,10 @@ import (
 	"boxoffice/edge/catalog"
 	"boxoffice/edge/gates"
 	"boxoffice/edge/identity"
+	"boxoffice/edge/learning"
 	"boxoffice/edge/money"
 	"boxoffice/edge/outward"
+	"boxoffice/edge/people"
 	"boxoffice/edge/route"
 	"boxoffice/edge/sales"
 )
@@ -22,7 +24,9 @@ type Areas struct {
 	Sales      *sales.Handlers
 	Gates      *gates.Handlers
 	Money      *money.Handlers
+	Learning   *learning.Handlers
 	Outward    *outward.Handlers
+	People     *people.Handlers
 	Operations *Operations
 }
 
@@ -30,5 +34,5 @@ type Areas struct {
 // the document and the suites are derived from it.
 func (a *Areas) Routes() []route.Op {
 	return slices.Concat(a.Identity.Routes(), a.Catalog.Routes(), a.Sales.Routes(),
-		a.Gates.Routes(), a.Money.Routes(), a.Outward.Routes(), a.Operations.Routes())
+		a.Gates.Routes(), a.Money.Routes(), a.Learning.Routes(), a.Outward.Routes(), a.People.Routes(), a.Operations.Routes())
 }

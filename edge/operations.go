@@ -8,7 +8,6 @@ import (
 	"boxoffice/cluster"
 	"boxoffice/edge/api"
 	"boxoffice/edge/route"
-	"boxoffice/engine"
 )
 
 // Operations is what the operator of a node does with it.
@@ -22,9 +21,24 @@ const handOverTime = 30 * time.Second
 
 // Routes are the operator's rows.
 func (h *Operations) Routes() []route.Op {
-	return []route.Op{
-		{Method: "POST", Path: "/api/v1/admin/drain", ID: "drainNode", Tag: "Operations", Summary: "Hand this node's actors over to the other nodes", Auth: route.Admin, Tier: route.TierAdmin, Idempotency: route.ByActor, Status: 200, Errors: []engine.Code{}, Timeout: handOverTime, Handler: route.Handle(h.drainNode)},
-	}
+	return route.Table(route.Group{
+		Prefix: "/api/v1/admin",
+		Tag:    "Operations",
+		Auth:   route.Admin,
+		Tier:   route.TierAdmin,
+		Rows: []route.Op{
+			{
+				Method:      "POST",
+				Path:        "/drain",
+				ID:          "drainNode",
+				Summary:     "Hand this node's actors over to the other nodes",
+				Description: "The platform's administrator takes the node that answers out of service before it is stopped: /readyz is 503 from then on, other nodes take its actors over, and what still comes is passed on. It waits 30 seconds at most, and may be asked again.",
+				Idempotency: route.ByActor,
+				Timeout:     handOverTime,
+				Handler:     route.Handle(h.drainNode),
+			},
+		},
+	})
 }
 
 // drainNode takes this node out of service: /readyz answers 503 from then on, other

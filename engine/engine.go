@@ -9,7 +9,6 @@ package engine
 
 import (
 	"errors"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -25,51 +24,74 @@ const (
 	KindInventory Kind = 2 // one per ticket type: stock, price, sale window, caps
 	KindWallet    Kind = 3 // one per organization and currency: balance, ledger
 	KindSeatmap   Kind = 4 // one per seated event: its seats
+	KindPromo     Kind = 5 // one per promo code: its terms and uses
+	KindCalendar  Kind = 6 // one per reservation event: its dates and slots
 )
 
-// kindNames are the kinds' names as they stand in stream names.
-var kindNames = [...]string{KindEvent: "event", KindInventory: "inventory", KindWallet: "wallet", KindSeatmap: "seatmap"}
+// kindRows are the kinds' names as they stand in stream names, and whether an actor of
+// the kind is an organization's instead of an event's.
+var kindRows = [...]struct {
+	name  string
+	ofOrg bool
+}{
+	KindEvent:     {name: "event"},
+	KindInventory: {name: "inventory"},
+	KindWallet:    {name: "wallet", ofOrg: true},
+	KindSeatmap:   {name: "seatmap"},
+	KindPromo:     {name: "promo", ofOrg: true},
+	KindCalendar:  {name: "calendar"},
+}
 
 // String returns the kind's name.
 func (k Kind) String() string {
-	if k == 0 || int(k) >= len(kindNames) {
+	if k == 0 || int(k) >= len(kindRows) {
 		return "kind" + strconv.Itoa(int(k))
 	}
-	return kindNames[k]
+	return kindRows[k].name
 }
 
-// Ref names one actor: its kind, the event it belongs to and its number within
-// the kind. Actors of one event are placed on one node.
+// OfOrganization says whether an actor of the kind is an organization's: its Home is
+// the organization's number.
+func (k Kind) OfOrganization() bool { return int(k) < len(kindRows) && kindRows[k].ofOrg }
+
+// Ref names one actor: its kind, what it is placed by and its number within the kind.
+// Actors of one Home are placed on one node.
 type Ref struct {
-	Kind  Kind  `cbor:"1,keyasint"`
-	Event int64 `cbor:"2,keyasint"` // of a wallet: the organization
-	ID    int64 `cbor:"3,keyasint"`
+	Kind Kind  `cbor:"1,keyasint"`
+	Home int64 `cbor:"2,keyasint"` // number of the event it belongs to, or of the organization
+	ID   int64 `cbor:"3,keyasint"`
 }
 
 // EventRef is the actor of an event, the ledger of its orders.
-func EventRef(event int64) Ref { return Ref{Kind: KindEvent, Event: event, ID: event} }
+func EventRef(event int64) Ref { return Ref{Kind: KindEvent, Home: event, ID: event} }
 
 // InventoryRef is the actor of a ticket type.
 func InventoryRef(event, ticketType int64) Ref {
-	return Ref{Kind: KindInventory, Event: event, ID: ticketType}
+	return Ref{Kind: KindInventory, Home: event, ID: ticketType}
 }
 
 // SeatmapRef is the actor of an event's seats.
-func SeatmapRef(event int64) Ref { return Ref{Kind: KindSeatmap, Event: event, ID: event} }
+func SeatmapRef(event int64) Ref { return Ref{Kind: KindSeatmap, Home: event, ID: event} }
 
 // WalletRef is the actor of an organization's wallet in one of Currencies. An
 // unknown currency has the number 0, which no wallet bears.
 func WalletRef(org int64, currency string) Ref {
 	c, _ := CurrencyOf(currency)
-	return Ref{Kind: KindWallet, Event: org, ID: c.Number}
+	return Ref{Kind: KindWallet, Home: org, ID: c.Number}
 }
+
+// CalendarRef is the actor of a reservation event's dates.
+func CalendarRef(event int64) Ref { return Ref{Kind: KindCalendar, Home: event, ID: event} }
+
+// PromoRef is the actor of an organization's promo code.
+func PromoRef(org, code int64) Ref { return Ref{Kind: KindPromo, Home: org, ID: code} }
 
 // Name is the actor's stream name, e.g. "inventory/42/7".
 func (r Ref) Name() string {
 	b := make([]byte, 0, 40)
 	b = append(b, r.Kind.String()...)
 	b = append(b, '/')
-	b = strconv.AppendInt(b, r.Event, 10)
+	b = strconv.AppendInt(b, r.Home, 10)
 	b = append(b, '/')
 	b = strconv.AppendInt(b, r.ID, 10)
 	return string(b)
@@ -81,16 +103,20 @@ var ErrRef = errors.New("not a stream name")
 // ParseRef reads what Name wrote. It returns ErrRef for anything else.
 func ParseRef(name string) (Ref, error) {
 	kind, rest, ok := strings.Cut(name, "/")
-	event, id, more := strings.Cut(rest, "/")
+	home, id, more := strings.Cut(rest, "/")
 	if !ok || !more {
 		return Ref{}, ErrRef
 	}
 	var r Ref
-	r.Kind = Kind(max(0, slices.Index(kindNames[:], kind))) //nolint:gosec // few kinds
-	var errEvent, errID error
-	r.Event, errEvent = strconv.ParseInt(event, 10, 64)
+	for k := range kindRows[1:] {
+		if kindRows[k+1].name == kind {
+			r.Kind = Kind(k + 1) //nolint:gosec // few kinds
+		}
+	}
+	var errHome, errID error
+	r.Home, errHome = strconv.ParseInt(home, 10, 64)
 	r.ID, errID = strconv.ParseInt(id, 10, 64)
-	if r.Kind == 0 || errEvent != nil || errID != nil || r.Name() != name {
+	if r.Kind == 0 || errHome != nil || errID != nil || r.Name() != name {
 		return Ref{}, ErrRef
 	}
 	return r, nil

@@ -1,27 +1,34 @@
-// Package persistence is what the packages below it share about Postgres: how
-// to tell an outage from a mistake. It owns nothing that has to be stopped.
+// Package persistence is what the packages below it share about what they store
+// in: how to tell an outage from a mistake. It owns nothing that has to be stopped.
 package persistence
 
 import (
 	"errors"
 	"io"
 	"net"
+	"net/http"
+	"syscall"
 
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/minio/minio-go/v7"
 )
 
-// Outage says whether an error is the database's absence, not the caller's
-// fault: the connection is gone or can't be made, or the server is short of
-// something, shutting down, on standby, or broke a tie. The same call may work
-// later.
+// Outage says whether an error is the absence of the database or of the store of
+// files, not the caller's fault: the connection is gone or can't be made, the server is short of
+// something, shutting down, on standby, or broke a tie, or our own disk is full. The same call
+// may work later.
 func Outage(err error) bool {
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return passing(pg.Code)
 	}
+	if s3, ok := errors.AsType[minio.ErrorResponse](err); ok {
+		return s3.StatusCode >= http.StatusInternalServerError || s3.StatusCode == http.StatusTooManyRequests
+	}
 	var connect *pgconn.ConnectError
 	var network net.Error
 	return errors.As(err, &connect) || errors.As(err, &network) || pgconn.SafeToRetry(err) ||
-		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed)
+		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
+		errors.Is(err, syscall.ENOSPC)
 }
 
 // passing says whether the class of a SQLSTATE is one that passes: connection,

@@ -2,6 +2,7 @@ package persistence_test
 
 import (
 	"errors"
+	"os"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -33,6 +34,12 @@ func TestOutage(t *testing.T) {
 
 	_, err = pgx.Connect(t.Context(), "host=/nowhere user=none")
 	require.True(t, persistence.Outage(err), "%v", err)
+
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	require.NoError(t, err)
+	_, err = full.WriteString("more")
+	require.True(t, persistence.Outage(err), "%v", err)
+	require.NoError(t, full.Close())
 
 	_, err = pool.Exec(t.Context(), `SELECT nonsense`)
 	require.False(t, persistence.Outage(err))

@@ -69,6 +69,7 @@ type Activation struct {
 	proven        atomic.Int64 // when the claim was last known to stand, unix milliseconds
 	seq           int64        // of the last fact decided
 	saved         int64        // of the last snapshot asked for
+	savedAt       time.Time    // when that was, or the activation was loaded
 	pending       atomic.Int64 // entries that the journal has and has not settled
 	current       *Call        // the call whose command is being decided on
 	armed         time.Time    // the Wake asked for, or zero
@@ -123,6 +124,10 @@ type (
 		Needs journal.Claim // the sender's
 	}
 
+	// Refresh asks for a snapshot if there are facts behind the last one and that is from
+	// before a time.
+	Refresh struct{ Before time.Time }
+
 	settled struct{ *work } // an outcome without facts, of which its batch proved nothing
 	idle    struct{}        // nothing is pending any more
 )
@@ -159,6 +164,10 @@ func (a *Activation) Handle(msg any) {
 		a.loseStream()
 	case Retire:
 		a.retire(m)
+	case Refresh:
+		if a.state != nil && !a.stopped.Load() && a.seq > a.saved && a.savedAt.Before(m.Before) {
+			a.freeze()
+		}
 	case idle:
 		a.depart()
 	}
@@ -210,6 +219,7 @@ func (a *Activation) begin(l Loaded) {
 		return
 	}
 	a.state, a.claim, a.seq, a.saved = l.State, l.Claim, l.Seq, l.Saved
+	a.savedAt = a.shell.Now()
 	a.proven.Store(l.At.UnixMilli())
 	if a.leaving.Load() { // before it began: its claim has noted that it wants to wake
 		a.stop(ErrMoved, false)

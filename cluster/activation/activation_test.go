@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"boxoffice/engine"
-	"boxoffice/engine/event"
+	"boxoffice/engine/order"
 	"boxoffice/persistence/journal"
 )
 
@@ -35,7 +35,7 @@ type brittle struct {
 }
 
 func (b *brittle) Decide(c engine.Command, _ time.Time) engine.Decision {
-	fact := []engine.Fact{&event.OrderCompleted{}}
+	fact := []engine.Fact{&order.Completed{}}
 	switch c.(type) {
 	case engine.Wake:
 		if b.sleepless {

@@ -323,7 +323,7 @@ func (a *Activation) arm() {
 // durable: a barrier carries it through the journal. It needs no proof of the
 // claim, for the store of snapshots makes sure of that itself.
 func (a *Activation) freeze() {
-	a.saved = a.seq
+	a.saved, a.savedAt = a.seq, a.shell.Now()
 	w := a.newWork(0)
 	w.frozen, w.entry.First = a.state.Freeze(), a.seq
 	switch {

@@ -1,6 +1,5 @@
-// Package host runs activations (package activation) on a node: it gives each a mailbox
-// of the actor library, claims its stream, loads snapshot and tail, asks the journal for
-// proofs, and writes its snapshots.
+// Package host runs activations (package activation) on a node: it claims the stream of
+// each, loads its snapshot and tail, asks the journal for proofs, and writes its snapshots.
 //
 // Activations are made and found by package cluster, which alone sends to them. One is
 // garbage when its last entry has been settled.
@@ -13,8 +12,6 @@ import (
 	"log/slog"
 	"sync/atomic"
 	"time"
-
-	"github.com/asynkron/protoactor-go/actor"
 
 	"boxoffice/cluster/activation"
 	"boxoffice/engine"
@@ -61,21 +58,25 @@ type Env struct {
 	Unfounded     *atomic.Int64 // counts snapshots that the journal contradicts
 }
 
-// Hosted is an activation with what it needs of its node: the actor of the library that
-// hosts one of ours.
+// Actor is the actor of the library that hosts an activation.
+type Actor interface {
+	Send(msg any) // into its mailbox
+	Stop()        // have the library let go of it
+}
+
+// Hosted is an activation with what it needs of its node.
 type Hosted struct {
 	*activation.Activation
 
 	env   *Env
 	kind  *engine.KindDef
-	self  *actor.PID
-	root  *actor.RootContext
+	actor Actor
 	final atomic.Int64 // the last fact's seq once the activation departs, else 0
 }
 
 var _ activation.Shell = (*Hosted)(nil)
 
-// New is an activation that is loaded when the library starts it.
+// New is an activation that is loaded when it is started.
 func New(ref engine.Ref, env *Env) (*Hosted, error) {
 	kind, err := all.Kind(ref.Kind)
 	if err != nil {
@@ -86,12 +87,10 @@ func New(ref engine.Ref, env *Env) (*Hosted, error) {
 	return h, nil
 }
 
-// Receive takes the library's messages: that it has been started.
-func (h *Hosted) Receive(ctx actor.Context) {
-	if _, started := ctx.Message().(*actor.Started); started {
-		h.self, h.root = ctx.Self(), ctx.ActorSystem().Root
-		h.env.Go(h.load)
-	}
+// Start loads the activation, now that an actor hosts it.
+func (h *Hosted) Start(a Actor) {
+	h.actor = a
+	h.env.Go(h.load)
 }
 
 // dropped is the last message to an activation that is gone.
@@ -103,7 +102,7 @@ var Dropped any = dropped{}
 // Handle deals with a message of the mailbox, one at a time.
 func (h *Hosted) Handle(msg any) {
 	if _, last := msg.(dropped); last {
-		h.root.Stop(h.self)
+		h.actor.Stop()
 		return
 	}
 	h.Activation.Handle(msg)
@@ -124,7 +123,7 @@ func (h *Hosted) Now() time.Time { return h.env.Now() }
 func (h *Hosted) Log() *slog.Logger { return h.env.Log }
 
 // Post puts a message into the actor's mailbox.
-func (h *Hosted) Post(msg any) { h.root.Send(h.self, msg) }
+func (h *Hosted) Post(msg any) { h.actor.Send(msg) }
 
 // Append hands an entry to the journal.
 func (h *Hosted) Append(e *journal.Entry) { h.env.Journal.Append(e) }

@@ -85,10 +85,11 @@ func (h *Hosted) thaw(l *activation.Loaded, frozen []byte) error {
 // replayFrom applies the facts behind a snapshot. It reads from the snapshot's last fact
 // on, for that tells whether the snapshot is founded: the journal must have the fact, and
 // no later epoch may have written it than the one that saved the snapshot. Else the
-// state that was saved had facts that the journal refused.
+// state that was saved had facts that the journal refused. Of a founded one somebody has seen
+// that before, and the journal may have dropped the fact.
 func (h *Hosted) replayFrom(ctx context.Context, l *activation.Loaded, v snapshot.Version) error {
 	l.Seq, l.Saved = v.Seq, v.Seq
-	reached := v.Seq == 0
+	reached := v.Seq == 0 || v.Founded
 	for r, err := range h.tail(ctx, l.Claim.Stream, max(0, v.Seq-1)) {
 		switch {
 		case err != nil:

@@ -50,18 +50,32 @@ func brief(c engine.Command) string {
 		return fmt.Sprintf("Block %v, unblock %v", c.Block, c.Unblock)
 	case event.Place:
 		return fmt.Sprintf("Place %s print %x", enginetest.OrderName(c.Order), c.Fingerprint)
+	case event.PlaceAll:
+		return fmt.Sprintf("PlaceAll %s and %d", enginetest.OrderName(c.Orders[0].Order), len(c.Orders)-1)
 	case event.CancelOrder:
 		return "CancelOrder " + enginetest.OrderName(c.Order)
 	case event.BeginPayment:
 		return "BeginPayment " + enginetest.OrderName(c.Order)
 	case event.OpenPayment:
 		return "OpenPayment " + c.Reference
+	case event.ReportDeposit:
+		return fmt.Sprintf("ReportDeposit %s %s %d", c.Reference, c.Deposit, c.Received)
 	case event.ReportPayment:
 		return fmt.Sprintf("ReportPayment %s %s %d", c.Reference, c.Status, c.Received)
 	case event.ReportRefund:
 		return "ReportRefund " + c.Reference + " " + c.Status
+	case event.AskRefund:
+		return fmt.Sprintf("AskRefund %s %v approve=%t", enginetest.OrderName(c.Order), c.Tickets, c.Approve)
+	case event.DecideRefund:
+		return fmt.Sprintf("DecideRefund %s %d approve=%t", enginetest.OrderName(c.Order), c.Position, c.Approve)
+	case event.Reschedule:
+		return fmt.Sprintf("Reschedule %s %d to %s %s", enginetest.OrderName(c.Order), c.Ticket, c.Date, c.Slot)
+	case event.Transfer:
+		return fmt.Sprintf("Transfer %d of %d", c.Ticket, c.Version)
+	case event.ClaimTransfer:
+		return fmt.Sprintf("ClaimTransfer %d round %d", c.Ticket, c.Round)
 	case event.Scan:
-		return fmt.Sprintf("Scan %d key %d at %s", c.Ticket, c.Key, c.Gate)
+		return fmt.Sprintf("Scan %d of %d key %d at %s", c.Ticket, c.Version, c.Key, c.Gate)
 	case engine.Wake:
 		return fmt.Sprintf("Wake %d", c.Epoch)
 	case event.Move:

@@ -8,6 +8,7 @@ import (
 	"boxoffice/engine"
 	"boxoffice/engine/event"
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/order"
 	"boxoffice/engine/seatmap"
 )
 
@@ -31,13 +32,27 @@ const (
 	LateExpiry    Bug = "late-expiry"    // holds end ten seconds after their time
 	JointApart    Bug = "joint-apart"    // what rests on another actor's facts is durable without them
 	ForgetsHeld   Bug = "forgets-held"   // what a network has newly held is forgotten at a restart
+	OldCode       Bug = "old-code"       // a code of an earlier holder admits
+	KeepsTickets  Bug = "keeps-tickets"  // a refund leaves its tickets good
+	ReturnsTwice  Bug = "returns-twice"  // stock comes back as often as its keeper is told
+	LosesReturns  Bug = "loses-returns"  // what a refund gives back is told once and never again
+	UsedTwice     Bug = "used-twice"     // a use of a promo code is consumed as often as its keeper is told
+	UTCDates      Bug = "utc-dates"      // a date is judged in UTC
+	ForgetsSlot   Bug = "forgets-slot"   // what a refund gives back is taken off the date and not off its slot
+	KeepsPlace    Bug = "keeps-place"    // a ticket that moves to another date keeps its old place
+	LosesMoves    Bug = "loses-moves"    // that a ticket has moved is told once and never again
+	FeeFirst      Bug = "fee-first"      // a fee is debited before there are tickets
+	DeafWallet    Bug = "deaf-wallet"    // a wallet acknowledges what was earned and does not note it
+	PasserBy      Bug = "passer-by"      // what is set aside for who waits is sold to whoever comes
+	KeptOffer     Bug = "kept-offer"     // an offer that has run out is not given on
 	LateProof     Bug = "late-proof"     // a proof counts from when it is heard, not from when it was asked for
 )
 
 // Bugs lists the planted bugs.
 var Bugs = []Bug{
 	NoFence, LateClaim, ShortSnapshot, NoRelease, NoInquiry, StaleAck, NoDedupe, BlindExpiry, LateProof, JointApart,
-	TwoHolders, SeatlessOrder, PaidTooLate, LateExpiry, ForgetsHeld,
+	TwoHolders, SeatlessOrder, PaidTooLate, LateExpiry, ForgetsHeld, OldCode, KeepsTickets, ReturnsTwice, LosesReturns, DeafWallet, UsedTwice, UTCDates, ForgetsSlot, KeepsPlace, LosesMoves, FeeFirst,
+	PasserBy, KeptOffer,
 }
 
 // ParseBug reads a bug's name; "" is no bug.
@@ -52,6 +67,8 @@ func ParseBug(name string) (Bug, error) {
 func (b Bug) wrap(ref engine.Ref, s engine.State) engine.State {
 	ledger, seats := ref.Kind == engine.KindEvent, ref.Kind == engine.KindSeatmap
 	switch {
+	case b == DeafWallet && ref.Kind == engine.KindWallet:
+		return &deafWallet{s}
 	case b == TwoHolders && seats:
 		return &holdsTwice{s}
 	case b == PaidTooLate && seats:
@@ -60,6 +77,30 @@ func (b Bug) wrap(ref engine.Ref, s engine.State) engine.State {
 		return &endsHoldsLate{s}
 	case b == ForgetsHeld && seats:
 		return &forgetsHeld{s}
+	case b == OldCode && ledger:
+		return &admitsOld{s}
+	case b == KeepsTickets && ledger:
+		return &keepsTickets{s}
+	case b == LosesReturns && ledger:
+		return &forgetsReturns{s}
+	case b == ReturnsTwice && ref.Kind == engine.KindInventory:
+		return &returnsTwice{s}
+	case b == UTCDates && ref.Kind == engine.KindCalendar:
+		return &judgesInUTC{s}
+	case b == ForgetsSlot && ref.Kind == engine.KindCalendar:
+		return &forgetsSlots{s}
+	case b == KeepsPlace && ref.Kind == engine.KindCalendar:
+		return &keepsPlaces{s}
+	case b == LosesMoves && ledger:
+		return &forgetsMoves{s}
+	case b == FeeFirst && ref.Kind == engine.KindWallet:
+		return &feeFirst{s}
+	case b == UsedTwice && ref.Kind == engine.KindPromo:
+		return &consumesTwice{s}
+	case b == PasserBy && ref.Kind == engine.KindInventory:
+		return &sellsSetAside{s}
+	case b == KeptOffer && ledger:
+		return &keepsExpired{State: s}
 	case b == SeatlessOrder && ledger:
 		return &takesNoSeats{s}
 	case b == NoRelease && ledger:
@@ -100,7 +141,7 @@ type acknowledgesAll struct {
 func (a *acknowledgesAll) Decide(c engine.Command, now time.Time) engine.Decision {
 	d := a.State.Decide(c, now)
 	if r, release := c.(keeper.Release); release && len(d.Sends) == 0 {
-		d.Sends = []engine.Send{{To: engine.EventRef(a.ref.Event), Cmd: keeper.Closed{Claim: r.Claim, Keeper: a.ref}}}
+		d.Sends = []engine.Send{{To: engine.EventRef(a.ref.Home), Cmd: keeper.Closed{Claim: r.Claim, Keeper: a.ref}}}
 	}
 	return d
 }
@@ -113,7 +154,7 @@ func (t *tellsOnce) Decide(c engine.Command, now time.Time) engine.Decision {
 	d := t.State.Decide(c, now)
 	_, asked := c.(keeper.Inquire)
 	ended := slices.ContainsFunc(d.Facts, func(f engine.Fact) bool {
-		_, ok := f.(*event.OrderEnded)
+		_, ok := f.(*order.Ended)
 		return ok
 	})
 	if _, timer := c.(engine.Wake); asked || timer && !ended {
@@ -153,19 +194,19 @@ type endsBlindly struct {
 // Decide notes unpaid orders shortly before their time, and ends those noted.
 func (t *endsBlindly) Decide(c engine.Command, now time.Time) engine.Decision {
 	d := t.State.Decide(c, now)
-	ledger, ok := t.State.(interface{ Orders(func(*event.Order)) })
+	ledger, ok := t.State.(interface{ Orders(func(*order.Order)) })
 	if !ok {
 		return d
 	}
 	if w, timer := c.(engine.Wake); timer && w.Epoch == 0 {
-		ledger.Orders(func(o *event.Order) {
-			if slices.Contains(t.due, o.ID) && o.Status == event.Completed {
-				d.Facts = append(d.Facts, &event.OrderEnded{ID: o.ID, Status: event.Expired, At: now.UnixMilli()})
+		ledger.Orders(func(o *order.Order) {
+			if slices.Contains(t.due, o.ID) && o.Status == order.StatusCompleted {
+				d.Facts = append(d.Facts, &order.Ended{ID: o.ID, Status: order.StatusExpired, At: now.UnixMilli()})
 			}
 		})
 		t.due = nil
 	}
-	ledger.Orders(func(o *event.Order) {
+	ledger.Orders(func(o *order.Order) {
 		if o.Unpaid() && o.ExpiresAt <= now.UnixMilli()+500 {
 			t.due = append(t.due, o.ID)
 		}

@@ -6,6 +6,7 @@ import (
 	"boxoffice/engine"
 	"boxoffice/engine/enginetest"
 	"boxoffice/engine/event"
+	"boxoffice/engine/order"
 )
 
 // cash is the payment provider: what it has of each attempt to pay.
@@ -35,7 +36,7 @@ func (c *cash) received(reference string) int64 {
 }
 
 // pay begins an attempt; the buyer then pays, or not.
-func (s *Sim) pay(sh *show, o *event.Order, provider string) {
+func (s *Sim) pay(sh *show, o *order.Order, provider string) {
 	begin := event.BeginPayment{Order: o.ID, Provider: provider, Number: enginetest.OrderName(o.ID), WindowMillis: s.between(0, 10_000)}
 	s.ask(sh.ref, begin, 1+s.rng.IntN(4), func(r engine.Reply) {
 		reply, ok := r.(*event.OrderReply)
@@ -46,7 +47,7 @@ func (s *Sim) pay(sh *show, o *event.Order, provider string) {
 			if a.Provider != provider || !a.Open() || s.cash.payments[a.Reference] != nil {
 				continue
 			}
-			p := &payment{show: sh, id: o.ID, reference: a.Reference, amount: a.Amount, status: event.AttemptPending}
+			p := &payment{show: sh, id: o.ID, reference: a.Reference, amount: a.Amount, status: order.AttemptPending}
 			s.cash.payments[a.Reference] = p
 			s.cash.order = append(s.cash.order, p)
 			s.ask(sh.ref, event.OpenPayment{Order: o.ID, Reference: a.Reference, URL: "https://pay/" + a.Reference}, 2, nil)
@@ -65,37 +66,39 @@ func (s *Sim) playOut(p *payment, end int64) {
 	said := func(at int64, status string, received int64) {
 		s.after(at, func() { s.says(p, status, received) })
 	}
-	switch s.rng.IntN(13) {
+	switch s.rng.IntN(14) {
 	case 0, 1, 2, 3:
-		said(soon, event.AttemptSucceeded, p.amount)
+		said(soon, order.AttemptSucceeded, p.amount)
 	case 4:
-		said(later, event.AttemptSucceeded, p.amount) // after expiry, often
+		said(later, order.AttemptSucceeded, p.amount) // after expiry, often
 	case 5, 11:
 		atEnd := time.UnixMilli(end).Sub(enginetest.Epoch).Microseconds() - s.now + s.between(-20*millisecond, 60*millisecond)
-		said(max(atEnd, millisecond), event.AttemptSucceeded, p.amount) // clocks are that far off
+		said(max(atEnd, millisecond), order.AttemptSucceeded, p.amount) // clocks are that far off
 	case 6:
-		said(soon, event.AttemptProcessing, 0)
-		said(later, event.AttemptSucceeded, p.amount)
+		said(soon, order.AttemptProcessing, 0)
+		said(later, order.AttemptSucceeded, p.amount)
 	case 7:
-		said(soon, event.AttemptProcessing, 0)
+		said(soon, order.AttemptProcessing, 0)
 		if s.chance(.8) {
-			said(later, event.AttemptFailed, 0)
+			said(later, order.AttemptFailed, 0)
 		}
 	case 8:
-		said(soon, event.AttemptFailed, 0)
+		said(soon, order.AttemptFailed, 0)
 		if s.chance(.5) {
-			said(later, event.AttemptSucceeded, p.amount)
+			said(later, order.AttemptSucceeded, p.amount)
 		}
 	case 9:
-		said(soon, event.AttemptUnderpaid, p.amount/2)
+		said(soon, order.AttemptUnderpaid, p.amount/2)
 		if s.chance(.3) {
-			said(soon+second, event.AttemptUnderpaid, p.amount*3/4)
+			said(soon+second, order.AttemptUnderpaid, p.amount*3/4)
 		}
 		if s.chance(.5) {
-			said(later, event.AttemptSucceeded, p.amount) // topped up
+			said(later, order.AttemptSucceeded, p.amount) // topped up
 		}
 	case 10:
-		said(soon, event.AttemptSucceeded, p.amount-1) // short, and called a success
+		said(soon, order.AttemptSucceeded, p.amount-1) // short, and called a success
+	case 12:
+		said(soon, order.AttemptSucceeded, p.amount*5/4) // too much
 	default:
 	}
 }
@@ -103,14 +106,14 @@ func (s *Sim) playOut(p *payment, end int64) {
 // says is a change at the provider. It tells the ledger, until that has
 // answered, at times twice.
 func (s *Sim) says(p *payment, status string, received int64) {
-	if p.status == event.AttemptSucceeded {
+	if p.status == order.AttemptSucceeded {
 		return // for good
 	}
 	p.status, p.received = status, max(p.received, received)
 	s.logf("provider: %s is %s with %d of %d", p.reference, status, received, p.amount)
 	report := event.ReportPayment{Order: p.id, Reference: p.reference, Status: status, Received: received, Currency: "USD"}
 	done := func(r engine.Reply) {
-		if reply, ok := r.(*event.OrderReply); ok && reply.Order != nil && reply.Order.Status == event.Completed && s.chance(.5) {
+		if reply, ok := r.(*event.OrderReply); ok && reply.Order != nil && reply.Order.Status == order.StatusCompleted && s.chance(.5) {
 			s.attend(p.show, reply.Order)
 		}
 	}
@@ -121,15 +124,15 @@ func (s *Sim) says(p *payment, status string, received int64) {
 }
 
 // payBack carries a refund out, now and then at the second try.
-func (s *Sim) payBack(id engine.OrderID, position int, r event.Refund) {
+func (s *Sim) payBack(id engine.OrderID, position int, r order.Refund) {
 	ref := engine.EventRef(id.Event())
 	report := event.ReportRefund{
-		Order: id, Position: position, Reference: r.Reference, Status: event.RefundProcessed, ProviderRef: "re-" + r.Reference,
+		Order: id, Position: position, Reference: r.Reference, Status: order.RefundProcessed, ProviderRef: "re-" + r.Reference,
 	}
 	s.after(s.between(10*millisecond, 5*second), func() {
 		if s.chance(.2) {
 			failed := report
-			failed.Status = event.RefundFailed
+			failed.Status = order.RefundFailed
 			s.insist(ref, failed, func(engine.Reply) { s.insist(ref, report, nil) })
 			return
 		}
@@ -155,14 +158,14 @@ func (s *Sim) insist(ref engine.Ref, c engine.Command, done func(engine.Reply)) 
 // conclude has the provider make its mind up about most of what is in flight.
 func (c *cash) conclude(s *Sim) {
 	for i, p := range c.order {
-		if p.status == event.AttemptProcessing {
+		if p.status == order.AttemptProcessing {
 			s.after(second, func() {
 				switch {
-				case p.status != event.AttemptProcessing:
+				case p.status != order.AttemptProcessing:
 				case i%3 == 0:
-					s.says(p, event.AttemptSucceeded, p.amount)
+					s.says(p, order.AttemptSucceeded, p.amount)
 				case i%3 == 1:
-					s.says(p, event.AttemptFailed, 0)
+					s.says(p, order.AttemptFailed, 0)
 				}
 			})
 		}

@@ -9,6 +9,7 @@ import (
 	"boxoffice/engine/enginetest"
 	"boxoffice/engine/event"
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/order"
 	"boxoffice/engine/seatmap"
 )
 
@@ -35,13 +36,13 @@ type spot struct {
 }
 
 func (t *truth) seat(ref engine.Ref) *seats {
-	st := t.seats[ref.Event]
+	st := t.seats[ref.Home]
 	if st == nil {
 		st = &seats{
 			picks: make(map[string]*seatmap.HeldFact), reserved: make(map[engine.OrderID]*seatmap.ReservedFact),
 			ended: make(map[keeper.Claim]string), told: make(map[string]map[int64]bool), taken: make(map[uint64][]taking),
 		}
-		t.seats[ref.Event] = st
+		t.seats[ref.Home] = st
 	}
 	return st
 }
@@ -72,6 +73,8 @@ func (t *truth) takeSeats(ref engine.Ref, st *seats, f engine.Fact) error {
 		return t.takeSeatsSold(ref, st, f)
 	case *seatmap.ReleasedFact:
 		return t.takeSeatsReleased(ref, st, f)
+	case *seatmap.ReturnedFact:
+		return t.takeSeatsReturned(ref, st, f)
 	default:
 		return fmt.Errorf("unknown fact %T", f)
 	}
@@ -198,6 +201,16 @@ func (st *seats) takeBlocked(f *seatmap.BlockedFact) error {
 	return nil
 }
 
+// owner is the order that a seat is of, if it is of one.
+func (st *seats) owner(seat string) engine.OrderID {
+	if st.layout != nil {
+		if i := slices.Index(st.layout.SeatIDs, seat); i >= 0 {
+			return st.spots[i].claim.Order
+		}
+	}
+	return engine.OrderID{}
+}
+
 // typeOf is the ticket type that a seat is on sale as.
 func (st *seats) typeOf(i int32) int64 { return st.prices[st.layout.SectionOf(i)] }
 
@@ -247,7 +260,7 @@ func (t *truth) takeSeatsReserved(ref engine.Ref, st *seats, f *seatmap.Reserved
 	}
 	st.forget()
 	st.reserved[claim.Order] = f
-	return t.aboveFloor(t.book(ref.Event), claim, f.Reservation.Floor)
+	return t.aboveFloor(t.book(ref.Home), claim, f.Reservation.Floor)
 }
 
 // granted says whether a reservation was made.
@@ -276,8 +289,8 @@ func (t *truth) takeSeatsSold(ref engine.Ref, st *seats, f *keeper.CommittedFact
 	if r == nil || r.Reservation.Claim != f.Claim {
 		return fmt.Errorf("%s is sold and not reserved", claimed(f.Claim))
 	}
-	sl := t.book(ref.Event).orders[f.Claim.Order]
-	if sl == nil || sl.order.Status != event.Completed || sl.order.Serial != f.Claim.Serial {
+	sl := t.book(ref.Home).orders[f.Claim.Order]
+	if sl == nil || !sl.order.Sold() || sl.order.Serial != f.Claim.Serial {
 		return fmt.Errorf("%s is sold, its order is %+v", claimed(f.Claim), sl)
 	}
 	delete(st.reserved, f.Claim.Order)
@@ -290,8 +303,8 @@ func (t *truth) takeSeatsReleased(ref engine.Ref, st *seats, f *seatmap.Released
 	if r == nil || r.Reservation.Claim != f.Claim || !slices.Equal(r.Seats, f.Seats) {
 		return fmt.Errorf("%s is released: %v, reserved is %+v", claimed(f.Claim), f.Seats, r)
 	}
-	sl := t.book(ref.Event).orders[f.Claim.Order]
-	if sl != nil && sl.order.Serial == f.Claim.Serial && (sl.order.Unpaid() || sl.order.Status == event.Completed) {
+	sl := t.book(ref.Home).orders[f.Claim.Order]
+	if sl != nil && sl.order.Serial == f.Claim.Serial && (sl.order.Unpaid() || sl.order.Sold()) {
 		return fmt.Errorf("%s is released, its order is %s", claimed(f.Claim), sl.order.Status)
 	}
 	st.give(r, "released")
@@ -299,8 +312,8 @@ func (t *truth) takeSeatsReleased(ref engine.Ref, st *seats, f *seatmap.Released
 }
 
 // has says whether an order has all its seats, under a serial, as its lines have
-// them, and no other.
-func (st *seats) has(o *event.Order, serial keeper.Serial) error {
+// them, and no other. Those that are coming back it may have, or not.
+func (st *seats) has(o *order.Order, serial keeper.Serial, back map[string]bool) error {
 	claim := keeper.Claim{Order: o.ID, Serial: serial}
 	want := make(map[string]int64)
 	for i := range o.Lines {
@@ -315,8 +328,14 @@ func (st *seats) has(o *event.Order, serial keeper.Serial) error {
 			want[id] = l.Type
 		}
 	}
+	for id := range back {
+		delete(want, id)
+	}
 	for i := range st.spots {
 		sp, id := st.spots[i], st.id(int32(i))
+		if back[id] {
+			continue
+		}
 		if (sp.claim == claim) != (want[id] != 0) || sp.claim == claim && sp.typ != want[id] {
 			return fmt.Errorf("order %s@%d has type %d of seat %s: %+v", enginetest.OrderName(o.ID), serial, want[id], id, sp)
 		}
@@ -330,22 +349,22 @@ func (st *seats) has(o *event.Order, serial keeper.Serial) error {
 
 // closed says whether the seats of a closed order are sold, or not its any
 // more.
-func (st *seats) closed(o *event.Order) error {
+func (st *seats) closed(o *order.Order, back map[string]bool) error {
 	if !hasSeats(o.Lines) {
 		return nil
 	}
 	claim := keeper.Claim{Order: o.ID, Serial: o.Serial}
-	if sold := st.ended[claim] == "sold"; sold != (o.Status == event.Completed) || st.ended[claim] == "" {
+	if sold := st.ended[claim] == "sold"; sold != o.Sold() || st.ended[claim] == "" {
 		return fmt.Errorf("order %s is closed as %s, its seats are %q", enginetest.OrderName(o.ID), o.Status, st.ended[claim])
 	}
-	if o.Status == event.Completed {
-		return st.has(o, o.Serial)
+	if o.Sold() {
+		return st.has(o, o.Serial, back)
 	}
 	return nil
 }
 
-func hasSeats(lines []event.OrderLine) bool {
-	return slices.ContainsFunc(lines, func(l event.OrderLine) bool { return len(l.Seats) > 0 })
+func hasSeats(lines []order.Line) bool {
+	return slices.ContainsFunc(lines, func(l order.Line) bool { return len(l.Seats) > 0 })
 }
 
 // size is how many seats there are to sell as a ticket type, and whether it is
@@ -432,20 +451,20 @@ func (s *Sim) settledSeats(sh *show) error {
 	if sh.hall == nil {
 		return nil
 	}
-	st, b := s.truth.seat(sh.seats), s.truth.book(sh.ref.Event)
+	st, b := s.truth.seat(sh.seats), s.truth.book(sh.ref.Home)
 	if len(st.picks) > 0 || len(st.reserved) > 0 {
 		return fmt.Errorf("%d selections and %d reservations are left", len(st.picks), len(st.reserved))
 	}
 	for i := range st.spots {
 		if claim := st.spots[i].claim; claim.Serial != 0 {
-			if sl := b.orders[claim.Order]; sl == nil || sl.order.Status != event.Completed || sl.order.Serial != claim.Serial {
+			if sl := b.orders[claim.Order]; sl == nil || !sl.order.Sold() || sl.order.Serial != claim.Serial || s.truth.goneSeats(sl.order)[st.id(int32(i))] {
 				return fmt.Errorf("seat %s is of %s, which is %+v", st.id(int32(i)), claimed(claim), sl)
 			}
 		}
 	}
 	for _, id := range b.ids {
-		if o := b.orders[id].order; o.Status == event.Completed {
-			if err := st.has(o, o.Serial); err != nil {
+		if o := b.orders[id].order; o.Sold() {
+			if err := st.has(o, o.Serial, s.truth.goneSeats(o)); err != nil {
 				return err
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/order"
 )
 
 // settled judges the world once it is quiet: everything has come to its end.
@@ -40,6 +41,14 @@ func (s *Sim) settled() {
 			s.failf("%s has not settled: %w", sh.ref.Name(), err)
 			return
 		}
+	}
+	if err := s.settledFees(); err != nil {
+		s.failf("fees have not settled: %w", err)
+		return
+	}
+	if err := s.settledCodes(); err != nil {
+		s.failf("promo codes have not settled: %w", err)
+		return
 	}
 	for _, p := range s.cash.order {
 		if err := s.settledPayment(p); err != nil {
@@ -73,7 +82,7 @@ func (s *Sim) settledActor(ref engine.Ref) error {
 // settledBook judges an event's orders and the stock they took.
 func (s *Sim) settledBook(sh *show) error {
 	b := s.truth.book(sh.ref.ID)
-	if !b.removed && b.status != event.StatusDraft && b.status != event.StatusCancelled && b.status != event.StatusCompleted {
+	if !b.removed && sh.dates == nil && b.status != event.StatusDraft && b.status != event.StatusCancelled && b.status != event.StatusCompleted {
 		return fmt.Errorf("its dates are over and it is %s", b.status)
 	}
 	for _, id := range b.ids {
@@ -89,13 +98,19 @@ func (s *Sim) settledBook(sh *show) error {
 		return err
 	}
 	ledger, ok := state.(*event.State)
-	if !ok || ledger.Tickets() != len(b.tickets) {
-		return fmt.Errorf("the ledger has not the journal's %d tickets", len(b.tickets))
+	if !ok || int64(ledger.Tickets()) != int64(len(b.tickets))-b.gone {
+		return fmt.Errorf("the ledger has not the journal's %d live tickets", int64(len(b.tickets))-b.gone)
+	}
+	if err := s.settledProceeds(sh); err != nil {
+		return err
 	}
 	if err := s.settledOffers(sh, ledger); err != nil {
 		return err
 	}
 	if err := s.settledSeats(sh); err != nil {
+		return err
+	}
+	if err := s.settledDates(sh); err != nil {
 		return err
 	}
 	for _, ref := range sh.types {
@@ -127,15 +142,18 @@ func (s *Sim) settledPayment(p *payment) error {
 	sl := s.truth.book(p.show.ref.ID).orders[p.id]
 	back := sl.refunds[p.reference]
 	switch {
-	case sl.paidBy == p.reference && back == 0:
+	case sl.paidBy == p.reference && back == p.received-p.amount: // what was too much
 	case sl.paidBy != p.reference && back == p.received:
 	default:
 		return fmt.Errorf("%d of %d received, %d sent back, order %s paid by %q: %+v",
 			p.received, p.amount, back, sl.order.Status, sl.paidBy, sl.order.Attempts)
 	}
 	for _, r := range sl.order.Refunds {
-		if r.Status != event.RefundProcessed {
+		if undecided := r.Ask != nil && (r.Status == order.RefundRequested || r.Status == order.RefundDenied); !undecided && r.Status != order.RefundProcessed {
 			return fmt.Errorf("refund %+v", r)
+		}
+		if r.Approved() && len(r.Ask.Tickets) > 0 && !r.Ask.Returned {
+			return fmt.Errorf("what its tickets took is not back: %+v", r)
 		}
 	}
 	return nil

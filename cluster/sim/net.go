@@ -143,7 +143,7 @@ func (s *Sim) owner(from *node, ref engine.Ref) *node {
 		if !n.up || s.split != nil && s.split[n.id] != s.split[from.id] {
 			continue
 		}
-		if h := mix(uint64(ref.Event), uint64(n.id)); best == nil || h > score {
+		if h := mix(uint64(ref.Home), uint64(n.id)); best == nil || h > score {
 			best, score = n, h
 		}
 	}

@@ -125,9 +125,12 @@ func (n *node) arm(ref engine.Ref, at time.Time) {
 		}
 		delete(n.armed, ref)
 		wake := &envelope{to: ref, cmd: engine.Wake{}}
-		if s.owner(n, ref) == n {
+		switch a := n.acts[ref]; {
+		case a != nil: // it asked for it, whoever owns the actor now
+			a.tell(wake.cmd)
+		case s.owner(n, ref) == n:
 			n.find(ref).tell(wake.cmd)
-		} else {
+		default:
 			s.transmit(n, wake)
 		}
 	})

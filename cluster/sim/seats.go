@@ -7,7 +7,7 @@ import (
 
 	"boxoffice/engine"
 	"boxoffice/engine/enginetest"
-	"boxoffice/engine/event"
+	"boxoffice/engine/order"
 	"boxoffice/engine/seatmap"
 )
 
@@ -214,8 +214,8 @@ func (s *Sim) decideToBuy(p *shopper) {
 		lines[0].Quantity++ // a ticket without its seat
 	}
 	if s.chance(.2) {
-		if other := p.show.types[s.rng.IntN(len(p.show.types))].ID; !slices.ContainsFunc(lines, func(l event.OrderLine) bool { return l.Type == other }) {
-			lines = append(lines, event.OrderLine{Type: other, Quantity: 1})
+		if other := p.show.types[s.rng.IntN(len(p.show.types))].ID; !slices.ContainsFunc(lines, func(l order.Line) bool { return l.Type == other }) {
+			lines = append(lines, order.Line{Type: other, Quantity: 1})
 		}
 	}
 	order := s.newPlace(p.show)
@@ -224,8 +224,8 @@ func (s *Sim) decideToBuy(p *shopper) {
 }
 
 // lines are the lines of an order for seats, as they are priced.
-func (h *hall) lines(seats []string) []event.OrderLine {
-	var lines []event.OrderLine
+func (h *hall) lines(seats []string) []order.Line {
+	var lines []order.Line
 	for _, id := range seats {
 		i := slices.Index(h.layout.SeatIDs, id)
 		if i < 0 {
@@ -235,10 +235,10 @@ func (h *hall) lines(seats []string) []event.OrderLine {
 		if typ == 0 {
 			continue
 		}
-		at := slices.IndexFunc(lines, func(l event.OrderLine) bool { return l.Type == typ })
+		at := slices.IndexFunc(lines, func(l order.Line) bool { return l.Type == typ })
 		if at < 0 {
 			at = len(lines)
-			lines = append(lines, event.OrderLine{Type: typ})
+			lines = append(lines, order.Line{Type: typ})
 		}
 		lines[at].Quantity++
 		lines[at].Seats = append(lines[at].Seats, id)

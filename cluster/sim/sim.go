@@ -4,10 +4,12 @@
 //
 // sim.go is its clock and its faults; node.go a node, hosted.go the shell of an
 // activation on it (what package host is on a real one), store.go the journal, net.go the
-// network; work.go, seats.go and cash.go are buyers, shoppers of seats, gates, organizers
-// and payment providers; truth.go, stock.go and hall.go the judge; heal.go what must hold
-// when all faults are over; bugs.go and bugs_seats.go mistakes of the world and the kinds
-// that it has to find, mutants_test.go those of the activation.
+// network; work.go, seats.go, cash.go, codes.go, dates.go, line.go and fates.go are buyers,
+// shoppers of seats, gates, organizers, payment providers, promo codes, calendars, those
+// who wait and what becomes of tickets; truth.go, stock.go, hall.go and hands.go the judge;
+// heal.go what must hold when all faults are over; bugs.go, bugs_seats.go, bugs_fates.go and
+// bugs_line.go mistakes of the world and the kinds that it has to find, mutants_test.go
+// those of the activation.
 package sim
 
 import (
@@ -66,7 +68,7 @@ const (
 
 	// healLimit is how long, and maxSteps how many steps, the healed world
 	// may take to be quiet.
-	healLimit = 72 * 3600 * second
+	healLimit = 10 * 24 * 3600 * second
 	maxSteps  = 400_000
 )
 
@@ -86,21 +88,26 @@ type Sim struct {
 	reached map[string]int
 	healed  bool
 
-	nodes   []*node
-	split   []int // by node: the side it is on while the cluster is split, or nil
-	refs    []engine.Ref
-	streams map[engine.Ref]*stream
-	claims  map[journal.Claim]*hosted
-	turns   *rand.Rand // how long a mailbox waits for its turn
-	busy    bool       // many wait long
-	made    []*hosted  // every activation
-	errors  *slog.Logger
-	truth   *truth
-	asks    []*ask
-	shows   []*show
-	orders  uint64 // ids handed out
-	places  map[engine.OrderID][]*event.Place
-	cash    cash
+	nodes    []*node
+	split    []int // by node: the side it is on while the cluster is split, or nil
+	refs     []engine.Ref
+	streams  map[engine.Ref]*stream
+	claims   map[journal.Claim]*hosted
+	turns    *rand.Rand // how long a mailbox waits for its turn
+	busy     bool       // many wait long
+	made     []*hosted  // every activation
+	errors   *slog.Logger
+	truth    *truth
+	asks     []*ask
+	shows    []*show
+	orders   uint64 // ids handed out
+	erasures uint64 // pseudonyms handed out
+	places   map[engine.OrderID][]*event.Place
+	cash     cash
+	fates    fates
+	early    map[uint64]int // refusals of Places that had made no order yet, by fingerprint
+	credits  byte           // paid into wallets
+	lines    bool           // the shows have waitlists
 
 	shoppers int
 }
@@ -108,15 +115,16 @@ type Sim struct {
 func newSim(seed uint64, bug Bug, log io.Writer) *Sim {
 	s := &Sim{
 		bug: bug, rng: rand.New(rand.NewPCG(seed, 0x5eed)), hash: fnv.New64a(), log: log,
-		reached: make(map[string]int), streams: make(map[engine.Ref]*stream), places: make(map[engine.OrderID][]*event.Place),
+		reached: make(map[string]int), streams: make(map[engine.Ref]*stream), places: make(map[engine.OrderID][]*event.Place), early: make(map[uint64]int),
 	}
 	s.claims, s.turns = make(map[journal.Claim]*hosted), rand.New(rand.NewPCG(seed, 0x7095))
 	s.busy = s.turns.IntN(4) == 0
 	s.errors = slog.New(failures{s})
 	s.swarm = drawSwarm(s.rng)
 	s.swarm.holdScale = holdScale(seed)
+	s.lines = hasLines(seed)
 	s.truth = newTruth(s)
-	s.cash = newCash()
+	s.cash, s.fates = newCash(), newFates(seed)
 	for i := range s.swarm.nodes {
 		s.nodes = append(s.nodes, &node{sim: s, id: i})
 	}
@@ -326,6 +334,11 @@ func (s *Sim) heal() {
 		}
 	}
 	s.cash.conclude(s)
+	if s.lines {
+		for i := range int64(200) {
+			s.after(i*5*second, s.judgeLines)
+		}
+	}
 	for i := range int64(10) { // an activation that has been succeeded may be in the way for a second
 		s.after(i*2*second, s.sweep)
 	}

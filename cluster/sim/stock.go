@@ -5,9 +5,9 @@ import (
 
 	"boxoffice/engine"
 	"boxoffice/engine/enginetest"
-	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/order"
 )
 
 // takeStock judges a committed fact of a ticket type and keeps it.
@@ -26,18 +26,37 @@ func (t *truth) takeStock(ref engine.Ref, st *stock, f engine.Fact) error {
 			st.sized = f.Resize
 		}
 		st.details = *f.Details
-		if f.Left != st.left() {
-			return fmt.Errorf("updated with %d left, not %d", f.Left, st.left())
+		if st.details.Seated {
+			t.book(ref.Home).unguard(ref.ID)
 		}
+		if f.Left != st.forSale() {
+			return fmt.Errorf("updated with %d left, not %d", f.Left, st.forSale())
+		}
+	case *inventory.Awaited:
+		if err := st.takeAwaited(f); err != nil {
+			return err
+		}
+	default:
+		return t.takeKept(ref, st, f)
+	}
+	return st.check()
+}
+
+// takeKept judges a fact of the reservation protocol of a keeper of units.
+func (t *truth) takeKept(ref engine.Ref, st *stock, f engine.Fact) error {
+	switch f := f.(type) {
 	case *keeper.ReservedFact:
+		if err := t.overtakes(ref, st, f); err != nil {
+			return err
+		}
 		return t.takeReserved(ref, st, f)
 	case *keeper.CommittedFact:
 		h := st.held[f.Claim.Order]
 		if h == nil || h.Claim != f.Claim {
 			return fmt.Errorf("%s is sold and not reserved", claimed(f.Claim))
 		}
-		sl := t.book(ref.Event).orders[f.Claim.Order]
-		if sl == nil || sl.order.Status != event.Completed || sl.order.Serial != f.Claim.Serial {
+		sl := t.book(f.Claim.Order.Event()).orders[f.Claim.Order]
+		if sl == nil || !sl.order.Sold() || sl.order.Serial != f.Claim.Serial {
 			return fmt.Errorf("%s is sold, its order is %+v", claimed(f.Claim), sl)
 		}
 		st.sold += h.Quantity
@@ -47,15 +66,17 @@ func (t *truth) takeStock(ref engine.Ref, st *stock, f engine.Fact) error {
 		if h == nil || h.Claim != f.Claim {
 			return fmt.Errorf("%s is released and not reserved", claimed(f.Claim))
 		}
-		sl := t.book(ref.Event).orders[f.Claim.Order]
-		if sl != nil && sl.order.Serial == f.Claim.Serial && (sl.order.Unpaid() || sl.order.Status == event.Completed) {
+		sl := t.book(f.Claim.Order.Event()).orders[f.Claim.Order]
+		if sl != nil && sl.order.Serial == f.Claim.Serial && (sl.order.Unpaid() || sl.order.Sold()) {
 			return fmt.Errorf("%s is released, its order is %s", claimed(f.Claim), sl.order.Status)
 		}
 		st.buyers[h.Customer] -= h.Quantity
 		st.end(f.Claim, "released")
-		if f.Left != st.left() {
-			return fmt.Errorf("released with %d left, not %d", f.Left, st.left())
+		if f.Left != st.forSale() {
+			return fmt.Errorf("released with %d left, not %d", f.Left, st.forSale())
 		}
+	case *keeper.ReturnedFact:
+		return t.takeReturned(ref, st, f)
 	default:
 		return fmt.Errorf("unknown fact %T", f)
 	}
@@ -76,19 +97,22 @@ func (t *truth) takeReserved(ref engine.Ref, st *stock, f *keeper.ReservedFact) 
 	}
 	st.held[f.Claim.Order] = f
 	st.buyers[f.Customer] += f.Quantity
-	b := t.book(ref.Event)
-	late := b.orders[f.Claim.Order] != nil && b.orders[f.Claim.Order].ended
+	b := t.book(f.Claim.Order.Event())
+	late := b.orders[f.Claim.Order] != nil && b.orders[f.Claim.Order].ended || t.sim.places[f.Claim.Order] == nil || t.sim.issuedBy(f.Claim.Order) // an offer, or the organization's own
 	if has := st.buyers[f.Customer]; !late && has > st.details.MaxPerCustomer {
 		return fmt.Errorf("customer %d holds %d of at most %d", f.Customer, has, st.details.MaxPerCustomer)
 	}
 	if !late && f.Quantity > st.details.MaxPerOrder {
 		return fmt.Errorf("%s reserves %d of at most %d", claimed(f.Claim), f.Quantity, st.details.MaxPerOrder)
 	}
-	if f.Left != st.left() {
-		return fmt.Errorf("reserved with %d left, not %d", f.Left, st.left())
+	if f.Left != st.forSale() {
+		return fmt.Errorf("reserved with %d left, not %d", f.Left, st.forSale())
 	}
 	if err := t.aboveFloor(b, f.Claim, f.Floor); err != nil {
 		return err
+	}
+	if st.terms != nil && !late && st.details.Quantity != inventory.Unlimited && st.sold+st.reserved() > st.details.Quantity {
+		return fmt.Errorf("%d uses consumed and %d reserved of %d", st.sold, st.reserved(), st.details.Quantity)
 	}
 	return st.check()
 }
@@ -122,14 +146,17 @@ func (st *stock) left() int64 {
 		return inventory.Unlimited
 	}
 	left := st.details.Quantity - st.sold - st.reserved()
-	if st.details.Seated { // the seat map judges
+	if st.details.Seated || st.terms != nil { // the seat map judges; late money takes its use again
 		return max(0, left)
 	}
 	return left
 }
 
 func (st *stock) check() error {
-	if st.details.Quantity != inventory.Unlimited && st.left() < 0 {
+	if st.terms != nil {
+		return nil // late money takes its use again, and an organizer may lower the limit
+	}
+	if st.details.Quantity != inventory.Unlimited && !st.details.Seated && st.sold+st.reserved() > st.details.Quantity {
 		return fmt.Errorf("oversold: %d sold and %d reserved of %d", st.sold, st.reserved(), st.details.Quantity)
 	}
 	return nil
@@ -137,8 +164,8 @@ func (st *stock) check() error {
 
 // mayLeave says whether a message tells nothing but the journal's truth.
 func (t *truth) mayLeave(from engine.Ref, c engine.Command) error {
-	order := func(claim keeper.Claim) *event.Order {
-		if sl := t.book(from.Event).orders[claim.Order]; sl != nil && sl.order.Serial == claim.Serial {
+	orderOf := func(claim keeper.Claim) *order.Order {
+		if sl := t.book(from.Home).orders[claim.Order]; sl != nil && sl.order.Serial == claim.Serial {
 			return sl.order
 		}
 		return nil
@@ -148,23 +175,37 @@ func (t *truth) mayLeave(from engine.Ref, c engine.Command) error {
 		if from.Kind == engine.KindSeatmap {
 			return t.seat(from).granted(c.Claim)
 		}
+		if from.Kind == engine.KindCalendar {
+			d := t.diary(from.Home)
+			if h := d.held[c.Order]; d.ended[c.Claim] == "" && (h == nil || h.Claim != c.Claim) {
+				return fmt.Errorf("%s is granted and not reserved", claimed(c.Claim))
+			}
+			return nil
+		}
 		st := t.stock(from)
 		h := st.held[c.Order]
 		if _, ended := st.ended[c.Claim]; !ended && (h == nil || h.Claim != c.Claim) {
 			return fmt.Errorf("%s is granted and not reserved", claimed(c.Claim))
 		}
 	case keeper.Commit:
-		if o := order(c.Claim); o == nil || o.Status != event.Completed {
+		if sl := t.book(from.Home).orders[c.Order]; c.Back != nil && sl != nil && isMoved(sl.order, c.Serial) {
+			return nil
+		}
+		if o := orderOf(c.Claim); o == nil || !o.Sold() {
 			return fmt.Errorf("order %s is not completed: %+v", claimed(c.Claim), o)
 		}
 	case keeper.Release:
-		o := order(c.Claim) // a closed one is sold for good, and a late question about it moot
-		if o != nil && (o.Unpaid() || o.Status == event.Completed && !t.book(from.Event).orders[o.ID].closed) {
+		// Of a move that has been settled, a late question is moot.
+		if sl := t.book(from.Home).orders[c.Order]; sl != nil && sl.order.Unsettled() != nil && sl.order.Unsettled().Serial == c.Serial {
+			return fmt.Errorf("%s is released, and a ticket has moved under it", claimed(c.Claim))
+		}
+		o := orderOf(c.Claim) // a closed one is sold for good, and a late question about it moot
+		if o != nil && (o.Unpaid() || o.Sold() && !t.book(from.Home).orders[o.ID].closed) {
 			return fmt.Errorf("order %s is %s", claimed(c.Claim), o.Status)
 		}
 	case keeper.Confirmed:
 		for _, claim := range c.Claims {
-			if t.book(from.Event).orders[claim.Order] == nil {
+			if t.book(from.Home).orders[claim.Order] == nil {
 				return fmt.Errorf("order %s is not in the journal", claimed(claim))
 			}
 		}
@@ -191,6 +232,21 @@ func (s *Sim) phase(ref engine.Ref) string {
 		}
 		return "stock idle"
 	}
+	if ref.Kind == engine.KindPromo {
+		if st := s.truth.stocks[ref]; st != nil && len(st.held) > 0 {
+			return "code reserved"
+		}
+		return "code idle"
+	}
+	if ref.Kind == engine.KindWallet {
+		return "wallet idle"
+	}
+	if ref.Kind == engine.KindCalendar {
+		if d := s.truth.diaries[ref.Home]; d != nil && len(d.held) > 0 {
+			return "dates reserved"
+		}
+		return "dates idle"
+	}
 	if ref.Kind == engine.KindSeatmap {
 		switch st := s.truth.seat(ref); {
 		case len(st.reserved) > 0:
@@ -206,7 +262,7 @@ func (s *Sim) phase(ref engine.Ref) string {
 			return "order placing"
 		}
 	}
-	b := s.truth.book(ref.Event)
+	b := s.truth.book(ref.Home)
 	for _, id := range b.ids {
 		switch sl := b.orders[id]; {
 		case sl.order.Unpaid():

@@ -8,7 +8,7 @@ import (
 
 	"boxoffice/engine"
 	"boxoffice/engine/all"
-	"boxoffice/engine/event"
+	"boxoffice/engine/order"
 	"boxoffice/persistence/codec"
 )
 
@@ -41,9 +41,9 @@ func TestFoldIsTotal(t *testing.T) {
 	kind, err := all.Kind(engine.KindEvent)
 	require.NoError(t, err)
 	for _, def := range kind.Facts {
-		require.NotPanics(t, func() { event.Fold(nil, def.New()) }, def.Name)
+		require.NotPanics(t, func() { order.Fold(nil, def.New()) }, def.Name)
 	}
-	require.NotPanics(t, func() { event.Fold(&event.Order{}, &event.RefundReported{Position: 3}) })
+	require.NotPanics(t, func() { order.Fold(&order.Order{}, &order.RefundReported{Position: 3}) })
 }
 
 func factsOf(t *testing.T, st *stream) (facts []engine.Fact) {

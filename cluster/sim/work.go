@@ -8,7 +8,9 @@ import (
 	"boxoffice/engine/enginetest"
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
+	"boxoffice/engine/order"
 	"boxoffice/engine/seatmap"
+	"boxoffice/engine/waitlist"
 )
 
 // show is an event of the workload with its ticket types.
@@ -19,6 +21,8 @@ type show struct {
 	hall   *hall                 // nil without seats
 	hidden map[engine.Ref]string // presale codes
 	judged bool                  // by the velocity rules
+	codes  []engine.Ref          // promo codes
+	dates  *dates                // nil of tickets that are for no date of their own
 	scans  uint64
 }
 
@@ -52,20 +56,30 @@ func (s *Sim) openShow() {
 			d.EndAt = d.StartAt + s.between(second, 10*second)/millisecond
 		}
 	}
+	saleEnd := d.EndAt
+	if s.hasDates() {
+		d.Category, d.StartAt, d.EndAt = "reservations", 0, 0
+		s.openDates(sh)
+	}
 	s.ask(sh.ref, event.Create{Details: d}, 0, func(engine.Reply) {
 		for i := range 1 + s.rng.IntN(3) {
-			s.openType(sh, int64(i+1), d.EndAt)
+			s.openType(sh, int64(i+1), saleEnd)
 		}
 		s.publish(sh)
-		if s.chance(.7) {
+		if s.chance(.7) && sh.dates == nil {
 			s.openHall(sh)
 		}
 	})
+	s.openCodes(sh)
+	s.openIssues(sh)
 	for range s.swarm.orders {
 		s.after(s.between(50*millisecond, s.swarm.load), func() { s.buy(sh) })
 	}
 	for range s.rng.IntN(6) {
 		s.after(s.between(second, s.swarm.load), func() { s.organize(sh) })
+	}
+	if s.lines {
+		s.openLine(sh)
 	}
 }
 
@@ -91,6 +105,7 @@ func (s *Sim) openType(sh *show, n, end int64) {
 		t.PresaleCode = "fans"
 		sh.hidden[ref] = "fans"
 	}
+	t.WaitlistEnabled = s.lines
 	sh.types = append(sh.types, ref)
 	s.ask(ref, inventory.Create{Details: t}, 0, nil)
 }
@@ -171,7 +186,7 @@ func (s *Sim) buy(sh *show) {
 			continue
 		}
 		if len(p.Lines) == 0 || s.chance(.4) {
-			p.Lines = append(p.Lines, event.OrderLine{Type: ref.ID, Quantity: s.between(1, 4)})
+			p.Lines = append(p.Lines, order.Line{Type: ref.ID, Quantity: s.between(1, 4)})
 		}
 		if code := sh.hidden[ref]; code != "" && s.chance(.7) {
 			p.PresaleCode = code
@@ -186,9 +201,10 @@ func (s *Sim) buy(sh *show) {
 func (s *Sim) newPlace(sh *show) event.Place {
 	s.orders++
 	customer := 1 + s.rng.Uint64N(8)
+	email := fmt.Sprintf("buyer%d@example.com", customer)
 	p := event.Place{
 		Order: engine.NumberedID(sh.ref.ID, int64(s.orders)), Fingerprint: s.orders << 8,
-		Email: fmt.Sprintf("buyer%d@example.com", customer), Name: "Buyer", Customer: customer,
+		Email: email, Name: "Buyer", Customer: order.CustomerOf(email),
 	}
 	if sh.judged && !s.chance(.1) {
 		p.Client = 1 + customer%3
@@ -198,13 +214,15 @@ func (s *Sim) newPlace(sh *show) event.Place {
 
 // order places an order, at times more than once.
 func (s *Sim) order(sh *show, p event.Place) {
+	s.nameCode(sh, &p)
+	s.nameDates(sh, &p)
 	s.places[p.Order] = append(s.places[p.Order], &p)
 	s.place(sh, p, 1+s.rng.IntN(5))
 	seats := p.Lines[0].Seats
 	if s.chance(.1) || len(seats) > 1 && s.chance(.3) { // the same id with another body
 		other := p
 		other.Fingerprint++
-		other.Lines = []event.OrderLine{{Type: p.Lines[0].Type, Quantity: 1}}
+		other.Lines = []order.Line{{Type: p.Lines[0].Type, Quantity: 1}}
 		if len(seats) > 0 {
 			other.Lines[0].Seats = seats[:1]
 		}
@@ -226,7 +244,7 @@ func (s *Sim) place(sh *show, p event.Place, limit int) {
 			return
 		}
 		switch o := reply.Order; {
-		case o.Status == event.Completed:
+		case o.Status == order.StatusCompleted:
 			s.attend(sh, o)
 		case o.Unpaid() && s.chance(.85):
 			s.after(s.between(millisecond, 3*second), func() { s.pay(sh, o, "paystack") })
@@ -237,8 +255,10 @@ func (s *Sim) place(sh *show, p event.Place, limit int) {
 	})
 }
 
-// attend scans an order's tickets, some of them at two gates.
-func (s *Sim) attend(sh *show, o *event.Order) {
+// attend scans an order's tickets, some of them at two gates, and lets happen to them what
+// happens to tickets.
+func (s *Sim) attend(sh *show, o *order.Order) {
+	s.befall(sh, o)
 	for i := range uint32(o.Tickets()) {
 		for s.chance(.6) {
 			sh.scans++
@@ -263,11 +283,15 @@ func (s *Sim) visible(a *hosted, cmd engine.Command, reply engine.Reply) {
 			s.failf("%s is answered by epoch %d, %d us after epoch %d began", brief(cmd), a.claim.Epoch, age, a.claim.Epoch+1)
 		}
 	}
-	b := s.truth.book(a.Ref.Event)
+	b := s.truth.book(a.Ref.Home)
 	switch r := reply.(type) {
 	case *event.OrderReply:
 		if err := b.shows(cmd, r); err != nil {
 			s.failf("%s is answered %q: %w", brief(cmd), r.Status, err)
+		}
+	case *waitlist.Placed:
+		if err := s.truth.placed(a.Ref, r); err != nil {
+			s.failf("%s is answered %+v: %w", brief(cmd), *r, err)
 		}
 	case *seatmap.Selection:
 		s.judgePicked(a.Ref, cmd, r.Held, r.ExpiresAt)
@@ -280,9 +304,25 @@ func (s *Sim) visible(a *hosted, cmd engine.Command, reply engine.Reply) {
 	case *engine.Refusal:
 		p, place := cmd.(event.Place)
 		current := s.stream(a.Ref).epoch == a.claim.Epoch
-		if _, made := b.prints[p.Fingerprint]; place && made && current && r.Code != engine.Unavailable {
+		early := s.early[p.Fingerprint] > 0
+		if early {
+			s.early[p.Fingerprint]--
+		}
+		if _, made := b.prints[p.Fingerprint]; place && made && current && !early && r.Code != engine.Unavailable {
 			s.failf("%s is answered %s, and has made an order", brief(cmd), r.Code)
 		}
+	}
+}
+
+// noteRefusal notes a Place that is refused while no order was made by it: the refusal may
+// leave after the same Place, sent again, has made one.
+func (s *Sim) noteRefusal(a *hosted, cmd engine.Command, reply engine.Reply) {
+	p, place := cmd.(event.Place)
+	if _, refused := reply.(*engine.Refusal); !place || !refused {
+		return
+	}
+	if _, made := s.truth.book(a.Ref.Home).prints[p.Fingerprint]; !made {
+		s.early[p.Fingerprint]++
 	}
 }
 
@@ -326,11 +366,11 @@ func (b *book) shows(cmd engine.Command, r *event.OrderReply) error {
 		if told.Serial = 0; sl.told == nil { // the keepers' serial is told to nobody
 			sl.told = &told
 		}
-		if !reflect.DeepEqual(told, *sl.told) {
+		if !reflect.DeepEqual(sl.eraseFrom(&told), sl.eraseFrom(sl.told)) {
 			return fmt.Errorf("its Place was answered %+v, and now %+v", *sl.told, told)
 		}
 	}
-	if _, cancel := cmd.(event.CancelOrder); cancel && r.Status != event.Cancelled {
+	if _, cancel := cmd.(event.CancelOrder); cancel && r.Status != order.StatusCancelled {
 		return fmt.Errorf("a cancelled order is %s", sl.order.Status)
 	}
 	return nil
@@ -339,16 +379,20 @@ func (b *book) shows(cmd engine.Command, r *event.OrderReply) error {
 // scanned says whether a verdict is the journal's.
 func (b *book) scanned(cmd engine.Command, r *event.ScanReply) error {
 	scan, _ := cmd.(event.Scan)
-	in := b.admitted[r.Ticket]
-	switch {
-	case r.Status != event.ScanSuccess && r.Status != event.ScanDuplicate:
+	if r.Status != event.ScanSuccess && r.Status != event.ScanDuplicate {
 		return nil
-	case in == nil || in.At != r.At || in.Gate != r.Gate:
-		return fmt.Errorf("the ticket's admission is %+v", in)
-	case (in.Key == scan.Key) != (r.Status == event.ScanSuccess):
-		return fmt.Errorf("the ticket was admitted by key %d", in.Key)
 	}
-	return nil
+	h := b.hand(r.Ticket)
+	for _, in := range h.admitted {
+		if in.At != r.At || in.Gate != r.Gate || (in.Key == scan.Key) != (r.Status == event.ScanSuccess) {
+			continue
+		}
+		if r.Status == event.ScanSuccess && scan.Version != 0 && scan.Version != in.version {
+			return fmt.Errorf("a code of holder %d admits, the ticket was holder %d's", scan.Version, in.version)
+		}
+		return nil
+	}
+	return fmt.Errorf("the ticket's admissions are %+v", h.admitted)
 }
 
 // orderOf is the order that a command is about, and a Place's fingerprint.
@@ -356,6 +400,8 @@ func orderOf(c engine.Command) (id engine.OrderID, print uint64) {
 	switch c := c.(type) {
 	case event.Place:
 		return c.Order, c.Fingerprint
+	case event.PlaceAll:
+		return c.Orders[0].Order, 0
 	case event.CancelOrder:
 		return c.Order, 0
 	case event.BeginPayment:
@@ -366,8 +412,16 @@ func orderOf(c engine.Command) (id engine.OrderID, print uint64) {
 		return c.Order, 0
 	case event.ReportRefund:
 		return c.Order, 0
+	case event.AskRefund:
+		return c.Order, 0
+	case event.DecideRefund:
+		return c.Order, 0
+	case event.Reschedule:
+		return c.Order, 0
 	case event.GetOrder:
 		return c.Order, 0
+	case waitlist.Claim:
+		return c.ID, 0
 	default:
 		return engine.OrderID{}, 0
 	}

@@ -40,7 +40,7 @@ func (c *postgresCmd) Run(ctx context.Context) error {
 type clusterCmd struct {
 	Nodes       int     `default:"3" help:"How many nodes."`
 	DataDir     string  `default:"./data/cluster" type:"path" help:"Where its Postgres, its master key, its mail and the nodes' logs are kept."`
-	Port        int     `default:"8080" help:"Of the balancer, on the loopback address; the simulator and the nodes take the next ones."`
+	Port        int     `default:"8080" help:"Of the balancer, on the loopback address; the simulator and the nodes take the next ones. Where one of these is taken, all move on to the next that are free."`
 	LimitsScale float64 `default:"1000" help:"Multiplies every rate limit: the clients of a local cluster are few, or load tests."`
 }
 

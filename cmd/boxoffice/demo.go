@@ -1,16 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
-	"fmt"
+	"maps"
 	"net/http"
 	"time"
-
-	"github.com/google/uuid"
 
 	"boxoffice/edge/venuemap"
 )
@@ -21,30 +17,45 @@ const demoEmail = "demo@example.org"
 // demo is what a new private node has on sale, so that there is something to
 // look at. It is made through the API, as any organizer would.
 type demo struct {
-	url      string // of the API
-	token    string
+	*apiClient
 	password string
 	event    string // address of an event's record
 	seats    string // and of the seats of another, as a path of the node
 }
 
+// shows are what the demo organization has on sale beside the seats of a theatre.
+var shows = []fields{
+	{
+		"title": "Opening Night", "category": "concerts", "shortDesc": "Three bands, one floor, doors at seven.",
+		"description": "The house opens with three bands on one night, and a floor without seats.\n\nThere is a bar, a cloakroom and a step-free way to the front left. Bring the code on your phone: it changes every half minute, so a picture of it does not admit.",
+	},
+	{
+		"title": "Open Rehearsal", "category": "workshops", "shortDesc": "Sit in while the orchestra works. Free, but places are few.",
+		"description": "Two hours in which the orchestra takes a symphony apart and puts it together again.\n\nNothing is played through, and much is played twice. Questions are welcome in the break.",
+	},
+	{
+		"title": "The Tempest", "category": "theatre", "shortDesc": "A storm, an island, and all of Shakespeare's forgiveness.",
+		"description": "Prospero has waited twelve years for this weather.\n\nA new production in two hours and a half, with one interval. Choose your seats on the map; they are kept for you while you look.",
+	},
+}
+
 // makeDemo makes the demo organization on a database without accounts, and
-// returns nil on one with.
+// returns nil on one with, or on a full disk.
 func makeDemo(ctx context.Context, url string) (*demo, error) {
-	d := &demo{url: url, password: rand.Text()[:12]}
+	d := &demo{apiClient: &apiClient{url: url}, password: rand.Text()[:12]}
 	var session struct{ AccessToken string }
 	err := d.send(ctx, http.MethodPost, "/auth/register", fields{
 		"email": demoEmail, "password": d.password, "organizationName": "Demo Hall",
 	}, &session)
-	var refused *demoRefusal
-	if errors.As(err, &refused) && refused.status == http.StatusConflict {
-		return nil, nil //nolint:nilnil // there is one already
+	var refused *apiRefusal
+	if errors.As(err, &refused) && (refused.status == http.StatusConflict || refused.status == http.StatusServiceUnavailable) {
+		return nil, nil //nolint:nilnil // there is one already, or no room for one
 	}
 	if err != nil {
 		return nil, err
 	}
-	d.token = session.AccessToken
-	slug, err := d.sell(ctx, "Opening Night", nil,
+	d.bearer = session.AccessToken
+	slug, err := d.sell(ctx, shows[0], 30, nil,
 		fields{"name": "Floor", "type": "general", "price": 35, "quantityTotal": 1500},
 		fields{"name": "Students", "type": "free", "price": 0, "quantityTotal": 500, "maxPerCustomer": 1},
 	)
@@ -52,7 +63,12 @@ func makeDemo(ctx context.Context, url string) (*demo, error) {
 		return nil, err
 	}
 	d.event = url + "/events/" + slug
-	slug, err = d.sell(ctx, "The Tempest", d.seat,
+	if _, err = d.sell(ctx, shows[1], 12, nil,
+		fields{"name": "Listener", "type": "free", "price": 0, "quantityTotal": 60, "maxPerCustomer": 2},
+	); err != nil {
+		return nil, err
+	}
+	slug, err = d.sell(ctx, shows[2], 45, d.seat,
 		fields{"name": "Stalls", "type": "reserved", "price": 50, "quantityTotal": 1}, // the seats say how many
 		fields{"name": "Circle", "type": "reserved", "price": 25, "quantityTotal": 1},
 	)
@@ -60,20 +76,24 @@ func makeDemo(ctx context.Context, url string) (*demo, error) {
 	return d, err
 }
 
-// sell puts an event on sale. seat, if there is one, seats it by its ticket types.
-func (d *demo) sell(ctx context.Context, title string, seat func(ctx context.Context, event string, types []string) error, types ...fields) (slug string, err error) {
-	day := func(n int) string { return time.Now().AddDate(0, 0, n).UTC().Format(time.RFC3339) }
+// sell puts a show on sale that is so many days away. seat, if there is one, seats it by
+// its ticket types.
+func (d *demo) sell(ctx context.Context, show fields, away int, seat func(ctx context.Context, event string, types []string) error, types ...fields) (slug string, err error) {
+	evening := time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, away).Add(19 * time.Hour)
+	at := func(t time.Time) string { return t.Format(time.RFC3339) }
+	about := maps.Clone(show)
+	maps.Copy(about, fields{
+		"timezone": "UTC", "venueType": "physical", "venueName": "Demo Hall", "venueCity": "Lagos", "venueCountry": "NG",
+		"doorOpenTime": at(evening), "startDate": at(evening.Add(time.Hour)), "endDate": at(evening.Add(4 * time.Hour)), "capacity": 2000,
+	})
 	var event struct{ ID, Slug string }
-	if err := d.send(ctx, http.MethodPost, "/organizer/events", fields{
-		"title": title, "category": "concerts", "timezone": "UTC", "venueType": "physical", "venueName": "Demo Hall",
-		"startDate": day(30), "endDate": day(31), "capacity": 2000,
-	}, &event); err != nil {
+	if err := d.send(ctx, http.MethodPost, "/organizer/events", about, &event); err != nil {
 		return "", err
 	}
 	path := "/organizer/events/" + event.ID
 	ids := make([]string, len(types))
 	for i, t := range types {
-		t["saleStart"], t["saleEnd"] = day(-1), day(30)
+		t["saleStart"], t["saleEnd"] = at(time.Now().UTC().AddDate(0, 0, -1)), at(evening)
 		var ticketType struct{ ID string }
 		if err := d.send(ctx, http.MethodPost, path+"/tickets", t, &ticketType); err != nil {
 			return "", err
@@ -110,71 +130,4 @@ func (d *demo) seat(ctx context.Context, event string, types []string) error {
 		mappings[i] = fields{"venueSectionId": s.ID, "ticketTypeId": as}
 	}
 	return d.send(ctx, http.MethodPut, event+"/seating/pricing", fields{"mappings": mappings}, nil)
-}
-
-// demoRefusal is an answer other than success.
-type demoRefusal struct {
-	status int
-	path   string
-}
-
-// Error names the request that was refused.
-func (r *demoRefusal) Error() string { return fmt.Sprintf("demo: %s answered %d", r.path, r.status) }
-
-// fields are a request's body.
-type fields = map[string]any
-
-// demoPatience is for how long the demo repeats a request that is answered 503: a
-// machine that has much else to do is slow at hashing its password.
-const demoPatience = time.Minute
-
-// send sends a request, again while the node has no time for it, and reads what stands
-// under data.
-func (d *demo) send(ctx context.Context, method, path string, body, data any) error {
-	key, until := uuid.NewString(), time.Now().Add(demoPatience)
-	for {
-		err := d.sendOnce(ctx, key, method, path, body, data)
-		var refused *demoRefusal
-		if !errors.As(err, &refused) || refused.status != http.StatusServiceUnavailable || time.Now().After(until) {
-			return err
-		}
-		select {
-		case <-time.After(time.Second):
-		case <-ctx.Done():
-			return err
-		}
-	}
-}
-
-func (d *demo) sendOnce(ctx context.Context, key, method, path string, body, data any) error {
-	var b bytes.Buffer
-	if body != nil {
-		if err := json.NewEncoder(&b).Encode(body); err != nil {
-			return fmt.Errorf("demo: %w", err)
-		}
-	}
-	req, err := http.NewRequestWithContext(ctx, method, d.url+path, &b)
-	if err != nil {
-		return fmt.Errorf("demo: %w", err)
-	}
-	req.Header.Set("Idempotency-Key", key)
-	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	if d.token != "" {
-		req.Header.Set("Authorization", "Bearer "+d.token)
-	}
-	req.Close = true
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return fmt.Errorf("demo: %w", err)
-	}
-	defer func() { _ = res.Body.Close() }() // it has been read
-	if res.StatusCode >= http.StatusMultipleChoices {
-		return &demoRefusal{res.StatusCode, method + " " + path}
-	}
-	if data == nil {
-		return nil
-	}
-	return json.NewDecoder(res.Body).Decode(&struct{ Data any }{data})
 }

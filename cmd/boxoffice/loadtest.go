@@ -6,13 +6,19 @@ import (
 	"log/slog"
 	"os"
 
+	"boxoffice/loadtest/bookings"
+	"boxoffice/loadtest/broadcast"
 	"boxoffice/loadtest/chaos"
 	"boxoffice/loadtest/crash"
 	"boxoffice/loadtest/facts"
+	"boxoffice/loadtest/gates"
 	"boxoffice/loadtest/logins"
+	"boxoffice/loadtest/money"
 	"boxoffice/loadtest/onsale"
 	"boxoffice/loadtest/poison"
 	"boxoffice/loadtest/seats"
+	"boxoffice/loadtest/transfers"
+	"boxoffice/loadtest/waitlist"
 	"boxoffice/loadtest/webhooks"
 )
 
@@ -23,9 +29,16 @@ type loadtestCmd struct {
 	Crash  scenario[crash.Config]  `cmd:"" help:"The same while the node and Postgres are killed."`
 	Logins scenario[logins.Config] `cmd:"" help:"Orders with and without a crowd that logs in."`
 	Seats  scenario[seats.Config]  `cmd:"" help:"Shoppers after the seats of one house, watched by a crowd, and their audit."`
+	Gates  scenario[gates.Config]  `cmd:"" help:"An evening at many gates that lose their network and the node, and its audit."`
+	Money  scenario[money.Config]  `cmd:"" help:"Payments that go wrong in all ways while the node and Postgres are killed, and the comparison of all books."`
 	Facts  scenario[facts.Config]  `cmd:"" help:"The way of the facts, by Kafka or without, while what is on it is killed."`
 	Poison scenario[poison.Config] `cmd:"" help:"A rush while extreme requests arrive at every operation, and its audit."`
 	Chaos  scenario[chaos.Config]  `cmd:"" help:"Clients of a cluster whose nodes, Postgres and network are injured in all ways, and their audit."`
+
+	Transfers scenario[transfers.Config] `cmd:"" help:"Tickets that are offered, claimed, taken back and scanned all at once, at several nodes, and their audit."`
+	Waitlist  scenario[waitlist.Config]  `cmd:"" help:"What comes free of a sold-out type while people wait in line and others pass by, and its audit."`
+	Bookings  scenario[bookings.Config]  `cmd:"" help:"Customers after the places of dates and slots while the node is killed, and their audit."`
+	Broadcast scenario[broadcast.Config] `cmd:"" help:"A broadcast among the confirmations of a sale while the node is killed, and its audit."`
 
 	Webhooks scenario[webhooks.Config] `cmd:"" help:"Facts delivered to endpoints of which some hang, fail, redirect or drip, and their audit."`
 
@@ -36,7 +49,9 @@ func newLoadtestCmd() loadtestCmd {
 	return loadtestCmd{
 		Onsale: newScenario(onsale.Run), Crash: newScenario(crash.Run), Logins: newScenario(logins.Run), Seats: newScenario(seats.Run),
 		Facts: newScenario(facts.Run), Poison: newScenario(poison.Run), Chaos: newScenario(chaos.Run), Webhooks: newScenario(webhooks.Run),
-		Viewers: newScenario(seats.RunViewers),
+		Viewers: newScenario(seats.RunViewers), Gates: newScenario(gates.Run), Money: newScenario(money.Run),
+		Transfers: newScenario(transfers.Run), Waitlist: newScenario(waitlist.Run),
+		Bookings: newScenario(bookings.Run), Broadcast: newScenario(broadcast.Run),
 	}
 }
 

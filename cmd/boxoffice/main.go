@@ -9,12 +9,14 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"github.com/alecthomas/kong"
 
 	"boxoffice/cmd/boxoffice/node/heap"
 	"boxoffice/edge/hasher"
+	"boxoffice/edge/images"
 )
 
 type cli struct {
@@ -29,8 +31,12 @@ type cli struct {
 	Paysim   paysimCmd   `cmd:"" help:"Run the simulator of the payment provider."`
 	Postgres postgresCmd `cmd:"" help:"Run a private Postgres for nodes that share it, and print where it is."`
 	Cluster  clusterCmd  `cmd:"" help:"Run several nodes on this machine, with all that they need."`
+	Gate     gateCmd     `cmd:"" help:"Be a device at a gate: read codes from standard input, and decide with the network or without."`
+	Listen   listenCmd   `cmd:"" help:"Send a test organization's webhooks to a program on this machine."`
+	Trigger  triggerCmd  `cmd:"" help:"Make something happen that webhooks tell, at a service whose payments are simulated."`
 	Loadtest loadtestCmd `cmd:"" help:"Rush a node and audit what it sold."`
 	Hash     hashCmd     `cmd:"" hidden:"" help:"Make the password hashes that a node asks for on standard input."`
+	Image    imageCmd    `cmd:"" hidden:"" help:"Make the sizes of an image that a node names."`
 	Consume  consumeCmd  `cmd:"" hidden:"" help:"Take facts in, for loadtest facts."`
 }
 
@@ -40,19 +46,39 @@ type hashCmd struct{}
 // Run makes hashes until its node closes standard input.
 func (hashCmd) Run() error { return hasher.Serve(os.Stdin, os.Stdout) }
 
+// imageCmd is what a node's maker of images starts; its name is images.Command.
+type imageCmd struct {
+	Type   string `arg:""`
+	Path   string `arg:""`
+	Folder string `arg:""`
+}
+
+// Run makes the sizes and ends.
+func (c imageCmd) Run() error { return images.Work(c.Type, c.Path, c.Folder, os.Stdout) }
+
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	c := cli{Loadtest: newLoadtestCmd()}
-	k := kong.Parse(&c, kong.Name("boxoffice"), kong.Description("A ticketing engine for on-sale rushes."),
-		kong.UsageOnError(), kong.BindTo(ctx, (*context.Context)(nil)))
-	if k.Command() != hasher.Command { // hashes take much memory, for a moment
+	k := parse(&c, os.Args[1:], kong.BindTo(ctx, (*context.Context)(nil)))
+	if !slices.Contains([]string{hasher.Command, images.Command}, k.Selected().Name) { // these take much memory, for a moment
 		heap.CollectSeldom()
 	}
 	if err := k.Run(); err != nil {
 		fmt.Fprintln(os.Stderr, "boxoffice:", err)
 		os.Exit(1) //nolint:gocritic // the deferred stop only restores signals
 	}
+}
+
+// parse reads the command line. What it can't read is refused in one line.
+func parse(c *cli, args []string, options ...kong.Option) *kong.Context {
+	options = append(options, kong.Name("boxoffice"), kong.Description("A ticketing engine for on-sale rushes."))
+	parser := kong.Must(c, options...)
+	k, err := parser.Parse(args)
+	if err != nil {
+		parser.Fatalf("%s (boxoffice --help lists the commands)", err)
+	}
+	return k
 }
 
 // logger writes one JSON line an event to standard error.

@@ -28,7 +28,10 @@ func (c *serveCmd) Run(ctx context.Context) error {
 	}
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), node.StopTime)
 	defer cancel()
-	return errors.Join(err, n.Stop(stop))
+	if err = errors.Join(err, n.Stop(stop)); err == nil {
+		log.InfoContext(stop, "stopped")
+	}
+	return err
 }
 
 // welcome says where to click and what to try. A new private node has something
@@ -43,19 +46,22 @@ func welcome(ctx context.Context, n *node.Node) error {
 	}
 	base := n.Config().BaseURL
 	fmt.Fprintf(os.Stdout, "\nBoxoffice %s is ready.\n\n", node.Version)
+	fmt.Fprintf(os.Stdout, "  Shop       %s/    (what is on sale: click here)\n", base)
 	fmt.Fprintf(os.Stdout, "  API        %s/api/v1    (README.md has a walk with curl)\n", base)
-	fmt.Fprintf(os.Stdout, "  Docs       %s/docs    (read it and try it; %s/api/v1/openapi.json)\n", base, base)
-	fmt.Fprintf(os.Stdout, "  On sale    %s/api/v1/events\n", base)
+	fmt.Fprintf(os.Stdout, "  Docs       %s/docs    (read it and try it; a guide at %s/docs/guide, the document at %s/api/v1/openapi.json)\n", base, base, base)
 	metrics := n.MetricsAddr()
 	if metrics == "" {
 		metrics = n.Config().Listen // for this machine
 	}
 	fmt.Fprintf(os.Stdout, "  Health     %s/readyz   http://%s/metrics\n", base, metrics)
 	if n.Sim() != nil {
-		fmt.Fprintf(os.Stdout, "  Payments   %s    (a simulator: no money moves)\n", n.Sim().URL())
+		fmt.Fprintf(os.Stdout, "  Payments   at a simulator, %s: its page opens when you pay; no money moves\n", n.Sim().URL())
 	}
 	if n.Mailbox() != nil {
 		fmt.Fprintf(os.Stdout, "  Mail       %s/dev/mail    (captured: none is sent)\n", base)
+	}
+	if n.Config().Private() && n.Config().Demo && shown == nil {
+		fmt.Fprintf(os.Stdout, "\n  The account of the first start is %s: its password was shown then, and its events are in the shop\n", demoEmail)
 	}
 	if shown != nil {
 		fmt.Fprintf(os.Stdout, "\n  A demo organization sells %s\n  and seats at %s%s\n", shown.event, base, shown.seats)

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"text/tabwriter"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"boxoffice/persistence/attendees"
 	"boxoffice/persistence/follower"
 	"boxoffice/persistence/mailqueue"
 	"boxoffice/persistence/publicfacts"
@@ -25,7 +27,7 @@ type setAsideCmd struct {
 
 // asideSelection are the flags that pick facts.
 type asideSelection struct {
-	Follower string `help:"Only what this follower has set aside: readmodel, facts, mail, or kafka:<topic>."`
+	Follower string `help:"Only what this follower has set aside: readmodel, facts, mail, attendees, or kafka:<topic>."`
 	Stream   int64  `help:"Only facts of the stream of this number."`
 }
 
@@ -89,9 +91,9 @@ func (c *asideRetryCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	order := []string{readmodel.Follower, publicfacts.Follower, mailqueue.Follower}
+	order := []string{readmodel.Follower, publicfacts.Follower, mailqueue.Follower, attendees.Follower}
 	for name := range counts {
-		if name != readmodel.Follower && name != publicfacts.Follower && name != mailqueue.Follower {
+		if !slices.Contains(order, name) {
 			order = append(order, name)
 		}
 	}

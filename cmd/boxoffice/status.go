@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -17,10 +18,12 @@ import (
 
 	"boxoffice/cluster"
 	"boxoffice/engine"
+	"boxoffice/persistence/disk"
 	"boxoffice/persistence/follower"
 	"boxoffice/persistence/journal"
 	"boxoffice/persistence/members"
 	"boxoffice/persistence/readmodel"
+	"boxoffice/persistence/retention"
 )
 
 // statusTime bounds the questions to the database.
@@ -28,12 +31,23 @@ const statusTime = 10 * time.Second
 
 type statusCmd struct {
 	database
-	JSON  bool     `name:"json" help:"Print JSON instead of tables."`
-	Event []string `help:"Say which node owns these events: their numbers, or the ids of them, their ticket types or orders."`
+	DiskWarn    uint     `env:"BOXOFFICE_DISK_WARN_MB" default:"512" help:"Megabytes free where the private Postgres lives, below which there is a warning."`
+	DiskReserve uint     `env:"BOXOFFICE_DISK_RESERVE_MB" default:"64" help:"Of those, the ones that the node keeps free."`
+	JSON        bool     `name:"json" help:"Print JSON instead of tables."`
+	Event       []string `help:"Say which node owns these events: their numbers, or the ids of them, their ticket types or orders."`
 }
 
-// Run tells how a cluster stands, from its database alone.
+// Run tells how a cluster stands, from its database alone, and how much room a private
+// one has.
 func (c *statusCmd) Run(ctx context.Context) error {
+	room, err := c.lookAtDisk()
+	if err != nil {
+		return err
+	}
+	if room != nil && room.Level != disk.Plenty { // said even if the database can't be asked
+		fmt.Fprintf(os.Stderr, "boxoffice: the disk of %s is %s: %d MB of %d are left. Without room nothing is sold.\n",
+			c.DataDir, room.Level, room.Free>>20, room.Size>>20)
+	}
 	pool, done, err := c.open(ctx)
 	if err != nil {
 		return err
@@ -45,6 +59,7 @@ func (c *statusCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	s.Disk = room
 	if c.JSON {
 		out := json.NewEncoder(os.Stdout)
 		out.SetIndent("", "  ")
@@ -53,14 +68,34 @@ func (c *statusCmd) Run(ctx context.Context) error {
 	return s.print(os.Stdout)
 }
 
+// lookAtDisk says how much room a private Postgres has; nil for another one.
+func (c *statusCmd) lookAtDisk() (*diskStatus, error) {
+	if c.DatabaseURL != "" {
+		return nil, nil //nolint:nilnil // it is elsewhere
+	}
+	room, err := disk.Look(c.DataDir)
+	if err != nil {
+		return nil, err
+	}
+	return &diskStatus{Room: room, Level: disk.Limits{Warn: c.DiskWarn, Reserve: c.DiskReserve}.LevelOf(room)}, nil
+}
+
 // status is how a cluster stands.
 type status struct {
 	Nodes     []nodeStatus        `json:"nodes"`
 	Followers []followerStatus    `json:"followers"`
 	Refunds   refundStatus        `json:"refunds"`
+	Journal   retention.Standing  `json:"journal"`
 	Positions []follower.Position `json:"positions"`        // of followers that have not read a writer to its end
 	SetAside  map[string]int64    `json:"setAside"`         // facts that could not be digested, by follower
 	Owners    map[string]string   `json:"owners,omitempty"` // of events asked for: a node's name
+	Disk      *diskStatus         `json:"disk,omitempty"`   // of a private Postgres
+}
+
+// diskStatus is the room that a private Postgres has.
+type diskStatus struct {
+	disk.Room
+	Level disk.Level `json:"level"`
 }
 
 // nodeStatus is one lifetime of a node that is a member, or has a writer open.
@@ -120,6 +155,9 @@ func readStatus(ctx context.Context, pool *pgxpool.Pool, events []string) (*stat
 		return nil, err
 	}
 	s.Refunds = refundStatus(backlog)
+	if s.Journal, err = retention.Stand(ctx, pool); err != nil {
+		return nil, err
+	}
 	if s.SetAside, err = follower.CountAsides(ctx, pool); err != nil {
 		return nil, err
 	}
@@ -241,6 +279,12 @@ func (s *status) print(out io.Writer) error {
 		return err
 	}
 	fmt.Fprintln(w)
+	row("JOURNAL DAYS", "OLDEST", "HELD BY")
+	row(s.Journal.Days, s.Journal.Oldest, cmp.Or(s.Journal.Held, "-"))
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintln(w)
 	row("REFUNDS", "STUCK", "OLDEST")
 	row(s.Refunds.Open, s.Refunds.Stuck, seconds(s.Refunds.Oldest))
 	if len(s.SetAside) > 0 {
@@ -249,6 +293,11 @@ func (s *status) print(out io.Writer) error {
 		for _, name := range slices.Sorted(maps.Keys(s.SetAside)) {
 			row(name, s.SetAside[name])
 		}
+	}
+	if s.Disk != nil {
+		fmt.Fprintln(w)
+		row("DISK", "FREE", "OF")
+		row(s.Disk.Level, fmt.Sprint(s.Disk.Free>>20, " MB"), fmt.Sprint(s.Disk.Size>>20, " MB"))
 	}
 	if len(s.Owners) > 0 {
 		fmt.Fprintln(w)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"boxoffice/persistence/disk"
 	"boxoffice/persistence/follower"
 	"boxoffice/persistence/journal"
 	"boxoffice/persistence/members"
@@ -34,6 +35,7 @@ func TestStatusTables(t *testing.T) {
 	require.Error(t, err)
 
 	s.Refunds = refundStatus{Open: 3, Stuck: 1, Oldest: 7200}
+	s.Disk = &diskStatus{Room: disk.Room{Free: 90 << 20, Size: 200 << 20}, Level: disk.Low}
 
 	var out bytes.Buffer
 	require.NoError(t, s.print(&out))
@@ -43,6 +45,7 @@ func TestStatusTables(t *testing.T) {
 		`(?m)^c +gone .* \[4\]`,
 		`(?m)^f +2 +4 +2:5 3:1$`,
 		`(?m)^3 +1 +2h0m0s$`,
+		`(?m)^low +90 MB +200 MB$`,
 		`(?m)^17 +a$`,
 	} {
 		require.Regexp(t, line, out.String())

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -60,7 +61,12 @@ func (c *migrateCmd) Run(ctx context.Context) error {
 		return err
 	}
 	defer done()
-	return node.Migrated(ctx, pool)
+	schema, err := node.Migrated(ctx, pool)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(os.Stdout, schema)
+	return err
 }
 
 type keysCmd struct {
@@ -141,19 +147,25 @@ type paysimCmd struct {
 	Listen     string `env:"BOXOFFICE_PAYSIM_LISTEN" default:"127.0.0.1:8081" help:"Address of the simulator."`
 	SecretKey  string `env:"BOXOFFICE_PAYSTACK_KEY" default:"sk_test_boxoffice_simulator" help:"The key that it accepts."`
 	BaseURL    string `help:"How buyers reach it; http://<listen> if empty."`
-	WebhookURL string `help:"Where its webhooks go; nowhere if empty."`
+	WebhookURL string `help:"Where Paystack's webhooks go; nowhere if empty."`
 	Seed       uint64 `default:"1" help:"Of everything that it leaves to chance."`
+
+	FlutterwaveURL string        `help:"Where Flutterwave's webhooks go; nowhere if empty."`
+	WebhookRetry   time.Duration `default:"3m" help:"How soon a webhook that was not taken is sent again."`
 }
 
 // Run simulates the provider until a signal.
 func (c *paysimCmd) Run(ctx context.Context) error {
 	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", c.Listen)
 	if err != nil {
-		return fmt.Errorf("paysim: %w", err)
+		return fmt.Errorf("BOXOFFICE_PAYSIM_LISTEN: %w", err)
 	}
-	sim := paysim.New(paysim.Config{SecretKey: c.SecretKey, BaseURL: c.BaseURL, WebhookURL: c.WebhookURL, Seed: c.Seed, Log: logger(0)})
+	sim := paysim.New(paysim.Config{
+		SecretKey: c.SecretKey, NOWPaymentsKey: c.SecretKey, NOWPaymentsSign: c.SecretKey, FlutterwaveKey: c.SecretKey, FlutterwaveHash: c.SecretKey,
+		BaseURL: c.BaseURL, WebhookURL: c.WebhookURL, FlutterwaveURL: c.FlutterwaveURL, WebhookRetry: c.WebhookRetry, Seed: c.Seed, FirstID: paysim.FreshID(), Log: logger(0),
+	})
 	sim.Start(ln)
-	fmt.Fprintf(os.Stdout, "Paystack simulator at %s\n", sim.URL())
+	fmt.Fprintf(os.Stdout, "Simulator of Paystack, and of NOWPayments and Flutterwave under /v1 and /v3, at %s\n", sim.URL())
 	<-ctx.Done()
 	return sim.Stop(context.WithoutCancel(ctx))
 }

@@ -93,6 +93,10 @@ func (rc *receiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func main() {
+	if os.Getenv("WEBHOOK_SECRET") == "" {
+		fmt.Fprintln(os.Stderr, "WEBHOOK_SECRET is empty: anybody could sign with it")
+		os.Exit(1)
+	}
 	server := http.Server{
 		Addr:        "127.0.0.1:" + os.Getenv("PORT"),
 		Handler:     &receiver{secret: os.Getenv("WEBHOOK_SECRET"), now: time.Now, seen: map[string]bool{}},

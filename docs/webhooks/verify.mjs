@@ -24,6 +24,11 @@ export function verify(secret, header, body, now = Date.now() / 1000) {
   if (!valid) throw new Error('the signature is wrong');
 }
 
+if (!process.env.WEBHOOK_SECRET) {
+  console.error('WEBHOOK_SECRET is empty: anybody could sign with it');
+  process.exit(1);
+}
+
 const seen = new Set(); // a unique index of your database, in earnest
 
 createServer((request, response) => {

@@ -7,6 +7,7 @@ import hashlib
 import hmac
 import json
 import os
+import sys
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -55,4 +56,6 @@ class Receiver(BaseHTTPRequestHandler):
 
 
 if __name__ == "__main__":
+    if not os.environ.get("WEBHOOK_SECRET"):
+        sys.exit("WEBHOOK_SECRET is empty: anybody could sign with it")
     ThreadingHTTPServer(("127.0.0.1", int(os.environ["PORT"])), Receiver).serve_forever()

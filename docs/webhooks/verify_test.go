@@ -35,6 +35,11 @@ func TestReceivers(t *testing.T) {
 				t.Skipf("%s is not here: %v", program, err)
 			}
 			receives(t, run(t, secret, program, script), secret)
+			cmd := exec.CommandContext(t.Context(), program, script)
+			cmd.Env = append(os.Environ(), "WEBHOOK_SECRET=", "PORT=0")
+			out, err := cmd.CombinedOutput()
+			require.Error(t, err)
+			require.Contains(t, string(out), "WEBHOOK_SECRET is empty")
 		})
 	}
 }

@@ -13,14 +13,14 @@ import (
 
 // List is one page of a list.
 type List[T any] struct {
-	Items      []T     `json:"items"`
-	NextCursor *string `json:"nextCursor" description:"opaque; null on the last page"`
+	Items      []T     `json:"items" description:"The items of this page, in the order of the list; empty if there is none."`
+	NextCursor *string `json:"nextCursor" description:"What the next page takes as its cursor, opaque; null on the last page."`
 }
 
 // Page is what a list operation takes.
 type Page struct {
-	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"20"`
-	Cursor string `query:"cursor" maxLength:"500"`
+	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"20" description:"At most so many items are answered, 1 to 100."`
+	Cursor string `query:"cursor" maxLength:"500" description:"The nextCursor of the page before; the first page without it."`
 }
 
 // JSON is an object that the service stores and returns unchanged.

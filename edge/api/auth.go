@@ -4,68 +4,68 @@ import "time"
 
 // Register makes an organizer's account.
 type Register struct {
-	Email            string `json:"email" required:"true" format:"email" maxLength:"254"`
-	Password         string `json:"password" required:"true" minLength:"8" maxLength:"128" example:"correct horse battery"`
-	FirstName        string `json:"firstName" minLength:"1" maxLength:"100" example:"Ada"`
-	LastName         string `json:"lastName" minLength:"1" maxLength:"100" example:"Obi"`
-	Phone            string `json:"phone" maxLength:"20"`
-	OrganizationName string `json:"organizationName" minLength:"1" maxLength:"200" example:"Lagos Nights"`
+	Email            string `json:"email" required:"true" format:"email" maxLength:"254" example:"ada@example.org" description:"The account's address, by which its owner signs in."`
+	Password         string `json:"password" required:"true" minLength:"8" maxLength:"128" example:"correct horse battery" description:"8 to 128 characters; nothing else is asked of it."`
+	FirstName        string `json:"firstName" minLength:"1" maxLength:"100" example:"Ada" description:"The owner's first name."`
+	LastName         string `json:"lastName" minLength:"1" maxLength:"100" example:"Obi" description:"The owner's last name."`
+	Phone            string `json:"phone" maxLength:"20" example:"+2348012345678" description:"A phone number as the owner writes it; it is not checked."`
+	OrganizationName string `json:"organizationName" minLength:"1" maxLength:"200" example:"Lagos Nights" description:"The name of the organization that the account gets; left out, the owner's name, else what is before the @."`
 }
 
 // Login asks for tokens.
 type Login struct {
-	Email    string `json:"email" required:"true" format:"email" maxLength:"254"`
-	Password string `json:"password" required:"true" minLength:"1" maxLength:"128" example:"correct horse battery"`
+	Email    string `json:"email" required:"true" format:"email" maxLength:"254" example:"ada@example.org" description:"The account's address, in any case."`
+	Password string `json:"password" required:"true" minLength:"1" maxLength:"128" example:"correct horse battery" description:"The account's password."`
 }
 
 // CodeRequest asks for a login code by mail.
 type CodeRequest struct {
-	Email string `json:"email" required:"true" format:"email" maxLength:"254"`
-	Name  string `json:"name" maxLength:"100" description:"of the account, if the e-mail is new"`
+	Email string `json:"email" required:"true" format:"email" maxLength:"254" example:"ada@example.org" description:"The address that the code is mailed to."`
+	Name  string `json:"name" maxLength:"100" example:"Ada Obi" description:"The name of the account, if the code makes one."`
 }
 
 // CodeExchange asks for tokens with a login code.
 type CodeExchange struct {
-	Email string `json:"email" required:"true" format:"email" maxLength:"254"`
-	Code  string `json:"code" required:"true" minLength:"6" maxLength:"6" example:"271828"`
+	Email string `json:"email" required:"true" format:"email" maxLength:"254" example:"ada@example.org" description:"The address that the code was mailed to."`
+	Code  string `json:"code" required:"true" minLength:"6" maxLength:"6" example:"271828" description:"The six digits of the newest mail."`
 }
 
 // Refresh brings the refresh token of a session.
 type Refresh struct {
-	RefreshToken string `json:"refreshToken" required:"true" minLength:"1" maxLength:"1000" example:"the refresh token of the last answer"`
+	RefreshToken string `json:"refreshToken" required:"true" minLength:"1" maxLength:"1000" example:"lR6_Km1uyu1eD1vssG0QKMxOTUSAzE444aEwxguA44kW0WqxqyW13JEYnTKLENhspBg67Q" description:"The refresh token of the last answer that had one."`
 }
 
 // Logout says which session is to end.
 type Logout struct {
-	RefreshToken string `json:"refreshToken,omitzero" minLength:"1" maxLength:"1000" example:"the refresh token of the last answer" description:"left out: the session of the request's access token ends"`
+	RefreshToken string `json:"refreshToken,omitzero" minLength:"1" maxLength:"1000" example:"lR6_Km1uyu1eD1vssG0QKMxOTUSAzE444aEwxguA44kW0WqxqyW13JEYnTKLENhspBg67Q" description:"Any refresh token of the session that is to end; left out, the session of the request's access token ends."`
 }
 
 // ForgotPassword asks for a link to set a new password with.
 type ForgotPassword struct {
-	Email string `json:"email" required:"true" format:"email" maxLength:"254"`
+	Email string `json:"email" required:"true" format:"email" maxLength:"254" example:"ada@example.org" description:"The account's address."`
 }
 
 // ResetPassword sets a password with the token of such a link.
 type ResetPassword struct {
-	Token    string `json:"token" required:"true" minLength:"1" maxLength:"200" example:"the token of the mail"`
-	Password string `json:"password" required:"true" minLength:"8" maxLength:"128" example:"correct horse battery"`
+	Token    string `json:"token" required:"true" minLength:"1" maxLength:"200" example:"mOfxjUto85TlgwlDjjZtRvbaTZSGmltofYxHHoqg70w" description:"What stands behind # in the mailed link; it is good for an hour, once."`
+	Password string `json:"password" required:"true" minLength:"8" maxLength:"128" example:"correct horse battery" description:"8 to 128 characters; nothing else is asked of it."`
 }
 
 // ConfirmEmail confirms the address of an account with the token of a mailed link.
 type ConfirmEmail struct {
-	Token    string `json:"token" required:"true" minLength:"1" maxLength:"200" example:"the token of the mail"`
-	Password string `json:"password,omitzero" minLength:"1" maxLength:"128" example:"correct horse battery" description:"the account's; it may be left out with an access token of the account"`
+	Token    string `json:"token" required:"true" minLength:"1" maxLength:"200" example:"mOfxjUto85TlgwlDjjZtRvbaTZSGmltofYxHHoqg70w" description:"What stands behind # in the mailed link; it is good for 24 hours, once."`
+	Password string `json:"password,omitzero" minLength:"1" maxLength:"128" example:"correct horse battery" description:"The account's password; it may be left out with an access token of the account."`
 }
 
 // TwoFactorVerify answers a challenge.
 type TwoFactorVerify struct {
-	ChallengeToken string `json:"challengeToken" required:"true" minLength:"1" maxLength:"200" example:"the token of the login"`
-	Code           string `json:"code" required:"true" minLength:"6" maxLength:"40" example:"271828" description:"of six digits, or a recovery code"`
+	ChallengeToken string `json:"challengeToken" required:"true" minLength:"1" maxLength:"200" example:"EbHPKnM2O6sk0zwzbb1qlby4RoTHdAFpre-Kfl2mtWM" description:"The challengeToken of the sign-in, for five minutes and five tries."`
+	Code           string `json:"code" required:"true" minLength:"6" maxLength:"40" example:"271828" description:"Six digits of the authenticator app, or a recovery code, which is used up."`
 }
 
 // TwoFactorCode brings a second factor.
 type TwoFactorCode struct {
-	Code string `json:"code" required:"true" minLength:"6" maxLength:"40" example:"271828" description:"of six digits, or, to switch two-factor authentication off, a recovery code"`
+	Code string `json:"code" required:"true" minLength:"6" maxLength:"40" example:"271828" description:"Six digits of the authenticator app; to switch two-factor authentication off, a recovery code will do."`
 }
 
 // LimitEmail is whom the rate limit counts.
@@ -85,120 +85,120 @@ func (r *ForgotPassword) LimitEmail() string { return r.Email }
 
 // Session is a signed-in user with tokens.
 type Session struct {
-	User         User   `json:"user"`
-	AccessToken  string `json:"accessToken"`
-	RefreshToken string `json:"refreshToken"`
-	ExpiresIn    int    `json:"expiresIn" description:"seconds until the access token ends"`
+	User         User   `json:"user" description:"The account that is signed in."`
+	AccessToken  string `json:"accessToken" description:"A JWT for the header Authorization: Bearer, for 15 minutes."`
+	RefreshToken string `json:"refreshToken" description:"Brings the next tokens, once; it ends after 30 days without use, or 90 days after the sign-in."`
+	ExpiresIn    int    `json:"expiresIn" description:"How many seconds the access token has left: 900."`
 }
 
 // Tokens are new ones of a session.
 type Tokens struct {
-	AccessToken  string `json:"accessToken"`
-	RefreshToken string `json:"refreshToken"`
-	ExpiresIn    int    `json:"expiresIn" description:"seconds until the access token ends"`
+	AccessToken  string `json:"accessToken" description:"A JWT for the header Authorization: Bearer, for 15 minutes."`
+	RefreshToken string `json:"refreshToken" description:"Brings the next tokens, once; it ends after 30 days without use, or 90 days after the sign-in."`
+	ExpiresIn    int    `json:"expiresIn" description:"How many seconds the access token has left: 900."`
 }
 
 // SignIn is a signed-in user with tokens, or the challenge that asks for a second
 // factor.
 type SignIn struct {
-	User              *User  `json:"user,omitzero"`
-	AccessToken       string `json:"accessToken,omitzero"`
-	RefreshToken      string `json:"refreshToken,omitzero"`
-	ExpiresIn         int    `json:"expiresIn,omitzero" description:"seconds until the access token ends"`
-	RequiresTwoFactor bool   `json:"requires2fa,omitzero" description:"true when a second factor is due; then only challengeToken and email come with it"`
-	ChallengeToken    string `json:"challengeToken,omitzero" description:"for 2fa-verify, within 5 minutes"`
-	Email             string `json:"email,omitzero"`
+	User              *User  `json:"user,omitzero" description:"The account that is signed in."`
+	AccessToken       string `json:"accessToken,omitzero" description:"A JWT for the header Authorization: Bearer, for 15 minutes."`
+	RefreshToken      string `json:"refreshToken,omitzero" description:"Brings the next tokens, once; it ends after 30 days without use, or 90 days after the sign-in."`
+	ExpiresIn         int    `json:"expiresIn,omitzero" description:"How many seconds the access token has left: 900."`
+	RequiresTwoFactor bool   `json:"requires2fa,omitzero" description:"True when a second factor is due; then only challengeToken and email come with it."`
+	ChallengeToken    string `json:"challengeToken,omitzero" description:"What POST /auth/2fa-verify takes, within five minutes."`
+	Email             string `json:"email,omitzero" description:"The account's address, when a second factor is due."`
 }
 
 // CodeSent says that a login code is on its way.
 type CodeSent struct {
-	Sent      bool `json:"sent"`
-	ExpiresIn int  `json:"expiresIn" description:"seconds until the code ends"`
+	Sent      bool `json:"sent" description:"Always true, whether the address has an account or not."`
+	ExpiresIn int  `json:"expiresIn" description:"How many seconds the code may be used: 600."`
 }
 
 // Sent says that a mail is on its way, if the address has an account.
 type Sent struct {
-	Sent bool `json:"sent"`
+	Sent bool `json:"sent" description:"Always true: whether a mail is due is found out when it is written."`
 }
 
 // EmailConfirmed says that the account's address is proven.
 type EmailConfirmed struct {
-	Confirmed bool `json:"confirmed"`
+	Confirmed bool `json:"confirmed" description:"Always true: the address is proven."`
 }
 
 // PasswordSet says that the password is the new one.
 type PasswordSet struct {
-	PasswordSet bool `json:"passwordSet"`
+	PasswordSet bool `json:"passwordSet" description:"Always true: the password is the new one."`
 }
 
 // LoggedOut says that no session is left of those that were to end.
 type LoggedOut struct {
-	LoggedOut bool `json:"loggedOut"`
+	LoggedOut bool `json:"loggedOut" description:"Always true: what was to end has ended, or never was."`
 }
 
 // TwoFactorSecret is what an authenticator app takes.
 type TwoFactorSecret struct {
-	Secret     string `json:"secret" description:"base32"`
-	OTPAuthURL string `json:"otpauthUrl" description:"the same as a QR code carries it"`
+	Secret     string `json:"secret" example:"JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP" description:"The shared secret in base32, to be typed into an app."`
+	OTPAuthURL string `json:"otpauthUrl" example:"otpauth://totp/Boxoffice:ada@example.org?secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&issuer=Boxoffice" description:"The same as an otpauth address, to be shown as a QR code."`
 }
 
 // RecoveryCodes sign in once each when the device is lost. They are shown once.
 type RecoveryCodes struct {
-	RecoveryCodes []string `json:"recoveryCodes"`
+	RecoveryCodes []string `json:"recoveryCodes" description:"Ten codes, each of which stands in for the app once; no other answer shows them."`
 }
 
 // TwoFactorState says whether a second factor is due.
 type TwoFactorState struct {
-	TwoFactorEnabled bool `json:"twoFactorEnabled"`
+	TwoFactorEnabled bool `json:"twoFactorEnabled" description:"True if a sign-in asks for a second factor."`
 }
 
 // Sessions are those of a user that stand, the last used first, 100 at most.
 type Sessions struct {
-	Items []OpenSession `json:"items"`
+	Items []OpenSession `json:"items" description:"The sessions that stand, the last used first, 100 at most."`
 }
 
 // OpenSession is one of a user's sessions.
 type OpenSession struct {
-	ID            string    `json:"id"`
-	Current       bool      `json:"current" description:"the session of this request"`
-	ClientAddress string    `json:"clientAddress" description:"of the last refresh"`
-	UserAgent     *string   `json:"userAgent"`
-	CreatedAt     time.Time `json:"createdAt"`
-	LastUsedAt    time.Time `json:"lastUsedAt" description:"of the last refresh"`
-	ExpiresAt     time.Time `json:"expiresAt" description:"unless it is refreshed before"`
+	ID            string    `json:"id" description:"The session's UUID."`
+	Current       bool      `json:"current" description:"True of the session of this request."`
+	ClientAddress string    `json:"clientAddress" example:"203.0.113.7" description:"The IP address of the last refresh."`
+	UserAgent     *string   `json:"userAgent" description:"The User-Agent of the last refresh, up to 200 bytes; null if there was none."`
+	CreatedAt     time.Time `json:"createdAt" description:"When it was opened."`
+	LastUsedAt    time.Time `json:"lastUsedAt" description:"When its tokens were refreshed last."`
+	ExpiresAt     time.Time `json:"expiresAt" description:"When it ends unless it is refreshed before."`
 }
 
 // KeySet is the public keys of access tokens (RFC 7517).
 type KeySet struct {
-	Keys []Key `json:"keys"`
+	Keys []Key `json:"keys" description:"The keys whose signatures hold; two during a rotation."`
 }
 
 // Key is an Ed25519 key (RFC 8037).
 type Key struct {
-	Type      string `json:"kty"`
-	Curve     string `json:"crv"`
-	Use       string `json:"use"`
-	Algorithm string `json:"alg"`
-	ID        string `json:"kid"`
-	X         string `json:"x" description:"base64url"`
+	Type      string `json:"kty" description:"OKP: a key of RFC 8037."`
+	Curve     string `json:"crv" description:"Ed25519."`
+	Use       string `json:"use" description:"sig: it signs."`
+	Algorithm string `json:"alg" description:"EdDSA."`
+	ID        string `json:"kid" description:"What the header of an access token names the key by."`
+	X         string `json:"x" description:"The public key in base64url."`
 }
 
 // User is an account.
 type User struct {
-	ID            string         `json:"id"`
-	Email         string         `json:"email"`
-	FirstName     string         `json:"firstName"`
-	LastName      string         `json:"lastName"`
-	Phone         *string        `json:"phone"`
-	Organizations []Organization `json:"organizations"`
-	CreatedAt     time.Time      `json:"createdAt"`
+	ID            string         `json:"id" description:"The account's UUID."`
+	Email         string         `json:"email" description:"The address in lower case."`
+	FirstName     string         `json:"firstName" description:"The first name; empty if none was given."`
+	LastName      string         `json:"lastName" description:"The last name; empty if none was given."`
+	Phone         *string        `json:"phone" description:"The phone number; null if none was given."`
+	Organizations []Organization `json:"organizations" description:"The organizations that the account belongs to, the oldest first."`
+	CreatedAt     time.Time      `json:"createdAt" description:"When the account was made."`
 }
 
 // Organization is one that the user belongs to.
 type Organization struct {
-	ID       string `json:"id" description:"numeric"`
-	PublicID string `json:"publicId"`
-	Name     string `json:"name"`
-	Slug     string `json:"slug"`
-	Role     string `json:"role" enum:"owner,admin,member"`
+	ID       string `json:"id" example:"7" description:"The number by which paths and orgId name it."`
+	PublicID string `json:"publicId" description:"The organization's UUID."`
+	Name     string `json:"name" example:"Lagos Nights" description:"The name that buyers see."`
+	Slug     string `json:"slug" example:"lagos-nights-3f9c1a7b5e2d4860" description:"The name as it stands in addresses, with an ending that makes it unique."`
+	Role     string `json:"role" enum:"owner,admin,member" description:"owner and admin may do everything in the organization, but only an owner makes, changes or removes an owner; member sells and admits."`
 }

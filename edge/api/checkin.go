@@ -1,16 +1,118 @@
 package api
 
-import "cmp"
+import (
+	"cmp"
+	"time"
+)
 
 // ScanTicket is one scan at a gate.
 type ScanTicket struct {
-	QRData   string   `json:"qrData" required:"true" minLength:"6" maxLength:"200" example:"K7M2QX" description:"QR payload or door code"`
-	EventID  string   `json:"eventId" required:"true" maxLength:"40" example:"1024"`
-	GateName string   `json:"gateName,omitzero" maxLength:"100" example:"North"`
-	DeviceID string   `json:"deviceId,omitzero" maxLength:"100" example:"scanner-7"`
-	Method   string   `json:"method,omitzero" enum:"qr_scan,barcode,manual,nfc" default:"qr_scan"`
-	GeoLat   *float64 `json:"geoLat,omitzero" minimum:"-90" maximum:"90"`
-	GeoLng   *float64 `json:"geoLng,omitzero" minimum:"-180" maximum:"180"`
+	QRData   string   `json:"qrData" required:"true" minLength:"1" maxLength:"512" example:"K7M2QX" description:"What the scanner read: a QR payload, rotating (v1) or printed (p1), or a door code of six characters."`
+	EventID  string   `json:"eventId" required:"true" maxLength:"40" example:"1024" description:"The UUID or the number of the event that the gate admits to."`
+	GateName string   `json:"gateName,omitzero" maxLength:"100" example:"North" description:"The gate as its people call it; counters are kept by this name."`
+	DeviceID string   `json:"deviceId,omitzero" maxLength:"100" example:"scanner-7" description:"A name that the device keeps: a repeat of it within two seconds is the same scan, and its wrong door codes are counted."`
+	Method   string   `json:"method,omitzero" enum:"qr_scan,barcode,manual,nfc" default:"qr_scan" description:"How the code was read, for the record; it changes no verdict."`
+	GeoLat   *float64 `json:"geoLat,omitzero" minimum:"-90" maximum:"90" description:"Latitude in degrees. It is checked and not kept."`
+	GeoLng   *float64 `json:"geoLng,omitzero" minimum:"-180" maximum:"180" description:"Longitude in degrees. It is checked and not kept."`
+}
+
+// ManualCheckIn is a code that somebody at a gate typed.
+type ManualCheckIn struct {
+	ID         string `path:"id" format:"id" maxLength:"128"`
+	TicketCode string `json:"ticketCode" required:"true" minLength:"6" maxLength:"50" example:"K7M2QX" description:"The ticket's full code or its door code."`
+	GateName   string `json:"gateName,omitzero" maxLength:"100" example:"Desk" description:"The gate as its people call it; counters are kept by this name."`
+	DeviceID   string `json:"deviceId,omitzero" maxLength:"100" example:"desk-1" description:"A name that the device keeps; its wrong door codes are counted."`
+}
+
+// LimitDevice is the device whose scans are counted, or else its gate.
+func (m *ManualCheckIn) LimitDevice() string { return cmp.Or(m.DeviceID, m.GateName) }
+
+// ScanBatch are scans that devices have kept.
+type ScanBatch struct {
+	EventID string       `json:"eventId" required:"true" maxLength:"40" example:"1024" description:"The UUID or the number of the event that the scans were for."`
+	Scans   []QueuedScan `json:"scans" required:"true" minItems:"1" maxItems:"500" description:"The scans that admitted somebody while the device was offline, 500 at a time."`
+}
+
+// LimitDevice is the device that sends the batch.
+func (b *ScanBatch) LimitDevice() string { return b.Scans[0].LimitDevice() }
+
+// QueuedScan is a scan that a device has kept. It has one of the three codes.
+type QueuedScan struct {
+	QRData     string    `json:"qrData,omitzero" minLength:"1" maxLength:"512" description:"The QR payload, or door code, that was scanned; one of the three codes is given."`
+	TicketCode string    `json:"ticketCode,omitzero" minLength:"6" maxLength:"50" description:"The full code, or door code, that was typed."`
+	ShortCode  string    `json:"shortCode,omitzero" minLength:"6" maxLength:"6" example:"K7M2QX" description:"The door code that was read or typed."`
+	ScannedAt  time.Time `json:"scannedAt" required:"true" description:"When the device let the person in, by its clock as corrected by the Date header. One more than five minutes ahead counts as five minutes ahead."`
+	GateName   string    `json:"gateName,omitzero" maxLength:"100" example:"North" description:"The gate at which it was scanned."`
+	DeviceID   string    `json:"deviceId,omitzero" maxLength:"100" example:"scanner-7" description:"The name of the device that scanned it. With scannedAt and the code it tells repeats."`
+}
+
+// LimitDevice is the device whose wrong door codes count, or else its gate.
+func (q *QueuedScan) LimitDevice() string { return cmp.Or(q.DeviceID, q.GateName) }
+
+// BatchVerdicts are the verdicts on a batch, in its order.
+type BatchVerdicts struct {
+	Results []BatchVerdict `json:"results" description:"One verdict for each scan that was sent, in the same order."`
+}
+
+// BatchVerdict is the verdict on one scan of a batch.
+type BatchVerdict struct {
+	Index            int     `json:"index" description:"The place of the scan in the request, from 0."`
+	Status           string  `json:"status" enum:"success,denied_duplicate,denied_cancelled,denied_expired,denied_wrong_event" description:"success is an admission; anything else says that the person was let in wrongly, and why."`
+	DeniedReason     *string `json:"deniedReason" description:"More about a denial, for people, or ROTATING_ONLY, NOT_YET or OVER; null where the status says all."`
+	FirstCheckedInAt Time    `json:"firstCheckedInAt" description:"When the ticket was admitted first; null if it never was."`
+	FirstGate        *string `json:"firstGate" description:"The gate that admitted the ticket first, if it has a name."`
+}
+
+// GetManifest asks for what a device needs to decide offline.
+type GetManifest struct {
+	ID       string `path:"id" format:"id" maxLength:"128"`
+	Since    string `query:"since" maxLength:"64" description:"A time, or the cursor of the last manifest: only tickets that changed since are answered."`
+	DeviceID string `query:"deviceId" maxLength:"100" description:"The name of the device that asks; its requests are counted apart from those of other devices."`
+}
+
+// LimitDevice is the device whose requests are counted.
+func (g *GetManifest) LimitDevice() string { return g.DeviceID }
+
+// Manifest is what a device needs to decide offline.
+type Manifest struct {
+	EventID          string           `json:"eventId" description:"The UUID of the event."`
+	GeneratedAt      time.Time        `json:"generatedAt" description:"When the last of these changes was seen."`
+	Cursor           string           `json:"cursor" description:"The next request's since: it then gets what has changed after this answer."`
+	Full             bool             `json:"full" description:"True if these are all tickets: the device forgets those that are not among them. False if these are changes."`
+	Salt             string           `json:"salt" description:"What is hashed before a code, as the text that it is."`
+	OfflineDoorCodes bool             `json:"offlineDoorCodes" description:"True if tickets have k, so that door codes can be decided offline."`
+	RotatingOnly     bool             `json:"rotatingOnly" description:"True if printed codes (p1) are denied."`
+	Tickets          []ManifestTicket `json:"tickets" description:"The tickets, one entry for each holder that a ticket has had."`
+}
+
+// ManifestTicket is a ticket without its codes (docs/gates.md).
+type ManifestTicket struct {
+	Hash      string `json:"h" description:"The code: base64url of the first 16 bytes of SHA-256(salt|code)."`
+	Status    string `json:"s" enum:"i,c,x,r,e" description:"What became of it: i issued, c checked in, x cancelled or passed on, r refunded, e expired. Only i admits."`
+	Type      string `json:"t" description:"The UUID of its ticket type."`
+	Version   int    `json:"v" description:"The holder's version, which each transfer raises."`
+	ShortHash string `json:"k,omitempty" description:"The door code: base64url of the first 6 bytes of SHA-256(salt|door code), only with offlineDoorCodes."`
+	From      int64  `json:"a,omitzero" description:"Of a booked ticket, unix seconds before which it does not admit."`
+	Before    int64  `json:"b,omitzero" description:"Of a booked ticket, unix seconds from which on it no longer admits."`
+}
+
+// UndoCheckIn takes an admission back.
+type UndoCheckIn struct {
+	ID         string `path:"id" format:"id" maxLength:"128"`
+	TicketCode string `json:"ticketCode" required:"true" minLength:"6" maxLength:"50" example:"K7M2QX" description:"The ticket's full code or its door code."`
+}
+
+// CheckInUndone is a ticket whose admission was taken back.
+type CheckInUndone struct {
+	TicketCode string  `json:"ticketCode" description:"The full code of the ticket."`
+	Status     string  `json:"status" enum:"issued" description:"The ticket admits again."`
+	HolderName *string `json:"holderName" description:"Whose ticket it is, if a name is known."`
+}
+
+// OneGate names a gate of an event.
+type OneGate struct {
+	ID   string `path:"id" format:"id" maxLength:"128"`
+	Gate string `path:"gate" maxLength:"60" example:"North" description:"The gate's name as devices send it, percent-encoded."`
 }
 
 // LimitDevice is the device whose scans are counted, or else its gate.
@@ -18,32 +120,44 @@ func (s *ScanTicket) LimitDevice() string { return cmp.Or(s.DeviceID, s.GateName
 
 // ScanResult is the verdict on a scan.
 type ScanResult struct {
-	Status       string  `json:"status" enum:"success,denied_duplicate,denied_cancelled,denied_expired,denied_wrong_event"`
-	DeniedReason *string `json:"deniedReason"`
-	TicketCode   *string `json:"ticketCode"`
-	HolderName   *string `json:"holderName"`
-	IDCheck      bool    `json:"idCheck"`
-	CheckedInAt  Time    `json:"checkedInAt"`
-	FirstGate    *string `json:"firstGate" description:"of a duplicate's first admission"`
+	Status       string  `json:"status" enum:"success,denied_duplicate,denied_cancelled,denied_expired,denied_wrong_event" description:"success lets the person in, once; every other verdict denies."`
+	DeniedReason *string `json:"deniedReason" description:"More about a denial, for people, or ROTATING_ONLY, NOT_YET or OVER; null on success."`
+	TicketCode   *string `json:"ticketCode" description:"The full code of the admitted ticket; null when it is denied."`
+	HolderName   *string `json:"holderName" description:"Whose ticket was admitted, if a name is known."`
+	IDCheck      bool    `json:"idCheck" description:"True if the event asks its gates to look at the holder's papers."`
+	CheckedInAt  Time    `json:"checkedInAt" description:"When the ticket was admitted: just now, or of a duplicate the first time; else null."`
+	FirstGate    *string `json:"firstGate" description:"Of a duplicate, the gate that admitted it first, if it has a name."`
 }
 
 // GateStats are the counters of an event's gates.
 type GateStats struct {
-	EventID         string      `json:"eventId"`
-	TicketsIssued   int64       `json:"ticketsIssued"`
-	CheckedIn       int64       `json:"checkedIn"`
-	Scanned         int64       `json:"scanned"`
-	Denied          int64       `json:"denied"`
-	Remaining       int64       `json:"remaining"`
-	CapacityPercent float64     `json:"capacityPercent" description:"admitted, of the capacity or else of the tickets issued"`
-	EntryRate       int64       `json:"entryRatePerMinute" description:"admitted in the last full minute"`
-	Gates           []GateCount `json:"gates"`
+	EventID         string      `json:"eventId" description:"The UUID of the event."`
+	TicketsIssued   int64       `json:"ticketsIssued" description:"Tickets that were ever issued, those that have ended since too."`
+	CheckedIn       int64       `json:"checkedIn" description:"Tickets that were admitted, less those taken back."`
+	Scanned         int64       `json:"scanned" description:"Codes that gates have shown, whatever came of them."`
+	Denied          int64       `json:"denied" description:"Codes that were denied."`
+	Remaining       int64       `json:"remaining" description:"Tickets issued that have not been admitted."`
+	CapacityPercent float64     `json:"capacityPercent" description:"The admitted as a percentage of the event's capacity, or of the tickets issued where it has none."`
+	EntryRate       int64       `json:"entryRatePerMinute" description:"Admissions in the last full minute of the clock."`
+	Gates           []GateCount `json:"gates" description:"The same by gate, those that have scanned something."`
+}
+
+// WatchGates asks for the live counters of an event's gates.
+type WatchGates struct {
+	ID    string `path:"id" format:"id" maxLength:"128"`
+	Token string `query:"token" maxLength:"100" description:"A live token, in place of an Authorization header. It opens one stream."`
+}
+
+// LiveToken opens the live counters of an event's gates.
+type LiveToken struct {
+	Token     string    `json:"token" description:"What the stream takes as its token, once."`
+	ExpiresAt time.Time `json:"expiresAt" description:"Until then a stream may be opened with it; the stream itself goes on."`
 }
 
 // GateCount are the counters of one gate.
 type GateCount struct {
-	Gate     string `json:"gate"`
-	Scanned  int64  `json:"scanned"`
-	Admitted int64  `json:"admitted"`
-	Denied   int64  `json:"denied"`
+	Gate     string `json:"gate" description:"The name of the gate as devices send it."`
+	Scanned  int64  `json:"scanned" description:"Codes that were shown at this gate, whatever came of them."`
+	Admitted int64  `json:"admitted" description:"Tickets that this gate has admitted, less those taken back."`
+	Denied   int64  `json:"denied" description:"Codes that this gate has denied."`
 }

@@ -4,31 +4,36 @@ import "boxoffice/edge/route"
 
 // PlaceOrder asks for an order. All lines belong to one event.
 type PlaceOrder struct {
-	Items       []OrderItem `json:"items" required:"true" minItems:"1" maxItems:"20"`
-	Holder      string      `json:"holder,omitzero" minLength:"8" maxLength:"80" description:"of the seats: takes what it holds; absent: what the buyer, or the address, holds"`
-	GuestEmail  string      `json:"guestEmail,omitzero" format:"email" maxLength:"254" example:"ada@example.org"`
-	GuestName   string      `json:"guestName,omitzero" maxLength:"200" example:"Ada Obi"`
-	PresaleCode string      `json:"presaleCode,omitzero" maxLength:"50"`
-
-	_ route.NotYet `name:"promoCode"`
+	Items       []OrderItem `json:"items" required:"true" minItems:"1" maxItems:"20" description:"The lines, 1 to 20, each of another ticket type, date or slot. All are of one event."`
+	Holder      string      `json:"holder,omitzero" minLength:"8" maxLength:"80" description:"Whose held seats are bought: the holder of a seat hold. Without it, seats that the buyer's account or address holds are free to it."`
+	GuestEmail  string      `json:"guestEmail,omitzero" format:"email" maxLength:"254" example:"ada@example.org" description:"Where the tickets go, and who the buyer is. Whoever is signed in may leave it out and buys by the account's address."`
+	GuestName   string      `json:"guestName,omitzero" maxLength:"200" example:"Ada Obi" description:"The buyer's name, for the tickets and the mail."`
+	PresaleCode string      `json:"presaleCode,omitzero" maxLength:"50" description:"The code that opens ticket types in presale."`
+	PromoCode   string      `json:"promoCode,omitzero" maxLength:"50" description:"A promo code, in any case. It takes its discount off the lines that it is for, or the order is refused."`
+	Waive       bool        `json:"waiveWithdrawal,omitzero" description:"Of digital products: true says that the buyer wants them at once and knows that the right to withdraw ends with that. Without effect on others."`
 }
 
 // OrderItem is one line: some tickets of one type.
 type OrderItem struct {
-	TicketTypeID  string   `json:"ticketTypeId" required:"true" format:"uuid"`
-	Quantity      int64    `json:"quantity" required:"true" minimum:"1" maximum:"100" example:"2"`
-	AttendeeName  string   `json:"attendeeName,omitzero" maxLength:"200"`
-	AttendeeEmail string   `json:"attendeeEmail,omitzero" format:"email" maxLength:"254"`
-	VenueSeatIDs  []string `json:"venueSeatIds,omitzero" maxItems:"100" minLength:"1" maxLength:"40" description:"of a seated type: as many as the quantity"`
-
-	_ route.NotYet `name:"reservationDate"`
-	_ route.NotYet `name:"reservationSlotId"`
+	TicketTypeID      string   `json:"ticketTypeId" required:"true" format:"uuid" description:"The ticket type to buy, by its UUID. It names the event."`
+	Quantity          int64    `json:"quantity" required:"true" minimum:"1" maximum:"100" example:"2" description:"How many tickets, 1 to 100; the type's maxPerOrder may be less."`
+	AttendeeName      string   `json:"attendeeName,omitzero" maxLength:"200" description:"Who attends with the line's tickets; the buyer if nobody is named."`
+	AttendeeEmail     string   `json:"attendeeEmail,omitzero" format:"email" maxLength:"254" description:"The e-mail of whom the line's tickets are for; the buyer's if none is named."`
+	VenueSeatIDs      []string `json:"venueSeatIds,omitzero" maxItems:"100" minLength:"1" maxLength:"40" description:"The seats of a seated type, by their ids on the event's map: as many as the quantity."`
+	ReservationDate   string   `json:"reservationDate,omitzero" format:"date" description:"The date that is booked of a reservation event, on the clocks of its place."`
+	ReservationSlotID string   `json:"reservationSlotId,omitzero" maxLength:"40" description:"The slot of that date, where the event has slots."`
 }
 
 // OrderByToken names an order, with its guest token.
 type OrderByToken struct {
 	ID    string `path:"id" format:"id" maxLength:"128"`
 	Token string `query:"token" maxLength:"100"`
+}
+
+// PrintTickets asks for an order's tickets on paper.
+type PrintTickets struct {
+	OrderByToken
+	From int64 `query:"from" minimum:"0" maximum:"100000" description:"How many tickets to leave out, from the first: a file has 100 at most."`
 }
 
 // PaymentByToken names an order in the payment routes.
@@ -41,24 +46,63 @@ type PaymentByToken struct {
 type CancelOrder struct {
 	ID         string `path:"id" format:"id" maxLength:"128"`
 	QueryToken string `query:"token" maxLength:"100"`
-	Token      string `json:"token,omitzero" maxLength:"100"`
+	Token      string `json:"token,omitzero" maxLength:"100" description:"The order's access token, if neither the query nor the Authorization header has it."`
+}
+
+// WithdrawOrder withdraws from the purchase of what is digital.
+type WithdrawOrder struct {
+	ID         string `path:"id" format:"id" maxLength:"128"`
+	QueryToken string `query:"token" maxLength:"100"`
+	Token      string `json:"token,omitzero" maxLength:"100" description:"The order's access token, if neither the query nor the Authorization header has it."`
+	Confirm    bool   `json:"confirm,omitzero" description:"true ends the tickets and sends the money back. Without it the answer says what would, and nothing happens."`
+}
+
+// Withdrawal is what ends and goes back when a buyer withdraws from an order.
+type Withdrawal struct {
+	OrderID   string   `json:"orderId" example:"00000000-0400-8a1b-9c2d-3e4f5a6b7c8d" description:"The order's id, a UUID."`
+	Withdrawn bool     `json:"withdrawn" description:"Whether it was confirmed, and the tickets have ended."`
+	TicketIDs []string `json:"ticketIds" description:"The tickets that end: all that are left and were not passed on."`
+	Amount    string   `json:"amount" example:"47.25" description:"What goes back, fees included, as a decimal."`
+	Currency  string   `json:"currency" example:"NGN" description:"The amount's currency, by ISO 4217."`
+	Until     Time     `json:"until" description:"The last moment to withdraw, 14 days after the order's completion."`
+	Refund    *Refund  `json:"refund" description:"The refund on its way; null until it is confirmed."`
 }
 
 // PayOrder opens an attempt to pay.
 type PayOrder struct {
 	ID          string `path:"id" format:"id" maxLength:"128"`
 	QueryToken  string `query:"token" maxLength:"100"`
-	Provider    string `json:"provider,omitzero" enum:"nowpayments,paystack,flutterwave" example:"paystack" description:"left out: crypto where it is configured, else the first card provider that is"`
-	PayCurrency string `json:"payCurrency,omitzero" maxLength:"20" description:"crypto ticker; for nowpayments only"`
-	ReturnURL   string `json:"returnUrl,omitzero" maxLength:"2000" description:"https address that the provider leads the payer back to; left out: our page of the order" example:"https://shop.example/thanks"`
-	Token       string `json:"token,omitzero" maxLength:"100"`
+	Provider    string `json:"provider,omitzero" enum:"nowpayments,paystack,flutterwave" example:"paystack" description:"With whom to pay. Left out: crypto where it is configured, else the first card provider that is."`
+	PayCurrency string `json:"payCurrency,omitzero" maxLength:"20" description:"The coin to pay with, by its ticker of GET /payments/crypto/currencies; btc if left out. For nowpayments only."`
+	ReturnURL   string `json:"returnUrl,omitzero" maxLength:"2000" example:"https://shop.example/thanks" description:"The https address that the provider leads the payer back to; our page of the order if left out. The first one of an attempt counts."`
+	Token       string `json:"token,omitzero" maxLength:"100" description:"The order's access token, if neither the query nor the Authorization header has it."`
 }
 
 // VerifyPayment asks whether an order's charge has gone through.
 type VerifyPayment struct {
-	OrderID    string `json:"orderId" required:"true" format:"uuid"`
+	OrderID    string `json:"orderId" required:"true" format:"uuid" description:"The order's id, a UUID."`
 	QueryToken string `query:"token" maxLength:"100"`
-	Token      string `json:"token,omitzero" maxLength:"100"`
+	Token      string `json:"token,omitzero" maxLength:"100" description:"The order's access token, if neither the query nor the Authorization header has it."`
+}
+
+// PaystackNotice is what Paystack tells by itself.
+type PaystackNotice struct {
+	Signature string `header:"X-Paystack-Signature" maxLength:"4096" description:"The hex HMAC-SHA512 of the body under the secret key."`
+}
+
+// NOWPaymentsNotice is what NOWPayments tells by itself.
+type NOWPaymentsNotice struct {
+	Signature string `header:"X-Nowpayments-Sig" maxLength:"4096" description:"The hex HMAC-SHA512 of the body, its keys sorted, under the IPN secret."`
+}
+
+// FlutterwaveNotice is what Flutterwave tells by itself.
+type FlutterwaveNotice struct {
+	Hash string `header:"Verif-Hash" maxLength:"4096" description:"The secret hash that Flutterwave and this deployment share."`
+}
+
+// Received says that a notice is durable.
+type Received struct {
+	Received bool `json:"received" description:"Always true: the notice is durable, and need not be sent again."`
 }
 
 // LimitOrder names the order whose token may be counted instead of the address.
@@ -77,6 +121,11 @@ func (in *CancelOrder) LimitOrder() (id string, tokens [2]string) {
 }
 
 // LimitOrder names the order whose token may be counted instead of the address.
+func (in *WithdrawOrder) LimitOrder() (id string, tokens [2]string) {
+	return in.ID, [2]string{in.Token, in.QueryToken}
+}
+
+// LimitOrder names the order whose token may be counted instead of the address.
 func (in *PayOrder) LimitOrder() (id string, tokens [2]string) {
 	return in.ID, [2]string{in.Token, in.QueryToken}
 }
@@ -89,133 +138,176 @@ func (in *VerifyPayment) LimitOrder() (id string, tokens [2]string) {
 // Order is an order's record. Amounts are decimals.
 type Order struct {
 	OrderRecord
-	Tickets     []Ticket `json:"tickets"`
-	AccessToken string   `json:"accessToken,omitzero" description:"on create only"`
+	Tickets     []Ticket `json:"tickets" description:"The order's tickets once it is complete, in the order of its lines; empty before."`
+	AccessToken string   `json:"accessToken,omitzero" example:"xKGKoLQ6DclPK6gQOmoww-c8fm7RtHca_fQWwmVU-wA" description:"Only in the answer that makes the order. Keep it: it opens the order without an account, to read, pay, verify and cancel it."`
 }
 
 // OrderRecord is an order's record without its tickets.
 type OrderRecord struct {
-	ID          string      `json:"id"`
-	OrderNumber string      `json:"orderNumber"`
-	EventID     string      `json:"eventId"`
-	Status      string      `json:"status" enum:"pending,processing,completed,failed,cancelled,expired,refunded,partially_refunded"`
-	Currency    string      `json:"currency"`
-	Subtotal    string      `json:"subtotal"`
-	Discount    string      `json:"discount"`
-	Fees        string      `json:"fees"`
-	Total       string      `json:"total"`
-	PromoCode   *string     `json:"promoCode"`
-	Buyer       Buyer       `json:"buyer"`
-	Items       []OrderLine `json:"items"`
-	Payments    []Payment   `json:"payments"`
-	Refunds     []Refund    `json:"refunds"`
-	ExpiresAt   Time        `json:"expiresAt"`
-	CreatedAt   Time        `json:"createdAt"`
-	UpdatedAt   Time        `json:"updatedAt"`
-	CompletedAt Time        `json:"completedAt"`
-	CancelledAt Time        `json:"cancelledAt"`
-	Reference   *string     `json:"reference"`
+	ID          string      `json:"id" example:"00000000-0400-8a1b-9c2d-3e4f5a6b7c8d" description:"The order's id, a UUID."`
+	OrderNumber string      `json:"orderNumber" example:"SG-2F9CX9JAZBD-DGS9Z" description:"What people call the order, on tickets and in mails; the beginning of its payments' references."`
+	EventID     string      `json:"eventId" description:"The event whose tickets it has, by its UUID."`
+	Status      string      `json:"status" enum:"pending,processing,completed,failed,cancelled,expired,refunded,partially_refunded" example:"completed" description:"pending and processing are unpaid and hold what they take; completed has tickets; the refunded ones are so by money that has moved."`
+	Currency    string      `json:"currency" example:"NGN" description:"The currency of all amounts, by ISO 4217: the event's."`
+	Subtotal    string      `json:"subtotal" example:"50.00" description:"The tickets' prices added up, without discount and fees."`
+	Discount    string      `json:"discount" example:"5.00" description:"What the promo code takes off the subtotal; 0.00 without one."`
+	Fees        string      `json:"fees" example:"2.25" description:"The checkout's fee that the buyer pays on top; 0.00 if the organizer absorbs it."`
+	Total       string      `json:"total" example:"47.25" description:"What the buyer pays: subtotal - discount + fees."`
+	PromoCode   *string     `json:"promoCode" example:"EARLY-10" description:"The promo code that it was placed with; null without one."`
+	Buyer       Buyer       `json:"buyer" description:"Who buys. An order that its organization issued may have no e-mail."`
+	Items       []OrderLine `json:"items" description:"The lines as they were ordered. A ticket that was moved or passed on changes nothing here."`
+	Payments    []Payment   `json:"payments" description:"All attempts to pay, the oldest first."`
+	Refunds     []Refund    `json:"refunds" description:"All money that went or goes back, or was asked for, the oldest first."`
+	ExpiresAt   Time        `json:"expiresAt" description:"Until when an unpaid order holds what it takes. Paying moves it once. Null once the order has ended."`
+	CreatedAt   Time        `json:"createdAt" description:"When it was placed."`
+	UpdatedAt   Time        `json:"updatedAt" description:"When anything of it changed last."`
+	CompletedAt Time        `json:"completedAt" description:"When it was completed and its tickets made; null if it was not. It stays after a refund."`
+	CancelledAt Time        `json:"cancelledAt" description:"When it was cancelled; null if it was not."`
+	Reference   *string     `json:"reference" description:"The organization's own name of an order that it issued; null of others."`
+	WaivedAt    Time        `json:"withdrawalWaivedAt" description:"When the buyer waived the right to withdraw; null if that was not done."`
 }
 
 // Buyer is who buys.
 type Buyer struct {
-	Email string  `json:"email"`
-	Name  *string `json:"name"`
+	Email string  `json:"email" example:"ada@example.org" description:"The e-mail address; empty if an organization sold to nobody in particular."`
+	Name  *string `json:"name" example:"Ada Obi" description:"The name; null if none was given."`
 }
 
 // OrderLine is one line of an order.
 type OrderLine struct {
-	TicketTypeID  string   `json:"ticketTypeId"`
-	Name          string   `json:"name"`
-	Quantity      int64    `json:"quantity"`
-	VenueSeatIDs  []string `json:"venueSeatIds"`
-	UnitPrice     string   `json:"unitPrice"`
-	AttendeeName  *string  `json:"attendeeName"`
-	AttendeeEmail *string  `json:"attendeeEmail"`
+	TicketTypeID      string   `json:"ticketTypeId" example:"00000000-0400-8000-8000-000000000003" description:"The ticket type, by its UUID."`
+	Name              string   `json:"name" example:"General admission" description:"What the ticket type was called when it was sold."`
+	Quantity          int64    `json:"quantity" description:"How many tickets the line has."`
+	VenueSeatIDs      []string `json:"venueSeatIds" description:"The ids of the seats, one for each ticket; empty of a type without seats."`
+	UnitPrice         string   `json:"unitPrice" example:"25.00" description:"The price of one ticket, without discount and fees."`
+	AttendeeName      *string  `json:"attendeeName" description:"Who attends with the line's tickets; null if only the buyer is named."`
+	AttendeeEmail     *string  `json:"attendeeEmail" description:"The e-mail of who attends; null if only the buyer's is known."`
+	ReservationDate   *string  `json:"reservationDate" example:"2031-06-21" description:"The date that was booked; null of what is no reservation."`
+	ReservationSlotID *string  `json:"reservationSlotId" description:"The slot that was booked; null without one."`
 }
 
-// Ticket is a ticket's record, with what admits its holder.
+// Ticket is a ticket's record, with what admits its holder: that of a ticket which has
+// been passed on is its holder's alone, and left out of the answers to others.
 type Ticket struct {
 	TicketRecord
-	Code        string `json:"code"`
-	ShortCode   string `json:"shortCode" description:"the door code"`
-	QR          string `json:"qr" description:"rotates; ask again after qrExpiresAt"`
-	QRExpiresAt Time   `json:"qrExpiresAt"`
-	// Money back, as things stand; not in the answer that makes the order.
-	Refundable     *bool `json:"refundable,omitzero" description:"its type is sold with a right to a refund, or the event was cancelled"`
-	RefundEligible *bool `json:"refundEligible,omitzero" description:"a refund may be asked for now"`
-	RefundDeadline Time  `json:"refundDeadline,omitzero" description:"left out when none binds"`
+	Code        string `json:"code,omitzero" example:"5MXKB63M7RXKTC3P4QHE" description:"The full code, for the desk at the gate. Whoever has it is let in: treat it as a secret."`
+	ShortCode   string `json:"shortCode,omitzero" example:"5MXKB6" description:"The door code: six characters to type at a gate."`
+	QR          string `json:"qr,omitzero" example:"v1.5MXKB63M7RXKTC3P4QHE.64658280.WRGEF25SPRIDPWOA" description:"What the ticket's QR code says. It changes every 30 seconds: ask again after qrExpiresAt."`
+	QRExpiresAt Time   `json:"qrExpiresAt,omitzero" description:"Until when gates take that payload."`
+	// What may change at any time is not in the answer that makes the order.
+	RefundEligible *bool  `json:"refundEligible,omitzero" description:"Whether its money may be asked for now. Not in the answer that makes the order, as the next three."`
+	Downloadable   *bool  `json:"downloadable,omitzero" description:"Whether a file that we host delivers it: see the ticket's download."`
+	AccessURL      Hidden `json:"accessUrl,omitzero" example:"https://learn.example.org/room" description:"Where it is delivered; null when a file of ours does it, or nothing is delivered."`
+	AccessNote     Hidden `json:"accessNote,omitzero" example:"PIN 4711" description:"What its holder needs there, such as a PIN; null when there is nothing to say."`
 }
 
 // TicketRecord is a ticket's record without what admits its holder.
 type TicketRecord struct {
-	ID           string      `json:"id"`
-	Status       string      `json:"status" enum:"issued,checked_in,cancelled,refunded,expired"`
-	OrderID      string      `json:"orderId"`
-	EventID      string      `json:"eventId"`
-	TicketTypeID string      `json:"ticketTypeId"`
-	TierName     string      `json:"tierName"`
-	Holder       Buyer       `json:"holder"`
-	Seat         *TicketSeat `json:"seat"`
-	FaceValue    string      `json:"faceValue"`
-	Currency     string      `json:"currency"`
-	CheckedInAt  Time        `json:"checkedInAt"`
-	GateName     *string     `json:"gateName"`
-	IssuedAt     Time        `json:"issuedAt"`
+	ID             string      `json:"id" example:"00000000-0400-84f4-a8e6-402f00000007" description:"The ticket's id, a UUID."`
+	Status         string      `json:"status" enum:"issued,checked_in,cancelled,refunded,expired" description:"issued admits; expired is a ticket that was never used, and whose event or date is over."`
+	OrderID        string      `json:"orderId" example:"00000000-0400-8a1b-9c2d-3e4f5a6b7c8d" description:"The order that it belongs to, by its UUID, also after a transfer."`
+	EventID        string      `json:"eventId" description:"The event that it is for, by its UUID."`
+	TicketTypeID   string      `json:"ticketTypeId" example:"00000000-0400-8000-8000-000000000003" description:"Its ticket type, by its UUID."`
+	TierName       string      `json:"tierName" example:"General admission" description:"What its type was called when it was sold."`
+	ProductType    string      `json:"productType" enum:"event,reservation,digital" description:"What it is for: an event that one goes to, a booked date, or a digital product."`
+	Holder         Buyer       `json:"holder" description:"Who has it: after a transfer the new holder, before that the buyer or whom the order's line names."`
+	Seat           *TicketSeat `json:"seat" description:"The seat that it is for; null without seats."`
+	Reservation    *Booked     `json:"reservation" description:"The date that it is booked for; null of what is no reservation."`
+	Transferable   bool        `json:"transferable" description:"Whether it was sold as one that may be passed on."`
+	Refundable     bool        `json:"refundable" description:"Whether it was sold with a right to a refund, or the event was cancelled."`
+	RefundDeadline Time        `json:"refundDeadline" description:"Until when its money may be asked for; null: until it is used."`
+	FaceValue      string      `json:"faceValue" example:"22.50" description:"What was paid for it after the discount, without the checkout's fee."`
+	Currency       string      `json:"currency" example:"NGN" description:"The currency of its face value, by ISO 4217."`
+	CheckedInAt    Time        `json:"checkedInAt" description:"When a gate admitted it; null if none did."`
+	GateName       *string     `json:"gateName" example:"North" description:"The gate that admitted it; null if none did, or it has no name."`
+	IssuedAt       Time        `json:"issuedAt" description:"When it was made, as its order was completed."`
+}
+
+// Booked is when a ticket of a reservation admits.
+type Booked struct {
+	Date      string  `json:"date" example:"2031-06-21" description:"The date on which it admits, on the clocks of the event's place."`
+	SlotID    *string `json:"slotId" example:"slot_AAABXY_BJp" description:"The slot of that date, by its id; null of a whole date."`
+	Label     *string `json:"label" example:"Morning" description:"What the slot was called when it was booked; null of a whole date."`
+	StartTime Time    `json:"startTime" description:"When the slot begins; null of a whole date."`
+	EndTime   Time    `json:"endTime" description:"When the slot ends; null of a whole date."`
 }
 
 // TicketSeat is the seat that a ticket is for.
 type TicketSeat struct {
-	ID      string `json:"id"`
-	Label   string `json:"label"`
-	Section string `json:"section"`
-	Row     string `json:"row"`
+	ID      string `json:"id" example:"B-12" description:"The seat's id on the event's map."`
+	Label   string `json:"label" example:"B-12" description:"What the seat is called."`
+	Section string `json:"section" example:"Balcony" description:"The section that it is in."`
+	Row     string `json:"row" example:"B" description:"The row that it is in."`
 }
 
 // Payment is one attempt to pay.
 type Payment struct {
-	Reference string `json:"reference"`
-	Provider  string `json:"provider"`
-	Status    string `json:"status" enum:"pending,processing,succeeded,failed,expired,underpaid,cancelled,refunded"`
-	Amount    string `json:"amount"`
-	Received  string `json:"received"`
-	CreatedAt Time   `json:"createdAt"`
+	Reference string `json:"reference" example:"SG-2F9CX9JAZBD-DGS9Z-1" description:"Our name of the attempt, under which the provider knows it."`
+	Provider  string `json:"provider" example:"paystack" description:"Who takes the money: nowpayments, paystack or flutterwave."`
+	Status    string `json:"status" enum:"pending,processing,succeeded,failed,expired,underpaid,cancelled,refunded" example:"succeeded" description:"pending until the provider has seen money, processing while it is in flight; underpaid is less than was asked for, which goes back."`
+	Amount    string `json:"amount" example:"47.25" description:"What was asked for, as a decimal in the order's currency."`
+	Received  string `json:"received" example:"47.25" description:"What the provider has taken of it; 0.00 until it says so."`
+	CreatedAt Time   `json:"createdAt" description:"When the attempt was opened."`
+	Deposit
+}
+
+// Deposit is what coins a buyer is to send where. Amounts are decimals, in coins.
+type Deposit struct {
+	PayAddress   string            `json:"payAddress,omitzero" description:"Where the coins go. This and the next six are of attempts to pay with coins alone."`
+	PayAmount    string            `json:"payAmount,omitzero" example:"47.312204" description:"How many coins to send, as a decimal."`
+	PayCurrency  string            `json:"payCurrency,omitzero" example:"usdttrc20" description:"The coin, by its ticker."`
+	Network      string            `json:"network,omitzero" example:"trx" description:"The network that the coins must be sent on; on another they do not arrive."`
+	PayinExtraID route.Opt[string] `json:"payinExtraId,omitzero" description:"The memo or tag that must go with the coins; null without one."`
+	ValidUntil   Time              `json:"validUntil,omitzero" description:"Until when the rate holds, 20 minutes; pay again after it."`
+	Arrived      string            `json:"arrived,omitzero" example:"0" description:"How many coins have come so far, as a decimal."`
+}
+
+// Coin is a crypto currency to pay with.
+type Coin struct {
+	Ticker          string `json:"ticker" example:"usdttrc20" description:"What names the coin on its network: the payCurrency of an attempt to pay."`
+	Label           string `json:"label" example:"Tether USD (TRX)" description:"Its name for people, with the network where one has to tell."`
+	Symbol          string `json:"symbol" example:"USDT" description:"Its sign, without the network."`
+	Network         string `json:"network" example:"trx" description:"The network that it is sent on."`
+	LogoURL         string `json:"logoUrl" description:"Its picture, at the provider."`
+	RequiresExtraID bool   `json:"requiresExtraId" description:"Whether a memo or tag has to go with the coins."`
 }
 
 // Refund is money that goes back.
 type Refund struct {
-	ID           string   `json:"id"`
-	TicketID     *string  `json:"ticketId" description:"null when the money is not of one ticket"`
-	OrderID      string   `json:"orderId"`
-	Reference    string   `json:"reference" description:"of the payment"`
-	Amount       string   `json:"amount"`
-	Currency     string   `json:"currency"`
-	Reason       string   `json:"reason"`
-	Message      *string  `json:"message"`
-	EvidenceURLs []string `json:"evidenceUrls"`
-	Status       string   `json:"status" enum:"requested,approved,denied,processing,processed,failed,cancelled"`
-	DecisionNote *string  `json:"decisionNote"`
-	ProviderRef  *string  `json:"providerRef" description:"the provider's own number for the refund"`
-	RequestedAt  Time     `json:"requestedAt"`
-	DecidedAt    Time     `json:"decidedAt"`
-	ProcessedAt  Time     `json:"processedAt"`
+	ID           string   `json:"id" example:"00000000-0400-8a1b-9c2d-3e4f5a6b7c8d-r1" description:"The refund's id: its order's, -r and a number."`
+	TicketID     *string  `json:"ticketId" description:"The ticket whose money it is; null when it is not of exactly one."`
+	OrderID      string   `json:"orderId" example:"00000000-0400-8a1b-9c2d-3e4f5a6b7c8d" description:"The order whose money it is, by its UUID."`
+	Reference    string   `json:"reference" example:"SG-2F9CX9JAZBD-DGS9Z-1" description:"The payment that the money comes from, by its reference; empty until it is approved, and of what nobody paid here."`
+	Amount       string   `json:"amount" example:"22.50" description:"What goes back, as a decimal."`
+	Currency     string   `json:"currency" example:"NGN" description:"The amount's currency: the order's, or that in which the money came."`
+	Reason       string   `json:"reason" example:"I am ill and can't come." description:"Why, as whoever asked put it. Of money that goes back by itself: late, underpaid, overpaid, twice, cancelled, currency or deposit."`
+	Message      *string  `json:"message" description:"What else the buyer said; of coins that came to a used address, the provider's name of the deposit. Null without either."`
+	EvidenceURLs []string `json:"evidenceUrls" description:"Addresses of what the buyer shows as evidence; empty without any."`
+	Status       string   `json:"status" enum:"requested,approved,denied,processing,processed,failed,cancelled" example:"processed" description:"requested waits for the organization; approved and processing are on their way; processed has moved; failed is sent again by itself."`
+	DecisionNote *string  `json:"decisionNote" description:"What the organization said when it decided; null if nothing."`
+	ProviderRef  *string  `json:"providerRef" description:"The provider's own number of the refund; null until it has one."`
+	RequestedAt  Time     `json:"requestedAt" description:"When it was asked for, or the money was found to go back."`
+	DecidedAt    Time     `json:"decidedAt" description:"When the organization approved or denied it; null until then, and of money that goes back by itself."`
+	ProcessedAt  Time     `json:"processedAt" description:"When the money had moved; null until then."`
+	Manual       bool     `json:"manual,omitzero" description:"true: no provider sends the money. A person does, and says so by its complete."`
 }
 
-// PaymentStatus is an order's state of payment.
-type PaymentStatus struct {
-	OrderID  string    `json:"orderId"`
-	Status   string    `json:"status"`
-	Total    string    `json:"total"`
-	Currency string    `json:"currency"`
-	Payments []Payment `json:"payments"`
+// OrderPayments is an order's state of payment.
+type OrderPayments struct {
+	OrderID  string    `json:"orderId" example:"00000000-0400-8a1b-9c2d-3e4f5a6b7c8d" description:"The order's id, a UUID."`
+	Status   string    `json:"status" example:"completed" description:"The order's status, as in the order."`
+	Total    string    `json:"total" example:"47.25" description:"What the buyer pays, as a decimal."`
+	Currency string    `json:"currency" example:"NGN" description:"The total's currency, by ISO 4217."`
+	Payments []Payment `json:"payments" description:"All attempts to pay, the oldest first."`
 }
 
 // PayAt is where a buyer pays.
 type PayAt struct {
-	OrderID          string `json:"orderId"`
-	Provider         string `json:"provider"`
-	Reference        string `json:"reference"`
-	Status           string `json:"status"`
-	AuthorizationURL string `json:"authorizationUrl,omitzero"`
-	ExpiresAt        Time   `json:"expiresAt" description:"of the order, from now on"`
+	OrderID          string `json:"orderId" example:"00000000-0400-8a1b-9c2d-3e4f5a6b7c8d" description:"The order's id, a UUID."`
+	Provider         string `json:"provider" example:"paystack" description:"Who takes the money: nowpayments, paystack or flutterwave."`
+	Reference        string `json:"reference" example:"SG-2F9CX9JAZBD-DGS9Z-1" description:"Our name of the attempt, under which the provider knows it."`
+	Status           string `json:"status" example:"pending" description:"The attempt's status, as in the order's payments."`
+	AuthorizationURL string `json:"authorizationUrl,omitzero" example:"https://checkout.paystack.com/3ni8kdavz62431k" description:"The provider's page to send the payer to. Not for coins, which have an address."`
+	Deposit
+	ExpiresAt Time `json:"expiresAt" description:"Until when the order now holds what it takes, which the attempt may have moved."`
 }

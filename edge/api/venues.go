@@ -4,16 +4,16 @@ import "boxoffice/edge/venuemap"
 
 // ListVenues asks for the maps that an organization may seat its events by.
 type ListVenues struct {
-	OrgID  string `query:"orgId" maxLength:"40"`
-	Search string `query:"search" maxLength:"200" description:"what the name contains"`
-	Status string `query:"status" enum:"published,draft,all" default:"published" description:"published in some version, not yet, or either"`
+	OrgID  string `query:"orgId" maxLength:"40" description:"The number of the organization, if the caller acts for several."`
+	Search string `query:"search" maxLength:"200" description:"A part of the map's name, in either case."`
+	Status string `query:"status" enum:"published,draft,all" default:"published" description:"Maps that were published in some version, those that were not yet, or all."`
 	Page
 }
 
 // CreateVenue makes a map: the members of the document, at the top of the body.
 type CreateVenue struct {
-	QueryOrg string `query:"orgId" maxLength:"40"`
-	OrgID    string `json:"orgId" maxLength:"40"`
+	QueryOrg string `query:"orgId" maxLength:"40" description:"The number of the organization that gets the map, if the caller acts for several. It may stand in the body instead."`
+	OrgID    string `json:"orgId" maxLength:"40" description:"The number of the organization that gets the map, if the caller acts for several."`
 	venuemap.Document
 }
 
@@ -26,30 +26,30 @@ type UpdateVenue struct {
 // GetVenue asks for a map with its document.
 type GetVenue struct {
 	ID      string `path:"id" format:"id" maxLength:"128"`
-	Version int32  `query:"version" minimum:"1" maximum:"2147483647" description:"whose document; absent: the draft's"`
+	Version int32  `query:"version" minimum:"1" maximum:"2147483647" description:"The published version whose document is answered; the draft's without it."`
 }
 
 // Venue is a map without its document.
 type Venue struct {
-	ID             string         `json:"id" format:"uuid"`
-	OrganizationID *string        `json:"organizationId" description:"null: shared with everybody, and nobody's to change"`
-	Name           string         `json:"name"`
-	Seats          int            `json:"seats" description:"of the draft"`
-	Versions       []VenueVersion `json:"versions" description:"published ones, the newest first"`
-	CreatedAt      Time           `json:"createdAt"`
-	UpdatedAt      Time           `json:"updatedAt" description:"of the draft"`
+	ID             string         `json:"id" format:"uuid" description:"The map's UUID: what an event's seating names as its venueMapId."`
+	OrganizationID *string        `json:"organizationId" description:"The number of the organization that has it; null of a map that all may use and nobody may change."`
+	Name           string         `json:"name" description:"The map's name, as the draft has it."`
+	Seats          int            `json:"seats" description:"How many seats the draft has."`
+	Versions       []VenueVersion `json:"versions" description:"The published versions, the newest first; empty while there is none. There are at most 50."`
+	CreatedAt      Time           `json:"createdAt" description:"When the map was made."`
+	UpdatedAt      Time           `json:"updatedAt" description:"When the draft changed last."`
 }
 
 // VenueVersion is a published version of a map.
 type VenueVersion struct {
-	Version     int32 `json:"version" description:"1, 2, 3... in the map"`
-	Seats       int   `json:"seats"`
-	PublishedAt Time  `json:"publishedAt"`
+	Version     int32 `json:"version" description:"The version's number within its map, from 1."`
+	Seats       int   `json:"seats" description:"How many seats it has."`
+	PublishedAt Time  `json:"publishedAt" description:"When it was published."`
 }
 
 // VenueMap is a map with its document.
 type VenueMap struct {
 	Venue
-	Version  *int32             `json:"version" description:"whose document it is; null: the draft's"`
-	Document *venuemap.Document `json:"document"`
+	Version  *int32             `json:"version" description:"The version whose document this is; null if it is the draft's."`
+	Document *venuemap.Document `json:"document" description:"What the author wrote, whole. Send it back, changed, to replace the draft."`
 }

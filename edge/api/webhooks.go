@@ -8,46 +8,46 @@ import (
 
 // CreateWebhook makes an endpoint of an organization.
 type CreateWebhook struct {
-	QueryOrg string   `query:"orgId" maxLength:"40"`
-	OrgID    string   `json:"orgId" maxLength:"40" description:"of a user who belongs to several organizations"`
-	URL      string   `json:"url" required:"true" maxLength:"2048" example:"https://hooks.example.org/boxoffice" description:"https on port 443 of a public host; in ASCII"`
-	Events   []string `json:"events" required:"true" minItems:"1" maxItems:"64" maxLength:"40" example:"[\"order.completed\",\"ticket.created\"]" description:"types of the catalogue, or * alone for all"`
-	Name     string   `json:"name" maxLength:"120" example:"Bookkeeping"`
+	QueryOrg string   `query:"orgId" maxLength:"40" description:"The number of the organization, if the caller acts for several; it may stand in the body instead."`
+	OrgID    string   `json:"orgId" maxLength:"40" description:"The number of the organization that is told, if the caller acts for several."`
+	URL      string   `json:"url" required:"true" maxLength:"2048" example:"https://hooks.example.org/boxoffice" description:"The address to send to: https on port 443 of a public host, in ASCII."`
+	Events   []string `json:"events" required:"true" minItems:"1" maxItems:"64" maxLength:"40" example:"[\"order.completed\",\"ticket.created\"]" description:"The types to send, of GET /webhooks/catalog, or * alone for all of today and later."`
+	Name     string   `json:"name" maxLength:"120" example:"Bookkeeping" description:"What people call the endpoint."`
 }
 
 // ListWebhooks asks for an organization's endpoints.
 type ListWebhooks struct {
-	OrgID string `query:"orgId" maxLength:"40"`
+	OrgID string `query:"orgId" maxLength:"40" description:"The number of the organization, if the caller acts for several."`
 }
 
 // UpdateWebhook changes the fields that are sent.
 type UpdateWebhook struct {
 	ID     string              `path:"id" format:"id" maxLength:"128"`
-	URL    route.Opt[string]   `json:"url,omitzero" maxLength:"2048" nullable:"false" description:"https on port 443 of a public host; in ASCII"`
-	Events route.Opt[[]string] `json:"events,omitzero" minItems:"1" maxItems:"64" maxLength:"40" nullable:"false" description:"replaces them: types of the catalogue, or * alone for all"`
-	Name   route.Opt[string]   `json:"name,omitzero" maxLength:"120"`
-	Status route.Opt[string]   `json:"status,omitzero" enum:"active,disabled" nullable:"false" description:"a disabled endpoint is sent nothing, and what waited for it is cancelled; active begins anew with what happens from now on"`
+	URL    route.Opt[string]   `json:"url,omitzero" maxLength:"2048" nullable:"false" description:"The address to send to: https on port 443 of a public host, in ASCII."`
+	Events route.Opt[[]string] `json:"events,omitzero" minItems:"1" maxItems:"64" maxLength:"40" nullable:"false" description:"The types to send, instead of those before: of the catalogue, or * alone for all."`
+	Name   route.Opt[string]   `json:"name,omitzero" maxLength:"120" description:"What people call the endpoint; null clears it."`
+	Status route.Opt[string]   `json:"status,omitzero" enum:"active,disabled" nullable:"false" description:"disabled sends nothing and cancels what waits; active begins anew with what happens from then on."`
 }
 
 // Webhook is an endpoint.
 type Webhook struct {
-	ID             string    `json:"id" description:"numeric"`
-	OrganizationID string    `json:"organizationId" description:"numeric"`
-	URL            string    `json:"url"`
-	Events         []string  `json:"events" description:"types of the catalogue, or * alone"`
-	Name           *string   `json:"name"`
-	Status         string    `json:"status" enum:"active,disabled"`
-	DisabledReason *string   `json:"disabledReason" enum:"gone,exhausted" description:"why the service disabled it: it answered 410, or three deliveries in a row used up their attempts; null: it did not"`
-	SecretHint     string    `json:"secretHint" description:"the signing secret, masked"`
-	CreatedAt      time.Time `json:"createdAt"`
-	UpdatedAt      time.Time `json:"updatedAt"`
+	ID             string    `json:"id" description:"The endpoint's number."`
+	OrganizationID string    `json:"organizationId" description:"The number of the organization that is told."`
+	URL            string    `json:"url" example:"https://hooks.example.org/boxoffice" description:"The address that is sent to."`
+	Events         []string  `json:"events" example:"[\"order.completed\",\"ticket.created\"]" description:"The types that are sent, or * alone for all."`
+	Name           *string   `json:"name" description:"What people call it; null without a name."`
+	Status         string    `json:"status" enum:"active,disabled" description:"disabled is sent nothing until somebody sets it to active."`
+	DisabledReason *string   `json:"disabledReason" enum:"gone,exhausted" description:"Why the service disabled it: gone, it answered 410; exhausted, three deliveries in a row used up their attempts; null if it did not."`
+	SecretHint     string    `json:"secretHint" example:"whsec_3kQ9…" description:"The first letters of the signing secret, to tell which one it is."`
+	CreatedAt      time.Time `json:"createdAt" description:"When it was made."`
+	UpdatedAt      time.Time `json:"updatedAt" description:"When it was changed last."`
 }
 
 // WebhookSecret is an endpoint at the one moment at which its signing secret is
 // shown.
 type WebhookSecret struct {
 	Webhook
-	Secret string `json:"secret" description:"signs what is sent; it cannot be shown again"`
+	Secret string `json:"secret" description:"The key of the signatures, whsec_ included; no other answer shows it."`
 }
 
 // ListWebhookDeliveries asks for what an endpoint was and will be sent, the newest
@@ -60,18 +60,18 @@ type ListWebhookDeliveries struct {
 // WebhookDelivery is one event on its way to one endpoint, with what came of the
 // last attempt.
 type WebhookDelivery struct {
-	ID             string    `json:"id" description:"numeric; X-Service-Delivery of what is sent"`
-	WebhookID      string    `json:"webhookId"`
-	EventID        string    `json:"eventId" description:"the id in what is sent; a replay keeps it"`
-	EventType      string    `json:"eventType" description:"of the catalogue, or webhook.test"`
-	Status         string    `json:"status" enum:"pending,succeeded,failed,exhausted,cancelled" description:"pending: not sent yet; failed: will be sent again; exhausted: failed for the last time; cancelled: will not be sent"`
-	Attempts       int       `json:"attempts"`
-	RetryCount     int       `json:"retryCount" description:"attempts after the first"`
-	ResponseStatus *int      `json:"responseStatus" description:"HTTP; null: no answer"`
-	LatencyMS      *int      `json:"latencyMs"`
-	Error          *string   `json:"error" description:"what was wrong, with the beginning of the answer"`
-	ReplayOf       *string   `json:"replayOf" description:"the delivery that this one repeats"`
-	AttemptedAt    Time      `json:"attemptedAt"`
-	NextAttemptAt  Time      `json:"nextAttemptAt"`
-	CreatedAt      time.Time `json:"createdAt"`
+	ID             string    `json:"id" example:"4711" description:"The delivery's number, which is sent as X-Service-Delivery."`
+	WebhookID      string    `json:"webhookId" description:"The number of the endpoint."`
+	EventID        string    `json:"eventId" example:"evt_5t8w0n3x2q6k9m1j4h7g0f2d8s" description:"The id in what is sent; a replay has the same."`
+	EventType      string    `json:"eventType" example:"order.completed" description:"The type in the catalogue, or webhook.test."`
+	Status         string    `json:"status" enum:"pending,succeeded,failed,exhausted,cancelled" description:"pending waits for its first attempt, failed for the next; succeeded got 2xx; exhausted failed for the last time; cancelled will not be sent."`
+	Attempts       int       `json:"attempts" description:"How often it was tried, 12 times at most."`
+	RetryCount     int       `json:"retryCount" description:"How many of the attempts came after the first."`
+	ResponseStatus *int      `json:"responseStatus" example:"200" description:"The HTTP status that the endpoint answered last; null if it did not answer."`
+	LatencyMS      *int      `json:"latencyMs" example:"84" description:"How many milliseconds the last attempt took; null before the first."`
+	Error          *string   `json:"error" description:"What was wrong with the last attempt, with the beginning of the answer; null if nothing was."`
+	ReplayOf       *string   `json:"replayOf" description:"The number of the delivery that this one repeats; null if it is the first."`
+	AttemptedAt    Time      `json:"attemptedAt" description:"When the last attempt was made; null before the first."`
+	NextAttemptAt  Time      `json:"nextAttemptAt" description:"When it is tried again; null before the first attempt and when there is no further one."`
+	CreatedAt      time.Time `json:"createdAt" description:"When it was queued."`
 }

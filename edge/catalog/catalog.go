@@ -3,9 +3,13 @@
 package catalog
 
 import (
+	"log/slog"
+
 	"boxoffice/cluster"
 	"boxoffice/edge/live"
+	"boxoffice/persistence/courses"
 	"boxoffice/persistence/numbers"
+	"boxoffice/persistence/program"
 	"boxoffice/persistence/readmodel"
 	"boxoffice/persistence/venues"
 )
@@ -18,9 +22,13 @@ type Deps struct {
 	Pages   *live.Pages
 	Feed    *live.Feed
 	Venues  *venues.Store
+	Program *program.Store
+	Courses *courses.Store
 	Events  *numbers.Lease // numbers for new events
 	Types   *numbers.Lease // numbers for new ticket types
-	BaseURL string         // how people reach the service
+	Media   Media
+	BaseURL string // how people reach the service
+	Log     *slog.Logger
 }
 
 // Handlers answer the area's requests. They may be called by any goroutine.

@@ -3,9 +3,8 @@ package catalog
 import (
 	"cmp"
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/binary"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,11 +13,12 @@ import (
 
 	"boxoffice/cluster"
 	"boxoffice/edge/api"
+	"boxoffice/edge/live"
 	"boxoffice/edge/route"
 	"boxoffice/edge/view"
 	"boxoffice/engine"
+	"boxoffice/engine/calendar"
 	"boxoffice/engine/event"
-	"boxoffice/persistence/numbers"
 )
 
 const (
@@ -34,7 +34,10 @@ func (h *Handlers) createEvent(c *route.Call, in *api.CreateEvent) (*api.Event, 
 	if err != nil {
 		return nil, err
 	}
-	number, err := numberOf(c, h.Events, org)
+	if err := h.CheckFiles(c, org, in); err != nil {
+		return nil, err
+	}
+	number, err := live.NumberOf(c, h.Events, org)
 	if err != nil {
 		return nil, err
 	}
@@ -46,31 +49,83 @@ func (h *Handlers) createEvent(c *route.Call, in *api.CreateEvent) (*api.Event, 
 		VenueType: in.VenueType, Visibility: "public", Capacity: event.NoCapacity, Currency: "USD",
 		OrderWindow: defaultWindow.Milliseconds(),
 	}
-	issues := edit(&t, &in.EventFields)
+	issues := append(edit(&t, &in.EventFields), zoneIssues(&t, in.StartDate)...)
 	if in.StartDate.Before(c.Now) {
 		issues = append(issues, route.Issue{Path: "startDate", Code: route.IssueMinimum, Message: "must be in the future"})
 	}
-	if issues = append(issues, ruleIssues(&t)...); len(issues) > 0 {
+	conf, wrong, err := h.calendarOf(c, 0, &t, in.Reservation)
+	if err != nil {
+		return nil, err
+	}
+	if issues = slices.Concat(issues, ruleIssues(&t), wrong, newCourseIssues(&t, &in.CourseFields)); len(issues) > 0 {
 		return nil, route.Invalid(issues...)
+	}
+	taught, err := h.writeCourse(c, number, &t, &in.EventFields)
+	if err != nil {
+		return nil, err
 	}
 	r, err := cluster.AskFor[event.Record](c.Context, h.Node, engine.EventRef(number), event.Create{Details: t})
 	if err != nil {
 		return nil, err
 	}
+	booked, err := h.configure(c, number, conf)
+	if err != nil {
+		return nil, err
+	}
 	h.Known.Remember(number, r.Details)
 	h.Pages.Refresh(c.Context, number)
-	return view.Event(r), nil
+	v := view.Event(r)
+	v.Reservation = reservationView(booked, true)
+	showCourse(v, taught)
+	return v, nil
 }
 
-// numberOf is the number of what a request makes within parent. With an
-// Idempotency-Key it is the same on every attempt with the same body, so that one
-// that comes after its node has died finds what was made, and makes nothing more.
-func numberOf(c *route.Call, lease *numbers.Lease, parent int64) (int64, error) {
-	if c.IdempotencyKey == "" {
-		return lease.Next(c.Context)
+// zoneIssues says that the start of a course, which is everywhere at the same time, must be
+// in UTC, with a Z.
+func zoneIssues(t *event.Details, start time.Time) []route.Issue {
+	if t.Category != event.Course || start.Location() == time.UTC {
+		return nil
 	}
-	scope, body := c.Scope(), c.BodyHash()
-	return lease.ForCommand(c.Context, sha256.Sum256(binary.BigEndian.AppendUint64(append(scope[:], body[:]...), uint64(parent))))
+	return []route.Issue{{Path: "startDate", Code: route.IssueFormat, Message: "must be in UTC, with a trailing Z, for a course"}}
+}
+
+// getOwnEvent is an event whole, as its organization sees it: what its page tells, and
+// its ticket types with what they deliver, if the caller may read ticket types.
+func (h *Handlers) getOwnEvent(c *route.Call, in *api.ByID) (*api.Event, error) {
+	number, err := h.Known.FindOwn(c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	r, err := cluster.AskFor[event.Record](c.Context, h.Node, engine.EventRef(number), event.Get{})
+	if err != nil {
+		return nil, err
+	}
+	p, err := h.Pages.Event(c.Context, number)
+	if err != nil {
+		return nil, err
+	}
+	v := view.Event(r)
+	v.Schedule, v.Sections = sessionViews(p.Told.Sessions), sectionViews(p.Told.Sections)
+	if v.Page, err = pageOf(p.Told.Customization); err != nil {
+		return nil, err
+	}
+	if v.ProductType == event.ProductReservation {
+		booked, err := cluster.AskFor[calendar.Record](c.Context, h.Node, engine.CalendarRef(number), calendar.Get{})
+		if err != nil && !isRefused(err, engine.NotFound) {
+			return nil, err
+		}
+		v.Reservation = reservationView(booked, true)
+	}
+	if v.Category == event.Course {
+		taught, err := h.Courses.Read(c.Context, number)
+		if err != nil {
+			return nil, err
+		}
+		showCourse(v, taught)
+	}
+	g, _ := c.Principal.Grant(r.Details.Org) // FindOwn has checked that there is one
+	v.TicketTypes, err = h.typesView(c, p, g.Scopes&route.TicketsRead != 0)
+	return v, err
 }
 
 func (h *Handlers) updateEvent(c *route.Call, in *api.UpdateEvent) (*api.Event, error) {
@@ -84,6 +139,9 @@ func (h *Handlers) updateEvent(c *route.Call, in *api.UpdateEvent) (*api.Event, 
 		if err != nil {
 			return nil, err
 		}
+		if err := h.CheckFiles(c, r.Details.Org, in); err != nil {
+			return nil, err
+		}
 		t := *r.Details
 		in.Title.Into(&t.Title)
 		in.Category.Into(&t.Category)
@@ -91,23 +149,58 @@ func (h *Handlers) updateEvent(c *route.Call, in *api.UpdateEvent) (*api.Event, 
 		in.VenueType.Into(&t.VenueType)
 		issues := edit(&t, &in.EventFields)
 		if in.StartDate.Set {
+			issues = append(issues, zoneIssues(&t, in.StartDate.Value)...)
 			if t.StartAt = in.StartDate.Value.UnixMilli(); t.StartAt != r.Details.StartAt && in.StartDate.Value.Before(c.Now) {
 				issues = append(issues, route.Issue{Path: "startDate", Code: route.IssueMinimum, Message: "must be in the future"})
 			}
 		}
-		if issues = append(issues, ruleIssues(&t)...); len(issues) > 0 {
+		conf, wrong, err := h.calendarOf(c, number, &t, in.Reservation)
+		if err != nil {
+			return nil, err
+		}
+		if issues = slices.Concat(issues, ruleIssues(&t), wrong, notACourse(&t, &in.CourseFields)); len(issues) > 0 {
 			return nil, route.Invalid(issues...)
 		}
-		r, err = cluster.AskFor[event.Record](c.Context, h.Node, ref, event.Update{Details: t, Revision: r.Revision})
+		taught, err := h.writeCourse(c, number, &t, &in.EventFields)
+		if err != nil {
+			return nil, err
+		}
+		after, err := cluster.AskFor[event.Record](c.Context, h.Node, ref, event.Update{Details: t, Revision: r.Revision})
 		if err == nil {
-			h.Pages.Refresh(c.Context, number)
-			return view.Event(r), nil
+			v, err := h.updated(c, r, after, conf)
+			if err != nil {
+				return nil, err
+			}
+			showCourse(v, taught)
+			return v, nil
 		}
 		if !conflict(err) {
 			return nil, err
 		}
 	}
 	return nil, &engine.Refusal{Code: engine.Conflict}
+}
+
+// updated configures the calendar of an event that was updated, and tells the world if
+// that alone has changed.
+func (h *Handlers) updated(c *route.Call, before, after *event.Record, conf *calendar.Config) (*api.Event, error) {
+	v := view.Event(after)
+	if conf != nil {
+		was, err := cluster.AskFor[calendar.Record](c.Context, h.Node, engine.CalendarRef(after.Number), calendar.Get{})
+		if err != nil && !isRefused(err, engine.NotFound) {
+			return nil, err
+		}
+		booked, err := h.configure(c, after.Number, conf)
+		if err != nil {
+			return nil, err
+		}
+		v.Reservation = reservationView(booked, true)
+		if was != nil && was.Revision != booked.Revision && before.Revision == after.Revision {
+			return v, h.touch(c, after.Number)
+		}
+	}
+	h.Pages.Refresh(c.Context, after.Number)
+	return v, nil
 }
 
 // conflict says whether an edit lost to another and is to be made again.
@@ -150,6 +243,8 @@ func edit(t *event.Details, f *api.EventFields) []route.Issue {
 	f.Gallery.Into(&t.Gallery)
 	f.Currency.Into(&t.Currency)
 	f.AbsorbFees.Into(&t.AbsorbFees)
+	f.RotatingOnly.Into(&t.RotatingOnly)
+	f.OfflineDoorCodes.Into(&t.OfflineDoorCodes)
 	f.Entities.Into(&t.Entities)
 	if event.ProductType(t.Category) == event.ProductReservation {
 		t.Entities, t.EndAt = nil, 0 // it has no line-up, and is perpetual
@@ -280,6 +375,9 @@ func (h *Handlers) setEventStatus(c *route.Call, in *api.SetStatus) (*api.Event,
 func (h *Handlers) move(c *route.Call, id string, to event.Move) (*api.Event, error) {
 	number, err := h.Known.FindOwn(c, id)
 	if err != nil {
+		return nil, err
+	}
+	if err := h.checkCourse(c, number, to); err != nil {
 		return nil, err
 	}
 	r, err := cluster.AskFor[event.Record](c.Context, h.Node, engine.EventRef(number), to)

@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -18,28 +17,10 @@ import (
 	"boxoffice/engine"
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
-	"boxoffice/persistence/readmodel"
 )
 
-// eventNamed is the number of the event that a page's address names: by its
-// slug, or by its id or number. No slug looks like one of these.
-func (h *Handlers) eventNamed(c *route.Call, name string) (int64, error) {
-	_, isNumber := route.ReadNumber(name)
-	if _, err := engine.ParseID(name); isNumber || err == nil {
-		number, _, err := h.Known.ReadID(c.Context, name)
-		return number, err
-	}
-	return live.CachePage(c.Context, h.Pages, "slug/"+name, func() (int64, error) {
-		e, err := h.Read.EventBySlug(c.Context, name)
-		if err != nil {
-			return 0, live.NotFoundAs(err, engine.EventNotFound)
-		}
-		return e.Number, nil
-	})
-}
-
 func (h *Handlers) eventPage(c *route.Call, in *api.BySlug) (*api.Event, error) {
-	number, err := h.eventNamed(c, in.Slug)
+	number, err := h.Pages.FindNamed(c.Context, h.Known, in.Slug)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +31,22 @@ func (h *Handlers) eventPage(c *route.Call, in *api.BySlug) (*api.Event, error) 
 	if !live.Visible(c, &p.Event.Record) {
 		return nil, &engine.Refusal{Code: engine.EventNotFound}
 	}
-	v := h.publicEvent(p)
+	v, err := h.publicEvent(p)
+	if err != nil {
+		return nil, err
+	}
+	if v.ProductType == event.ProductReservation {
+		booked, err := h.Pages.Calendar(c.Context, h.Node, number)
+		if err != nil && !isRefused(err, engine.NotFound) {
+			return nil, err
+		}
+		v.Reservation = reservationView(booked, false)
+	}
+	if p.Course != nil {
+		showPublicCourse(v, p.Course)
+	}
+	price, total := lowestPrice(&p.Event)
+	v.LowestPrice, v.LowestPriceTotal = shown(price), shown(total)
 	if v.TicketTypes, err = h.typesView(c, p, false); err != nil {
 		return nil, err
 	}
@@ -58,10 +54,10 @@ func (h *Handlers) eventPage(c *route.Call, in *api.BySlug) (*api.Event, error) 
 }
 
 // publicEvent is an event as everybody sees it, without its ticket types.
-func (h *Handlers) publicEvent(p *live.Page) *api.Event {
+func (h *Handlers) publicEvent(p *live.Page) (*api.Event, error) {
 	t := p.Event.Details
 	v := view.Event(&p.Event.Record)
-	v.OrganizationID, v.Organizer, v.Velocity = "", &p.Org, nil
+	v.OrganizationID, v.Organizer, v.Velocity, v.RotatingOnly = "", h.organizerView(&p.Org), nil, nil
 	v.OnlineLink, v.OnlineLinkNote = api.Shown(h.hostedURL(t.OnlineLink)), api.Hidden{}
 	if v.ProductType == event.ProductDigital {
 		v.OnlineLink = api.Hidden{}
@@ -79,10 +75,41 @@ func (h *Handlers) publicEvent(p *live.Page) *api.Event {
 	v.Branding = publicBranding(t.Branding)
 	if v.ProductType == event.ProductReservation {
 		v.StartDate, v.EndDate = nil, nil
-		open := slices.Contains(event.Public, p.Event.Status) && event.Sellable(t.Category)
-		v.BookingOpen = &open
+		v.BookingOpen = new(bookingOpen(&p.Event.Record))
 	}
-	return v
+	v.Schedule, v.Sections = sessionViews(p.Told.Sessions), sectionViews(p.Told.Sections)
+	for i := range v.Schedule {
+		v.Schedule[i].SpeakerAvatar = h.hostedLink(v.Schedule[i].SpeakerAvatar)
+	}
+	page, err := pageOf(p.Told.Customization)
+	if err != nil {
+		return nil, fmt.Errorf("page of event %d: %w", p.Event.Number, err)
+	}
+	v.Page, page.SEOImage = page, h.hostedLink(page.SEOImage)
+	return v, nil
+}
+
+// shown is a text of an event's page, or null.
+func shown(s *string) api.Hidden {
+	if s == nil {
+		return api.Shown("")
+	}
+	return api.Shown(*s)
+}
+
+// organizerView is an organization as an event's page shows it.
+func (h *Handlers) organizerView(o *api.Organizer) *api.Organizer {
+	v := *o // the page is shared
+	v.LogoURL = h.hostedLink(v.LogoURL)
+	return &v
+}
+
+// hostedLink is hostedURL of a link that may be missing.
+func (h *Handlers) hostedLink(link *string) *string {
+	if link == nil {
+		return nil
+	}
+	return new(h.hostedURL(*link))
 }
 
 // hostedURL is where the public finds a file: one that the service hosts is
@@ -109,105 +136,6 @@ func publicBranding(b []byte) api.JSON {
 		return api.JSON("{}")
 	}
 	return out
-}
-
-// cardBytes is what a card counts for in the cache, roughly.
-const cardBytes = 1 << 10
-
-func (h *Handlers) discoverEvents(c *route.Call, in *api.Discover) (*api.List[api.Card], error) {
-	q := readmodel.Discovery{Filter: filterOf(&in.EventFilter), Now: c.Now.UnixMilli(), Limit: in.Limit + 1}
-	if !in.DateFrom.IsZero() {
-		q.From = in.DateFrom.UnixMilli()
-	}
-	if !in.DateTo.IsZero() {
-		q.To = in.DateTo.UnixMilli()
-	}
-	after, err := route.ReadCursor(in.Cursor, route.LastMoment, math.MaxInt64)
-	if err != nil {
-		return nil, err
-	}
-	if after != nil {
-		q.After = readmodel.Start{At: after[0], Number: after[1]}
-	}
-	key := fmt.Sprintf("discover/%d/%q", in.Limit, []string{
-		q.Query, q.Category, q.ProductType, strconv.FormatBool(q.Course), q.City, q.Country, q.Venue,
-		strconv.FormatInt(q.From, 10), strconv.FormatInt(q.To, 10), in.Cursor,
-	})
-	size := int64(in.Limit+1) * cardBytes
-	return live.CacheSearch(c.Context, h.Pages, size, key, func() (*api.List[api.Card], error) {
-		return h.discover(c.Context, q, in.Limit)
-	})
-}
-
-// discover makes a page of discovery with at most limit cards. It is shared by
-// callers: nobody changes it.
-func (h *Handlers) discover(ctx context.Context, q readmodel.Discovery, limit int) (*api.List[api.Card], error) {
-	events, err := h.Read.DiscoverEvents(ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	out := &api.List[api.Card]{Items: make([]api.Card, 0, limit)}
-	for i := range events[:min(len(events), limit)] {
-		out.Items = append(out.Items, h.card(&events[i]))
-	}
-	if len(events) > limit {
-		last := readmodel.StartOf(&events[limit-1])
-		out.NextCursor = route.CursorOf(last.At, last.Number)
-	}
-	return out, nil
-}
-
-func (h *Handlers) listOwnEvents(c *route.Call, in *api.ListOwn) (*api.List[*api.Event], error) {
-	org, err := route.FindOrganization(c, in.OrgID)
-	if err != nil {
-		return nil, err
-	}
-	before, err := route.ReadCursor(in.Cursor, math.MaxInt64)
-	if err != nil {
-		return nil, err
-	}
-	var below int64
-	if before != nil {
-		below = before[0]
-	}
-	events, err := h.Read.OrganizerEvents(c.Context, org, filterOf(&in.EventFilter), below, in.Limit+1)
-	if err != nil {
-		return nil, err
-	}
-	out := &api.List[*api.Event]{Items: make([]*api.Event, 0, in.Limit)}
-	for i := range events[:min(len(events), in.Limit)] {
-		out.Items = append(out.Items, view.Event(&events[i].Record))
-	}
-	if len(events) > in.Limit {
-		out.NextCursor = route.CursorOf(events[in.Limit-1].Number)
-	}
-	return out, nil
-}
-
-func filterOf(f *api.EventFilter) readmodel.Filter {
-	return readmodel.Filter{
-		Query: f.Q, Category: f.Category, ProductType: f.ProductType, Course: f.Course,
-		City: f.City, Country: f.Country, Venue: f.Venue,
-	}
-}
-
-// card is an event as discovery shows it.
-func (h *Handlers) card(e *readmodel.Event) api.Card {
-	t := e.Details
-	v := api.Card{
-		ID: t.PublicID.String(), Slug: t.Slug, Title: t.Title, ShortDesc: view.Optional(t.ShortDesc), Category: t.Category,
-		ProductType: event.ProductType(t.Category), Status: e.Status, StartDate: api.At(t.StartAt), EndDate: api.At(t.EndAt),
-		Timezone: t.Timezone, VenueName: view.Optional(t.VenueName), VenueCity: view.Optional(t.VenueCity),
-		Country: view.Optional(t.VenueCountry), CoverImage: view.Optional(h.hostedURL(t.CoverImage)), Currency: t.Currency,
-	}
-	if v.ProductType == event.ProductReservation {
-		v.StartDate, v.EndDate = nil, nil
-	}
-	if e.From != readmodel.NoPrice {
-		price := view.Decimal(e.From)
-		v.LowestPrice = &price
-	}
-	return v
 }
 
 func (h *Handlers) listTicketTypes(c *route.Call, in *api.ByID) (*api.TicketTypes, error) {

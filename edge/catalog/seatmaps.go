@@ -2,6 +2,8 @@ package catalog
 
 import (
 	"context"
+	"crypto/sha256"
+	"fmt"
 	"strconv"
 
 	"github.com/go-json-experiment/json"
@@ -36,7 +38,7 @@ func (h *Handlers) publicSeats(c *route.Call, id string) (int64, *readmodel.Seat
 	return number, m, err
 }
 
-func (h *Handlers) seatMap(c *route.Call, in *api.SeatsByEvent) (*api.SeatMap, error) {
+func (h *Handlers) seatMap(c *route.Call, in *api.ReadSeatMap) (*api.SeatMap, error) {
 	number, m, err := h.publicSeats(c, in.EventID)
 	if err != nil {
 		return nil, err
@@ -45,11 +47,40 @@ func (h *Handlers) seatMap(c *route.Call, in *api.SeatsByEvent) (*api.SeatMap, e
 	if layout == nil {
 		return nil, &engine.Refusal{Code: engine.NoSeating}
 	}
-	return h.seatMapView(c.Context, number, layout, types)
+	v, err := h.pricedMap(c.Context, number, layout, types)
+	if err != nil || in.Live {
+		return v, err
+	}
+	// A map of 20,000 seats is encoded once for each set of prices, not for each shopper.
+	prices, err := json.Marshal(v.Sections, route.Encoding)
+	if err != nil {
+		return nil, err
+	}
+	key := fmt.Sprintf("seatmap/%s/%d/%x", v.VenueMapID, v.Version, sha256.Sum256(prices))
+	return live.KeepPage(c.Context, h.Pages, int64(layout.Len()*seatBytes), key, func() (*api.SeatMap, error) {
+		if err := h.drawSeats(c.Context, v, layout); err != nil {
+			return nil, err
+		}
+		v.Text, err = json.Marshal(v, route.Encoding)
+		v.Seats, v.Elements = nil, nil // Text has them
+		return v, err
+	})
 }
+
+// seatBytes is what a seat of an encoded map counts for in the cache.
+const seatBytes = 100
 
 // seatMapView is a map to draw, with the prices of its sections.
 func (h *Handlers) seatMapView(ctx context.Context, number int64, l *seatmap.Layout, types []int64) (*api.SeatMap, error) {
+	v, err := h.pricedMap(ctx, number, l, types)
+	if err != nil {
+		return nil, err
+	}
+	return v, h.drawSeats(ctx, v, l)
+}
+
+// pricedMap is a map with the prices of its sections, and nothing to draw yet.
+func (h *Handlers) pricedMap(ctx context.Context, number int64, l *seatmap.Layout, types []int64) (*api.SeatMap, error) {
 	p, err := h.Pages.Event(ctx, number)
 	if err != nil {
 		return nil, err
@@ -58,10 +89,11 @@ func (h *Handlers) seatMapView(ctx context.Context, number int64, l *seatmap.Lay
 	for i := range p.Types {
 		prices[p.Types[i].Ref.ID] = &p.Types[i].Details
 	}
+	id := uuid.UUID(l.Map).String()
 	v := &api.SeatMap{
-		VenueMapID: uuid.UUID(l.Map).String(), Version: l.Version,
+		VenueMapID: id, Version: l.Version, DrawingURL: fmt.Sprintf("/api/v1/public/venue-maps/%s/%d/drawing", id, l.Version),
 		Canvas: api.Canvas{Width: l.Width, Height: l.Height}, Focus: l.Focus[:],
-		Sections: make([]api.SeatSection, len(l.Sections)), Seats: make([]api.Seat, l.Len()),
+		Sections: make([]api.SeatSection, len(l.Sections)), Seats: []api.Seat{}, Elements: []jsontext.Value{},
 	}
 	for i, s := range l.Sections {
 		v.Sections[i] = api.SeatSection{ID: s.ID, Name: s.Name}
@@ -70,6 +102,12 @@ func (h *Handlers) seatMapView(ctx context.Context, number int64, l *seatmap.Lay
 			v.Sections[i].TicketTypeID, v.Sections[i].Price, v.Sections[i].Currency = &id, &price, &t.Currency
 		}
 	}
+	return v, nil
+}
+
+// drawSeats adds what is drawn of a map.
+func (h *Handlers) drawSeats(ctx context.Context, v *api.SeatMap, l *seatmap.Layout) (err error) {
+	v.Seats = make([]api.Seat, l.Len())
 	for i := range v.Seats {
 		row := &l.Rows[l.SeatRow[i]]
 		v.Seats[i] = api.Seat{
@@ -78,7 +116,7 @@ func (h *Handlers) seatMapView(ctx context.Context, number int64, l *seatmap.Lay
 		}
 	}
 	v.Elements, err = h.seatElements(ctx, l)
-	return v, err
+	return err
 }
 
 var seatKinds = [...]string{seatmap.Standard: "standard", seatmap.Wheelchair: "wheelchair", seatmap.Companion: "companion"}
@@ -91,12 +129,17 @@ func (h *Handlers) seatElements(ctx context.Context, l *seatmap.Layout) ([]jsont
 		if err != nil {
 			return nil, err
 		}
-		elements := []jsontext.Value{}
-		if len(text) > 0 {
-			err = json.Unmarshal(text, &elements)
-		}
-		return elements, err
+		return readElements(text)
 	})
+}
+
+// readElements reads the elements of a map as they are stored.
+func readElements(text []byte) ([]jsontext.Value, error) {
+	elements := []jsontext.Value{}
+	if len(text) == 0 {
+		return elements, nil
+	}
+	return elements, json.Unmarshal(text, &elements)
 }
 
 func (h *Handlers) seatStates(c *route.Call, in *api.SeatsByEvent) (*api.SeatStates, error) {
@@ -119,7 +162,7 @@ func (h *Handlers) seatStates(c *route.Call, in *api.SeatsByEvent) (*api.SeatSta
 }
 
 // liveSeats streams an event's seats.
-func (h *Handlers) liveSeats(c *route.Call, in *api.SeatsByEvent) (sse.Topic, error) {
+func (h *Handlers) liveSeats(c *route.Call, in *api.WatchSeats) (sse.Topic, error) {
 	number, m, err := h.publicSeats(c, in.EventID)
 	if err != nil {
 		return sse.Topic{}, err
@@ -127,20 +170,27 @@ func (h *Handlers) liveSeats(c *route.Call, in *api.SeatsByEvent) (sse.Topic, er
 	if layout, _ := m.Layout(); layout == nil {
 		return sse.Topic{}, &engine.Refusal{Code: engine.NoSeating}
 	}
+	name, snapshot := "seats/", appendStates
+	if in.Packed {
+		name, snapshot = "packed-seats/", appendPacked
+	}
 	return sse.Topic{
-		Name: "seats/" + strconv.FormatInt(number, 10),
+		Name: name + strconv.FormatInt(number, 10),
 		Open: func(ctx context.Context, changed func()) (sse.Source, error) {
 			m, err := h.Feed.Seats(ctx, number) // known anew, if it was forgotten meanwhile
 			if err != nil {
 				return nil, err
 			}
-			return &seatSource{m.Watch(changed)}, nil
+			return &seatSource{m.Watch(changed), snapshot}, nil
 		},
 	}, nil
 }
 
 // seatSource is a seat map as a stream shows it.
-type seatSource struct{ *readmodel.Watcher }
+type seatSource struct {
+	*readmodel.Watcher
+	appendSnapshot func([]byte, *readmodel.SeatView) []byte
+}
 
 // Close ends watching.
 func (s *seatSource) Close() { s.Watcher.Close() }
@@ -150,7 +200,7 @@ func (s *seatSource) Close() { s.Watcher.Close() }
 func (s *seatSource) Take(whole bool) (update, snapshot []sse.Event) {
 	changes, layout, view, another := s.Watcher.Take(whole)
 	if view != nil {
-		snapshot = []sse.Event{{Name: "snapshot", Data: appendStates(nil, view)}}
+		snapshot = []sse.Event{{Name: "snapshot", Data: s.appendSnapshot(nil, view)}}
 	}
 	if another {
 		return snapshot, snapshot // those who watch see the other map as well
@@ -187,6 +237,19 @@ func appendSeat(b []byte, id string) []byte {
 		b = append(b, ',')
 	}
 	return append(append(append(b, '"'), id...), '"')
+}
+
+// appendPacked adds the JSON of a snapshot that is packed.
+func appendPacked(b []byte, v *readmodel.SeatView) []byte {
+	p := api.PackedSeats{States: make([]byte, (len(v.States)+3)/4)}
+	if v.Layout != nil {
+		p.VenueMapID, p.Version = uuid.UUID(v.Layout.Map).String(), v.Layout.Version
+	}
+	for seat, state := range v.States {
+		p.States[seat/4] |= byte(state) << (seat % 4 * 2)
+	}
+	text, _ := json.Marshal(p, route.Encoding) // there is nothing in it that JSON does not have
+	return append(b, text...)
 }
 
 // appendStates adds the snapshot's JSON: what is not available, by state.

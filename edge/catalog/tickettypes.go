@@ -7,6 +7,7 @@ import (
 
 	"boxoffice/cluster"
 	"boxoffice/edge/api"
+	"boxoffice/edge/live"
 	"boxoffice/edge/route"
 	"boxoffice/edge/view"
 	"boxoffice/engine"
@@ -32,6 +33,9 @@ func (h *Handlers) createTicketType(c *route.Call, in *api.CreateTicketType) (*a
 	if event.Ended(e.Status) {
 		return nil, engine.Refuse(engine.InvalidTransition, event.Transition{From: e.Status, To: e.Status, Allowed: []string{}})
 	}
+	if err := h.CheckFiles(c, e.Details.Org, in); err != nil {
+		return nil, err
+	}
 	t := inventory.Details{
 		Name: in.Name, Type: in.Type, SaleStart: in.SaleStart.UnixMilli(), SaleEnd: in.SaleEnd.UnixMilli(),
 		Currency: e.Details.Currency, Quantity: inventory.Unlimited, MaxPerOrder: defaultCap, MaxPerCustomer: defaultCap,
@@ -45,11 +49,14 @@ func (h *Handlers) createTicketType(c *route.Call, in *api.CreateTicketType) (*a
 		return nil, err
 	}
 	t.SeatsOnly = m.Attached && m.Mode == seatmap.Reserved
-	id, err := numberOf(c, h.Types, number)
+	id, err := live.NumberOf(c, h.Types, number)
 	if err != nil {
 		return nil, err
 	}
 	ref := engine.InventoryRef(number, id)
+	if err := h.claimSection(c, number, in.SectionID, id); err != nil {
+		return nil, err
+	}
 	if _, err := cluster.AskFor[event.Record](c.Context, h.Node, engine.EventRef(number), keeper.Offer{Keeper: ref}); err != nil { // there is no place for one more
 		return nil, err
 	}
@@ -57,6 +64,7 @@ func (h *Handlers) createTicketType(c *route.Call, in *api.CreateTicketType) (*a
 	if err != nil {
 		return nil, err
 	}
+	h.settleSection(c, in.SectionID, id)
 	// The type tells its event by itself; telling it here too lets the caller
 	// publish the event with the next request.
 	if _, err := cluster.AskFor[event.Record](c.Context, h.Node, engine.EventRef(number), r.Offer()); err != nil {
@@ -79,6 +87,12 @@ func (h *Handlers) updateTicketType(c *route.Call, in *api.UpdateTicketType) (*a
 	if err != nil {
 		return nil, err
 	}
+	if err := h.CheckFiles(c, e.Details.Org, in); err != nil {
+		return nil, err
+	}
+	if err := h.claimSection(c, number, in.SectionID, ref.ID); err != nil {
+		return nil, err
+	}
 	r, err := h.changeType(c, ref, func(t *inventory.Details) error {
 		in.Name.Into(&t.Name)
 		in.Type.Into(&t.Type)
@@ -90,6 +104,7 @@ func (h *Handlers) updateTicketType(c *route.Call, in *api.UpdateTicketType) (*a
 	if err != nil {
 		return nil, belowSold(err)
 	}
+	h.settleSection(c, in.SectionID, ref.ID)
 	h.Pages.Refresh(c.Context, number)
 	return view.TicketType(r, e.Details, true), nil
 }
@@ -221,6 +236,7 @@ func takeTypeFields(t *inventory.Details, f *api.TicketTypeFields) {
 	f.Description.Into(&t.Description)
 	f.AccessURL.Into(&t.AccessURL)
 	f.AccessNote.Into(&t.AccessNote)
+	f.SectionID.Into(&t.SectionID)
 	f.SortOrder.Into(&t.SortOrder)
 	if f.Status.Set {
 		t.Hidden = f.Status.Value == "hidden"

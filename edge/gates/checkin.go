@@ -3,7 +3,9 @@ package gates
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"math"
+	"time"
 
 	"boxoffice/cluster"
 	"boxoffice/edge/api"
@@ -23,29 +25,44 @@ func (h *Handlers) scanTicket(c *route.Call, in *api.ScanTicket) (*api.ScanResul
 	if err != nil {
 		return nil, err
 	}
-	codes := h.Secrets.Event(number)
-	cmd := event.Scan{Gate: in.GateName, Device: in.DeviceID, Method: in.Method, Request: live.RequestOf(c, h.Secrets)}
-	serial, verdict := codes.Scan(in.QRData, c.Now)
-	switch verdict {
-	case secrets.Genuine:
-		cmd.Ticket = serial
-	case secrets.Stale:
-		cmd.Ticket, cmd.Denied = serial, event.ScanExpired
-	case secrets.Foreign:
+	return h.admit(c, number, shown{in.QRData, h.Secrets.Event(number).Scan(in.QRData, c.Now), in.LimitDevice()},
+		event.Scan{Gate: in.GateName, Device: in.DeviceID, Method: in.Method})
+}
+
+// checkInManually is a scan of a code that a person typed.
+func (h *Handlers) checkInManually(c *route.Call, in *api.ManualCheckIn) (*api.ScanResult, error) {
+	number, err := h.Known.FindOwn(c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return h.admit(c, number, shown{in.TicketCode, h.Secrets.Event(number).Typed(in.TicketCode), in.LimitDevice()},
+		event.Scan{Gate: in.GateName, Device: in.DeviceID, Method: "manual"})
+}
+
+// shown is a code as it was shown to a gate, and what it says by itself.
+type shown struct {
+	text   string
+	says   secrets.Scanned
+	device string // whose wrong door codes count
+}
+
+// admit has the event judge the ticket of a code.
+func (h *Handlers) admit(c *route.Call, number int64, code shown, cmd event.Scan) (*api.ScanResult, error) {
+	cmd.Request = live.RequestOf(c, h.Secrets)
+	cmd.Ticket, cmd.Version, cmd.Printed = code.says.Serial, code.says.Version, code.says.Printed
+	if code.says.Verdict == secrets.Stale {
+		cmd.Denied = event.ScanExpired
 	}
 	if c.IdempotencyKey != "" {
 		sum := sha256.Sum256([]byte(c.IdempotencyKey))
 		cmd.Key = binary.BigEndian.Uint64(sum[:8])
 	}
-	right, err := h.guess(c, in)
+	right, err := h.guess(c, code.text, code.device)
 	if err != nil {
 		return nil, err
 	}
-	if verdict == secrets.Foreign {
-		journaled := h.guessCount(limit.RuleForeign, limit.CredentialName(&c.Principal))
-		if !h.guesses.Take(journaled.subject, journaled.perMinute, c.Now).Allowed {
-			return foreignScan(), nil
-		}
+	if code.says.Verdict == secrets.Foreign && !h.journals(c) {
+		return foreignScan(), nil
 	}
 	r, err := cluster.AskFor[event.ScanReply](c.Context, h.Node, engine.EventRef(number), cmd)
 	if err != nil || r.Status != event.ScanWrongEvent {
@@ -60,12 +77,46 @@ func (h *Handlers) scanTicket(c *route.Call, in *api.ScanTicket) (*api.ScanResul
 		IDCheck: r.IDCheck, CheckedInAt: api.At(r.At),
 	}
 	if r.Status == event.ScanSuccess {
-		code := codes.Code(r.Ticket, secrets.Version)
+		code := h.Secrets.Event(number).Code(r.Ticket, max(r.Version, secrets.Version))
 		v.TicketCode = &code
 	} else {
 		v.FirstGate = view.Optional(r.Gate)
 	}
 	return v, nil
+}
+
+// journals counts a code that is no ticket of the event, and says whether the event is
+// still told of those that its credential sends.
+func (h *Handlers) journals(c *route.Call) bool {
+	journaled := h.guessCount(limit.RuleForeign, limit.CredentialName(&c.Principal))
+	return h.guesses.Take(journaled.subject, journaled.perMinute, c.Now).Allowed
+}
+
+// undoCheckIn takes an admission back. A wrong door code counts as a scanned one does.
+func (h *Handlers) undoCheckIn(c *route.Call, in *api.UndoCheckIn) (*api.CheckInUndone, error) {
+	number, err := h.Known.FindOwn(c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	codes := h.Secrets.Event(number)
+	says := codes.Typed(in.TicketCode)
+	right, err := h.guess(c, in.TicketCode, "")
+	if err != nil {
+		return nil, err
+	}
+	if says.Verdict == secrets.Foreign {
+		return nil, engine.Refuse(engine.TicketNotFound, nil)
+	}
+	r, err := cluster.AskFor[event.ScanReply](c.Context, h.Node, engine.EventRef(number), event.UndoScan{Ticket: says.Serial, Version: says.Version})
+	if refusal := (*engine.Refusal)(nil); !errors.As(err, &refusal) || refusal.Code != engine.TicketNotFound {
+		right()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &api.CheckInUndone{
+		TicketCode: codes.Code(says.Serial, says.Version), Status: "issued", HolderName: view.Optional(r.Holder),
+	}, nil
 }
 
 // foreignScan is the answer to a code that is no ticket of the event when its
@@ -76,29 +127,16 @@ func foreignScan() *api.ScanResult {
 }
 
 // guess counts a door code as a wrong one unless it is taken back. Codes beyond a limit
-// are not looked at. A device is what the caller says it is, so the credential and the
-// network count as well.
-func (h *Handlers) guess(c *route.Call, in *api.ScanTicket) (right func(), err error) {
-	if !secrets.IsShort(in.QRData) {
+// are not looked at.
+func (h *Handlers) guess(c *route.Call, code, device string) (right func(), err error) {
+	if !secrets.IsShort(code) {
 		return func() {}, nil
 	}
-	counts := [...]guessCount{
-		h.guessCount(limit.RuleDeviceCodes, limit.DeviceName(&c.Principal, in.LimitDevice())),
-		h.guessCount(limit.RuleCodes, limit.CredentialName(&c.Principal)),
-		h.guessCount(limit.RuleNetCodes, route.Network(c.Client).String()),
+	counts := h.guessCounts(c, device)
+	if err := h.takeGuess(c, counts); err != nil {
+		return nil, err
 	}
-	giveBack := func(some []guessCount) {
-		for _, one := range some {
-			h.guesses.Return(one.subject, one.perMinute, c.Now)
-		}
-	}
-	for i, one := range counts {
-		if v := h.guesses.Take(one.subject, one.perMinute, c.Now); !v.Allowed {
-			giveBack(counts[:i]) // nobody looks at this code
-			return nil, limit.Refuse(v)
-		}
-	}
-	return func() { giveBack(counts[:]) }, nil
+	return func() { h.giveBack(c, counts) }, nil
 }
 
 // guessCount is a count of wrong codes: whose, and how many are allowed in a minute.
@@ -111,6 +149,26 @@ func (h *Handlers) guessCount(r limit.RateRule, name string) guessCount {
 	return guessCount{h.guesses.Of(r.Name, name), limit.Scale(r.PerMinute, h.LimitsScale)}
 }
 
+// oneGate answers for a gate. Names are what devices say: one that no scan has named yet
+// may be named by the next.
+func (h *Handlers) oneGate(c *route.Call, in *api.OneGate) (*api.GateCount, error) {
+	number, err := h.Known.FindOwn(c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	s, err := cluster.AskFor[event.Stats](c.Context, h.Node, engine.EventRef(number), event.GateStats{})
+	if err != nil {
+		return nil, err
+	}
+	v := &api.GateCount{Gate: in.Gate}
+	for _, g := range s.Gates {
+		if g.Name == in.Gate {
+			v.Scanned, v.Admitted, v.Denied = g.Scanned, g.Admitted, g.Denied
+		}
+	}
+	return v, nil
+}
+
 func (h *Handlers) gateStats(c *route.Call, in *api.ByID) (*api.GateStats, error) {
 	number, err := h.Known.FindOwn(c, in.ID)
 	if err != nil {
@@ -120,6 +178,11 @@ func (h *Handlers) gateStats(c *route.Call, in *api.ByID) (*api.GateStats, error
 	if err != nil {
 		return nil, err
 	}
+	return h.statsView(number, s, c.Now), nil
+}
+
+// statsView shows the counters as they are at a moment.
+func (h *Handlers) statsView(number int64, s *event.Stats, now time.Time) *api.GateStats {
 	v := &api.GateStats{
 		EventID: h.Known.PublicID(number), TicketsIssued: s.Issued, CheckedIn: s.Admitted, Scanned: s.Scanned, Denied: s.Denied,
 		Remaining: max(0, s.Issued-s.Admitted), Gates: make([]api.GateCount, len(s.Gates)),
@@ -131,7 +194,7 @@ func (h *Handlers) gateStats(c *route.Call, in *api.ByID) (*api.GateStats, error
 	if whole > 0 {
 		v.CapacityPercent = math.Round(float64(s.Admitted)*10_000/float64(whole)) / 100
 	}
-	last := c.Now.Unix()/60 - 1
+	last := now.Unix()/60 - 1
 	for _, m := range s.PerMin {
 		if m.Minute == last {
 			v.EntryRate = m.Count
@@ -140,5 +203,5 @@ func (h *Handlers) gateStats(c *route.Call, in *api.ByID) (*api.GateStats, error
 	for i, g := range s.Gates {
 		v.Gates[i] = api.GateCount{Gate: g.Name, Scanned: g.Scanned, Admitted: g.Admitted, Denied: g.Denied}
 	}
-	return v, nil
+	return v
 }

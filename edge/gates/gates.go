@@ -6,6 +6,7 @@ import (
 	"boxoffice/edge/limit"
 	"boxoffice/edge/live"
 	"boxoffice/edge/secrets"
+	"boxoffice/persistence/livetokens"
 )
 
 // Deps is what the handlers work with.
@@ -13,6 +14,7 @@ type Deps struct {
 	Node        *cluster.Node
 	Known       *live.Events
 	Secrets     *secrets.Master
+	LiveTokens  *livetokens.Store
 	LimitsScale float64 // multiplies how many wrong door codes may be sent
 }
 
@@ -20,6 +22,7 @@ type Deps struct {
 type Handlers struct {
 	Deps
 	guesses *limit.Table // of door codes
+	rosters rosters
 }
 
 // guessMegabytes is the memory of the counts of wrong door codes.

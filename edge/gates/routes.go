@@ -1,6 +1,8 @@
 package gates
 
 import (
+	"time"
+
 	"boxoffice/edge/route"
 	"boxoffice/engine"
 )
@@ -13,8 +15,99 @@ const own = route.Member | route.Key
 
 // Routes are the area's rows.
 func (h *Handlers) Routes() []route.Op {
-	return []route.Op{
-		{Method: "POST", Path: "/api/v1/checkin/scan", ID: "scanTicket", Tag: "Check-in", Summary: "Scan a ticket at a gate", Auth: own, Scope: route.CheckinWrite, Tier: route.TierCheckin, Idempotency: route.ByActor, Status: 200, Errors: codes{engine.EventNotFound}, Handler: route.Handle(h.scanTicket)},
-		{Method: "GET", Path: "/api/v1/checkin/event/{id}/stats", ID: "getGateStats", Tag: "Check-in", Summary: "Read the gates' counters", Auth: own, Scope: route.CheckinWrite, Tier: route.TierCheckin, Status: 200, Errors: codes{engine.EventNotFound}, Handler: route.Handle(h.gateStats)},
-	}
+	return route.Table(
+		route.Group{
+			Prefix: "/api/v1/checkin",
+			Tag:    "Check-in",
+			Auth:   own,
+			Read:   route.CheckinWrite,
+			Write:  route.CheckinWrite,
+			Tier:   route.TierCheckin,
+			Errors: codes{engine.EventNotFound},
+			Rows: []route.Op{
+				{
+					Method:      "POST",
+					Path:        "/scan",
+					ID:          "scanTicket",
+					Summary:     "Scan a ticket at a gate",
+					Description: "A gate sends each code that it reads, and lets the person in on success alone. The answer is 200 whatever the verdict is, and the first success of a ticket is its admission, for all gates.",
+					Idempotency: route.ByActor,
+					Handler:     route.Handle(h.scanTicket),
+				},
+				{
+					Method:      "POST",
+					Path:        "/event/{id}/manual",
+					ID:          "checkInManually",
+					Summary:     "Check a ticket in by a typed code",
+					Description: "For the desk, when a code can't be scanned: somebody types the full code or the door code. The verdict is that of a scan, and so is the admission.",
+					Idempotency: route.ByActor,
+					Handler:     route.Handle(h.checkInManually),
+				},
+				{
+					Method:      "GET",
+					Path:        "/event/{id}/manifest",
+					ID:          "getManifest",
+					Summary:     "Read what a device needs to decide offline",
+					Description: "A device takes it once in full, then every few seconds with since, and decides by it while it is offline. It has hashes of the tickets' codes and what became of each ticket, at most a second old.",
+					Versioned:   true,
+					Timeout:     20 * time.Second,
+					Handler:     route.Handle(h.manifest),
+				},
+				{
+					Method:      "POST",
+					Path:        "/batch",
+					ID:          "scanBatch",
+					Summary:     "Send scans that devices have kept",
+					Description: "A device that was offline sends whom it has let in, when it is online again. Each scan is judged as things stood when it was made, and one of the same device, time and code has the same verdict again, so that a batch may be repeated.",
+					Idempotency: route.Replay,
+					MaxBody:     512 << 10,
+					Handler:     route.Handle(h.scanBatch),
+				},
+				{
+					Method:      "POST",
+					Path:        "/event/{id}/undo",
+					ID:          "undoCheckIn",
+					Summary:     "Take a check-in back",
+					Description: "For the desk, when the wrong ticket was admitted or a guest leaves at once: the ticket is issued again and admits once more. The gate's admissions are one less, what it scanned stays, and no webhook tells of it.",
+					Errors:      codes{engine.TicketNotFound, engine.NotCheckedIn},
+					Idempotency: route.Replay,
+					Handler:     route.Handle(h.undoCheckIn),
+				},
+				{
+					Method:      "GET",
+					Path:        "/event/{id}/gate/{gate}",
+					ID:          "getGate",
+					Summary:     "Read one gate's counters",
+					Description: "For a screen at the gate. A gate is made by the first scan that names it: one at which nothing was scanned yet has zeros.",
+					Handler:     route.Handle(h.oneGate),
+				},
+				{
+					Method:      "GET",
+					Path:        "/event/{id}/stats",
+					ID:          "getGateStats",
+					Summary:     "Read the gates' counters",
+					Description: "For whoever runs the entrance: how many are in, how many are still to come, and what each gate does. The counters are those of this moment; to watch them, open the live stream instead of asking again.",
+					Handler:     route.Handle(h.gateStats),
+				},
+				{
+					Method:      "GET",
+					Path:        "/event/{id}/live",
+					ID:          "watchGates",
+					Summary:     "Watch the gates' counters",
+					Description: "A stream of Server-Sent Events for a screen that stays open, each with the counters of the stats. It sends a snapshot at once, one every 2 seconds while something changes, and one every 30 seconds otherwise.",
+					Auth:        own | route.LiveToken,
+					Handler:     route.Stream(h.watchGates),
+				},
+				{
+					Method:      "POST",
+					Path:        "/event/{id}/live-token",
+					ID:          "openLiveToken",
+					Summary:     "Make a token that opens the live counters once, within a minute",
+					Description: "For readers that can send no header, such as a browser's EventSource, which take it as the query's token. It is spent by the first stream that it opens.",
+					Status:      201,
+					Handler:     route.Handle(h.openLiveToken),
+				},
+			},
+		},
+	)
 }

@@ -14,6 +14,7 @@ import (
 	"boxoffice/edge/route"
 	"boxoffice/edge/view"
 	"boxoffice/engine"
+	"boxoffice/engine/order"
 	"boxoffice/persistence/accounts"
 	"boxoffice/persistence/mailqueue"
 )
@@ -33,7 +34,7 @@ func (h *Handlers) register(c *route.Call, in *api.Register) (*api.Session, erro
 		}
 	}
 	u, err := h.Accounts.Register(c.Context, accounts.Registration{
-		Email: route.NormalEmail(in.Email), PasswordHash: hash, FirstName: in.FirstName, LastName: in.LastName,
+		Email: order.NormalEmail(in.Email), PasswordHash: hash, FirstName: in.FirstName, LastName: in.LastName,
 		Phone: in.Phone, Organization: name,
 	})
 	if errors.Is(err, accounts.ErrEmailTaken) {
@@ -50,7 +51,7 @@ func (h *Handlers) login(c *route.Call, in *api.Login) (*api.SignIn, error) {
 	if err := h.Hasher.Full(); err != nil {
 		return nil, err
 	}
-	email := route.NormalEmail(in.Email)
+	email := order.NormalEmail(in.Email)
 	u, err := h.Accounts.UserByEmail(c.Context, email)
 	if err != nil {
 		return nil, err
@@ -205,7 +206,7 @@ func (h *Handlers) EnsureAdmin(ctx context.Context, email, password string) erro
 	if err != nil {
 		return fmt.Errorf("platform administrator: %w", err)
 	}
-	return h.Accounts.EnsureAdmin(ctx, route.NormalEmail(email), hash)
+	return h.Accounts.EnsureAdmin(ctx, order.NormalEmail(email), hash)
 }
 
 func userView(u *accounts.User, member []accounts.Membership) api.User {

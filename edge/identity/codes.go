@@ -11,6 +11,7 @@ import (
 	"boxoffice/edge/letters"
 	"boxoffice/edge/route"
 	"boxoffice/engine"
+	"boxoffice/engine/order"
 	"boxoffice/persistence/accounts"
 	"boxoffice/persistence/mailqueue"
 )
@@ -21,7 +22,7 @@ const codeDigits = 6
 // requestCode mails a login code to an address. Nothing here asks whether the
 // address has an account: the account is made by who brings the code.
 func (h *Handlers) requestCode(c *route.Call, in *api.CodeRequest) (*api.CodeSent, error) {
-	email, code := route.NormalEmail(in.Email), newCode()
+	email, code := order.NormalEmail(in.Email), newCode()
 	wait, err := h.Accounts.RequestCode(c.Context, email, in.Name, h.Secrets.LoginCode(email, code))
 	if err != nil {
 		return nil, err
@@ -50,7 +51,7 @@ func newCode() string {
 }
 
 func (h *Handlers) exchangeCode(c *route.Call, in *api.CodeExchange) (*api.SignIn, error) {
-	email := route.NormalEmail(in.Email)
+	email := order.NormalEmail(in.Email)
 	u, taken, err := h.Accounts.ExchangeCode(c.Context, email, h.Secrets.LoginCode(email, in.Code))
 	switch {
 	case errors.Is(err, accounts.ErrCodeInvalid):

@@ -11,26 +11,33 @@ import (
 	"github.com/puzpuzpuz/xsync/v4"
 
 	"boxoffice/edge/api"
+	"boxoffice/edge/erasure"
 	"boxoffice/edge/hasher"
+	"boxoffice/edge/route"
 	"boxoffice/edge/secrets"
 	"boxoffice/persistence/accounts"
 	"boxoffice/persistence/apikeys"
 	"boxoffice/persistence/idempotency"
 	"boxoffice/persistence/mailqueue"
+	"boxoffice/persistence/requestlog"
 )
 
 // Deps is what the handlers work with.
 type Deps struct {
 	Accounts *accounts.Store
 	APIKeys  *apikeys.Store
+	Requests *requestlog.Log
 	Replies  *idempotency.Store // old ones are deleted by the watch
 	Mail     *mailqueue.Queue
 	Hasher   *hasher.Hasher
 	Secrets  *secrets.Master
+	Eraser   *erasure.Eraser
 	// ListBalances are an organization's wallets.
 	ListBalances func(ctx context.Context, org int64) ([]api.Wallet, error)
-	Env          string // live or test
-	Log          *slog.Logger
+	// CheckFiles refuses a request that names a file which the organization does not have.
+	CheckFiles func(c *route.Call, org int64, in any) error
+	Env        string // live or test
+	Log        *slog.Logger
 }
 
 // Handlers answer the area's requests, and prove who sends one. They may be

@@ -11,6 +11,7 @@ import (
 	"boxoffice/edge/route"
 	"boxoffice/edge/view"
 	"boxoffice/engine"
+	"boxoffice/engine/order"
 	"boxoffice/persistence/accounts"
 	"boxoffice/persistence/mailqueue"
 )
@@ -34,6 +35,37 @@ func (h *Handlers) getOrganization(c *route.Call, in *api.OrganizationID) (*api.
 		return nil, err
 	}
 	return &api.OrganizationPage{Organization: profileView(p), Wallets: wallets}, nil
+}
+
+func (h *Handlers) updateOrganization(c *route.Call, in *api.UpdateOrganization) (*api.OrganizationProfile, error) {
+	org, err := route.FindOrganization(c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.CheckFiles(c, org, in); err != nil {
+		return nil, err
+	}
+	p, err := h.Accounts.EditProfile(c.Context, org, func(p *accounts.Profile) {
+		in.Name.Into(&p.Name)
+		in.Description.Into(&p.Description)
+		in.Website.Into(&p.Website)
+		in.ContactEmail.Into(&p.ContactEmail)
+		in.ContactPhone.Into(&p.ContactPhone)
+		in.LogoURL.Into(&p.LogoURL)
+		if in.SocialLinks.Set {
+			p.SocialLinks = view.Object(in.SocialLinks.Value)
+		}
+		if in.PageTheme.Set {
+			p.PageTheme = view.Object(in.PageTheme.Value)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	if p == nil {
+		return nil, route.NoOrganization
+	}
+	return new(profileView(p)), nil
 }
 
 func profileView(p *accounts.Profile) api.OrganizationProfile {
@@ -86,7 +118,7 @@ func (h *Handlers) addMember(c *route.Call, in *api.AddMember) (*api.Member, err
 		return nil, route.NoOrganization
 	}
 	m, err := h.Accounts.AddMember(c.Context, org, c.Principal.User, accounts.NewMember{
-		Command: c.CommandID(), Email: route.NormalEmail(in.Email), Name: in.Name, Role: in.Role,
+		Command: c.CommandID(), Email: order.NormalEmail(in.Email), Name: in.Name, Role: in.Role,
 	})
 	v, err := h.memberChanged(c, m, err)
 	if err != nil {

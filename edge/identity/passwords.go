@@ -14,6 +14,7 @@ import (
 	"boxoffice/edge/api"
 	"boxoffice/edge/hasher"
 	"boxoffice/edge/route"
+	"boxoffice/engine/order"
 	"boxoffice/persistence/mailqueue"
 )
 
@@ -59,7 +60,7 @@ func (h *Handlers) matches(ctx context.Context, hash, password string) (bool, er
 // forgotPassword takes the address down and answers: who has an account is found
 // out when the mail is written, so that the answer takes as long for everybody.
 func (h *Handlers) forgotPassword(c *route.Call, in *api.ForgotPassword) (*api.Sent, error) {
-	if err := h.Mail.Add(c.Context, mailqueue.Mail{Template: mailqueue.PasswordReset, To: route.NormalEmail(in.Email)}); err != nil {
+	if err := h.Mail.Add(c.Context, mailqueue.Mail{Template: mailqueue.PasswordReset, To: order.NormalEmail(in.Email)}); err != nil {
 		return nil, err
 	}
 	return &api.Sent{Sent: true}, nil

@@ -20,7 +20,15 @@ const (
 	proofLife = time.Minute // a proof is trusted this long at most
 	proofMax  = 100_000     // proofs kept
 	keyPrefix = "vt_"
+	jwtPrefix = "eyJ" // the base64url of what every header of a JWT begins with: {"
 )
+
+// noBearer refuses what is neither a JWT nor an API key. Most often it is an order's
+// token, so it says where that belongs.
+var noBearer = &engine.Refusal{
+	Code:    engine.Unauthorized,
+	Message: "This is neither a user's access token nor an API key. An order's access token is no Bearer: send it as token, in the query or in the body.",
+}
 
 // proof is what a credential has been found to be. It is trusted until its life
 // or the credential ends, or a change of what it rests on is seen (watch.go).
@@ -32,11 +40,11 @@ type proof struct {
 	rests     []string  // subjects of changes
 }
 
-// Authenticate proves a user's JWT or an organization's API key, or takes an
-// order token along for the handler to match.
+// Authenticate proves a user's JWT or an organization's API key, or takes the query's
+// token along for the handler to match.
 func (h *Handlers) Authenticate(ctx context.Context, c server.Credentials) (route.Principal, error) {
 	if c.Bearer == "" {
-		return route.Principal{Kinds: route.OrderToken, OrderToken: c.OrderToken}, nil
+		return route.Principal{Kinds: route.QueryToken, Token: c.Token}, nil
 	}
 	if len(c.Bearer) > maxToken {
 		return route.Principal{}, &engine.Refusal{Code: engine.Unauthorized}
@@ -61,7 +69,7 @@ func (h *Handlers) Authenticate(ctx context.Context, c server.Credentials) (rout
 		h.used.note(p.principal.Key, c.Now)
 	}
 	principal := p.principal
-	principal.OrderToken = c.OrderToken
+	principal.Token = c.Token
 	return principal, nil
 }
 
@@ -69,10 +77,13 @@ func (h *Handlers) prove(ctx context.Context, c server.Credentials, sum [sha256.
 	at := time.Now()
 	var p *proof
 	var err error
-	if strings.HasPrefix(c.Bearer, keyPrefix) {
+	switch {
+	case strings.HasPrefix(c.Bearer, keyPrefix):
 		p, err = h.proveKey(ctx, c, sum)
-	} else {
+	case strings.HasPrefix(c.Bearer, jwtPrefix):
 		p, err = h.proveUser(ctx, c)
+	default:
+		return nil, noBearer
 	}
 	if err == nil {
 		p.at = at

@@ -13,20 +13,6 @@ import (
 	"boxoffice/persistence/mailqueue"
 )
 
-// needProven refuses a session whose user has not proven to have the mailbox of the
-// account's address.
-func needProven(c *route.Call) error {
-	if !c.Principal.EmailProven {
-		return emailNotProven
-	}
-	return nil
-}
-
-var emailNotProven = &engine.Refusal{
-	Code: engine.Forbidden, Message: "Confirm your e-mail address first: by the link that was mailed, or by signing in with a mailed code.",
-	Details: route.Reason{Reason: "EMAIL_NOT_PROVEN"},
-}
-
 // requestConfirmation mails a new link that confirms the address of the caller's
 // account. Whether one is due is found out when the mail is written.
 func (h *Handlers) requestConfirmation(c *route.Call, _ *route.None) (*api.Sent, error) {

@@ -97,7 +97,7 @@ func factorRefusal(err error) error {
 	case errors.Is(err, accounts.ErrGuesses):
 		return &engine.Refusal{Code: engine.RateLimited, Message: "Too many wrong codes; wait, or use a recovery code.", Retry: int(accounts.GuessTime / time.Second)}
 	case errors.Is(err, accounts.ErrUnproven):
-		return emailNotProven
+		return route.EmailNotProven
 	case errors.Is(err, accounts.ErrTwoFactor):
 		return &engine.Refusal{Code: engine.Conflict, Message: "Two-factor authentication is not in a state for that."}
 	}
@@ -127,7 +127,7 @@ func (h *Handlers) checkOTP(user int64, sealed []byte, code string, now time.Tim
 func otpContext(user int64) []byte { return strconv.AppendInt(nil, user, 10) }
 
 func (h *Handlers) enrollTwoFactor(c *route.Call, _ *route.None) (*api.TwoFactorSecret, error) {
-	if err := needProven(c); err != nil {
+	if err := route.CheckEmailProven(c); err != nil {
 		return nil, err
 	}
 	key, err := totp.Generate(totp.GenerateOpts{
@@ -145,7 +145,7 @@ func (h *Handlers) enrollTwoFactor(c *route.Call, _ *route.None) (*api.TwoFactor
 }
 
 func (h *Handlers) activateTwoFactor(c *route.Call, in *api.TwoFactorCode) (*api.RecoveryCodes, error) {
-	if err := needProven(c); err != nil {
+	if err := route.CheckEmailProven(c); err != nil {
 		return nil, err
 	}
 	user := c.Principal.User

@@ -2,6 +2,7 @@ package identity
 
 import (
 	"strconv"
+	"strings"
 
 	"boxoffice/edge/api"
 	"boxoffice/edge/route"
@@ -31,4 +32,54 @@ func (h *Handlers) me(c *route.Call, _ *route.None) (*api.Me, error) {
 		}
 	}
 	return v, nil
+}
+
+// updateMe changes the caller's own profile.
+func (h *Handlers) updateMe(c *route.Call, in *api.UpdateMe) (*api.Me, error) {
+	u, err := h.Accounts.User(c.Context, c.Principal.User)
+	if err != nil {
+		return nil, err
+	}
+	if u == nil {
+		return nil, &engine.Refusal{Code: engine.Unauthorized}
+	}
+	if in.FullName.Set {
+		first, last, _ := strings.Cut(strings.TrimSpace(in.FullName.Value), " ")
+		u.FirstName, u.LastName = first, strings.TrimSpace(last)
+	}
+	in.Phone.Into(&u.Phone)
+	in.Locale.Into(&u.Locale)
+	if err := h.Accounts.SetProfile(c.Context, u); err != nil {
+		return nil, err
+	}
+	return h.me(c, nil)
+}
+
+// eraseMe erases the caller. A caller with a second factor has to show it.
+func (h *Handlers) eraseMe(c *route.Call, in *api.EraseMe) (*api.Erased, error) {
+	if err := route.CheckEmailProven(c); err != nil {
+		return nil, err
+	}
+	u, err := h.Accounts.User(c.Context, c.Principal.User)
+	if err != nil {
+		return nil, err
+	}
+	if u == nil {
+		return nil, &engine.Refusal{Code: engine.Unauthorized}
+	}
+	if u.TwoFactor {
+		f, err := h.factor(c, u.ID, in.Code)
+		if err == nil {
+			err = factorRefusal(h.Accounts.UseFactor(c.Context, u.ID, f))
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	done, err := h.Eraser.Erase(c.Context, u.ID, u.Email, c.Now)
+	if err != nil {
+		return nil, err
+	}
+	h.changed(route.UserSubject(u.ID))
+	return &api.Erased{Erased: done}, nil
 }

@@ -13,7 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"boxoffice/edge/api"
+	"github.com/google/uuid"
+
 	"boxoffice/edge/live"
 	"boxoffice/edge/mail"
 	"boxoffice/edge/route"
@@ -22,8 +23,11 @@ import (
 	"boxoffice/engine"
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
+	"boxoffice/engine/keeper"
+	"boxoffice/engine/order"
 	"boxoffice/persistence/accounts"
 	"boxoffice/persistence/mailqueue"
+	"boxoffice/persistence/outreach"
 	"boxoffice/persistence/readmodel"
 )
 
@@ -36,6 +40,7 @@ type Deps struct {
 	Feed     *live.Feed
 	Secrets  *secrets.Master
 	Mail     *mailqueue.Queue // where unpaid mails are counted
+	Outreach *outreach.Store
 	Sender   mail.Sender
 	BaseURL  string // how people reach the service
 }
@@ -59,8 +64,19 @@ func (h *Writer) Carry(ctx context.Context, l *mailqueue.Mail) (sent bool, err e
 	if err != nil || m == nil {
 		return false, err
 	}
+	if order.IsPseudonym(m.To) { // who was erased has no mailbox
+		return false, nil
+	}
 	err = h.Sender.Send(ctx, *m)
+	if err == nil && l.Template == mailqueue.Broadcast {
+		return true, h.noteBroadcast(ctx, l, "sent")
+	}
 	if f, ok := errors.AsType[*mail.Failure](err); ok { // only its own words are fit to be kept
+		if f.Bounced {
+			if err := h.Outreach.Suppress(ctx, order.NormalEmail(m.To), outreach.Bounce); err != nil {
+				return false, err
+			}
+		}
 		if err = errors.New(f.Error()); f.Permanent {
 			err = fmt.Errorf("%w: %w", mailqueue.ErrUndeliverable, err)
 		}
@@ -93,15 +109,32 @@ func (h *Writer) write(ctx context.Context, l *mailqueue.Mail) (*mail.Message, e
 		return written(mail.Invitation(to, l.Organization, l.Role), nil)
 	case mailqueue.WebhookDisabled:
 		return written(mail.WebhookDisabled(to, l.Organization, l.Endpoint, strconv.FormatInt(l.Webhook, 10), l.Gone), nil)
-	case mailqueue.OrderConfirmation, mailqueue.AttendeeTickets, mailqueue.OrderCancelled, mailqueue.RefundDue, mailqueue.RefundProcessed:
+	case mailqueue.OrderConfirmation, mailqueue.AttendeeTickets, mailqueue.PaymentSeen, mailqueue.TransferOffered, mailqueue.OrderCancelled, mailqueue.TicketRescheduled,
+		mailqueue.RefundRequested, mailqueue.RefundDenied, mailqueue.RefundDue, mailqueue.RefundProcessed:
 		return h.writeOrder(ctx, l, to)
+	case mailqueue.WaitlistJoined, mailqueue.WaitlistOffered, mailqueue.WaitlistExpired:
+		return h.writeWaitlist(ctx, l, to)
 	case mailqueue.EventChanged, mailqueue.EventCancelled:
 		return h.writeEvent(ctx, l, to)
+	case mailqueue.Following:
+		return h.writeFollowing(ctx, l, to)
+	case mailqueue.EventPublished:
+		return h.writePublished(ctx, l, to)
+	case mailqueue.Broadcast:
+		return h.writeBroadcast(ctx, l, to)
 	}
 	return nil, fmt.Errorf("%w: no mail %q", mailqueue.ErrUndeliverable, l.Template)
 }
 
 func written(m mail.Message, err error) (*mail.Message, error) { return &m, err }
+
+// Contact sends a customer one mail of an organization at once. captured says that the
+// mail went into a developer's directory. A repeat with the same id is the same mail.
+func (h *Writer) Contact(ctx context.Context, id uuid.UUID, email, name, organization, subject, body string) (captured bool, err error) {
+	_, captured = h.Sender.(*mail.Capture)
+	to := mail.Envelope{ID: id.String(), To: email, Name: name}
+	return captured, h.Sender.Send(ctx, mail.Contact(to, organization, subject, body))
+}
 
 // writeReset makes the mail for who has an account and has not asked too often.
 // The token is the letter's, so that another attempt brings the same link.
@@ -145,7 +178,7 @@ func (h *Writer) writeOrder(ctx context.Context, l *mailqueue.Mail, to mail.Enve
 	o := &read.Order
 	to.To, to.Name = o.Email, o.Name
 	about := mail.Order{Number: secrets.OrderNumber(id), URL: h.orderURL(id, time.Now())}
-	e := h.EventMail(p.Event.Details, &p.Event, p.Org.Name)
+	e := h.OrderEvent(o, p)
 	if due, err := h.admitOrder(ctx, l, o, p.Event.Details.Org); err != nil || !due {
 		return nil, err
 	}
@@ -154,54 +187,106 @@ func (h *Writer) writeOrder(ctx context.Context, l *mailqueue.Mail, to mail.Enve
 		if err := h.bought(ctx, &about, o, p); err != nil {
 			return nil, err
 		}
+		h.addLinks(&about, e, id)
 		return written(mail.OrderConfirmation(to, &about, e))
 	case mailqueue.AttendeeTickets:
 		return h.writeAttendee(ctx, l, o, e)
+	case mailqueue.TransferOffered:
+		// The part of a link behind # is sent to no server, so it is in no log.
+		claim := h.BaseURL + "/tickets/claim#token=" + h.Secrets.TransferToken(id.Event(), l.Ticket, l.Round)
+		return written(mail.TransferOffered(mail.Envelope{ID: l.ID, To: l.To, Name: l.Name}, l.From, claim, e), nil)
+	case mailqueue.PaymentSeen:
+		return writePayment(l, o, to, &about, e), nil
 	case mailqueue.OrderCancelled:
 		return written(mail.OrderCancelled(to, &about, e), nil)
+	case mailqueue.TicketRescheduled:
+		addressOwner(&to, &about, o, l.Ticket)
+		if v := o.VisitOf(l.Ticket); v != nil {
+			e.Visits = []mail.Visit{h.VisitMail(o, v, p)}
+		}
+		return written(mail.TicketRescheduled(to, &about, e), nil)
+	case mailqueue.RefundRequested:
+		addressOwner(&to, &about, o, l.Ticket)
+		return written(mail.RefundRequested(to, &about, e, Amount(l.Amount, o.Currency)), nil)
 	case mailqueue.RefundDue:
-		return written(mail.RefundDue(to, &about, e, Amount(l.Amount, o.Currency), l.Reason), nil)
+		amount := Amount(l.Amount, cmp.Or(l.Currency, o.Currency))
+		if l.Reason == mailqueue.Granted && l.Refund < len(o.Refunds) && o.Refunds[l.Refund].AskedBy() == order.AskedByWithdrawal {
+			r := &o.Refunds[l.Refund]
+			return written(mail.OrderWithdrawn(to, &about, e, amount, len(r.Ask.Tickets), time.UnixMilli(r.At)), nil)
+		}
+		return written(mail.RefundDue(to, &about, e, amount, l.Reason), nil)
 	}
 	if l.Refund >= len(o.Refunds) {
 		return nil, fmt.Errorf("%w: order %s has no refund %d", mailqueue.ErrUndeliverable, id, l.Refund)
 	}
-	return written(mail.RefundProcessed(to, &about, e, Amount(o.Refunds[l.Refund].Amount, o.Currency)), nil)
+	r := &o.Refunds[l.Refund]
+	if l.Template == mailqueue.RefundDenied {
+		if r.Ask == nil || len(r.Ask.Tickets) == 0 {
+			return nil, fmt.Errorf("%w: refund %d of order %s is of no ticket", mailqueue.ErrUndeliverable, l.Refund, id)
+		}
+		addressOwner(&to, &about, o, r.Ask.Tickets[0])
+		return written(mail.RefundDenied(to, &about, e, Amount(r.Amount, o.Currency), r.Ask.Note), nil)
+	}
+	return written(mail.RefundProcessed(to, &about, e, Amount(r.Amount, r.CurrencyIn(o.Currency))), nil)
+}
+
+// addressOwner addresses a mail to the person who may ask for a ticket's money. Only the
+// order's buyer gets the link to the order.
+func addressOwner(to *mail.Envelope, about *mail.Order, o *order.Order, ticket uint32) {
+	owner := o.OwnerOf(ticket)
+	if owner.Version > 1 {
+		about.URL = ""
+	}
+	to.To, to.Name = owner.Email, owner.Name
 }
 
 // admitOrder says whether a letter about an order is due still, and counts its mail
 // if nobody pays for that. Attendees are told even if the buyer's own mail has to wait.
-func (h *Writer) admitOrder(ctx context.Context, l *mailqueue.Mail, o *event.Order, org int64) (due bool, err error) {
-	to, unpaid := o.Email, o.Total == 0
+func (h *Writer) admitOrder(ctx context.Context, l *mailqueue.Mail, o *order.Order, org int64) (due bool, err error) {
+	to, unpaid := o.Email, o.CompletesAtOnce()
 	switch l.Template { //nolint:exhaustive // the others follow from a payment
 	case mailqueue.OrderConfirmation:
-		if o.Status != event.Completed {
+		if o.Status != order.StatusCompleted {
 			return false, nil // its tickets are void by now
 		}
-		if err := h.tellAttendees(ctx, o); err != nil {
-			return false, err
-		}
-		if o.Name != "" {
-			if err := h.Accounts.NoteBuyer(ctx, route.NormalEmail(o.Email), o.Name); err != nil {
+		quiet := o.Issue != nil && o.Issue.Quiet && !l.Again
+		if !quiet {
+			if err := h.tellAttendees(ctx, o); err != nil {
 				return false, err
 			}
 		}
+		if o.Name != "" && o.Email != "" {
+			if err := h.Accounts.NoteBuyer(ctx, order.NormalEmail(o.Email), o.Name); err != nil {
+				return false, err
+			}
+		}
+		if quiet {
+			return false, nil
+		}
 	case mailqueue.AttendeeTickets:
-		if o.Status != event.Completed {
+		if o.Status != order.StatusCompleted {
 			return false, nil
 		}
 		to, unpaid = l.To, true
+	case mailqueue.TransferOffered:
+		to, unpaid = l.To, true
+	case mailqueue.RefundRequested, mailqueue.RefundDenied, mailqueue.RefundDue, mailqueue.RefundProcessed:
+		return to != "", nil
 	case mailqueue.OrderCancelled:
 		unpaid = true // whatever it would have cost
 	default:
 		return true, nil
 	}
+	if to == "" { // the organization issued it to nobody in particular
+		return false, nil
+	}
 	if !unpaid {
 		return true, nil
 	}
-	who := mailqueue.Unpaid{Recipient: route.NormalEmail(to)}
+	who := mailqueue.Unpaid{Recipient: order.NormalEmail(to)}
 	// The velocity rules bound what guests order, and not what the organization orders
 	// itself (Client 0), nor whom the lines name.
-	if o.Client == 0 || l.Template == mailqueue.AttendeeTickets && o.Total == 0 {
+	if o.Client == 0 || l.Template != mailqueue.OrderConfirmation && l.Template != mailqueue.OrderCancelled && o.Total == 0 {
 		who.Organization = org
 	}
 	return true, h.Mail.Admit(ctx, l, who)
@@ -213,14 +298,48 @@ func (h *Writer) orderURL(id engine.OrderID, now time.Time) string {
 	return h.BaseURL + "/orders/" + id.String() + "?token=" + h.Secrets.RenewedToken(id, now.Add(TokenAfterEnd))
 }
 
+// addLinks adds where an order's tickets are printed and shown, and its calendar file is.
+func (h *Writer) addLinks(m *mail.Order, e *mail.Event, id engine.OrderID) {
+	token := h.Secrets.RenewedToken(id, time.Now().Add(TokenAfterEnd))
+	m.Live = h.BaseURL + "/o/" + id.String() + "#token=" + token
+	under := h.BaseURL + "/api/v1/orders/" + id.String()
+	if e.Hall && !e.RotatingOnly {
+		m.PDF = under + "/tickets.pdf?token=" + token
+	}
+	if e.Calendar() != nil {
+		m.ICS = under + "/calendar.ics?token=" + token
+	}
+}
+
+// OrderEvent is what mails tell of an event to who has an order of it.
+func (h *Writer) OrderEvent(o *order.Order, p *live.Page) *mail.Event {
+	e := h.EventMail(p.Event.Details, &p.Event, p.Org.Name)
+	if !o.Sold() {
+		return e
+	}
+	for _, v := range o.Visits() {
+		e.Visits = append(e.Visits, h.VisitMail(o, v, p))
+	}
+	return e
+}
+
+// VisitMail is a booked visit on the clocks of its event.
+func (h *Writer) VisitMail(o *order.Order, v *keeper.Visit, p *live.Page) mail.Visit {
+	zone := p.Event.Details.Timezone
+	return mail.Visit{
+		ID: o.ID.String() + "-" + v.Date.String() + v.Slot, Start: clockOf(v.Start, zone), End: clockOf(v.End, zone), AllDay: v.Slot == "", Label: v.Label,
+	}
+}
+
 // bought adds what an order's confirmation says beside its number: its lines, its
 // sums and its tickets.
-func (h *Writer) bought(ctx context.Context, m *mail.Order, o *event.Order, p *live.Page) error {
+func (h *Writer) bought(ctx context.Context, m *mail.Order, o *order.Order, p *live.Page) error {
 	where, err := h.Feed.Where(ctx, o)
 	if err != nil {
 		return err
 	}
-	m.Fees, m.Total, m.Count = Amount(o.Fees, o.Currency), Amount(o.Total, o.Currency), int(o.Tickets())
+	m.WaivedAt, m.WithdrawUntil = momentOf(o.WaivedAt), momentOf(o.WithdrawableUntil())
+	m.Note, m.Fees, m.Total, m.Count = noteOf(o), Amount(o.Fees, o.Currency), Amount(o.Total, o.Currency), int(o.Tickets())
 	for i := range o.Lines {
 		l := &o.Lines[i]
 		line := mail.Line{Name: l.Name, Quantity: l.Quantity, Price: Amount(l.UnitPrice, o.Currency)}
@@ -231,15 +350,25 @@ func (h *Writer) bought(ctx context.Context, m *mail.Order, o *event.Order, p *l
 	}
 	codes := h.Secrets.Event(o.ID.Event())
 	records := view.Tickets(o, h.Known.PublicID(o.ID.Event()), codes, where)
-	for i := range records[:min(len(records), mail.MaxTickets)] {
-		m.Tickets = append(m.Tickets, ticketMail(&records[i], codes, o.FirstTicket+uint32(i)))
+	for i := range records {
+		if records[i].Version == secrets.Version && len(m.Tickets) < mail.MaxTickets { // the buyer's still
+			m.Tickets = append(m.Tickets, ticketMail(&records[i], codes))
+		}
 	}
 	return nil
 }
 
+// noteOf is what an organization writes to whom it gives tickets.
+func noteOf(o *order.Order) string {
+	if o.Issue == nil {
+		return ""
+	}
+	return o.Issue.Note
+}
+
 // ticketMail is a ticket as mails show it.
-func ticketMail(r *api.TicketRecord, codes *secrets.Codes, serial uint32) mail.Ticket {
-	t := mail.Ticket{Type: r.TierName, Code: codes.Code(serial, secrets.Version), Short: codes.Short(serial)}
+func ticketMail(r *view.Ticket, codes *secrets.Codes) mail.Ticket {
+	t := mail.Ticket{Type: r.TierName, Code: codes.Code(r.Serial, r.Version), Short: codes.Short(r.Serial, r.Version), Printed: codes.Printed(r.Serial, r.Version)}
 	if r.Holder.Name != nil {
 		t.Holder = *r.Holder.Name
 	}
@@ -251,10 +380,10 @@ func ticketMail(r *api.TicketRecord, codes *secrets.Codes, serial uint32) mail.T
 
 // tellAttendees puts out a letter with their tickets for everybody whom the lines of
 // an order name beside its buyer: one for each address and order, ever.
-func (h *Writer) tellAttendees(ctx context.Context, o *event.Order) error {
-	told := map[string]bool{"": true, route.NormalEmail(o.Email): true}
+func (h *Writer) tellAttendees(ctx context.Context, o *order.Order) error {
+	told := map[string]bool{"": true, order.NormalEmail(o.Email): true}
 	for i := range o.Lines {
-		to := route.NormalEmail(o.Lines[i].AttendeeEmail)
+		to := order.NormalEmail(o.Lines[i].AttendeeEmail)
 		if told[to] {
 			continue
 		}
@@ -269,7 +398,7 @@ func (h *Writer) tellAttendees(ctx context.Context, o *event.Order) error {
 }
 
 // writeAttendee makes the mail with those tickets of an order that are an attendee's.
-func (h *Writer) writeAttendee(ctx context.Context, l *mailqueue.Mail, o *event.Order, e *mail.Event) (*mail.Message, error) {
+func (h *Writer) writeAttendee(ctx context.Context, l *mailqueue.Mail, o *order.Order, e *mail.Event) (*mail.Message, error) {
 	where, err := h.Feed.Where(ctx, o)
 	if err != nil {
 		return nil, err
@@ -277,11 +406,11 @@ func (h *Writer) writeAttendee(ctx context.Context, l *mailqueue.Mail, o *event.
 	codes, about := h.Secrets.Event(o.ID.Event()), new(mail.Order)
 	records := view.Tickets(o, h.Known.PublicID(o.ID.Event()), codes, where)
 	for i := range records {
-		if route.NormalEmail(records[i].Holder.Email) != route.NormalEmail(l.To) {
+		if order.NormalEmail(records[i].Holder.Email) != order.NormalEmail(l.To) {
 			continue
 		}
 		if about.Count++; about.Count <= mail.MaxTickets {
-			about.Tickets = append(about.Tickets, ticketMail(&records[i], codes, o.FirstTicket+uint32(i)))
+			about.Tickets = append(about.Tickets, ticketMail(&records[i], codes))
 		}
 	}
 	return written(mail.AttendeeTickets(mail.Envelope{ID: l.ID, To: l.To, Name: l.Name}, about, e))
@@ -292,14 +421,38 @@ func (h *Writer) writeAttendee(ctx context.Context, l *mailqueue.Mail, o *event.
 // order's link alone. A type of a digital product that has no link of its own is
 // delivered by the event's.
 func (h *Writer) Delivery(e *event.Details, t *inventory.Details) (link, note string) {
+	link, note, ours := h.Access(e, t)
+	if ours {
+		return "", ""
+	}
+	return link, note
+}
+
+// Access is where tickets of a type are delivered, and what their holders need there.
+// A file of ours has no link: it is asked for anew each time.
+func (h *Writer) Access(e *event.Details, t *inventory.Details) (link, note string, ours bool) {
+	link, note = Delivery(e, t)
+	if h.hosted(link) {
+		return "", note, e.Category != event.Course // whose lessons are read page by page
+	}
+	return link, note, false
+}
+
+// Delivery is where tickets of a type are delivered, as the organizer has stored it, and
+// what their holders need there. The note of an event is for its own link alone.
+func Delivery(e *event.Details, t *inventory.Details) (link, note string) {
 	link, note = t.AccessURL, t.AccessNote
 	if link == "" && event.ProductType(e.Category) == event.ProductDigital {
 		link, note = e.OnlineLink, cmp.Or(note, e.OnlineNote)
 	}
-	if h.hosted(link) {
-		return "", ""
-	}
 	return link, note
+}
+
+// HostedFile is the number of the file of ours that a stored link is to.
+func (h *Writer) HostedFile(link string) (media int64, ours bool) {
+	id, ours := strings.CutPrefix(strings.TrimPrefix(link, h.BaseURL), route.HostedPrefix)
+	media, err := strconv.ParseInt(id, 10, 64)
+	return media, ours && err == nil
 }
 
 // hosted says whether a link is to a file of ours.
@@ -345,7 +498,7 @@ func (h *Writer) EventMail(t *event.Details, e *readmodel.Event, organizer strin
 		ID: t.PublicID.String(), Revision: int(e.Revision), Changed: time.UnixMilli(e.UpdatedAt), //nolint:gosec // counts from 1
 		Title: t.Title, Organizer: organizer,
 		Venue: t.VenueName, Address: t.VenueAddress, City: t.VenueCity, Country: t.VenueCountry,
-		Digital: product == event.ProductDigital,
+		Digital: product == event.ProductDigital, RotatingOnly: t.RotatingOnly,
 	}
 	m.Hall = !m.Digital && t.VenueType != "online"
 	m.Online = !m.Digital && t.VenueType != "physical"
@@ -369,6 +522,9 @@ func clockOf(ms int64, zone string) time.Time {
 	}
 	return time.UnixMilli(ms).In(location)
 }
+
+// momentOf is a moment in unix milliseconds; zero for none.
+func momentOf(ms int64) time.Time { return clockOf(ms, "UTC") }
 
 // absolute is a link to a file of ours as buyers reach it.
 func (h *Writer) absolute(link string) string {

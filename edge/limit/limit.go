@@ -81,12 +81,22 @@ type Verdict struct {
 // Take counts one request of the subject at now, against a limit of requests in
 // a minute, which is the burst as well. A limit below 1 allows everything.
 func (t *Table) Take(s Subject, perMinute int, now time.Time) Verdict {
-	return t.count(s, perMinute, now, 1)
+	return t.count(s, perMinute, time.Minute, now, 1)
+}
+
+// TakeWithin is Take against a limit of most in a span.
+func (t *Table) TakeWithin(s Subject, most int, span time.Duration, now time.Time) Verdict {
+	return t.count(s, most, span, now, 1)
+}
+
+// ReturnWithin takes back what TakeWithin counted.
+func (t *Table) ReturnWithin(s Subject, most int, span time.Duration, now time.Time) {
+	t.count(s, most, span, now, -1)
 }
 
 // Return takes one counted request back.
 func (t *Table) Return(s Subject, perMinute int, now time.Time) Verdict {
-	return t.count(s, perMinute, now, -1)
+	return t.count(s, perMinute, time.Minute, now, -1)
 }
 
 // Look says what the subject's bucket holds without counting anything.
@@ -112,11 +122,11 @@ func unlimited(now time.Time) Verdict {
 	return Verdict{Allowed: true, Limit: math.MaxInt32, Remaining: math.MaxInt32, Reset: now}
 }
 
-func (t *Table) count(s Subject, perMinute int, now time.Time, n int64) Verdict {
-	if perMinute < 1 {
+func (t *Table) count(s Subject, most int, span time.Duration, now time.Time, n int64) Verdict {
+	if most < 1 {
 		return unlimited(now)
 	}
-	at, each := now.UnixNano(), max(1, int64(time.Minute)/int64(perMinute))
+	at, each := now.UnixNano(), max(1, int64(span)/int64(most))
 	set := uint64(s) & t.mask
 	sh := &t.shards[set/setSlots]
 	sh.mu.Lock()
@@ -124,14 +134,14 @@ func (t *Table) count(s Subject, perMinute int, now time.Time, n int64) Verdict 
 	b := bucket(&sh.sets[set%setSlots], uint64(s), at)
 	full := max(b.full, at)
 	next := max(full+n*each, at)
-	v := Verdict{Allowed: next <= at+each*int64(perMinute), Limit: perMinute}
+	v := Verdict{Allowed: next <= at+each*int64(most), Limit: most}
 	if v.Allowed {
 		b.subject, b.full = uint64(s), next
 		full = next
 	} else {
-		v.Retry = time.Duration(next - at - each*int64(perMinute))
+		v.Retry = time.Duration(next - at - each*int64(most))
 	}
-	v.Remaining = int((at + each*int64(perMinute) - full) / each)
+	v.Remaining = int((at + each*int64(most) - full) / each)
 	v.Reset = time.Unix(0, full)
 	return v
 }

@@ -46,9 +46,14 @@ func Scale(perMinute int, scale float64) int {
 	return int(min(math.Ceil(float64(perMinute)*scale), math.MaxInt32))
 }
 
-// Refuse is the refusal of what a bucket does not allow.
-func Refuse(v Verdict) error {
-	return &engine.Refusal{Code: engine.RateLimited, Retry: int((v.Retry + time.Second - 1) / time.Second)}
+// Refuse is the refusal of what a bucket of a tier does not allow. A payment provider is
+// told that we can't take more just now, which it understands: it sends again.
+func Refuse(tier route.Tier, v Verdict) error {
+	code := engine.RateLimited
+	if tier == route.TierProvider {
+		code = engine.Overloaded
+	}
+	return &engine.Refusal{Code: code, Retry: int((v.Retry + time.Second - 1) / time.Second)}
 }
 
 // DeviceName is a device of a credential.

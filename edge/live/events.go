@@ -92,6 +92,23 @@ func (e *Events) ReadID(ctx context.Context, id string) (int64, Identity, error)
 	return number, k, nil
 }
 
+// FindNamed is the number of the event that a page's address names: by its slug, or by
+// its id or number. No slug looks like one of these.
+func (p *Pages) FindNamed(ctx context.Context, known *Events, name string) (int64, error) {
+	_, isNumber := route.ReadNumber(name)
+	if _, err := engine.ParseID(name); isNumber || err == nil {
+		number, _, err := known.ReadID(ctx, name)
+		return number, err
+	}
+	return CachePage(ctx, p, "slug/"+name, func() (int64, error) {
+		e, err := p.Read.EventBySlug(ctx, name)
+		if err != nil {
+			return 0, NotFoundAs(err, engine.EventNotFound)
+		}
+		return e.Number, nil
+	})
+}
+
 // FindOwn reads an event id and makes sure that the event is the caller's
 // organization's, and that the caller may do the operation there. Another's does
 // not exist for the caller.

@@ -9,8 +9,8 @@ import (
 	"boxoffice/cluster"
 	"boxoffice/edge/view"
 	"boxoffice/engine"
-	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
+	"boxoffice/engine/order"
 	"boxoffice/engine/seatmap"
 	"boxoffice/persistence/panics"
 	"boxoffice/persistence/readmodel"
@@ -101,7 +101,7 @@ func (f *Feed) Left(ctx context.Context, ref engine.Ref) (int64, error) {
 		return left, nil
 	}
 	return f.stock.Load(ref, func() (int64, error) {
-		if err := f.node.Follow(ctx, ref.Event); err != nil {
+		if err := f.node.Follow(ctx, ref.Home); err != nil {
 			return 0, err
 		}
 		r, err := cluster.AskFor[inventory.Record](ctx, f.node, ref, inventory.Get{})
@@ -114,7 +114,7 @@ func (f *Feed) Left(ctx context.Context, ref engine.Ref) (int64, error) {
 
 // Where says where the seats of an order's tickets are; nil when it has none.
 // The map of an event stands still while a seat of it is sold.
-func (f *Feed) Where(ctx context.Context, o *event.Order) (view.Where, error) {
+func (f *Feed) Where(ctx context.Context, o *order.Order) (view.Where, error) {
 	if !o.Seated() {
 		return nil, nil
 	}

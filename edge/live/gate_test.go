@@ -2,12 +2,14 @@ package live
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"boxoffice/edge/route"
 	"boxoffice/engine"
 )
 
@@ -60,5 +62,35 @@ func TestReadGate(t *testing.T) {
 		leave[1]()
 		require.Empty(t, g.places)
 		require.Empty(t, g.waiting)
+	})
+}
+
+// TestCrowdMakesAPageOnce has a crowd ask at once for what the cache does not have: it is
+// made for those who have a place, and the others are given it when their turn comes.
+func TestCrowdMakesAPageOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p, err := OpenPages(PagesDeps{})
+		require.NoError(t, err)
+		defer p.Close()
+		p.reads = newReadGate(2, 200)
+		var made atomic.Int64
+		errs := make(chan error, 200)
+		for range cap(errs) {
+			go func() {
+				c := route.NewCall(t.Context(), &route.Op{Method: "GET", Tier: route.TierPublic}, time.Now())
+				defer c.End()
+				_, err := KeepPage(c.Context, p, 1, "a map", func() (int, error) {
+					made.Add(1)
+					<-time.After(readWait / 4)
+					return 1, nil
+				})
+				errs <- err
+			}()
+		}
+		for range cap(errs) {
+			require.NoError(t, <-errs)
+		}
+		require.LessOrEqual(t, made.Load(), int64(8))
 	})
 }

@@ -12,24 +12,33 @@ import (
 
 	"boxoffice/edge/api"
 	"boxoffice/edge/route"
+	"boxoffice/edge/view"
 	"boxoffice/engine"
+	"boxoffice/engine/course"
 	"boxoffice/engine/event"
+	"boxoffice/persistence"
 	"boxoffice/persistence/accounts"
+	"boxoffice/persistence/courses"
+	"boxoffice/persistence/program"
+	"boxoffice/persistence/promos"
 	"boxoffice/persistence/readmodel"
 )
 
 const (
-	pageLife  = time.Second // a cached public page may be this old
-	cacheSize = 64 << 20    // bytes of cached pages
+	pageLife   = time.Second      // a cached public page may be this old
+	outageLife = 10 * time.Minute // and this while the database is away, if there is room
+	keptLife   = time.Hour        // what never changes is kept, if there is room
+	cacheSize  = 64 << 20         // bytes of cached pages
 	// pageBytes is what a page counts for in the cache, roughly.
 	pageBytes = 4 << 10
 )
 
-// Pages are public reads that this node keeps for a second: an on-sale's reads touch
-// neither Postgres nor the actors. Its methods may be called by any goroutine.
+// Pages are public reads that this node keeps for a second, and longer while the database is
+// away: an on-sale's reads touch neither Postgres nor the actors. Its methods may be called
+// by any goroutine.
 type Pages struct {
 	PagesDeps
-	cache *ristretto.Cache[string, any]
+	cache *ristretto.Cache[string, kept]
 	// searches and reads admit public reads to the database.
 	searches, reads *readGate
 	listed          atomic.Uint64 // how often this node has changed what lists show
@@ -39,12 +48,15 @@ type Pages struct {
 type PagesDeps struct {
 	Read     *readmodel.Model
 	Accounts *accounts.Store
+	Program  *program.Store
+	Courses  *courses.Store
+	Promos   *promos.Store
 	Settled  func(context.Context) error // waits until the read model has what is committed
 }
 
 // OpenPages begins with an empty cache. Close ends it.
 func OpenPages(d PagesDeps) (*Pages, error) {
-	cache, err := ristretto.NewCache(&ristretto.Config[string, any]{
+	cache, err := ristretto.NewCache(&ristretto.Config[string, kept]{
 		NumCounters: 100_000, MaxCost: cacheSize, BufferItems: 64, IgnoreInternalCost: true,
 	})
 	if err != nil {
@@ -56,35 +68,75 @@ func OpenPages(d PagesDeps) (*Pages, error) {
 // Close ends the cache.
 func (p *Pages) Close() { p.cache.Close() }
 
-// CachePage is what the cache has under a key, or is made and kept.
+// CachePage is what the cache has under a key, or is made and kept. While the database is
+// away it is what was made last: an old page is better than none.
 func CachePage[T any](ctx context.Context, p *Pages, key string, make func() (T, error)) (T, error) {
-	return cacheBehind(ctx, p, p.reads, pageBytes, key, make)
+	return cacheBehind(ctx, p, p.reads, term{pageBytes, pageLife, outageLife}, key, make)
+}
+
+// KeepPage is CachePage for what never changes under its key, of about so many bytes.
+func KeepPage[T any](ctx context.Context, p *Pages, size int64, key string, make func() (T, error)) (T, error) {
+	return cacheBehind(ctx, p, p.reads, term{size, keptLife, keptLife}, key, make)
 }
 
 // CacheSearch is CachePage for a list of about so many bytes that has to be searched for.
 // It is made anew once this node has changed what lists show.
 func CacheSearch[T any](ctx context.Context, p *Pages, size int64, key string, make func() (T, error)) (T, error) {
-	return cacheBehind(ctx, p, p.searches, size, strconv.FormatUint(p.listed.Load(), 10)+"/"+key, make)
+	return cacheBehind(ctx, p, p.searches, term{size, pageLife, pageLife}, strconv.FormatUint(p.listed.Load(), 10)+"/"+key, make)
 }
 
-func cacheBehind[T any](ctx context.Context, p *Pages, g *readGate, size int64, key string, make func() (T, error)) (T, error) {
-	if v, ok := p.cache.Get(key); ok {
-		if t, ok := v.(T); ok {
+// term says how a page is kept.
+type term struct {
+	size  int64         // bytes, roughly
+	fresh time.Duration // how old it may be when it is shown
+	kept  time.Duration // the same while the database is away
+}
+
+// kept is a page in the cache.
+type kept struct {
+	page any
+	old  time.Time // from when it is shown only while the database is away
+}
+
+func cacheBehind[T any](ctx context.Context, p *Pages, g *readGate, term term, key string, make func() (T, error)) (T, error) {
+	if t, ok := cached[T](p, key, time.Now()); ok {
+		return t, nil
+	}
+	t, err := computed(ctx, g, func() (T, error) {
+		if t, ok := cached[T](p, key, time.Now()); ok { // a crowd asked for it at once, and one has made it while we waited
 			return t, nil
 		}
-	}
-	t, err := computed(ctx, g, make)
-	if err == nil {
-		p.cache.SetWithTTL(key, t, size, pageLife)
+		t, err := make()
+		if err == nil {
+			p.cache.SetWithTTL(key, kept{t, time.Now().Add(term.fresh)}, term.size, term.kept)
+		}
+		return t, err
+	})
+	if err != nil && persistence.Outage(err) {
+		if t, ok := cached[T](p, key, time.Time{}); ok {
+			return t, nil
+		}
 	}
 	return t, err
 }
 
+// cached is what the cache has under a key that was not old yet at a time.
+func cached[T any](p *Pages, key string, at time.Time) (t T, ok bool) {
+	k, ok := p.cache.Get(key)
+	if !ok || !at.Before(k.old) {
+		return t, false
+	}
+	t, ok = k.page.(T)
+	return t, ok
+}
+
 // Page is an event with its ticket types, as the read model has them.
 type Page struct {
-	Event readmodel.Event
-	Types []readmodel.TicketType
-	Org   api.Organizer
+	Event  readmodel.Event
+	Types  []readmodel.TicketType
+	Org    api.Organizer
+	Told   *program.Program // beside its record
+	Course *course.Content  // of online courses
 }
 
 func pageKey(number int64) string { return "event/" + strconv.FormatInt(number, 10) }
@@ -100,12 +152,23 @@ func (p *Pages) Event(ctx context.Context, number int64) (*Page, error) {
 		if page.Types, err = p.Read.TicketTypes(ctx, number); err != nil {
 			return nil, err
 		}
-		o, err := p.Accounts.Organization(ctx, e.Details.Org)
+		if page.Told, err = p.Program.Read(ctx, number); err != nil {
+			return nil, err
+		}
+		if e.Details.Category == event.Course {
+			if page.Course, err = p.Courses.Read(ctx, number); err != nil {
+				return nil, err
+			}
+		}
+		o, err := p.Accounts.Profile(ctx, e.Details.Org)
 		if err != nil {
 			return nil, err
 		}
 		if o != nil {
-			page.Org = api.Organizer{ID: strconv.FormatInt(o.ID, 10), Name: o.Name, Slug: o.Slug}
+			page.Org = api.Organizer{
+				ID: strconv.FormatInt(o.ID, 10), Name: o.Name, Slug: o.Slug, Description: view.Optional(o.Description),
+				Website: view.Optional(o.Website), LogoURL: view.Optional(o.LogoURL), SocialLinks: view.Object(o.SocialLinks), Verified: o.Verified,
+			}
 		}
 		return page, nil
 	})

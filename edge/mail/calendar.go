@@ -20,27 +20,70 @@ const (
 // local is a time of day on the clocks of a place.
 const local = "20060102T150405"
 
+const date = "20060102"
+
+// Visit is when a ticket of a reservation admits, on the clocks of its place.
+type Visit struct {
+	ID         string // unique among all visits
+	Start, End time.Time
+	AllDay     bool // it is booked for the date alone
+	Label      string
+}
+
+// Calendar is the file of the event, or of the visits that are booked; nil of what is at no
+// time of its own.
+func (e *Event) Calendar() *Calendar { return e.calendar(publish) }
+
 // calendar is the event's file; nil for one that is at no time of its own. The
 // event's id and its revision let a calendar take a later file as a change of the
 // same event.
 func (e *Event) calendar(method ics.Method) *Calendar {
-	if e.Start.IsZero() {
+	visits := e.Visits
+	if len(visits) == 0 && !e.Start.IsZero() {
+		visits = []Visit{{ID: e.ID, Start: e.Start, End: e.End}}
+	}
+	if len(visits) == 0 {
 		return nil
 	}
 	c := ics.NewCalendarFor("Boxoffice")
 	c.SetMethod(method)
-	end := e.End
-	if end.Before(e.Start) {
-		end = e.Start
+	first, last := visits[0].Start, visits[0].Start
+	for i := range visits {
+		if visits[i].End.Before(visits[i].Start) {
+			visits[i].End = visits[i].Start
+		}
+		if visits[i].Start.Before(first) {
+			first = visits[i].Start
+		}
+		if visits[i].End.After(last) {
+			last = visits[i].End
+		}
 	}
-	c.Components = append(c.Components, zone(e.Start, end))
-	v := c.AddEvent(e.ID)
+	c.Components = append(c.Components, zone(first, last))
+	for i := range visits {
+		e.addVisit(c, &visits[i], method)
+	}
+	return &Calendar{Method: string(method), Body: []byte(c.Serialize(ics.WithNewLineWindows))}
+}
+
+// addVisit adds an entry to a calendar.
+func (e *Event) addVisit(c *ics.Calendar, at *Visit, method ics.Method) {
+	v := c.AddEvent(at.ID)
 	v.SetDtStampTime(e.Changed)
 	v.SetSequence(e.Revision)
-	tz := &ics.KeyValues{Key: string(ics.ParameterTzid), Value: []string{e.Start.Location().String()}}
-	v.SetProperty(ics.ComponentPropertyDtStart, e.Start.Format(local), tz)
-	v.SetProperty(ics.ComponentPropertyDtEnd, end.In(e.Start.Location()).Format(local), tz)
+	if at.AllDay {
+		day := &ics.KeyValues{Key: string(ics.ParameterValue), Value: []string{string(ics.ValueDataTypeDate)}}
+		v.SetProperty(ics.ComponentPropertyDtStart, at.Start.Format(date), day)
+		v.SetProperty(ics.ComponentPropertyDtEnd, at.Start.AddDate(0, 0, 1).Format(date), day)
+	} else {
+		tz := &ics.KeyValues{Key: string(ics.ParameterTzid), Value: []string{at.Start.Location().String()}}
+		v.SetProperty(ics.ComponentPropertyDtStart, at.Start.Format(local), tz)
+		v.SetProperty(ics.ComponentPropertyDtEnd, at.End.In(at.Start.Location()).Format(local), tz)
+	}
 	v.SetSummary(label(e.Title))
+	if at.Label != "" {
+		v.SetDescription(label(at.Label))
+	}
 	if place := e.Where(); place != "" {
 		v.SetLocation(place)
 	}
@@ -48,7 +91,6 @@ func (e *Event) calendar(method ics.Method) *Calendar {
 	if method == cancel {
 		v.SetStatus(ics.ObjectStatusCancelled)
 	}
-	return &Calendar{Method: string(method), Body: []byte(c.Serialize(ics.WithNewLineWindows))}
 }
 
 // zone is what the clocks of a place show from one time to another: each offset

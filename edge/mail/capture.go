@@ -106,6 +106,29 @@ func (c *Capture) Send(_ context.Context, m Message) error {
 	return nil
 }
 
+// Drop deletes the mails that have one of the words, in whatever case, as who they are to or
+// anywhere in what they say.
+func (c *Capture) Drop(words ...string) error {
+	names, err := c.names()
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		m, err := c.Read(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		text := strings.ToLower(strings.Join([]string{m.To, m.Header.Get("To"), m.Subject, m.Text, m.HTML, m.Calendar}, "\n"))
+		if slices.ContainsFunc(words, func(w string) bool { return w != "" && strings.Contains(text, strings.ToLower(w)) }) {
+			_ = os.Remove(filepath.Join(c.dir, name)) // somebody may have done it
+		}
+	}
+	return nil
+}
+
 // name is a file name later than all before.
 func (c *Capture) name(id string) string {
 	now := time.Now().UTC()

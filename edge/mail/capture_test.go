@@ -145,6 +145,17 @@ func TestCaptureOnce(t *testing.T) {
 	}
 }
 
+// TestCaptureDrop: only mails that say one of the words, to whom or what, are gone.
+func TestCaptureDrop(t *testing.T) {
+	t.Parallel()
+	c, _ := capture(t)
+	for _, to := range []string{"ada@example.org", "bob@example.org", "eve@example.org"} {
+		require.NoError(t, c.Send(t.Context(), LoginCode(envelope(to, "Dear "+to[:3]), "123456")))
+	}
+	require.NoError(t, c.Drop("ADA@example.org", "", "dear eve"))
+	require.Equal(t, "bob@example.org", sole(t, c).To)
+}
+
 func TestCaptureForgetsPartials(t *testing.T) {
 	t.Parallel()
 	_, dir := capture(t)

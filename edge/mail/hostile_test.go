@@ -3,8 +3,10 @@ package mail
 import (
 	"bytes"
 	netmail "net/mail"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 
 	"github.com/stretchr/testify/require"
@@ -49,7 +51,18 @@ func poisoned(t testing.TB, text string) map[string]Message {
 		"two_factor_changed": TwoFactorChanged(to(), true), "webhook_disabled": WebhookDisabled(to(), text, text, "42", true),
 		"webhook_disabled.exhausted": WebhookDisabled(to(), text, text, "42", false),
 		"order_confirmation":         confirmed(e), "order_confirmation.online": confirmed(&online), "order_confirmation.digital": confirmed(digital),
-		"order_cancelled": OrderCancelled(to(), o, e), "refund_due": RefundDue(to(), o, e, "5.00 USD", "late"), "refund_processed": RefundProcessed(to(), o, e, "5.00 USD"),
+		"contact":          Contact(to(), text, text, text),
+		"broadcast":        Broadcast(to(), e, text, Sanitize(text), "reply+a", "https://tickets.example.org/unsubscribe/a"),
+		"following":        Following(to(), text, "https://tickets.example.org/unsubscribe/a"),
+		"event_published":  EventPublished(to(), e, "https://tickets.example.org/events/a", "https://tickets.example.org/unsubscribe/a"),
+		"waitlist_joined":  WaitlistJoined(to(), 2, "https://tickets.example.org/waitlist#a", e),
+		"waitlist_offered": WaitlistOffered(to(), text, 2, time.Now(), "https://tickets.example.org/waitlist#a", e),
+		"waitlist_expired": WaitlistExpired(to(), e),
+		"transfer_offered": TransferOffered(to(), text, "https://tickets.example.org/transfer#a", e),
+		"payment_seen":     PaymentSeen(to(), o, e, Coins{Ticker: text, Asked: "2"}, e.Start), "payment_seen.short": PaymentSeen(to(), o, e, Coins{Ticker: text, Arrived: "1", Asked: "2", Missing: "1"}, e.Start),
+		"order_cancelled": OrderCancelled(to(), o, e), "order_withdrawn": OrderWithdrawn(to(), o, e, "5.00 USD", 1, e.Start), "refund_due": RefundDue(to(), o, e, "5.00 USD", "late"), "refund_processed": RefundProcessed(to(), o, e, "5.00 USD"),
+		"ticket_rescheduled": TicketRescheduled(to(), o, e),
+		"refund_requested":   RefundRequested(to(), o, e, "5.00 USD"), "refund_denied": RefundDenied(to(), o, e, "5.00 USD", text),
 		"event_changed": EventChanged(to(), concert(t), e), "event_changed.back": EventChanged(to(), e, &online), "event_cancelled": EventCancelled(to(), e, text),
 	}
 }
@@ -61,7 +74,7 @@ func poisoned(t testing.TB, text string) map[string]Message {
 func TestHostileTexts(t *testing.T) {
 	t.Parallel()
 	kinds, cases := map[string]bool{}, 0
-	for _, text := range hostile.Texts {
+	for _, text := range slices.Concat(hostile.Texts, hostile.Scripts) {
 		for name, m := range poisoned(t, text) {
 			cases++
 			kinds[m.Kind] = true
@@ -76,7 +89,7 @@ func TestHostileTexts(t *testing.T) {
 			headers(t, m, name+" "+text)
 		}
 	}
-	t.Logf("hostile texts: %d cases in mails", cases)
+	t.Logf("hostile texts: %d texts, %d cases in mails", len(hostile.Texts)+len(hostile.Scripts), cases)
 	for kind := range forms {
 		require.True(t, kinds[kind], "no mail of %s has been tried", kind)
 	}
@@ -98,6 +111,7 @@ func headers(t testing.TB, m Message, what string) {
 	for name := range got.Header {
 		require.Contains(t, []string{
 			"From", "To", "Subject", "Date", "Message-Id", "Mime-Version", "Content-Type", "Content-Transfer-Encoding", "Auto-Submitted", "X-Auto-Response-Suppress", "X-Boxoffice-Mail",
+			"List-Unsubscribe", "List-Unsubscribe-Post", "Precedence", "Reply-To",
 		}, name, what)
 	}
 	to, err := got.Header.AddressList("To")
@@ -108,10 +122,10 @@ func headers(t testing.TB, m Message, what string) {
 
 // markup is what our templates of mails consist of, and the links that a mail may have.
 var markup = hostile.Markup{
-	Elements:   "html head meta title body table tbody tr td p strong br a span div img blockquote",
+	Elements:   "html head meta title body table tbody tr td p strong br a span div img blockquote b i em u ul ol li",
 	Attributes: "href src style align valign width cellpadding cellspacing role lang charset name content alt",
 	Values: map[string]string{
-		"href": `^(https?://|#ZgotmplZ$|[^:]*$|#)`, "src": `^cid:ticket-\d+@boxoffice$`, "style": `^[a-z0-9:;,.#%' /-]*$`,
+		"href": `^(https?://|mailto:|#ZgotmplZ$|[^:/?#]*([/?#]|$))`, "src": `^cid:ticket-\d+@boxoffice$`, "style": `^[a-z0-9:;,.#%' /-]*$`,
 	},
 }
 

@@ -32,6 +32,7 @@ type Failure struct {
 	Reason    string // at which step, of a fixed set of words
 	Code      int    // the server's SMTP code; 0 if it did not answer
 	Permanent bool   // another attempt would fail too
+	Bounced   bool   // the server takes no mail for the address
 	cause     error
 }
 
@@ -90,6 +91,14 @@ func (o Origin) render(m Message) (*gomail.Msg, error) {
 	msg.SetGenHeader("Auto-Submitted", "auto-generated") // RFC 3834: no vacation notices, please
 	msg.SetGenHeader("X-Auto-Response-Suppress", "All")
 	msg.SetGenHeader(kindHeader, oneLine(m.Kind))
+	if m.ReplyTo != "" {
+		msg.SetAddrHeaderFromMailAddress(gomail.HeaderReplyTo, &netmail.Address{Address: m.ReplyTo + "@" + o.domain()})
+	}
+	if m.Unsubscribe != "" {
+		msg.SetGenHeader("List-Unsubscribe", "<"+oneLine(m.Unsubscribe)+">")
+		msg.SetGenHeader("List-Unsubscribe-Post", "List-Unsubscribe=One-Click") // RFC 8058
+		msg.SetGenHeader("Precedence", "bulk")
+	}
 	msg.SetBodyString(gomail.TypeTextPlain, m.Text)
 	msg.AddAlternativeString(gomail.TypeTextHTML, m.HTML)
 	return msg, enclose(msg, &m)

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 	"text/template"
+	"time"
 	"unicode"
 )
 
@@ -25,6 +26,10 @@ type Message struct {
 	HTML     string
 	Pictures []Picture // that the HTML shows
 	Calendar *Calendar // nil: none
+	// Unsubscribe is where one click ends mails such as this (RFC 8058); "" for what
+	// answers its reader.
+	Unsubscribe string
+	ReplyTo     string // the left half of an address of ours; "": nobody reads replies
 }
 
 // Picture is a PNG within a mail.
@@ -67,6 +72,27 @@ func Invitation(to Envelope, organization, role string) Message {
 	return compose("invitation", to, values{"Organization": label(organization), "Role": label(role)})
 }
 
+// TransferOffered brings the link that claims a ticket which somebody passes on.
+func TransferOffered(to Envelope, from, url string, e *Event) Message {
+	return compose("transfer_offered", to, values{"From": label(from), "URL": url, "Event": e.shown()})
+}
+
+// WaitlistJoined says that somebody waits for tickets, and has the link that ends it.
+func WaitlistJoined(to Envelope, count int64, url string, e *Event) Message {
+	return compose("waitlist_joined", to, values{"Count": count, "URL": url, "Event": e.shown()})
+}
+
+// WaitlistOffered brings the link that takes what somebody has waited for, until a time on
+// the event's clocks.
+func WaitlistOffered(to Envelope, tier string, count int64, until time.Time, url string, e *Event) Message {
+	return compose("waitlist_offered", to, values{"Tier": label(tier), "Count": count, "Until": until.Format("2 January 2006, 15:04 MST"), "URL": url, "Event": e.shown()})
+}
+
+// WaitlistExpired says that an offer has gone to the next in line.
+func WaitlistExpired(to Envelope, e *Event) Message {
+	return compose("waitlist_expired", to, values{"Event": e.shown()})
+}
+
 // PasswordChanged warns the owner of an account.
 func PasswordChanged(to Envelope) Message { return compose("password_changed", to, nil) }
 
@@ -80,6 +106,43 @@ func TwoFactorChanged(to Envelope, on bool) Message {
 // endpoint: it said that it is gone, or deliveries failed for good.
 func WebhookDisabled(to Envelope, organization, endpoint, id string, gone bool) Message {
 	return compose("webhook_disabled", to, values{"Organization": label(organization), "Endpoint": label(endpoint), "ID": id, "Gone": gone})
+}
+
+// Following tells somebody that they follow an organization, and how to stop.
+func Following(to Envelope, organization, unsubscribe string) Message {
+	m := compose("following", to, values{"Organization": label(organization), "Unsubscribe": unsubscribe})
+	m.Unsubscribe = unsubscribe
+	return m
+}
+
+// EventPublished tells somebody who follows an organization of its new event.
+func EventPublished(to Envelope, e *Event, url, unsubscribe string) Message {
+	m := compose("event_published", to, values{"Event": e.shown(), "URL": link(url), "Unsubscribe": unsubscribe})
+	m.Unsubscribe = unsubscribe
+	return m
+}
+
+// Broadcast is what an organizer writes to those who attend an event: HTML of Sanitize.
+func Broadcast(to Envelope, e *Event, subject, safe, replyTo, unsubscribe string) Message {
+	m := compose("broadcast", to, values{
+		"Event": e.shown(), "Title": oneLine(subject), "HTML": htmltemplate.HTML(safe), "Lines": plainText(safe), "Unsubscribe": unsubscribe, "Replies": true, //nolint:gosec // Sanitize has made it
+	})
+	m.Unsubscribe, m.ReplyTo = unsubscribe, replyTo
+	return m
+}
+
+// Contact is what an organization writes to one of its customers.
+func Contact(to Envelope, organization, subject, body string) Message {
+	return compose("contact", to, values{"Organization": label(organization), "Title": oneLine(subject), "Body": written(body)})
+}
+
+// written are the lines of what somebody wrote, the empty ones between them included.
+func written(body string) []string {
+	var out []string
+	for line := range strings.Lines(strings.TrimSpace(body)) {
+		out = append(out, oneLine(line))
+	}
+	return out
 }
 
 // values are what a mail's templates show beside the name. What a stranger may
@@ -124,7 +187,7 @@ func readForms() map[string]form {
 func compose(kind string, to Envelope, v values) Message {
 	f := forms[kind]
 	m := Message{ID: to.ID, Kind: kind, To: to.To, ToName: label(to.Name)}
-	data := values{"Name": m.ToName}
+	data := values{"Name": m.ToName, "Replies": false}
 	maps.Copy(data, v)
 	m.Subject = oneLine(filled(f.text.ExecuteTemplate, "subject", data))
 	m.Text = filled(f.text.ExecuteTemplate, "layout.txt", data)
@@ -166,7 +229,7 @@ func label(s string) string {
 // unlinked is a line without what a mail program would turn into a link.
 func unlinked(line string) string {
 	line = domain.ReplaceAllString(scheme.ReplaceAllString(line, " "), ". $1")
-	return strings.ReplaceAll(line, "@", " at ")
+	return strings.Join(strings.Fields(strings.ReplaceAll(line, "@", " at ")), " ")
 }
 
 // oneLine drops what is not printable, line ends and the marks that turn writing

@@ -57,7 +57,7 @@ func order(n int) *Order {
 		Lines: []Line{{Name: "Floor", Quantity: int64(n), Price: "25.00 USD"}}, Fees: "2.50 USD", Total: "52.50 USD",
 	}
 	for i := range min(n, MaxTickets) {
-		o.Tickets = append(o.Tickets, Ticket{Type: "Floor", Holder: "Ada <b>", Code: fmt.Sprintf("ABCDE%015d", i), Short: fmt.Sprintf("ABCDE%d", i)})
+		o.Tickets = append(o.Tickets, Ticket{Type: "Floor", Holder: "Ada <b>", Code: fmt.Sprintf("ABCDE%015d", i), Short: fmt.Sprintf("ABCDE%d", i), Printed: fmt.Sprintf("p1.ABCDE%015d.MAC", i)})
 	}
 	return o
 }
@@ -79,39 +79,79 @@ func samples(t testing.TB, name string) map[string]Message {
 	free := &Order{
 		Number: "16-ABCDEFGHJKM", URL: "https://tickets.example.org/api/v1/orders/1?token=a-b_c", Count: 1,
 		Lines:   []Line{{Name: "Stalls", Quantity: 1}},
-		Tickets: []Ticket{{Type: "Stalls", Section: "Left", Row: "C", Seat: "12", Code: "ABCDEF00000000000000", Short: "ABCDEF"}},
+		Tickets: []Ticket{{Type: "Stalls", Section: "Left", Row: "C", Seat: "12", Code: "ABCDEF00000000000000", Short: "ABCDEF", Printed: "p1.ABCDEF00000000000000.MAC"}},
 	}
 	knots := order(1)
 	knots.Lines[0].Link, knots.Lines[0].Note = "https://example.org/files/7", "Unzip it."
+	knots.WithdrawUntil = berlin(t, "2026-03-19 20:00")
+	waived := order(1)
+	waived.WaivedAt = berlin(t, "2026-03-05 20:00")
+	rotating, links := concert(t), order(1)
+	rotating.RotatingOnly = true
+	links.Live, links.PDF, links.ICS = "https://tickets.example.org/o/1#token=a-b_c", "https://tickets.example.org/api/v1/orders/1/tickets.pdf?token=a-b_c", "https://tickets.example.org/api/v1/orders/1/calendar.ics?token=a-b_c"
+	table := &Event{Title: "A table", Organizer: "Friday & Friends", Hall: true, Visits: []Visit{
+		{ID: "1", Start: berlin(t, "2026-03-05 20:00"), End: berlin(t, "2026-03-05 22:00"), Label: "Evening"},
+		{ID: "2", Start: berlin(t, "2026-07-05 00:00"), End: berlin(t, "2026-07-06 00:00"), AllDay: true},
+	}}
 	webinar, was := concert(t), concert(t)
 	webinar.Hall, webinar.Online, webinar.Link, webinar.Doors = false, true, "https://meet.example.org/7", time.Time{}
 	was.Title, was.Start, was.End, was.Venue = "Thursday & Friends", berlin(t, "2026-03-05 20:00"), berlin(t, "2026-03-06 02:00"), ""
 	return map[string]Message{
-		"login_code":                 LoginCode(to(), "123456"),
-		"login_code.nameless":        LoginCode(envelope("ada@example.org", ""), "123456"),
-		"password_reset":             PasswordReset(to(), "https://tickets.example.org/reset?token=a-b_c&x=1"),
-		"invitation":                 Invitation(to(), "Friday & Friends", "admin"),
-		"password_changed":           PasswordChanged(to()),
-		"email_confirmation":         EmailConfirmation(envelope("ada@example.org", ""), "https://tickets.example.org/email/confirm#token=a-b_c"),
-		"account_taken":              AccountTaken(to()),
-		"two_factor_changed.on":      TwoFactorChanged(to(), true),
-		"two_factor_changed.off":     TwoFactorChanged(to(), false),
-		"order_confirmation":         confirmed(order(2), concert(t)),
-		"order_confirmation.free":    confirmed(free, concert(t)),
-		"order_confirmation.many":    confirmed(order(100), concert(t)),
-		"order_confirmation.online":  confirmed(order(1), webinar),
-		"order_confirmation.digital": confirmed(knots, course()),
-		"attendee_tickets":           attendee(order(2), concert(t)),
-		"order_cancelled":            OrderCancelled(to(), order(2), concert(t)),
-		"refund_due.late":            RefundDue(to(), order(2), concert(t), "52.50 USD", "late"),
-		"refund_due.underpaid":       RefundDue(to(), order(2), concert(t), "52.50 USD", "underpaid"),
-		"refund_due.twice":           RefundDue(to(), order(2), concert(t), "52.50 USD", "twice"),
-		"refund_due.cancelled":       RefundDue(to(), order(2), concert(t), "52.50 USD", "cancelled"),
-		"refund_processed":           RefundProcessed(to(), order(2), concert(t), "52.50 USD"),
-		"event_changed":              EventChanged(to(), was, concert(t)),
-		"event_changed.online":       EventChanged(to(), concert(t), webinar),
-		"event_cancelled":            EventCancelled(to(), concert(t), ""),
-		"event_cancelled.reason":     EventCancelled(to(), concert(t), "The artist <b>is</b> ill.\n\nSee www.example.org"),
+		"login_code":                  LoginCode(to(), "123456"),
+		"login_code.nameless":         LoginCode(envelope("ada@example.org", ""), "123456"),
+		"password_reset":              PasswordReset(to(), "https://tickets.example.org/reset?token=a-b_c&x=1"),
+		"invitation":                  Invitation(to(), "Friday & Friends", "admin"),
+		"password_changed":            PasswordChanged(to()),
+		"email_confirmation":          EmailConfirmation(envelope("ada@example.org", ""), "https://tickets.example.org/email/confirm#token=a-b_c"),
+		"account_taken":               AccountTaken(to()),
+		"two_factor_changed.on":       TwoFactorChanged(to(), true),
+		"two_factor_changed.off":      TwoFactorChanged(to(), false),
+		"order_confirmation":          confirmed(order(2), concert(t)),
+		"order_confirmation.free":     confirmed(free, concert(t)),
+		"order_confirmation.many":     confirmed(order(100), concert(t)),
+		"order_confirmation.online":   confirmed(order(1), webinar),
+		"order_confirmation.digital":  confirmed(knots, course()),
+		"order_confirmation.rotating": confirmed(links, rotating),
+		"order_confirmation.booked":   confirmed(order(2), table),
+		"attendee_tickets.rotating":   attendee(order(2), rotating),
+		"order_confirmation.waived":   confirmed(waived, course()),
+		"attendee_tickets":            attendee(order(2), concert(t)),
+		"following":                   Following(to(), "Friday & Friends", "https://tickets.example.org/api/v1/community/unsubscribe/a-b_c"),
+		"event_published":             EventPublished(to(), concert(t), "https://tickets.example.org/events/friday", "https://tickets.example.org/api/v1/community/unsubscribe/a-b_c"),
+		"event_published.digital":     EventPublished(to(), course(), "https://tickets.example.org/events/knots", "https://tickets.example.org/api/v1/community/unsubscribe/a-b_c"),
+		"broadcast":                   Broadcast(to(), concert(t), "Doors open <early>", Sanitize("<p>Doors open <em>early</em>.</blockquote><script>alert(1)</script></p><p>See <a href=\"https://example.org/a?b=1&c=2\" onclick=\"x()\">the map</a> <a href=\"javascript:x\">x</a></p>"), "reply+a", "https://tickets.example.org/api/v1/community/unsubscribe/a-b_c"),
+		"broadcast.plain":             Broadcast(to(), concert(t), "Doors", Sanitize("1 < 2 & 3\nand more"), "reply+a", "https://tickets.example.org/api/v1/community/unsubscribe/a-b_c"),
+		"contact":                     Contact(to(), "Friday & Friends", "Your <b>seats</b>", "You sit in the front row now.\n\nSee www.example.org"),
+		"transfer_offered":            TransferOffered(to(), "bob@example.org", "https://tickets.example.org/transfer#token=a-b_c", concert(t)),
+		"waitlist_joined":             WaitlistJoined(to(), 1, "https://tickets.example.org/waitlist#token=a-b_c", concert(t)),
+		"waitlist_joined.many":        WaitlistJoined(to(), 3, "https://tickets.example.org/waitlist#token=a-b_c", concert(t)),
+		"waitlist_offered":            WaitlistOffered(to(), "Stalls & <b>more</b>", 1, berlin(t, "2026-03-05 20:00"), "https://tickets.example.org/waitlist#token=a-b_c", concert(t)),
+		"waitlist_offered.many":       WaitlistOffered(to(), "Stalls", 3, berlin(t, "2026-03-05 20:00"), "https://tickets.example.org/waitlist#token=a-b_c", concert(t)),
+		"waitlist_expired":            WaitlistExpired(to(), concert(t)),
+		"payment_seen":                PaymentSeen(to(), order(2), concert(t), Coins{Ticker: "BTC", Arrived: "0", Asked: "0.00105"}, berlin(t, "2026-03-05 20:00")),
+		"payment_seen.short":          PaymentSeen(to(), order(2), concert(t), Coins{Ticker: "BTC", Arrived: "0.0005", Asked: "0.00105", Missing: "0.00055"}, berlin(t, "2026-03-05 20:00")),
+		"order_cancelled":             OrderCancelled(to(), order(2), concert(t)),
+		"order_withdrawn":             OrderWithdrawn(to(), order(2), course(), "52.50 USD", 2, berlin(t, "2026-03-05 20:00")),
+		"order_withdrawn.free":        OrderWithdrawn(to(), order(1), course(), "", 1, berlin(t, "2026-03-05 20:00")),
+		"refund_due.granted":          RefundDue(to(), order(2), concert(t), "52.50 USD", "granted"),
+		"refund_due.granted.free":     RefundDue(to(), order(2), concert(t), "", "granted"),
+		"refund_due.late":             RefundDue(to(), order(2), concert(t), "52.50 USD", "late"),
+		"refund_due.underpaid":        RefundDue(to(), order(2), concert(t), "52.50 USD", "underpaid"),
+		"refund_due.twice":            RefundDue(to(), order(2), concert(t), "52.50 USD", "twice"),
+		"refund_due.cancelled":        RefundDue(to(), order(2), concert(t), "52.50 USD", "cancelled"),
+		"refund_due.overpaid":         RefundDue(to(), order(2), concert(t), "1.50 USD", "overpaid"),
+		"refund_due.currency":         RefundDue(to(), order(2), concert(t), "52.50 NGN", "currency"),
+		"refund_due.deposit":          RefundDue(to(), order(2), concert(t), "52.50 USD", "deposit"),
+		"ticket_rescheduled":          TicketRescheduled(to(), order(2), concert(t)),
+		"refund_requested":            RefundRequested(to(), order(2), concert(t), "52.50 USD"),
+		"refund_requested.passed_on":  RefundRequested(to(), &Order{}, concert(t), "52.50 USD"),
+		"refund_denied":               RefundDenied(to(), order(2), concert(t), "52.50 USD", ""),
+		"refund_denied.reason":        RefundDenied(to(), order(2), concert(t), "52.50 USD", "It <b>takes</b> place.\n\nSee www.example.org"),
+		"refund_processed":            RefundProcessed(to(), order(2), concert(t), "52.50 USD"),
+		"event_changed":               EventChanged(to(), was, concert(t)),
+		"event_changed.online":        EventChanged(to(), concert(t), webinar),
+		"event_cancelled":             EventCancelled(to(), concert(t), ""),
+		"event_cancelled.reason":      EventCancelled(to(), concert(t), "The artist <b>is</b> ill.\n\nSee www.example.org"),
 
 		"webhook_disabled.gone":      WebhookDisabled(to(), "Friday & Friends", "Book<i>keeping", "42", true),
 		"webhook_disabled.exhausted": WebhookDisabled(to(), "Friday & Friends", "hooks.example.org", "42", false),

@@ -91,6 +91,7 @@ func (c *session) send(ctx context.Context, msg *gomail.Msg) (condition, error) 
 	}
 	if f.Code = step.ErrorCode(); f.Code != 0 {
 		f.Reason, f.Permanent = "refused", f.Code >= 500
+		f.Bounced = f.Permanent && step.Reason == gomail.ErrSMTPRcptTo
 	}
 	first := step.Reason == gomail.ErrConnCheck || step.Reason == gomail.ErrSMTPMailFrom
 	switch gone := cut || f.Code == 0 || f.Code == shuttingDown; {

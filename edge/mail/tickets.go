@@ -21,22 +21,30 @@ type Event struct {
 	// at no time of its own.
 	Start, End, Doors             time.Time
 	Venue, Address, City, Country string
-	Hall                          bool   // it takes place somewhere
-	Online                        bool   // and, or only, online
-	Digital                       bool   // it is a product that is used, not attended
-	Link                          string // where it is online, or is delivered; only its buyers know
-	Note                          string // what they need there
+	Hall                          bool    // it takes place somewhere
+	Online                        bool    // and, or only, online
+	Digital                       bool    // it is a product that is used, not attended
+	Link                          string  // where it is online, or is delivered; only its buyers know
+	Note                          string  // what they need there
+	Visits                        []Visit // that are booked of a reservation
+	RotatingOnly                  bool    // its gates take no code on paper
 }
 
 // Order is what mails tell of an order. Amounts are with their currency.
 type Order struct {
 	Number  string
 	URL     string // where its buyer sees it
+	Live    string // where its tickets show codes that rotate
+	PDF     string // where they are fit to be printed; "": nowhere
+	ICS     string // where its calendar file is; "": it is at no time
 	Lines   []Line
 	Fees    string   // "" for none
 	Total   string   // "" for nothing
 	Tickets []Ticket // the first MaxTickets, in the order of the lines
 	Count   int      // of all tickets
+	Note    string   // of who gives the tickets, "" without one
+	// When its buyer waived the right to withdraw, or may withdraw until; zero for neither.
+	WaivedAt, WithdrawUntil time.Time
 }
 
 // Line is one line of an order.
@@ -52,7 +60,8 @@ type Line struct {
 type Ticket struct {
 	Type, Holder       string
 	Section, Row, Seat string
-	Code, Short        string // what names it, and what a gate scans or a person types
+	Code, Short        string // what names it, and what a person types
+	Printed            string // what a gate scans
 }
 
 // MaxTickets is how many of an order's tickets its mail shows. The rest is behind
@@ -71,8 +80,9 @@ func OrderConfirmation(to Envelope, o *Order, e *Event) (Message, error) {
 		lines[i] = values{"Name": label(l.Name), "Quantity": l.Quantity, "Price": l.Price, "Link": link(l.Link), "Note": note(l.Note)}
 	}
 	m := compose("order_confirmation", to, values{
-		"Event": e.shown(), "Number": o.Number, "URL": o.URL, "Fees": o.Fees, "Total": o.Total,
-		"Lines": lines, "Tickets": tickets, "Count": o.Count, "More": o.Count > len(o.Tickets),
+		"Event": e.shown(), "Number": o.Number, "URL": o.URL, "Note": note(o.Note), "Fees": o.Fees, "Total": o.Total,
+		"WaivedAt": shownMoment(o.WaivedAt), "WithdrawUntil": shownMoment(o.WithdrawUntil),
+		"Live": o.Live, "PDF": o.PDF, "ICS": o.ICS, "Lines": lines, "Tickets": tickets, "Count": o.Count, "More": o.Count > len(o.Tickets),
 	})
 	m.Pictures, m.Calendar = pictures, e.calendar(publish)
 	return m, nil
@@ -90,8 +100,8 @@ func AttendeeTickets(to Envelope, o *Order, e *Event) (Message, error) {
 	return m, nil
 }
 
-// shownTickets are tickets as templates have them, each with the picture of its door
-// code where it is scanned.
+// shownTickets are tickets as templates have them, each with the picture of its
+// printed code where it is scanned.
 func shownTickets(all []Ticket, e *Event) (tickets []values, pictures []Picture, err error) {
 	tickets = make([]values, len(all))
 	for i, t := range all {
@@ -99,10 +109,10 @@ func shownTickets(all []Ticket, e *Event) (tickets []values, pictures []Picture,
 			"Number": i + 1, "Type": label(t.Type), "Holder": label(t.Holder), "Code": t.Code, "Short": t.Short,
 			"Section": label(t.Section), "Row": label(t.Row), "Seat": label(t.Seat), "Picture": "",
 		}
-		if !e.Hall {
+		if !e.Hall || e.RotatingOnly {
 			continue
 		}
-		code, err := qr.Encode(t.Short, qr.M) // the full code opens no gate, and a QR payload goes stale
+		code, err := qr.Encode(t.Printed, qr.M) // the full code opens no gate, and that of a screen goes stale
 		if err != nil {
 			return nil, nil, fmt.Errorf("mail: QR of a ticket: %w", err)
 		}
@@ -113,9 +123,61 @@ func shownTickets(all []Ticket, e *Event) (tickets []values, pictures []Picture,
 	return tickets, pictures, nil
 }
 
+// Coins are a payment that has come. The amounts are decimals that we have computed with.
+type Coins struct {
+	Ticker         string // as the provider has it
+	Arrived, Asked string
+	Missing        string // "" of a payment that is not short
+}
+
+// PaymentSeen tells a buyer that coins for an order have been seen and buy nothing yet: they are
+// being confirmed, or some are missing, for which there is time until a moment.
+func PaymentSeen(to Envelope, o *Order, e *Event, c Coins, until time.Time) Message {
+	return compose("payment_seen", to, values{
+		"Event": e.shown(), "Number": o.Number, "URL": o.URL, "Until": shownMoment(until),
+		"Ticker": label(c.Ticker), "Arrived": c.Arrived, "Asked": c.Asked, "Missing": c.Missing,
+	})
+}
+
 // OrderCancelled tells a buyer that an order has ended without tickets.
 func OrderCancelled(to Envelope, o *Order, e *Event) Message {
 	return compose("order_cancelled", to, values{"Event": e.shown(), "Number": o.Number, "URL": o.URL})
+}
+
+// shownMoment is a moment as mails that are of no place show it; "" for none.
+func shownMoment(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return at.UTC().Format("2 January 2006, 15:04 MST")
+}
+
+// OrderWithdrawn confirms a buyer's withdrawal, of which so many tickets have ended, and
+// tells the amount that goes back, if any.
+func OrderWithdrawn(to Envelope, o *Order, e *Event, amount string, tickets int, at time.Time) Message {
+	return compose("order_withdrawn", to, values{
+		"Event": e.shown(), "Number": o.Number, "URL": o.URL, "Amount": amount, "Count": tickets, "At": shownMoment(at),
+	})
+}
+
+// TicketRescheduled tells a ticket's holder when it admits now: the event's one visit.
+func TicketRescheduled(to Envelope, o *Order, e *Event) Message {
+	m := compose("ticket_rescheduled", to, values{"Event": e.shown(), "Number": o.Number, "URL": o.URL})
+	m.Calendar = e.calendar(publish)
+	return m
+}
+
+// RefundRequested tells who has asked for a ticket's money that the organizer decides.
+func RefundRequested(to Envelope, o *Order, e *Event, amount string) Message {
+	return compose("refund_requested", to, values{"Event": e.shown(), "Number": o.Number, "URL": o.URL, "Amount": amount})
+}
+
+// RefundDenied tells who has asked for a ticket's money that it does not go back, with what
+// the organizer says to it.
+func RefundDenied(to Envelope, o *Order, e *Event, amount, reason string) Message {
+	return compose("refund_denied", to, values{
+		"Event": e.shown(), "Number": o.Number, "URL": o.URL, "Amount": amount, "Reason": quoteLines(reason),
+	})
 }
 
 // RefundDue tells a buyer that an amount goes back, for a reason of event.Refund.
@@ -147,20 +209,26 @@ func EventChanged(to Envelope, was, now *Event) Message {
 // EventCancelled tells somebody who has tickets of an event that it does not take
 // place, and quotes the organizer's reason, if there is one.
 func EventCancelled(to Envelope, e *Event, reason string) Message {
-	quoted := note(reason)
-	for i := range quoted { // anybody may be given a free ticket: it is as a name is
-		quoted[i] = unlinked(quoted[i])
-	}
-	m := compose("event_cancelled", to, values{"Event": e.shown(), "Reason": quoted})
+	m := compose("event_cancelled", to, values{"Event": e.shown(), "Reason": quoteLines(reason)})
 	m.Calendar = e.calendar(cancel)
 	return m
+}
+
+// quoteLines returns the lines of what an organizer writes to somebody. Anybody may be given
+// a free ticket, so the lines have no links, as names have none.
+func quoteLines(text string) []string {
+	lines := note(text)
+	for i := range lines {
+		lines[i] = unlinked(lines[i])
+	}
+	return lines
 }
 
 // shown is the event as templates have it.
 func (e *Event) shown() values {
 	v := values{
 		"Title": label(e.Title), "Organizer": label(e.Organizer), "When": e.When(), "Doors": "", "Where": e.Where(),
-		"Hall": e.Hall, "Online": e.Online, "Digital": e.Digital, "Link": link(e.Link), "Note": note(e.Note),
+		"Hall": e.Hall, "Rotating": e.Hall && e.RotatingOnly, "Online": e.Online, "Digital": e.Digital, "Link": link(e.Link), "Note": note(e.Note),
 	}
 	if !e.Doors.IsZero() && !e.Start.IsZero() {
 		v["Doors"] = e.Doors.Format(clock)

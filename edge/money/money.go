@@ -1,4 +1,5 @@
-// Package money is the area of what organizations own: their wallets and ledgers.
+// Package money is the area of what organizations own and give away: their wallets and
+// ledgers, and their promo codes.
 package money
 
 import (
@@ -6,21 +7,36 @@ import (
 	"log/slog"
 
 	"boxoffice/cluster"
+	"boxoffice/edge/limit"
+	"boxoffice/edge/live"
 	"boxoffice/persistence/accounts"
+	"boxoffice/persistence/numbers"
+	"boxoffice/persistence/promos"
 	"boxoffice/persistence/readmodel"
 )
 
 // Deps is what the handlers work with.
 type Deps struct {
-	Node     *cluster.Node
-	Read     *readmodel.Model
-	Accounts *accounts.Store
-	Settled  func(context.Context) error // waits until the read model has what is committed
-	Log      *slog.Logger
+	Node        *cluster.Node
+	Read        *readmodel.Model
+	Accounts    *accounts.Store
+	Known       *live.Events
+	Pages       *live.Pages
+	Promos      *promos.Store
+	Codes       *numbers.Lease              // numbers for new promo codes
+	Settled     func(context.Context) error // waits until the read model has what is committed
+	LimitsScale float64                     // multiplies how many wrong promo codes may be tried
+	Log         *slog.Logger
 }
 
 // Handlers answer the area's requests. They may be called by any goroutine.
-type Handlers struct{ Deps }
+type Handlers struct {
+	Deps
+	guesses *limit.Table // of promo codes
+}
+
+// guessMegabytes is the memory of the counts of wrong promo codes.
+const guessMegabytes = 1
 
 // New makes the handlers.
-func New(d Deps) *Handlers { return &Handlers{d} }
+func New(d Deps) *Handlers { return &Handlers{Deps: d, guesses: limit.New(guessMegabytes)} }

@@ -137,8 +137,12 @@ func walletView(w *readmodel.Wallet) api.Wallet {
 }
 
 func entryView(currency string, e *wallet.Entry) api.WalletEntry {
+	kind := e.Kind.String()
+	if e.Kind == wallet.Debited && e.Reason == wallet.IssueFee {
+		kind = wallet.IssueFee
+	}
 	return api.WalletEntry{
-		ID: e.ID.String(), Number: e.Number, Kind: e.Kind.String(), Amount: view.Decimal(e.Amount), Currency: currency,
+		ID: e.ID.String(), Number: e.Number, Kind: kind, Amount: view.Decimal(e.Amount), Currency: currency,
 		Balance: view.Decimal(e.Balance), PendingBalance: view.Decimal(e.Pending), Reason: view.Optional(e.Reason), Reference: view.Optional(e.Reference),
 		Note: view.Optional(e.Note), CreatedAt: view.Moment(e.At),
 	}

@@ -18,12 +18,12 @@ import (
 // failure is the error envelope, named Error in the document.
 type failure struct {
 	Error struct {
-		Code    string         `json:"code" required:"true" description:"stable; see the catalogue"`
-		Message string         `json:"message" required:"true" description:"for people"`
-		Details map[string]any `json:"details" required:"true" nullable:"true" description:"of the code; null when there are none"`
+		Code    string         `json:"code" required:"true" description:"What went wrong, for programs: a code of the list under Error codes, whose meaning never changes."`
+		Message string         `json:"message" required:"true" description:"What went wrong, for people, in a sentence."`
+		Details map[string]any `json:"details" required:"true" nullable:"true" description:"What belongs to the code, such as how much is left; null if it has nothing."`
 	} `json:"error" required:"true"`
 	Meta struct {
-		RequestID string `json:"request_id" required:"true" description:"also the header X-Request-Id"`
+		RequestID string `json:"request_id" required:"true" description:"Names the request in logs; also the header X-Request-Id."`
 	} `json:"meta" required:"true"`
 }
 
@@ -81,13 +81,35 @@ func sharedRefusals(ops []route.Op) map[string]bool {
 	return seen
 }
 
+// serverSentEvent is what each event of a stream looks like, once it is parsed.
+var serverSentEvent = map[string]any{
+	"type": "object", "description": "Each event of the stream.", "required": []string{"event", "data"},
+	"properties": map[string]any{
+		"id":    map[string]any{"type": "string", "description": "Its place in the stream, to go on from with `Last-Event-ID`."},
+		"event": map[string]any{"type": "string", "description": "What it tells."},
+		"data":  map[string]any{"type": "string", "description": "JSON, as the operation describes it."},
+	},
+}
+
 // answers completes the success and adds the refusals.
 func (p *printer) answers(op *route.Op, o *openapi31.Operation) {
 	all := o.ResponsesEns()
 	ok := all.MapOfResponseOrReferenceValues[strconv.Itoa(op.Status)].Response
 	always(ok)
 	if op.Streams() {
-		ok.Content = map[string]openapi31.MediaType{"text/event-stream": {Schema: map[string]any{"type": "string"}}}
+		ok.Content = map[string]openapi31.MediaType{"text/event-stream": {Schema: serverSentEvent}}
+	}
+	if types := op.Handler.Types(); types != nil {
+		ok.Content = map[string]openapi31.MediaType{}
+		for _, t := range types {
+			schema := map[string]any{"type": "string"}
+			if !strings.HasPrefix(t, "text/") {
+				schema["format"] = "binary"
+			}
+			ok.Content[t] = openapi31.MediaType{Schema: schema}
+		}
+		all.WithMapOfResponseOrReferenceValuesItem("206", openapi31.ResponseOrReference{Response: (&openapi31.Response{Content: ok.Content}).WithDescription("The range that was asked for.")})
+		all.WithMapOfResponseOrReferenceValuesItem("416", openapi31.ResponseOrReference{Response: (&openapi31.Response{}).WithDescription("The range lies outside of the file.")})
 	}
 	if op.Idempotency == route.Replay {
 		header(ok, headerReplayed)

@@ -72,7 +72,8 @@ func (p *printer) components() {
 	key := func(name, description string) {
 		c.WithParametersItem(name, openapi31.Parameter{
 			Name: "Idempotency-Key", In: openapi31.ParameterInHeader, Description: &description,
-			Schema: map[string]any{"type": "string", "format": "uuid"},
+			// No format: openapi-python-client would send an object that is no text.
+			Schema: map[string]any{"type": "string", "pattern": "^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$"},
 		}.ToParameterOrRef())
 	}
 	key(keyReplay, "Makes a retry safe: a repeat with the same key, path and body within 24 hours gets the first answer, byte for byte, with the header Idempotency-Replayed. "+
@@ -90,6 +91,7 @@ func (p *printer) components() {
 	c.WithResponsesItem(notModified, openapi31.ResponseOrReference{Response: same})
 	p.transport(requestTimeout, engine.Validation, "The request did not arrive in time.", "The request did not arrive within 5 seconds.")
 	p.transport(headersTooLarge, engine.Validation, "The request headers are too large.", "Path, query and headers have more than 8 KB.")
+	p.spec.WithMapOfAnythingItem("x-any-path", map[string]any{"405": reference("responses", methodNotKnown)})
 	p.transport(methodNotKnown, engine.MethodNotAllowed, engine.CodeTable[engine.MethodNotAllowed].Sentence, "Any path, with a method that it does not have.")
 }
 
@@ -105,6 +107,48 @@ func (p *printer) transport(name string, code engine.Code, message, description 
 	p.spec.ComponentsEns().WithResponsesItem(name, openapi31.ResponseOrReference{Response: r})
 }
 
+const (
+	anEvent        = "The event's UUID or its number."
+	anOrganization = "The organization's number."
+	anOrder        = "The order's id, a UUID."
+	aTicket        = "The ticket's id, a UUID."
+)
+
+// named are the parameters of paths that mean the same wherever they stand, each by
+// what is before it. A field that says more says it itself.
+var named = map[string]string{
+	"event/{id}":               anEvent,
+	"events/{id}":              anEvent,
+	"events/{eventId}":         anEvent,
+	"by-id/{eventId}":          anEvent,
+	"event-customization/{id}": anEvent,
+	"venues/{id}":              "The venue map's UUID.",
+	"webhooks/{id}":            "The endpoint's number.",
+	"deliveries/{id}":          "The delivery's number.",
+	"reports/{id}":             "The report's UUID.",
+	"organizations/{id}":       anOrganization,
+	"org/{orgId}":              anOrganization,
+	"members/{userId}":         "The UUID of the member's account.",
+	"api-keys/{keyId}":         "The key's number.",
+	"orders/{id}":              anOrder,
+	"payments/{orderId}":       anOrder,
+	"refunds/{id}":             "The refund's id: its order's, -r and a number.",
+	"tickets/{id}":             aTicket,
+	"tickets/{ticketId}":       aTicket,
+	"attendees/{ticketId}":     aTicket,
+	"promo-codes/{id}":         "The promo code's number.",
+}
+
+// whatItNames is what a parameter of a path names, nil if only its field can say.
+func whatItNames(path, parameter string) *string {
+	for place, text := range named {
+		if strings.HasSuffix(place, "{"+parameter+"}") && strings.Contains(path, "/"+place) {
+			return &text
+		}
+	}
+	return nil
+}
+
 // tagTexts describe the groups of operations, in the document's order.
 var tagTexts = []struct{ name, text string }{
 	{"Auth", "Accounts of organizers and buyers, sessions and second factors."},
@@ -112,14 +156,29 @@ var tagTexts = []struct{ name, text string }{
 	{"Organizations", "Organizations and their members."},
 	{"API keys", "Credentials of programs, each of one organization and within scopes."},
 	{"Wallets", "An organization's money, per currency."},
+	{"Refunds", "Money that goes back: asked for by buyers, decided by organizations."},
+	{"Organizer orders", "An organization's orders."},
+	{"Promo codes", "Codes that take something off an order, and how buyers ask what one would."},
 	{"Public events", "What everybody may read: events on sale and what is left of them."},
 	{"Seats", "An event's seats: the map, what is taken, a live stream of it, and what a shopper holds."},
 	{"Organizer events", "The making and the life of an organization's events."},
 	{"Ticket types", "What an event sells."},
+	{"Schedule", "The sessions of an event's schedule."},
+	{"Sections", "The parts of an event's room, which ticket types may name."},
+	{"Event pages", "How an event's page looks."},
+	{"Media", "Files that organizations upload, and everybody or the buyers alone may read."},
 	{"Venue maps", "Drawings of houses, published in versions by which events seat their guests."},
 	{"Seating", "The seating of an event: its map, prices and blocks."},
+	{"Buyers", "What buyers have: tickets, which they may pass on."},
+	{"Attendees", "Who attends an organization's events, by their tickets."},
+	{"Customers", "Who has bought or holds tickets of an organization, and what it writes down about them."},
+	{"Growth", "How an organization tags and reaches its guests."},
+	{"Analytics", "What events and organizations sell."},
 	{"Orders and payments", "Buying: an order holds tickets until it is paid, cancelled or expired."},
+	{"Waitlist", "Waiting for sold-out tickets, and what comes free for those who wait."},
+	{"Community", "What guests say of events, complain of and ask."},
 	{"Check-in", "Gates: scans and counters."},
+	{"Courses", "Online courses as their learners read them: lessons, progress, exam and certificate."},
 	{"Webhooks", "What the world is told: sent to endpoints, or pulled from the feed."},
 	{"Platform", "For administrators of the platform."},
 	{"Operations", "The running of the service, for the platform's administrators."},

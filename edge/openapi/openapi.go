@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -44,6 +45,7 @@ const (
 	schemeUser       = "accessToken"
 	schemeKey        = "apiKey"
 	schemeOrderToken = "orderToken"
+	schemeLiveToken  = "liveToken"
 )
 
 // Print prints the table. The same table gives the same bytes.
@@ -84,16 +86,20 @@ func newPrinter(ops []route.Op, info Info) *printer {
 	r.InlineDefinition(jsontext.Value{})
 	p := &printer{reflector: r, spec: r.SpecEns(), shared: sharedRefusals(ops)}
 	r.DefaultOptions = append(r.DefaultOptions, p.schemaOptions()...)
-	p.spec.Info.WithTitle(info.Title).WithVersion(info.Version).WithDescription(intro + limitsTable() + catalogue())
+	contact := openapi31.Contact{Name: &info.Title} // whoever runs this deployment
 	if info.BaseURL != "" {
 		p.spec.WithServers(openapi31.Server{URL: info.BaseURL})
+		contact.WithURL(info.BaseURL)
 	}
+	p.spec.Info.WithTitle(info.Title).WithVersion(info.Version).WithContact(contact).WithDescription(intro + limitsTable() + catalogue())
 	p.spec.SetHTTPBearerTokenSecurity(schemeUser, "JWT",
-		"A user's access token, of login, registration or the exchange of a code. Roles that an operation names are scopes that the user's role in the organization must include; `manage` is an owner's or an admin's, `admin` is an administrator's of the platform.")
+		"A user's access token, of login, registration or the exchange of a code. The user's role in the organization must include the scopes that an operation names as `x-scopes`; `manage` is an owner's or an admin's. An operation whose `x-credentials` are `admin` is for administrators of the platform.")
 	p.spec.SetHTTPBearerTokenSecurity(schemeKey, "vt_live_... or vt_test_...",
-		"An organization's API key. Roles that an operation names are scopes that the key must have.")
+		"An organization's API key. It must have the scopes that an operation names as `x-scopes`.")
 	p.spec.SetAPIKeySecurity(schemeOrderToken, "token", openapi.InQuery,
 		"The access token of one order, which its creation answers. Operations with a body take it there, too, as `token`.")
+	p.spec.SetAPIKeySecurity(schemeLiveToken, "token", openapi.InQuery,
+		"A token that opens one stream of one event, once, for readers that send no headers.")
 	p.components()
 	return p
 }
@@ -122,7 +128,7 @@ func (p *printer) add(op *route.Op) error {
 	}
 	parameters(op, o)
 	p.answers(op, o)
-	o.Security = security(op)
+	setSecurity(o, security(op))
 	extend(op, o)
 	return nil
 }
@@ -138,6 +144,7 @@ var kinds = []struct {
 	{route.Key, "apiKey", "the organization's API key"},
 	{route.OrderToken, "orderToken", "whoever has the order's token"},
 	{route.Admin, "admin", "an administrator of the platform"},
+	{route.LiveToken, "liveToken", "whoever has a token for the stream"},
 }
 
 // describe says in words who may use an operation, and how often.
@@ -149,6 +156,9 @@ func describe(op *route.Op) string {
 		}
 	}
 	text := "**For** " + strings.Join(who, ", ") + "."
+	if op.Description != "" {
+		text = op.Description + "\n\n" + text
+	}
 	if op.Scope != 0 {
 		text += "  \n**Scope:** `" + strings.Join(op.Scope.Names(), "`, `") + "`."
 	}
@@ -159,7 +169,7 @@ func describe(op *route.Op) string {
 // success is a value of the envelope's type, nil for an operation without an
 // answer.
 func success(op *route.Op) any {
-	if op.Status == 204 || op.Streams() {
+	if op.Status == 204 || op.Streams() || op.Handler.Types() != nil {
 		return nil
 	}
 	out := op.Handler.Out
@@ -173,6 +183,16 @@ func success(op *route.Op) any {
 // body says whether the body is needed, and gives an example of it. The
 // reflector gives DELETE none.
 func (p *printer) body(op *route.Op, o *openapi31.Operation) error {
+	if op.Handler.Raw != "" {
+		anything := map[string]any{"description": "As its sender defines it."}
+		example := any(map[string]any{})
+		o.RequestBodyEns().RequestBodyEns().WithRequired(true).WithContentItem(op.Handler.Raw, openapi31.MediaType{Schema: anything, Example: &example})
+		return nil
+	}
+	if op.Handler.FileLimit() > 0 {
+		form(op, o)
+		return nil
+	}
 	if !op.Handler.HasBody() {
 		return nil
 	}
@@ -199,20 +219,51 @@ func (p *printer) body(op *route.Op, o *openapi31.Operation) error {
 	return nil
 }
 
+// form describes the multipart body of an operation that takes a file: the file, and
+// the text fields beside it.
+func form(op *route.Op, o *openapi31.Operation) {
+	properties := map[string]any{"file": map[string]any{"type": "string", "format": "binary", "description": "The file, with its name and its type."}}
+	for f := range op.Handler.In.Fields() {
+		name, ok := f.Tag.Lookup("part")
+		if !ok {
+			continue
+		}
+		field := map[string]any{"type": "string"}
+		for _, key := range []string{"description", "default"} {
+			if text, ok := f.Tag.Lookup(key); ok {
+				field[key] = text
+			}
+		}
+		if text, ok := f.Tag.Lookup("enum"); ok {
+			field["enum"] = strings.Split(text, ",")
+		}
+		if n, err := strconv.Atoi(f.Tag.Get("maxLength")); err == nil {
+			field["maxLength"] = n
+		}
+		properties[name] = field
+	}
+	o.RequestBodyEns().RequestBodyEns().WithRequired(true).WithContentItem("multipart/form-data", openapi31.MediaType{
+		Schema: map[string]any{"type": "object", "required": []string{"file"}, "properties": properties},
+	})
+}
+
 // parameters mends what the parameters have of their Go types, and adds the
-// headers that the middle reads. An order's token is a credential and stands
+// headers that the middle reads. The query's token is a credential and stands
 // there.
 func parameters(op *route.Op, o *openapi31.Operation) {
 	o.Parameters = slices.DeleteFunc(o.Parameters, func(p openapi31.ParameterOrReference) bool {
-		return op.Auth.Has(route.OrderToken) && p.Parameter.Name == "token" && p.Parameter.In == openapi31.ParameterInQuery
+		return op.Auth.Has(route.QueryToken) && p.Parameter.Name == "token" && p.Parameter.In == openapi31.ParameterInQuery
 	})
 	for _, p := range o.Parameters {
 		plain(p.Parameter)
+		if p.Parameter.Description == nil && p.Parameter.In == openapi31.ParameterInPath {
+			p.Parameter.Description = whatItNames(op.Path, p.Parameter.Name)
+		}
 	}
 	add := func(name string) {
 		o.Parameters = append(o.Parameters, openapi31.ParameterOrReference{Reference: reference("parameters", name)})
 	}
-	switch op.Idempotency {
+	switch op.Idempotency { //nolint:exhaustive // the others read no key
 	case route.Replay:
 		add(keyReplay)
 	case route.ByActor:
@@ -239,30 +290,36 @@ func plain(p *openapi31.Parameter) {
 	}
 }
 
-// security lists the alternatives; an empty one stands for no credentials.
+// security lists the alternatives; an empty one stands for no credentials. An operation
+// that takes none has no alternatives. None of them names scopes: linters know these of OAuth alone, and x-scopes has them.
 func security(op *route.Op) []map[string][]string {
 	var all []map[string][]string
-	if op.Auth.Has(route.User | route.Member | route.Admin) {
-		roles := []string{}
-		switch {
-		case op.Auth.Has(route.User): // whoever it is
-		case op.Auth.Has(route.Member):
-			roles = op.Scope.Names()
-		default:
-			roles = []string{"admin"}
+	for _, s := range []struct {
+		auth   route.Auth
+		scheme string
+	}{
+		{route.User | route.Member | route.Admin, schemeUser},
+		{route.Key, schemeKey},
+		{route.LiveToken, schemeLiveToken},
+		{route.OrderToken, schemeOrderToken},
+	} {
+		if op.Auth.Has(s.auth) {
+			all = append(all, map[string][]string{s.scheme: {}})
 		}
-		all = append(all, map[string][]string{schemeUser: roles})
 	}
-	if op.Auth.Has(route.Key) {
-		all = append(all, map[string][]string{schemeKey: op.Scope.Names()})
-	}
-	if op.Auth.Has(route.OrderToken) {
-		all = append(all, map[string][]string{schemeOrderToken: {}})
-	}
-	if op.Auth.Has(route.Public) {
+	if op.Auth.Has(route.Public) && len(all) > 0 {
 		all = append(all, map[string][]string{})
 	}
 	return all
+}
+
+// setSecurity lists an operation's credentials, also when there are none: the type
+// would leave an empty list out.
+func setSecurity(o *openapi31.Operation, all []map[string][]string) {
+	o.Security = all
+	if len(all) == 0 {
+		o.WithMapOfAnythingItem("security", []any{})
+	}
 }
 
 // extend adds the row's words that OpenAPI has no place for.

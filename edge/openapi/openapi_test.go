@@ -2,6 +2,9 @@ package openapi_test
 
 import (
 	"encoding/json"
+	"maps"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -195,12 +198,10 @@ func TestWhoMayUseIt(t *testing.T) {
 	t.Parallel()
 	doc, _ := load(t)
 	post, get, del := operations(doc)
-	require.Len(t, doc.Components.SecuritySchemes, 3)
+	require.Len(t, doc.Components.SecuritySchemes, 4)
 	require.Equal(t, openapi3.SecurityRequirements{{"accessToken": {}}, {}}, *post.Security)
-	require.Equal(t, openapi3.SecurityRequirements{
-		{"accessToken": {"orders:read"}}, {"apiKey": {"orders:read"}}, {"orderToken": {}},
-	}, *get.Security)
-	require.Equal(t, openapi3.SecurityRequirements{{"accessToken": {"manage"}}}, *del.Security)
+	require.Equal(t, openapi3.SecurityRequirements{{"accessToken": {}}, {"apiKey": {}}, {"orderToken": {}}}, *get.Security)
+	require.Equal(t, openapi3.SecurityRequirements{{"accessToken": {}}}, *del.Security)
 	require.Equal(t, []any{"member", "apiKey", "orderToken"}, get.Extensions["x-credentials"])
 	require.Equal(t, []any{"orders:read"}, get.Extensions["x-scopes"])
 	require.NotContains(t, post.Extensions, "x-scopes")
@@ -233,4 +234,41 @@ func TestAnswers(t *testing.T) {
 	require.Contains(t, post.Responses.Status(503).Value.Headers, "Retry-After")
 	require.Contains(t, del.Responses.Status(409).Value.Headers, "Retry-After", "in flight")
 	require.NotContains(t, post.Responses.Status(409).Value.Headers, "Retry-After")
+}
+
+// The guide has every code of the catalogue and no other, and runs no script.
+func TestGuideHasEveryCode(t *testing.T) {
+	t.Parallel()
+	files, err := openapi.Page()
+	require.NoError(t, err)
+	guide := string(files[len(files)-1].Body)
+	var listed []string
+	for _, row := range regexp.MustCompile(`<tr>\s*<td><code>([A-Z_0-9]+)</code></td>`).FindAllStringSubmatch(guide, -1) {
+		listed = append(listed, row[1])
+	}
+	var want []string
+	for _, code := range slices.Sorted(maps.Keys(engine.CodeTable)) {
+		want = append(want, string(code))
+	}
+	require.Equal(t, want, listed)
+	require.NotRegexp(t, `<script|style=|\son[a-z]+=|\{\{`, guide)
+	requireServed(t, files)
+}
+
+// requireServed follows the links of the pages that are made of Markdown: each leads to a
+// page of the same node, and the guide to the seated sale.
+func requireServed(t *testing.T, files []openapi.File) {
+	t.Helper()
+	served := map[string]bool{}
+	for _, f := range files {
+		served[f.Path] = true
+	}
+	linked := map[string]bool{}
+	for _, f := range files[len(files)-2:] {
+		for _, link := range regexp.MustCompile(`href="([^"]*)"`).FindAllStringSubmatch(string(f.Body), -1) {
+			require.True(t, served[link[1]], "%s leads to %s", f.Path, link[1])
+			linked[link[1]] = true
+		}
+	}
+	require.True(t, linked["/docs/seated-sale"])
 }

@@ -53,7 +53,12 @@ func Page() ([]File, error) {
 		}
 		files = append(files, File{f.path, f.contentType, body})
 	}
-	return files, nil
+	walk, err := seatedSale()
+	if err != nil {
+		return nil, err
+	}
+	text, err := guide()
+	return append(files, File{"/docs/seated-sale", html, walk}, File{"/docs/guide", html, text}), err
 }
 
 func unzip(b []byte) ([]byte, error) {

@@ -1,8 +1,10 @@
 package openapi_test
 
 import (
+	_ "embed"
 	"encoding/json"
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -96,8 +98,67 @@ func TestRealTable(t *testing.T) {
 				continue
 			}
 			content := o.RequestBody.Value.Content.Get("application/json")
+			if form := o.RequestBody.Value.Content.Get("multipart/form-data"); form != nil {
+				require.Contains(t, form.Schema.Value.Required, "file", "%s %s", method, path)
+				continue
+			}
+			if o.RequestBody.Value.Content.Get("application/x-www-form-urlencoded") != nil { // a form of another's, which is not read
+				continue
+			}
 			require.NotNil(t, content.Example, "%s %s", method, path)
 			require.NoError(t, content.Schema.Value.VisitJSON(content.Example, openapi3.EnableFormatValidation()), "%s %s", method, path)
+		}
+	}
+}
+
+// endpoints are the operations that a service of this kind has to offer: method, path,
+// whether it streams (sse) or not, and its group, one a line below the heading.
+//
+//go:embed testdata/endpoints.tsv
+var endpoints string
+
+// Every operation of the specification stands in the document, whatever its parameters
+// are called, and streams if it does so there.
+func TestSpecifiedEndpoints(t *testing.T) {
+	t.Parallel()
+	doc, _ := loadTable(t, new(edge.Areas).Routes())
+	parameter := regexp.MustCompile(`\{[^}]*\}`)
+	documented := map[string]*openapi3.Operation{}
+	for path, item := range doc.Paths.Map() {
+		for method, o := range item.Operations() {
+			documented[method+" "+parameter.ReplaceAllString(path, "{}")] = o
+		}
+	}
+	rows := strings.Split(strings.TrimSpace(endpoints), "\n")[1:]
+	require.Len(t, rows, 114)
+	for _, row := range rows {
+		cells := strings.Split(row, "\t")
+		o := documented[cells[0]+" "+parameter.ReplaceAllString(cells[1], "{}")]
+		require.NotNil(t, o, row)
+		ok := o.Responses.Status(http.StatusOK)
+		streams := ok != nil && ok.Value.Content.Get("text/event-stream") != nil
+		require.Equal(t, cells[2] == "sse", streams, row)
+	}
+}
+
+// Generators of clients make a type of each enumeration, named by its component and its
+// member. One that is named as a component makes them drop both, and all that holds them.
+func TestNoEnumerationIsNamedAsAComponent(t *testing.T) {
+	t.Parallel()
+	doc, _ := loadTable(t, new(edge.Areas).Routes())
+	taken := map[string]bool{}
+	for name := range doc.Components.Schemas {
+		taken[strings.ToLower(name)] = true
+	}
+	for name, schema := range doc.Components.Schemas {
+		for member, property := range schema.Value.Properties {
+			enum := property.Value.Enum
+			if items := property.Value.Items; items != nil && items.Ref == "" {
+				enum = append(enum, items.Value.Enum...)
+			}
+			if len(enum) > 0 {
+				require.False(t, taken[strings.ToLower(name+member)], "the enumeration of %s.%s and a component have one name", name, member)
+			}
 		}
 	}
 }

@@ -132,14 +132,15 @@ func orNull(s *jsonschema.Schema) {
 		return
 	}
 	some := *s
-	*s = jsonschema.Schema{AnyOf: []jsonschema.SchemaOrBool{some.ToSchemaOrBool(), jsonschema.Null.ToSchemaOrBool()}}
+	some.Description = nil
+	*s = jsonschema.Schema{Description: s.Description, AnyOf: []jsonschema.SchemaOrBool{some.ToSchemaOrBool(), jsonschema.Null.ToSchemaOrBool()}}
 }
 
 // patterns are those of our formats that JSON Schema does not know, or knows in
 // a wider sense.
 var patterns = map[string]string{
 	"uri": "^https?://", "hosted": "^(https?://.*|/media/[1-9][0-9]*)?$", "country": "^[A-Za-z]{2}$", "id": "^[A-Za-z0-9_.-]+$",
-	"currency": "^[A-Z]{3}$",
+	"locale": "^[A-Za-z]{2,8}(-[0-9A-Za-z]{1,8})*$", "currency": "^[A-Z]{3}$", "color": "^#([0-9A-Fa-f]{3}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})$",
 }
 
 // mend writes what the field says in the way in which package route means it.
@@ -174,7 +175,7 @@ func mend(f jsonschema.InterceptPropParams) {
 		}
 	}
 	if f.Field.Type == freeType || optional(f.Field.Type) == freeType {
-		mendFree(s, tag, optional(f.Field.Type) != nil)
+		mendFree(s, tag, optional(f.Field.Type) != nil || tag.Get("nullable") == "true")
 	}
 	if len(s.Enum) > 0 && s.HasType(jsonschema.Null) {
 		s.Enum = append(s.Enum, nil)
@@ -185,8 +186,14 @@ func mend(f jsonschema.InterceptPropParams) {
 // so many bytes, which JSON Schema cannot say.
 func mendFree(s *jsonschema.Schema, tag reflect.StructTag, nullable bool) {
 	s.Type, s.Format = nil, nil
-	if tag.Get("format") == "object" {
+	if format := tag.Get("format"); format == "object" || format == "links" {
 		s.AddType(jsonschema.Object)
+		if format == "links" {
+			address := (&jsonschema.Schema{}).WithType(jsonschema.String.Type()).WithPattern(patterns["uri"]).WithMaxLength(2048)
+			s.WithAdditionalProperties(address.ToSchemaOrBool())
+			s.WithExtraPropertiesItem("maxProperties", 20)
+			s.WithExtraPropertiesItem("propertyNames", map[string]any{"minLength": 1, "maxLength": 40})
+		}
 		if nullable {
 			s.AddType(jsonschema.Null)
 		}

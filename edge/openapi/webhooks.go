@@ -57,7 +57,7 @@ func (p *printer) webhook(t *webhook.Type) error {
 	}
 	o := openapi31.Operation{}
 	o.WithID("webhook." + t.Name).WithTags("Webhooks").WithSummary(t.Name).WithDescription(text)
-	o.Security = []map[string][]string{}
+	setSecurity(&o, nil)
 	for _, h := range hookHeaders {
 		o.Parameters = append(o.Parameters, openapi31.ParameterOrReference{Reference: reference("parameters", h.name)})
 	}
@@ -76,7 +76,7 @@ func (p *printer) dataOf(t *webhook.Type) (map[string]any, error) {
 	}
 	members := map[string]any{}
 	for _, key := range t.Keys {
-		members[key] = map[string]any{}
+		members[key] = map[string]any{"description": "Not settled yet, for nothing fires this type."}
 	}
 	return map[string]any{"type": "object", "required": t.Keys, "properties": members}, nil
 }

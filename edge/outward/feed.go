@@ -1,6 +1,7 @@
 package outward
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -25,12 +26,8 @@ func (h *Handlers) listFacts(c *route.Call, in *api.ListFacts) (*api.Facts, erro
 			})
 		}
 	}
-	after, err := route.ReadCursorAt("after", in.After, math.MaxInt64, math.MaxInt64)
-	if err != nil {
+	if q.After, err = h.placeInFeed(c.Context, org, in.After); err != nil {
 		return nil, err
-	}
-	if after != nil {
-		q.After = publicfacts.Cursor{XID: after[0], Position: after[1]}
 	}
 	page, err := h.Facts.Feed(c.Context, q)
 	switch {
@@ -53,14 +50,22 @@ func (h *Handlers) listFacts(c *route.Call, in *api.ListFacts) (*api.Facts, erro
 	return out, nil
 }
 
+// fromNow is the cursor of whoever wants only what happens later.
+const fromNow = "now"
+
+// placeInFeed is the place that a cursor names. None is before all.
+func (h *Handlers) placeInFeed(ctx context.Context, org int64, cursor string) (publicfacts.Cursor, error) {
+	if cursor == fromNow {
+		return h.Facts.End(ctx, org)
+	}
+	at, err := route.ReadCursorAt("after", cursor, math.MaxInt64, math.MaxInt64)
+	if err != nil || at == nil {
+		return publicfacts.Cursor{}, err
+	}
+	return publicfacts.Cursor{XID: at[0], Position: at[1]}, nil
+}
+
 // listFactTypes is the catalogue.
 func (h *Handlers) listFactTypes(*route.Call, *route.None) (*api.List[api.FactType], error) {
-	out := &api.List[api.FactType]{Items: make([]api.FactType, len(webhook.Catalogue))}
-	for i := range webhook.Catalogue {
-		t := &webhook.Catalogue[i]
-		out.Items[i] = api.FactType{
-			Type: t.Name, Description: t.Description, DataKeys: t.Keys, Active: t.Active(), Schema: "#/webhooks/" + t.Name,
-		}
-	}
-	return out, nil
+	return &api.List[api.FactType]{Items: webhook.Types()}, nil
 }

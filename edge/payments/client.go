@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -37,12 +38,13 @@ type client struct {
 	slots    chan struct{}
 	waiting  atomic.Int64
 	log      *slog.Logger
+
+	keyHeader, keyPrefix string // how the key is sent
 }
 
 func newClient(provider string, a Account, via http.RoundTripper, log *slog.Logger) *client {
 	return &client{
-		provider: provider,
-		account:  a,
+		provider: provider, account: a, keyHeader: "Authorization", keyPrefix: "Bearer ",
 		http: &http.Client{
 			Transport: via,
 			// A redirect would carry the key elsewhere; it counts as a fault.
@@ -179,7 +181,7 @@ func (c *client) send(ctx context.Context, r request) (answer, error) {
 	if err != nil {
 		return answer{}, c.fail(ErrDeclined, fmt.Sprintf("make request: %v", err))
 	}
-	req.Header.Set("Authorization", "Bearer "+string(c.account.SecretKey))
+	req.Header.Set(c.keyHeader, c.keyPrefix+string(c.account.SecretKey))
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("User-Agent", "boxoffice")
 	if r.body != nil {
@@ -249,4 +251,21 @@ func (c *client) fail(kind error, words string) *Error {
 		return r
 	}, words)
 	return &Error{Provider: c.provider, Kind: kind, Message: words}
+}
+
+// refuseCurrency refuses a currency that is not among those supported.
+func (c *client) refuseCurrency(currency string, supported []string) error {
+	if slices.Contains(supported, currency) {
+		return nil
+	}
+	e := c.fail(ErrCurrency, currency)
+	e.details = UnsupportedCurrency{Provider: c.provider, Currency: currency, Supported: supported}
+	return e
+}
+
+// tooLittle refuses less than the minimum, in minor units.
+func (c *client) tooLittle(minimum int64, currency string) error {
+	e := c.fail(ErrTooLittle, "")
+	e.details = BelowMinimum{Minimum: string(major(minimum)), Currency: currency}
+	return e
 }

@@ -19,6 +19,9 @@ var (
 	ErrThrottled          = errors.New("rate limited")          // the provider's limit
 	ErrDeclined           = errors.New("declined")              // the provider said no, for good
 	ErrReturned           = fmt.Errorf("%w: all of the charge goes back already", ErrDeclined)
+	ErrCurrency           = errors.New("currency not supported")
+	ErrUnknownCoin        = errors.New("no such coin")
+	ErrTooLittle          = errors.New("below the minimum")
 	ErrDuplicateReference = errors.New("duplicate reference")
 	ErrUnknownReference   = errors.New("unknown reference")
 	ErrSignature          = errors.New("bad signature")
@@ -35,6 +38,9 @@ var codes = map[error]engine.Code{
 	ErrThrottled:          engine.ProviderError,
 	ErrDeclined:           engine.ProviderError,
 	ErrReturned:           engine.ProviderError,
+	ErrCurrency:           engine.CurrencyNotSupported,
+	ErrUnknownCoin:        engine.CurrencyNotSupported,
+	ErrTooLittle:          engine.AmountBelowMinimum,
 	ErrDuplicateReference: engine.ProviderError,
 	ErrUnknownReference:   engine.ProviderError,
 	ErrSignature:          engine.Unauthorized,
@@ -48,6 +54,7 @@ type Error struct {
 	Kind       error         // one of the Err values above
 	Message    string        // more about it, for logs
 	RetryAfter time.Duration // when it may be worth trying again; 0 when unknown
+	details    any           // for a client of ours; nil for none
 	cause      error         // the context's error, if that ended the call
 }
 
@@ -68,9 +75,22 @@ func (e *Error) Unwrap() []error {
 	return []error{e.Kind, e.cause}
 }
 
-// Refusal is what a client of ours is told: the code alone, none of the
-// provider's words.
-func (e *Error) Refusal() *engine.Refusal { return engine.Refuse(codes[e.Kind], nil) }
+// Refusal is what a client of ours is told: the code and what would do, none of
+// the provider's words.
+func (e *Error) Refusal() *engine.Refusal { return engine.Refuse(codes[e.Kind], e.details) }
+
+// UnsupportedCurrency is what is told with CURRENCY_NOT_SUPPORTED.
+type UnsupportedCurrency struct {
+	Provider  string   `json:"provider"`
+	Currency  string   `json:"currency"`
+	Supported []string `json:"supported"`
+}
+
+// BelowMinimum is what is told with AMOUNT_BELOW_MINIMUM.
+type BelowMinimum struct {
+	Minimum  string `json:"minimum"`
+	Currency string `json:"currency"`
+}
 
 // As makes errors.As give out the *engine.Refusal.
 func (e *Error) As(target any) bool {

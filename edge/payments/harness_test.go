@@ -41,6 +41,17 @@ func open(t *testing.T, a payments.Account) (payments.Provider, *logBuffer) {
 	return p, logs
 }
 
+// openFlutterwave returns the Flutterwave adapter for the address.
+func openFlutterwave(t *testing.T, address string) payments.Provider {
+	t.Helper()
+	g, err := payments.Open(payments.Config{Flutterwave: payments.Account{URL: address, SecretKey: payments.Secret(secret)}}, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	t.Cleanup(g.Close)
+	p, err := g.Provider("flutterwave")
+	require.NoError(t, err)
+	return p
+}
+
 // logBuffer collects log lines from several goroutines.
 type logBuffer struct {
 	mu sync.Mutex
@@ -59,10 +70,10 @@ func (l *logBuffer) String() string {
 	return l.b.String()
 }
 
-// simulate starts a simulator of Paystack.
+// simulate starts a simulator of Paystack and, under /v3, Flutterwave.
 func simulate(t *testing.T, cfg paysim.Config) *paysim.Sim {
 	t.Helper()
-	cfg.SecretKey = secret
+	cfg.SecretKey, cfg.FlutterwaveKey = secret, secret
 	sim := paysim.New(cfg)
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)

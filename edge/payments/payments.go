@@ -22,13 +22,16 @@ import (
 // Provider is one payment provider, behind its own limits and breaker. All
 // methods may be called concurrently; all errors are *Error.
 type Provider interface {
+	// Check refuses a price that the provider would: ErrCurrency, ErrUnknownCoin
+	// and ErrTooLittle, which carry what would do.
+	Check(ctx context.Context, p Price) error
 	// Begin opens a charge under the caller's reference, which is used
 	// once: a repeat is ErrDuplicateReference, and Verify then tells what
 	// the first one came to. The address to pay at is given only once, so
 	// an ambiguous Begin (see Ambiguous) is followed by a new reference.
 	Begin(ctx context.Context, c Charge) (Begun, error)
 	// Verify asks what became of the charge. It may be repeated at will.
-	Verify(ctx context.Context, reference string) (Outcome, error)
+	Verify(ctx context.Context, of Asked) (Outcome, error)
 	// Refund returns money of a paid charge. It first asks what came of
 	// the refunds made under the same Key, and answers with one that has
 	// not failed instead of making another, provided that the caller runs
@@ -42,6 +45,20 @@ type Provider interface {
 	Notice(body []byte, signature string) (Notice, error)
 }
 
+// Price is what a buyer is to pay, before it is asked for.
+type Price struct {
+	Amount      int64  // minor units
+	Currency    string // ISO 4217, upper case
+	PayCurrency string // ticker of the coin to pay with; empty: the provider's usual
+}
+
+// Asked is a charge that was begun.
+type Asked struct {
+	Reference  string // ours
+	ProviderID string // the provider's own; empty where Begin gave none
+	Apart      bool   // it is another payment under the charge's reference, which buys nothing
+}
+
 // Charge is money to be asked of a buyer.
 type Charge struct {
 	Reference   string // 1-64 of A-Z a-z 0-9 . = -, never used before
@@ -49,13 +66,26 @@ type Charge struct {
 	Amount      int64  // minor units, above 0
 	Currency    string // ISO 4217, upper case
 	CallbackURL string // where the buyer's browser returns to; may be empty
+	PayCurrency string // as of Price
 	Metadata    map[string]string
 }
 
-// Begun is where the buyer pays.
+// Begun is where the buyer pays: at an address of the web, or by a deposit of coins.
 type Begun struct {
 	AuthorizationURL string
 	AccessCode       string
+	ProviderID       string // the provider's own of the charge; empty when Verify needs none
+	Deposit          *Deposit
+}
+
+// Deposit is what coins a buyer is to send where.
+type Deposit struct {
+	Address    string
+	Amount     string // decimal, in coins
+	Currency   string // ticker
+	Network    string
+	ExtraID    string // memo or tag; empty when the coin needs none
+	ValidUntil time.Time
 }
 
 // Status is what a provider says of a charge, in our words.
@@ -68,10 +98,12 @@ const (
 	Succeeded  Status = "succeeded"  // paid, in the amount that Outcome says
 	Failed     Status = "failed"     // the attempt failed; the buyer may try again
 	Refunded   Status = "refunded"   // was paid, and the money went back or was charged back
+	Expired    Status = "expired"    // nothing came in time
+	Cancelled  Status = "cancelled"  // the provider's people ended it
 )
 
-// Outcome is what became of a charge. Amount is what the buyer paid and may be
-// less than asked (short) or more (over, or with the provider's fee on top);
+// Outcome is what became of a charge. Amount is what the buyer paid, without a fee
+// that the provider put on top, and may be less than asked (short) or more (over);
 // RequestedAmount is what we asked for, and 0 when the provider does not say.
 // A charge is covered when Amount is at least the order's total: a short
 // payment still carries the full RequestedAmount.
@@ -83,6 +115,7 @@ type Outcome struct {
 	PaidAt          time.Time // zero if unpaid or not told
 	Message         string    // the provider's words, for people
 	ProviderID      string    // the provider's number for the charge
+	Arrived         string    // coins that have arrived, decimal; empty of other money
 }
 
 // RefundRequest asks for money to go back.
@@ -120,5 +153,8 @@ type RefundOutcome struct {
 type Notice struct {
 	Event     string // the provider's name for it, e.g. "charge.success"
 	Reference string // of the charge; empty for events about no charge of ours
-	Key       string // the same for every delivery of one event: deduplicate on it
+	// ProviderID is the provider's own name of the payment, where one reference may have several;
+	// empty: it is about the charge.
+	ProviderID string
+	Key        string // the same for every delivery of one event: deduplicate on it
 }

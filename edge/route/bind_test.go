@@ -63,6 +63,7 @@ type request struct {
 
 func (r request) Param(name string) (string, bool) { s, ok := r.path[name]; return s, ok }
 func (r request) Header(name string) []byte        { return []byte(r.header[name]) }
+func (request) Part(string) (string, bool)         { return "", false }
 func (r request) Query(name string) (all [][]byte) {
 	for _, s := range r.query[name] {
 		all = append(all, []byte(s))
@@ -114,7 +115,7 @@ func TestReadsEveryField(t *testing.T) {
 	require.Equal(t, &since, in.Since)
 	require.Equal(t, "gate", in.Agent)
 	want := members{
-		Title: "héllo", Count: 7, Unsig: 65535, Ratio: 1, Price: 1250, Start: time.Date(2026, 1, 2, 2, 4, 5, 123456000, time.UTC),
+		Title: "héllo", Count: 7, Unsig: 65535, Ratio: 1, Price: 1250, Start: time.Date(2026, 1, 2, 3, 4, 5, 123456000, time.FixedZone("", 3600)),
 		Kind: "b", Level: 2, Tags: []string{"x", "yy"},
 		Lines: []item{{Quantity: 1, Children: []item{{Quantity: 2, Zone: "Europe/Berlin"}}}},
 		Name:  Null[string](), Cap: Some(3), Labels: Some([]string{"z"}), Grid: [][]int{{1, 2}, nil},

@@ -24,7 +24,7 @@ type Principal struct {
 	Key         int64  // number of an API key
 	Strict      int    // an API key's own ceiling of strict writes in a minute; 0: the usual
 	Grants      []Grant
-	OrderToken  string // as sent; the handler matches it with the order
+	Token       string // of the query, as sent; the handler matches it with the order or the stream
 }
 
 // Grant is what a principal may do in one organization: one per membership of a
@@ -69,6 +69,10 @@ type Call struct {
 	IdempotencyKey string
 	// Body is the raw body. It must not be used after the handler has returned.
 	Body []byte
+	// File came with the request; nil: the operation takes none.
+	File *File
+	// Content is the answer, in place of JSON; nil: it is JSON.
+	Content *Content
 	// Headers of a success, in order.
 	Headers []Header
 	// Computed says that the answer of a public read took more than memory.
@@ -101,6 +105,13 @@ func CallOf(ctx context.Context) *Call {
 		return d.call
 	}
 	return nil
+}
+
+// Restart gives the call, whose body has only now come in whole, all of its time. The
+// caller ends the call anew.
+func (c *Call) Restart(parent context.Context, now time.Time) {
+	c.End()
+	c.deadline = deadline{parent: parent, at: now.Add(c.Timeout()), call: c}
 }
 
 // Timeout bounds the call.

@@ -59,10 +59,10 @@ func (op *Op) rowFaults() []string {
 	must(!op.Auth.Has(Key) || op.Scope&Manage == 0, "no API key has the scope manage")
 	must(Limits[op.Tier].PerMinute > 0, "Tier: what limits it")
 	must(op.Status >= 200 && op.Status < 300, "Status %d is no success", op.Status)
-	must(op.Writes() == (op.Idempotency == Replay || op.Idempotency == ByActor), "Idempotency: how a write knows its repeats, and only a write")
+	must(op.Writes() == slices.Contains([]Idempotency{Replay, ByActor, BySender}, op.Idempotency), "Idempotency: how a write knows its repeats, and only a write")
 	must(op.Errors != nil, "Errors: its own refusals, empty if there are none")
 	must(op.Timeout <= time.Minute, "Timeout is too long")
-	must(op.MaxBody <= 1<<20, "MaxBody is beyond the limit")
+	must(op.MaxBody <= 8<<20, "MaxBody is beyond the limit")
 	for i, code := range op.Errors {
 		_, known := engine.CodeTable[code]
 		must(known, "Errors: %s is not in the catalogue", code)
@@ -77,7 +77,7 @@ func (op *Op) handlerFaults() []string {
 		return []string{"Handler: use route.Handle"}
 	}
 	var found []string
-	if op.Method == http.MethodGet && op.Handler.HasBody() {
+	if op.Method == http.MethodGet && (op.Handler.HasBody() || op.Handler.Raw != "") {
 		found = append(found, "GET has no body")
 	}
 	if (op.Handler.Out == reflect.TypeFor[None]()) != (op.Status == http.StatusNoContent) {

@@ -316,6 +316,10 @@ func (p *param) find(d *decoder, src Source) (text []byte, ok bool) {
 		text = src.Header(p.name)
 		return text, len(text) > 0
 	}
+	if p.in == inPart {
+		s, ok := src.Part(p.name)
+		return []byte(s), ok && s != ""
+	}
 	values := src.Query(p.name)
 	if len(values) > 1 {
 		d.report(problem{IssueDuplicate, "must be given once"})

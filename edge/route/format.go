@@ -19,7 +19,7 @@ type format struct {
 
 // formats are the values of the format tag.
 var formats = map[string]format{
-	"email":     {what: "an e-mail address", valid: validEmail},
+	"email":     {what: "an e-mail address", valid: ValidEmail},
 	"uuid":      {what: "a UUID", valid: ValidUUID},
 	"uri":       {what: "an absolute http or https address", valid: ValidURI},
 	"hosted":    {what: "an absolute http or https address, or /media/<id>", valid: validHosted},
@@ -27,14 +27,16 @@ var formats = map[string]format{
 	"date":      {what: "a date as YYYY-MM-DD", valid: validDate},
 	"timezone":  {what: "an IANA time zone", valid: validTimezone},
 	"country":   {what: "an ISO 3166-1 alpha-2 country code", valid: oneWordOf(countries), canonical: upperASCII},
+	"locale":    {what: "a language tag as in BCP 47", valid: validLocale},
 	"id":        {what: "made of letters, digits, _, . and -", valid: validID},
+	"color":     {what: "a colour as #rgb, #rrggbb or #rrggbbaa", valid: validColor},
 	"currency":  {what: "an ISO 4217 currency code", valid: oneWordOf(currencies)},
 }
 
-// validEmail accepts the addresses that mail providers give out: printable
+// ValidEmail accepts the addresses that mail providers give out: printable
 // ASCII without quotes or comments, and a domain of at least two labels.
 // Anything that could end a header line or name a second recipient is out.
-func validEmail(s string) bool {
+func ValidEmail(s string) bool {
 	local, domain, ok := strings.Cut(s, "@")
 	if !ok || len(s) > 254 || len(local) == 0 || len(local) > 64 {
 		return false
@@ -133,10 +135,14 @@ func parseTime(s string) (time.Time, bool) {
 	if err != nil || s[13] != ':' || strings.Contains(s, ",") {
 		return t, false
 	}
-	if offset := s[len(s)-6:]; s[len(s)-1] != 'Z' && (offset[1:3] > "23" || offset[4:] > "59") {
+	if s[len(s)-1] == 'Z' {
+		return t, true
+	}
+	if offset := s[len(s)-6:]; offset[1:3] > "23" || offset[4:] > "59" {
 		return t, false
 	}
-	return t, true
+	_, seconds := t.Zone() // time.Parse takes the machine's own zone where that has the offset
+	return t.In(time.FixedZone("", seconds)), true
 }
 
 func validDate(s string) bool {
@@ -163,6 +169,19 @@ func upperASCII(s string) string {
 		}
 		return r
 	}, s)
+}
+
+// validColor says whether s is a colour in the hexadecimal notation of CSS.
+func validColor(s string) bool {
+	if len(s) != 4 && len(s) != 7 && len(s) != 9 || s[0] != '#' {
+		return false
+	}
+	for _, c := range []byte(s[1:]) {
+		if (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'f') {
+			return false
+		}
+	}
+	return true
 }
 
 // validID says whether s is made of the characters of ids and slugs.
@@ -208,3 +227,20 @@ ILS INR IQD IRR ISK JMD JOD JPY KES KGS KHR KMF KPW KRW KWD KYD KZT LAK LBP LKR 
 MRU MUR MVR MWK MXN MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB PEN PGK PHP PKR PLN PYG QAR RON RSD RUB RWF SAR SBD SCR SDG
 SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS UAH UGX USD UYU UZS VED VES VND VUV WST
 XAF XCD XCG XOF XPF YER ZAR ZMW ZWG`
+
+// validLocale takes what has the form of a language tag: subtags of up to eight letters
+// and digits, of which the first has letters alone.
+func validLocale(s string) bool {
+	for i, part := range strings.Split(s, "-") {
+		if len(part) < 1 || len(part) > 8 || i == 0 && len(part) < 2 {
+			return false
+		}
+		for _, c := range []byte(part) {
+			letter := 'a' <= c|0x20 && c|0x20 <= 'z'
+			if !letter && (i == 0 || c < '0' || c > '9') {
+				return false
+			}
+		}
+	}
+	return true
+}

@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -16,6 +18,7 @@ var freeType = reflect.TypeFor[jsontext.Value]()
 type free struct {
 	max    int // bytes; -1: no bound
 	object bool
+	links  bool // an object of addresses by name
 }
 
 func (f *free) json(d *decoder, v reflect.Value) error {
@@ -24,7 +27,7 @@ func (f *free) json(d *decoder, v reflect.Value) error {
 		return err
 	}
 	switch {
-	case f.object && raw.Kind() != '{':
+	case (f.object || f.links) && raw.Kind() != '{':
 		d.report(problem{IssueType, "must be an object"})
 	case f.max >= 0 && len(raw) > f.max:
 		d.report(problem{IssueMaxLength, "must have at most " + strconv.Itoa(f.max) + " bytes"})
@@ -32,8 +35,41 @@ func (f *free) json(d *decoder, v reflect.Value) error {
 		d.report(problem{IssueFormat, mustNotNUL})
 	case hasHugeNumber(raw):
 		d.report(problem{IssueType, "must not hold a number beyond 1.8e308"})
+	case f.links:
+		if p := judgeLinks(raw); p != nil {
+			d.report(*p)
+		} else {
+			v.SetBytes(slices.Clone(raw))
+		}
 	default:
 		v.SetBytes(slices.Clone(raw))
+	}
+	return nil
+}
+
+// What an object of links may hold.
+const (
+	maxLinks     = 20
+	maxLinkName  = 40   // characters
+	maxLinkChars = 2048 // of an address
+)
+
+// judgeLinks says what is wrong with an object of links, or nil.
+func judgeLinks(raw jsontext.Value) *problem {
+	var links map[string]string
+	if json.Unmarshal(raw, &links) != nil {
+		return &problem{IssueType, "must hold nothing but addresses, by platform"}
+	}
+	if len(links) > maxLinks {
+		return &problem{IssueMaxItems, "must have at most " + strconv.Itoa(maxLinks) + " members"}
+	}
+	for name, address := range links {
+		if name == "" || utf8.RuneCountInString(name) > maxLinkName {
+			return &problem{IssueMaxLength, "must have names of 1 to " + strconv.Itoa(maxLinkName) + " characters"}
+		}
+		if utf8.RuneCountInString(address) > maxLinkChars || !ValidURI(address) {
+			return &problem{IssueFormat, "must hold absolute http or https addresses"}
+		}
 	}
 	return nil
 }

@@ -9,8 +9,9 @@ import (
 // A request type is a struct. Each exported field carries one of these tags,
 // or is an embedded struct whose fields count as its own:
 //
-//	path:"id" query:"limit" header:"X-Name" json:"title"
+//	path:"id" query:"limit" header:"X-Name" json:"title" part:"kind"
 //
+// (part is a text field beside a file, see HandleUpload)
 // and any of the constraint tags that fit its type, with swaggest's names:
 //
 //	required    true: must be there and not null
@@ -19,8 +20,9 @@ import (
 //	minimum, maximum        numbers; Money in major units
 //	minItems, maxItems      slices; the other constraints hold for each element
 //	enum        a,b,c: the allowed values
-//	format      email, uuid, uri, hosted, date-time, date, timezone, country,
-//	            currency; id: letters, digits, '_', '.' and '-'; of free-form JSON: object
+//	format      email, uuid, uri, hosted, date-time, date, timezone, country, color,
+//	            currency; id: letters, digits, '_', '.' and '-'; of free-form JSON: object,
+//	            or links, an object of up to 20 addresses by name
 //	dateOnly    of a time in the query: it may be a date too, which is the start or
 //	            the end of that day in UTC
 //	nullable    false: an Opt that cannot be null
@@ -45,6 +47,7 @@ const (
 	inPath place = iota
 	inQuery
 	inHeader
+	inPart
 )
 
 // param is one field that is read from path, query or headers.
@@ -94,17 +97,17 @@ func (p *plan) collect(c *compiler, body *object, t reflect.Type, index []int) {
 		switch key := tagged(f); key {
 		case "json":
 			body.add(c, where, f, at)
-		case "path", "query", "header":
+		case "path", "query", "header", "part":
 			p.params = append(p.params, c.param(where, key, f, at))
 		default:
-			panic("route: " + where + " carries no path, query, header or json tag")
+			panic("route: " + where + " carries no path, query, header, part or json tag")
 		}
 	}
 }
 
 // tagged is which of the binding tags the field carries, if any.
 func tagged(f reflect.StructField) string {
-	for _, key := range []string{"path", "query", "header", "json"} {
+	for _, key := range []string{"path", "query", "header", "part", "json"} {
 		if _, ok := f.Tag.Lookup(key); ok {
 			return key
 		}
@@ -203,7 +206,7 @@ func (c *compiler) members(o *object, t reflect.Type, index []int) {
 }
 
 func (c *compiler) param(where, key string, f reflect.StructField, index []int) param {
-	p := param{in: map[string]place{"path": inPath, "query": inQuery, "header": inHeader}[key], name: f.Tag.Get(key), index: index}
+	p := param{in: map[string]place{"path": inPath, "query": inQuery, "header": inHeader, "part": inPart}[key], name: f.Tag.Get(key), index: index}
 	if !f.IsExported() || p.name == "" {
 		panic("route: " + where + " needs a name in its tag")
 	}
@@ -231,9 +234,9 @@ func (c *compiler) node(where string, t reflect.Type, tags tags) node {
 	switch {
 	case t == freeType:
 		tags.allow(where, "maxLength", "format")
-		f := &free{max: tags.count(where, "maxLength"), object: tags.set["format"] == "object"}
-		if !f.object && tags.set["format"] != "" {
-			panic("route: " + where + ": format of free-form JSON is object")
+		f := &free{max: tags.count(where, "maxLength"), object: tags.set["format"] == "object", links: tags.set["format"] == "links"}
+		if !f.object && !f.links && tags.set["format"] != "" {
+			panic("route: " + where + ": format of free-form JSON is object or links")
 		}
 		return node{json: f.json}
 	case scalarOf(t) != nil:

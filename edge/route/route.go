@@ -2,8 +2,9 @@
 // handler sees it (Call), and the plan that reads a typed request from path,
 // query, headers and body and checks it (Handle).
 //
-// One row says everything about an operation; registration, binding,
-// validation, the OpenAPI document and the security tests are derived from it.
+// One row says everything about an operation, together with the Group that it stands
+// in; registration, binding, validation, the OpenAPI document and the security tests
+// are derived from it.
 // Plans are compiled once, when the table is built; a mistake in a tag panics
 // there. Package edge calls handlers, one per request; nothing here runs on its
 // own, so nothing has to be stopped.
@@ -33,7 +34,11 @@ const (
 	Key                         // an organization's API key
 	OrderToken                  // the access token of one order
 	Admin                       // of an administrator of the platform
+	LiveToken                   // opens the live numbers of one event's gates, once
 )
+
+// QueryToken are the credentials that come as the query's token.
+const QueryToken = OrderToken | LiveToken
 
 // Has says whether the set holds any of the given kinds.
 func (a Auth) Has(kinds Auth) bool { return a&kinds != 0 }
@@ -44,7 +49,7 @@ func (a Auth) String() string {
 	for _, k := range []struct {
 		kind Auth
 		name string
-	}{{Public, "public"}, {User, "user"}, {Member, "member"}, {Key, "api key"}, {OrderToken, "order token"}, {Admin, "admin"}} {
+	}{{Public, "public"}, {User, "user"}, {Member, "member"}, {Key, "api key"}, {OrderToken, "order token"}, {Admin, "admin"}, {LiveToken, "live token"}} {
 		if a.Has(k.kind) {
 			names = append(names, k.name)
 		}
@@ -74,6 +79,8 @@ type Idempotency string
 const (
 	Replay  Idempotency = "replay" // the stored answer, byte for byte, for 24 h
 	ByActor Idempotency = "actor"  // the actor's own facts: no write to the database
+	// BySender knows a repeat by what its body tells, and reads no Idempotency-Key.
+	BySender Idempotency = "sender"
 )
 
 // Limit is what a tier allows.
@@ -113,22 +120,27 @@ type Op struct {
 	Path    string // e.g. /api/v1/orders/{id}
 	ID      string // operation id, e.g. getOrder
 	Summary string // one line for the document
-	Tag     string // the document's group
-	Auth    Auth   // credentials that may use it
-	Scope   Scopes // what an API key or a member needs, all of it
-	Tier    Tier
-	Status  int           // of success; 204 answers without a body
-	Errors  []engine.Code // refusals of its own; see AllErrors
+	// Description is what a caller has to know beyond the Summary, in a sentence or two
+	// for the document. Most rows need none.
+	Description string
+	Tag         string // the document's group
+	Auth        Auth   // credentials that may use it
+	Scope       Scopes // what an API key or a member needs, all of it
+	Tier        Tier
+	Status      int           // of success; 204 answers without a body
+	Errors      []engine.Code // refusals of its own; see AllErrors
 	// Idempotency is how a write honours Idempotency-Key.
 	Idempotency Idempotency
 	Timeout     time.Duration // of the handler, from the request's start; 0: DefaultTimeout
-	MaxBody     int           // bytes, up to 1 MiB; 0: DefaultBody
-	Handler     Handler
+	// Versioned answers carry an entity tag, whoever asks, and are gzipped.
+	Versioned bool
+	MaxBody   int // bytes, up to 8 MiB; 0: DefaultBody
+	Handler   Handler
 }
 
-// Tagged says whether the operation's answers to the public carry an entity tag.
+// Tagged says whether the operation's answers, to the public at least, carry an entity tag.
 func (op *Op) Tagged() bool {
-	return !op.Writes() && op.Tier == TierPublic && op.Auth.Has(Public) && !op.Auth.Has(OrderToken) && !op.Streams()
+	return op.Versioned || !op.Writes() && op.Tier == TierPublic && op.Auth.Has(Public) && !op.Auth.Has(OrderToken) && !op.Streams()
 }
 
 // Streams says whether the operation answers with a stream of events.
@@ -153,7 +165,9 @@ func (op *Op) AllErrors() []engine.Code {
 	add(op.Idempotency == Replay, engine.IdempotencyReused, engine.IdempotencyInFlight)
 	add(op.Idempotency == ByActor, engine.IdempotencyReused)
 	add(strings.Contains(op.Path, "{"), engine.NotFound)
-	add(op.Handler.HasBody(), engine.PayloadTooLarge, engine.UnsupportedMedia)
+	add(op.Handler.HasBody() || op.Handler.fileLimit > 0, engine.UnsupportedMedia)
+	add(op.Handler.HasBody() || op.Handler.Raw != "", engine.PayloadTooLarge)
+	add(op.Handler.fileLimit > 0, engine.FileTooLarge)
 	add(true, engine.RateLimited, engine.Overloaded, engine.Unavailable, engine.Internal)
 	return all
 }
@@ -171,8 +185,12 @@ type Appender interface {
 // answer. Handle makes one.
 type Handler struct {
 	In, Out reflect.Type
+	Raw     string // media type of a body that the handler reads as it came, from Call.Body
 	plan    *plan
 	serve   func(*Call, Source, *bytes.Buffer) error
+
+	fileLimit int64    // see Upload
+	types     []string // see Bytes
 }
 
 // Handle makes a Handler of f. In is a struct whose fields carry a path, query,
@@ -199,6 +217,18 @@ func Handle[In, Out any](f func(*Call, *In) (Out, error)) Handler {
 			return appendData(buf, out)
 		},
 	}
+}
+
+// HandleRaw makes a Handler of f, which reads the body as it came, from Call.Body: its
+// bytes are signed. In has none of its fields. The media type is for the document; what
+// the client says of the body's is not looked at.
+func HandleRaw[In, Out any](media string, f func(*Call, *In) (Out, error)) Handler {
+	h := Handle(f)
+	if h.HasBody() {
+		panic("route: a raw body has no fields")
+	}
+	h.Raw = media
+	return h
 }
 
 // Events is the answer of an operation that streams Server-Sent Events.
@@ -253,4 +283,5 @@ type Source interface {
 	Param(name string) (string, bool)
 	Query(name string) [][]byte
 	Header(name string) []byte
+	Part(name string) (string, bool) // beside a file
 }

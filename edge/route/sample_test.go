@@ -60,6 +60,7 @@ type nothing struct{}
 func (nothing) Param(string) (string, bool) { return "", false }
 func (nothing) Query(string) [][]byte       { return nil }
 func (nothing) Header(string) []byte        { return nil }
+func (nothing) Part(string) (string, bool)  { return "", false }
 
 func BenchmarkOrder(b *testing.B) {
 	op := &Op{Method: "POST", Status: 201, Handler: Handle(placeAnOrder)}

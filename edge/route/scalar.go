@@ -156,7 +156,8 @@ var (
 	lastMoment  = time.Date(9999, 12, 31, 23, 59, 59, 999_999_999, time.UTC)
 )
 
-// keepTime keeps the instant, in UTC and to the microsecond, as Postgres does.
+// keepTime keeps the instant to the microsecond, as Postgres does, and the offset that it
+// was written with, for a field that takes none.
 // The first millisecond of 1970 becomes the second, because 0 stands for "no
 // time" wherever unix milliseconds are stored.
 func keepTime(v reflect.Value, t time.Time) problem {
@@ -169,7 +170,7 @@ func keepTime(v reflect.Value, t time.Time) problem {
 		t = time.UnixMilli(1)
 	}
 	if p, ok := reflect.TypeAssert[*time.Time](v.Addr()); ok {
-		*p = t.UTC().Truncate(time.Microsecond)
+		*p = t.Truncate(time.Microsecond)
 	}
 	return none
 }

@@ -111,6 +111,7 @@ func TestFormats(t *testing.T) {
 		"date":      {[]string{"2028-02-29"}, []string{"", "2026-02-29", "2026-2-1", "2026-02-01T00:00:00Z", "0"}},
 		"timezone":  {[]string{"Europe/Berlin", "UTC", "America/Argentina/Ushuaia"}, []string{"", "Local", "Mars/Base", "../etc/passwd", "/etc/passwd", "europe/berlin/x", strings.Repeat("a", 100)}},
 		"country":   {[]string{"DE", "NG"}, []string{"", "de", "XX", "DEU", "EU"}},
+		"locale":    {[]string{"en", "nl-NL", "zh-Hant-TW", "es-419"}, []string{"", "x", "en_US", "en-", "e1-US", "toolongtag"}},
 		"currency":  {[]string{"EUR", "NGN"}, []string{"", "eur", "XYZ", "EURO"}},
 	} {
 		for _, s := range c.good {

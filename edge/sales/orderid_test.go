@@ -63,10 +63,17 @@ func TestOrderNumbersAreInjective(t *testing.T) {
 		tail[bit/8] = 1 << (bit % 8)
 		if id := engine.NewID(42, tail); id != zero {
 			seen[secrets.OrderNumber(id)]++
+			read, ok := secrets.ReadOrderNumber(strings.ToLower(secrets.OrderNumber(id)))
+			require.True(t, ok)
+			require.Equal(t, id, read)
 		}
 	}
 	require.Len(t, seen, 74, "each free bit of the id is in the number")
 	require.True(t, strings.HasPrefix(secrets.OrderNumber(engine.NumberedID(42, 12345)), "16-22222222EV9-"), secrets.OrderNumber(engine.NumberedID(42, 12345)))
+	for _, text := range []string{"", "ada@example.org", "16-22222222EV9", "16-ZZZZZZZZZZZ-22222", "16-22222222EV9-ZZZZZ", "-16-22222222EV9-22222", "ZZZZZZZZZZZZ-22222222EV9-22222"} {
+		_, ok := secrets.ReadOrderNumber(text)
+		require.False(t, ok, text)
+	}
 }
 
 // TestOrderID: a repeat within a day finds the order by its id or its alias, and

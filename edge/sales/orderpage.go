@@ -17,7 +17,7 @@ import (
 	"boxoffice/edge/route"
 	"boxoffice/edge/web"
 	"boxoffice/engine"
-	"boxoffice/engine/event"
+	"boxoffice/engine/order"
 	"boxoffice/persistence/readmodel"
 )
 
@@ -35,7 +35,7 @@ func (h *Handlers) OrderPage(ctx context.Context, id, token string, from int, no
 	}
 	c := route.NewCall(ctx, &orderPageOp, now)
 	defer c.End()
-	c.Principal = route.Principal{Kinds: route.OrderToken, OrderToken: token}
+	c.Principal = route.Principal{Kinds: route.OrderToken, Token: token}
 	o, err := h.openOrder(c, id)
 	if err != nil {
 		return nil, err
@@ -52,6 +52,7 @@ func (h *Handlers) OrderPage(ctx context.Context, id, token string, from int, no
 	out := &web.Order{
 		Number: v.OrderNumber, Status: strings.ReplaceAll(v.Status, "_", " "), Title: e.Title, When: e.When(), Where: e.Where(),
 		Lines: h.pageLines(o, p), Fees: letters.Amount(o.Fees, o.Currency), Total: letters.Amount(o.Total, o.Currency),
+		Live: "/o/" + order.String() + "#" + url.Values{"token": {token}}.Encode(),
 	}
 	from = min(max(from, 0), len(v.Tickets))
 	shown := v.Tickets[from:min(from+orderPageTickets, len(v.Tickets))]
@@ -66,13 +67,13 @@ func (h *Handlers) OrderPage(ctx context.Context, id, token string, from int, no
 
 // pageLines are the lines of an order; those of a completed one say where they are
 // delivered.
-func (h *Handlers) pageLines(o *event.Order, p *live.Page) []web.OrderLine {
+func (h *Handlers) pageLines(o *order.Order, p *live.Page) []web.OrderLine {
 	lines := make([]web.OrderLine, len(o.Lines))
 	for i := range o.Lines {
 		l := &o.Lines[i]
 		lines[i] = web.OrderLine{Name: l.Name, Quantity: l.Quantity, Price: letters.Amount(l.UnitPrice, o.Currency)}
 		t := slices.IndexFunc(p.Types, func(t readmodel.TicketType) bool { return t.Ref.ID == l.Type })
-		if t >= 0 && o.Status == event.Completed {
+		if t >= 0 && o.Status == order.StatusCompleted {
 			lines[i].Link, lines[i].Note = h.Letters.Delivery(p.Event.Details, &p.Types[t].Details)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"boxoffice/cluster"
@@ -20,7 +21,9 @@ import (
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/order"
 	"boxoffice/engine/seatmap"
+	"boxoffice/persistence/promos"
 	"boxoffice/persistence/readmodel"
 )
 
@@ -34,7 +37,7 @@ func (h *Handlers) placeOrder(c *route.Call, in *api.PlaceOrder) (*api.Order, er
 		return nil, err
 	}
 	address := cmp.Or(in.GuestEmail, c.Principal.Email) // who is signed in need not say it
-	email := route.NormalEmail(address)
+	email := order.NormalEmail(address)
 	if email == "" {
 		return nil, route.Invalid(route.Issue{Path: "guestEmail", Code: route.IssueRequired, Message: "is required"})
 	}
@@ -48,10 +51,13 @@ func (h *Handlers) placeOrder(c *route.Call, in *api.PlaceOrder) (*api.Order, er
 	body := c.BodyHash()
 	cmd := event.Place{
 		Fingerprint: binary.BigEndian.Uint64(body[:8]),
-		Email:       address, Name: in.GuestName, Customer: customer(email),
-		Lines: lines, PresaleCode: in.PresaleCode, Scale: h.LimitsScale,
+		Email:       address, Name: in.GuestName, Customer: order.CustomerOf(email),
+		Lines: lines, PresaleCode: in.PresaleCode, Scale: h.LimitsScale, Waive: in.Waive,
 	}
-	if slices.ContainsFunc(lines, func(l event.OrderLine) bool { return len(l.Seats) > 0 }) {
+	if cmd.Promo, err = h.findCode(c.Context, k.Org, number, in.PromoCode); err != nil {
+		return nil, err
+	}
+	if slices.ContainsFunc(lines, func(l order.Line) bool { return len(l.Seats) > 0 }) {
 		cmd.Holder, cmd.Principal = in.Holder, h.principalOf(c)
 	}
 	h.nameOrder(c, number, &cmd)
@@ -61,6 +67,9 @@ func (h *Handlers) placeOrder(c *route.Call, in *api.PlaceOrder) (*api.Order, er
 		return nil, seatIssues(err, in.Items)
 	}
 	o := r.Order
+	if lines[0].Visit != nil {
+		h.Pages.ForgetCalendar(number) // the buyer sees what is left after this order
+	}
 	if r.Past {
 		if o, err = h.pastOrder(c.Context, r.ID); err != nil {
 			return nil, err
@@ -76,6 +85,20 @@ func (h *Handlers) placeOrder(c *route.Call, in *api.PlaceOrder) (*api.Order, er
 	return v, nil
 }
 
+// findCode is the promo code that a buyer types, or nil without one. A name that no code
+// has is sent on as the code of number 0, which refuses: a repeated order is answered
+// before that, whatever has become of its code.
+func (h *Handlers) findCode(ctx context.Context, org, number int64, text string) (*order.Promo, error) {
+	if text = strings.ToUpper(strings.TrimSpace(text)); text == "" {
+		return nil, nil //nolint:nilnil // no code is an answer
+	}
+	code, err := h.Pages.FindCode(ctx, promos.Name{Org: org, Event: number, Code: text})
+	if err != nil {
+		return nil, err
+	}
+	return &order.Promo{Ref: engine.PromoRef(org, code), Code: text}, nil
+}
+
 // boxOffice refuses an API key to sell what is not its organization's, as code
 // says, or without the scope to sell. Everybody else buys for themselves.
 func (h *Handlers) boxOffice(c *route.Call, org int64, code engine.Code) error {
@@ -89,33 +112,49 @@ func (h *Handlers) boxOffice(c *route.Call, org int64, code engine.Code) error {
 	return route.CheckGrant(c.Op, g)
 }
 
-// orderLines reads the lines' ticket types, which name their event.
-func orderLines(items []api.OrderItem) (int64, []event.OrderLine, error) {
-	lines := make([]event.OrderLine, len(items))
+// orderLines reads the lines of a buyer's order, which has one of each type, date and slot.
+func orderLines(items []api.OrderItem) (int64, []order.Line, error) {
+	for i := range items {
+		for j := range items[:i] {
+			a, b := &items[i], &items[j]
+			if strings.EqualFold(a.TicketTypeID, b.TicketTypeID) && a.ReservationDate == b.ReservationDate && a.ReservationSlotID == b.ReservationSlotID {
+				return 0, nil, route.Invalid(route.Issue{
+					Path: fmt.Sprintf("items[%d].ticketTypeId", i), Code: route.IssueFormat, Message: "stands in an earlier line already",
+				})
+			}
+		}
+	}
+	return readLines(items)
+}
+
+// readLines reads the lines' ticket types, which name their event.
+func readLines(items []api.OrderItem) (int64, []order.Line, error) {
+	lines := make([]order.Line, len(items))
 	var number int64
 	for i := range items {
 		it := &items[i]
-		issue := func(message string) error {
-			return route.Invalid(route.Issue{
-				Path: fmt.Sprintf("items[%d].ticketTypeId", i), Code: route.IssueFormat, Message: message,
-			})
-		}
 		id, err := engine.ParseID(it.TicketTypeID)
 		if err != nil || id.Event() < 1 || id != engine.NumberedID(id.Event(), id.Number()) {
 			return 0, nil, &engine.Refusal{Code: engine.TicketTypeNotFound}
 		}
 		if i > 0 && id.Event() != number {
-			return 0, nil, issue("is of another event than the first line's")
+			return 0, nil, route.Invalid(route.Issue{
+				Path: fmt.Sprintf("items[%d].ticketTypeId", i), Code: route.IssueFormat, Message: "is of another event than the first line's",
+			})
 		}
 		number = id.Event()
-		for j := range lines[:i] {
-			if lines[j].Type == id.Number() {
-				return 0, nil, issue("stands in an earlier line already")
-			}
-		}
-		lines[i] = event.OrderLine{
+		lines[i] = order.Line{
 			Type: id.Number(), Quantity: it.Quantity,
 			AttendeeName: it.AttendeeName, AttendeeEmail: it.AttendeeEmail, Seats: it.VenueSeatIDs,
+		}
+		if it.ReservationDate != "" {
+			day, err := keeper.ParseDay(it.ReservationDate)
+			if err != nil {
+				return 0, nil, route.Invalid(route.Issue{
+					Path: fmt.Sprintf("items[%d].reservationDate", i), Code: route.IssueFormat, Message: "must be a date from 1970 on",
+				})
+			}
+			lines[i].Visit = &keeper.Visit{Date: day, Slot: it.ReservationSlotID}
 		}
 		if n := len(it.VenueSeatIDs); n > 0 && int64(n) != it.Quantity {
 			return 0, nil, route.Invalid(route.Issue{
@@ -201,13 +240,6 @@ func datedID(number int64, name [sha256.Size]byte, at time.Time) engine.OrderID 
 	return engine.NewID(number, tail)
 }
 
-// customer is who caps count for. Of 100 million addresses, two share their caps with
-// a probability of 3e-4.
-func customer(email string) uint64 {
-	sum := sha256.Sum256([]byte(email))
-	return binary.BigEndian.Uint64(sum[:8])
-}
-
 func (h *Handlers) getOrder(c *route.Call, in *api.OrderByToken) (*api.Order, error) {
 	o, err := h.openOrder(c, in.ID, in.Token)
 	if err != nil {
@@ -234,7 +266,7 @@ func (h *Handlers) cancelOrder(c *route.Call, in *api.CancelOrder) (*api.Order, 
 // openOrder finds an order for a caller who may see it: one with a token of it that
 // has not ended, the buyer in a session whose address is proven, or the organization
 // that sells it. For others it does not exist.
-func (h *Handlers) openOrder(c *route.Call, text string, tokens ...string) (*event.Order, error) {
+func (h *Handlers) openOrder(c *route.Call, text string, tokens ...string) (*order.Order, error) {
 	token, err := soleToken(c, tokens)
 	if err != nil {
 		return nil, err
@@ -261,7 +293,7 @@ func (h *Handlers) openOrder(c *route.Call, text string, tokens ...string) (*eve
 	if err != nil {
 		return nil, err
 	}
-	if c.Principal.EmailProven && route.NormalEmail(c.Principal.Email) == route.NormalEmail(o.Email) {
+	if c.Principal.EmailProven && order.NormalEmail(c.Principal.Email) == order.NormalEmail(o.Email) {
 		return o, nil
 	}
 	over := false
@@ -284,7 +316,7 @@ func (h *Handlers) openOrder(c *route.Call, text string, tokens ...string) (*eve
 // soleToken is the one order token that a caller brings in several places, or "" of
 // a caller who is known otherwise.
 func soleToken(c *route.Call, tokens []string) (string, error) {
-	token := c.Principal.OrderToken
+	token := c.Principal.Token
 	for _, t := range tokens {
 		if t != "" && token != "" && t != token {
 			return "", route.Invalid(route.Issue{Path: "token", Code: route.IssueDuplicate, Message: "is not the same in query and body"})
@@ -308,7 +340,7 @@ const (
 // tokenOver says whether an order's token has ended. No order is younger than its
 // event's end, so those of the last days, which are nearly all that are asked for,
 // need no look at the event.
-func (h *Handlers) tokenOver(c *route.Call, o *event.Order) (bool, error) {
+func (h *Handlers) tokenOver(c *route.Call, o *order.Order) (bool, error) {
 	if c.Now.Before(time.UnixMilli(o.CreatedAt).Add(letters.TokenAfterEnd)) {
 		return false, nil
 	}
@@ -325,7 +357,7 @@ func (h *Handlers) tokenOver(c *route.Call, o *event.Order) (bool, error) {
 
 // findOrder is an order as its event has it, or as the read model has what is older
 // than the ledger remembers.
-func (h *Handlers) findOrder(c *route.Call, id engine.OrderID) (*event.Order, error) {
+func (h *Handlers) findOrder(c *route.Call, id engine.OrderID) (*order.Order, error) {
 	r, err := cluster.AskFor[event.OrderReply](c.Context, h.Node, engine.EventRef(id.Event()), event.GetOrder{Order: id})
 	if err != nil {
 		if r, ok := err.(*engine.Refusal); !ok || r.Code != engine.OrderNotFound { //nolint:errorlint // ask returns refusals bare
@@ -358,7 +390,7 @@ func eventHidden(err error, code engine.Code) error {
 
 // orderOf is the order of a reply, from the read model when the ledger has only
 // its outcome.
-func (h *Handlers) orderOf(ctx context.Context, id engine.OrderID, r *event.OrderReply) (*event.Order, error) {
+func (h *Handlers) orderOf(ctx context.Context, id engine.OrderID, r *event.OrderReply) (*order.Order, error) {
 	if !r.Past {
 		return r.Order, nil
 	}
@@ -367,7 +399,7 @@ func (h *Handlers) orderOf(ctx context.Context, id engine.OrderID, r *event.Orde
 
 // pastOrder reads an order from the read model, which may lag behind the ledger
 // that knows it has ended.
-func (h *Handlers) pastOrder(ctx context.Context, id engine.OrderID) (*event.Order, error) {
+func (h *Handlers) pastOrder(ctx context.Context, id engine.OrderID) (*order.Order, error) {
 	for range 2 {
 		o, err := h.Read.Order(ctx, id)
 		if !errors.Is(err, readmodel.ErrNotFound) {
@@ -381,8 +413,8 @@ func (h *Handlers) pastOrder(ctx context.Context, id engine.OrderID) (*event.Ord
 }
 
 // fullView is an order with its tickets as the gates have left them.
-func (h *Handlers) fullView(c *route.Call, o *event.Order) (*api.Order, error) {
-	if o.Status != event.Completed {
+func (h *Handlers) fullView(c *route.Call, o *order.Order) (*api.Order, error) {
+	if !o.Sold() {
 		return h.orderView(c.Context, o, nil, c.Now)
 	}
 	gates, err := h.Read.Tickets(c.Context, o.ID.Event(), o.FirstTicket, int(o.Tickets()))
@@ -397,32 +429,54 @@ func (h *Handlers) fullView(c *route.Call, o *event.Order) (*api.Order, error) {
 	if err != nil {
 		return nil, err
 	}
-	return v, h.addRefundTerms(c.Context, o, v.Tickets, c.Now)
+	return v, h.addCurrent(c.Context, o, v.Tickets, c.Now)
 }
 
-// addRefundTerms says of an order's tickets whether their money may be asked
-// back. That of a cancelled event's may, whatever their types say.
-func (h *Handlers) addRefundTerms(ctx context.Context, o *event.Order, tickets []api.Ticket, now time.Time) error {
+// addCurrent says of an order's tickets what may change at any time: whether their money
+// may be asked back, where they are delivered, and whether their time is over. The money of
+// a cancelled event may always be asked back.
+func (h *Handlers) addCurrent(ctx context.Context, o *order.Order, tickets []api.Ticket, now time.Time) error {
 	p, err := h.Pages.Event(ctx, o.ID.Event())
 	if err != nil {
 		return err
 	}
-	terms := make(map[string]*inventory.Details, len(p.Types))
+	types := make(map[string]*inventory.Details, len(p.Types))
 	for i := range p.Types {
-		terms[engine.NumberedID(o.ID.Event(), p.Types[i].Ref.ID).String()] = &p.Types[i].Details
+		types[engine.NumberedID(o.ID.Event(), p.Types[i].Ref.ID).String()] = &p.Types[i].Details
 	}
-	cancelled := p.Event.Status == event.StatusCancelled
 	for i := range tickets {
 		t := &tickets[i]
-		refundable, eligible := cancelled, cancelled
-		if of := terms[t.TicketTypeID]; of != nil && of.Refundable && !cancelled {
-			refundable, eligible = true, of.RefundDeadline == 0 || now.UnixMilli() <= of.RefundDeadline
-			t.RefundDeadline = api.At(of.RefundDeadline)
+		eligible := t.Refundable && (t.RefundDeadline == nil || !now.After(*t.RefundDeadline))
+		if p.Event.Status == event.StatusCancelled {
+			t.Refundable, t.RefundDeadline, eligible = true, nil, true
 		}
 		eligible = eligible && t.Status == "issued"
-		t.Refundable, t.RefundEligible = &refundable, &eligible
+		t.RefundEligible = &eligible
+		if of := types[t.TicketTypeID]; of != nil && (t.Status == "issued" || t.Status == "checked_in") {
+			link, note, ours := h.Letters.Access(p.Event.Details, of)
+			t.Downloadable, t.AccessURL, t.AccessNote = &ours, api.Shown(link), api.Shown(note)
+		}
+		t.Status = statusAt(t.Status, o, o.FirstTicket+uint32(i), p.Event.Status, now) //nolint:gosec // an order's ticket
 	}
 	return nil
+}
+
+// statusAt is a ticket's status at a time: one that was not used expires with the
+// completion of its event, or with its booked date. What is digital never expires.
+func statusAt(status string, o *order.Order, ticket uint32, ofEvent string, now time.Time) string {
+	const issued, expired = "issued", "expired"
+	if status != issued || o.Digital || ofEvent == event.StatusCancelled {
+		return status
+	}
+	if ofEvent == event.StatusCompleted {
+		return expired
+	}
+	if v := o.VisitOf(ticket); v != nil {
+		if _, closes := v.Admits(); now.UnixMilli() >= closes {
+			return expired
+		}
+	}
+	return status
 }
 
 // admission is what happened to a ticket at the gates.
@@ -433,9 +487,9 @@ type admission struct {
 }
 
 // orderView is an order as answers show it.
-func (h *Handlers) orderView(ctx context.Context, o *event.Order, used map[uint32]admission, now time.Time) (*api.Order, error) {
-	v := &api.Order{OrderRecord: view.Order(o, h.Known.PublicID(o.ID.Event())), Tickets: []api.Ticket{}}
-	if o.Status != event.Completed {
+func (h *Handlers) orderView(ctx context.Context, o *order.Order, used map[uint32]admission, now time.Time) (*api.Order, error) {
+	v := &api.Order{OrderRecord: view.Order(o, h.Known.PublicID(o.ID.Event()), h.Secrets.Event(o.ID.Event())), Tickets: []api.Ticket{}}
+	if !o.Sold() {
 		return v, nil
 	}
 	var err error
@@ -443,7 +497,7 @@ func (h *Handlers) orderView(ctx context.Context, o *event.Order, used map[uint3
 	return v, err
 }
 
-func (h *Handlers) ticketsView(ctx context.Context, o *event.Order, used map[uint32]admission, now time.Time) ([]api.Ticket, error) {
+func (h *Handlers) ticketsView(ctx context.Context, o *order.Order, used map[uint32]admission, now time.Time) ([]api.Ticket, error) {
 	where, err := h.Feed.Where(ctx, o)
 	if err != nil {
 		return nil, err
@@ -452,15 +506,21 @@ func (h *Handlers) ticketsView(ctx context.Context, o *event.Order, used map[uin
 	records := view.Tickets(o, h.Known.PublicID(o.ID.Event()), codes, where)
 	out := make([]api.Ticket, len(records))
 	for i := range records {
-		t, serial := &out[i], o.FirstTicket+uint32(i)
-		qr, expires := codes.QR(serial, secrets.Version, now)
-		*t = api.Ticket{
-			TicketRecord: records[i], Code: codes.Code(serial, secrets.Version), ShortCode: codes.Short(serial),
-			QR: qr, QRExpiresAt: api.At(expires.UnixMilli()),
+		t, r := &out[i], &records[i]
+		t.TicketRecord = r.TicketRecord
+		if r.Version == secrets.Version || order.NormalEmail(r.Holder.Email) == order.NormalEmail(o.Email) {
+			h.showCodes(t, codes, r.Serial, r.Version, now)
 		}
-		if a, ok := used[serial]; ok {
+		if a, ok := used[r.Serial]; ok {
 			t.Status, t.CheckedInAt, t.GateName = a.status, api.At(a.at), view.Optional(a.gate)
 		}
 	}
 	return out, nil
+}
+
+// showCodes adds to a ticket's answer what admits its holder.
+func (h *Handlers) showCodes(t *api.Ticket, codes *secrets.Codes, serial uint32, version byte, now time.Time) {
+	qr, expires := codes.QR(serial, version, now)
+	t.Code, t.ShortCode, t.QR = codes.Code(serial, version), codes.Short(serial, version), qr
+	t.QRExpiresAt = api.At(expires.UnixMilli())
 }

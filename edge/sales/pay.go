@@ -18,6 +18,7 @@ import (
 	"boxoffice/edge/view"
 	"boxoffice/engine"
 	"boxoffice/engine/event"
+	"boxoffice/engine/order"
 )
 
 // askTime bounds the questions of what became of an order's attempts. It leaves
@@ -30,7 +31,7 @@ func (h *Handlers) payOrder(c *route.Call, in *api.PayOrder) (*api.PayAt, error)
 	if err != nil {
 		return nil, err
 	}
-	if r := o.Payable(); r != nil {
+	if r := event.Payable(o); r != nil {
 		return nil, r
 	}
 	back, err := h.returnTo(o.ID, in.ReturnURL)
@@ -41,6 +42,12 @@ func (h *Handlers) payOrder(c *route.Call, in *api.PayOrder) (*api.PayAt, error)
 	if err != nil {
 		return nil, err
 	}
+	if a := openAttempt(o, provider.Name); a == nil || in.PayCurrency != "" && in.PayCurrency != a.Deposit.Currency {
+		price := payments.Price{Amount: o.Total, Currency: o.Currency, PayCurrency: in.PayCurrency}
+		if err := refusePrice(provider.Check(c.Context, price)); err != nil {
+			return nil, err
+		}
+	}
 	done, err := h.alone(c.Context, o.ID.String()+provider.Name)
 	if err != nil {
 		return nil, err
@@ -49,7 +56,7 @@ func (h *Handlers) payOrder(c *route.Call, in *api.PayOrder) (*api.PayAt, error)
 	ref := engine.EventRef(o.ID.Event())
 	r, err := cluster.AskFor[event.OrderReply](c.Context, h.Node, ref, event.BeginPayment{
 		Order: o.ID, Provider: provider.Name, Number: secrets.OrderNumber(o.ID),
-		WindowMillis: provider.Window.Milliseconds(), Scale: h.LimitsScale,
+		WindowMillis: provider.Window.Milliseconds(), Scale: h.LimitsScale, PayCurrency: in.PayCurrency,
 	})
 	if err != nil {
 		return nil, err
@@ -59,7 +66,7 @@ func (h *Handlers) payOrder(c *route.Call, in *api.PayOrder) (*api.PayAt, error)
 	if a == nil {
 		return nil, &engine.Refusal{Code: engine.Internal}
 	}
-	if a.URL == "" {
+	if !a.Opened() {
 		if o, err = h.beginAt(c, provider, o, a, back); err != nil {
 			return nil, err
 		}
@@ -67,8 +74,30 @@ func (h *Handlers) payOrder(c *route.Call, in *api.PayOrder) (*api.PayAt, error)
 	}
 	return &api.PayAt{
 		OrderID: o.ID.String(), Provider: a.Provider, Reference: a.Reference, Status: a.Status,
-		AuthorizationURL: a.URL, ExpiresAt: api.At(o.ExpiresAt),
+		AuthorizationURL: a.URL, Deposit: view.Deposit(a), ExpiresAt: api.At(o.ExpiresAt),
 	}, nil
+}
+
+// refusePrice makes what the provider says of a coin that it does not know an issue of the
+// request's.
+func refusePrice(err error) error {
+	if errors.Is(err, payments.ErrUnknownCoin) {
+		return route.Invalid(route.Issue{Path: "payCurrency", Code: route.IssueEnum, Message: "must be one of GET /payments/crypto/currencies"})
+	}
+	return err
+}
+
+// listCoins lists the crypto currencies that an order can be paid with, all on one page.
+func (h *Handlers) listCoins(c *route.Call, _ *route.None) (*api.List[api.Coin], error) {
+	coins, err := h.Gateways.Coins(c.Context)
+	if err != nil {
+		return nil, err
+	}
+	out := &api.List[api.Coin]{Items: make([]api.Coin, len(coins))}
+	for i := range coins {
+		out.Items[i] = api.Coin(coins[i])
+	}
+	return out, nil
 }
 
 // maxReturnURL bounds the address that a payer is led back to, in bytes.
@@ -102,7 +131,7 @@ func isLoopback(host string) bool {
 
 // orderPage is the page on which a buyer sees an order, without what opens it.
 func (h *Handlers) orderPage(id engine.OrderID) string {
-	return h.BaseURL + "/orders/" + id.String()
+	return h.BaseURL + "/o/" + id.String()
 }
 
 // alone lets one caller at a time open a payment of an order, so that two do not
@@ -125,7 +154,7 @@ func (h *Handlers) alone(ctx context.Context, key string) (done func(), err erro
 	}
 }
 
-func openAttempt(o *event.Order, provider string) *event.Attempt {
+func openAttempt(o *order.Order, provider string) *order.Attempt {
 	for i := range o.Attempts {
 		if a := &o.Attempts[i]; a.Provider == provider && a.Open() {
 			return a
@@ -137,21 +166,27 @@ func openAttempt(o *event.Order, provider string) *event.Attempt {
 // beginAt begins the attempt's charge and notes where the buyer pays. A begin of
 // which the outcome is unknown, or whose reference is spent, fails the attempt:
 // the next one has a new reference.
-func (h *Handlers) beginAt(c *route.Call, gateway payments.Provider, o *event.Order, a *event.Attempt, back string) (*event.Order, error) {
+func (h *Handlers) beginAt(c *route.Call, gateway payments.Provider, o *order.Order, a *order.Attempt, back string) (*order.Order, error) {
 	ref := engine.EventRef(o.ID.Event())
 	begun, err := gateway.Begin(c.Context, payments.Charge{
-		Reference: a.Reference, Email: o.Email, Amount: a.Amount, Currency: o.Currency, CallbackURL: back,
+		Reference: a.Reference, Email: o.Email, Amount: a.Amount, Currency: o.Currency, CallbackURL: back, PayCurrency: a.Deposit.Currency,
 	})
 	if err != nil {
-		if payments.Ambiguous(err) || errors.Is(err, payments.ErrDuplicateReference) {
-			failed := event.ReportPayment{Order: o.ID, Reference: a.Reference, Status: event.AttemptFailed, Currency: o.Currency}
+		if payments.Ambiguous(err) || errors.Is(err, payments.ErrDuplicateReference) || errors.Is(err, payments.ErrTooLittle) {
+			failed := event.ReportPayment{Order: o.ID, Reference: a.Reference, Status: order.AttemptFailed, Currency: o.Currency}
 			if _, failure := h.Node.Ask(context.WithoutCancel(c.Context), ref, failed); failure != nil {
 				h.Log.Warn("attempt not failed", slog.String("reference", a.Reference), slog.Any("error", failure))
 			}
 		}
 		return nil, err
 	}
-	r, err := cluster.AskFor[event.OrderReply](c.Context, h.Node, ref, event.OpenPayment{Order: o.ID, Reference: a.Reference, URL: begun.AuthorizationURL})
+	open := event.OpenPayment{Order: o.ID, Reference: a.Reference, URL: begun.AuthorizationURL, ProviderID: begun.ProviderID}
+	if d := begun.Deposit; d != nil {
+		open.Deposit = &order.Deposit{
+			Currency: d.Currency, Address: d.Address, Amount: d.Amount, Network: d.Network, ExtraID: d.ExtraID, ValidUntil: d.ValidUntil.UnixMilli(),
+		}
+	}
+	r, err := cluster.AskFor[event.OrderReply](c.Context, h.Node, ref, open)
 	if err != nil {
 		return nil, err
 	}
@@ -166,7 +201,7 @@ func (h *Handlers) verifyPayment(c *route.Call, in *api.VerifyPayment) (*api.Ord
 		return nil, err
 	}
 	o, err = h.verify(c.Context, o, o.Attempts)
-	if err != nil && o.Status != event.Completed {
+	if err != nil && o.Status != order.StatusCompleted {
 		return nil, err
 	}
 	return h.fullView(c, o)
@@ -176,13 +211,13 @@ func (h *Handlers) verifyPayment(c *route.Call, in *api.VerifyPayment) (*api.Ord
 // have come of, has the event act on every answer, and returns the order as it
 // then stands. An attempt of which there is no answer hides none of the others:
 // the first such error is returned beside the order.
-func (h *Handlers) verify(ctx context.Context, o *event.Order, attempts []event.Attempt) (*event.Order, error) {
+func (h *Handlers) verify(ctx context.Context, o *order.Order, attempts []order.Attempt) (*order.Order, error) {
 	answers := make([]providerAnswer, len(attempts))
 	within, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	var wg sync.WaitGroup
 	for i := range attempts {
-		if a := &attempts[i]; a.Status != event.AttemptSucceeded && a.Status != event.AttemptRefunded && a.URL != "" {
+		if a := &attempts[i]; a.Status != order.AttemptSucceeded && a.Status != order.AttemptRefunded && a.Opened() {
 			wg.Go(func() { answers[i] = h.askAttempt(within, a) })
 		}
 	}
@@ -191,7 +226,7 @@ func (h *Handlers) verify(ctx context.Context, o *event.Order, attempts []event.
 	for i := range attempts {
 		err := answers[i].err
 		if answers[i].known {
-			var after *event.Order
+			var after *order.Order
 			if after, err = h.reportAttempt(ctx, o, &attempts[i], &answers[i].Outcome); err == nil {
 				o = after
 			}
@@ -211,12 +246,12 @@ type providerAnswer struct {
 	err   error
 }
 
-func (h *Handlers) askAttempt(ctx context.Context, a *event.Attempt) providerAnswer {
+func (h *Handlers) askAttempt(ctx context.Context, a *order.Attempt) providerAnswer {
 	gateway, err := h.Gateways.Provider(a.Provider)
 	if err != nil {
 		return providerAnswer{err: err}
 	}
-	out, err := gateway.Verify(ctx, a.Reference)
+	out, err := gateway.Verify(ctx, payments.Asked{Reference: a.Reference, ProviderID: a.ProviderID})
 	if errors.Is(err, payments.ErrUnknownReference) {
 		return providerAnswer{} // never begun there
 	}
@@ -226,39 +261,44 @@ func (h *Handlers) askAttempt(ctx context.Context, a *event.Attempt) providerAns
 // reportAttempt has the event act on what a provider says of an attempt, and
 // returns the order as it then stands. Money that nothing can act on is said
 // loudly: it has to go back by hand.
-func (h *Handlers) reportAttempt(ctx context.Context, o *event.Order, a *event.Attempt, out *payments.Outcome) (*event.Order, error) {
-	report := event.ReportPayment{Order: o.ID, Reference: a.Reference, Status: attemptStatus[out.Status], Currency: out.Currency}
+func (h *Handlers) reportAttempt(ctx context.Context, o *order.Order, a *order.Attempt, out *payments.Outcome) (*order.Order, error) {
+	report := event.ReportPayment{Order: o.ID, Reference: a.Reference, Status: attemptStatus[out.Status], Currency: out.Currency, Arrived: out.Arrived}
 	paid := out.Status == payments.Succeeded // of others the amount is what was asked for, or has gone back
-	if paid && out.Currency == o.Currency {
+	if paid {
 		report.Received = out.Amount
 	}
 	r, err := cluster.AskFor[event.OrderReply](ctx, h.Node, engine.EventRef(o.ID.Event()), report)
 	if err != nil {
 		return nil, err
 	}
-	if paid && (r.Past || out.Currency != o.Currency) {
-		h.Log.ErrorContext(ctx, "money came that no order takes",
-			slog.String("reference", a.Reference), slog.String("order", o.ID.String()), slog.Bool("forgotten", r.Past),
-			slog.Int64("amount", out.Amount), slog.String("currency", out.Currency), slog.String("wanted", o.Currency))
+	if o, err = h.orderOf(ctx, o.ID, r); err != nil {
+		return nil, err
 	}
-	return h.orderOf(ctx, o.ID, r)
+	h.nudgeSweep(o)
+	if known := o.Attempt(a.Reference); paid && r.Past && (known == nil || known.Received < out.Amount) {
+		h.Log.ErrorContext(ctx, "money came that no order takes",
+			slog.String("reference", a.Reference), slog.String("order", o.ID.String()), slog.Int64("amount", out.Amount), slog.String("currency", out.Currency))
+	}
+	return o, nil
 }
 
 // attemptStatus is a provider's word in the words of attempts.
 var attemptStatus = map[payments.Status]string{
-	payments.Pending:    event.AttemptPending,
-	payments.Processing: event.AttemptProcessing,
-	payments.Succeeded:  event.AttemptSucceeded,
-	payments.Failed:     event.AttemptFailed,
-	payments.Refunded:   event.AttemptRefunded,
+	payments.Pending:    order.AttemptPending,
+	payments.Processing: order.AttemptProcessing,
+	payments.Succeeded:  order.AttemptSucceeded,
+	payments.Failed:     order.AttemptFailed,
+	payments.Refunded:   order.AttemptRefunded,
+	payments.Expired:    order.AttemptExpired,
+	payments.Cancelled:  order.AttemptCancelled,
 }
 
-func (h *Handlers) getPayment(c *route.Call, in *api.PaymentByToken) (*api.PaymentStatus, error) {
+func (h *Handlers) getPayment(c *route.Call, in *api.PaymentByToken) (*api.OrderPayments, error) {
 	o, err := h.openOrder(c, in.OrderID, in.Token)
 	if err != nil {
 		return nil, err
 	}
-	return &api.PaymentStatus{
+	return &api.OrderPayments{
 		OrderID: o.ID.String(), Status: o.Status, Total: view.Decimal(o.Total), Currency: o.Currency, Payments: view.Payments(o),
 	}, nil
 }

@@ -13,6 +13,7 @@ import (
 	"boxoffice/edge/payments"
 	"boxoffice/engine"
 	"boxoffice/engine/event"
+	"boxoffice/engine/order"
 	"boxoffice/persistence/readmodel"
 )
 
@@ -22,8 +23,11 @@ const (
 	refundClaim = sweepCall + 30*time.Second
 	// firstLook and lastLook bound the pauses between two looks at a refund that
 	// is on its way: each is as long as the refund was old at the last one.
-	firstLook = time.Minute
+	firstLook = 2 * time.Second
 	lastLook  = time.Hour
+	// lostLook is the least pause after a call whose answer was lost: providers give calls
+	// up after 28 s, and only then list what has come of them.
+	lostLook = 30 * time.Second
 	// firstRetry and lastRetry bound the pauses before a refund that failed is
 	// sent again: each is twice as long as the one before. It is never given up.
 	firstRetry = time.Minute
@@ -99,7 +103,7 @@ func (w sweep) checkRefund(ctx context.Context, r readmodel.Refund, now time.Tim
 	}
 	look, err := w.refund(ctx, &r)
 	age := now.Sub(time.UnixMilli(r.At))
-	check := readmodel.RefundCheck{Next: now.Add(min(max(age, firstLook), lastLook)), Failures: r.Failures, Stuck: look.stuck}
+	check := readmodel.RefundCheck{Next: now.Add(lookPause(age, err)), Failures: r.Failures, Stuck: look.stuck}
 	if look.failed {
 		check.Failures++
 		check.Next = now.Add(retryPause(check.Failures))
@@ -112,6 +116,16 @@ func (w sweep) checkRefund(ctx context.Context, r readmodel.Refund, now time.Tim
 		err = nil
 	}
 	return errors.Join(err, w.Read.CheckRefund(ctx, r.Order, r.Position, check))
+}
+
+// lookPause says how long to wait before the next look at a refund: as long as it is old,
+// within bounds. err is what the last look ended with.
+func lookPause(age time.Duration, err error) time.Duration {
+	least := firstLook
+	if payments.Ambiguous(err) {
+		least = lostLook
+	}
+	return min(max(age, least), lastLook)
 }
 
 // retryPause is the pause before a refund is sent again that has failed so many
@@ -134,11 +148,11 @@ type refundLook struct {
 
 // refundStatus is a provider's word in the words of refunds.
 var refundStatus = map[payments.RefundStatus]string{
-	payments.RefundPending:        event.RefundProcessing,
-	payments.RefundProcessing:     event.RefundProcessing,
-	payments.RefundProcessed:      event.RefundProcessed,
-	payments.RefundFailed:         event.RefundFailed,
-	payments.RefundNeedsAttention: event.RefundProcessing,
+	payments.RefundPending:        order.RefundProcessing,
+	payments.RefundProcessing:     order.RefundProcessing,
+	payments.RefundProcessed:      order.RefundProcessed,
+	payments.RefundFailed:         order.RefundFailed,
+	payments.RefundNeedsAttention: order.RefundProcessing,
 }
 
 // refund asks the provider about a refund, or sends it, and has the ledger note
@@ -156,22 +170,25 @@ func (w sweep) refund(ctx context.Context, r *readmodel.Refund) (refundLook, err
 		return refundLook{}, errors.New("the order has no such refund")
 	}
 	known := o.Refunds[r.Position]
-	if known.Status == event.RefundProcessed {
+	if known.Ask != nil {
+		r.At = known.Ask.DecidedAt // since when its money is on its way
+	}
+	if known.Status == order.RefundProcessed {
 		return refundLook{}, nil // the read model lags behind
 	}
 	out, err := w.askRefund(ctx, o, r, &known)
 	if refusedForGood(err) {
 		look := refundLook{providerRef: known.ProviderRef, failed: true, stuck: true}
-		return look, errors.Join(err, w.reportRefund(ctx, o, r, event.RefundFailed, known.ProviderRef))
+		return look, errors.Join(err, w.reportRefund(ctx, o, r, order.RefundFailed, known.ProviderRef))
 	}
 	if err != nil {
-		return refundLook{providerRef: known.ProviderRef, stuck: known.Status == event.RefundFailed}, err
+		return refundLook{providerRef: known.ProviderRef, stuck: known.Status == order.RefundFailed}, err
 	}
 	status := refundStatus[out.Status]
 	look := refundLook{
 		providerRef: out.ID,
-		failed:      status == event.RefundFailed && (known.Status != status || known.ProviderRef != out.ID),
-		stuck:       status == event.RefundFailed || out.Status == payments.RefundNeedsAttention,
+		failed:      status == order.RefundFailed && (known.Status != status || known.ProviderRef != out.ID),
+		stuck:       status == order.RefundFailed || out.Status == payments.RefundNeedsAttention,
 	}
 	return look, w.reportRefund(ctx, o, r, status, out.ID)
 }
@@ -184,7 +201,7 @@ func refusedForGood(err error) bool {
 
 // askRefund asks about the attempt that is on its way, by its number at the
 // provider, or has the provider look for one and make one.
-func (w sweep) askRefund(ctx context.Context, o *event.Order, r *readmodel.Refund, known *event.Refund) (payments.RefundOutcome, error) {
+func (w sweep) askRefund(ctx context.Context, o *order.Order, r *readmodel.Refund, known *order.Refund) (payments.RefundOutcome, error) {
 	a := o.Attempt(r.Reference)
 	if a == nil {
 		return payments.RefundOutcome{}, errors.New("the order has no such attempt")
@@ -194,11 +211,11 @@ func (w sweep) askRefund(ctx context.Context, o *event.Order, r *readmodel.Refun
 		return payments.RefundOutcome{}, err
 	}
 	req := payments.RefundRequest{
-		Key: refundKey(r), Reference: known.Reference, Amount: known.Amount, Currency: o.Currency,
+		Key: refundKey(r), Reference: known.Reference, Amount: known.Amount, Currency: known.CurrencyIn(o.Currency),
 		CustomerNote: "Your payment did not lead to tickets.",
 	}
 	switch {
-	case known.Status == event.RefundFailed:
+	case known.Status == order.RefundFailed:
 		req.After = known.ProviderRef
 	case known.ProviderRef != "":
 		out, err := gateway.RefundStatus(ctx, known.ProviderRef)
@@ -210,7 +227,7 @@ func (w sweep) askRefund(ctx context.Context, o *event.Order, r *readmodel.Refun
 }
 
 // reportRefund has the ledger note what the provider says, if that is new.
-func (w sweep) reportRefund(ctx context.Context, o *event.Order, r *readmodel.Refund, status, providerRef string) error {
+func (w sweep) reportRefund(ctx context.Context, o *order.Order, r *readmodel.Refund, status, providerRef string) error {
 	if known := &o.Refunds[r.Position]; known.Status == status && known.ProviderRef == providerRef {
 		return nil
 	}

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
 	"boxoffice/cluster"
 	"boxoffice/engine"
 	"boxoffice/engine/event"
+	"boxoffice/engine/order"
 	"boxoffice/persistence/panics"
 	"boxoffice/persistence/readmodel"
 )
@@ -29,7 +31,8 @@ const (
 // that is due, so that money which comes late is never silently lost.
 type sweep struct{ *Handlers }
 
-// SweepPayments sweeps until the context ends. One node of a cluster does.
+// SweepPayments sweeps until the context ends. One node of a cluster does. Between two rounds it
+// sends the refunds that this node has just seen granted; those of other nodes wait for the round.
 func (h *Handlers) SweepPayments(ctx context.Context) {
 	w := sweep{h}
 	tick := time.NewTicker(sweepEvery)
@@ -37,18 +40,46 @@ func (h *Handlers) SweepPayments(ctx context.Context) {
 	for {
 		select {
 		case <-tick.C:
-			now := time.Now()
-			sweep := func(check func(context.Context, time.Time) error) error {
-				return panics.Catch(w.Log, "payment sweep", func() error { return check(ctx, now) })
-			}
-			err := errors.Join(sweep(w.checkPayments), sweep(w.checkRefunds))
-			if err != nil && ctx.Err() == nil {
-				w.Log.WarnContext(ctx, "payment sweep", slog.Any("error", err))
-			}
+			w.run(ctx, w.checkPayments, w.refundEvents, w.checkRefunds)
+		case <-h.nudged:
+			w.run(ctx, w.awaitGranted, w.checkRefunds)
 		case <-ctx.Done():
 			return
 		}
 	}
+}
+
+// run makes some checks, one after another. One that fails or panics keeps none of the others
+// from running.
+func (w sweep) run(ctx context.Context, checks ...func(context.Context, time.Time) error) {
+	now := time.Now()
+	errs := make([]error, len(checks))
+	for i, check := range checks {
+		errs[i] = panics.Catch(w.Log, "payment sweep", func() error { return check(ctx, now) })
+	}
+	if err := errors.Join(errs...); err != nil && ctx.Err() == nil {
+		w.Log.WarnContext(ctx, "payment sweep", slog.Any("error", err))
+	}
+}
+
+// nudgeSweep has the sweep of this node, if it is here, send an order's refunds now. It never
+// waits. Whether a refund is sent is decided by its claim alone, however often the sweep looks.
+func (h *Handlers) nudgeSweep(o *order.Order) {
+	if !slices.ContainsFunc(o.Refunds, func(r order.Refund) bool { return r.Sends() && r.ProviderRef == "" }) {
+		return
+	}
+	select {
+	case h.nudged <- struct{}{}:
+	default: // a look that has not begun yet finds this refund too
+	}
+}
+
+// awaitGranted waits until the table of refunds has those that this node has seen granted. A
+// table that lags behind holds the sweep up for no longer than a round.
+func (w sweep) awaitGranted(ctx context.Context, _ time.Time) error {
+	ctx, cancel := context.WithTimeout(ctx, sweepEvery)
+	defer cancel()
+	return w.Settled(ctx)
 }
 
 // inParallel does something with each element, few at a time, and waits: one that
@@ -104,12 +135,12 @@ func (w sweep) verifyAttempt(ctx context.Context, p readmodel.Payment) error {
 	if a == nil {
 		return errors.New("the order has no such attempt")
 	}
-	_, err = w.verify(ctx, o, []event.Attempt{*a})
+	_, err = w.verify(ctx, o, []order.Attempt{*a})
 	return err
 }
 
 // ledgerOrder is an order as its ledger or the read model has it.
-func (h *Handlers) ledgerOrder(ctx context.Context, id engine.OrderID) (*event.Order, error) {
+func (h *Handlers) ledgerOrder(ctx context.Context, id engine.OrderID) (*order.Order, error) {
 	r, err := cluster.AskFor[event.OrderReply](ctx, h.Node, engine.EventRef(id.Event()), event.GetOrder{Order: id})
 	if err != nil {
 		return nil, err

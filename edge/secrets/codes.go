@@ -7,6 +7,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base32"
+	"encoding/base64"
 	"encoding/binary"
 	"strconv"
 	"strings"
@@ -24,6 +25,7 @@ const (
 	macLen   = 13 // letters that hold 64 bits
 	codeLen  = shortLen + 1 + macLen
 	shorts   = 887_503_681      // 31^6: door codes of an event
+	serials  = 28_629_151       // 31^5: those of each holder version, and so tickets of an event
 	qrStep   = 30 * time.Second // a QR payload's life
 )
 
@@ -34,9 +36,10 @@ const Version byte = 1
 // Codes makes and reads the codes of one event's tickets. A ticket is its serial
 // in the event; codes are derived from it, so that none is stored:
 //
-//	door code  6 letters: a permutation of the serials, keyed by the event
+//	door code  6 letters: a permutation of serials and holder versions, keyed by the event
 //	code       the door code, a letter for the holder version, 64 bits of MAC
 //	QR         v1.<code>.<step>.<mac>, another one every 30 s (docs/rules.md, Gates)
+//	printed    p1.<code>.<mac>, always the same
 type Codes struct {
 	event   int64
 	mac     *mac
@@ -53,28 +56,35 @@ func newCodes(event int64, keys []byte) *Codes {
 }
 
 // Short is a ticket's door code: one of 31^6, of which no two tickets of an event
-// have the same, for a permutation gives no number twice.
-func (c *Codes) Short(serial uint32) string {
-	return letters(uint64(c.permute(serial, false)), shortLen)
+// have the same, nor two holders of a ticket, for a permutation gives no number twice.
+//
+// A serial from 31^5 on has no place among them: Short panics. No ticket that was ever
+// issued has such a serial, but a damaged fact may.
+func (c *Codes) Short(serial uint32, version byte) string {
+	if serial >= serials {
+		panic("secrets: a ticket's serial is beyond the last door code")
+	}
+	return letters(uint64(c.permute(serial+uint32(version-Version)*serials, false)), shortLen)
 }
 
 // IsShort says whether a scanned text has the form of a door code.
 func IsShort(text string) bool { return len(strings.TrimSpace(text)) == shortLen }
 
-// FromShort is the serial of a door code in either case. It says nothing about
-// whether the ticket exists.
-func (c *Codes) FromShort(short string) (serial uint32, ok bool) {
+// FromShort is the serial and holder version of a door code in either case. It says
+// nothing about whether the ticket exists.
+func (c *Codes) FromShort(short string) (serial uint32, version byte, ok bool) {
 	n, ok := number(strings.ToUpper(short), shortLen)
 	if !ok || n >= shorts {
-		return 0, false
+		return 0, 0, false
 	}
-	return c.permute(uint32(n), true), true
+	at := c.permute(uint32(n), true)
+	return at % serials, byte(at/serials) + Version, true
 }
 
 // Code is a ticket's full code. It begins with the door code, so no two tickets of an
 // event have the same; a guess of the other 64 bits is right once in 1.8e19.
 func (c *Codes) Code(serial uint32, version byte) string {
-	return c.Short(serial) + alphabet[version%31:][:1] + letters(c.sum(serial, version), macLen)
+	return c.Short(serial, version) + alphabet[version%31:][:1] + letters(c.sum(serial, version), macLen)
 }
 
 // FromCode is the serial and holder version of a full code in either case. A
@@ -84,9 +94,9 @@ func (c *Codes) FromCode(code string) (serial uint32, version byte, ok bool) {
 	if len(code) != codeLen {
 		return 0, 0, false
 	}
-	serial, ok = c.FromShort(code[:shortLen])
+	serial, _, ok = c.FromShort(code[:shortLen])
 	v := strings.IndexByte(alphabet, code[shortLen])
-	if !ok || v < 0 {
+	if !ok || v < 1 {
 		return 0, 0, false
 	}
 	return serial, byte(v), hmac.Equal([]byte(code), []byte(c.Code(serial, byte(v))))
@@ -108,12 +118,48 @@ func (c *Codes) TicketID(serial uint32) engine.TicketID {
 	return engine.NewID(c.event, tail[:])
 }
 
+// FromTicketID is the serial of a ticket's public id, if it is one of this event's.
+func (c *Codes) FromTicketID(id engine.TicketID) (serial uint32, ok bool) {
+	serial = binary.BigEndian.Uint32(id[len(id)-4:])
+	return serial, serial < serials && c.TicketID(serial) == id
+}
+
+// Printed is the payload of a ticket on paper, which never goes stale.
+func (c *Codes) Printed(serial uint32, version byte) string {
+	code := c.Code(serial, version)
+	return "p1." + code + "." + c.qrMAC(code, version, printedStep)
+}
+
+// printedStep stands for the step that a printed payload has not.
+const printedStep = -1
+
 // QR is the payload on a ticket's screen at a time, and when it goes stale.
 func (c *Codes) QR(serial uint32, version byte, now time.Time) (payload string, expires time.Time) {
 	code := c.Code(serial, version)
 	step := now.Unix() / int64(qrStep/time.Second)
 	return "v1." + code + "." + strconv.FormatInt(step, 10) + "." + c.qrMAC(code, version, step),
 		time.Unix((step+1)*int64(qrStep/time.Second), 0)
+}
+
+// Salt is what the hashes of a manifest begin with. It tells nothing of the event's keys.
+func (c *Codes) Salt() string {
+	b, err := hkdf.Expand(sha256.New, c.qr, "manifest salt", 16)
+	if err != nil {
+		panic(err) // the length is a constant
+	}
+	return base64.RawURLEncoding.EncodeToString(b)
+}
+
+// Hashes are what a manifest says of a ticket in place of its codes: the first 16 bytes of
+// SHA-256(salt | code), and the first 6 of SHA-256(salt | door code), base64url.
+func (c *Codes) Hashes(salt string, serial uint32, version byte) (code, short string) {
+	full := c.Code(serial, version)
+	return manifestHash(salt, full, 16), manifestHash(salt, full[:shortLen], 6)
+}
+
+func manifestHash(salt, code string, size int) string {
+	sum := sha256.Sum256([]byte(salt + "|" + code))
+	return base64.RawURLEncoding.EncodeToString(sum[:size])
 }
 
 // Verdict is what a scanned code says by itself, before its ticket is judged.
@@ -126,40 +172,71 @@ const (
 	Genuine
 )
 
-// Scan reads what a gate scanned or a person typed: a QR payload or a door code. A
-// bare full code is neither: it stands in mails and answers, from which anybody can
-// copy it, and it never goes stale.
-func (c *Codes) Scan(text string, now time.Time) (serial uint32, v Verdict) {
-	text = strings.TrimSpace(text)
-	if IsShort(text) {
-		if serial, ok := c.FromShort(text); ok {
-			return serial, Genuine
-		}
-		return 0, Foreign
-	}
-	if !strings.HasPrefix(text, "v1.") {
-		return 0, Foreign
-	}
-	return c.scanQR(text, now)
+// Scanned is what a code says. Printed ones do not rotate.
+type Scanned struct {
+	Serial  uint32
+	Version byte
+	Printed bool
+	Verdict Verdict
 }
 
-func (c *Codes) scanQR(text string, now time.Time) (uint32, Verdict) {
-	parts := strings.Split(text, ".")
-	if len(parts) != 4 {
-		return 0, Foreign
+// Typed reads what a person typed: a full code or a door code.
+func (c *Codes) Typed(text string) Scanned {
+	text = strings.TrimSpace(text)
+	read := c.FromCode
+	if IsShort(text) {
+		read = c.FromShort
 	}
+	serial, version, ok := read(text)
+	if !ok {
+		return Scanned{}
+	}
+	return Scanned{Serial: serial, Version: version, Verdict: Genuine}
+}
+
+// Scan reads what a gate scanned or a person typed: a QR payload, rotating or printed, or
+// a door code. A bare full code is neither: it stands in mails and answers, from which
+// anybody can copy it, and it never goes stale.
+func (c *Codes) Scan(text string, now time.Time) Scanned {
+	text = strings.TrimSpace(text)
+	if IsShort(text) {
+		if serial, version, ok := c.FromShort(text); ok {
+			return Scanned{Serial: serial, Version: version, Verdict: Genuine}
+		}
+		return Scanned{}
+	}
+	parts := strings.Split(text, ".")
+	switch {
+	case parts[0] == "v1" && len(parts) == 4:
+		return c.scanQR(parts, now)
+	case parts[0] == "p1" && len(parts) == 3:
+		return c.scanPrinted(parts)
+	}
+	return Scanned{}
+}
+
+func (c *Codes) scanQR(parts []string, now time.Time) Scanned {
 	serial, version, ok := c.FromCode(parts[1])
 	step, err := strconv.ParseInt(parts[2], 10, 64)
-	if !ok || err != nil {
-		return 0, Foreign
+	if !ok || err != nil || step < 0 {
+		return Scanned{}
 	}
 	if !hmac.Equal([]byte(parts[3]), []byte(c.qrMAC(strings.ToUpper(parts[1]), version, step))) {
-		return 0, Foreign
+		return Scanned{}
 	}
+	s := Scanned{Serial: serial, Version: version, Verdict: Genuine}
 	if d := now.Unix()/int64(qrStep/time.Second) - step; d < -1 || d > 1 {
-		return serial, Stale
+		s.Verdict = Stale
 	}
-	return serial, Genuine
+	return s
+}
+
+func (c *Codes) scanPrinted(parts []string) Scanned {
+	serial, version, ok := c.FromCode(parts[1])
+	if !ok || !hmac.Equal([]byte(parts[2]), []byte(c.qrMAC(strings.ToUpper(parts[1]), version, printedStep))) {
+		return Scanned{}
+	}
+	return Scanned{Serial: serial, Version: version, Printed: true, Verdict: Genuine}
 }
 
 var base32NoPad = base32.StdEncoding.WithPadding(base32.NoPadding)
@@ -179,11 +256,10 @@ func (c *Codes) qrMAC(code string, version byte, step int64) string {
 // eight rounds over 30 bits, walked until it lands in range (Black and Rogaway,
 // Ciphers with Arbitrary Finite Domains, 2002).
 //
-// A number from 31^6 on has no place in it, and the walk might never end: permute
-// panics. No ticket that was ever issued has such a serial, but a damaged fact may.
+// A number from 31^6 on has no place in it, and the walk might never end: permute panics.
 func (c *Codes) permute(n uint32, back bool) uint32 {
 	if n >= shorts {
-		panic("secrets: a ticket's serial is beyond the last door code")
+		panic("secrets: a number is beyond the last door code")
 	}
 	for {
 		l, r := n>>15, n&0x7fff
@@ -243,4 +319,22 @@ func OrderNumber(id engine.OrderID) string {
 	high := uint64(binary.BigEndian.Uint16(id[6:]) & (1<<12 - 1))
 	return strings.ToUpper(strconv.FormatInt(id.Event(), 36)) +
 		"-" + letters(low&(1<<50-1), 11) + "-" + letters(high<<12|low>>50, 5)
+}
+
+// ReadOrderNumber finds the order that an order number names, in any case.
+func ReadOrderNumber(text string) (id engine.OrderID, ok bool) {
+	text = strings.ToUpper(strings.TrimSpace(text))
+	parts := strings.Split(text, "-")
+	if len(parts) != 3 {
+		return id, false
+	}
+	event, err := strconv.ParseInt(parts[0], 36, 64)
+	low, isLow := number(parts[1], 11)
+	high, isHigh := number(parts[2], 5)
+	if err != nil || event < 0 || event > engine.MaxEvent || !isLow || !isHigh {
+		return id, false
+	}
+	tail := binary.BigEndian.AppendUint16(nil, uint16(high>>12)) //nolint:gosec // twelve bits of an order's number
+	id = engine.NewID(event, binary.BigEndian.AppendUint64(tail, high<<50|low))
+	return id, OrderNumber(id) == text // what has more bits than an id is no order's
 }

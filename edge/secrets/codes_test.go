@@ -23,16 +23,25 @@ func TestCodesReadBack(t *testing.T) {
 	t.Parallel()
 	c := codes(t, 42)
 	rapid.Check(t, func(t *rapid.T) {
-		serial := rapid.Uint32Range(1, 800_000_000).Draw(t, "serial")
-		got, ok := c.FromShort(strings.ToLower(c.Short(serial)))
+		serial := rapid.Uint32Range(1, 28_629_150).Draw(t, "serial")
+		holder := rapid.ByteRange(secrets.Version, 30).Draw(t, "version")
+		got, version, ok := c.FromShort(strings.ToLower(c.Short(serial, holder)))
 		require.True(t, ok)
 		require.Equal(t, serial, got)
-		got, version, ok := c.FromCode(c.Code(serial, secrets.Version))
+		require.Equal(t, holder, version)
+		got, version, ok = c.FromCode(c.Code(serial, holder))
 		require.True(t, ok)
 		require.Equal(t, serial, got)
-		require.Equal(t, secrets.Version, version)
+		require.Equal(t, holder, version)
 		id := c.TicketID(serial)
 		require.Equal(t, int64(42), id.Event())
+		got, ok = c.FromTicketID(id)
+		require.True(t, ok)
+		require.Equal(t, serial, got)
+		at := time.Unix(1_800_000_000, 0)
+		qr, _ := c.QR(serial, holder, at)
+		require.Equal(t, secrets.Scanned{Serial: serial, Version: holder, Verdict: secrets.Genuine}, c.Scan(qr, at))
+		require.Equal(t, secrets.Scanned{Serial: serial, Version: holder, Printed: true, Verdict: secrets.Genuine}, c.Scan(c.Printed(serial, holder), at))
 	})
 }
 
@@ -41,7 +50,7 @@ func TestShortCodesAreUnique(t *testing.T) {
 	c := codes(t, 7)
 	seen := make(map[string]bool)
 	for serial := range uint32(50_000) {
-		short := c.Short(serial + 1)
+		short := c.Short(serial+1, secrets.Version)
 		require.Len(t, short, 6)
 		require.False(t, seen[short], "serial %d", serial+1)
 		seen[short] = true
@@ -54,10 +63,10 @@ func TestSerialsBeyondDoorCodes(t *testing.T) {
 	t.Parallel()
 	for event := range int64(64) { // whether the walk ends depends on the event's key
 		codes := codes(t, event)
-		for _, serial := range []uint32{887_503_681, 1 << 30, math.MaxInt32, math.MaxUint32} {
+		for _, serial := range []uint32{28_629_151, 887_503_681, 1 << 30, math.MaxInt32, math.MaxUint32} {
 			require.Panics(t, func() { codes.Code(serial, secrets.Version) })
 		}
-		require.Len(t, codes.Short(887_503_680), 6)
+		require.Len(t, codes.Short(28_629_150, 30), 6)
 	}
 }
 
@@ -68,17 +77,17 @@ func TestDoorCodesThatCollide(t *testing.T) {
 	t.Parallel()
 	one, two := codes(t, 42), codes(t, 43)
 	for serial := uint32(1); serial <= 1000; serial++ {
-		short := one.Short(serial)
-		other, ok := two.FromShort(short)
+		short := one.Short(serial, secrets.Version)
+		other, holder, ok := two.FromShort(short)
 		require.True(t, ok, "each event uses all door codes")
-		require.Equal(t, short, two.Short(other))
-		back, ok := one.FromShort(short)
+		require.Equal(t, short, two.Short(other, holder))
+		back, _, ok := one.FromShort(short)
 		require.True(t, ok)
 		require.Equal(t, serial, back)
 		require.NotEqual(t, one.TicketID(serial), two.TicketID(other))
 		_, _, ok = two.FromCode(one.Code(serial, secrets.Version))
 		require.False(t, ok)
-		_, _, ok = one.FromCode(two.Code(other, secrets.Version))
+		_, _, ok = one.FromCode(two.Code(other, holder))
 		require.False(t, ok)
 	}
 }
@@ -99,20 +108,22 @@ func TestScan(t *testing.T) {
 		"one step early":  {qr, now.Add(-30 * time.Second), secrets.Genuine},
 		"two steps late":  {qr, now.Add(60 * time.Second), secrets.Stale},
 		"full code":       {c.Code(9, secrets.Version), now, secrets.Foreign},
-		"door code":       {" " + strings.ToLower(c.Short(9)) + " ", now, secrets.Genuine},
+		"door code":       {" " + strings.ToLower(c.Short(9, secrets.Version)) + " ", now, secrets.Genuine},
 		"other event":     {other, now, secrets.Foreign},
 		"forged mac":      {qr[:len(qr)-1] + "#", now, secrets.Foreign},
 		"moved step":      {strings.Replace(qr, ".60000000.", ".60000001.", 1), now, secrets.Foreign},
 		"empty":           {"", now, secrets.Foreign},
+		"printed":         {c.Printed(9, secrets.Version), now.Add(time.Hour), secrets.Genuine},
+		"printed, forged": {strings.Replace(qr, "v1.", "p1.", 1), now, secrets.Foreign},
 		"too many parts":  {qr + ".x", now, secrets.Foreign},
 		"not in alphabet": {"000000", now, secrets.Foreign},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			serial, v := c.Scan(tc.text, tc.at)
-			require.Equal(t, tc.want, v)
-			if v != secrets.Foreign {
-				require.Equal(t, uint32(9), serial)
+			got := c.Scan(tc.text, tc.at)
+			require.Equal(t, tc.want, got.Verdict)
+			if got.Verdict != secrets.Foreign {
+				require.Equal(t, uint32(9), got.Serial)
 			}
 		})
 	}
@@ -121,15 +132,13 @@ func TestScan(t *testing.T) {
 func FuzzScan(f *testing.F) {
 	c, now := codes(f, 42), time.Unix(1_800_000_015, 0)
 	qr, _ := c.QR(9, secrets.Version, now)
-	for _, s := range []string{qr, c.Short(9), c.Code(9, secrets.Version), "v1...", "v1.a.b.c", "\xff\x00"} {
+	for _, s := range []string{qr, c.Short(9, secrets.Version), c.Code(9, secrets.Version), "v1...", "v1.a.b.c", "\xff\x00"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		serial, v := c.Scan(s, now)
-		if v == secrets.Genuine && strings.HasPrefix(strings.TrimSpace(s), "v1.") {
-			again, w := c.Scan(s, now)
-			require.Equal(t, serial, again)
-			require.Equal(t, v, w)
+		got := c.Scan(s, now)
+		if got.Verdict == secrets.Genuine {
+			require.Equal(t, got, c.Scan(s, now))
 		}
 	})
 }

@@ -30,15 +30,19 @@ const KeySize = 32
 
 // Master derives the deployment's secrets.
 type Master struct {
-	key     [KeySize]byte
-	orders  *mac   // of order tokens
-	writes  *mac   // of the names of requests
-	clients []byte // of hashes of client addresses
-	refresh []byte // of refresh tokens
-	logins  []byte // of login codes
-	resets  []byte // of password resets
-	confirm []byte // of links that confirm an address
-	salts   []byte // of the salts that stand in for those of no account
+	key       [KeySize]byte
+	orders    *mac   // of order tokens
+	writes    *mac   // of the names of requests
+	clients   []byte // of hashes of client addresses
+	refresh   []byte // of refresh tokens
+	logins    []byte // of login codes
+	resets    []byte // of password resets
+	confirm   []byte // of links that confirm an address
+	transfers []byte // of links that claim an offered ticket
+	customers []byte // of what organizations are shown for addresses
+	waitlists []byte // of links that claim what a waitlist offers
+	media     []byte // of links to private files
+	salts     []byte // of the salts that stand in for those of no account
 
 	mu     sync.Mutex
 	events map[int64]*Codes
@@ -60,6 +64,10 @@ func New(key []byte) (*Master, error) {
 	m.logins = m.derive("login-code", sha256.Size)
 	m.resets = m.derive("password-reset", sha256.Size)
 	m.confirm = m.derive("email-confirmation", sha256.Size)
+	m.transfers = m.derive("transfer", sha256.Size)
+	m.customers = m.derive("customer", sha256.Size)
+	m.waitlists = m.derive("waitlist", sha256.Size)
+	m.media = m.derive("media-link", sha256.Size)
 	m.salts = m.derive("salt", sha256.Size)
 	return m, nil
 }

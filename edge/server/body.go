@@ -29,6 +29,9 @@ func (s *Server) bodyLimit(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
 	if announced >= 0 && announced <= tinyBody || announced == noBody {
 		return fasthttp.RequestConfig{}
 	}
+	if s.holdBody(h, announced) {
+		return fasthttp.RequestConfig{}
+	}
 	limit := s.operationLimit(h)
 	chunked := announced < 0
 	if chunked {
@@ -114,10 +117,15 @@ func body(ctx *fasthttp.RequestCtx, op *route.Op) ([]byte, error) {
 		}
 		return nil, nil
 	}
-	if !isJSON(ctx.Request.Header.ContentType()) || len(ctx.Request.Header.ContentEncoding()) > 0 {
-		return nil, engine.Refuse(engine.UnsupportedMedia, nil)
+	return body, refuseMedia(&ctx.Request.Header)
+}
+
+// refuseMedia refuses a body that is declared as anything but plain JSON.
+func refuseMedia(h *fasthttp.RequestHeader) error {
+	if !isJSON(h.ContentType()) || len(h.ContentEncoding()) > 0 {
+		return engine.Refuse(engine.UnsupportedMedia, nil)
 	}
-	return body, nil
+	return nil
 }
 
 // isJSON accepts application/json, in UTF-8 if a charset is named.

@@ -20,7 +20,10 @@ func (s *Server) registerPages() error {
 		}
 		s.read("/orders/{id}", s.orderPage(page))
 	}
-	return s.registerFiles(files)
+	if err := s.registerFiles(files); err != nil {
+		return err
+	}
+	return s.registerShop()
 }
 
 // registerDocument adds the OpenAPI document in both of its forms, and the page

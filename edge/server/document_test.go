@@ -66,7 +66,7 @@ func TestServesThePage(t *testing.T) {
 	require.NotRegexp(t, `<script>|\son[a-z]+=|//`, strings.Replace(string(page.Body), "<!doctype html>", "", 1), "nothing inline, nothing from elsewhere")
 
 	named := regexp.MustCompile(`(?:src|href)="([^"]+)"`).FindAllStringSubmatch(string(page.Body), -1)
-	require.Len(t, named, 7)
+	require.Len(t, named, 8)
 	for _, m := range named {
 		at, err := url.Parse(m[1])
 		require.NoError(t, err)

@@ -66,6 +66,6 @@ func preflight(ctx *fasthttp.RequestCtx) {
 	ctx.SetStatusCode(fasthttp.StatusNoContent)
 	h := &ctx.Response.Header
 	h.Set(fasthttp.HeaderAccessControlAllowMethods, "GET, HEAD, POST, PUT, PATCH, DELETE")
-	h.Set(fasthttp.HeaderAccessControlAllowHeaders, "Authorization, Content-Type, Idempotency-Key, If-None-Match")
+	h.Set(fasthttp.HeaderAccessControlAllowHeaders, "Authorization, Content-Type, Idempotency-Key, If-None-Match, MCP-Protocol-Version")
 	h.Set(fasthttp.HeaderAccessControlMaxAge, "86400")
 }

@@ -9,6 +9,7 @@ import (
 
 	"boxoffice/edge/limit"
 	"boxoffice/edge/route"
+	"boxoffice/engine/order"
 )
 
 // limitMegabytes is the memory of a node's buckets: a million of them.
@@ -48,7 +49,7 @@ func (l *Limits) take(x *exchange, tier route.Tier, name string, perMinute int) 
 	}
 	x.counted.done = true
 	if !v.Allowed {
-		return limit.Refuse(v)
+		return limit.Refuse(tier, v)
 	}
 	return nil
 }
@@ -72,7 +73,7 @@ func (l *Limits) look(x *exchange, client netip.Addr) {
 // before counts a request before its body is read, if that is not needed to know
 // whom to count.
 func (l *Limits) before(x *exchange, c *route.Call, o *operation) error {
-	if (o.byOrder || o.byHolder) && !c.Principal.Proven() || o.byDevice {
+	if (o.byOrder || o.byHolder) && !c.Principal.Proven() || o.byDevice || c.Op.Handler.Raw != "" {
 		return nil
 	}
 	return l.whole(x, c)
@@ -95,7 +96,9 @@ func (l *Limits) whole(x *exchange, c *route.Call) error {
 	return l.take(x, tier, route.UserSubject(p.User), n)
 }
 
-// The requests that name whom to count.
+// The requests that name whom to count. A provider is counted once its signature has
+// been found good, by its handler: what others send in its name must not use up what it
+// may send, and counts for their network (operate).
 type (
 	byEmail interface{ LimitEmail() string }
 	byOrder interface {
@@ -103,18 +106,22 @@ type (
 	}
 	byHolder interface{ LimitHolder() string }
 	byDevice interface{ LimitDevice() string }
+
+	byProvider interface{ LimitProvider() string }
 )
 
 // read counts a request that has been read, by what it names.
 func (l *Limits) read(x *exchange, c *route.Call, in any) error {
 	switch in := in.(type) {
 	case byEmail:
-		return l.takeRule(x, limit.RuleEmail, route.NormalEmail(in.LimitEmail()))
+		return l.takeRule(x, limit.RuleEmail, order.NormalEmail(in.LimitEmail()))
 	case byDevice:
 		if err := l.takeRule(x, limit.RuleDevices, limit.CredentialName(&c.Principal)); err != nil {
 			return err
 		}
 		return l.take(x, c.Op.Tier, limit.DeviceName(&c.Principal, in.LimitDevice()), route.Limits[c.Op.Tier].PerMinute)
+	case byProvider:
+		return l.take(x, c.Op.Tier, "provider/"+in.LimitProvider(), route.Limits[c.Op.Tier].PerMinute)
 	case byHolder:
 		if x.counted.done {
 			return nil

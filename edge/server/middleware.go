@@ -24,15 +24,16 @@ import (
 	"boxoffice/edge/route"
 	"boxoffice/edge/sse"
 	"boxoffice/engine"
+	"boxoffice/persistence/requestlog"
 )
 
 // Credentials are what a request brought to prove who sends it. At least one
 // is set.
 type Credentials struct {
-	Bearer     string // of the Authorization header
-	OrderToken string // of the query's token, where the operation takes order tokens
-	Client     netip.Addr
-	Now        time.Time
+	Bearer string // of the Authorization header
+	Token  string // of the query, where the operation takes one
+	Client netip.Addr
+	Now    time.Time
 }
 
 // Authenticate says whom credentials prove, or refuses with UNAUTHORIZED. An
@@ -47,6 +48,9 @@ type exchange struct {
 	observers *observers
 	limits    *Limits // nil: none
 	counted   counted
+
+	key, org int64      // of an API key, once it is proven; 0: there is none
+	client   netip.Addr // of that key's request
 }
 
 // Admit counts the request by what it names, once that has been read.
@@ -101,25 +105,47 @@ func (s *Server) end(ctx *fasthttp.RequestCtx, x *exchange) {
 		}
 		x.counted.tell(&ctx.Response.Header)
 	}
-	x.observers.answered(ctx.Response.StatusCode(), s.cfg.Now().Sub(x.now).Seconds())
+	took := s.cfg.Now().Sub(x.now)
+	x.observers.answered(ctx.Response.StatusCode(), took.Seconds())
+	if x.key != 0 && s.cfg.Requests != nil {
+		s.cfg.Requests.Add(&requestlog.Entry{
+			Org: x.org, Key: x.key, At: x.now, Took: took, Status: ctx.Response.StatusCode(),
+			Method: x.op.Method, Route: x.op.Path, RequestID: x.id, Client: x.client,
+		})
+	}
 	s.metrics.inFlight.Dec()
 }
 
 // Handle is the outermost layer: every request comes through here.
-func (s *Server) Handle(ctx *fasthttp.RequestCtx) {
+func (s *Server) Handle(ctx *fasthttp.RequestCtx) { s.serveExchange(ctx, s.findOperation) }
+
+// findOperation serves a request by its path.
+func (s *Server) findOperation(ctx *fasthttp.RequestCtx) {
+	if ambiguous(ctx.Request.Header.RawHeaders()) {
+		ctx.SetConnectionClose()
+		s.failUnrouted(ctx, exchangeOf(ctx), malformed)
+		return
+	}
+	s.router.Handler(ctx)
+}
+
+// serveExchange opens an exchange for the request, has it handled, and closes the exchange,
+// whatever became of the handler.
+func (s *Server) serveExchange(ctx *fasthttp.RequestCtx, handle fasthttp.RequestHandler) {
 	x := s.begin(ctx)
-	defer s.end(ctx, x)
+	defer func() {
+		if ctx.Hijacked() && x.op == nil { // it is answered as a request of its own
+			s.metrics.inFlight.Dec()
+			return
+		}
+		s.end(ctx, x)
+	}()
 	defer func() {
 		if p := recover(); p != nil {
 			s.panicked(ctx, x, p)
 		}
 	}()
-	if ambiguous(ctx.Request.Header.RawHeaders()) {
-		ctx.SetConnectionClose()
-		s.failUnrouted(ctx, x, malformed)
-		return
-	}
-	s.router.Handler(ctx)
+	handle(ctx)
 }
 
 // panicked answers 500 for a handler that panicked; nothing that it may have
@@ -217,10 +243,12 @@ type operation struct {
 	byHolder  bool // its request names the checkout session to count
 	byDevice  bool // its request names the device to count
 	tagged    bool // its answers carry an entity tag
+	// perform carries the request out and writes the answer of a success.
+	perform func(*fasthttp.RequestCtx, *exchange, *operation, *route.Call) error
 }
 
-// register adds a row to the router; GET answers HEAD too.
-func (s *Server) register(op *route.Op) error {
+// registerRow adds a row of the table.
+func (s *Server) registerRow(op *route.Op) {
 	in := reflect.PointerTo(op.Handler.In)
 	o := &operation{
 		op: op, params: op.Handler.PathParams(), observers: s.metrics.operation(op.ID),
@@ -228,23 +256,41 @@ func (s *Server) register(op *route.Op) error {
 		byHolder: in.Implements(reflect.TypeFor[byHolder]()),
 		byDevice: in.Implements(reflect.TypeFor[byDevice]()),
 		tagged:   op.Tagged(),
+		perform:  s.perform,
 	}
-	handler := func(ctx *fasthttp.RequestCtx) {
-		x := exchangeOf(ctx)
-		x.op, x.observers = op, o.observers
-		if err := s.operate(ctx, x, o); err != nil {
-			s.fail(ctx, x, err)
-		}
+	handler := s.handlerOf(o)
+	s.rows[op.ID] = handler
+	if op.Handler.FileLimit() > 0 {
+		s.files.Handle(op.Method, op.Path, handler)
 	}
+	s.mountRow(op, handler)
+}
+
+// mountRow gives a row its path; GET answers HEAD too.
+func (s *Server) mountRow(op *route.Op, handler fasthttp.RequestHandler) {
 	if op.MaxBody > route.DefaultBody {
 		s.large.Handle(op.Method, op.Path, handler)
 	}
 	if op.Method == fasthttp.MethodGet {
 		s.read(op.Path, handler)
-		return nil
+		return
 	}
 	s.router.Handle(op.Method, op.Path, handler)
-	return nil
+}
+
+// handlerOf takes requests to a row.
+func (s *Server) handlerOf(o *operation) fasthttp.RequestHandler {
+	return func(ctx *fasthttp.RequestCtx) {
+		if length, held := s.heldBody(&ctx.Request.Header); held {
+			s.detach(ctx, length)
+			return
+		}
+		x := exchangeOf(ctx)
+		x.op, x.observers = o.op, o.observers
+		if err := s.operate(ctx, x, o); err != nil {
+			s.fail(ctx, x, err)
+		}
+	}
 }
 
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
@@ -265,7 +311,10 @@ func (s *Server) operate(ctx *fasthttp.RequestCtx, x *exchange, o *operation) er
 	call := route.NewCall(s.base, o.op, x.now)
 	defer call.End()
 	call.RequestID, call.Env, call.Client = x.id, s.cfg.Env, clientAddress(ctx, s.cfg.TrustedProxies)
-	err := s.identify(ctx, x, o, call)
+	err := s.findRoom(o.op)
+	if err == nil {
+		err = s.identify(ctx, x, o, call)
+	}
 	if err == nil {
 		err = s.enter(ctx, x, o, call)
 	}
@@ -277,12 +326,27 @@ func (s *Server) operate(ctx *fasthttp.RequestCtx, x *exchange, o *operation) er
 	return err
 }
 
+// findRoom refuses what would change anything while the disk is full. It comes first:
+// even who sends a request may be for the database to say.
+func (s *Server) findRoom(op *route.Op) error {
+	if op.Writes() && s.cfg.Full != nil && s.cfg.Full() {
+		return noRoom
+	}
+	return nil
+}
+
+// noRoom refuses what can't be kept.
+var noRoom = &engine.Refusal{Code: engine.Unavailable, Message: "Nothing can be stored at the moment; try again shortly."}
+
 // identify finds out who sends the request, and whether it may be served to
 // them now.
 func (s *Server) identify(ctx *fasthttp.RequestCtx, x *exchange, o *operation, call *route.Call) error {
 	var err error
 	if call.Principal, err = s.principal(ctx, call); err != nil {
 		return err
+	}
+	if call.Principal.Kinds.Has(route.Key) {
+		x.key, x.org, x.client = call.Principal.Key, call.Principal.Grants[0].Org, call.Client
 	}
 	if x.limits != nil {
 		call.Gate = x
@@ -303,10 +367,19 @@ func (s *Server) identify(ctx *fasthttp.RequestCtx, x *exchange, o *operation, c
 // enter reads the request and carries it out.
 func (s *Server) enter(ctx *fasthttp.RequestCtx, x *exchange, o *operation, call *route.Call) error {
 	var err error
-	if call.Body, err = body(ctx, o.op); err != nil {
+	if call.IdempotencyKey, err = idempotencyKey(ctx, o.op); err != nil {
 		return err
 	}
-	if call.IdempotencyKey, err = idempotencyKey(ctx, o.op); err != nil {
+	if o.op.Handler.FileLimit() > 0 {
+		u, err := s.takeFile(ctx, o.op)
+		if err != nil {
+			return err
+		}
+		defer u.remove()
+		ctx.SetUserValue(uploadKey{}, u)
+		call.File = u.file
+		call.Restart(s.base, s.cfg.Now())
+	} else if call.Body, err = body(ctx, o.op); err != nil {
 		return err
 	}
 	if o.op.Tier == route.TierAuth {
@@ -315,7 +388,7 @@ func (s *Server) enter(ctx *fasthttp.RequestCtx, x *exchange, o *operation, call
 	if call.IdempotencyKey != "" && o.op.Idempotency == route.Replay && s.cfg.Replies != nil {
 		return s.idempotent(ctx, x, o, call)
 	}
-	return s.perform(ctx, x, o, call)
+	return o.perform(ctx, x, o, call)
 }
 
 // perform runs the handler and writes the answer of a success.
@@ -330,32 +403,20 @@ func (s *Server) perform(ctx *fasthttp.RequestCtx, x *exchange, o *operation, ca
 			Topic: *call.Topic, Client: route.Network(call.Client), LastID: string(ctx.Request.Header.Peek("Last-Event-ID")),
 		})
 	}
+	if call.Content != nil {
+		return s.sendContent(ctx, x, call)
+	}
 	s.answer(ctx, o.op.Status, buf.Bytes())
+	if o.tagged && (o.op.Versioned || !call.Principal.Proven()) {
+		s.share(ctx, x, call, buf.Bytes())
+	}
 	for _, h := range call.Headers {
 		ctx.Response.Header.Set(h.Name, h.Value)
-	}
-	if o.tagged && !call.Principal.Proven() {
-		s.tag(ctx, x, call, buf.Bytes())
 	}
 	if buf.Cap() <= maxPooled {
 		buffers.Put(buf)
 	}
 	return nil
-}
-
-// tag gives a public page its entity tag. A client that has the page is told so,
-// which does not count unless it took the database to find out.
-func (s *Server) tag(ctx *fasthttp.RequestCtx, x *exchange, call *route.Call, body []byte) {
-	tag := entityTag(body)
-	ctx.Response.Header.Set(fasthttp.HeaderETag, tag)
-	if string(ctx.Request.Header.Peek(fasthttp.HeaderIfNoneMatch)) != tag {
-		return
-	}
-	ctx.Response.ResetBody()
-	ctx.SetStatusCode(fasthttp.StatusNotModified)
-	if x.limits != nil && !call.Computed {
-		x.limits.returned(x)
-	}
 }
 
 // answer writes a JSON body, which it copies. Answers are not to be stored
@@ -444,8 +505,8 @@ func (s *Server) principal(ctx *fasthttp.RequestCtx, call *route.Call) (route.Pr
 // credentials copies what the request brought. ok is false for an Authorization
 // header that carries no bearer token.
 func credentials(ctx *fasthttp.RequestCtx, op *route.Op) (c Credentials, ok bool) {
-	if op.Auth.Has(route.OrderToken) {
-		c.OrderToken = string(ctx.QueryArgs().Peek("token"))
+	if op.Auth.Has(route.QueryToken) {
+		c.Token = string(ctx.QueryArgs().Peek("token"))
 	}
 	header := ctx.Request.Header.Peek(fasthttp.HeaderAuthorization)
 	if len(header) == 0 {
@@ -481,3 +542,12 @@ func (s source) Param(name string) (string, bool) {
 func (s source) Query(name string) [][]byte { return s.ctx.QueryArgs().PeekMulti(name) }
 
 func (s source) Header(name string) []byte { return s.ctx.Request.Header.Peek(name) }
+
+func (s source) Part(name string) (string, bool) {
+	u := uploadOf(s.ctx)
+	if u == nil {
+		return "", false
+	}
+	text, ok := u.fields[name]
+	return text, ok
+}

@@ -94,7 +94,13 @@ func (s *Server) keep(ctx *fasthttp.RequestCtx, x *exchange, r idempotency.Reque
 // fingerprint is the hash of what makes two requests to one route the same.
 func fingerprint(ctx *fasthttp.RequestCtx) [sha256.Size]byte {
 	h := sha256.New()
-	for _, part := range [][]byte{ctx.RequestURI(), ctx.Request.Body()} {
+	var body []byte
+	if u := uploadOf(ctx); u != nil { // the borders between its parts are others in a repeat
+		body = u.sum[:]
+	} else {
+		body = ctx.Request.Body()
+	}
+	for _, part := range [][]byte{ctx.RequestURI(), body} {
 		var size [8]byte
 		binary.BigEndian.PutUint64(size[:], uint64(len(part)))
 		h.Write(size[:])

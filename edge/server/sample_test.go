@@ -92,7 +92,7 @@ func place(c *route.Call, in *placeOrder) (*order, error) {
 func look(c *route.Call, in *byID) (seen, error) {
 	_, deadline := c.Context.Deadline()
 	return seen{
-		Path: in.ID, Client: c.Client.String(), Principal: c.Principal.Email + c.Principal.OrderToken, Kind: c.Principal.Kinds.String(),
+		Path: in.ID, Client: c.Client.String(), Principal: c.Principal.Email + c.Principal.Token, Kind: c.Principal.Kinds.String(),
 		Key: c.IdempotencyKey, Hash: fmt.Sprintf("%x", c.BodyHash()), HasDeadline: deadline,
 	}, nil
 }
@@ -184,8 +184,8 @@ func authenticate(_ context.Context, c server.Credentials) (route.Principal, err
 	switch {
 	case c.Bearer == "ada":
 		return route.Principal{Kinds: route.User, User: 1, Email: "ada"}, nil
-	case c.Bearer == "" && c.OrderToken != "":
-		return route.Principal{Kinds: route.OrderToken, OrderToken: c.OrderToken}, nil
+	case c.Bearer == "" && c.Token != "":
+		return route.Principal{Kinds: route.OrderToken, Token: c.Token}, nil
 	}
 	return route.Principal{}, engine.Refuse(engine.Unauthorized, nil)
 }

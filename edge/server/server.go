@@ -12,10 +12,12 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"math"
 	"net"
 	"net/netip"
 	"regexp"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -23,9 +25,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/valyala/fasthttp"
 
+	"boxoffice/edge/mcp"
 	"boxoffice/edge/openapi"
 	"boxoffice/edge/route"
 	"boxoffice/edge/sse"
+	"boxoffice/persistence/requestlog"
 )
 
 // Limits of the server. They bound what one slow or hostile client can occupy: a
@@ -35,7 +39,7 @@ const (
 	writeTimeout   = 10 * time.Second // for an answer
 	idleTimeout    = 75 * time.Second // between requests; above the usual 60 s of load balancers
 	headerBytes    = 8 << 10
-	bodyBytes      = 1 << 20 // of a row that asks for more than route.DefaultBody
+	bodyBytes      = 8 << 20 // of a row that asks for more than route.DefaultBody
 	defaultPerPeer = 4096
 	defaultTotal   = 20_000
 )
@@ -49,14 +53,21 @@ type Config struct {
 	Hub            *sse.Hub     // serves the operations that stream
 	Replies        *Replies     // nil: only actors know repeats
 	Origins        []string     // browsers' origins that may call; "*": all
+	PublicCache    bool         // answers to callers without credentials may be kept for a second
 	HTTPS          bool         // clients come by HTTPS, and must go on so
 	Ready          func() error // nil when requests may come; else why not
+	Full           func() bool  // whether there is no room for what requests would change; nil: never
 	TrustedProxies []netip.Prefix
+	UploadDir      string                  // where the files of requests lie until they are answered
+	MaxFile        int64                   // bytes of any file; 0: as much as its operation takes
 	MaxPerAddress  int                     // open connections of one address; 0: 4,096
 	MaxConnections int                     // open connections; 0: 20,000
+	Agents         *mcp.Server             // answers agents; nil: there is no interface for them
+	Requests       *requestlog.Log         // where the requests of API keys are kept; nil: nowhere
 	Document       *openapi.Document       // served with its page; nil: none
 	Mailbox        fasthttp.RequestHandler // shows captured mail to people on this machine; nil: none is captured
 	OrderPage      OrderPage               // what the pages of orders show; nil: there are none
+	Shop           *Shop                   // what the pages of events show; nil: there are none
 	KeySet         KeySet                  // the public keys of access tokens; nil: none are served
 	Log            *slog.Logger
 	Metrics        *prometheus.Registry
@@ -70,15 +81,20 @@ type Server struct {
 	metrics *metrics
 	other   *observers // for requests that match no operation
 	router  *router.Router
-	large   *router.Router // the operations whose bodies may be large
+	rows    map[string]fasthttp.RequestHandler // by operation id
+	large   *router.Router                     // the operations whose bodies may be large
+	files   *router.Router                     // the operations that take files
 	bodies  meter
+	packs   packs
+	uploads chan struct{} // holds a token for each file that is being read
 	server  *fasthttp.Server
 	ids     idSource
 
 	base     context.Context // of every call
 	cancel   context.CancelFunc
 	listener *limited
-	served   chan struct{} // closed when the serving goroutine has ended
+	detached sync.WaitGroup // requests that are answered beside fasthttp's loop
+	served   chan struct{}  // closed when the serving goroutine has ended
 	failed   chan error
 	draining atomic.Bool
 }
@@ -88,17 +104,21 @@ type Server struct {
 func New(cfg Config) (*Server, error) {
 	cfg.MaxPerAddress = positive(cfg.MaxPerAddress, defaultPerPeer)
 	cfg.MaxConnections = positive(cfg.MaxConnections, defaultTotal)
+	if cfg.MaxFile == 0 {
+		cfg.MaxFile = math.MaxInt64
+	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
 	s := &Server{
 		cfg: cfg, log: cfg.Log, metrics: newMetrics(cfg.Metrics), ids: newIDSource(),
 		served: make(chan struct{}), failed: make(chan error, 1),
-		bodies: meter{budget: bodyBudget},
+		bodies: meter{budget: bodyBudget}, uploads: make(chan struct{}, maxUploads),
 	}
 	s.base, s.cancel = context.WithCancel(context.Background())
 	s.other = s.metrics.operation("none")
-	s.router, s.large = s.newRouter(), router.New()
+	s.rows = make(map[string]fasthttp.RequestHandler, len(cfg.Ops))
+	s.router, s.large, s.files = s.newRouter(), router.New(), router.New()
 	s.registerOwn()
 	if err := s.registerPages(); err != nil {
 		return nil, err
@@ -112,9 +132,10 @@ func New(cfg Config) (*Server, error) {
 		return nil, fmt.Errorf("route table: %s", strings.Join(wrong, "; "))
 	}
 	for i := range cfg.Ops {
-		if err := s.register(&cfg.Ops[i]); err != nil {
-			return nil, fmt.Errorf("route table: %w", err)
-		}
+		s.registerRow(&cfg.Ops[i])
+	}
+	if cfg.Agents != nil {
+		s.registerAgents()
 	}
 	s.server = &fasthttp.Server{
 		Handler:                      s.Handle,
@@ -184,11 +205,30 @@ func (s *Server) Stop(ctx context.Context) error {
 	}
 	err := s.server.ShutdownWithContext(ctx)
 	_ = s.listener.Close() // for a server that had not begun to serve it
+	if err == nil {
+		err = s.finishDetached(ctx)
+	}
 	if err != nil {
 		s.cancel()
 		s.listener.closeAll()
 		err = fmt.Errorf("stop http: %w", err)
 	}
 	<-s.served
+	s.detached.Wait() // their connections are cut by now, if they had not ended
 	return err
+}
+
+// finishDetached waits for the requests that fasthttp does not know.
+func (s *Server) finishDetached(ctx context.Context) error {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		s.detached.Wait()
+	}()
+	select {
+	case <-ended:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }

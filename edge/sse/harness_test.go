@@ -213,8 +213,8 @@ func serve(t testing.TB, secure bool, c *counter, cfg sse.Config, more ...*count
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
 		require.NoError(t, server.ShutdownWithContext(ctx))
+		_ = ln.Close() // for a server that had not begun to serve it: Shutdown does not know its listener
 		<-served
-		_ = ln.Close()
 	})
 	return s
 }

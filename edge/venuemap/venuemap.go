@@ -19,24 +19,24 @@ const (
 // canvas, of which the author decides how long they are: a centimetre, say. x
 // grows to the right and y downwards. A point is a list of its x and y.
 type Document struct {
-	Name     string    `json:"name" required:"true" minLength:"1" maxLength:"200" example:"Small hall"`
-	Canvas   Canvas    `json:"canvas" required:"true" example:"{\"width\":1000,\"height\":800}"`
-	Focus    []int     `json:"focus" required:"true" minItems:"2" maxItems:"2" minimum:"0" maximum:"100000" description:"the point that everybody looks at, x and y: the best seats are nearest to it" example:"[500,50]"`
-	Sections []Section `json:"sections" maxItems:"500" example:"[{\"id\":\"stalls\",\"name\":\"Stalls\",\"rows\":[{\"label\":\"A\",\"from\":[200,300],\"to\":[800,300],\"count\":12,\"repeat\":8,\"step\":[0,60]}]}]"`
-	Elements []Element `json:"elements" maxItems:"200" example:"[{\"type\":\"stage\",\"x\":300,\"y\":20,\"width\":400,\"height\":80,\"label\":\"Stage\"}]"`
+	Name     string    `json:"name" required:"true" minLength:"1" maxLength:"200" example:"Small hall" description:"The map's name, by which its organization finds it."`
+	Canvas   Canvas    `json:"canvas" required:"true" example:"{\"width\":1000,\"height\":800}" description:"The room that the map is drawn in. Its units are the author's: a centimetre, say."`
+	Focus    []int     `json:"focus" required:"true" minItems:"2" maxItems:"2" minimum:"0" maximum:"100000" example:"[500,50]" description:"The point that everybody looks at, x and y. The best seats are those nearest to it."`
+	Sections []Section `json:"sections" maxItems:"500" example:"[{\"id\":\"stalls\",\"name\":\"Stalls\",\"rows\":[{\"label\":\"A\",\"from\":[200,300],\"to\":[800,300],\"count\":12,\"repeat\":8,\"step\":[0,60]}]}]" description:"The parts of the house that have seats, each priced as one. A draft may have none; what is published has one."`
+	Elements []Element `json:"elements" maxItems:"200" example:"[{\"type\":\"stage\",\"x\":300,\"y\":20,\"width\":400,\"height\":80,\"label\":\"Stage\"}]" description:"What is drawn besides seats: stage, doors, texts and the like."`
 }
 
 // Canvas is the room that the map is drawn in: from 0, 0 to its width and height.
 type Canvas struct {
-	Width  int `json:"width" required:"true" minimum:"100" maximum:"100000"`
-	Height int `json:"height" required:"true" minimum:"100" maximum:"100000"`
+	Width  int `json:"width" required:"true" minimum:"100" maximum:"100000" description:"How wide it is: x grows from 0 on the left to this."`
+	Height int `json:"height" required:"true" minimum:"100" maximum:"100000" description:"How high it is: y grows from 0 at the top to this."`
 }
 
 // Section is a part of the house that is priced as one.
 type Section struct {
-	ID   string `json:"id" required:"true" minLength:"1" maxLength:"20" pattern:"^[A-Za-z0-9._:-]+$" description:"unique in the map"`
-	Name string `json:"name" required:"true" minLength:"1" maxLength:"40" description:"as it is printed on tickets"`
-	Rows []Row  `json:"rows" required:"true" minItems:"1" maxItems:"1000" description:"each lists its seats, or is a straight line or an arc of them"`
+	ID   string `json:"id" required:"true" minLength:"1" maxLength:"20" pattern:"^[A-Za-z0-9._:-]+$" description:"What names the section when it is priced; unique in the map."`
+	Name string `json:"name" required:"true" minLength:"1" maxLength:"40" description:"The section's name as it is printed on tickets."`
+	Rows []Row  `json:"rows" required:"true" minItems:"1" maxItems:"1000" description:"The section's rows. Each lists its seats, or is a straight line or an arc of them."`
 }
 
 // Row is one row of seats, or several of the same kind, in one of three forms:
@@ -45,47 +45,47 @@ type Section struct {
 // it. Positions are 1, 2, 3... along the row, beginning at From or at the first
 // angle.
 type Row struct {
-	Label string `json:"label" required:"true" minLength:"1" maxLength:"10" description:"as it is printed on tickets"`
-	ID    string `json:"id,omitzero" maxLength:"20" pattern:"^[A-Za-z0-9._:-]+$" description:"what stands for the row in the ids of its seats, section-row-seat; absent: the label"`
+	Label string `json:"label" required:"true" minLength:"1" maxLength:"10" description:"The row's label as it is printed on tickets."`
+	ID    string `json:"id,omitzero" maxLength:"20" pattern:"^[A-Za-z0-9._:-]+$" description:"What stands for the row in the ids of its seats, section-row-seat; the label without it."`
 
-	Seats []Seat `json:"seats,omitzero" maxItems:"1000" description:"in order along the row"`
+	Seats []Seat `json:"seats,omitzero" maxItems:"1000" description:"The row's seats, listed one by one in order along the row."`
 
-	From []int `json:"from,omitzero" minItems:"2" maxItems:"2" minimum:"0" maximum:"100000" description:"straight: the point of the first seat"`
-	To   []int `json:"to,omitzero" minItems:"2" maxItems:"2" minimum:"0" maximum:"100000" description:"straight: the point of the last seat"`
+	From []int `json:"from,omitzero" minItems:"2" maxItems:"2" minimum:"0" maximum:"100000" description:"Of a straight row: the point of its first seat, x and y."`
+	To   []int `json:"to,omitzero" minItems:"2" maxItems:"2" minimum:"0" maximum:"100000" description:"Of a straight row: the point of its last seat, x and y."`
 
-	Center []int     `json:"center,omitzero" minItems:"2" maxItems:"2" minimum:"-100000" maximum:"200000" description:"arc: its center, which may lie outside of the canvas"`
-	Radius int       `json:"radius,omitzero" minimum:"1" maximum:"200000" description:"arc: its radius"`
-	Angles []float64 `json:"angles,omitzero" minItems:"2" maxItems:"2" minimum:"-720" maximum:"720" description:"arc: where its first and last seat are, in degrees clockwise from the right; 90 is below the center"`
+	Center []int     `json:"center,omitzero" minItems:"2" maxItems:"2" minimum:"-100000" maximum:"200000" description:"Of an arc: its center, x and y, which may lie outside of the canvas."`
+	Radius int       `json:"radius,omitzero" minimum:"1" maximum:"200000" description:"Of an arc: its radius."`
+	Angles []float64 `json:"angles,omitzero" minItems:"2" maxItems:"2" minimum:"-720" maximum:"720" description:"Of an arc: where its first and last seat are, in degrees clockwise from the right; 90 is below the center."`
 
-	Count       int    `json:"count,omitzero" minimum:"1" maximum:"1000" description:"seats, at equal distances"`
-	FirstNumber int    `json:"firstNumber,omitzero" minimum:"1" maximum:"100000" description:"the lowest number of the row's seats; absent: 1, or 2 if numbering is even"`
-	Numbering   string `json:"numbering,omitzero" enum:"ascending,descending,odd,even" description:"of the positions; odd and even ascend in steps of 2; absent: ascending"`
-	AislesAfter []int  `json:"aislesAfter,omitzero" maxItems:"100" minimum:"1" maximum:"999" description:"positions after which there is an aisle, as wide as a seat"`
-	Wheelchair  []int  `json:"wheelchair,omitzero" maxItems:"1000" minimum:"1" maximum:"1000" description:"positions of spaces for wheelchairs"`
-	Companion   []int  `json:"companion,omitzero" maxItems:"1000" minimum:"1" maximum:"1000" description:"positions of seats for those who come with them"`
+	Count       int    `json:"count,omitzero" minimum:"1" maximum:"1000" description:"How many seats a straight row or an arc has, at equal distances."`
+	FirstNumber int    `json:"firstNumber,omitzero" minimum:"1" maximum:"100000" description:"The lowest number of the row's seats; without it 1, or 2 if the numbering is even."`
+	Numbering   string `json:"numbering,omitzero" enum:"ascending,descending,odd,even" description:"How the positions are numbered, ascending without it; odd and even ascend in steps of 2."`
+	AislesAfter []int  `json:"aislesAfter,omitzero" maxItems:"100" minimum:"1" maximum:"999" description:"The positions after which there is an aisle, as wide as a seat."`
+	Wheelchair  []int  `json:"wheelchair,omitzero" maxItems:"1000" minimum:"1" maximum:"1000" description:"The positions that are spaces for wheelchairs."`
+	Companion   []int  `json:"companion,omitzero" maxItems:"1000" minimum:"1" maximum:"1000" description:"The positions that are seats for those who come with a wheelchair."`
 
-	Repeat     int     `json:"repeat,omitzero" minimum:"1" maximum:"200" description:"rows that this makes, one behind the other, with labels that count on: 1, 2, 3 or A, B ... Z, AA; absent: 1"`
-	Step       []int   `json:"step,omitzero" minItems:"2" maxItems:"2" minimum:"-100000" maximum:"100000" description:"straight: how far each row is from the one before, x and y"`
-	RadiusStep int     `json:"radiusStep,omitzero" minimum:"-200000" maximum:"200000" description:"arc: by how much the radius grows from row to row"`
-	CountStep  float64 `json:"countStep,omitzero" minimum:"0" maximum:"20" description:"seats that each row has more than the one before; fractions add up. A straight row becomes longer at both ends, an arc more dense"`
+	Repeat     int     `json:"repeat,omitzero" minimum:"1" maximum:"200" description:"How many rows this makes, one behind the other, with labels that count on: 1, 2, 3 or A, B ... Z, AA; one without it."`
+	Step       []int   `json:"step,omitzero" minItems:"2" maxItems:"2" minimum:"-100000" maximum:"100000" description:"Of a straight row that repeats: how far each row is from the one before, x and y."`
+	RadiusStep int     `json:"radiusStep,omitzero" minimum:"-200000" maximum:"200000" description:"Of an arc that repeats: by how much the radius grows from row to row."`
+	CountStep  float64 `json:"countStep,omitzero" minimum:"0" maximum:"20" description:"How many seats each row has more than the one before; fractions add up. A straight row grows at both ends, an arc gets denser."`
 }
 
 // Seat is one seat of a row that lists them.
 type Seat struct {
-	ID          string `json:"id,omitzero" maxLength:"40" pattern:"^[A-Za-z0-9._:-]+$" description:"unique in the map; absent: section-row-label"`
-	Label       string `json:"label" required:"true" minLength:"1" maxLength:"10" description:"as it is printed on tickets; unique in its section and row"`
-	X           int    `json:"x" required:"true" minimum:"0" maximum:"100000"`
-	Y           int    `json:"y" required:"true" minimum:"0" maximum:"100000"`
-	Kind        string `json:"kind,omitzero" enum:"standard,wheelchair,companion" description:"absent: standard"`
-	AisleBefore bool   `json:"aisleBefore,omitzero" description:"there is an aisle between this seat and the one before"`
+	ID          string `json:"id,omitzero" maxLength:"40" pattern:"^[A-Za-z0-9._:-]+$" description:"The seat's id, unique in the map; section-row-label without it."`
+	Label       string `json:"label" required:"true" minLength:"1" maxLength:"10" description:"The seat's label as it is printed on tickets; unique in its section and row."`
+	X           int    `json:"x" required:"true" minimum:"0" maximum:"100000" description:"Where the seat is, from the left."`
+	Y           int    `json:"y" required:"true" minimum:"0" maximum:"100000" description:"Where the seat is, from the top."`
+	Kind        string `json:"kind,omitzero" enum:"standard,wheelchair,companion" description:"A standard seat without it, a space for a wheelchair, or a seat for who comes with one."`
+	AisleBefore bool   `json:"aisleBefore,omitzero" description:"True if there is an aisle between this seat and the one before."`
 }
 
 // Element is something to see on the map that is no seat.
 type Element struct {
-	Type   string `json:"type" required:"true" enum:"stage,field,text,rectangle,ellipse,entrance,exit,stairs,bar,restroom"`
-	X      int    `json:"x" required:"true" minimum:"0" maximum:"100000" description:"of its left edge"`
-	Y      int    `json:"y" required:"true" minimum:"0" maximum:"100000" description:"of its upper edge"`
-	Width  int    `json:"width" required:"true" minimum:"1" maximum:"100000"`
-	Height int    `json:"height" required:"true" minimum:"1" maximum:"100000"`
-	Label  string `json:"label,omitzero" maxLength:"100"`
+	Type   string `json:"type" required:"true" enum:"stage,field,text,rectangle,ellipse,entrance,exit,stairs,bar,restroom" description:"What it is, and so how it is drawn."`
+	X      int    `json:"x" required:"true" minimum:"0" maximum:"100000" description:"Where its left edge is."`
+	Y      int    `json:"y" required:"true" minimum:"0" maximum:"100000" description:"Where its upper edge is."`
+	Width  int    `json:"width" required:"true" minimum:"1" maximum:"100000" description:"How wide it is."`
+	Height int    `json:"height" required:"true" minimum:"1" maximum:"100000" description:"How high it is."`
+	Label  string `json:"label,omitzero" maxLength:"100" description:"What is written on it."`
 }

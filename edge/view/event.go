@@ -7,6 +7,7 @@ import (
 	"boxoffice/edge/api"
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
+	"boxoffice/engine/order"
 )
 
 // Event is an event as its organization sees it.
@@ -22,8 +23,8 @@ func Event(r *event.Record) *api.Event {
 		VenueCity: Optional(t.VenueCity), VenueCountry: Optional(t.VenueCountry), VenueLat: t.VenueLat, VenueLng: t.VenueLng,
 		OnlineLink: api.Shown(t.OnlineLink), OnlineLinkNote: api.Shown(t.OnlineNote), ReturnPolicy: Optional(t.ReturnPolicy),
 		HighlightVideoURL: Optional(t.Highlight), CoverImage: Optional(t.CoverImage), CoverVideo: Optional(t.CoverVideo),
-		Gallery: List(t.Gallery), Currency: t.Currency, AbsorbFees: t.AbsorbFees,
-		Branding: Object(t.Branding), SEOData: Object(t.SEO), Entities: List(t.Entities), Schedule: []api.JSON{},
+		Gallery: List(t.Gallery), Currency: t.Currency, AbsorbFees: t.AbsorbFees, RotatingOnly: &t.RotatingOnly, OfflineDoorCodes: t.OfflineDoorCodes,
+		Branding: Object(t.Branding), SEOData: Object(t.SEO), Entities: List(t.Entities),
 		OrderWindowMinutes: t.OrderWindow / time.Minute.Milliseconds(), Velocity: velocity(&t.Velocity),
 		CreatedAt: api.At(r.CreatedAt), UpdatedAt: api.At(r.UpdatedAt),
 	}
@@ -42,6 +43,7 @@ func TicketType(r *inventory.Record, e *event.Details, own bool) *api.TicketType
 	v := &api.TicketType{
 		ID: inventory.TypeID(r.Ref).String(), Name: t.Name, Type: t.Type,
 		SaleStart: Moment(t.SaleStart), SaleEnd: Moment(t.SaleEnd), Price: Decimal(t.Price), Currency: t.Currency,
+		PriceTotal:    Decimal(order.PriceTotal(t.Price, e.AbsorbFees)),
 		QuantityTotal: t.Quantity, MaxPerOrder: t.MaxPerOrder, MaxPerCustomer: t.MaxPerCustomer,
 		Transferable: t.Transferable, Refundable: t.Refundable, RefundDeadline: api.At(t.RefundDeadline),
 		PresaleRequired: t.PresaleCode != "", WaitlistEnabled: t.WaitlistEnabled, Description: Optional(t.Description),

@@ -4,62 +4,113 @@ import (
 	"strconv"
 
 	"boxoffice/edge/api"
+	"boxoffice/edge/route"
 	"boxoffice/edge/secrets"
 	"boxoffice/engine"
 	"boxoffice/engine/event"
+	"boxoffice/engine/keeper"
+	"boxoffice/engine/order"
 )
 
 // Order is an order's record. eventID is the public id of its event.
-func Order(o *event.Order, eventID string) api.OrderRecord {
+func Order(o *order.Order, eventID string, codes *secrets.Codes) api.OrderRecord {
 	v := api.OrderRecord{
 		ID: o.ID.String(), OrderNumber: secrets.OrderNumber(o.ID), EventID: eventID,
 		Status: o.Status, Currency: o.Currency,
-		Subtotal: Decimal(o.Subtotal), Discount: Decimal(0), Fees: Decimal(o.Fees), Total: Decimal(o.Total),
+		Subtotal: Decimal(o.Subtotal), Discount: Decimal(o.Discount), Fees: Decimal(o.Fees), Total: Decimal(o.Total),
 		Buyer: api.Buyer{Email: o.Email, Name: Optional(o.Name)},
 		Items: make([]api.OrderLine, len(o.Lines)), Payments: Payments(o), Refunds: make([]api.Refund, len(o.Refunds)),
-		CreatedAt: api.At(o.CreatedAt), UpdatedAt: api.At(o.UpdatedAt),
+		CreatedAt: api.At(o.CreatedAt), UpdatedAt: api.At(o.UpdatedAt), WaivedAt: api.At(o.WaivedAt),
 	}
 	for i := range o.Lines {
 		l := &o.Lines[i]
+		var date, slot *string
+		if l.Visit != nil {
+			date, slot = Optional(l.Visit.Date.String()), Optional(l.Visit.Slot)
+		}
 		v.Items[i] = api.OrderLine{
+			ReservationDate: date, ReservationSlotID: slot,
 			TicketTypeID: engine.NumberedID(o.ID.Event(), l.Type).String(), Name: l.Name, Quantity: l.Quantity,
 			VenueSeatIDs: List(l.Seats), UnitPrice: Decimal(l.UnitPrice), AttendeeName: Optional(l.AttendeeName), AttendeeEmail: Optional(l.AttendeeEmail),
 		}
 	}
+	if o.Issue != nil {
+		v.Reference = Optional(o.Issue.Reference)
+	}
+	if o.Promo != nil {
+		v.PromoCode = &o.Promo.Code
+	}
 	switch o.Status {
-	case event.Completed:
+	case order.StatusCompleted, order.StatusRefunded, order.StatusPartiallyRefunded:
+		if !o.Sold() {
+			break
+		}
 		v.CompletedAt = api.At(o.EndedAt)
-	case event.Cancelled:
+	case order.StatusCancelled:
 		v.CancelledAt = api.At(o.EndedAt)
-	case event.Pending, event.Processing:
+	case order.StatusPending, order.StatusProcessing:
 		v.ExpiresAt = api.At(o.ExpiresAt)
 	}
 	for i := range o.Refunds {
-		v.Refunds[i] = Refund(o, i)
+		v.Refunds[i] = Refund(o, i, codes)
 	}
 	return v
 }
 
 // Payments are the attempts to pay an order.
-func Payments(o *event.Order) []api.Payment {
+func Payments(o *order.Order) []api.Payment {
 	out := make([]api.Payment, len(o.Attempts))
 	for i, a := range o.Attempts {
 		out[i] = api.Payment{
 			Reference: a.Reference, Provider: a.Provider, Status: a.Status,
-			Amount: Decimal(a.Amount), Received: Decimal(a.Received), CreatedAt: api.At(a.At),
+			Amount: Decimal(a.Amount), Received: Decimal(a.Received), CreatedAt: api.At(a.At), Deposit: Deposit(&a),
 		}
 	}
 	return out
 }
 
-// Refund is the i-th of an order's refunds.
-func Refund(o *event.Order, i int) api.Refund {
-	r := &o.Refunds[i]
-	return api.Refund{
-		ID: refundID(o.ID, i), OrderID: o.ID.String(), Reference: r.Reference,
-		Amount: Decimal(r.Amount), Currency: o.Currency, Reason: r.Reason, EvidenceURLs: []string{},
-		Status: r.Status, ProviderRef: Optional(r.ProviderRef), RequestedAt: api.At(r.At), ProcessedAt: api.At(r.ProcessedAt),
+// Deposit is where coins for an attempt go, and what has arrived; empty of other money.
+func Deposit(a *order.Attempt) api.Deposit {
+	d := &a.Deposit
+	if d.Address == "" {
+		return api.Deposit{}
 	}
+	extra := route.Null[string]()
+	if d.ExtraID != "" {
+		extra = route.Some(d.ExtraID)
+	}
+	arrived := d.Arrived
+	if arrived == "" {
+		arrived = "0"
+	}
+	return api.Deposit{
+		PayAddress: d.Address, PayAmount: d.Amount, PayCurrency: d.Currency, Network: d.Network, PayinExtraID: extra,
+		ValidUntil: api.At(d.ValidUntil), Arrived: arrived,
+	}
+}
+
+// Refund is the i-th of an order's refunds.
+func Refund(o *order.Order, i int, codes *secrets.Codes) api.Refund {
+	r := &o.Refunds[i]
+	v := api.Refund{
+		ID: refundID(o.ID, i), OrderID: o.ID.String(), Reference: r.Reference,
+		Amount: Decimal(r.Amount), Currency: r.CurrencyIn(o.Currency), Reason: r.Reason, EvidenceURLs: []string{},
+		Status: r.Status, ProviderRef: Optional(r.ProviderRef), RequestedAt: api.At(r.At), ProcessedAt: api.At(r.ProcessedAt), Manual: o.NeedsPerson(i),
+	}
+	if r.Deposit != "" {
+		v.Message = Optional("Deposit " + r.Deposit)
+	}
+	ask := r.Ask
+	if ask == nil {
+		return v
+	}
+	if len(ask.Tickets) == 1 {
+		id := codes.TicketID(ask.Tickets[0]).String()
+		v.TicketID = &id
+	}
+	v.Message, v.EvidenceURLs, v.DecisionNote = Optional(ask.Message), List(ask.Evidence), Optional(ask.Note)
+	v.DecidedAt = api.At(ask.DecidedAt)
+	return v
 }
 
 // refundID names a refund by its order and its place among the order's refunds,
@@ -70,24 +121,32 @@ func refundID(order engine.OrderID, i int) string { return order.String() + "-r"
 // Where says where a seat is, by its id.
 type Where func(seat string) (label, section, row string)
 
-// Tickets are those of a completed order, in the order of their serials, as they
-// were issued. where is asked for the seats of an order that has some.
-func Tickets(o *event.Order, eventID string, codes *secrets.Codes, where Where) []api.TicketRecord {
+// Ticket is a ticket's record, with what its codes are made of.
+type Ticket struct {
+	api.TicketRecord
+	Serial  uint32
+	Version byte // of the holder; secrets.Version of the first
+}
+
+// Tickets are those of a completed order, in the order of their serials, with their
+// holders of today, and else as they were issued. where is asked for the seats of an order that has some.
+func Tickets(o *order.Order, eventID string, codes *secrets.Codes, where Where) []Ticket {
 	if !o.HasSoundSize() {
 		panic("view: an order of too many tickets") // whoever asks loses one fact or one request, and not the node
 	}
-	out := make([]api.TicketRecord, 0, o.Tickets())
+	out := make([]Ticket, 0, o.Tickets())
 	serial := o.FirstTicket
 	for i := range o.Lines {
 		l := &o.Lines[i]
-		name, email := o.Holder(i)
 		for k := range l.Quantity {
-			t := api.TicketRecord{
+			holder := o.HolderOf(serial)
+			t := Ticket{Serial: serial, Version: holder.Version, TicketRecord: api.TicketRecord{
 				ID: codes.TicketID(serial).String(), Status: "issued", OrderID: o.ID.String(), EventID: eventID,
-				TicketTypeID: engine.NumberedID(o.ID.Event(), l.Type).String(), TierName: l.Name,
-				Holder:    api.Buyer{Email: email, Name: Optional(name)},
-				FaceValue: Decimal(l.UnitPrice), Currency: o.Currency, IssuedAt: api.At(o.EndedAt),
-			}
+				TicketTypeID: engine.NumberedID(o.ID.Event(), l.Type).String(), TierName: l.Name, ProductType: productOf(o),
+				Reservation: booked(o.VisitOf(serial)), Transferable: l.Transferable(), Refundable: l.Refundable(), RefundDeadline: api.At(o.RefundDeadline(serial)),
+				Holder:    api.Buyer{Email: holder.Email, Name: Optional(holder.Name)},
+				FaceValue: Decimal(l.FaceValue(k)), Currency: o.Currency, IssuedAt: api.At(o.EndedAt),
+			}}
 			if l.Seats != nil {
 				t.Seat = &api.TicketSeat{ID: l.Seats[k]}
 				t.Seat.Label, t.Seat.Section, t.Seat.Row = where(l.Seats[k])
@@ -97,4 +156,26 @@ func Tickets(o *event.Order, eventID string, codes *secrets.Codes, where Where) 
 		}
 	}
 	return out
+}
+
+// productOf is the product that an order's tickets are for.
+func productOf(o *order.Order) string {
+	switch {
+	case o.Books():
+		return event.ProductReservation
+	case o.Digital:
+		return event.ProductDigital
+	default:
+		return event.ProductEvent
+	}
+}
+
+// booked is what a ticket is for; nil of what is no reservation.
+func booked(v *keeper.Visit) *api.Booked {
+	if v == nil {
+		return nil
+	}
+	return &api.Booked{
+		Date: v.Date.String(), SlotID: Optional(v.Slot), Label: Optional(v.Label), StartTime: api.At(v.Start), EndTime: api.At(v.End),
+	}
 }

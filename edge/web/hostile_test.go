@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,8 +17,8 @@ var paper = hostile.Markup{
 	Elements:   "html head meta title link body main h1 h2 p table tbody tr td br a section img",
 	Attributes: "lang charset name content http-equiv rel href class src alt",
 	Values: map[string]string{
-		"href": `^(https?://|/web/|/orders/|#ZgotmplZ$|[^:]*$)`, "src": `^data:image/png;base64,[0-9A-Za-z+/=]+$`,
-		"rel": `^(stylesheet|noreferrer noopener)$`, "http-equiv": "^refresh$", "class": "^(soft|ticket)$", "name": "^(viewport|color-scheme|robots)$",
+		"href": `^(https?://|/web/|/orders/|/o/|#ZgotmplZ$|[^:/?#]*([/?#]|$))`, "src": `^data:image/png;base64,[0-9A-Za-z+/=]+$`,
+		"rel": `^(icon|stylesheet|noreferrer noopener)$`, "http-equiv": "^refresh$", "class": "^(soft|ticket)$", "name": "^(viewport|color-scheme|robots)$",
 		"content": "^(25|noindex|light dark|width=device-width, initial-scale=1)$",
 	},
 }
@@ -72,7 +73,7 @@ func TestHostileOrderPage(t *testing.T) {
 	}
 	harmless, cases := hostile.Shape(t, show("x", places["all"])), 0
 	for name, set := range places {
-		for _, text := range hostile.Texts {
+		for _, text := range slices.Concat(hostile.Texts, hostile.Scripts) {
 			got := show(text, set)
 			paper.Hold(t, got, name+" "+text)
 			require.Equal(t, harmless, hostile.Shape(t, got), "%s %q", name, text)

@@ -22,6 +22,7 @@ type Order struct {
 	Fees, Total        string
 	Tickets            []OrderTicket
 	More               string // where the next tickets are; "" for none
+	Live               string // where the order is shown with scripts
 }
 
 // OrderLine is one line of an order.
@@ -81,8 +82,9 @@ func (p *OrderPage) Write(w io.Writer, o *Order) error {
 		*Order
 		Tickets []shown
 		Rotates bool
+		Waits   bool // for a payment: the page looks again
 		Style   string
-	}{o, tickets, rotates, p.style})
+	}{o, tickets, rotates, o.Status == "pending" || o.Status == "processing", p.style})
 	if err != nil {
 		return fmt.Errorf("web: page of an order: %w", err)
 	}

@@ -15,6 +15,7 @@ import (
 	"boxoffice/edge/webhook"
 	"boxoffice/engine"
 	"boxoffice/engine/event"
+	"boxoffice/engine/order"
 	"boxoffice/persistence/codec"
 	"boxoffice/persistence/journal"
 	"boxoffice/persistence/persisttest"
@@ -39,12 +40,12 @@ func BenchmarkTell(b *testing.B) {
 		var tail [10]byte
 		binary.BigEndian.PutUint64(tail[:], uint64(i))
 		id := engine.NewID(1, tail[:])
-		begun.Facts = append(begun.Facts, &event.OrderCreated{Order: &event.Order{
-			ID: id, Status: event.Pending, Email: fmt.Sprintf("buyer%d@example.com", i), Name: "Ada Lovelace", Currency: "USD",
-			Lines:    []event.OrderLine{{Type: 4242, Name: "General admission", Quantity: 2, UnitPrice: 4500}},
+		begun.Facts = append(begun.Facts, &order.Created{Order: &order.Order{
+			ID: id, Status: order.StatusPending, Email: fmt.Sprintf("buyer%d@example.com", i), Name: "Ada Lovelace", Currency: "USD",
+			Lines:    []order.Line{{Type: 4242, Name: "General admission", Quantity: 2, UnitPrice: 4500}},
 			Subtotal: 9000, Fees: 450, Total: 9450, CreatedAt: 5, UpdatedAt: 5, ExpiresAt: 6,
 		}})
-		done.Facts = append(done.Facts, &event.OrderCompleted{ID: id, First: uint32(2*i + 1), At: 7})
+		done.Facts = append(done.Facts, &order.Completed{ID: id, First: uint32(2*i + 1), At: 7})
 	}
 	for _, f := range begun.Facts {
 		begun.Bytes, err = codec.AppendFact(begun.Bytes, f)

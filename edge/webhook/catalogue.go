@@ -8,6 +8,7 @@ import (
 	"boxoffice/engine"
 	"boxoffice/engine/all"
 	"boxoffice/engine/event"
+	"boxoffice/engine/order"
 )
 
 // Type is one row of the catalogue of what the world is told.
@@ -15,13 +16,13 @@ type Type struct {
 	Name        string
 	Description string   // when it fires
 	Keys        []string // the members of its data
-	From        []string // the facts that it is told from, by their names; none: nothing fires it yet
+	From        []string // the facts that it is told from, by their names; none: no actor owns what it tells (Own)
 	Data        any      // a zero value of its data; nil: nothing fires it yet
 	tell        builder  // makes its data
 }
 
 // Active says whether anything fires the type yet.
-func (t *Type) Active() bool { return len(t.From) > 0 }
+func (t *Type) Active() bool { return t.Data != nil }
 
 // What several rows have.
 var (
@@ -30,6 +31,7 @@ var (
 	ticketKey = []string{"ticket"}
 	refundKey = []string{"refund"}
 	payoutKey = []string{"payout"}
+	reportKey = []string{"report"}
 )
 
 // Catalogue lists the 27 types, in the order in which they are told of one fact.
@@ -49,53 +51,89 @@ var Catalogue = []Type{
 	{Name: "ticket_type.sold_out", Description: "The last unit of a ticket type sells.", Keys: []string{"ticketType"}, From: []string{"ticket_type.committed"}, Data: api.TicketTypeData{}, tell: soldOut},
 	{Name: "order.created", Description: "Checkout begins; the order is pending.", Keys: orderKey, From: []string{"order.created"}, Data: api.OrderData{}, tell: ofOrder},
 	{Name: "order.completed", Description: "Payment settles and tickets are minted.", Keys: []string{"order", "tickets"}, From: []string{"order.completed"}, Data: api.CompletedOrderData{}, tell: completed},
-	{Name: "order.failed", Description: "Payment of an order fails.", Keys: orderKey, From: []string{"order.ended"}, Data: api.OrderData{}, tell: ended(event.Failed)},
-	{Name: "order.cancelled", Description: "An unpaid order is cancelled.", Keys: orderKey, From: []string{"order.ended"}, Data: api.OrderData{}, tell: ended(event.Cancelled)},
+	{Name: "order.failed", Description: "Payment of an order fails.", Keys: orderKey, From: []string{"order.ended"}, Data: api.OrderData{}, tell: ended(order.StatusFailed)},
+	{Name: "order.cancelled", Description: "An unpaid order is cancelled.", Keys: orderKey, From: []string{"order.ended"}, Data: api.OrderData{}, tell: ended(order.StatusCancelled)},
 	{Name: "ticket.created", Description: "A ticket is issued.", Keys: ticketKey, From: []string{"order.completed"}, Data: api.IssuedTicketData{}, tell: issued},
-	{Name: "ticket.transferred", Description: "A ticket's holder changes.", Keys: ticketKey},
+	{Name: "ticket.transferred", Description: "A ticket's holder changes.", Keys: ticketKey, From: []string{"ticket.transferred"}, Data: api.TicketData{}, tell: transferred},
 	{Name: "ticket.checked_in", Description: "A scan at a gate admits a ticket.", Keys: []string{"ticket", "checkin"}, From: []string{"ticket.checked_in"}, Data: api.CheckinData{}, tell: checkedIn},
 	{Name: "ticket.checkin_denied", Description: "A scan at a gate is denied: a duplicate, another event's, cancelled or expired.", Keys: []string{"ticket", "checkin"}, From: []string{"ticket.checkin_denied"}, Data: api.DeniedCheckinData{}, tell: denied},
-	{Name: "refund.requested", Description: "A buyer asks for money back.", Keys: refundKey},
-	{Name: "refund.approved", Description: "The organizer approves a refund.", Keys: refundKey},
+	{Name: "refund.requested", Description: "A buyer asks for money back.", Keys: refundKey, From: []string{"refund.due"}, Data: api.RefundData{}, tell: requested},
+	{Name: "refund.approved", Description: "The organizer approves a refund.", Keys: refundKey, From: []string{"refund.decided"}, Data: api.RefundData{}, tell: decided(true)},
 	{Name: "refund.processed", Description: "Refunded money moves.", Keys: refundKey, From: []string{"refund.reported"}, Data: api.RefundData{}, tell: refunded},
-	{Name: "refund.denied", Description: "The organizer declines a refund.", Keys: refundKey},
-	{Name: "report.submitted", Description: "A buyer files a report.", Keys: []string{"report"}},
-	{Name: "report.resolved", Description: "A report is closed.", Keys: []string{"report"}},
-	{Name: "message.received", Description: "A buyer messages the organizer.", Keys: []string{"message"}},
+	{Name: "refund.denied", Description: "The organizer declines a refund.", Keys: refundKey, From: []string{"refund.decided"}, Data: api.RefundData{}, tell: decided(false)},
+	{Name: "report.submitted", Description: "A buyer files a report.", Keys: reportKey, Data: api.ReportData{}},
+	{Name: "report.resolved", Description: "A report is closed.", Keys: reportKey, Data: api.ReportData{}},
+	{Name: "message.received", Description: "A buyer messages the organizer.", Keys: []string{"message"}, Data: api.MessageData{}},
 	{Name: "payout.scheduled", Description: "A payout is queued.", Keys: payoutKey},
 	{Name: "payout.paid", Description: "A payout's funds land.", Keys: payoutKey},
 	{Name: "payout.failed", Description: "A payout's transfer bounces.", Keys: payoutKey},
-	{Name: "attendee.tagged", Description: "A tag is applied to an attendee.", Keys: []string{"attendee"}},
-	{Name: "agent.action", Description: "An MCP tool performs a write with an API key.", Keys: []string{"tool", "method", "path", "statusCode", "at"}},
+	{Name: "attendee.tagged", Description: "A tag is applied to an attendee.", Keys: []string{"attendee"}, Data: api.AttendeeData{}},
+	{Name: "agent.action", Description: "An MCP tool performs a write with an API key.", Keys: []string{"tool", "method", "path", "statusCode", "at"}, Data: api.AgentActionData{}},
 }
 
 // Internal are the facts of which the world is told nothing, and why. Of those
 // above, statuses that have no type of their own are not told either: an event's
 // other moves, and an order that expired.
 var Internal = map[string]string{
-	"event.removed":        "a draft that nobody bought of; no type says so",
-	"event.offered":        "what a ticket type tells its event",
-	"order.closed":         "the keepers' acknowledgement",
-	"payment.begun":        "the order's next fact says what came of it",
-	"payment.opened":       "where the buyer pays",
-	"payment.reported":     "the order's next fact says what came of it",
-	"refund.due":           "money that goes back by itself; told when it has",
-	"ticket_type.updated":  "no type says so",
-	"ticket_type.reserved": "the order's own facts say so",
-	"ticket_type.released": "the order's own facts say so",
-	"wallet.entered":       "the ledger is read, not told",
-	"seatmap.attached":     "seats are watched live",
-	"seatmap.configured":   "seats are watched live",
-	"seatmap.detached":     "seats are watched live",
-	"seatmap.priced":       "seats are watched live",
-	"seats.held":           "seats are watched live",
-	"seats.dropped":        "seats are watched live",
-	"seats.expired":        "seats are watched live",
-	"seats.blocked":        "seats are watched live",
-	"seats.returned":       "seats are watched live",
-	"seats.reserved":       "seats are watched live",
-	"seats.committed":      "seats are watched live",
-	"seats.released":       "seats are watched live",
+	"event.removed":             "a draft that nobody bought of; no type says so",
+	"event.offered":             "what a ticket type tells its event",
+	"ticket.checkin_undone":     "told to the gates alone",
+	"order.closed":              "the keepers' acknowledgement",
+	"payment.begun":             "the order's next fact says what came of it",
+	"payment.opened":            "where the buyer pays",
+	"payment.reported":          "the order's next fact says what came of it",
+	"order.recalled":            "the ledger's own memory",
+	"refund.returned":           "the keepers' acknowledgement",
+	"ticket_type.returned":      "the order's own facts say so",
+	"promo_code.returned":       "the order's own facts say so",
+	"calendar.returned":         "the order's own facts say so",
+	"ticket.rescheduled":        "whom it concerns is told by mail",
+	"ticket.reschedule_settled": "the calendars' acknowledgement",
+	"transfer.offered":          "a ticket's holder changes when it is claimed",
+	"transfer.revoked":          "a ticket's holder changes when it is claimed",
+	"ticket_type.updated":       "no type says so",
+	"ticket_type.reserved":      "the order's own facts say so",
+	"ticket_type.released":      "the order's own facts say so",
+	"order.erased":              "whom it concerns wants to be forgotten",
+	"person.erased":             "whom it concerns wants to be forgotten",
+	"event.cleared":             "the wallet's ledger is read, not told",
+	"waitlist.joined":           "whom it concerns is told by mail",
+	"waitlist.offered":          "whom it concerns is told by mail",
+	"waitlist.claimed":          "whom it concerns is told by mail",
+	"waitlist.ended":            "whom it concerns is told by mail",
+	"waitlist.called":           "the organizer's own doing",
+	"waitlist.set":              "the organizer's own doing",
+	"ticket_type.awaited":       "the ledger's word about who waits",
+	"wallet.entered":            "the ledger is read, not told",
+	"wallet.told":               "the ledger is read, not told",
+	"wallet.reserved":           "the order's own facts say so",
+	"wallet.committed":          "the order's own facts say so",
+	"wallet.released":           "the order's own facts say so",
+	"wallet.returned":           "the order's own facts say so",
+	"promo_code.created":        "no type says so",
+	"promo_code.updated":        "no type says so",
+	"promo_code.disabled":       "no type says so",
+	"promo_code.removed":        "no type says so",
+	"promo_code.reserved":       "the order's own facts say so",
+	"promo_code.committed":      "the order's own facts say so",
+	"promo_code.released":       "the order's own facts say so",
+	"calendar.configured":       "told as event.updated",
+	"calendar.reserved":         "the order's own facts say so",
+	"calendar.committed":        "the order's own facts say so",
+	"calendar.released":         "the order's own facts say so",
+	"calendar.moved":            "the order's own facts say so",
+	"seatmap.attached":          "seats are watched live",
+	"seatmap.configured":        "seats are watched live",
+	"seatmap.detached":          "seats are watched live",
+	"seatmap.priced":            "seats are watched live",
+	"seats.held":                "seats are watched live",
+	"seats.dropped":             "seats are watched live",
+	"seats.expired":             "seats are watched live",
+	"seats.blocked":             "seats are watched live",
+	"seats.returned":            "seats are watched live",
+	"seats.reserved":            "seats are watched live",
+	"seats.committed":           "seats are watched live",
+	"seats.released":            "seats are watched live",
 }
 
 // Find is the type of a name.
@@ -106,6 +144,16 @@ func Find(name string) (*Type, bool) {
 		}
 	}
 	return nil, false
+}
+
+// Types are the catalogue as it is shown.
+func Types() []api.FactType {
+	types := make([]api.FactType, len(Catalogue))
+	for i := range Catalogue {
+		t := &Catalogue[i]
+		types[i] = api.FactType{Type: t.Name, Description: t.Description, DataKeys: t.Keys, Active: t.Active(), Schema: "#/webhooks/" + t.Name}
+	}
+	return types
 }
 
 // factKey names a type of facts.

@@ -16,6 +16,8 @@ import (
 	"unicode"
 
 	"code.dny.dev/ssrf"
+
+	"boxoffice/persistence/deliveries"
 )
 
 const (
@@ -60,6 +62,17 @@ func transport(t *Targets, roots *x509.CertPool, resolver *net.Resolver) *http.T
 		MaxIdleConnsPerHost:    16,
 		IdleConnTimeout:        30 * time.Second,
 	}
+}
+
+// Forward sends a fact of the pull feed to a developer's own machine, as a Deliverer sends
+// it to an endpoint: body is the fact as the feed has it. The address may be any. outcome
+// is the answer in words, which begin with its status if there was one.
+func Forward(ctx context.Context, rt http.RoundTripper, url, secret string, a *deliveries.Attempt, body []byte) (taken bool, outcome string) {
+	got := post(ctx, rt, url, headersOf(a, secret, time.Now(), body), body)
+	if got.outcome == outcomeSucceeded {
+		return true, fmt.Sprintf("HTTP %d", got.status)
+	}
+	return false, got.err
 }
 
 // post makes one attempt. It is to be ignored when ctx has ended.

@@ -18,6 +18,7 @@ import (
 	"boxoffice/engine/enginetest"
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
+	"boxoffice/engine/order"
 	"boxoffice/engine/seatmap"
 	"boxoffice/engine/wallet"
 	"boxoffice/persistence/readmodel"
@@ -305,7 +306,7 @@ func (d *decider) buy(sh *drivenShow) {
 	}
 	seen := map[int64]bool{}
 	for range 1 + d.rng.IntN(2) {
-		l := event.OrderLine{Type: pick(d, sh.types...), Quantity: pick[int64](d, 1, 1, 2, 100), AttendeeName: d.maybe(), AttendeeEmail: pick(d, "", "grace@example.org")}
+		l := order.Line{Type: pick(d, sh.types...), Quantity: pick[int64](d, 1, 1, 2, 100), AttendeeName: d.maybe(), AttendeeEmail: pick(d, "", "grace@example.org")}
 		if slices.Contains(sh.seated, l.Type) != (d.rng.IntN(20) == 0) && len(sh.seats) > 0 {
 			l.Seats, l.Quantity = []string{pick(d, sh.seats...)}, 1
 		}
@@ -338,7 +339,7 @@ func (d *decider) pay(sh *drivenShow) {
 	for range 1 + d.rng.IntN(3) {
 		d.ask(ref, event.ReportPayment{
 			Order: id, Reference: a.Reference, Currency: pick(d, r.Order.Currency, r.Order.Currency, r.Order.Currency, "NGN", ""),
-			Status:   pick(d, event.AttemptSucceeded, event.AttemptSucceeded, event.AttemptFailed, event.AttemptProcessing, event.AttemptExpired, event.AttemptUnderpaid, event.AttemptCancelled, event.AttemptRefunded),
+			Status:   pick(d, order.AttemptSucceeded, order.AttemptSucceeded, order.AttemptFailed, order.AttemptProcessing, order.AttemptExpired, order.AttemptUnderpaid, order.AttemptCancelled, order.AttemptRefunded),
 			Received: pick(d, a.Amount, a.Amount, a.Amount-1, a.Amount+1, 0, math.MaxInt64, math.MaxInt64/2),
 		})
 	}
@@ -352,7 +353,7 @@ func (d *decider) refund(sh *drivenShow) {
 		}
 		for i, refund := range r.Order.Refunds {
 			d.ask(engine.EventRef(sh.number), event.ReportRefund{
-				Order: id, Position: i, Reference: refund.Reference, Status: pick(d, event.RefundProcessing, event.RefundProcessed, event.RefundFailed),
+				Order: id, Position: i, Reference: refund.Reference, Status: pick(d, order.RefundProcessing, order.RefundProcessed, order.RefundFailed),
 				ProviderRef: pick(d, "", strings.Repeat("r", 200)),
 			})
 		}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"boxoffice/edge/view"
-	"boxoffice/engine/event"
+	"boxoffice/engine/order"
 	"boxoffice/persistence/readmodel"
 )
 
@@ -75,7 +75,7 @@ func (h *halls) note(number int64, err error) {
 // that cannot be loaded any more fails after that: its fact is set aside, and can be
 // told in full when the event has been mended. Telling it without its seats would
 // be for good, since a fact is told once.
-func (t *Teller) findSeats(ctx context.Context, o *event.Order) (view.Where, error) {
+func (t *Teller) findSeats(ctx context.Context, o *order.Order) (view.Where, error) {
 	if !o.Seated() {
 		return nil, nil
 	}

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/order"
 	"boxoffice/persistence/publicfacts"
 	"boxoffice/persistence/readmodel"
 )
@@ -54,6 +56,12 @@ func (t *Teller) Build(ctx context.Context, s *publicfacts.Enriched) ([]publicfa
 	return tellings, nil
 }
 
+// Own makes a fact that no actor owns, of a type of the catalogue and its data.
+func Own(typ string, org int64, aggregate string, at time.Time, data any) (publicfacts.Own, error) {
+	b, err := json.Marshal(data, route.Encoding)
+	return publicfacts.Own{Org: org, Aggregate: aggregate, Draft: publicfacts.Draft{Type: typ, At: at, Data: b}}, err
+}
+
 // Body is a fact as it is sent and listed.
 func Body(f *publicfacts.Fact) api.Fact {
 	return api.Fact{ID: f.ID, Type: f.Type, Created: api.Moment(f.At.UnixMilli()), Seq: f.Seq, Data: api.JSON(f.Data)}
@@ -69,7 +77,7 @@ func happened(f engine.Fact) time.Time {
 		at = f.At
 	case *event.Moved:
 		at = f.At
-	case event.OrderFact:
+	case order.Fact:
 		at = f.Happened()
 	case *event.CheckedIn:
 		at = f.At
@@ -154,7 +162,7 @@ func ofType(m *making, details *inventory.Details, sold int64) ([]any, error) {
 func (m *making) eventID() string { return m.Event.Details.PublicID.String() }
 
 func ofOrder(_ context.Context, m *making) ([]any, error) {
-	return one(api.OrderData{Order: view.Order(m.Order, m.eventID())})
+	return one(api.OrderData{Order: view.Order(m.Order, m.eventID(), m.codes())})
 }
 
 func completed(ctx context.Context, m *making) ([]any, error) {
@@ -162,13 +170,13 @@ func completed(ctx context.Context, m *making) ([]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return one(api.CompletedOrderData{Order: view.Order(m.Order, m.eventID()), Tickets: tickets})
+	return one(api.CompletedOrderData{Order: view.Order(m.Order, m.eventID(), m.codes()), Tickets: tickets})
 }
 
 // ended is an order that ends unpaid in a status.
 func ended(status string) builder {
 	return func(ctx context.Context, m *making) ([]any, error) {
-		if f, ok := m.Fact.(*event.OrderEnded); !ok || f.Status != status {
+		if f, ok := m.Fact.(*order.Ended); !ok || f.Status != status {
 			return nil, nil
 		}
 		return ofOrder(ctx, m)
@@ -192,24 +200,26 @@ func (m *making) issued(ctx context.Context) ([]api.IssuedTicket, error) {
 	if m.tickets != nil {
 		return m.tickets, nil
 	}
-	records, err := m.records(ctx, m.Order)
+	o := *m.Order
+	o.Holders = nil // whatever has become of the tickets since
+	records, err := m.records(ctx, &o)
 	if err != nil {
 		return nil, err
 	}
 	codes, now := m.teller.Secrets.Event(m.Ref.ID), time.Now()
 	m.tickets = make([]api.IssuedTicket, len(records))
 	for i := range records {
-		serial := m.Order.FirstTicket + uint32(i)
-		qr, expires := codes.QR(serial, secrets.Version, now)
+		r := &records[i]
+		qr, expires := codes.QR(r.Serial, r.Version, now)
 		m.tickets[i] = api.IssuedTicket{
-			TicketRecord: records[i], Code: codes.Code(serial, secrets.Version), QR: qr, QRExpiresAt: api.At(expires.UnixMilli()),
+			TicketRecord: r.TicketRecord, Code: codes.Code(r.Serial, r.Version), QR: qr, QRExpiresAt: api.At(expires.UnixMilli()),
 		}
 	}
 	return m.tickets, nil
 }
 
 // records are those of an order's tickets.
-func (m *making) records(ctx context.Context, o *event.Order) ([]api.TicketRecord, error) {
+func (m *making) records(ctx context.Context, o *order.Order) ([]view.Ticket, error) {
 	where, err := m.teller.findSeats(ctx, o)
 	if err != nil {
 		return nil, err
@@ -223,9 +233,22 @@ func (m *making) scanned(ctx context.Context) (*api.TicketRecord, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &records[m.Ticket.Serial-m.Ticket.Order.FirstTicket]
+	v := &records[m.Ticket.Serial-m.Ticket.Order.FirstTicket].TicketRecord
 	v.Status, v.CheckedInAt, v.GateName = m.Ticket.Status, api.At(m.Ticket.CheckedInAt), view.Optional(m.Ticket.Gate)
 	return v, nil
+}
+
+// transferred is a ticket with its new holder.
+func transferred(ctx context.Context, m *making) ([]any, error) {
+	f, ok := m.Fact.(*order.TicketTransferred)
+	if !ok {
+		return nil, nil
+	}
+	records, err := m.records(ctx, m.Order)
+	if err != nil {
+		return nil, err
+	}
+	return one(api.TicketData{Ticket: records[f.Ticket-m.Order.FirstTicket].TicketRecord})
 }
 
 func checkedIn(ctx context.Context, m *making) ([]any, error) {
@@ -261,10 +284,36 @@ func denied(ctx context.Context, m *making) ([]any, error) {
 	return one(data)
 }
 
-func refunded(_ context.Context, m *making) ([]any, error) {
-	f, ok := m.Fact.(*event.RefundReported)
-	if !ok || f.Status != event.RefundProcessed {
+// codes make the ids of the event's tickets.
+func (m *making) codes() *secrets.Codes { return m.teller.Secrets.Event(m.Ref.ID) }
+
+// requested is a refund that somebody asks for. One that goes back by itself is told when
+// it has.
+func requested(_ context.Context, m *making) ([]any, error) {
+	f, ok := m.Fact.(*order.RefundDue)
+	if !ok || f.Refund.Ask == nil {
 		return nil, nil
 	}
-	return one(api.RefundData{Refund: view.Refund(m.Order, f.Position)})
+	i := cmp.Or(f.Number, len(m.Order.Refunds)) - 1
+	return one(api.RefundData{Refund: view.Refund(m.Order, i, m.codes())})
+}
+
+// decided is a refund that the organization grants, or declines. Of one that its buyer
+// takes back nothing is told.
+func decided(granted bool) builder {
+	return func(_ context.Context, m *making) ([]any, error) {
+		f, ok := m.Fact.(*order.RefundDecided)
+		if !ok || granted != (f.Serial != 0) || f.Status == order.RefundCancelled {
+			return nil, nil
+		}
+		return one(api.RefundData{Refund: view.Refund(m.Order, f.Position, m.codes())})
+	}
+}
+
+func refunded(_ context.Context, m *making) ([]any, error) {
+	f, ok := m.Fact.(*order.RefundReported)
+	if !ok || f.Status != order.RefundProcessed {
+		return nil, nil
+	}
+	return one(api.RefundData{Refund: view.Refund(m.Order, f.Position, m.codes())})
 }

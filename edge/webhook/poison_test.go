@@ -24,6 +24,7 @@ import (
 	"boxoffice/engine/all"
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
+	"boxoffice/engine/order"
 	"boxoffice/persistence/codec"
 	"boxoffice/persistence/follower"
 	"boxoffice/persistence/follower/kafka"
@@ -56,7 +57,7 @@ var (
 		0, 1, -1, 2, 255, -256, math.MaxInt32, math.MinInt32, math.MaxInt64, math.MinInt64,
 		253_402_300_800_000, -62_167_219_200_001, 1_900_000_000_000,
 	} // the years 10000 and -1, and a plain moment
-	extremeTexts = []string{"", "x", "\x00", "a\x00b", "\xff\xfe", "\u202e<script>", strings.Repeat("long ", 2_000), "9999-12-31", event.Completed, event.RefundProcessed}
+	extremeTexts = []string{"", "x", "\x00", "a\x00b", "\xff\xfe", "\u202e<script>", strings.Repeat("long ", 2_000), "9999-12-31", order.StatusCompleted, order.RefundProcessed}
 	extremeReals = []float64{0, -1, math.NaN(), math.Inf(1), math.MaxFloat64, 1e-320}
 )
 
@@ -277,23 +278,23 @@ func (f *feeder) write(ref engine.Ref, facts ...engine.Fact) {
 // orders that are there.
 func (f *feeder) poison() {
 	kind := all.Kinds[f.rng.IntN(len(all.Kinds))]
-	ref := engine.Ref{Kind: kind.Kind, Event: 1 + f.rng.Int64N(5), ID: 1 + f.rng.Int64N(5)}
+	ref := engine.Ref{Kind: kind.Kind, Home: 1 + f.rng.Int64N(5), ID: 1 + f.rng.Int64N(5)}
 	switch kind.Kind {
-	case engine.KindEvent, engine.KindSeatmap:
-		ref.ID = ref.Event
-	case engine.KindInventory:
+	case engine.KindEvent, engine.KindSeatmap, engine.KindCalendar:
+		ref.ID = ref.Home
+	case engine.KindInventory, engine.KindPromo:
 	case engine.KindWallet:
-		ref.Event += 1_000_000 // of no organization that decides something
+		ref.Home += 1_000_000 // of no organization that decides something
 	}
 	var facts []engine.Fact
 	for range 1 + f.rng.IntN(5) {
 		fact := kind.Facts[f.rng.IntN(len(kind.Facts))].New()
 		spoil(f.rng, reflect.ValueOf(fact).Elem(), 0)
 		if id := reflect.ValueOf(fact).Elem().FieldByName("ID"); id.IsValid() && id.Type() == reflect.TypeFor[engine.OrderID]() && f.rng.IntN(2) == 0 {
-			id.Set(reflect.ValueOf(orderOf(ref.Event, f.rng.IntN(4))))
+			id.Set(reflect.ValueOf(orderOf(ref.Home, f.rng.IntN(4))))
 		}
-		if made, ok := fact.(*event.OrderCreated); ok && made.Order != nil {
-			made.Order.ID = orderOf(ref.Event, f.rng.IntN(4))
+		if made, ok := fact.(*order.Created); ok && made.Order != nil {
+			made.Order.ID = orderOf(ref.Home, f.rng.IntN(4))
 		}
 		facts = append(facts, fact)
 	}
@@ -369,7 +370,7 @@ func (f *feeder) requireDigested() {
 	for _, a := range asides {
 		ref, err := engine.ParseRef(a.Aggregate)
 		require.NoError(f.t, err)
-		made := ref.Event >= decided && ref.Kind != engine.KindWallet || ref.Event == f.org && ref.Kind == engine.KindWallet
+		made := ref.Home >= decided && ref.Kind != engine.KindWallet || ref.Home == f.org && ref.Kind == engine.KindWallet
 		require.False(f.t, made, "%s has set aside %s of %s, fact %d: %s", a.Follower, a.Type, a.Aggregate, a.Seq, a.Error)
 	}
 }
@@ -396,7 +397,7 @@ func (f *feeder) requireComplete(names []string) {
 	const toldOf = `SELECT count(*) FROM facts WHERE type = $1 AND split_part(aggregate, '/', 2)::bigint >= $2`
 	for typ, fact := range map[string]engine.Fact{
 		"event.created": &event.Created{}, "event.updated": &event.Updated{}, "ticket_type.created": &inventory.Created{},
-		"order.created": &event.OrderCreated{}, "order.completed": &event.OrderCompleted{},
+		"order.created": &order.Created{}, "order.completed": &order.Completed{},
 		"ticket.checked_in": &event.CheckedIn{}, "ticket.checkin_denied": &event.CheckInDenied{},
 	} {
 		require.Equal(f.t, f.decider.kinds[fmt.Sprintf("%T", fact)], count(toldOf, typ, decided), typ)

@@ -12,6 +12,7 @@ import (
 	"boxoffice/edge/webhook"
 	"boxoffice/engine"
 	"boxoffice/engine/event"
+	"boxoffice/engine/order"
 	"boxoffice/persistence"
 	"boxoffice/persistence/publicfacts"
 	"boxoffice/persistence/readmodel"
@@ -37,12 +38,12 @@ func (h *hall) seats(ctx context.Context, number int64) (*readmodel.SeatMap, err
 
 // seatedSale is the completion of an order of one seat.
 func seatedSale(number int64) *publicfacts.Enriched {
-	o := &event.Order{
-		ID: orderOf(number, 1), Status: event.Completed, Email: "ada@example.org", Currency: "USD", FirstTicket: 1,
-		Lines: []event.OrderLine{{Type: 1, Name: "Stalls", Quantity: 1, Seats: []string{"A-1"}}},
+	o := &order.Order{
+		ID: orderOf(number, 1), Status: order.StatusCompleted, Email: "ada@example.org", Currency: "USD", FirstTicket: 1,
+		Lines: []order.Line{{Type: 1, Name: "Stalls", Quantity: 1, Seats: []string{"A-1"}}},
 	}
 	return &publicfacts.Enriched{
-		Ref: engine.EventRef(number), Stream: number, Seq: 3, Fact: &event.OrderCompleted{ID: o.ID, First: 1, At: 5},
+		Ref: engine.EventRef(number), Stream: number, Seq: 3, Fact: &order.Completed{ID: o.ID, First: 1, At: 5},
 		Event: &event.Record{Number: number, Details: &event.Details{Org: 1}}, Order: o,
 	}
 }

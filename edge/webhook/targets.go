@@ -13,6 +13,10 @@ import (
 // httpsPort is the only port that deliveries go to.
 const httpsPort = 443
 
+// lifted ends what is refused for the address alone: who develops on one machine runs
+// into it first.
+const lifted = "; on a test deployment BOXOFFICE_WEBHOOK_ALLOW_PRIVATE=true lifts this"
+
 // metadataV4 is public by its number and Azure's metadata service by its use.
 var metadataV4 = netip.MustParsePrefix("168.63.129.16/32")
 
@@ -55,19 +59,19 @@ func (t *Targets) Refuses(text string) string {
 	case t.guard == nil && (u.Scheme == "https" || u.Scheme == "http"):
 		return ""
 	case u.Scheme != "https":
-		return "must be an https address"
+		return "must be an https address" + lifted
 	case u.Port() != "" && u.Port() != "443":
-		return "must use port 443"
+		return "must use port 443" + lifted
 	}
 	host := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
 	if a, err := netip.ParseAddr(host); err == nil {
 		if t.guard.SafeAddr(a) != nil {
-			return "must have a public address"
+			return "must have a public address" + lifted
 		}
 		return ""
 	}
 	if !publicName(host) {
-		return "must have a public host name"
+		return "must have a public host name" + lifted
 	}
 	return ""
 }

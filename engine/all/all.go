@@ -6,14 +6,16 @@ import (
 	"fmt"
 
 	"boxoffice/engine"
+	"boxoffice/engine/calendar"
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
+	"boxoffice/engine/promo"
 	"boxoffice/engine/seatmap"
 	"boxoffice/engine/wallet"
 )
 
 // Kinds lists every kind of actor.
-var Kinds = []engine.KindDef{event.Def, inventory.Def, wallet.Def, seatmap.Def}
+var Kinds = []engine.KindDef{event.Def, inventory.Def, wallet.Def, seatmap.Def, promo.Def, calendar.Def}
 
 // Kind returns a kind's row. An unknown kind is an error: a newer node's.
 func Kind(k engine.Kind) (*engine.KindDef, error) {

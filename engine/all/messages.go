@@ -25,6 +25,7 @@ var FormerNames = map[string][]string{
 	"keeper.OutOfStock": {"inventory.Stock", "event.Full"},
 	"keeper.NotOnSale":  {"inventory.Closed", "event.Blocked"},
 	"keeper.OfType":     {"inventory.Which", "event.Which"},
+	"keeper.Issues":     {"event.Issues"},
 }
 
 // collect lists one sort of message: those of no kind, then those of each kind.

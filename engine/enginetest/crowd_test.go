@@ -10,6 +10,7 @@ import (
 	"boxoffice/engine"
 	"boxoffice/engine/event"
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/order"
 )
 
 // crowd drives one event with many orders at once; its keeper says yes to all,
@@ -51,7 +52,7 @@ func (c *crowd) place(n int, granted bool) {
 	c.t.Helper()
 	for i := range n {
 		id := engine.NumberedID(1, int64(i+1))
-		c.tell(event.Place{Order: id, Fingerprint: 1, Lines: []event.OrderLine{{Type: 1, Quantity: 1}}})
+		c.tell(event.Place{Order: id, Fingerprint: 1, Lines: []order.Line{{Type: 1, Quantity: 1}}})
 		if granted {
 			reserve, ok := c.sends[len(c.sends)-1].Cmd.(keeper.Reserve)
 			require.True(c.t, ok)
@@ -147,5 +148,5 @@ func requireNoOrders(t *testing.T, c *crowd) {
 	require.NoError(t, c.state.Check())
 	s, ok := c.state.(*event.State)
 	require.True(t, ok)
-	s.Orders(func(o *event.Order) { t.Errorf("order %s is left as %s", o.ID, o.Status) })
+	s.Orders(func(o *order.Order) { t.Errorf("order %s is left as %s", o.ID, o.Status) })
 }

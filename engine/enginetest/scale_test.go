@@ -12,6 +12,7 @@ import (
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/order"
 	"boxoffice/persistence/codec"
 )
 
@@ -24,19 +25,19 @@ func soldOut(orders int) []engine.Fact {
 		StartAt: at + 3_600_000, EndAt: at + 7_200_000,
 	}, At: at}}
 	for i := range orders + orders/5 {
-		o := &event.Order{
+		o := &order.Order{
 			ID: engine.NumberedID(1, int64(i+1)), Serial: keeper.NewSerial(1, uint32(i+1)), Fingerprint: uint64(i),
-			Status: event.Pending, Email: fmt.Sprintf("buyer%d@example.com", i), Name: fmt.Sprintf("Buyer Number %d", i),
+			Status: order.StatusPending, Email: fmt.Sprintf("buyer%d@example.com", i), Name: fmt.Sprintf("Buyer Number %d", i),
 			Customer: uint64(i) * 0x9e3779b97f4a7c15, Client: uint64(i)*0x9e3779b97f4a7c15 + 1, Currency: "USD", Subtotal: 2_000, Fees: 100, Total: 2_100,
-			Lines:     []event.OrderLine{{Type: 1, Name: "GA", Quantity: 1, UnitPrice: 2_000}},
+			Lines:     []order.Line{{Type: 1, Name: "GA", Quantity: 1, UnitPrice: 2_000}},
 			CreatedAt: at, UpdatedAt: at, ExpiresAt: at + 900_000,
 		}
-		facts = append(facts, &event.OrderCreated{Order: o})
+		facts = append(facts, &order.Created{Order: o})
 		if i >= orders {
 			continue
 		}
 		facts = append(facts,
-			&event.OrderCompleted{ID: o.ID, Serial: o.Serial, First: uint32(i + 1), At: at},
+			&order.Completed{ID: o.ID, Serial: o.Serial, First: uint32(i + 1), At: at},
 			&event.OrderClosed{IDs: []engine.OrderID{o.ID}, At: at})
 		if i%5 == 0 {
 			facts = append(facts, &event.CheckedIn{Ticket: uint32(i + 1), At: at, Gate: "North", Device: "d", Key: uint64(i)})
@@ -124,10 +125,10 @@ func more(ref engine.Ref, size int) []engine.Fact {
 		}
 	}
 	return []engine.Fact{
-		&event.OrderCompleted{ID: open(1).Order, Serial: open(1).Serial, First: uint32(size + 1), At: at},
-		&event.OrderEnded{ID: open(2).Order, Status: event.Cancelled, At: at},
+		&order.Completed{ID: open(1).Order, Serial: open(1).Serial, First: uint32(size + 1), At: at},
+		&order.Ended{ID: open(2).Order, Status: order.StatusCancelled, At: at},
 		&event.OrderClosed{IDs: []engine.OrderID{open(1).Order, open(2).Order}, At: at},
-		&event.PaymentBegun{ID: open(3).Order, Attempt: event.Attempt{Reference: "r", Status: event.AttemptPending}, ExpiresAt: at},
+		&order.PaymentBegun{ID: open(3).Order, Attempt: order.Attempt{Reference: "r", Status: order.AttemptPending}, ExpiresAt: at},
 		&event.CheckedIn{Ticket: 2, At: at, Gate: "South"}, &event.CheckInDenied{Ticket: 2, At: at, Gate: "North"},
 		&event.Moved{From: event.StatusDraft, To: event.StatusPublished, At: at},
 	}

@@ -12,6 +12,7 @@ import (
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/order"
 )
 
 // The sentences of a story. A buyer's name is the name of the one order that
@@ -23,10 +24,13 @@ import (
 //	event moves to published                    event is deleted
 //	ann places 2 GA + 1 VIP code=fans body=2    ann cancels      ann asks
 //	bob places 1 GA by=1 from=7 scale=10 (buyer 1, address 7)
+//	dan places 2 GA issue=R1 (the organization does, and calls it so)
+//	ann,bob are given 2 GA (one order each)
 //	cat places 2 GA@A1,A2 holder=cat of=7 (seats, held by cat or else by principal 7)
 //	ann begins paystack window=30m              ann opens ann-1
 //	provider says ann-1 succeeded 21.00         provider says refund 0 of ann-1 processed
 //	gate North scans 1 key=7 device=d           event counts     event is read
+//	ticket 1 is offered Version=1 To=bob        ticket 1 is revoked     ticket 1 is claimed Round=1
 //	post waits    post runs    deliver [n]      lose [n]         repeat      reverse
 //	wait 15m      sleep 15m (nobody wakes)      event wakes (once)
 //	event crashes    event saves
@@ -36,7 +40,8 @@ import (
 //	event hears Granted ann@1.1 GA 20.00        event hears Closed ann@1.1 GA
 //
 // Those of seats are in sentences_seatmap.go, those of a wallet in
-// sentences_wallet.go.
+// sentences_wallet.go, those of promo codes in sentences_promo.go, those of dates in
+// sentences_calendar.go, those of refunds in sentences_refunds.go, those of the waitlist in sentences_waitlist.go.
 func (w *story) say(words []string) error {
 	w.given = words[0] == "given"
 	if w.given {
@@ -49,6 +54,14 @@ func (w *story) say(words []string) error {
 		return w.sayProvider(words[1:])
 	case "gate":
 		return w.sayGate(words[1:])
+	case "organization":
+		return w.sayOrganization(words[1:])
+	case "remember":
+		return w.remember(words[1])
+	case "ticket":
+		return w.sayTicket(words[1:])
+	case "line":
+		return w.sayLine(words[1], words[2:])
 	}
 	if len(words) < 2 {
 		return fmt.Errorf("what of %s?", words[0])
@@ -122,6 +135,12 @@ func (w *story) sayProvider(words []string) error {
 		}
 		report.Received = received
 	}
+	switch {
+	case len(words) > 5: // says ann-1 deposit 5.00 as 77
+		return w.tellEvent(event.ReportDeposit{Order: report.Order, Reference: report.Reference, Deposit: words[5], Received: report.Received})
+	case len(words) > 4: // says ann-1 succeeded 5.00 NGN
+		report.Currency = words[4]
+	}
 	return w.tellEvent(report)
 }
 
@@ -135,6 +154,37 @@ func (w *story) sayGate(words []string) error { // North scans 1 key=7 device=d
 		return err
 	}
 	return w.tellEvent(scan)
+}
+
+func (w *story) sayTicket(words []string) error { // 1 is offered Version=1 To=bob
+	serial, err := strconv.ParseUint(words[0], 10, 32)
+	if err != nil {
+		return err
+	}
+	switch words[2] {
+	case "offered":
+		cmd := event.Transfer{Ticket: uint32(serial), Version: 1}
+		if err := w.set(&cmd, words[3:]); err != nil {
+			return err
+		}
+		return w.tellEvent(cmd)
+	case "revoked":
+		cmd := event.RevokeTransfer{Ticket: uint32(serial), Version: 1}
+		if err := w.set(&cmd, words[3:]); err != nil {
+			return err
+		}
+		return w.tellEvent(cmd)
+	case "claimed":
+		cmd := event.ClaimTransfer{Ticket: uint32(serial), Round: 1}
+		if err := w.set(&cmd, words[3:]); err != nil {
+			return err
+		}
+		return w.tellEvent(cmd)
+	}
+	if words[2] == "rescheduled" {
+		return w.sayRescheduled(uint32(serial), words[3:])
+	}
+	return fmt.Errorf("a ticket is not %s", words[2])
 }
 
 func (w *story) tellEvent(cmd engine.Command) error {
@@ -163,6 +213,12 @@ func (w *story) sayActor(c *character, verb string, args []string) error {
 	}
 	if verb == "hears" {
 		return w.sayHears(c, args)
+	}
+	if c.ref.Kind == engine.KindPromo {
+		return w.sayPromo(c, verb, args)
+	}
+	if c.ref.Kind == engine.KindCalendar {
+		return w.sayCalendar(c, verb, args)
 	}
 	if c.ref.Kind == engine.KindSeatmap {
 		return w.sayMap(c, verb, args)
@@ -204,7 +260,7 @@ func (w *story) sayEvent(c *character, verb string, args []string) error {
 
 func (w *story) sayType(c *character, verb string, args []string) error {
 	t := inventory.Details{
-		Name: c.name, Type: "paid", Currency: "USD", Quantity: 100, MaxPerOrder: 10, MaxPerCustomer: 10,
+		Name: c.name, Type: "paid", Currency: "USD", Quantity: 100, MaxPerOrder: 10, MaxPerCustomer: 10, Transferable: true,
 		SaleStart: w.now.Add(-time.Hour).UnixMilli(), SaleEnd: w.now.Add(48 * time.Hour).UnixMilli(),
 	}
 	switch verb {
@@ -233,10 +289,16 @@ func (w *story) sayBuyer(name, verb string, args []string) error {
 	switch verb {
 	case "places":
 		return w.sayPlaces(name, args)
+	case "joins", "leaves", "claims":
+		return w.sayWaiter(name, verb, args)
 	case "cancels":
 		return w.tellEvent(event.CancelOrder{Order: id})
+	case "are":
+		return w.sayGiven(strings.Split(name, ","), args[1:])
 	case "asks":
 		return w.tellEvent(event.GetOrder{Order: id})
+	case "asks-back":
+		return w.sayAsksBack(name, args)
 	case "begins":
 		begin := event.BeginPayment{Order: id, Provider: args[0], Number: name}
 		if err := w.set(&begin, args[1:]); err != nil {
@@ -250,8 +312,30 @@ func (w *story) sayBuyer(name, verb string, args []string) error {
 	}
 }
 
+// sayGiven reads "2 GA" for each of several, all or none.
+func (w *story) sayGiven(names, args []string) error {
+	var all event.PlaceAll
+	for _, name := range names {
+		p, err := w.readPlace(name, args)
+		if err != nil {
+			return err
+		}
+		p.Issue, p.Customer = &order.Issue{Comp: true}, 0
+		all.Orders = append(all.Orders, p)
+	}
+	return w.tellEvent(all)
+}
+
 // sayPlaces reads "2 GA@A1,A2 + 1 VIP code=fans body=2 by=bob".
 func (w *story) sayPlaces(name string, args []string) error {
+	p, err := w.readPlace(name, args)
+	if err != nil {
+		return err
+	}
+	return w.tellEvent(p)
+}
+
+func (w *story) readPlace(name string, args []string) (event.Place, error) {
 	p := event.Place{
 		Order: w.order(name), Fingerprint: 1, Email: name + "@example.com", Name: name,
 		Customer: uint64(w.order(name).Number()),
@@ -259,30 +343,39 @@ func (w *story) sayPlaces(name string, args []string) error {
 	var settings []string
 	for i := 0; i < len(args); i++ {
 		switch {
+		case strings.HasPrefix(args[i], "promo="):
+			code, err := w.promoOf(strings.TrimPrefix(args[i], "promo="))
+			if err != nil {
+				return p, err
+			}
+			p.Promo = code
+		case strings.HasPrefix(args[i], "issue="):
+			p.Issue, p.Customer = &order.Issue{Reference: strings.TrimPrefix(args[i], "issue=")}, 0
 		case strings.Contains(args[i], "="):
 			settings = append(settings, args[i])
 		case args[i] != "+":
 			n, err := strconv.ParseInt(args[i], 10, 64)
 			if err != nil || i+1 == len(args) {
-				return fmt.Errorf("%q is no quantity", args[i])
+				return p, fmt.Errorf("%q is no quantity", args[i])
 			}
 			i++
-			typ, seats, seated := strings.Cut(args[i], "@")
+			text, visit, err := w.bookedLine(args[i])
+			if err != nil {
+				return p, err
+			}
+			typ, seats, seated := strings.Cut(text, "@")
 			c, err := w.actor(typ)
 			if err != nil {
-				return err
+				return p, err
 			}
-			l := event.OrderLine{Type: c.ref.ID, Quantity: n}
+			l := order.Line{Type: c.ref.ID, Quantity: n, Visit: visit}
 			if seated {
 				l.Seats = strings.Split(seats, ",")
 			}
 			p.Lines = append(p.Lines, l)
 		}
 	}
-	if err := w.set(&p, settings); err != nil {
-		return err
-	}
-	return w.tellEvent(p)
+	return p, w.set(&p, settings)
 }
 
 // sayHears reads a message of the keepers' protocol, e.g. "Reserve ann@1.1 2".
@@ -322,7 +415,7 @@ func (w *story) sayHears(c *character, args []string) error {
 		m := keeper.Return{Claim: claims[0], Seats: args[1:]}
 		return w.tell(c, m)
 	case "Resize":
-		m := keeper.Resize{Keeper: engine.SeatmapRef(c.ref.Event)}
+		m := keeper.Resize{Keeper: engine.SeatmapRef(c.ref.Home)}
 		if err := w.set(&m, args[1:]); err != nil {
 			return err
 		}
@@ -410,7 +503,13 @@ func (w *story) setField(name string, f reflect.Value, value string) error {
 	case reflect.Slice: // of texts, as A1,A2; of ticket types, as GA,VIP
 		for part := range strings.SplitSeq(value, ",") {
 			one := reflect.New(f.Type().Elem()).Elem()
-			if one.CanInt() {
+			if one.Kind() == reflect.Array {
+				c, err := w.actor(part)
+				if err != nil {
+					return err
+				}
+				one.Set(reflect.ValueOf(engine.NumberedID(c.ref.Home, c.ref.ID)))
+			} else if one.CanInt() {
 				c, err := w.actor(part)
 				if err != nil {
 					return err

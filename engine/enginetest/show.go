@@ -9,11 +9,15 @@ import (
 	"unicode"
 
 	"boxoffice/engine"
+	"boxoffice/engine/calendar"
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/order"
 	"boxoffice/engine/paged"
+	"boxoffice/engine/promo"
 	"boxoffice/engine/seatmap"
+	"boxoffice/engine/waitlist"
 	"boxoffice/engine/wallet"
 )
 
@@ -27,6 +31,12 @@ func (w *story) showFact(c *character, f engine.Fact) string {
 	}
 	if e, ok := f.(*wallet.Entered); ok {
 		return name + " " + w.showEntry(&e.Entry)
+	}
+	if t, ok := f.(*wallet.Told); ok {
+		for i := range t.Entries {
+			name += " " + w.showEntry(&t.Entries[i])
+		}
+		return name
 	}
 	if a, ok := f.(*seatmap.AttachedFact); ok {
 		return name + " " + w.showAttached(a)
@@ -63,6 +73,18 @@ func (w *story) show(r engine.Reply) string {
 		return w.showEntry(&r.Entry) + "; now " + showWallet(&r.Wallet)
 	case *wallet.Record:
 		return showWallet(r)
+	case *promo.Record:
+		return showPromo(r)
+	case *calendar.Record:
+		return showCalendar(r)
+	case *waitlist.Placed:
+		return w.showPlaced(r)
+	case *waitlist.Page:
+		parts := make([]string, len(r.Entries))
+		for i := range r.Entries {
+			parts[i] = w.showPlaced(&r.Entries[i])
+		}
+		return "[" + strings.Join(parts, "; ") + "]"
 	case *seatmap.Map:
 		return w.showMap(r)
 	case *seatmap.Selection:
@@ -75,13 +97,22 @@ func (w *story) show(r engine.Reply) string {
 }
 
 // showOrder writes an order in the order in which one wants to know.
-func (w *story) showOrder(o *event.Order) string {
+func (w *story) showOrder(o *order.Order) string {
 	parts := []string{w.OrderName(o.ID), o.Status, w.value("", reflect.ValueOf(o.Lines)), "total " + amount(o.Total)}
+	if o.Promo != nil {
+		parts = append(parts, fmt.Sprintf("%s off by %s", amount(o.Discount), o.Promo.Code))
+	}
+	if o.Issue != nil {
+		parts = append(parts, strings.TrimSpace("issued "+w.fields(reflect.ValueOf(o.Issue).Elem())))
+	}
 	if o.Unpaid() {
 		parts = append(parts, "until "+w.clock(o.ExpiresAt))
 	}
 	if o.FirstTicket > 0 {
 		parts = append(parts, fmt.Sprintf("tickets from %d", o.FirstTicket))
+	}
+	for _, r := range o.Rescheduled {
+		parts = append(parts, fmt.Sprintf("ticket %d%s", r.Ticket, w.showVisit(&r.Visit)))
 	}
 	for _, a := range o.Attempts {
 		parts = append(parts, fmt.Sprintf("%s %s %s of %s", a.Reference, a.Status, amount(a.Received), amount(a.Amount)))
@@ -125,9 +156,9 @@ func (w *story) fields(v reflect.Value) string {
 
 // What the numbers of a field are.
 var (
-	amounts = []string{"Price", "UnitPrice", "Subtotal", "Fees", "Absorbed", "Total", "Amount", "Received"}
+	amounts = []string{"Discount", "MinOrder", "Price", "UnitPrice", "Subtotal", "Fees", "Absorbed", "Fee", "Sales", "Cleared", "Total", "Amount", "Received"}
 	spans   = []string{"OrderWindow", "WindowMillis", "HoldTime"}
-	times   = []string{"At", "CreatedAt", "UpdatedAt", "EndedAt", "ExpiresAt", "ProcessedAt", "StartAt", "EndAt", "SaleStart", "SaleEnd", "SoldOutAt", "Since", "Until"}
+	times   = []string{"At", "CreatedAt", "UpdatedAt", "EndedAt", "ExpiresAt", "ProcessedAt", "StartAt", "EndAt", "SaleStart", "SaleEnd", "SoldOutAt", "Since", "Until", "ValidFrom", "ValidUntil"}
 )
 
 // value writes a value as the field of its name has it.
@@ -137,12 +168,17 @@ func (w *story) value(name string, v reflect.Value) string {
 		return w.named(x)
 	case keeper.Serial:
 		return serial(x)
-	case []event.OrderLine:
+	case keeper.Day:
+		return x.String()
+	case []order.Line:
 		lines := make([]string, len(x))
 		for i, l := range x {
 			lines[i] = fmt.Sprintf("%d %s at %s", l.Quantity, w.named(engine.InventoryRef(1, l.Type)), amount(l.UnitPrice))
 			if len(l.Seats) > 0 {
 				lines[i] += " for " + strings.Join(l.Seats, " ")
+			}
+			if l.Visit != nil {
+				lines[i] += w.showVisit(l.Visit)
 			}
 		}
 		return strings.Join(lines, " + ")
@@ -157,7 +193,7 @@ func (w *story) value(name string, v reflect.Value) string {
 		case slices.Contains(times, name):
 			return w.clock(x)
 		}
-	case *event.Order:
+	case *order.Order:
 		return w.showOrder(x)
 	case paged.Steps:
 		return w.seatNames(x)

@@ -11,21 +11,24 @@ import (
 
 	"boxoffice/engine"
 	"boxoffice/engine/all"
+	"boxoffice/engine/keeper"
+	"boxoffice/engine/order"
 	"boxoffice/persistence/codec"
 )
 
 // story is the small world of one transcript: an event with its ticket types, or
 // a wallet, the post between them, and one clock.
 type story struct {
-	out    strings.Builder
-	now    time.Time
-	actors []*character
-	post   []engine.Send
-	last   *engine.Send
-	waits  bool // the post is delivered only when the story says so
-	busy   bool // a message is being dealt with
-	given  bool // what comes of the line is not told
-	orders map[string]engine.OrderID
+	out     strings.Builder
+	now     time.Time
+	actors  []*character
+	post    []engine.Send
+	last    *engine.Send
+	waits   bool // the post is delivered only when the story says so
+	busy    bool // a message is being dealt with
+	given   bool // what comes of the line is not told
+	orders  map[string]engine.OrderID
+	records map[engine.OrderID]*order.Order // as a read model would have them
 }
 
 // character is an actor of a story with its journal.
@@ -41,11 +44,11 @@ type character struct {
 }
 
 func newStory() *story {
-	return &story{now: Epoch, orders: make(map[string]engine.OrderID)}
+	return &story{now: Epoch, orders: make(map[string]engine.OrderID), records: make(map[engine.OrderID]*order.Order)}
 }
 
-// actor is the character of a name; a new name is a ticket type, but for "wallet"
-// and "map", the event's seats.
+// actor is the character of a name; a new name is a ticket type, but for "wallet",
+// for "map" and "calendar", the event's seats and dates, and for promo codes, which begin with a percent sign.
 func (w *story) actor(name string) (*character, error) {
 	for _, c := range w.actors {
 		if c.name == name {
@@ -59,7 +62,13 @@ func (w *story) actor(name string) (*character, error) {
 		ref = engine.WalletRef(1, "USD")
 	case "map":
 		ref = engine.SeatmapRef(1)
+	case "calendar":
+		ref = engine.CalendarRef(1)
 	default:
+		if strings.HasPrefix(name, "%") {
+			ref = w.promoRef()
+			break
+		}
 		types := 1
 		for _, c := range w.actors {
 			if c.ref.Kind == engine.KindInventory {
@@ -163,6 +172,12 @@ func (w *story) hand(s engine.Send) error {
 			w.printf("%s hears %s", c.name, w.showCommand(s.Cmd))
 			return w.tell(c, s.Cmd)
 		}
+	}
+	if p, ok := s.Cmd.(keeper.Proceeds); ok { // a wallet that is not of this story takes what it is told
+		given := w.given
+		defer func() { w.given = given }()
+		w.given = true
+		return w.tellEvent(keeper.ProceedsSeen{Revision: p.Revision})
 	}
 	return nil // to nobody of this story
 }

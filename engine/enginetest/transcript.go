@@ -18,9 +18,9 @@ var rewrite = flag.Bool("rewrite", false, "write what the stories in testdata co
 // A story is read line by line. What begins a line is said or done, in the
 // order of the file; what is indented is what came of it:
 //
-//   - a fact that is journaled          (+) one that a crash forgets
-//     = the reply, or to whom it goes     ~ the caller waits
-//     > a message to another actor        ! a broken invariant, or a lost state
+//	= the reply, or to whom it goes     ~ the caller waits
+//	+ a fact that is journaled          (+) one that a crash forgets
+//	> a message to another actor        ! a broken invariant, or a lost state
 //
 // A line that begins with # is a remark. The sentences are in sentences.go.
 func Run(t *testing.T) {

@@ -5,6 +5,8 @@ import (
 
 	"boxoffice/engine"
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/order"
+	"boxoffice/engine/waitlist"
 )
 
 // Apply takes a fact in. One that has no place in the state, as that of an order
@@ -15,19 +17,33 @@ func (s *State) Apply(f engine.Fact) {
 		s.applyPlacing(f)
 	case *LineGranted:
 		s.applyGranted(f)
+	case *FeeAsked:
+		s.applyFeeAsked(f)
 	case *Dropped:
 		s.applyDropped(f.ID)
+	case *Moving:
+		s.applyMoving(f)
+	case *MoveDropped:
+		s.applyMoveDropped(f.ID)
 	case *Guessed:
 		by := [2]uint64{buyer: f.Customer, address: f.Client}
 		s.tries.done(by, s.tries.begin(by), f.At)
-	case *OrderCreated:
+	case *order.Created:
 		s.applyOrderCreated(f)
-	case *OrderCompleted:
+	case *order.Completed:
 		s.applyOrderCompleted(f)
-	case *OrderEnded:
+	case *order.Ended:
 		s.applyOrderEnded(f)
 	case *LineSettled:
 		s.applyLineSettled(f)
+	case *OrderRecalled:
+		s.applyRecalled(f)
+	case *order.RefundDecided:
+		s.applyRefundDecided(f)
+	case *order.RefundReturned:
+		s.applyRefundReturned(f)
+	case *ReturnSeen:
+		s.applyReturnSeen(f)
 	case *OrderClosed:
 		s.applyOrderClosed(f)
 	case *CheckedIn:
@@ -35,6 +51,14 @@ func (s *State) Apply(f engine.Fact) {
 	case *CheckInDenied:
 		s.gates.deny(f.Gate)
 		s.answerScan(f.Request, f.At, f.Ticket, f.Status, f.Reason)
+	case *CheckInUndone:
+		s.applyUndone(f)
+	case *Ripened:
+		s.applyRipened(f)
+	case *ProceedsTold:
+		s.telling.at = f.At
+	case *ProceedsHeard:
+		s.telling.seen = max(s.telling.seen, f.Revision)
 	case *Woken:
 		s.woken(f.Epoch)
 	case *Elapsed:
@@ -57,8 +81,11 @@ func (s *State) applyRecord(f engine.Fact) {
 		s.touch(f.At)
 	case *Moved:
 		s.status = f.To
-		if f.To == StatusCancelled {
+		switch f.To {
+		case StatusCancelled:
 			s.endAll()
+		case StatusCompleted:
+			s.earned.Completed = f.At
 		}
 		s.touch(f.At)
 	case *Removed:
@@ -66,8 +93,22 @@ func (s *State) applyRecord(f engine.Fact) {
 		s.touch(f.At)
 	case *Offered:
 		s.offers[f.Offer.Keeper.ID] = f.Offer
+		s.line.Judge(s.offers)
 		s.judgeAgain(f.At)
-	case OrderFact:
+	case *waitlist.Joined, *waitlist.OfferMade, *waitlist.Claimed, *waitlist.EntryEnded, *waitlist.CalledFact, *waitlist.SetFact,
+		*waitlist.Held, *waitlist.Seen, *waitlist.Judged:
+		s.applyLine(f)
+	case *PersonErased:
+		s.applyPersonErased(f)
+	case *order.Erased:
+		s.applyErased(f)
+	case *order.TicketRescheduled:
+		s.applyRescheduled(f)
+	case *order.RescheduleSettled:
+		s.applyRescheduleSettled(f)
+	case *order.TransferOffered, *order.TransferRevoked, *order.TicketTransferred:
+		s.applyTransfer(f.(order.Fact)) //nolint:errcheck,forcetypeassert // each is one
+	case order.Fact:
 		s.change(f.OrderID(), f.Fold)
 	}
 }
@@ -77,12 +118,15 @@ func (s *State) applyCheckedIn(f *CheckedIn) {
 		return
 	}
 	i := int(f.Ticket) - 1
-	s.minted.status.Set(i, ticketCheckedIn)
+	if !isEnded(s.minted.status.At(i)) { // it was refunded after an offline device let it in
+		s.minted.status.Set(i, ticketCheckedIn)
+	}
 	s.minted.at.Set(i, f.At)
 	s.minted.gate.Set(i, s.gates.admit(f.Gate, f.At))
 	s.minted.device.Set(i, deviceHash(f.Device))
 	s.minted.key.Set(i, f.Key)
 	s.answerScan(f.Request, f.At, f.Ticket, ScanSuccess, "")
+	s.endTransfer(f.Ticket, order.TransferStatusRevoked, f.At) // who is inside can't pass it on
 }
 
 // endAll has the next Wakes end every unpaid order. Each of them is either in
@@ -114,6 +158,7 @@ func (s *State) filled(was bool, at int64) {
 // judgeAgain has the next Wake look at the event's status.
 func (s *State) judgeAgain(at int64) {
 	s.clock = at
+	s.line.Stir()
 	s.boundary = s.nextBoundary()
 	if s.details != nil && s.dueStatus(at) != s.status {
 		s.boundary = at
@@ -121,11 +166,14 @@ func (s *State) judgeAgain(at int64) {
 }
 
 // change replaces an order by a changed copy.
-func (s *State) change(id engine.OrderID, to func(*Order) *Order) {
-	if o := s.open.get(id); o != nil {
-		s.open.put(to(o))
-	} else if o := s.late.get(id); o != nil {
-		s.late.put(to(o))
+func (s *State) change(id engine.OrderID, to func(*order.Order) *order.Order) {
+	for _, table := range [...]*orderTable{&s.open, &s.late} {
+		if o := table.get(id); o != nil {
+			after := to(o)
+			table.put(after)
+			s.giveBack(o, after)
+			return
+		}
 	}
 }
 
@@ -137,29 +185,33 @@ func (s *State) applyPlacing(f *Placing) {
 	s.live += p.order.Tickets()
 	s.begun += p.order.Tickets()
 	s.placeDue.push(p.at+placeMillis, p.order.ID)
-	if p.late == nil && p.order.counts() {
-		p.doers = s.made.begin(p.order.doers())
+	if p.late == nil && isCounted(p.order) {
+		p.doers = s.made.begin(doersOf(p.order))
+	}
+	if p.offer {
+		s.line.Ask(p.order.ID, new(s.offers[p.order.Lines[0].Type]), p.at)
 	}
 }
 
 func (s *State) applyGranted(f *LineGranted) {
 	p := s.placing[f.ID]
-	p.waiting &^= 1 << f.Line
-	if p.late == nil && f.Line < len(p.order.Lines) {
-		lines := slices.Clone(p.order.Lines)
-		lines[f.Line].UnitPrice, lines[f.Line].Name = f.Price, f.Name
-		p.order.Lines = lines
+	if p.waiting = p.waiting.without(f.Line); p.waiting.empty() && p.group != nil {
+		p.group.waiting--
+	}
+	if p.late == nil {
+		takeGrant(p.order, f)
 	}
 }
 
 // applyDropped forgets an order being placed.
 func (s *State) applyDropped(id engine.OrderID) {
 	if p := s.placing[id]; p != nil {
-		if p.late == nil && p.order.counts() {
-			s.made.undone(p.order.doers(), p.doers)
+		if p.late == nil && isCounted(p.order) {
+			s.made.undone(doersOf(p.order), p.doers)
 		}
 		s.placed(id)
 		s.live -= p.order.Tickets()
+		s.line.Stir()
 		s.raiseFloor()
 	}
 }
@@ -168,15 +220,28 @@ func (s *State) applyDropped(id engine.OrderID) {
 func (s *State) placed(id engine.OrderID) {
 	s.begun -= s.placing[id].order.Tickets()
 	delete(s.placing, id)
+	s.trimPlaceDue()
+}
+
+// trimPlaceDue takes off the queue what waits for its keepers no more.
+func (s *State) trimPlaceDue() {
 	s.placeDue.trim(func(d dueOrder) bool {
-		p := s.placing[d.id]
-		return p == nil || p.at+placeMillis > d.at
+		p, m := s.placing[d.id], s.moving[d.id]
+		return (p == nil || p.at+placeMillis > d.at) && (m == nil || m.at+placeMillis > d.at)
 	})
 }
 
-func (s *State) applyOrderCreated(f *OrderCreated) {
+func (s *State) applyOrderCreated(f *order.Created) {
 	o, full := f.Order, s.full()
-	if o == nil || s.find(o.ID) != nil {
+	if o == nil {
+		return
+	}
+	if was := s.find(o.ID); was != nil {
+		if was.Status == order.StatusOffered { // it is claimed
+			s.open.put(o)
+			s.expiry.forget(o.ID)
+			s.expiry.add(o.ExpiresAt, o.ID)
+		}
 		return
 	}
 	p := s.placing[o.ID]
@@ -188,26 +253,26 @@ func (s *State) applyOrderCreated(f *OrderCreated) {
 	s.filled(full, o.CreatedAt)
 	s.open.put(o)
 	s.expiry.add(o.ExpiresAt, o.ID)
-	if o.counts() {
+	if isCounted(o) {
 		if p == nil {
-			p = &placing{doers: s.made.begin(o.doers())}
+			p = &placing{doers: s.made.begin(doersOf(o))}
 		}
-		s.made.done(o.doers(), p.doers, o.CreatedAt)
+		s.made.done(doersOf(o), p.doers, o.CreatedAt)
 		s.opened(o, 1)
 	}
 }
 
 // opened counts a buyer's unpaid orders: one more or one less. A free order is
 // paid as soon as it is made.
-func (s *State) opened(o *Order, n int32) {
-	if o.counts() && o.Total > 0 {
+func (s *State) opened(o *order.Order, n int32) {
+	if isCounted(o) && o.Total > 0 {
 		s.made.opened(o.Customer, n)
 	}
 }
 
-func (s *State) applyOrderCompleted(f *OrderCompleted) {
+func (s *State) applyOrderCompleted(f *order.Completed) {
 	o, full := s.find(f.ID), s.full()
-	if o == nil || o.Status == Completed {
+	if o == nil || o.Sold() {
 		return
 	}
 	if o.Unpaid() {
@@ -225,6 +290,7 @@ func (s *State) applyOrderCompleted(f *OrderCompleted) {
 	o = f.Fold(o)
 	s.open.put(o)
 	s.minted.mint(o)
+	s.earn(o, f.At)
 	s.settleFrom(o, f.At)
 }
 
@@ -236,7 +302,7 @@ func (s *State) reopen(id engine.OrderID) {
 	}
 }
 
-func (s *State) applyOrderEnded(f *OrderEnded) {
+func (s *State) applyOrderEnded(f *order.Ended) {
 	o, full := s.open.get(f.ID), s.full()
 	if o == nil || !o.Unpaid() {
 		return
@@ -244,26 +310,27 @@ func (s *State) applyOrderEnded(f *OrderEnded) {
 	s.opened(o, -1)
 	o = f.Fold(o)
 	s.live -= o.Tickets()
+	s.line.Stir()
 	s.filled(full, f.At)
 	s.open.put(o)
 	s.settleFrom(o, f.At)
 }
 
 // settleFrom has the order's end told to its keepers until all acknowledge.
-func (s *State) settleFrom(o *Order, at int64) {
-	s.settling[o.ID] = allLines(o)
+func (s *State) settleFrom(o *order.Order, at int64) {
+	s.settling[o.ID] = allPlaces(o)
 	s.sendDue.push(at+resendMillis, o.ID)
 	s.raiseFloor()
 }
 
 func (s *State) applyLineSettled(f *LineSettled) {
-	s.settling[f.ID] &^= 1 << f.Line
-	if s.settling[f.ID] == 0 {
+	left := s.settling[f.ID].without(f.Line)
+	if s.settling[f.ID] = left; left.empty() {
 		s.closing = append(s.closing, f.ID)
 		if s.closeAt == 0 {
 			s.closeAt = f.At + closeMillis
 		}
-		s.sendDue.trim(func(d dueOrder) bool { return s.settling[d.id] == 0 })
+		s.sendDue.trim(func(d dueOrder) bool { return s.settling[d.id].empty() })
 	}
 }
 
@@ -275,14 +342,14 @@ func (s *State) applyOrderClosed(f *OrderClosed) {
 		}
 		s.open.drop(id)
 		delete(s.settling, id)
-		if o.moneyMayCome() {
+		if o.MoneyMayCome() || o.Rescheduled != nil { // else a record of before the move might be brought along
 			s.late.put(o)
 			s.lateDue.push(f.At+lateMillis, id)
 		}
 		s.past.add(o, f.At)
 	}
 	for _, l := range s.lateDue.pop(len(s.lateDue.ready(f.At, 2*len(f.IDs)))) {
-		if o := s.late.get(l.id); o != nil && o.owesRefund() {
+		if o := s.late.get(l.id); o != nil && (o.OwesRefund() || o.Unsettled() != nil) {
 			s.lateDue.push(f.At+lateMillis, l.id)
 		} else {
 			s.late.drop(l.id)
@@ -298,6 +365,7 @@ func (s *State) applyElapsed(f *Elapsed) {
 		s.due = append(s.due, s.expiry.take())
 	}
 	s.clock = max(s.clock, f.At)
+	s.line.Stir()
 	s.boundary = s.nextBoundary()
 }
 
@@ -305,8 +373,13 @@ func (s *State) applyElapsed(f *Elapsed) {
 // looked at again.
 func (s *State) applyActed(f *Acted) {
 	for _, o := range s.sendDue.pop(f.Settling) {
-		if s.settling[o.id] != 0 {
+		if !s.settling[o.id].empty() {
 			s.sendDue.push(f.At+resendMillis, o.id)
+		}
+	}
+	for _, one := range s.returnDue.pop(f.Returns) {
+		if o := s.find(one.id); len(s.returnsOf(one.id)) > 0 || o != nil && o.Unsettled() != nil {
+			s.returnDue.push(f.At+resendMillis, one.id)
 		}
 	}
 	for _, id := range s.due[:f.Due] {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/order"
 )
 
 // Check returns the first broken invariant.
@@ -14,18 +15,18 @@ func (s *State) Check() error {
 		}
 		return nil
 	}
-	issued, live := int64(0), int64(s.minted.len())
+	issued, live := int64(0), int64(s.minted.len()-s.minted.ended)
 	for o := range s.open.all() {
 		switch {
 		case o.Unpaid():
 			live += o.Tickets()
-		case o.Status == Completed:
+		case o.Sold():
 			issued += o.Tickets()
 			if err := s.checkTickets(o); err != nil {
 				return err
 			}
 		}
-		if o.Status == Completed != (o.FirstTicket != 0) {
+		if o.Status == order.StatusCompleted && !o.Sold() || o.Unpaid() && o.Sold() {
 			return fmt.Errorf("event: order %s is %s with first ticket %d", o.ID, o.Status, o.FirstTicket)
 		}
 	}
@@ -49,6 +50,9 @@ func (s *State) Check() error {
 			return fmt.Errorf("event: ticket group %d is empty", g)
 		}
 	}
+	if err := s.checkLine(); err != nil {
+		return err
+	}
 	if err := s.checkTallies(); err != nil {
 		return err
 	}
@@ -59,12 +63,12 @@ func (s *State) Check() error {
 func (s *State) checkTallies() error {
 	var open, doing int64
 	for o := range s.open.all() {
-		if o.Unpaid() && o.counts() && o.Total > 0 {
+		if o.Unpaid() && isCounted(o) && o.Total > 0 {
 			open++
 		}
 	}
 	for _, p := range s.placing {
-		if p.late == nil && p.order.counts() {
+		if p.late == nil && isCounted(p.order) {
 			doing++
 		}
 	}
@@ -75,7 +79,7 @@ func (s *State) checkTallies() error {
 }
 
 // checkTickets looks an order's tickets up by their serials.
-func (s *State) checkTickets(o *Order) error {
+func (s *State) checkTickets(o *order.Order) error {
 	g := s.minted.group(o.FirstTicket)
 	for i := range o.Lines {
 		if g+i >= s.minted.groups() || s.minted.order.At(g+i) != o.ID || int64(s.minted.size(g+i)) != o.Lines[i].Quantity {

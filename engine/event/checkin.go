@@ -21,7 +21,10 @@ func (s *State) decideScan(c Scan, at int64) engine.Decision {
 			return refuse(engine.IdempotencyReused, nil)
 		}
 	}
-	verdict := s.judge(c)
+	if s.isGuess(c.Ticket, c.Version) {
+		c.Ticket = 0
+	}
+	verdict := s.judge(c, at)
 	if verdict == verdictUsed && s.sameScan(c, at) {
 		return engine.Decision{Reply: s.admission(c.Ticket)}
 	}
@@ -43,9 +46,32 @@ func (s *State) decideScan(c Scan, at int64) engine.Decision {
 			Ticket: c.Ticket, At: at, Gate: c.Gate, Device: c.Device, Method: c.Method, Key: c.Key, Request: request,
 		}},
 		Reply: &ScanReply{
-			Status: ScanSuccess, Ticket: c.Ticket, Holder: s.minted.holder(c.Ticket),
+			Status: ScanSuccess, Ticket: c.Ticket, Version: s.newVersion(c.Ticket), Holder: s.holderName(c.Ticket),
 			IDCheck: s.details.IDCheck, At: at, Gate: c.Gate,
 		},
+	}
+}
+
+// decideUndo takes an admission back.
+func (s *State) decideUndo(c UndoScan, at int64) engine.Decision {
+	if !s.minted.has(c.Ticket) || c.Version != s.hands.of(c.Ticket).Version {
+		return refuse(engine.TicketNotFound, nil)
+	}
+	if s.minted.status.At(int(c.Ticket)-1) != ticketCheckedIn {
+		return refuse(engine.NotCheckedIn, nil)
+	}
+	return engine.Decision{
+		Facts: []engine.Fact{&CheckInUndone{Ticket: c.Ticket, At: at}},
+		Reply: &ScanReply{Ticket: c.Ticket, Holder: s.holderName(c.Ticket), At: at},
+	}
+}
+
+// applyUndone leaves the time and gate of the admission, for they are what its scan was
+// answered.
+func (s *State) applyUndone(f *CheckInUndone) {
+	if i := int(f.Ticket) - 1; s.minted.has(f.Ticket) && s.minted.status.At(i) == ticketCheckedIn {
+		s.minted.status.Set(i, ticketIssued)
+		s.gates.undo(s.minted.gate.At(i))
 	}
 }
 
@@ -61,6 +87,10 @@ const (
 	verdictStale
 	verdictUsed
 	verdictEnded
+	verdictReplaced
+	verdictPrinted
+	verdictNotYet
+	verdictOver
 )
 
 var verdicts = [...]struct{ status, reason string }{
@@ -71,6 +101,10 @@ var verdicts = [...]struct{ status, reason string }{
 	verdictStale:          {ScanExpired, "The code on the screen is no longer valid; refresh it."},
 	verdictUsed:           {ScanDuplicate, "The ticket was already used."},
 	verdictEnded:          {ScanExpired, "The event has ended."},
+	verdictReplaced:       {ScanCancelled, "The ticket has a new holder, and this is not their code."},
+	verdictPrinted:        {ScanExpired, "ROTATING_ONLY"},
+	verdictNotYet:         {ScanExpired, "NOT_YET"},
+	verdictOver:           {ScanExpired, "OVER"},
 }
 
 // scanReply is the answer that a verdict has. A ticket's first admission never
@@ -101,22 +135,41 @@ func (s *State) answerScan(r *engine.Request, at int64, ticket uint32, status, r
 	}
 }
 
-// judge says whether a scan admits.
-func (s *State) judge(c Scan) byte {
+// judge says whether a scan admits, as things stood at a time. An event that was cancelled
+// or has ended was last touched then. A ticket that was refunded later is judged as it was.
+func (s *State) judge(c Scan, at int64) byte {
 	if c.Ticket == 0 || int(c.Ticket) > s.minted.len() {
 		return verdictForeign
 	}
-	switch ticket := s.minted.status.At(int(c.Ticket - 1)); {
-	case ticket == ticketCancelled || ticket == ticketRefunded:
+	switch {
+	case s.minted.hadEnded(c.Ticket, at):
 		return verdictCancelled
-	case s.status == StatusCancelled:
+	case s.status == StatusCancelled && at >= s.updated:
 		return verdictEventCancelled
+	case c.Version != 0 && c.Version != s.hands.of(c.Ticket).Version:
+		return verdictReplaced
 	case c.Denied != "":
 		return verdictStale
-	case ticket == ticketCheckedIn:
+	case c.Printed && s.details.RotatingOnly:
+		return verdictPrinted
+	case s.minted.wasAdmitted(c.Ticket):
 		return verdictUsed
-	case s.status == StatusCompleted:
+	case s.status == StatusCompleted && at >= s.updated:
 		return verdictEnded
+	default:
+		return s.judgeVisit(c.Ticket, at)
+	}
+}
+
+// judgeVisit says whether a ticket admits at a time: that of a reservation does on its
+// booked date.
+func (s *State) judgeVisit(ticket uint32, at int64) byte {
+	opens, closes, booked := s.minted.visit(ticket)
+	switch {
+	case booked && at < opens:
+		return verdictNotYet
+	case booked && at >= closes:
+		return verdictOver
 	default:
 		return verdictAdmitted
 	}
@@ -130,14 +183,15 @@ func (s *State) sameScan(c Scan, at int64) bool {
 		return true
 	}
 	d := deviceHash(c.Device)
-	return d != 0 && d == s.minted.device.At(i) && at-s.minted.at.At(i) <= sameScanMillis
+	since := at - s.minted.at.At(i)
+	return d != 0 && d == s.minted.device.At(i) && max(since, -since) <= sameScanMillis
 }
 
 // admission is the answer that a used ticket's first scan had.
 func (s *State) admission(ticket uint32) *ScanReply {
 	i := int(ticket) - 1
 	return &ScanReply{
-		Status: ScanSuccess, Ticket: ticket, Holder: s.minted.holder(ticket), IDCheck: s.details.IDCheck,
+		Status: ScanSuccess, Ticket: ticket, Version: s.newVersion(ticket), Holder: s.holderName(ticket), IDCheck: s.details.IDCheck,
 		At: s.minted.at.At(i), Gate: s.gates.counts[s.minted.gate.At(i)].Name,
 	}
 }

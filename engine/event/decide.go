@@ -2,11 +2,11 @@ package event
 
 import (
 	"fmt"
-	"math/bits"
 	"time"
 
 	"boxoffice/engine"
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/order"
 )
 
 // Decide reads the state and says what a command does.
@@ -15,6 +15,8 @@ func (s *State) Decide(c engine.Command, now time.Time) engine.Decision {
 	switch c := c.(type) {
 	case Place:
 		return s.decidePlace(c, at)
+	case PlaceAll:
+		return s.decidePlaceAll(c, at)
 	case keeper.Granted:
 		return s.decideGranted(c, at)
 	case keeper.Refused:
@@ -25,6 +27,8 @@ func (s *State) Decide(c engine.Command, now time.Time) engine.Decision {
 		return s.decideInquire(c)
 	case keeper.Offer:
 		return s.decideOffer(c, at)
+	case keeper.AwaitSeen:
+		return s.decideAwaitSeen(c)
 	case Scan:
 		return s.decideScan(c, at)
 	case GetOrder:
@@ -35,10 +39,22 @@ func (s *State) Decide(c engine.Command, now time.Time) engine.Decision {
 		return s.decideBegin(c, at)
 	case OpenPayment:
 		return s.decideOpen(c, at)
+	case ReportDeposit:
+		return s.decideDeposit(c, at)
 	case ReportPayment:
 		return s.decideReport(c, at)
 	case ReportRefund:
 		return s.decideRefund(c, at)
+	case Reschedule:
+		return s.decideReschedule(c, at)
+	case AskRefund:
+		return s.decideAskRefund(c, at)
+	case DecideRefund:
+		return s.decideOnRefund(c, at)
+	case keeper.ProceedsSeen:
+		return engine.Decision{Facts: []engine.Fact{&ProceedsHeard{Revision: c.Revision}}}
+	case keeper.Returned:
+		return s.decideReturned(c, at)
 	case engine.Wake:
 		return s.decideWake(c, at)
 	default:
@@ -69,10 +85,26 @@ func (s *State) decideRecord(c engine.Command, at int64) engine.Decision {
 	case GetType:
 		_, has := s.offer(c.Type)
 		return engine.Decision{Reply: &TypeReply{Has: has}}
+	case Transfer:
+		return s.decideTransfer(c, at)
+	case RevokeTransfer:
+		return s.decideRevoke(c, at)
+	case ClaimTransfer:
+		return s.decideClaim(c, at)
+	case Erase:
+		return s.decideErase(c, at)
+	case Touch:
+		return s.decideTouch(at)
+	case ScanBatch:
+		return s.decideBatch(c, at)
+	case GateRoster:
+		return engine.Decision{Reply: s.roster()}
+	case UndoScan:
+		return s.decideUndo(c, at)
 	case GateStats:
 		return engine.Decision{Reply: s.stats()}
 	default:
-		return refuse(engine.Internal, nil)
+		return s.decideLine(c, at)
 	}
 }
 
@@ -111,7 +143,7 @@ func (s *State) decideUpdate(c Update, at int64) engine.Decision {
 		return refuse(engine.ProductTypeLocked, Category{From: s.details.Category, To: c.Details.Category})
 	}
 	if c.Details.Currency != s.details.Currency && len(s.offers) > 0 { // prices are in it
-		return refuse(engine.Validation, Issues{Issues: []Issue{{
+		return refuse(engine.Validation, keeper.Issues{Issues: []keeper.Issue{{
 			Path: "currency", Code: "enum", Message: "must stay " + s.details.Currency + ": the event has ticket types",
 		}}})
 	}
@@ -119,6 +151,16 @@ func (s *State) decideUpdate(c Update, at int64) engine.Decision {
 	r := s.record()
 	r.Details, r.UpdatedAt, r.Revision = &t, at, s.rev+1
 	return engine.Decision{Facts: []engine.Fact{&Updated{Details: &t, At: at}}, Reply: r}
+}
+
+// decideTouch tells the record anew. Of an event that has ended nothing changes.
+func (s *State) decideTouch(at int64) engine.Decision {
+	r := s.record()
+	if Ended(s.status) {
+		return engine.Decision{Reply: r}
+	}
+	r.UpdatedAt, r.Revision = at, s.rev+1
+	return engine.Decision{Facts: []engine.Fact{&Updated{Details: s.details, At: at}}, Reply: r}
 }
 
 // MaxTypes is how many ticket types an event has, so that a list of them is never long.
@@ -157,14 +199,14 @@ func (s *State) decideOffer(c keeper.Offer, at int64) engine.Decision {
 		}}
 	}
 	d := engine.Decision{Sends: seen, Reply: s.record()}
-	if !known || old.Revision < c.Revision {
+	if !known || old.Revision < c.Revision || old.Revision == c.Revision && old != c {
 		d.Facts = []engine.Fact{&Offered{Offer: c, At: at}}
 	}
 	return d
 }
 
 func (s *State) decideGetOrder(c GetOrder) engine.Decision {
-	if o := s.find(c.Order); o != nil {
+	if o := s.ordered(c.Order); o != nil {
 		return engine.Decision{Reply: &OrderReply{Order: o, Status: o.Status}}
 	}
 	if status, _, ok := s.past.find(c.Order); ok {
@@ -174,7 +216,7 @@ func (s *State) decideGetOrder(c GetOrder) engine.Decision {
 }
 
 func (s *State) decideCancel(c CancelOrder, at int64) engine.Decision {
-	o := s.find(c.Order)
+	o := s.ordered(c.Order)
 	if o == nil {
 		if status, _, ok := s.past.find(c.Order); ok {
 			return pastReply(status, engine.OrderNotCancellable)
@@ -182,18 +224,18 @@ func (s *State) decideCancel(c CancelOrder, at int64) engine.Decision {
 		return refuse(engine.OrderNotFound, nil)
 	}
 	switch {
-	case o.Status == Cancelled:
+	case o.Status == order.StatusCancelled:
 		return engine.Decision{Reply: &OrderReply{Order: o, Status: o.Status}}
 	case !o.Unpaid():
 		return refuse(engine.OrderNotCancellable, OrderState{Status: o.Status, Reason: "only unpaid orders are cancelled"})
 	}
-	return s.end(o, Cancelled, at)
+	return s.end(o, order.StatusCancelled, at)
 }
 
 // pastReply answers for an order of which only the outcome is known: a
 // cancelled one is cancelled again, the rest is refused.
 func pastReply(status string, code engine.Code) engine.Decision {
-	if status == Cancelled {
+	if status == order.StatusCancelled {
 		return engine.Decision{Reply: &OrderReply{Past: true, Status: status}}
 	}
 	return refuse(code, OrderState{Status: status, Reason: "only unpaid orders are cancelled"})
@@ -201,20 +243,23 @@ func pastReply(status string, code engine.Code) engine.Decision {
 
 // end is the decision that ends an unpaid order without a sale: its keepers are
 // told to give back what they hold, and what came short of the price goes back.
-func (s *State) end(o *Order, status string, at int64) engine.Decision {
-	d := noted(o, append([]engine.Fact{&OrderEnded{ID: o.ID, Status: status, At: at}}, shortMoney(o, "", at)...))
-	s.tellKeepers(&d, o, allLines(o), false)
+func (s *State) end(o *order.Order, status string, at int64) engine.Decision {
+	if o.Status == order.StatusOffered {
+		return s.endOffer(o, status, at)
+	}
+	d := noted(o, append([]engine.Fact{&order.Ended{ID: o.ID, Status: status, At: at}}, shortMoney(o, "", at)...))
+	s.tellKeepers(&d, o, allPlaces(o), false)
 	return d
 }
 
-// tellKeepers adds Commit or Release for the lines in the mask.
-func (s *State) tellKeepers(d *engine.Decision, o *Order, lines uint32, sold bool) {
+// tellKeepers adds Commit or Release for the keepers at the places.
+func (s *State) tellKeepers(d *engine.Decision, o *order.Order, lines places, sold bool) {
 	claim, floor := keeper.Claim{Order: o.ID, Serial: o.Serial}, s.floor()
-	for ; lines != 0; lines &= lines - 1 {
+	lines.each(func(place int) {
 		var c engine.Command = keeper.Release{Claim: claim, Floor: floor}
 		if sold {
 			c = keeper.Commit{Claim: claim, Floor: floor}
 		}
-		d.Sends = append(d.Sends, engine.Send{To: s.keeperOf(o, bits.TrailingZeros32(lines)), Cmd: c})
-	}
+		d.Sends = append(d.Sends, engine.Send{To: s.keeperOf(o, place), Cmd: c})
+	})
 }

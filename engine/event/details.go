@@ -51,17 +51,20 @@ type Details struct {
 	OrderWindow  int64          `cbor:"35,keyasint"` // milliseconds a pending order lives
 	IDCheck      bool           `cbor:"36,keyasint,omitempty"`
 	Velocity     Velocity       `cbor:"37,keyasint,omitempty"`
+	RotatingOnly bool           `cbor:"38,keyasint,omitempty"` // gates refuse codes that don't rotate
+	// OfflineDoorCodes has manifests tell door codes to devices.
+	OfflineDoorCodes bool `cbor:"45,keyasint,omitempty"`
 }
 
 // Entity is one lineup block.
 type Entity struct {
-	Kind     string `cbor:"1,keyasint" json:"kind" required:"true" enum:"artist,dj,speaker,host,guest,sponsor,partner,team,feature"`
-	Name     string `cbor:"2,keyasint" json:"name" required:"true" minLength:"1" maxLength:"200"`
-	Role     string `cbor:"3,keyasint,omitempty" json:"role,omitzero" maxLength:"200"`
-	ImageURL string `cbor:"4,keyasint,omitempty" json:"imageUrl,omitzero" format:"hosted" maxLength:"2048"`
-	Bio      string `cbor:"5,keyasint,omitempty" json:"bio,omitzero" maxLength:"5000"`
-	SetTime  string `cbor:"6,keyasint,omitempty" json:"setTime,omitzero" maxLength:"100"`
-	Link     string `cbor:"7,keyasint,omitempty" json:"link,omitzero" format:"hosted" maxLength:"2048"`
+	Kind     string `cbor:"1,keyasint" json:"kind" required:"true" enum:"artist,dj,speaker,host,guest,sponsor,partner,team,feature" description:"What it is to the event."`
+	Name     string `cbor:"2,keyasint" json:"name" required:"true" minLength:"1" maxLength:"200" example:"Adaeze Obi" description:"The name, of a person, a band or a firm."`
+	Role     string `cbor:"3,keyasint,omitempty" json:"role,omitzero" maxLength:"200" example:"Saxophone" description:"What they do there, in words."`
+	ImageURL string `cbor:"4,keyasint,omitempty" json:"imageUrl,omitzero" format:"hosted" maxLength:"2048" description:"A picture: an http(s) address, or /media/<id> of an image of the organization's."`
+	Bio      string `cbor:"5,keyasint,omitempty" json:"bio,omitzero" maxLength:"5000" description:"A few words about them."`
+	SetTime  string `cbor:"6,keyasint,omitempty" json:"setTime,omitzero" maxLength:"100" description:"When they are on, in words."`
+	Link     string `cbor:"7,keyasint,omitempty" json:"link,omitzero" format:"hosted" maxLength:"2048" description:"Where to read more: an http(s) address or /media/<id>."`
 }
 
 // Product types, derived from the category alone.
@@ -90,14 +93,6 @@ func ProductType(category string) string {
 // carry is so different that none becomes one, or ceases to be one, while it has
 // ticket types.
 const Course = "online-course"
-
-// unbuilt lists the categories whose events can be written but not sold yet: a
-// buyer would pay for a date that nobody keeps, or for a course that has no
-// lessons.
-var unbuilt = []string{"reservations", Course}
-
-// Sellable says whether events of a category can be published and sold.
-func Sellable(category string) bool { return !slices.Contains(unbuilt, category) }
 
 // sameProduct says whether an event may change between two categories while it
 // has ticket types.

@@ -7,7 +7,7 @@
 // admitted once; an order's end is told to its keepers until each has
 // acknowledged it; a repeated Place makes no second order, and is answered as the
 // first was (Order.Placed); an order with seats has all of them or is none
-// (seats.go). Limits: limits in timers.go bound how much one Wake
+// (keepers.go). Limits: limits in timers.go bound how much one Wake
 // does; 20 lines an order, 20 payment attempts an order, 1,000 gates.
 //
 // The ledger keeps open orders whole, one compact record a ticket, and for 24
@@ -23,7 +23,9 @@ import (
 
 	"boxoffice/engine"
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/order"
 	"boxoffice/engine/paged"
+	"boxoffice/engine/waitlist"
 )
 
 // State is an event's memory.
@@ -43,51 +45,64 @@ type State struct {
 	begun   int64      // of those, being placed
 	made    tally      // the orders of ten minutes, for the velocity rules
 	minted  tickets
+	hands   hands
+	line    *waitlist.Line // nil: nobody has ever waited
 	gates   gates
 	scans   paged.Answers[uint64] // to scans: the ticket's serial, and the verdict in the lowest byte
 	expiry  expiryHeap
 	lateDue queue // when late orders are forgotten
+	earned  earnings
+	telling telling // of the wallet
 
-	epoch    int32  // volatile from here on
-	counter  uint32 // serials made by this activation
-	placing  map[engine.OrderID]*placing
-	tries    tally                     // wrong presale codes of a minute
-	alive    paged.Queue[keeper.Claim] // claims by serial; the first live one is the floor
-	settling map[engine.OrderID]uint32 // lines whose keeper has not acknowledged the end, by lineOf
-	closing  []engine.OrderID          // acknowledged by all, not yet journaled as closed
-	closeAt  int64
-	placeDue queue
-	sendDue  queue
-	due      []engine.OrderID // may have expired
-	clock    int64            // up to when sale windows and dates have been judged
-	boundary int64            // when one of them is next; 0 for never
+	epoch     int32  // volatile from here on
+	counter   uint32 // serials made by this activation
+	placing   map[engine.OrderID]*placing
+	tries     tally                     // wrong presale codes of a minute
+	alive     paged.Queue[keeper.Claim] // claims by serial; the first live one is the floor
+	settling  map[engine.OrderID]places // lines whose keeper has not acknowledged the end, by placeOf
+	closing   []engine.OrderID          // acknowledged by all, not yet journaled as closed
+	closeAt   int64
+	placeDue  queue
+	sendDue   queue
+	returnDue queue
+	returning map[keeper.Serial]returning // refunds, by their serials
+	moving    map[engine.OrderID]*moving
+	moved     map[keeper.Serial]engine.OrderID // tickets whose old place the calendar has not acknowledged
+	due       []engine.OrderID                 // may have expired
+	clock     int64                            // up to when sale windows and dates have been judged
+	boundary  int64                            // when one of them is next; 0 for never
 }
 
 // placing is an order that waits for its keepers. It is forgotten by a crash.
 type placing struct {
-	order   *Order // lines get name and price as keepers grant them
-	at      int64  // since when, unix milliseconds
+	order   *order.Order // lines get name and price as keepers grant them
+	at      int64        // since when, unix milliseconds
 	presale string
 	scale   float64        // of the velocity rules
 	doers   [2]uint32      // slots in the tally
-	waiting uint32         // lines not granted yet, by lineOf
+	waiting places         // not granted yet
 	late    *ReportPayment // money that came after the order's end, or nil
+	group   *group         // made with others, or none of them is; nil of an order by itself
+	offer   bool           // it is made for somebody who waits (waiting.go)
 }
 
 // New is the empty state of an event.
 func New(ref engine.Ref) engine.State {
 	return &State{
-		ref:      ref,
-		offers:   make(map[int64]keeper.Offer),
-		open:     newOrderTable(),
-		late:     newOrderTable(),
-		past:     newPast(),
-		made:     newTally(orderSpan),
-		tries:    newTally(presaleSpan),
-		gates:    newGates(),
-		scans:    paged.NewAnswers[uint64](),
-		placing:  make(map[engine.OrderID]*placing),
-		settling: make(map[engine.OrderID]uint32),
+		ref:       ref,
+		offers:    make(map[int64]keeper.Offer),
+		open:      newOrderTable(),
+		late:      newOrderTable(),
+		past:      newPast(),
+		made:      newTally(orderSpan),
+		tries:     newTally(presaleSpan),
+		gates:     newGates(),
+		scans:     paged.NewAnswers[uint64](),
+		placing:   make(map[engine.OrderID]*placing),
+		settling:  make(map[engine.OrderID]places),
+		returning: make(map[keeper.Serial]returning),
+		moving:    make(map[engine.OrderID]*moving),
+		moved:     make(map[keeper.Serial]engine.OrderID),
 	}
 }
 
@@ -98,8 +113,17 @@ func (s *State) record() *Record {
 	}
 }
 
+// ordered returns an order that somebody has made, if the ledger has its record. What is
+// only offered to who waits is none.
+func (s *State) ordered(id engine.OrderID) *order.Order {
+	if o := s.find(id); o != nil && o.Status != order.StatusOffered {
+		return o
+	}
+	return nil
+}
+
 // find returns an order whose record the ledger has.
-func (s *State) find(id engine.OrderID) *Order {
+func (s *State) find(id engine.OrderID) *order.Order {
 	if o := s.open.get(id); o != nil {
 		return o
 	}
@@ -119,6 +143,15 @@ func (s *State) isAlive(c keeper.Claim) bool {
 	if p := s.placing[c.Order]; p != nil && p.order.Serial == c.Serial {
 		return true
 	}
+	if m := s.moving[c.Order]; m != nil && m.serial == c.Serial {
+		return true
+	}
+	if _, ok := s.returning[c.Serial]; ok {
+		return true
+	}
+	if _, ok := s.moved[c.Serial]; ok {
+		return true
+	}
 	serial, _, ok := s.open.head(c.Order)
 	return ok && serial == c.Serial
 }
@@ -136,7 +169,7 @@ func (s *State) Next() time.Time {
 		return time.UnixMilli(1)
 	}
 	next := int64(math.MaxInt64)
-	for _, t := range [...]int64{s.placeDue.due, s.sendDue.due, s.closeAt, s.expiry.next(), s.boundary} {
+	for _, t := range [...]int64{s.placeDue.due, s.sendDue.due, s.returnDue.due, s.closeAt, s.expiry.next(), s.boundary, s.tellAt(), s.ripenAt(), s.line.Due(s.offers)} {
 		if t > 0 && t < next {
 			next = t
 		}
@@ -147,22 +180,23 @@ func (s *State) Next() time.Time {
 	return time.UnixMilli(next)
 }
 
-// Tickets is the number of tickets issued, for the audit.
-func (s *State) Tickets() int { return s.minted.len() }
+// Tickets is the number of tickets issued and not refunded, for the audit.
+func (s *State) Tickets() int { return s.minted.len() - s.minted.ended }
 
-// TicketsOf is the number of tickets issued of a ticket type, for the audit.
+// TicketsOf is the number of tickets issued of a ticket type and not refunded, for the
+// audit.
 func (s *State) TicketsOf(ticketType int64) int64 {
 	var n int64
 	for i := range s.minted.groups() {
 		if s.minted.kind.At(i) == ticketType {
-			n += int64(s.minted.size(i))
+			n += int64(s.minted.size(i)) - s.minted.endedIn(i)
 		}
 	}
 	return n
 }
 
 // Orders calls f for every order whose record the ledger has, for the audit.
-func (s *State) Orders(f func(*Order)) {
+func (s *State) Orders(f func(*order.Order)) {
 	for o := range s.open.all() {
 		f(o)
 	}

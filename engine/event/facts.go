@@ -1,8 +1,12 @@
 package event
 
 import (
+	"slices"
+
 	"boxoffice/engine"
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/order"
+	"boxoffice/engine/waitlist"
 )
 
 // The fact types of an event.
@@ -13,28 +17,31 @@ const (
 	typeRemoved engine.FactType = 4
 	typeOffered engine.FactType = 5
 
-	typeOrderCreated   engine.FactType = 10
-	typeOrderCompleted engine.FactType = 11
-	typeOrderEnded     engine.FactType = 12
-	typeOrderClosed    engine.FactType = 13
-
-	typePaymentBegun    engine.FactType = 20
-	typePaymentOpened   engine.FactType = 21
-	typePaymentReported engine.FactType = 22
-	typeRefundDue       engine.FactType = 23
-	typeRefundReported  engine.FactType = 24
+	typeOrderRecalled engine.FactType = 14
+	typeOrderClosed   engine.FactType = 13
 
 	typeCheckedIn engine.FactType = 30
 	typeDenied    engine.FactType = 31
+	typeUndone    engine.FactType = 32
 
-	typeWoken   = engine.VolatileFrom + 1
-	typePlacing = engine.VolatileFrom + 2
-	typeGranted = engine.VolatileFrom + 3
-	typeDropped = engine.VolatileFrom + 4
-	typeSettled = engine.VolatileFrom + 5
-	typeElapsed = engine.VolatileFrom + 6
-	typeActed   = engine.VolatileFrom + 7
-	typeGuessed = engine.VolatileFrom + 8
+	typeRipened engine.FactType = 50
+
+	typePersonErased engine.FactType = 51
+
+	typeWoken      = engine.VolatileFrom + 1
+	typePlacing    = engine.VolatileFrom + 2
+	typeGranted    = engine.VolatileFrom + 3
+	typeDropped    = engine.VolatileFrom + 4
+	typeSettled    = engine.VolatileFrom + 5
+	typeElapsed    = engine.VolatileFrom + 6
+	typeActed      = engine.VolatileFrom + 7
+	typeGuessed    = engine.VolatileFrom + 8
+	typeReturnSeen = engine.VolatileFrom + 9
+	typeFeeAsked   = engine.VolatileFrom + 10
+	typeTold       = engine.VolatileFrom + 11
+	typeToldSeen   = engine.VolatileFrom + 12
+	typeMoving     = engine.VolatileFrom + 13
+	typeDropMove   = engine.VolatileFrom + 14
 )
 
 // Journaled facts. At is unix milliseconds.
@@ -66,64 +73,21 @@ type (
 		At    int64        `cbor:"2,keyasint"`
 	}
 
-	// OrderCreated makes an order for which everything is reserved.
-	OrderCreated struct {
-		Order *Order `cbor:"1,keyasint"`
+	// Ripened clears what was sold long enough ago.
+	Ripened struct {
+		At int64 `cbor:"1,keyasint"`
 	}
-	// OrderCompleted mints the order's tickets, numbered from First in the
-	// order of its lines. Serial is new when stock was taken again.
-	OrderCompleted struct {
-		ID     engine.OrderID `cbor:"1,keyasint"`
-		Serial keeper.Serial  `cbor:"2,keyasint"`
-		First  uint32         `cbor:"3,keyasint"`
-		At     int64          `cbor:"4,keyasint"`
-	}
-	// OrderEnded ends an unpaid order as cancelled, expired or failed.
-	OrderEnded struct {
-		ID     engine.OrderID `cbor:"1,keyasint"`
-		Status string         `cbor:"2,keyasint"`
-		At     int64          `cbor:"3,keyasint"`
-	}
+
 	// OrderClosed says that all keepers have acknowledged the orders' ends.
 	OrderClosed struct {
 		IDs []engine.OrderID `cbor:"1,keyasint"`
 		At  int64            `cbor:"2,keyasint"`
 	}
 
-	// PaymentBegun opens an attempt.
-	PaymentBegun struct {
-		ID        engine.OrderID `cbor:"1,keyasint"`
-		Attempt   Attempt        `cbor:"2,keyasint"`
-		ExpiresAt int64          `cbor:"3,keyasint"` // of the order, from now on
-	}
-	// PaymentOpened notes where the buyer pays.
-	PaymentOpened struct {
-		ID        engine.OrderID `cbor:"1,keyasint"`
-		Reference string         `cbor:"2,keyasint"`
-		URL       string         `cbor:"3,keyasint"`
-		At        int64          `cbor:"4,keyasint"`
-	}
-	// PaymentReported notes what the provider says.
-	PaymentReported struct {
-		ID        engine.OrderID `cbor:"1,keyasint"`
-		Reference string         `cbor:"2,keyasint"`
-		Status    string         `cbor:"3,keyasint"`
-		Received  int64          `cbor:"4,keyasint,omitempty"`
-		At        int64          `cbor:"5,keyasint"`
-	}
-	// RefundDue says that money must go back.
-	RefundDue struct {
-		ID     engine.OrderID `cbor:"1,keyasint"`
-		Refund Refund         `cbor:"2,keyasint"`
-	}
-	// RefundReported notes what the provider says of a refund.
-	RefundReported struct {
-		ID          engine.OrderID `cbor:"1,keyasint"`
-		Reference   string         `cbor:"2,keyasint"`
-		Status      string         `cbor:"3,keyasint"`
-		ProviderRef string         `cbor:"4,keyasint,omitempty"`
-		At          int64          `cbor:"5,keyasint"`
-		Position    int            `cbor:"6,keyasint,omitempty"` // among the order's refunds
+	// OrderRecalled keeps the record of an order again that the ledger had forgotten.
+	OrderRecalled struct {
+		Order *order.Order `cbor:"1,keyasint"`
+		At    int64        `cbor:"2,keyasint"`
 	}
 
 	// CheckedIn admits a ticket.
@@ -148,6 +112,11 @@ type (
 		Request *engine.Request `cbor:"6,keyasint,omitempty"`
 		Reason  string          `cbor:"7,keyasint,omitempty"`
 	}
+	// CheckInUndone takes an admission back: the ticket may be admitted again.
+	CheckInUndone struct {
+		Ticket uint32 `cbor:"1,keyasint"`
+		At     int64  `cbor:"2,keyasint"`
+	}
 )
 
 // Volatile facts: a crash forgets them, and presumed abort cleans up.
@@ -159,10 +128,28 @@ type (
 	// LineGranted notes a keeper's answer.
 	LineGranted struct {
 		ID    engine.OrderID
-		Line  int // by lineOf
+		Line  int // by placeOf
 		Price int64
 		Name  string
+		// Discount is what a promo code grants, Visits are what the calendar does.
+		Discount *keeper.Discount
+		Visits   []keeper.Visit
+		Terms    *keeper.Terms
 	}
+	// ProceedsTold notes when the wallet was told of what was earned.
+	ProceedsTold struct{ At int64 }
+	// ProceedsHeard notes that it has acknowledged a revision.
+	ProceedsHeard struct{ Revision uint64 }
+	// FeeAsked notes that all have granted but the wallet, and what it is asked for.
+	FeeAsked struct {
+		ID     engine.OrderID
+		Fee    int64
+		Wallet engine.Ref
+	}
+	// Moving is a ticket that waits for a place on another date.
+	Moving struct{ moving *moving }
+	// MoveDropped forgets a ticket that waited for one, by its order.
+	MoveDropped struct{ ID engine.OrderID }
 	// Dropped forgets an order that waited for its keepers.
 	Dropped struct{ ID engine.OrderID }
 	// Guessed notes a wrong presale code.
@@ -173,61 +160,65 @@ type (
 	// LineSettled notes that a keeper has carried an order's end out.
 	LineSettled struct {
 		ID   engine.OrderID
-		Line int // by lineOf
+		Line int // by placeOf
 		At   int64
+	}
+	// ReturnSeen notes that a keeper has back what a refund's tickets took of it.
+	ReturnSeen struct {
+		Serial keeper.Serial
+		Place  int
 	}
 	// Elapsed moves what is due from the agenda to the list to act on.
 	Elapsed struct{ At int64 }
 	// Acted says how many of what was due has been acted on: orders whose end
 	// was sent again, orders that may have expired.
 	Acted struct {
-		Settling, Due int
-		At            int64
+		Settling, Due, Returns int
+		At                     int64
 	}
 )
 
 // FactType numbers the facts.
-func (*Created) FactType() engine.FactType         { return typeCreated }
-func (*Updated) FactType() engine.FactType         { return typeUpdated }
-func (*Moved) FactType() engine.FactType           { return typeMoved }
-func (*Removed) FactType() engine.FactType         { return typeRemoved }
-func (*Offered) FactType() engine.FactType         { return typeOffered }
-func (*OrderCreated) FactType() engine.FactType    { return typeOrderCreated }
-func (*OrderCompleted) FactType() engine.FactType  { return typeOrderCompleted }
-func (*OrderEnded) FactType() engine.FactType      { return typeOrderEnded }
-func (*OrderClosed) FactType() engine.FactType     { return typeOrderClosed }
-func (*PaymentBegun) FactType() engine.FactType    { return typePaymentBegun }
-func (*PaymentOpened) FactType() engine.FactType   { return typePaymentOpened }
-func (*PaymentReported) FactType() engine.FactType { return typePaymentReported }
-func (*RefundDue) FactType() engine.FactType       { return typeRefundDue }
-func (*RefundReported) FactType() engine.FactType  { return typeRefundReported }
-func (*CheckedIn) FactType() engine.FactType       { return typeCheckedIn }
-func (*CheckInDenied) FactType() engine.FactType   { return typeDenied }
-func (*Woken) FactType() engine.FactType           { return typeWoken }
-func (*Placing) FactType() engine.FactType         { return typePlacing }
-func (*LineGranted) FactType() engine.FactType     { return typeGranted }
-func (*Dropped) FactType() engine.FactType         { return typeDropped }
-func (*Guessed) FactType() engine.FactType         { return typeGuessed }
-func (*LineSettled) FactType() engine.FactType     { return typeSettled }
-func (*Elapsed) FactType() engine.FactType         { return typeElapsed }
-func (*Acted) FactType() engine.FactType           { return typeActed }
+func (*Created) FactType() engine.FactType       { return typeCreated }
+func (*Updated) FactType() engine.FactType       { return typeUpdated }
+func (*Moved) FactType() engine.FactType         { return typeMoved }
+func (*Removed) FactType() engine.FactType       { return typeRemoved }
+func (*Offered) FactType() engine.FactType       { return typeOffered }
+func (*OrderClosed) FactType() engine.FactType   { return typeOrderClosed }
+func (*OrderRecalled) FactType() engine.FactType { return typeOrderRecalled }
+func (*ReturnSeen) FactType() engine.FactType    { return typeReturnSeen }
+func (*CheckedIn) FactType() engine.FactType     { return typeCheckedIn }
+func (*CheckInDenied) FactType() engine.FactType { return typeDenied }
+func (*CheckInUndone) FactType() engine.FactType { return typeUndone }
+func (*Woken) FactType() engine.FactType         { return typeWoken }
+func (*Placing) FactType() engine.FactType       { return typePlacing }
+func (*LineGranted) FactType() engine.FactType   { return typeGranted }
+func (*Ripened) FactType() engine.FactType       { return typeRipened }
+func (*ProceedsTold) FactType() engine.FactType  { return typeTold }
+func (*ProceedsHeard) FactType() engine.FactType { return typeToldSeen }
+func (*FeeAsked) FactType() engine.FactType      { return typeFeeAsked }
+func (*Dropped) FactType() engine.FactType       { return typeDropped }
+func (*Moving) FactType() engine.FactType        { return typeMoving }
+func (*MoveDropped) FactType() engine.FactType   { return typeDropMove }
+func (*Guessed) FactType() engine.FactType       { return typeGuessed }
+func (*LineSettled) FactType() engine.FactType   { return typeSettled }
+func (*Elapsed) FactType() engine.FactType       { return typeElapsed }
+func (*Acted) FactType() engine.FactType         { return typeActed }
 
-// Facts is the table of journaled facts.
-var Facts = []engine.FactDef{
+// Facts is the table of journaled facts: those about the event, about its orders, and
+// the ledger's own.
+var Facts = slices.Concat([]engine.FactDef{
 	{Type: typeCreated, Name: "event.created", New: func() engine.Fact { return new(Created) }},
 	{Type: typeUpdated, Name: "event.updated", New: func() engine.Fact { return new(Updated) }},
 	{Type: typeMoved, Name: "event.moved", New: func() engine.Fact { return new(Moved) }},
 	{Type: typeRemoved, Name: "event.removed", New: func() engine.Fact { return new(Removed) }},
 	{Type: typeOffered, Name: "event.offered", New: func() engine.Fact { return new(Offered) }},
-	{Type: typeOrderCreated, Name: "order.created", New: func() engine.Fact { return new(OrderCreated) }},
-	{Type: typeOrderCompleted, Name: "order.completed", New: func() engine.Fact { return new(OrderCompleted) }},
-	{Type: typeOrderEnded, Name: "order.ended", New: func() engine.Fact { return new(OrderEnded) }},
+}, order.Facts, waitlist.Facts, []engine.FactDef{
+	{Type: typeOrderRecalled, Name: "order.recalled", New: func() engine.Fact { return new(OrderRecalled) }},
 	{Type: typeOrderClosed, Name: "order.closed", New: func() engine.Fact { return new(OrderClosed) }},
-	{Type: typePaymentBegun, Name: "payment.begun", New: func() engine.Fact { return new(PaymentBegun) }},
-	{Type: typePaymentOpened, Name: "payment.opened", New: func() engine.Fact { return new(PaymentOpened) }},
-	{Type: typePaymentReported, Name: "payment.reported", New: func() engine.Fact { return new(PaymentReported) }},
-	{Type: typeRefundDue, Name: "refund.due", New: func() engine.Fact { return new(RefundDue) }},
-	{Type: typeRefundReported, Name: "refund.reported", New: func() engine.Fact { return new(RefundReported) }},
 	{Type: typeCheckedIn, Name: "ticket.checked_in", New: func() engine.Fact { return new(CheckedIn) }},
 	{Type: typeDenied, Name: "ticket.checkin_denied", New: func() engine.Fact { return new(CheckInDenied) }},
-}
+	{Type: typeUndone, Name: "ticket.checkin_undone", New: func() engine.Fact { return new(CheckInUndone) }},
+	{Type: typeRipened, Name: "event.cleared", New: func() engine.Fact { return new(Ripened) }},
+	{Type: typePersonErased, Name: "person.erased", New: func() engine.Fact { return new(PersonErased) }},
+})

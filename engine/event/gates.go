@@ -61,6 +61,9 @@ func (g *gates) deny(name string) {
 	g.counts[i].Denied++
 }
 
+// undo takes an admission back. That somebody scanned the ticket stays counted.
+func (g *gates) undo(gate uint16) { g.counts[gate].Admitted-- }
+
 // deviceHash tells devices apart in a column of the tickets.
 func deviceHash(device string) uint64 {
 	if device == "" {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"boxoffice/engine"
+	"boxoffice/engine/keeper"
 )
 
 // Event statuses (docs/rules.md, Statuses).
@@ -40,9 +41,6 @@ func selling(status string) bool { return slices.Contains(Public, status) }
 // those who have bought, but nothing of it is sold.
 func Ended(status string) bool { return status == StatusCompleted || status == StatusCancelled }
 
-// notSoldYet is why nothing is sold of a category that is not Sellable.
-const notSoldYet = "category_not_sold_yet"
-
 // transition refuses a move that the table does not have.
 func (s *State) transition(to string) *engine.Refusal {
 	if slices.Contains(moves[s.status], to) {
@@ -61,42 +59,16 @@ func (s *State) decideMove(c Move, at int64) engine.Decision {
 	if r := s.transition(c.To); r != nil {
 		return engine.Decision{Reply: r}
 	}
-	if selling(c.To) && !selling(s.status) && !Sellable(s.details.Category) {
-		return engine.Decision{Reply: s.unsellable(c.To)}
-	}
 	if c.To == StatusPublished && !s.offersAny() {
 		return engine.Decision{Reply: &engine.Refusal{
 			Code: engine.Validation, Message: "An event needs a ticket type before it is published.",
-			Details: Issues{Issues: []Issue{{Path: "ticketTypes", Code: "required", Message: "add at least one ticket type"}}},
+			Details: keeper.Issues{Issues: []keeper.Issue{{Path: "ticketTypes", Code: "required", Message: "add at least one ticket type"}}},
 		}}
 	}
 	f := &Moved{From: s.status, To: c.To, Reason: c.Reason, At: at}
 	r := s.record()
 	r.Status, r.UpdatedAt, r.Revision = c.To, at, r.Revision+1
 	return engine.Decision{Facts: []engine.Fact{f}, Reply: r}
-}
-
-// unsellable refuses to publish an event whose category is not sold yet.
-func (s *State) unsellable(to string) *engine.Refusal {
-	return &engine.Refusal{
-		Code: engine.InvalidTransition, Message: "Events of the category " + s.details.Category + " can't be sold yet.",
-		Details: Transition{
-			From: s.status, To: to, Reason: notSoldYet,
-			Allowed: slices.DeleteFunc(slices.Clone(moves[s.status]), selling),
-		},
-	}
-}
-
-// Issues is the detail of a VALIDATION_ERROR.
-type Issues struct {
-	Issues []Issue `json:"issues"`
-}
-
-// Issue is one thing that is wrong with a request.
-type Issue struct {
-	Path    string `json:"path"`
-	Code    string `json:"code"`
-	Message string `json:"message"`
 }
 
 // decideDelete removes a draft that nobody bought of, and cancels the rest.

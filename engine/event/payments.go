@@ -5,6 +5,7 @@ import (
 
 	"boxoffice/engine"
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/order"
 )
 
 const (
@@ -21,10 +22,17 @@ func (s *State) decideBegin(c BeginPayment, at int64) engine.Decision {
 	if o == nil {
 		return d
 	}
+	var facts []engine.Fact
 	for i := range o.Attempts {
-		if a := &o.Attempts[i]; a.Provider == c.Provider && a.Open() {
+		a := &o.Attempts[i]
+		if a.Provider != c.Provider || !a.Open() {
+			continue
+		}
+		status := givingWay(a, c.PayCurrency, at)
+		if status == "" {
 			return engine.Decision{Reply: &OrderReply{Order: o, Status: o.Status}}
 		}
+		facts = append(facts, &order.PaymentReported{ID: o.ID, Reference: a.Reference, Status: status, At: at})
 	}
 	if len(o.Attempts) == maxAttempts {
 		return refuse(engine.OrderNotPayable, OrderState{Status: o.Status, Reason: "too many payment attempts"})
@@ -32,27 +40,41 @@ func (s *State) decideBegin(c BeginPayment, at int64) engine.Decision {
 	if r := s.paying(o, c.Scale, at); r != nil {
 		return engine.Decision{Reply: r}
 	}
-	f := &PaymentBegun{ID: o.ID, ExpiresAt: o.ExpiresAt, Attempt: Attempt{
+	f := &order.PaymentBegun{ID: o.ID, ExpiresAt: o.ExpiresAt, Attempt: order.Attempt{
 		Reference: c.Number + "-" + strconv.Itoa(len(o.Attempts)+1),
-		Provider:  c.Provider, Status: AttemptPending, Amount: o.Total, At: at,
+		Provider:  c.Provider, Status: order.AttemptPending, Amount: o.Total, At: at,
+		Deposit: order.Deposit{Currency: c.PayCurrency},
 	}}
 	if !o.Extended {
 		f.ExpiresAt = max(o.ExpiresAt, at+c.WindowMillis)
 	}
-	begun := f.Fold(o)
-	return engine.Decision{Facts: []engine.Fact{f}, Reply: &OrderReply{Order: begun, Status: begun.Status}}
+	return noted(o, append(facts, f))
+}
+
+// givingWay is the status that an open attempt ends in when the buyer pays anew, or empty
+// when it is the one to pay. Money that was sent to its address still counts.
+func givingWay(a *order.Attempt, payCurrency string, at int64) string {
+	switch d := &a.Deposit; {
+	case a.Status != order.AttemptPending:
+		return ""
+	case d.ValidUntil != 0 && at >= d.ValidUntil:
+		return order.AttemptExpired
+	case payCurrency != "" && d.Currency != "" && payCurrency != d.Currency:
+		return order.AttemptCancelled
+	}
+	return ""
 }
 
 // payable returns an order that may be paid, or the refusal that says why not.
-func (s *State) payable(id engine.OrderID) (*Order, engine.Decision) {
-	o := s.find(id)
+func (s *State) payable(id engine.OrderID) (*order.Order, engine.Decision) {
+	o := s.ordered(id)
 	if o == nil {
 		if status, _, ok := s.past.find(id); ok {
 			return nil, engine.Decision{Reply: ended(status, false)} // that it was free, only its record knows
 		}
 		return nil, refuse(engine.OrderNotFound, nil)
 	}
-	if r := o.Payable(); r != nil {
+	if r := Payable(o); r != nil {
 		return nil, engine.Decision{Reply: r}
 	}
 	if s.status == StatusCancelled {
@@ -61,8 +83,8 @@ func (s *State) payable(id engine.OrderID) (*Order, engine.Decision) {
 	return o, engine.Decision{}
 }
 
-// Payable is why the order can't be paid, or nil.
-func (o *Order) Payable() *engine.Refusal {
+// Payable is why an order can't be paid, or nil.
+func Payable(o *order.Order) *engine.Refusal {
 	if o.Unpaid() {
 		return nil
 	}
@@ -72,9 +94,9 @@ func (o *Order) Payable() *engine.Refusal {
 // ended is why an order that has ended can't be paid.
 func ended(status string, free bool) *engine.Refusal {
 	switch {
-	case status == Completed && free:
+	case status == order.StatusCompleted && free:
 		return engine.Refuse(engine.NothingToPay, nil)
-	case status == Completed || status == PartiallyRefunded:
+	case status == order.StatusCompleted || status == order.StatusPartiallyRefunded:
 		return engine.Refuse(engine.AlreadyPaid, nil)
 	default:
 		return engine.Refuse(engine.OrderNotPayable, OrderState{Status: status, Reason: "the order has ended"})
@@ -86,7 +108,12 @@ func (s *State) decideOpen(c OpenPayment, at int64) engine.Decision {
 	if o == nil || o.Attempt(c.Reference) == nil {
 		return refuse(engine.OrderNotFound, nil)
 	}
-	f := &PaymentOpened{ID: o.ID, Reference: c.Reference, URL: c.URL, At: at}
+	if o.Attempt(c.Reference).Opened() {
+		// Two nodes have opened it at once, or one died before it noted what it opened: the buyer
+		// is shown the address that stands here, and no other.
+		return engine.Decision{Reply: &OrderReply{Order: o, Status: o.Status}}
+	}
+	f := &order.PaymentOpened{ID: o.ID, Reference: c.Reference, URL: c.URL, At: at, ProviderID: c.ProviderID, Deposit: c.Deposit}
 	opened := f.Fold(o)
 	return engine.Decision{Facts: []engine.Fact{f}, Reply: &OrderReply{Order: opened, Status: opened.Status}}
 }
@@ -106,86 +133,146 @@ func (s *State) decideReport(c ReportPayment, at int64) engine.Decision {
 		return refuse(engine.NotFound, nil)
 	}
 	if p := s.placing[o.ID]; p != nil { // stock is being taken again
-		if p.late.Reference == c.Reference && c.Status == AttemptSucceeded {
+		if p.late.Reference == c.Reference && c.Status == order.AttemptSucceeded {
 			return engine.Decision{Hold: &p.order.ID}
 		}
 		return refuse(engine.Unavailable, nil) // this one has to be told again
 	}
-	f := &PaymentReported{ID: o.ID, Reference: c.Reference, Status: c.Status, Received: c.Received, At: at}
-	full := c.Status == AttemptSucceeded && c.Currency == o.Currency && c.Received >= a.Amount
-	back := o.sentBack(c.Reference)
+	f := &order.PaymentReported{ID: o.ID, Reference: c.Reference, Status: c.Status, Received: c.Received, At: at, Arrived: c.Arrived}
+	if c.Currency != o.Currency {
+		f.Received = 0
+	}
+	full := c.Status == order.AttemptSucceeded && c.Currency == o.Currency && c.Received >= a.Amount
+	back := o.SentBack(c.Reference)
 	switch {
-	case c.Status == AttemptSucceeded && !full:
-		f.Status = AttemptUnderpaid
-	case full && back == 0 && a.Status != AttemptSucceeded:
+	case c.Status == order.AttemptSucceeded && c.Currency != o.Currency && c.Received > 0:
+		return sendForeign(o, f, c)
+	case c.Status == order.AttemptSucceeded && !full:
+		f.Status = order.AttemptUnderpaid
+	case full && back == 0 && a.Status != order.AttemptSucceeded:
 		return s.settle(o, f, at)
 	}
-	more := f.Received > a.Received && a.Status != AttemptSucceeded
-	if !more && (f.Status == a.Status || !a.Open()) {
+	more := f.Received > a.Received && a.Status != order.AttemptSucceeded
+	told := f.Status == a.Status && (c.Arrived == "" || c.Arrived == a.Deposit.Arrived)
+	if !more && (told || f.Status != a.Status && !a.Open()) {
 		return engine.Decision{Reply: &OrderReply{Order: o, Status: o.Status}}
 	}
 	facts := []engine.Fact{f}
 	if more && !o.Unpaid() {
-		facts = append(facts, refundDue(f, f.Received-back, "underpaid"))
+		facts = append(facts, refundDue(f, f.Received-back, order.BackUnderpaid))
 	}
 	return noted(o, facts)
 }
 
 // noted is the decision that takes facts about an order in, and answers with
-// what becomes of it.
-func noted(o *Order, facts []engine.Fact) engine.Decision {
+// what becomes of it. It numbers the refunds among them.
+func noted(o *order.Order, facts []engine.Fact) engine.Decision {
 	after := o
 	for _, f := range facts {
-		after = Fold(after, f)
+		if due, ok := f.(*order.RefundDue); ok {
+			due.Number = len(after.Refunds) + 1
+		}
+		after = order.Fold(after, f)
 	}
 	return engine.Decision{Facts: facts, Reply: &OrderReply{Order: after, Status: after.Status}}
 }
 
 // settle acts on money that has arrived in full for the first time.
-func (s *State) settle(o *Order, f *PaymentReported, at int64) engine.Decision {
+func (s *State) settle(o *order.Order, f *order.PaymentReported, at int64) engine.Decision {
 	switch {
 	case s.status == StatusCancelled:
-		return sendBack(o, f, "cancelled")
+		return sendBack(o, f, order.BackCancelled)
 	case o.Unpaid():
-		done := &OrderCompleted{ID: o.ID, Serial: o.Serial, First: s.minted.next(), At: at}
-		d := noted(o, append([]engine.Fact{f, done}, shortMoney(o, f.Reference, at)...))
-		s.tellKeepers(&d, o, allLines(o), true)
+		done := &order.Completed{ID: o.ID, Serial: o.Serial, First: s.minted.next(), At: at}
+		facts := append([]engine.Fact{f, done}, shortMoney(o, f.Reference, at)...)
+		d := noted(o, append(facts, refundSurplus(o, f)...))
+		s.tellKeepers(&d, o, allPlaces(o), true)
 		return d
-	case o.Status == Completed:
-		return sendBack(o, f, "twice")
-	case o.Status == Cancelled:
-		return sendBack(o, f, "cancelled")
-	case !selling(s.status) || s.details.Capacity != NoCapacity && o.Tickets() > s.room():
-		return sendBack(o, f, "late")
+	case o.Sold():
+		return sendBack(o, f, order.BackTwice)
+	case o.Status == order.StatusCancelled:
+		return sendBack(o, f, order.BackCancelled)
+	case !selling(s.status) || s.details.Capacity != NoCapacity && o.Tickets() > s.roomForAll():
+		return sendBack(o, f, order.BackLate)
 	}
 	// The order ended before its money came: take stock again, by an order
 	// of the same id with a new serial.
 	again := *o
 	again.Serial = keeper.NewSerial(s.epoch, s.counter+1)
 	report := ReportPayment{Order: o.ID, Reference: f.Reference, Status: f.Status, Received: f.Received, Currency: o.Currency}
-	return s.startPlacing(&placing{order: &again, at: at, waiting: allLines(o), late: &report})
+	return s.startPlacing(&placing{order: &again, at: at, waiting: allPlaces(o), late: &report})
 }
 
 // sendBack notes money and that it is to be refunded.
-func sendBack(o *Order, f *PaymentReported, reason string) engine.Decision {
+func sendBack(o *order.Order, f *order.PaymentReported, reason string) engine.Decision {
 	return noted(o, []engine.Fact{f, refundDue(f, f.Received, reason)})
 }
 
-func refundDue(f *PaymentReported, amount int64, reason string) *RefundDue {
-	return &RefundDue{ID: f.ID, Refund: Refund{
-		Reference: f.Reference, Amount: amount, Reason: reason, Status: RefundProcessing, At: f.At,
+func refundDue(f *order.PaymentReported, amount int64, reason string) *order.RefundDue {
+	return &order.RefundDue{ID: f.ID, Refund: order.Refund{
+		Reference: f.Reference, Amount: amount, Reason: reason, Status: order.RefundProcessing, At: f.At,
 	}}
+}
+
+// refundSurplus returns the refund of what came beyond an attempt's price, if anything did.
+func refundSurplus(o *order.Order, f *order.PaymentReported) []engine.Fact {
+	more := f.Received - o.Attempt(f.Reference).Amount
+	if more <= 0 {
+		return nil
+	}
+	return []engine.Fact{refundDue(f, more, order.BackOverpaid)}
+}
+
+// sendForeign notes money of another currency than the order's, and that it is to be
+// refunded.
+func sendForeign(o *order.Order, f *order.PaymentReported, c ReportPayment) engine.Decision {
+	f.Status = order.AttemptUnderpaid
+	due := backOnce(o, &order.Refund{
+		Reference: c.Reference, Amount: c.Received, Reason: order.BackCurrency, Status: order.RefundProcessing, At: f.At, Currency: c.Currency,
+	})
+	if due == nil {
+		return engine.Decision{Reply: &OrderReply{Order: o, Status: o.Status}}
+	}
+	return noted(o, append([]engine.Fact{f}, due...))
+}
+
+// backOnce is the refund of money that no order can take, unless it is known.
+func backOnce(o *order.Order, back *order.Refund) []engine.Fact {
+	for i := range o.Refunds {
+		if r := &o.Refunds[i]; r.Reference == back.Reference && r.Currency == back.Currency && r.Deposit == back.Deposit && r.Reason == back.Reason {
+			return nil
+		}
+	}
+	return []engine.Fact{&order.RefundDue{ID: o.ID, Refund: *back}}
+}
+
+// decideDeposit notes that coins go back which came to an attempt's address after it was paid.
+func (s *State) decideDeposit(c ReportDeposit, at int64) engine.Decision {
+	o, facts := s.recall(c.Order, c.Record, at)
+	switch {
+	case o == nil:
+		return refuse(engine.OrderNotFound, nil)
+	case o.Attempt(c.Reference) == nil:
+		return refuse(engine.NotFound, nil)
+	}
+	due := backOnce(o, &order.Refund{
+		Reference: c.Reference, Amount: c.Received, Reason: order.BackDeposit, Status: order.RefundProcessing, At: at, Deposit: c.Deposit,
+	})
+	if due == nil {
+		return engine.Decision{Reply: &OrderReply{Order: o, Status: o.Status}}
+	}
+	return noted(o, append(facts, due...))
 }
 
 // shortMoney are the refunds of what came short of an ending order's price, by
 // other attempts than the one that paid it.
-func shortMoney(o *Order, paidBy string, at int64) []engine.Fact {
+func shortMoney(o *order.Order, paidBy string, at int64) []engine.Fact {
 	var facts []engine.Fact
 	for i := range o.Attempts {
 		a := &o.Attempts[i]
-		if short := a.Received - o.sentBack(a.Reference); short > 0 && a.Reference != paidBy {
-			facts = append(facts, &RefundDue{ID: o.ID, Refund: Refund{
-				Reference: a.Reference, Amount: short, Reason: "underpaid", Status: RefundProcessing, At: at,
+		if short := a.Received - o.SentBack(a.Reference); short > 0 && a.Reference != paidBy {
+			facts = append(facts, &order.RefundDue{ID: o.ID, Refund: order.Refund{
+				Reference: a.Reference, Amount: short, Reason: order.BackUnderpaid, Status: order.RefundProcessing, At: at,
 			}})
 		}
 	}
@@ -193,8 +280,8 @@ func shortMoney(o *Order, paidBy string, at int64) []engine.Fact {
 }
 
 // lateReport is the fact of the money that p takes stock again for.
-func (p *placing) lateReport(at int64) *PaymentReported {
-	return &PaymentReported{
+func (p *placing) lateReport(at int64) *order.PaymentReported {
+	return &order.PaymentReported{
 		ID: p.order.ID, Reference: p.late.Reference, Status: p.late.Status, Received: p.late.Received, At: at,
 	}
 }
@@ -203,19 +290,19 @@ func (p *placing) lateReport(at int64) *PaymentReported {
 func (s *State) settleLate(p *placing, at int64) engine.Decision {
 	o := s.find(p.order.ID)
 	f := p.lateReport(at)
-	done := &OrderCompleted{ID: o.ID, Serial: p.order.Serial, First: s.minted.next(), At: at}
-	d := noted(o, []engine.Fact{f, done})
+	done := &order.Completed{ID: o.ID, Serial: p.order.Serial, First: s.minted.next(), At: at}
+	d := noted(o, append([]engine.Fact{f, done}, refundSurplus(o, f)...))
 	d.Answers, d.Reply = []engine.Answer{{Key: o.ID, Reply: d.Reply}}, nil
-	s.tellKeepers(&d, p.order, allLines(p.order), true)
+	s.tellKeepers(&d, p.order, allPlaces(p.order), true)
 	return d
 }
 
 // refundLate sends late money back, for the stock is gone.
 func (s *State) refundLate(p *placing, at int64) engine.Decision {
-	d := sendBack(s.find(p.order.ID), p.lateReport(at), "late")
+	d := sendBack(s.find(p.order.ID), p.lateReport(at), order.BackLate)
 	d.Facts = append(d.Facts, &Dropped{ID: p.order.ID})
 	d.Answers, d.Reply = []engine.Answer{{Key: p.order.ID, Reply: d.Reply}}, nil
-	s.tellKeepers(&d, p.order, allLines(p.order), false)
+	s.tellKeepers(&d, p.order, allPlaces(p.order), false)
 	return d
 }
 
@@ -225,10 +312,10 @@ func (s *State) decideRefund(c ReportRefund, at int64) engine.Decision {
 	if o == nil || c.Position < 0 || c.Position >= len(o.Refunds) || o.Refunds[c.Position].Reference != c.Reference {
 		return refuse(engine.OrderNotFound, nil)
 	}
-	if r := &o.Refunds[c.Position]; r.Status == RefundProcessed || r.Status == c.Status && r.ProviderRef == c.ProviderRef {
+	if r := &o.Refunds[c.Position]; r.Status == order.RefundProcessed || r.Status == c.Status && r.ProviderRef == c.ProviderRef {
 		return engine.Decision{Reply: &OrderReply{Order: o, Status: o.Status}}
 	}
-	return noted(o, []engine.Fact{&RefundReported{
+	return noted(o, []engine.Fact{&order.RefundReported{
 		ID: o.ID, Reference: c.Reference, Position: c.Position, Status: c.Status, ProviderRef: c.ProviderRef, At: at,
 	}})
 }

@@ -6,6 +6,7 @@ import (
 
 	"boxoffice/engine"
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/order"
 )
 
 // decidePlace asks every keeper for its line. The caller waits (Hold) until all
@@ -14,41 +15,61 @@ func (s *State) decidePlace(c Place, at int64) engine.Decision {
 	if d, known := s.decideKnown(c); known {
 		return d
 	}
-	if s.details == nil {
-		return refuse(engine.TicketTypeNotFound, nil)
-	}
-	for i := range c.Lines {
-		if _, ok := s.offer(c.Lines[i].Type); !ok {
-			return refuse(engine.TicketTypeNotFound, keeper.OfType{TicketTypeID: s.typeID(&c.Lines[i])})
-		}
-	}
-	if !selling(s.status) {
-		return engine.Decision{Reply: s.blocked(&c.Lines[0])}
-	}
-	if !Sellable(s.details.Category) { // the release before let it be published
-		return engine.Decision{Reply: s.notOnSale(&c.Lines[0], notSoldYet)}
-	}
-	if r := s.missSeats(c.Lines); r != nil {
+	p, r := s.begin(c, 1, at)
+	if r != nil {
 		return engine.Decision{Reply: r}
 	}
-	o := &Order{
-		ID: c.Order, Serial: keeper.NewSerial(s.epoch, s.counter+1), Fingerprint: c.Fingerprint,
-		Status: Pending, Email: c.Email, Name: c.Name, Customer: c.Customer, Client: c.Client, Lines: c.Lines,
-		Currency: s.details.Currency, CreatedAt: at, UpdatedAt: at, ExpiresAt: at + s.details.OrderWindow,
-	}
-	if takesSeats(c.Lines) {
-		o.Shopper = &Shopper{Holder: c.Holder, Principal: c.Principal}
-	}
-	p := &placing{order: o, at: at, presale: c.PresaleCode, scale: c.Scale, waiting: allLines(o)}
 	if r := s.ordering(p, at); r != nil {
 		return engine.Decision{Reply: r}
 	}
-	if left := s.room(); left != NoCapacity && o.Tickets() > left {
-		return refuse(engine.TicketSoldOut, keeper.OutOfStock{
-			TicketTypeID: s.typeID(&c.Lines[0]), Requested: o.Tickets(), Available: left,
-		})
+	if r := s.refuseRoom(c.Lines, p.order.Tickets()); r != nil {
+		return engine.Decision{Reply: r}
 	}
 	return s.startPlacing(p)
+}
+
+// begin is an order that may be placed, as the nth of those that are begun together, or
+// why it may not.
+func (s *State) begin(c Place, nth uint32, at int64) (*placing, *engine.Refusal) {
+	if s.details == nil {
+		return nil, engine.Refuse(engine.TicketTypeNotFound, nil)
+	}
+	for i := range c.Lines {
+		if _, ok := s.offer(c.Lines[i].Type); !ok {
+			return nil, engine.Refuse(engine.TicketTypeNotFound, keeper.OfType{TicketTypeID: s.typeID(&c.Lines[i])})
+		}
+	}
+	if !selling(s.status) {
+		return nil, s.blocked(&c.Lines[0])
+	}
+	if r := s.missSeats(c.Lines); r != nil {
+		return nil, r
+	}
+	if r := s.missDates(c.Lines); r != nil {
+		return nil, r
+	}
+	o := &order.Order{
+		ID: c.Order, Serial: keeper.NewSerial(s.epoch, s.counter+nth), Fingerprint: c.Fingerprint,
+		Status: order.StatusPending, Email: c.Email, Name: c.Name, Customer: c.Customer, Client: c.Client, Lines: c.Lines,
+		Currency: s.details.Currency, CreatedAt: at, UpdatedAt: at, ExpiresAt: at + s.details.OrderWindow,
+	}
+	o.Promo, o.Issue = c.Promo, c.Issue
+	if c.Waive && ProductType(s.details.Category) == ProductDigital {
+		o.WaivedAt = at
+	}
+	if takesSeats(c.Lines) {
+		o.Shopper = &order.Shopper{Holder: c.Holder, Principal: c.Principal}
+	}
+	return &placing{order: o, at: at, presale: c.PresaleCode, scale: c.Scale, waiting: allPlaces(o)}, nil
+}
+
+// refuseRoom refuses more tickets than the event's capacity admits.
+func (s *State) refuseRoom(lines []order.Line, tickets int64) *engine.Refusal {
+	left := s.roomForAll()
+	if left == NoCapacity || tickets <= left {
+		return nil
+	}
+	return engine.Refuse(engine.TicketSoldOut, keeper.OutOfStock{TicketTypeID: s.typeID(&lines[0]), Requested: tickets, Available: left})
 }
 
 // decideKnown answers a Place that has been seen before, with what it was
@@ -76,7 +97,7 @@ func (s *State) decideKnownAs(id engine.OrderID, body uint64) (engine.Decision, 
 		if d, differs := other(p.order.Fingerprint); differs {
 			return d, true
 		}
-		return engine.Decision{Hold: &p.order.ID}, true
+		return engine.Decision{Hold: p.caller()}, true
 	}
 	if o := s.find(id); o != nil {
 		if d, differs := other(o.Fingerprint); differs {
@@ -102,19 +123,20 @@ func (s *State) room() int64 {
 	return max(0, s.details.Capacity-s.live)
 }
 
-// full says that the event's capacity is used up by orders that have been made.
+// full says that the event's capacity is used up by orders that have been made, and by what
+// is set aside for those who wait.
 func (s *State) full() bool {
-	return s.details != nil && s.details.Capacity != NoCapacity && s.live-s.begun >= s.details.Capacity
+	return s.details != nil && s.details.Capacity != NoCapacity && s.live-s.begun+s.line.Reserved(s.offers) >= s.details.Capacity
 }
 
-func (s *State) typeID(l *OrderLine) string {
-	return engine.NumberedID(s.ref.Event, l.Type).String()
+func (s *State) typeID(l *order.Line) string {
+	return engine.NumberedID(s.ref.Home, l.Type).String()
 }
 
 // blocked refuses a line because of the event's status.
-func (s *State) blocked(l *OrderLine) *engine.Refusal { return s.notOnSale(l, "event_"+s.status) }
+func (s *State) blocked(l *order.Line) *engine.Refusal { return s.notOnSale(l, "event_"+s.status) }
 
-func (s *State) notOnSale(l *OrderLine, reason string) *engine.Refusal {
+func (s *State) notOnSale(l *order.Line, reason string) *engine.Refusal {
 	o := s.offers[l.Type]
 	iso := func(ms int64) string { return time.UnixMilli(ms).UTC().Format(time.RFC3339Nano) }
 	return engine.Refuse(engine.NotOnSale, keeper.NotOnSale{
@@ -126,28 +148,19 @@ func (s *State) notOnSale(l *OrderLine, reason string) *engine.Refusal {
 // which nobody has heard, and without a floor, for what ended may not be durable
 // yet. Late money waits: its order may come back with the reservation it had.
 func (s *State) startPlacing(p *placing) engine.Decision {
-	d := engine.Decision{Hold: &p.order.ID, Facts: []engine.Fact{&Placing{placing: p}}}
+	d := engine.Decision{Hold: p.caller(), Facts: []engine.Fact{&Placing{placing: p}}}
 	claim := keeper.Claim{Order: p.order.ID, Serial: p.order.Serial}
 	var floor keeper.Serial
 	if p.late != nil {
 		floor = s.floor()
 	}
-	sole := len(p.order.Lines) == 1 && !p.order.seated() && p.late == nil
+	sole := p.waiting.len() == 1 && p.late == nil && p.order.Issue == nil
 	var asks []engine.Send
-	for i := range p.order.Lines {
-		l := &p.order.Lines[i]
-		asks = append(asks, engine.Send{To: s.keeperOf(p.order, i), Cmd: keeper.Reserve{
-			Claim: claim, Floor: floor, Sole: sole,
-			Line: keeper.Line{
-				Quantity: l.Quantity, Customer: p.order.Customer, PresaleCode: p.presale, Late: p.late != nil, Seated: len(l.Seats) > 0,
-			},
+	p.waiting.each(func(place int) {
+		asks = append(asks, engine.Send{To: s.keeperOf(p.order, place), Cmd: keeper.Reserve{
+			Claim: claim, Floor: floor, Sole: sole, Line: p.askedOf(place),
 		}})
-	}
-	if p.order.seated() {
-		l := p.order.seats()
-		l.Late = p.late != nil
-		asks = append(asks, engine.Send{To: engine.SeatmapRef(s.ref.Event), Cmd: keeper.Reserve{Claim: claim, Floor: floor, Line: l}})
-	}
+	})
 	if p.late == nil {
 		d.Asks = asks
 	} else {
@@ -158,16 +171,19 @@ func (s *State) startPlacing(p *placing) engine.Decision {
 
 // decideGranted takes a keeper's yes. The last one makes the order.
 func (s *State) decideGranted(c keeper.Granted, at int64) engine.Decision {
+	if m := s.moving[c.Order]; m != nil && m.serial == c.Serial {
+		return s.decideMoveGranted(m, c, at)
+	}
 	p := s.placing[c.Order]
 	if p == nil || p.order.Serial != c.Serial {
 		return engine.Decision{} // the keeper will ask, and be told
 	}
-	line := lineOf(p.order, c.Keeper)
-	if line < 0 || p.waiting&(1<<line) == 0 {
+	place := placeOf(p.order, c.Keeper)
+	if place < 0 || !p.waiting.has(place) {
 		return engine.Decision{}
 	}
-	if p.waiting != 1<<line {
-		return engine.Decision{Facts: []engine.Fact{&LineGranted{ID: c.Order, Line: line, Price: c.Price, Name: c.Name}}}
+	if p.waiting != only(place) || p.group != nil && p.group.waiting > 1 {
+		return engine.Decision{Facts: []engine.Fact{lineGranted(c, place)}}
 	}
 	switch {
 	case p.late != nil && s.find(c.Order) == nil: // its time came meanwhile
@@ -180,35 +196,99 @@ func (s *State) decideGranted(c keeper.Granted, at int64) engine.Decision {
 	if !selling(s.status) {
 		return s.drop(p, s.blocked(&p.order.Lines[0]), -1)
 	}
+	if p.group != nil {
+		return s.createAll(p, lineGranted(c, place), at)
+	}
 	if r := s.guessing(p, at); r != nil { // others of his were wrong meanwhile
 		return s.drop(p, r, -1)
 	}
-	return s.create(p, line, c, at)
+	return s.create(p, place, c, at)
 }
 
 // create makes the order that p has become with its last grant. A free one is
 // completed at once.
-func (s *State) create(p *placing, line int, c keeper.Granted, at int64) engine.Decision {
+func (s *State) create(p *placing, place int, c keeper.Granted, at int64) engine.Decision {
 	o := *p.order
-	if line < len(o.Lines) {
-		o.Lines = slices.Clone(o.Lines)
-		o.Lines[line].UnitPrice, o.Lines[line].Name = c.Price, c.Name
+	takeGrant(&o, lineGranted(c, place))
+	if fee := o.IssueFee(); fee > 0 && !o.TakesFee() {
+		return s.askFee(&o, lineGranted(c, place), fee)
 	}
-	o.total(s.details.AbsorbFees)
-	d := engine.Decision{Facts: []engine.Fact{&OrderCreated{Order: &o}}}
-	reply := &o
-	if o.Total == 0 {
-		f := &OrderCompleted{ID: o.ID, Serial: o.Serial, First: s.minted.next(), At: at}
-		d.Facts = append(d.Facts, f)
-		reply = f.Fold(&o)
-		s.tellKeepers(&d, &o, allLines(&o), true)
+	if o.Promo != nil {
+		if r := refuseCode(&o); r != nil {
+			return s.drop(p, r, -1)
+		}
 	}
+	if p.offer {
+		return s.makeOffer(&o)
+	}
+	var d engine.Decision
+	reply := s.addMade(&d, &o, s.minted.next(), at)
 	d.Answers = []engine.Answer{{Key: o.ID, Reply: &OrderReply{Order: reply, Status: reply.Status}}}
 	return d
 }
 
+// addMade adds the facts of an order of which all is granted, with its tickets from a serial
+// on if nobody has to pay for it, and returns it as they leave it.
+func (s *State) addMade(d *engine.Decision, o *order.Order, first uint32, at int64) *order.Order {
+	o.SumUp(s.details.AbsorbFees)
+	o.Digital = ProductType(s.details.Category) == ProductDigital
+	d.Facts = append(d.Facts, &order.Created{Order: o})
+	if !o.CompletesAtOnce() {
+		return o
+	}
+	f := &order.Completed{ID: o.ID, Serial: o.Serial, First: first, At: at}
+	d.Facts = append(d.Facts, f)
+	s.tellKeepers(d, o, allPlaces(o), true)
+	return f.Fold(o)
+}
+
+// lineGranted is the fact of what a keeper grants for one of an order's places.
+func lineGranted(c keeper.Granted, place int) *LineGranted {
+	return &LineGranted{ID: c.Order, Line: place, Price: c.Price, Name: c.Name, Discount: c.Discount, Visits: c.Visits, Terms: c.Terms}
+}
+
+// takeGrant writes what a keeper has granted into an order that is being placed.
+func takeGrant(o *order.Order, g *LineGranted) {
+	switch g.Line - len(o.Lines) {
+	case seatsPlace, walletPlace:
+	case promoPlace:
+		if g.Discount != nil {
+			o.Promo = &order.Promo{Ref: o.Promo.Ref, Code: g.Discount.Code, Terms: g.Discount}
+		}
+	case calendarPlace:
+		o.Lines = slices.Clone(o.Lines)
+		for i := range g.Visits[:min(len(g.Visits), len(o.Lines))] {
+			o.Lines[i].Visit = &g.Visits[i]
+		}
+	default:
+		if o.Lines = slices.Clone(o.Lines); o.Issue != nil && o.Issue.Comp {
+			g = &LineGranted{Line: g.Line, Name: g.Name, Terms: g.Terms} // it costs nothing
+		}
+		for i := range o.Lines {
+			if o.Lines[i].Type == o.Lines[g.Line].Type {
+				o.Lines[i].UnitPrice, o.Lines[i].Name, o.Lines[i].Terms = g.Price, g.Name, g.Terms
+			}
+		}
+	}
+}
+
+// refuseCode applies the order's promo code, or says why it does not hold for what the
+// order is for.
+func refuseCode(o *order.Order) *engine.Refusal {
+	switch applies, enough := o.ApplyDiscount(); {
+	case !applies:
+		return engine.Refuse(engine.PromoCodeInvalid, keeper.BadCode{Reason: keeper.CodeNotApplicable})
+	case !enough:
+		return engine.Refuse(engine.PromoCodeInvalid, keeper.BadCode{Reason: keeper.CodeBelowMinimum})
+	}
+	return nil
+}
+
 // decideRefused takes a keeper's no: the other keepers give back.
 func (s *State) decideRefused(c keeper.Refused, at int64) engine.Decision {
+	if m := s.moving[c.Order]; m != nil && m.serial == c.Serial {
+		return s.dropMove(m, s.refuseMoved(m, c.Refusal), false)
+	}
 	p := s.placing[c.Order]
 	if p == nil || p.order.Serial != c.Serial {
 		return engine.Decision{}
@@ -216,8 +296,8 @@ func (s *State) decideRefused(c keeper.Refused, at int64) engine.Decision {
 	if p.late != nil && s.find(c.Order) != nil {
 		return s.refundLate(p, at)
 	}
-	d := s.drop(p, c.Refusal, lineOf(p.order, c.Keeper))
-	if c.Refusal.Code == engine.PresaleCodeRequired && p.presale != "" && p.order.counts() {
+	d := s.drop(p, s.refuseAll(p, c.Refusal), placeOf(p.order, c.Keeper))
+	if c.Refusal.Code == engine.PresaleCodeRequired && p.presale != "" && isCounted(p.order) {
 		if r := s.guessing(p, at); r != nil {
 			d.Answers[0].Reply = r // what he tried beyond the limit is not judged
 		} else {
@@ -228,28 +308,35 @@ func (s *State) decideRefused(c keeper.Refused, at int64) engine.Decision {
 }
 
 // drop forgets an order that waited for its keepers, and answers its callers.
-// All keepers but the one of the refusing line are told to release.
+// All keepers but the one at the refusing place are told to release. Those that it was to
+// be made with are forgotten as well.
 func (s *State) drop(p *placing, why *engine.Refusal, refusing int) engine.Decision {
-	d := engine.Decision{
-		Facts:   []engine.Fact{&Dropped{ID: p.order.ID}},
-		Answers: []engine.Answer{{Key: p.order.ID, Reply: why}},
+	d := engine.Decision{Answers: []engine.Answer{{Key: *p.caller(), Reply: why}}}
+	for _, q := range s.together(p) {
+		d.Facts = append(d.Facts, &Dropped{ID: q.order.ID})
+		release := allPlaces(q.order)
+		if q == p && refusing >= 0 {
+			release = release.without(refusing)
+		}
+		s.tellKeepers(&d, q.order, release, false)
 	}
-	lines := allLines(p.order)
-	if refusing >= 0 {
-		lines &^= 1 << refusing
+	if p.offer { // whoever waits under its id waits for his place in line
+		d.Answers = nil
 	}
-	s.tellKeepers(&d, p.order, lines, false)
 	return d
 }
 
 // decideClosed notes that a keeper has carried an order's end out.
 func (s *State) decideClosed(c keeper.Closed, at int64) engine.Decision {
+	if _, ok := s.moved[c.Serial]; ok {
+		return engine.Decision{Facts: []engine.Fact{&order.RescheduleSettled{ID: c.Order, Serial: c.Serial, At: at}}}
+	}
 	o := s.open.get(c.Order)
 	if o == nil || o.Serial != c.Serial {
 		return engine.Decision{}
 	}
-	line := lineOf(o, c.Keeper)
-	if line < 0 || s.settling[c.Order]&(1<<line) == 0 {
+	line := placeOf(o, c.Keeper)
+	if line < 0 || !s.settling[c.Order].has(line) {
 		return engine.Decision{}
 	}
 	return engine.Decision{Facts: []engine.Fact{&LineSettled{ID: c.Order, Line: line, At: at}}}
@@ -266,16 +353,25 @@ func (s *State) decideInquire(c keeper.Inquire) engine.Decision {
 		if p := s.placing[claim.Order]; p != nil && p.order.Serial == claim.Serial {
 			continue // not durable yet; it will ask again
 		}
+		if m := s.moving[claim.Order]; m != nil && m.serial == claim.Serial {
+			continue
+		}
+		if _, ok := s.moved[claim.Serial]; ok {
+			if o := s.find(claim.Order); o != nil {
+				s.sendMoved(&d, o)
+			}
+			continue
+		}
 		serial, status, ok := s.open.head(claim.Order)
 		switch {
 		case !ok || serial != claim.Serial:
 			d.Sends = append(d.Sends, engine.Send{To: c.Keeper, Cmd: keeper.Release{Claim: claim, Floor: s.floor()}})
-		case unpaid(status):
+		case order.Unpaid(status):
 			confirmed = append(confirmed, claim)
 		default:
 			o := s.open.get(claim.Order)
-			if line := lineOf(o, c.Keeper); line >= 0 {
-				s.tellKeepers(&d, o, 1<<line, status == Completed)
+			if line := placeOf(o, c.Keeper); line >= 0 {
+				s.tellKeepers(&d, o, only(line), o.Sold())
 			}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"boxoffice/engine"
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/order"
 )
 
 // rush is an event on sale with one ticket type, driven by hand.
@@ -45,7 +46,7 @@ func (r *rush) buy(n int, price int64, from uint64) {
 	who := uint64(n+1) * 0x9e3779b97f4a7c15 // a hash, as the edge sends it
 	p := Place{
 		Order: engine.NumberedID(1, int64(n+1)), Alias: engine.NumberedID(1, int64(-n-2)), Fingerprint: 1, Email: "buyer@example.com",
-		Customer: who, Client: who & from, Lines: []OrderLine{{Type: 1, Quantity: 1}},
+		Customer: who, Client: who & from, Lines: []order.Line{{Type: 1, Quantity: 1}},
 	}
 	d := r.tell(p)
 	reserve, ok := d.Asks[0].Cmd.(keeper.Reserve)
@@ -66,7 +67,7 @@ func TestLateMoneyWaits(t *testing.T) {
 	t.Parallel()
 	r := newRush(t)
 	id := engine.NumberedID(1, 1)
-	d := r.tell(Place{Order: id, Email: "buyer@example.com", Customer: 1, Lines: []OrderLine{{Type: 1, Quantity: 1}}})
+	d := r.tell(Place{Order: id, Email: "buyer@example.com", Customer: 1, Lines: []order.Line{{Type: 1, Quantity: 1}}})
 	require.Empty(t, d.Sends)
 	reserve, ok := d.Asks[0].Cmd.(keeper.Reserve)
 	require.True(t, ok)
@@ -78,7 +79,7 @@ func TestLateMoneyWaits(t *testing.T) {
 	for r.now = r.now.Add(time.Hour); r.state.find(id).Unpaid(); {
 		r.tell(engine.Wake{})
 	}
-	d = r.tell(ReportPayment{Order: id, Reference: paid.Reference, Status: AttemptSucceeded, Received: paid.Amount, Currency: "USD"})
+	d = r.tell(ReportPayment{Order: id, Reference: paid.Reference, Status: order.AttemptSucceeded, Received: paid.Amount, Currency: "USD"})
 	require.Empty(t, d.Asks)
 	reserve, ok = d.Sends[0].Cmd.(keeper.Reserve)
 	require.True(t, ok)
@@ -92,13 +93,13 @@ func TestLateMoneyWaits(t *testing.T) {
 func TestOvertakenWhileLoading(t *testing.T) {
 	t.Parallel()
 	r := newRush(t)
-	sold := &Order{
-		ID: engine.NumberedID(1, 1), Serial: keeper.NewSerial(3, 1), Status: Pending, Customer: 1,
-		ExpiresAt: r.now.Add(time.Hour).UnixMilli(), Lines: []OrderLine{{Type: 1, Quantity: 1, UnitPrice: 2_000}}, Total: 2_000,
+	sold := &order.Order{
+		ID: engine.NumberedID(1, 1), Serial: keeper.NewSerial(3, 1), Status: order.StatusPending, Customer: 1,
+		ExpiresAt: r.now.Add(time.Hour).UnixMilli(), Lines: []order.Line{{Type: 1, Quantity: 1, UnitPrice: 2_000}}, Total: 2_000,
 	}
-	r.state.Apply(&OrderCreated{Order: sold})
+	r.state.Apply(&order.Created{Order: sold})
 	r.tell(engine.Wake{Epoch: 2})
-	d := r.tell(Place{Order: engine.NumberedID(1, 2), Email: "buyer@example.com", Customer: 2, Lines: []OrderLine{{Type: 1, Quantity: 1}}})
+	d := r.tell(Place{Order: engine.NumberedID(1, 2), Email: "buyer@example.com", Customer: 2, Lines: []order.Line{{Type: 1, Quantity: 1}}})
 	reserve, ok := d.Asks[0].Cmd.(keeper.Reserve)
 	require.True(t, ok)
 	require.Less(t, reserve.Serial, r.state.floor())

@@ -8,7 +8,9 @@ import (
 
 	"boxoffice/engine"
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/order"
 	"boxoffice/engine/paged"
+	"boxoffice/engine/waitlist"
 )
 
 // Frozen is the snapshot of an event. Tickets and closed orders are columns.
@@ -19,8 +21,8 @@ type Frozen struct {
 	Updated int64          `cbor:"4,keyasint"`
 	Rev     uint64         `cbor:"5,keyasint"`
 	Offers  []keeper.Offer `cbor:"6,keyasint"`
-	Open    []*Order       `cbor:"7,keyasint,omitempty"` // read from before orders were packed
-	Late    []*Order       `cbor:"8,keyasint,omitempty"` // also
+	Open    []*order.Order `cbor:"7,keyasint,omitempty"` // read from before orders were packed
+	Late    []*order.Order `cbor:"8,keyasint,omitempty"` // also
 
 	LateIDs paged.IDs           `cbor:"10,keyasint"` // when late orders are forgotten, by time
 	LateAt  paged.Column[int64] `cbor:"11,keyasint"`
@@ -38,11 +40,15 @@ type Frozen struct {
 	GroupOrder   paged.Paged[engine.OrderID] `cbor:"32,keyasint"`
 	GroupNameEnd paged.Paged[uint32]         `cbor:"33,keyasint"`
 	Names        paged.Paged[byte]           `cbor:"34,keyasint"`
+	GroupOpens   paged.Paged[int64]          `cbor:"42,keyasint,omitempty"` // of events that take bookings
+	GroupCloses  paged.Paged[int64]          `cbor:"43,keyasint,omitempty"`
 	TicketStatus paged.Paged[byte]           `cbor:"35,keyasint"`
 	TicketAt     paged.Paged[int64]          `cbor:"36,keyasint"`
 	TicketGate   paged.Paged[uint16]         `cbor:"37,keyasint"`
 	TicketDevice paged.Paged[uint64]         `cbor:"38,keyasint"`
 	TicketKey    paged.Paged[uint64]         `cbor:"39,keyasint"`
+	TicketEnded  paged.Paged[int64]          `cbor:"44,keyasint,omitempty"` // of events that refunded tickets
+	Rescheduled  []rescheduled               `cbor:"45,keyasint,omitempty"`
 
 	Gates   []GateCount   `cbor:"40,keyasint"`
 	Minutes []MinuteCount `cbor:"41,keyasint"`
@@ -53,6 +59,11 @@ type Frozen struct {
 
 	Scans    *paged.FrozenAnswers `cbor:"60,keyasint,omitempty"` // answers to scans with an idempotency key
 	Verdicts paged.Paged[uint64]  `cbor:"61,keyasint,omitempty"`
+
+	Hands []*hand `cbor:"70,keyasint,omitempty"`
+
+	Earned *earnings        `cbor:"80,keyasint,omitempty"`
+	Line   *waitlist.Frozen `cbor:"90,keyasint,omitempty"`
 }
 
 // Freeze returns a copy that shares what grows with the sale.
@@ -64,9 +75,12 @@ func (s *State) Freeze() any {
 		PastIDs: p.ids.Freeze(), PastStatus: p.status.Freeze(), PastPrints: p.prints.Freeze(), PastAt: p.at.Freeze(),
 		GroupFirst: t.first.Freeze(), GroupKind: t.kind.Freeze(), GroupOrder: t.order.Freeze(),
 		GroupNameEnd: t.nameEnd.Freeze(), Names: t.names.Freeze(),
+		GroupOpens: t.opens.Freeze(), GroupCloses: t.closes.Freeze(),
 		TicketStatus: t.status.Freeze(), TicketAt: t.at.Freeze(), TicketGate: t.gate.Freeze(),
-		TicketDevice: t.device.Freeze(), TicketKey: t.key.Freeze(),
-		Gates: slices.Clone(s.gates.counts), Minutes: slices.Clone(s.gates.minutes),
+		TicketDevice: t.device.Freeze(), TicketKey: t.key.Freeze(), TicketEnded: t.endedAt.Freeze(),
+		Rescheduled: t.rescheduled.freeze(),
+		Gates:       slices.Clone(s.gates.counts), Minutes: slices.Clone(s.gates.minutes),
+		Hands: slices.Clone(s.hands.list), Earned: s.earned.freeze(), Line: s.line.Freeze(),
 	}
 	f.Scans, f.Verdicts = s.scans.Freeze()
 	made := s.made.deeds.Freeze()
@@ -100,10 +114,27 @@ func Thaw(ref engine.Ref, frozen any) (engine.State, error) {
 	s.minted = tickets{
 		first: paged.RowsOf(f.GroupFirst), kind: paged.RowsOf(f.GroupKind), order: paged.RowsOf(f.GroupOrder),
 		nameEnd: paged.RowsOf(f.GroupNameEnd), names: paged.RowsOf(f.Names),
+		opens: paged.RowsOf(f.GroupOpens), closes: paged.RowsOf(f.GroupCloses),
 		status: paged.RowsOf(f.TicketStatus), at: paged.RowsOf(f.TicketAt), gate: paged.RowsOf(f.TicketGate),
-		device: paged.RowsOf(f.TicketDevice), key: paged.RowsOf(f.TicketKey),
+		device: paged.RowsOf(f.TicketDevice), key: paged.RowsOf(f.TicketKey), endedAt: paged.RowsOf(f.TicketEnded),
 	}
-	s.live = int64(s.minted.len())
+	for _, r := range f.Rescheduled {
+		s.minted.rescheduled.put(r)
+	}
+	for _, h := range f.Hands {
+		s.hands.put(h)
+	}
+	for i := range s.minted.len() {
+		if isEnded(s.minted.status.At(i)) {
+			s.minted.ended++
+		}
+	}
+	s.live = int64(s.minted.len() - s.minted.ended)
+	if f.Earned != nil {
+		s.earned = *f.Earned
+		s.earned.Young = slices.Clone(f.Earned.Young)
+	}
+	s.line = waitlist.Thaw(f.Line)
 	s.thawMade(f)
 	if err := s.thawOrders(f); err != nil {
 		return nil, fmt.Errorf("event: snapshot of %s: %w", ref.Name(), err)
@@ -126,6 +157,7 @@ func (f *Frozen) even() bool {
 	return same(len(f.LateIDs), len(f.LateAt)) &&
 		same(f.PastIDs.Len(), f.PastStatus.Len(), f.PastPrints.Len(), f.PastAt.Len()) &&
 		same(f.GroupFirst.Len(), f.GroupKind.Len(), f.GroupOrder.Len(), f.GroupNameEnd.Len()) &&
+		same(f.GroupOpens.Len(), f.GroupCloses.Len()) && (f.GroupOpens.Len() == 0 || same(f.GroupOpens.Len(), f.GroupFirst.Len())) &&
 		same(len(f.MadeAt.Numbers()), len(f.MadeBy.Numbers()), len(f.MadeFrom.Numbers())) &&
 		same(f.TicketStatus.Len(), f.TicketAt.Len(), f.TicketGate.Len(), f.TicketDevice.Len(), f.TicketKey.Len())
 }
@@ -157,7 +189,7 @@ func (s *State) thawOrders(f *Frozen) error {
 	if err := s.open.thaw(f.OpenPacked, s.thawed); err != nil {
 		return err
 	}
-	if err := s.late.thaw(f.LatePacked, func(*Order) {}); err != nil {
+	if err := s.late.thaw(f.LatePacked, s.thawReturns); err != nil {
 		return err
 	}
 	for i, id := range f.LateIDs {
@@ -167,10 +199,20 @@ func (s *State) thawOrders(f *Frozen) error {
 	return nil
 }
 
+// thawReturns has what an order's granted refunds and moved tickets took told again to the
+// keepers that have not acknowledged it.
+func (s *State) thawReturns(o *order.Order) {
+	for i := range o.Refunds {
+		s.startReturning(o, i, o.UpdatedAt)
+	}
+	s.startMoved(o, o.UpdatedAt)
+}
+
 // thawed has an open order's time watched, or its end told again.
-func (s *State) thawed(o *Order) {
+func (s *State) thawed(o *order.Order) {
+	s.thawReturns(o)
 	if !o.Unpaid() {
-		s.settling[o.ID] = allLines(o)
+		s.settling[o.ID] = allPlaces(o)
 		s.sendDue.items.Push(dueOrder{o.EndedAt + resendMillis, o.ID}) // sorted when all are there
 		return
 	}

@@ -8,6 +8,7 @@ import (
 
 	"boxoffice/engine"
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/order"
 	"boxoffice/engine/paged"
 )
 
@@ -21,7 +22,7 @@ type orderTable struct {
 func newOrderTable() orderTable { return orderTable{index: make(map[engine.OrderID]int32)} }
 
 // get returns a copy of an order, or nil.
-func (t *orderTable) get(id engine.OrderID) *Order {
+func (t *orderTable) get(id engine.OrderID) *order.Order {
 	i, ok := t.index[id]
 	if !ok {
 		return nil
@@ -36,21 +37,21 @@ func (t *orderTable) head(id engine.OrderID) (serial keeper.Serial, status strin
 	if !ok {
 		return 0, "", false
 	}
-	o := packedHead(t.rows.At(int(i)))
+	o := order.UnpackHead(t.rows.At(int(i)))
 	return o.Serial, o.Status, true
 }
 
 // unpacked is the order that put packed.
-func unpacked(s string) *Order {
-	o, err := unpack(s)
+func unpacked(s string) *order.Order {
+	o, err := order.Unpack(s)
 	if err != nil {
 		panic(err) // our own bytes; those of a snapshot were read as it was thawed
 	}
 	return o
 }
 
-func (t *orderTable) put(o *Order) {
-	t.buf = o.pack(t.buf[:0])
+func (t *orderTable) put(o *order.Order) {
+	t.buf = o.Pack(t.buf[:0])
 	t.adopt(o.ID)
 }
 
@@ -65,10 +66,10 @@ func (t *orderTable) adopt(id engine.OrderID) {
 }
 
 // thaw takes the packed orders of a snapshot in, and calls f for each.
-func (t *orderTable) thaw(pages []paged.TextPage, f func(*Order)) error {
+func (t *orderTable) thaw(pages []paged.TextPage, f func(*order.Order)) error {
 	for _, page := range pages {
 		for row := range page.All() {
-			o, err := unpack(row)
+			o, err := order.Unpack(row)
 			if err != nil {
 				return err
 			}
@@ -82,14 +83,14 @@ func (t *orderTable) thaw(pages []paged.TextPage, f func(*Order)) error {
 
 func (t *orderTable) drop(id engine.OrderID) {
 	if i, ok := t.index[id]; ok {
-		t.index[packedHead(t.rows.Remove(int(i))).ID] = i
+		t.index[order.UnpackHead(t.rows.Remove(int(i))).ID] = i
 		delete(t.index, id)
 	}
 }
 
 // all yields a copy of each order.
-func (t *orderTable) all() iter.Seq[*Order] {
-	return func(yield func(*Order) bool) {
+func (t *orderTable) all() iter.Seq[*order.Order] {
+	return func(yield func(*order.Order) bool) {
 		for row := range t.rows.All() {
 			if !yield(unpacked(row)) {
 				return
@@ -115,9 +116,9 @@ type past struct {
 func newPast() past { return past{index: make(map[engine.OrderID]int)} }
 
 // statuses numbers the order statuses in past. Its order is stored: append only.
-var statuses = []string{Pending, Processing, Completed, Failed, Cancelled, Expired, Refunded, PartiallyRefunded}
+var statuses = []string{order.StatusPending, order.StatusProcessing, order.StatusCompleted, order.StatusFailed, order.StatusCancelled, order.StatusExpired, order.StatusRefunded, order.StatusPartiallyRefunded}
 
-func (p *past) add(o *Order, at int64) {
+func (p *past) add(o *order.Order, at int64) {
 	p.put(o.ID, byte(slices.Index(statuses, o.Status)), o.Fingerprint, at)
 	for range 2 { // two out for one in: the past never grows for long
 		if p.ids.Len() == 0 || p.at.At(0) > at-pastMillis {
@@ -249,6 +250,16 @@ func (h *expiryHeap) Push(x any) { h.rows.Append(x.(dueOrder)) } //nolint:errche
 func (h *expiryHeap) Pop() any { return h.rows.Remove(h.rows.Len() - 1) }
 
 func (h *expiryHeap) add(at int64, id engine.OrderID) { heap.Push(h, dueOrder{at, id}) }
+
+// forget takes an order out, wherever it is.
+func (h *expiryHeap) forget(id engine.OrderID) {
+	for i := range h.rows.Len() {
+		if h.rows.At(i).id == id {
+			heap.Remove(h, i)
+			return
+		}
+	}
+}
 
 func (h *expiryHeap) take() engine.OrderID {
 	return heap.Pop(h).(dueOrder).id //nolint:errcheck,forcetypeassert // only add puts in

@@ -8,18 +8,19 @@ import (
 	"pgregory.net/rapid"
 
 	"boxoffice/engine"
+	"boxoffice/engine/order"
 )
 
 // TestFee compares the fee with 5 % in exact arithmetic, rounded half up.
 func TestFee(t *testing.T) {
 	t.Parallel()
 	for price, fee := range map[int64]int64{0: 0, 1: 0, 9: 0, 10: 1, 29: 1, 30: 2, 100: 5, 109: 5, 110: 6, 2_000: 100} {
-		require.Equal(t, fee, Fee(price), "price %d", price)
+		require.Equal(t, fee, order.Fee(price), "price %d", price)
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		price := rapid.Int64Range(0, 1_000_000_000_000).Draw(t, "price")
-		exact := new(big.Rat).SetFrac64(price*FeeBasisPoints, 10_000)
-		off := new(big.Rat).Sub(new(big.Rat).SetInt64(Fee(price)), exact)
+		exact := new(big.Rat).SetFrac64(price*order.FeeBasisPoints, 10_000)
+		off := new(big.Rat).Sub(new(big.Rat).SetInt64(order.Fee(price)), exact)
 		require.True(t, off.Cmp(big.NewRat(-1, 2)) > 0 && off.Cmp(big.NewRat(1, 2)) <= 0, "%d: off by %s", price, off)
 	})
 }
@@ -29,20 +30,20 @@ func TestFee(t *testing.T) {
 func TestTotal(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		var o Order
+		var o order.Order
 		var subtotal, fees, tickets int64
 		for range rapid.IntRange(1, 20).Draw(t, "lines") {
-			l := OrderLine{
+			l := order.Line{
 				Quantity: rapid.Int64Range(1, 100).Draw(t, "quantity"), UnitPrice: rapid.Int64Range(0, 10_000_000).Draw(t, "price"),
 			}
 			o.Lines = append(o.Lines, l)
 			for range l.Quantity {
-				subtotal, fees, tickets = subtotal+l.UnitPrice, fees+Fee(l.UnitPrice), tickets+1
+				subtotal, fees, tickets = subtotal+l.UnitPrice, fees+order.Fee(l.UnitPrice), tickets+1
 			}
 		}
-		o.total(false)
+		o.SumUp(false)
 		require.Equal(t, [4]int64{subtotal, fees, 0, subtotal + fees}, [4]int64{o.Subtotal, o.Fees, o.Absorbed, o.Total})
-		o.total(true)
+		o.SumUp(true)
 		require.Equal(t, [4]int64{subtotal, 0, fees, subtotal}, [4]int64{o.Subtotal, o.Fees, o.Absorbed, o.Total})
 		require.Equal(t, tickets, o.Tickets())
 	})
@@ -63,7 +64,7 @@ func TestPast(t *testing.T) {
 		var ats []int64
 		for n := range rapid.IntRange(1, 300).Draw(t, "orders") {
 			now += rapid.Int64Range(0, pastMillis/20).Draw(t, "pause")
-			o := &Order{
+			o := &order.Order{
 				ID:          engine.NumberedID(1, rapid.Int64Range(1, 100).Draw(t, "order")),
 				Status:      rapid.SampledFrom(statuses).Draw(t, "status"),
 				Fingerprint: uint64(n),
@@ -93,7 +94,7 @@ func TestPast(t *testing.T) {
 		require.LessOrEqual(t, len(p.index), p.ids.Len())
 		require.GreaterOrEqual(t, int64(p.ids.Len()), recent)
 		for i := range 400 { // much later, all of it goes
-			p.add(&Order{ID: engine.NumberedID(2, int64(i)), Status: Completed}, now+2*pastMillis)
+			p.add(&order.Order{ID: engine.NumberedID(2, int64(i)), Status: order.StatusCompleted}, now+2*pastMillis)
 		}
 		require.Equal(t, 400, p.ids.Len())
 		require.Len(t, p.index, 400)
@@ -149,11 +150,11 @@ func TestQueue(t *testing.T) {
 func TestOrderTable(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		table, want := newOrderTable(), make(map[engine.OrderID]*Order)
+		table, want := newOrderTable(), make(map[engine.OrderID]*order.Order)
 		for range rapid.IntRange(1, 100).Draw(t, "steps") {
 			id := engine.NumberedID(1, rapid.Int64Range(1, 10).Draw(t, "order"))
 			if rapid.Bool().Draw(t, "put") {
-				want[id] = &Order{ID: id, Total: rapid.Int64().Draw(t, "total")}
+				want[id] = &order.Order{ID: id, Total: rapid.Int64().Draw(t, "total")}
 				table.put(want[id])
 			} else {
 				delete(want, id)
@@ -176,9 +177,9 @@ func TestTickets(t *testing.T) {
 		var holders []string
 		var orders []engine.OrderID
 		for n := range rapid.IntRange(1, 30).Draw(t, "orders") {
-			o := &Order{ID: engine.NumberedID(1, int64(n)), Name: rapid.SampledFrom([]string{"", "Ann", "Bob Ööö"}).Draw(t, "name")}
+			o := &order.Order{ID: engine.NumberedID(1, int64(n)), Name: rapid.SampledFrom([]string{"", "Ann", "Bob Ööö"}).Draw(t, "name")}
 			for range rapid.IntRange(1, 3).Draw(t, "lines") {
-				l := OrderLine{Type: 1, Quantity: rapid.Int64Range(1, 5).Draw(t, "quantity")}
+				l := order.Line{Type: 1, Quantity: rapid.Int64Range(1, 5).Draw(t, "quantity")}
 				l.AttendeeName = rapid.SampledFrom([]string{"", "Eve"}).Draw(t, "attendee")
 				o.Lines = append(o.Lines, l)
 				name := l.AttendeeName

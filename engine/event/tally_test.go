@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"boxoffice/engine/order"
 )
 
 // TestTally compares a tally with a plain list of what was done: what it says of
@@ -128,13 +130,13 @@ func TestPlaced(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		price := rapid.SampledFrom([]int64{0, 2_000}).Draw(t, "price")
-		o := &Order{
-			Status: Pending, Lines: []OrderLine{{Type: 1, Quantity: 2, UnitPrice: price}}, Client: 7,
+		o := &order.Order{
+			Status: order.StatusPending, Lines: []order.Line{{Type: 1, Quantity: 2, UnitPrice: price}}, Client: 7,
 			CreatedAt: 1_000, UpdatedAt: 1_000, ExpiresAt: 901_000,
 		}
-		o.total(false)
+		o.SumUp(false)
 		if price == 0 {
-			o = Fold(o, &OrderCompleted{First: 5, At: 1_005})
+			o = order.Fold(o, &order.Completed{First: 5, At: 1_005})
 		}
 		first, at := *o, int64(2_000)
 		require.Equal(t, first, *o.Placed())
@@ -151,27 +153,27 @@ func TestPlaced(t *testing.T) {
 }
 
 // drawChange is the order after something that may become of it.
-func drawChange(t *rapid.T, o *Order, at int64) *Order {
+func drawChange(t *rapid.T, o *order.Order, at int64) *order.Order {
 	reference := "none"
 	if n := len(o.Attempts); n > 0 {
 		reference = o.Attempts[rapid.IntRange(0, n-1).Draw(t, "attempt")].Reference
 	}
 	switch what := rapid.IntRange(0, 6).Draw(t, "what"); {
 	case what == 0 && o.Unpaid():
-		return Fold(o, &PaymentBegun{Attempt: Attempt{Reference: string(rune('a' + len(o.Attempts))), At: at}, ExpiresAt: at + 1_800_000})
+		return order.Fold(o, &order.PaymentBegun{Attempt: order.Attempt{Reference: string(rune('a' + len(o.Attempts))), At: at}, ExpiresAt: at + 1_800_000})
 	case what == 1:
-		return Fold(o, &PaymentOpened{Reference: reference, URL: "https://pay", At: at})
+		return order.Fold(o, &order.PaymentOpened{Reference: reference, URL: "https://pay", At: at})
 	case what == 2:
-		status := rapid.SampledFrom([]string{AttemptProcessing, AttemptSucceeded, AttemptFailed, AttemptUnderpaid}).Draw(t, "status")
-		return Fold(o, &PaymentReported{Reference: reference, Status: status, Received: 100, At: at})
+		status := rapid.SampledFrom([]string{order.AttemptProcessing, order.AttemptSucceeded, order.AttemptFailed, order.AttemptUnderpaid}).Draw(t, "status")
+		return order.Fold(o, &order.PaymentReported{Reference: reference, Status: status, Received: 100, At: at})
 	case what == 3 && o.Unpaid():
-		return Fold(o, &OrderEnded{Status: rapid.SampledFrom([]string{Cancelled, Expired, Failed}).Draw(t, "end"), At: at})
-	case what == 4 && o.Total > 0 && o.Status != Completed:
-		return Fold(o, &OrderCompleted{Serial: 9, First: 77, At: at})
+		return order.Fold(o, &order.Ended{Status: rapid.SampledFrom([]string{order.StatusCancelled, order.StatusExpired, order.StatusFailed}).Draw(t, "end"), At: at})
+	case what == 4 && o.Total > 0 && o.Status != order.StatusCompleted:
+		return order.Fold(o, &order.Completed{Serial: 9, First: 77, At: at})
 	case what == 5:
-		return Fold(o, &RefundDue{Refund: Refund{Reference: reference, Amount: 100, Status: RefundProcessing, At: at}})
-	case what == 6 && len(o.Refunds) > 0 && slices.ContainsFunc(o.Refunds, func(r Refund) bool { return r.ProcessedAt == 0 }):
-		return Fold(o, &RefundReported{Status: RefundProcessed, At: at})
+		return order.Fold(o, &order.RefundDue{Refund: order.Refund{Reference: reference, Amount: 100, Status: order.RefundProcessing, At: at}})
+	case what == 6 && len(o.Refunds) > 0 && slices.ContainsFunc(o.Refunds, func(r order.Refund) bool { return r.ProcessedAt == 0 }):
+		return order.Fold(o, &order.RefundReported{Status: order.RefundProcessed, At: at})
 	}
 	return o
 }

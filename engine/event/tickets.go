@@ -1,9 +1,12 @@
 package event
 
 import (
+	"slices"
 	"sort"
 
 	"boxoffice/engine"
+	"boxoffice/engine/keeper"
+	"boxoffice/engine/order"
 	"boxoffice/engine/paged"
 )
 
@@ -25,12 +28,20 @@ type tickets struct {
 	order   paged.Rows[engine.OrderID]
 	nameEnd paged.Rows[uint32] // group: end of the holder's name in names
 	names   paged.Rows[byte]
+	opens   paged.Rows[int64] // group: from when it admits; no rows where nothing is booked
+	closes  paged.Rows[int64] // group: until when
 
 	status paged.Rows[byte] // ticket from here on
 	at     paged.Rows[int64]
 	gate   paged.Rows[uint16]
 	device paged.Rows[uint64]
 	key    paged.Rows[uint64]
+
+	endedAt paged.Rows[int64] // ticket: when it was refunded, else 0; as many rows as the last of them needs
+
+	rescheduled rescheduledTickets
+
+	ended int // tickets that were refunded or cancelled
 }
 
 func (t *tickets) len() int { return t.status.Len() }
@@ -39,6 +50,42 @@ func (t *tickets) len() int { return t.status.Len() }
 func (t *tickets) has(serial uint32) bool { return serial > 0 && int(serial) <= t.len() }
 
 func (t *tickets) groups() int { return t.first.Len() }
+
+// endedIn is how many tickets of a group were refunded or cancelled.
+func (t *tickets) endedIn(group int) (n int64) {
+	for i := range t.size(group) {
+		if isEnded(t.status.At(int(t.first.At(group)-1) + int(i))) {
+			n++
+		}
+	}
+	return n
+}
+
+func isEnded(status byte) bool { return status == ticketCancelled || status == ticketRefunded }
+
+// markRefunded ends a ticket, and notes when: a scan from before may come later.
+func (t *tickets) markRefunded(serial uint32, at int64) {
+	t.status.Set(int(serial)-1, ticketRefunded)
+	t.ended++
+	for t.endedAt.Len() < int(serial) {
+		t.endedAt.Append(0)
+	}
+	t.endedAt.Set(int(serial)-1, at)
+}
+
+// hadEnded says whether a ticket was ended at a time. One that ended at an unknown time
+// counts as if it always had.
+func (t *tickets) hadEnded(serial uint32, at int64) bool {
+	i := int(serial) - 1
+	return isEnded(t.status.At(i)) && (i >= t.endedAt.Len() || at >= t.endedAt.At(i))
+}
+
+// wasAdmitted says whether a ticket was let in, also if it was refunded since.
+func (t *tickets) wasAdmitted(serial uint32) bool {
+	i := int(serial) - 1
+	status := t.status.At(i)
+	return status == ticketCheckedIn || isEnded(status) && t.at.At(i) != 0
+}
 
 // next is the serial of the ticket that would be minted next.
 func (t *tickets) next() uint32 { return uint32(t.len()) + 1 }
@@ -52,7 +99,7 @@ func (t *tickets) size(group int) uint32 {
 }
 
 // mint adds the tickets of an order.
-func (t *tickets) mint(o *Order) {
+func (t *tickets) mint(o *order.Order) {
 	for i := range o.Lines {
 		name, _ := o.Holder(i)
 		t.first.Append(t.next())
@@ -62,6 +109,7 @@ func (t *tickets) mint(o *Order) {
 			t.names.Append(b)
 		}
 		t.nameEnd.Append(uint32(t.names.Len()))
+		t.book(o.Lines[i].Visit)
 		for range o.Lines[i].Quantity {
 			t.status.Append(ticketIssued)
 			t.at.Append(0)
@@ -70,6 +118,75 @@ func (t *tickets) mint(o *Order) {
 			t.key.Append(0)
 		}
 	}
+}
+
+// book notes when the tickets of the newest group admit. Orders of events that take no
+// bookings cost nothing.
+func (t *tickets) book(v *keeper.Visit) {
+	if v == nil && t.opens.Len() == 0 {
+		return
+	}
+	for t.opens.Len() < t.groups()-1 {
+		t.opens.Append(0)
+		t.closes.Append(0)
+	}
+	if v == nil {
+		v = new(keeper.Visit)
+	}
+	opens, closes := v.Admits()
+	t.opens.Append(opens)
+	t.closes.Append(closes)
+}
+
+// Window is from when until when a ticket admits, in unix milliseconds.
+type Window struct {
+	Opens  int64 `cbor:"1,keyasint"`
+	Closes int64 `cbor:"2,keyasint"`
+}
+
+// rescheduled is a ticket that was moved to another date than its group's.
+type rescheduled struct {
+	Ticket uint32 `cbor:"1,keyasint"`
+	Window Window `cbor:"2,keyasint"`
+}
+
+// rescheduledTickets are the tickets that were moved.
+type rescheduledTickets struct {
+	list  []rescheduled
+	index map[uint32]int // by serial
+}
+
+func (r *rescheduledTickets) put(n rescheduled) {
+	if i, ok := r.index[n.Ticket]; ok {
+		r.list[i] = n
+		return
+	}
+	if r.index == nil {
+		r.index = make(map[uint32]int)
+	}
+	r.index[n.Ticket] = len(r.list)
+	r.list = append(r.list, n)
+}
+
+func (r *rescheduledTickets) freeze() []rescheduled { return slices.Clone(r.list) }
+
+// reschedule notes when a ticket admits that was moved to another date.
+func (t *tickets) reschedule(serial uint32, v *keeper.Visit) {
+	opens, closes := v.Admits()
+	t.rescheduled.put(rescheduled{serial, Window{opens, closes}})
+}
+
+// visit is when a ticket admits; not ok when that is whenever its event does.
+func (t *tickets) visit(serial uint32) (opens, closes int64, ok bool) {
+	if i, moved := t.rescheduled.index[serial]; moved {
+		w := t.rescheduled.list[i].Window
+		return w.Opens, w.Closes, true
+	}
+	if t.opens.Len() == 0 {
+		return 0, 0, false
+	}
+	g := t.group(serial)
+	return t.opens.At(g), t.closes.At(g), t.closes.At(g) > 0
 }
 
 // group is the group that a ticket belongs to.
@@ -86,7 +203,9 @@ func (t *tickets) holder(serial uint32) string {
 	}
 	name := make([]byte, 0, 64)
 	for i := start; i < t.nameEnd.At(g); i++ {
-		name = append(name, t.names.At(int(i)))
+		if b := t.names.At(int(i)); b != erasedByte {
+			name = append(name, b)
+		}
 	}
 	return string(name)
 }

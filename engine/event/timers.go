@@ -6,6 +6,7 @@ import (
 
 	"boxoffice/engine"
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/order"
 )
 
 // The ledger's delays in milliseconds, and how much one Wake does.
@@ -27,41 +28,47 @@ func (s *State) decideWake(c engine.Wake, now int64) engine.Decision {
 	}
 	acted := Acted{At: now}
 	for _, p := range s.placeDue.ready(now, wakeLimit) {
-		if q := s.placing[p.id]; q != nil && q.at+placeMillis <= now {
+		if q := s.placing[p.id]; q != nil && q.at+placeMillis <= now && q.leads() {
 			merge(&d, s.drop(q, engine.Refuse(engine.Unavailable, nil), -1))
+		}
+		if m := s.moving[p.id]; m != nil && m.at+placeMillis <= now {
+			merge(&d, s.dropMove(m, engine.Refuse(engine.Unavailable, nil), true))
 		}
 	}
 	for _, o := range s.sendDue.ready(now, wakeLimit) {
 		acted.Settling++
-		if mask := s.settling[o.id]; mask != 0 {
-			order := s.open.get(o.id)
-			s.tellKeepers(&d, order, mask, order.Status == Completed)
+		if mask := s.settling[o.id]; !mask.empty() {
+			ended := s.open.get(o.id)
+			s.tellKeepers(&d, ended, mask, ended.Sold())
 		}
 	}
 	for _, id := range s.due[:min(len(s.due), wakeLimit)] {
 		acted.Due++
 		if o := s.open.get(id); o != nil && s.over(o, now) {
-			status := o.endStatus()
+			status := o.EndStatus()
 			if s.status == StatusCancelled {
-				status = Cancelled
+				status = order.StatusCancelled
 			}
 			merge(&d, s.end(o, status, now)) // nobody waits for its reply
 		}
 	}
-	if acted.Settling+acted.Due > 0 {
+	acted.Returns = s.resendReturns(&d, now)
+	if acted.Settling+acted.Due+acted.Returns > 0 {
 		d.Facts = append(d.Facts, &acted)
 	}
 	s.wakeClock(&d, now)
+	s.wakeProceeds(&d, now)
+	s.wakeLine(&d, now)
 	return d
 }
 
 // over says whether an unpaid order's time is up. Money in flight pins it, for
 // a day.
-func (s *State) over(o *Order, now int64) bool {
+func (s *State) over(o *order.Order, now int64) bool {
 	if !o.Unpaid() {
 		return false
 	}
-	return s.status == StatusCancelled || o.ExpiresAt <= now && (!o.inFlight() || o.ExpiresAt+pinMillis <= now)
+	return s.status == StatusCancelled || o.ExpiresAt <= now && (!o.InFlight() || o.ExpiresAt+pinMillis <= now)
 }
 
 // wakeClock journals the acknowledged ends, moves the event's status when a
@@ -86,6 +93,7 @@ func merge(d *engine.Decision, more engine.Decision) {
 	d.Facts = append(d.Facts, more.Facts...)
 	d.Answers = append(d.Answers, more.Answers...)
 	d.Sends = append(d.Sends, more.Sends...)
+	d.Asks = append(d.Asks, more.Asks...)
 }
 
 // woken starts an activation: what the last one left unsettled is told again.
@@ -94,6 +102,12 @@ func (s *State) woken(epoch int32) {
 	var alive []keeper.Claim
 	for o := range s.open.all() {
 		alive = append(alive, keeper.Claim{Order: o.ID, Serial: o.Serial})
+	}
+	for serial, r := range s.returning {
+		alive = append(alive, keeper.Claim{Order: r.order, Serial: serial})
+	}
+	for serial, id := range s.moved {
+		alive = append(alive, keeper.Claim{Order: id, Serial: serial})
 	}
 	slices.SortFunc(alive, func(a, b keeper.Claim) int { return cmp.Compare(a.Serial, b.Serial) })
 	s.alive.Drop(s.alive.Len())

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"boxoffice/engine"
+	"boxoffice/engine/order"
 )
 
 // The velocity rules (docs/rules.md, Velocity) keep one buyer, or one address,
@@ -74,16 +75,16 @@ func tooFast(rule string, limit, span, wait int64) *engine.Refusal {
 	}
 }
 
-// doers are who a tally counts an order for.
-func (o *Order) doers() [2]uint64 { return [2]uint64{buyer: o.Customer, address: o.Client} }
+// doersOf are who a tally counts an order for.
+func doersOf(o *order.Order) [2]uint64 { return [2]uint64{buyer: o.Customer, address: o.Client} }
 
-// counts says whether the velocity rules see an order.
-func (o *Order) counts() bool { return o.Client != 0 }
+// isCounted says whether the velocity rules see an order.
+func isCounted(o *order.Order) bool { return o.Client != 0 }
 
 // ordering is why its buyer may not place another order now, or nil.
 func (s *State) ordering(p *placing, at int64) *engine.Refusal {
 	o, v := p.order, &s.details.Velocity
-	if !o.counts() {
+	if !isCounted(o) {
 		return nil
 	}
 	by := s.made.find(buyer, o.Customer)
@@ -104,11 +105,11 @@ func (s *State) ordering(p *placing, at int64) *engine.Refusal {
 
 // guessing is why a buyer may not try another presale code now, or nil.
 func (s *State) guessing(p *placing, at int64) *engine.Refusal {
-	if p.presale == "" || !p.order.counts() {
+	if p.presale == "" || !isCounted(p.order) {
 		return nil
 	}
 	most := limit(s.details.Velocity.PresaleTries, presaleTries, p.scale)
-	for side, who := range p.order.doers() {
+	for side, who := range doersOf(p.order) {
 		if wait := s.tries.wait(side, s.tries.find(side, who), most, at); wait > 0 {
 			return tooFast("presale_tries", most, presaleSpan, wait)
 		}
@@ -117,7 +118,7 @@ func (s *State) guessing(p *placing, at int64) *engine.Refusal {
 }
 
 // paying is why an order may not be tried to pay again now, or nil.
-func (s *State) paying(o *Order, scale float64, at int64) *engine.Refusal {
+func (s *State) paying(o *order.Order, scale float64, at int64) *engine.Refusal {
 	most := limit(s.details.Velocity.PaymentAttempts, paymentAttempts, scale)
 	first := len(o.Attempts)
 	for first > 0 && o.Attempts[first-1].At > at-paymentSpan {

@@ -14,8 +14,12 @@ func (s *State) Apply(f engine.Fact) {
 		s.details = f.Details
 		s.rev++
 		s.sized = max(s.sized, f.Resize)
+	case *Awaited:
+		was := s.standing(s.free())
+		s.awaited, s.awaitRev = f.On, f.Revision
+		s.turned(was)
 	case *keeper.ReservedFact:
-		was := s.available()
+		was := s.standing(s.free())
 		if old, replaced := s.book.Reserve(f); replaced {
 			s.hold(old.Customer, -old.Quantity)
 		}
@@ -27,10 +31,16 @@ func (s *State) Apply(f engine.Fact) {
 			s.sold += h.Quantity
 		}
 	case *keeper.ReleasedFact:
-		was := s.available()
+		was := s.standing(s.free())
 		if h, open := s.book.End(f.Claim, f.Floor); open {
 			s.hold(h.Customer, -h.Quantity)
 		}
+		s.turned(was)
+	case *keeper.ReturnedFact:
+		was := s.standing(s.free())
+		s.book.End(f.Claim, f.Floor)
+		s.sold -= f.Quantity
+		s.buyers.Add(f.Customer, -f.Quantity)
 		s.turned(was)
 	case *Offered:
 		s.offer = f.At
@@ -43,12 +53,13 @@ func (s *State) Apply(f engine.Fact) {
 
 func (s *State) hold(customer uint64, n int64) {
 	s.held += n
-	s.buyers.add(customer, n)
+	s.buyers.Add(customer, n)
 }
 
-// turned makes a new offer when the type has sold out or come back.
-func (s *State) turned(was int64) {
-	if (was == 0) != (s.available() == 0) {
+// turned makes a new offer when the type has sold out or come back, or when more or less of
+// it is set aside.
+func (s *State) turned(was standing) {
+	if was != s.standing(s.free()) {
 		s.rev++
 	}
 }

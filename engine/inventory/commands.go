@@ -45,4 +45,4 @@ type (
 )
 
 // TypeID is the public id of the ticket type at ref.
-func TypeID(ref engine.Ref) engine.TypeID { return engine.NumberedID(ref.Event, ref.ID) }
+func TypeID(ref engine.Ref) engine.TypeID { return engine.NumberedID(ref.Home, ref.ID) }

@@ -15,6 +15,10 @@ func (s *State) Decide(c engine.Command, now time.Time) engine.Decision {
 		return d
 	}
 	switch c := c.(type) {
+	case keeper.Return:
+		return s.protocol().DecideReturn(c, func(d *engine.Decision) { s.takeBack(d, c, at) })
+	case keeper.Await:
+		return s.decideAwait(c, at)
 	case keeper.Resize:
 		return s.decideResize(c, at)
 	case keeper.OfferSeen:
@@ -49,7 +53,7 @@ func (s *State) decideCreate(c Create, at int64) engine.Decision {
 		Facts: []engine.Fact{&Created{Details: &t, At: at}},
 		Reply: &Record{Ref: s.ref, Details: t, CreatedAt: at, Revision: 1, Available: t.Quantity},
 	}
-	s.sendOffer(&d, at, &t, 1, t.Quantity == 0)
+	s.sendOffer(&d, at, &t, 1, standing{soldOut: t.Quantity == 0})
 	return d
 }
 
@@ -76,7 +80,7 @@ func (s *State) decideUpdate(c Update, at int64) engine.Decision {
 	if t.Quantity != Unlimited && t.Quantity < taken && !t.Seated {
 		return refuse(engine.Validation, Floor{QuantityTotal: t.Quantity, Sold: taken})
 	}
-	return s.update(&Updated{Details: &t, At: at, Left: t.left(taken)})
+	return s.update(&Updated{Details: &t, At: at}, t.left(taken))
 }
 
 // decideResize gives the type as many units as it has seats, or lets it have
@@ -93,18 +97,38 @@ func (s *State) decideResize(c keeper.Resize, at int64) engine.Decision {
 		} else if t.Quantity != Unlimited {
 			t.Quantity = max(t.Quantity, s.taken())
 		}
-		d = s.update(&Updated{Details: &t, At: at, Left: t.left(s.taken()), Resize: c.Revision})
+		d = s.update(&Updated{Details: &t, At: at, Resize: c.Revision}, t.left(s.taken()))
 	}
 	d.Sends = append(d.Sends, engine.Send{To: c.Keeper, Cmd: keeper.ResizeSeen{Revision: c.Revision}})
 	return d
 }
 
 // update replaces the record, and offers what it says.
-func (s *State) update(f *Updated) engine.Decision {
+func (s *State) update(f *Updated, free int64) engine.Decision {
+	after := &State{details: f.Details, awaited: s.awaited}
+	f.Left = after.forSale(free)
+	stands := after.standing(free)
 	r := s.record()
-	r.Details, r.Revision, r.Available = *f.Details, s.rev+1, f.Left
+	r.Details, r.Revision, r.Available, r.SetAside = *f.Details, s.rev+1, f.Left, stands.free
 	d := engine.Decision{Facts: []engine.Fact{f}, Reply: r}
-	s.sendOffer(&d, f.At, f.Details, s.rev+1, f.Left == 0)
+	s.sendOffer(&d, f.At, f.Details, s.rev+1, stands)
+	return d
+}
+
+// decideAwait sets what is free aside, or puts it on sale again.
+func (s *State) decideAwait(c keeper.Await, at int64) engine.Decision {
+	if s.details == nil {
+		return refuse(engine.TicketTypeNotFound, nil) // not yet: it will be told again
+	}
+	d := engine.Decision{Sends: []engine.Send{{To: s.ledger(), Cmd: keeper.AwaitSeen{Keeper: s.ref, Revision: c.Revision}}}}
+	if c.Revision <= s.awaitRev {
+		return d
+	}
+	after := &State{details: s.details, awaited: c.On}
+	d.Facts = []engine.Fact{&Awaited{Revision: c.Revision, On: c.On, Left: after.forSale(s.free()), At: at}}
+	if stands := after.standing(s.free()); stands != s.standing(s.free()) {
+		s.sendOffer(&d, at, s.details, s.rev+1, stands)
+	}
 	return d
 }
 
@@ -114,8 +138,8 @@ func (s *State) protocol() keeper.Protocol {
 }
 
 // GrantLine says what a reserved line costs.
-func (s *State) GrantLine(c keeper.Claim) keeper.Granted {
-	return keeper.Granted{Claim: c, Keeper: s.ref, Price: s.details.Price, Name: s.details.Name}
+func (s *State) GrantLine(c keeper.Reserve) keeper.Granted {
+	return keeper.Granted{Claim: c.Claim, Keeper: s.ref, Price: s.details.Price, Name: s.details.Name, Terms: s.details.terms()}
 }
 
 // ReserveLine sets units aside.
@@ -123,7 +147,7 @@ func (s *State) ReserveLine(d *engine.Decision, c keeper.Reserve, replaced keepe
 	left := s.details.left(s.taken() - replaced.Quantity + c.Line.Quantity)
 	d.Facts = append(d.Facts, &keeper.ReservedFact{
 		Claim: c.Claim, Floor: c.Floor, At: at,
-		Quantity: c.Line.Quantity, Customer: c.Line.Customer, Left: left,
+		Quantity: c.Line.Quantity, Customer: c.Line.Customer, Left: s.forSale(left),
 	})
 	s.offerTurn(d, at, left)
 }
@@ -140,7 +164,14 @@ func (s *State) CommitLine(d *engine.Decision, c keeper.Commit, h keeper.Held, a
 // ReleaseLine gives the units back that are held.
 func (s *State) ReleaseLine(d *engine.Decision, c keeper.Release, h keeper.Held, at int64) {
 	left := s.details.left(s.taken() - h.Quantity)
-	d.Facts = append(d.Facts, &keeper.ReleasedFact{Claim: c.Claim, Floor: c.Floor, Left: left})
+	d.Facts = append(d.Facts, &keeper.ReleasedFact{Claim: c.Claim, Floor: c.Floor, Left: s.forSale(left)})
+	s.offerTurn(d, at, left)
+}
+
+// takeBack takes units back that were sold.
+func (s *State) takeBack(d *engine.Decision, c keeper.Return, at int64) {
+	left := s.details.left(s.taken() - c.Quantity)
+	d.Facts = append(d.Facts, &keeper.ReturnedFact{Claim: c.Claim, Floor: c.Floor, Quantity: c.Quantity, Customer: c.Customer, Left: s.forSale(left), At: at})
 	s.offerTurn(d, at, left)
 }
 
@@ -149,10 +180,13 @@ func (s *State) RefuseLine(l *keeper.Line, replaced keeper.Held, at int64) *engi
 	if s.details == nil {
 		return engine.Refuse(engine.TicketTypeNotFound, nil)
 	}
-	if !l.Late {
+	if !l.Late && !l.Unbound {
 		if r := s.refuseByRules(l, replaced.Quantity, at); r != nil {
 			return r
 		}
+	}
+	if l.Unbound && s.details.Unmapped() {
+		return s.refuseSale("unmapped")
 	}
 	if s.details.Seated {
 		if !l.Seated { // its ledger has not heard yet
@@ -160,7 +194,11 @@ func (s *State) RefuseLine(l *keeper.Line, replaced keeper.Held, at int64) *engi
 		}
 		return nil
 	}
-	if left := s.details.left(s.taken() - replaced.Quantity); left != Unlimited && left < l.Quantity {
+	left := s.details.left(s.taken() - replaced.Quantity)
+	if !l.SetAside {
+		left = s.forSale(left)
+	}
+	if left != Unlimited && left < l.Quantity {
 		return engine.Refuse(engine.TicketSoldOut, keeper.OutOfStock{TicketTypeID: s.typeID(), Requested: l.Quantity, Available: left})
 	}
 	return nil
@@ -171,9 +209,7 @@ func (s *State) RefuseLine(l *keeper.Line, replaced keeper.Held, at int64) *engi
 func (s *State) refuseByRules(l *keeper.Line, back, at int64) *engine.Refusal {
 	t, id := s.details, s.typeID()
 	if reason := t.closed(at); reason != "" {
-		return engine.Refuse(engine.NotOnSale, keeper.NotOnSale{
-			TicketTypeID: id, SaleStart: iso(t.SaleStart), SaleEnd: iso(t.SaleEnd), Reason: reason,
-		})
+		return s.refuseSale(reason)
 	}
 	if t.PresaleCode != "" && subtle.ConstantTimeCompare([]byte(t.PresaleCode), []byte(l.PresaleCode)) != 1 {
 		return engine.Refuse(engine.PresaleCodeRequired, keeper.OfType{TicketTypeID: id})
@@ -181,10 +217,17 @@ func (s *State) refuseByRules(l *keeper.Line, back, at int64) *engine.Refusal {
 	if l.Quantity > t.MaxPerOrder {
 		return engine.Refuse(engine.ExceedsMaxPerOrder, OrderCap{id, t.MaxPerOrder, l.Quantity})
 	}
-	if has := s.buyers.count(l.Customer) - back; has+l.Quantity > t.MaxPerCustomer {
+	if has := s.buyers.Count(l.Customer) - back; has+l.Quantity > t.MaxPerCustomer {
 		return engine.Refuse(engine.ExceedsMaxPerBuyer, CustomerCap{id, t.MaxPerCustomer, has, l.Quantity})
 	}
 	return nil
+}
+
+// refuseSale says why the type is not for sale.
+func (s *State) refuseSale(reason string) *engine.Refusal {
+	return engine.Refuse(engine.NotOnSale, keeper.NotOnSale{
+		TicketTypeID: s.typeID(), SaleStart: iso(s.details.SaleStart), SaleEnd: iso(s.details.SaleEnd), Reason: reason,
+	})
 }
 
 // closed is why the type is not for sale at a time, or "".

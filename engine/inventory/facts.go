@@ -9,6 +9,7 @@ import (
 const (
 	typeCreated engine.FactType = 1
 	typeUpdated engine.FactType = 2
+	typeAwaited engine.FactType = 3
 
 	typeOffered = engine.VolatileFrom + 1
 	typeSeen    = engine.VolatileFrom + 2
@@ -29,6 +30,13 @@ type (
 		// out; 0: the organizer has changed the record.
 		Resize uint64 `cbor:"4,keyasint,omitempty"`
 	}
+	// Awaited says whether somebody waits for the type's units, as the ledger has told.
+	Awaited struct {
+		Revision uint64 `cbor:"1,keyasint"`
+		On       bool   `cbor:"2,keyasint"`
+		Left     int64  `cbor:"3,keyasint"` // for sale after it; negative: unlimited
+		At       int64  `cbor:"4,keyasint"`
+	}
 	// Offered (volatile) says that the offer was sent.
 	Offered struct{ At int64 }
 	// Seen (volatile) says that the ledger knows the offer of a revision.
@@ -38,6 +46,7 @@ type (
 // FactType numbers the facts.
 func (*Created) FactType() engine.FactType { return typeCreated }
 func (*Updated) FactType() engine.FactType { return typeUpdated }
+func (*Awaited) FactType() engine.FactType { return typeAwaited }
 func (*Offered) FactType() engine.FactType { return typeOffered }
 func (*Seen) FactType() engine.FactType    { return typeSeen }
 
@@ -45,4 +54,5 @@ func (*Seen) FactType() engine.FactType    { return typeSeen }
 var Facts = append([]engine.FactDef{
 	{Type: typeCreated, Name: "ticket_type.created", New: func() engine.Fact { return new(Created) }},
 	{Type: typeUpdated, Name: "ticket_type.updated", New: func() engine.Fact { return new(Updated) }},
+	{Type: typeAwaited, Name: "ticket_type.awaited", New: func() engine.Fact { return new(Awaited) }},
 }, keeper.Facts("ticket_type")...)

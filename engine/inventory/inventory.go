@@ -6,6 +6,9 @@
 // type stand still once a ticket is sold. Limits: one order reserves at most
 // 100 units (edge), an inquiry asks about at most 512 reservations.
 //
+// As long as the ledger says that somebody waits for the type (keeper.Await), what is free
+// is set aside: none of it is for sale, but for orders that offer it to who waits.
+//
 // A seated type is sized by the event's seat map (keeper.Resize), which also
 // judges whether a seat is left. Here its units are counted for the caps and for
 // what is available; for a moment, until the map's word arrives, they may be
@@ -62,6 +65,18 @@ type Details struct {
 // Unmapped says that the type is not sold for want of seats.
 func (t *Details) Unmapped() bool { return t.SeatsOnly && !t.Seated }
 
+// terms are what a ticket is sold with; nil for those that most have.
+func (t *Details) terms() *keeper.Terms {
+	if t.Transferable && !t.Refundable {
+		return nil
+	}
+	terms := &keeper.Terms{Bound: !t.Transferable}
+	if t.Refundable {
+		terms.Refundable, terms.RefundDeadline, terms.RefundHours = true, t.RefundDeadline, t.RefundHours
+	}
+	return terms
+}
+
 // equal says whether two records say the same.
 func (t Details) equal(other Details) bool {
 	a, b := t.RefundHours, other.RefundHours
@@ -78,8 +93,12 @@ type State struct {
 	sized   uint64   // revision of the seat map's last Resize
 	sold    int64    // units committed
 	held    int64    // units reserved
-	book    keeper.Book
-	buyers  buyers
+	// awaited says that the type is sold only to those who wait for it, as the ledger's
+	// Await of that revision says.
+	awaited  bool
+	awaitRev uint64
+	book     keeper.Book
+	buyers   keeper.Customers
 
 	seen  uint64 // revision of the offer the ledger has acknowledged (volatile)
 	offer int64  // when the offer was last sent, unix milliseconds (volatile)
@@ -87,7 +106,7 @@ type State struct {
 
 // New is the empty state of a ticket type.
 func New(ref engine.Ref) engine.State {
-	return &State{ref: ref, book: keeper.NewBook(), buyers: newBuyers()}
+	return &State{ref: ref, book: keeper.NewBook(), buyers: keeper.NewCustomers()}
 }
 
 // Record is a ticket type as its actor answers for it.
@@ -98,20 +117,57 @@ type Record struct {
 	Revision  uint64
 	Sold      int64 // units sold or reserved for open orders
 	Available int64 // negative: unlimited
+	SetAside  int64 `cbor:",omitempty"` // units that those are to be offered who wait for them
 }
 
 func (s *State) record() *Record {
 	return &Record{
 		Ref: s.ref, Details: *s.details, CreatedAt: s.created, Revision: s.rev,
-		Sold: s.taken(), Available: s.available(),
+		Sold: s.taken(), Available: s.available(), SetAside: s.standing(s.free()).free,
 	}
 }
 
 // taken are the units sold or reserved.
 func (s *State) taken() int64 { return s.sold + s.held }
 
+// free is what is neither sold nor reserved; Unlimited when stock is not finite.
+func (s *State) free() int64 { return s.details.left(s.taken()) }
+
 // available is what is left for sale; Unlimited when stock is not finite.
-func (s *State) available() int64 { return s.details.left(s.taken()) }
+func (s *State) available() int64 { return s.forSale(s.free()) }
+
+// forSale is how many of so many free units anybody may buy: of a type that is awaited
+// none.
+func (s *State) forSale(free int64) int64 {
+	if s.guarded() {
+		return 0
+	}
+	return free
+}
+
+// guarded says whether free units are set aside. Seats are the seat map's to judge.
+func (s *State) guarded() bool { return s.awaited && !s.details.Seated }
+
+// plenty is what is free of an unlimited type.
+const plenty = 1 << 31
+
+// standing is what a type's offer says of its stock.
+type standing struct {
+	soldOut bool
+	free    int64 // set aside
+}
+
+// standing is what the offer says when so many units are free.
+func (s *State) standing(free int64) standing {
+	switch {
+	case s.details == nil || !s.guarded():
+		return standing{soldOut: free == 0}
+	case free == Unlimited:
+		return standing{soldOut: true, free: plenty}
+	default:
+		return standing{soldOut: true, free: free}
+	}
+}
 
 // left is what is left for sale when so many are taken. Of a type that has not
 // been created nothing is.
@@ -157,7 +213,7 @@ func (s *State) Check() error {
 	if q := s.details.Quantity; q != Unlimited && !s.details.Seated && s.taken() > q {
 		return fmt.Errorf("inventory: oversold: %d sold + %d held of %d", s.sold, s.held, q)
 	}
-	if sum := s.buyers.sum(); sum != s.taken() {
+	if sum := s.buyers.Sum(); sum != s.taken() {
 		return fmt.Errorf("inventory: buyers hold %d, stock says %d", sum, s.taken())
 	}
 	return nil

@@ -2,7 +2,6 @@ package inventory
 
 import (
 	"fmt"
-	"slices"
 
 	"boxoffice/engine"
 	"boxoffice/engine/keeper"
@@ -20,14 +19,18 @@ type Frozen struct {
 	Buyers  paged.Column[uint64] `cbor:"7,keyasint"`
 	Counts  paged.Column[int64]  `cbor:"8,keyasint"`
 	Sized   uint64               `cbor:"9,keyasint,omitempty"`
+
+	Awaited  bool   `cbor:"10,keyasint,omitempty"`
+	AwaitRev uint64 `cbor:"11,keyasint,omitempty"`
 }
 
 // Freeze returns a copy that shares only what never changes.
 func (s *State) Freeze() any {
+	buyers, counts := s.buyers.Freeze()
 	return &Frozen{
 		Details: s.details, Created: s.created, Rev: s.rev, Sold: s.sold, Held: s.held,
-		Book: s.book.Freeze(), Buyers: slices.Clip(s.buyers.keys),
-		Counts: slices.Clone(s.buyers.counts), Sized: s.sized,
+		Book: s.book.Freeze(), Buyers: buyers, Counts: counts, Sized: s.sized,
+		Awaited: s.awaited, AwaitRev: s.awaitRev,
 	}
 }
 
@@ -37,13 +40,9 @@ func Thaw(ref engine.Ref, frozen any) (engine.State, error) {
 	if !ok || len(f.Buyers) != len(f.Counts) {
 		return nil, fmt.Errorf("inventory: snapshot of %s is a %T with columns of unequal length", ref.Name(), frozen)
 	}
-	s := &State{
+	return &State{
 		ref: ref, details: f.Details, created: f.Created, rev: f.Rev, sold: f.Sold, held: f.Held, sized: f.Sized,
-		book:   keeper.Thaw(f.Book),
-		buyers: buyers{keys: f.Buyers, counts: f.Counts, index: make(map[uint64]int32, len(f.Buyers))},
-	}
-	for i, k := range f.Buyers {
-		s.buyers.index[k] = int32(i)
-	}
-	return s, nil
+		awaited: f.Awaited, awaitRev: f.AwaitRev,
+		book: keeper.Thaw(f.Book), buyers: keeper.ThawCustomers(f.Buyers, f.Counts),
+	}, nil
 }

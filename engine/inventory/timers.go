@@ -13,35 +13,36 @@ func (s *State) decideWake(now int64) engine.Decision {
 	var d engine.Decision
 	s.protocol().DecideWake(&d, now)
 	if s.details != nil && s.seen != s.rev && now >= s.offer+offerAgainMillis {
-		s.sendOffer(&d, now, s.details, s.rev, s.available() == 0)
+		s.sendOffer(&d, now, s.details, s.rev, s.standing(s.free()))
 	}
 	return d
 }
 
-func (s *State) ledger() engine.Ref { return engine.EventRef(s.ref.Event) }
+func (s *State) ledger() engine.Ref { return engine.EventRef(s.ref.Home) }
 
 // sendOffer adds the offer as it will stand after the decision.
-func (s *State) sendOffer(d *engine.Decision, now int64, t *Details, rev uint64, soldOut bool) {
+func (s *State) sendOffer(d *engine.Decision, now int64, t *Details, rev uint64, stands standing) {
 	d.Facts = append(d.Facts, &Offered{At: now})
-	d.Sends = append(d.Sends, engine.Send{To: s.ledger(), Cmd: offer(s.ref, t, rev, soldOut)})
+	d.Sends = append(d.Sends, engine.Send{To: s.ledger(), Cmd: offer(s.ref, t, rev, stands)})
 }
 
-// offerTurn adds the offer when the type sells out, or comes back, by having so
-// many left.
-func (s *State) offerTurn(d *engine.Decision, now, left int64) {
-	if out := left == 0; out != (s.available() == 0) {
-		s.sendOffer(d, now, s.details, s.rev+1, out)
+// offerTurn adds the offer when the type sells out or comes back, or more or less of it is
+// set aside, by so many units being free.
+func (s *State) offerTurn(d *engine.Decision, now, free int64) {
+	if stands := s.standing(free); stands != s.standing(s.free()) {
+		s.sendOffer(d, now, s.details, s.rev+1, stands)
 	}
 }
 
 // Offer is what the ledger needs to know of the type, as the record says it.
 func (r *Record) Offer() keeper.Offer {
-	return offer(r.Ref, &r.Details, r.Revision, r.Available == 0)
+	return offer(r.Ref, &r.Details, r.Revision, standing{soldOut: r.Available == 0, free: r.SetAside})
 }
 
-func offer(ref engine.Ref, t *Details, rev uint64, soldOut bool) keeper.Offer {
+func offer(ref engine.Ref, t *Details, rev uint64, stands standing) keeper.Offer {
 	return keeper.Offer{
 		Keeper: ref, Revision: rev, SaleStart: t.SaleStart, SaleEnd: t.SaleEnd,
-		Hidden: t.Hidden || t.Unmapped(), SoldOut: soldOut, Paid: t.Price > 0, Seated: t.Seated,
+		Hidden: t.Hidden || t.Unmapped(), SoldOut: stands.soldOut, Paid: t.Price > 0, Seated: t.Seated,
+		Waitlist: t.WaitlistEnabled, Free: stands.free,
 	}
 }

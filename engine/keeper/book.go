@@ -81,6 +81,13 @@ func (b *Book) Look(c Claim) (ClaimState, Held) {
 	}
 }
 
+// isSuperseded says whether a claim counts as ended for no other reason than that a later
+// serial of its order is held.
+func (b *Book) isSuperseded(c Claim) bool {
+	i, held := b.index[c.Order]
+	return held && b.held.At(int(i)).Claim.Serial > c.Serial && c.Serial >= b.floor && !b.ended.has(c.Serial) && !b.barred.has(c.Serial)
+}
+
 // Due is when the next inquiry is due in unix milliseconds, or 0 for never.
 func (b *Book) Due() int64 {
 	if b.inquiries.Len() == 0 {
@@ -218,6 +225,15 @@ func (b *Book) inquire(c Claim, due int64) {
 	}
 }
 
+// Held is what an order's open reservation holds.
+func (b *Book) Held(id engine.OrderID) (h Held, open bool) {
+	i, open := b.index[id]
+	if open {
+		h = b.held.At(int(i))
+	}
+	return h, open
+}
+
 // Len is the number of open reservations.
 func (b *Book) Len() int { return b.held.Len() }
 
@@ -244,6 +260,9 @@ type FrozenBook struct {
 	Floor Serial               `cbor:"3,keyasint"`
 	Pages []HeldPage           `cbor:"4,keyasint"`
 }
+
+// blank says whether nothing of the journal's is in the book.
+func (f *FrozenBook) blank() bool { return f.Floor == 0 && len(f.Pages) == 0 && len(f.Ended) == 0 }
 
 // HeldPage are reservations in a snapshot, encoded as one string of bytes: 48 each.
 type HeldPage []Held

@@ -10,7 +10,7 @@ type Goods interface {
 	// holds under an earlier serial counts as given back; the zero Held is nothing.
 	RefuseLine(l *Line, replaced Held, at int64) *engine.Refusal
 	// GrantLine is the answer to a line that is reserved.
-	GrantLine(c Claim) Granted
+	GrantLine(c Reserve) Granted
 	// ReserveLine sets a line aside that has not been refused.
 	ReserveLine(d *engine.Decision, c Reserve, replaced Held, at int64)
 	// CommitLine sells what is held.
@@ -48,7 +48,7 @@ func (p Protocol) decideReserve(c Reserve, at int64) (d engine.Decision) {
 	state, held := p.Book.Look(c.Claim)
 	switch state {
 	case Open:
-		return engine.Decision{Sends: p.answer(p.Goods.GrantLine(c.Claim))}
+		return engine.Decision{Sends: p.answer(p.Goods.GrantLine(c))}
 	case Ended, Barred:
 		return engine.Decision{} // the Reserve is late: its ledger has stopped waiting
 	case Unknown, Replaces:
@@ -57,9 +57,9 @@ func (p Protocol) decideReserve(c Reserve, at int64) (d engine.Decision) {
 		return engine.Decision{Sends: p.answer(Refused{Claim: c.Claim, Keeper: p.Self, Refusal: r})}
 	}
 	if c.Sole {
-		d.Joint = p.answer(p.Goods.GrantLine(c.Claim))
+		d.Joint = p.answer(p.Goods.GrantLine(c))
 	} else {
-		d.Sends = p.answer(p.Goods.GrantLine(c.Claim))
+		d.Sends = p.answer(p.Goods.GrantLine(c))
 	}
 	p.Goods.ReserveLine(&d, c, held, at)
 	return d
@@ -90,6 +90,22 @@ func (p Protocol) decideRelease(c Release, at int64) engine.Decision {
 	case Open:
 		p.Goods.ReleaseLine(&d, c, held, at)
 	case Ended:
+		if p.Book.isSuperseded(c.Claim) {
+			// Once the later serial ends, nothing else would tell that this one's Reserve
+			// comes late.
+			d.Facts = append(d.Facts, &BarredFact{Claim: c.Claim})
+		}
+	}
+	return d
+}
+
+// DecideReturn takes goods back that were sold, once: a refund's serial that has ended was
+// heard before. takeBack adds what the kind decides. Seats know by themselves to whom
+// they were sold, and don't need it.
+func (p Protocol) DecideReturn(c Return, takeBack func(d *engine.Decision)) engine.Decision {
+	d := engine.Decision{Sends: p.answer(Returned{Claim: c.Claim, Keeper: p.Self, Under: c.Under})}
+	if state, _ := p.Book.Look(c.Claim); state != Ended {
+		takeBack(&d)
 	}
 	return d
 }

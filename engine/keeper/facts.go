@@ -8,10 +8,13 @@ const (
 	TypeReserved  engine.FactType = 101
 	TypeCommitted engine.FactType = 102
 	TypeReleased  engine.FactType = 103
+	TypeReturned  engine.FactType = 104
 
 	TypeInquired  = engine.VolatileFrom + 101
 	TypeConfirmed = engine.VolatileFrom + 102
 	TypeBarred    = engine.VolatileFrom + 103
+
+	TypeLedgerInquired = engine.VolatileFrom + 104
 )
 
 type (
@@ -39,11 +42,27 @@ type (
 		Floor Serial `cbor:"2,keyasint"`
 		Left  int64  `cbor:"3,keyasint"`
 	}
+	// ReturnedFact takes back what was sold, after a refund. The claim is the refund's.
+	ReturnedFact struct {
+		Claim    Claim     `cbor:"1,keyasint"`
+		Floor    Serial    `cbor:"2,keyasint"`
+		Quantity int64     `cbor:"3,keyasint"`
+		Customer uint64    `cbor:"4,keyasint"`
+		Left     int64     `cbor:"5,keyasint"` // for sale after it; negative: unlimited
+		Bookings []Booking `cbor:"6,keyasint,omitempty"`
+		At       int64     `cbor:"7,keyasint"` // unix milliseconds
+	}
 	// InquiredFact (volatile) says that the first N reservations due have
 	// been asked about.
 	InquiredFact struct {
 		N  int
 		At int64
+	}
+	// LedgerInquiredFact (volatile) says the same of the reservations of one event's
+	// ledger, of a keeper that serves many.
+	LedgerInquiredFact struct {
+		Event    int64
+		Inquired *InquiredFact
 	}
 	// ConfirmedFact (volatile) says that the ledger knows the orders.
 	ConfirmedFact struct{ Claims []Claim }
@@ -55,9 +74,13 @@ type (
 func (*ReservedFact) FactType() engine.FactType  { return TypeReserved }
 func (*CommittedFact) FactType() engine.FactType { return TypeCommitted }
 func (*ReleasedFact) FactType() engine.FactType  { return TypeReleased }
+func (*ReturnedFact) FactType() engine.FactType  { return TypeReturned }
 func (*InquiredFact) FactType() engine.FactType  { return TypeInquired }
 func (*ConfirmedFact) FactType() engine.FactType { return TypeConfirmed }
 func (*BarredFact) FactType() engine.FactType    { return TypeBarred }
+
+// FactType numbers the facts.
+func (*LedgerInquiredFact) FactType() engine.FactType { return TypeLedgerInquired }
 
 // Facts are the journaled rows that a keeper kind adds to its fact table.
 func Facts(noun string) []engine.FactDef {
@@ -65,5 +88,6 @@ func Facts(noun string) []engine.FactDef {
 		{Type: TypeReserved, Name: noun + ".reserved", New: func() engine.Fact { return new(ReservedFact) }},
 		{Type: TypeCommitted, Name: noun + ".committed", New: func() engine.Fact { return new(CommittedFact) }},
 		{Type: TypeReleased, Name: noun + ".released", New: func() engine.Fact { return new(ReleasedFact) }},
+		{Type: TypeReturned, Name: noun + ".returned", New: func() engine.Fact { return new(ReturnedFact) }},
 	}
 }

@@ -75,6 +75,15 @@ type Line struct {
 	// Seated says, to a ticket type, that the units are seats: whether there
 	// are any left is for the seat map to judge.
 	Seated bool `cbor:"9,keyasint,omitempty"`
+	// Bookings are what all lines of an order take of the event's calendar, in the one
+	// line that the calendar hears.
+	Bookings []Booking `cbor:"10,keyasint,omitempty"`
+	// Unbound says that the organization sells by itself: windows, codes and caps do not
+	// bind it; what there is does.
+	Unbound bool `cbor:"11,keyasint,omitempty"`
+	// SetAside says that the units are for somebody who waits for them: of a type that
+	// is awaited, they are sold to nobody else.
+	SetAside bool `cbor:"12,keyasint,omitempty"`
 }
 
 // Unseated is the quantity of a ticket type that no seats are sold as any more.
@@ -96,6 +105,9 @@ type (
 	Commit struct {
 		Claim
 		Floor Serial
+		// Back is the place that a ticket gives back for the one that is sold now; nil of
+		// all other sales.
+		Back *Booking `cbor:",omitempty"`
 	}
 	// Release gives a reservation back. It is answered by Closed.
 	Release struct {
@@ -107,13 +119,25 @@ type (
 	Confirmed struct{ Claims []Claim }
 	// OfferSeen acknowledges an Offer.
 	OfferSeen struct{ Revision uint64 }
+	// Await tells a ticket type whether somebody waits for its units: as long as that is so
+	// it sells to nobody but them. It is repeated until AwaitSeen names its revision.
+	Await struct {
+		Revision uint64
+		On       bool
+	}
 	// ResizeSeen acknowledges a Resize.
 	ResizeSeen struct{ Revision uint64 }
-	// Return gives seats that the claim was sold back, after a refund. It is
-	// answered by Returned, also when they are given back already.
+	// Return gives back what was sold, after a refund. It is answered by Returned, also
+	// when it is given back already. The claim is the refund's own, with a serial that it
+	// alone has; of seats, which know to whom they were sold, it is the order's.
 	Return struct {
 		Claim
-		Seats []string
+		Floor    Serial    `cbor:",omitempty"`
+		Under    Serial    `cbor:",omitempty"` // the refund's serial, for the ledger
+		Seats    []string  `cbor:",omitempty"`
+		Quantity int64     `cbor:",omitempty"`
+		Customer uint64    `cbor:",omitempty"`
+		Bookings []Booking `cbor:",omitempty"`
 	}
 )
 
@@ -125,6 +149,12 @@ type (
 		Keeper engine.Ref
 		Price  int64  // per unit, minor units
 		Name   string // of the ticket type
+		// Discount is what a promo code gives; nil of the other keepers.
+		Discount *Discount `cbor:",omitempty"`
+		// Visits say when the tickets of a calendar's bookings admit, one each.
+		Visits []Visit `cbor:",omitempty"`
+		// Terms are a ticket type's; nil for those that most have.
+		Terms *Terms `cbor:",omitempty"`
 	}
 	// Refused says why a line can't be reserved.
 	Refused struct {
@@ -137,11 +167,17 @@ type (
 		Claim
 		Keeper engine.Ref
 	}
-	// Returned says that the seats of a Return are free again.
+	// Returned says that the goods of a Return are free again.
 	Returned struct {
 		Claim
 		Keeper engine.Ref
-		Seats  []string
+		Under  Serial   `cbor:",omitempty"`
+		Seats  []string `cbor:",omitempty"`
+	}
+	// AwaitSeen says that a ticket type has taken an Await in.
+	AwaitSeen struct {
+		Keeper   engine.Ref
+		Revision uint64
 	}
 	// Inquire asks which of the reservations are still wanted.
 	Inquire struct {
@@ -160,6 +196,10 @@ type (
 		SoldOut   bool       `cbor:"6,keyasint,omitempty"`
 		Paid      bool       `cbor:"7,keyasint,omitempty"` // has a price
 		Seated    bool       `cbor:"8,keyasint,omitempty"` // its tickets are seats
+		// Waitlist says that people may wait for its units.
+		Waitlist bool `cbor:"9,keyasint,omitempty"`
+		// Free are the units of an awaited type that are set aside and not offered yet.
+		Free int64 `cbor:"10,keyasint,omitempty"`
 	}
 )
 
@@ -184,6 +224,8 @@ func (Refused) Command()    {}
 func (Closed) Command()     {}
 func (Inquire) Command()    {}
 func (Offer) Command()      {}
+func (Await) Command()      {}
+func (AwaitSeen) Command()  {}
 func (Resize) Command()     {}
 func (ResizeSeen) Command() {}
 func (Return) Command()     {}

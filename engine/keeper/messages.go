@@ -15,12 +15,16 @@ var Messages = engine.Messages{
 		Closed{},
 		Inquire{},
 		Offer{},
+		Await{},
+		AwaitSeen{},
 		Resize{},
 		ResizeSeen{},
 		Return{},
 		Returned{},
+		Proceeds{},
+		ProceedsSeen{},
 	},
-	Details: []any{OutOfStock{}, NotOnSale{}, OfType{}},
+	Details: []any{OutOfStock{}, NotOnSale{}, OfType{}, BadCode{}, DateClosed{}, DateFull{}, DateCap{}, Issues{}},
 }
 
 // The details of refusals that ledgers and keepers share (docs/rules.md, Errors).
@@ -38,7 +42,11 @@ type (
 		SaleStart    string `json:"saleStart"`
 		SaleEnd      string `json:"saleEnd"`
 		// Reason is not_started, ended, hidden or unmapped; for the event as a
-		// whole, event_ and its status, or category_not_sold_yet.
+		// whole, event_ and its status.
+		Reason string `json:"reason"`
+	}
+	// BadCode is the detail of PROMO_CODE_INVALID.
+	BadCode struct {
 		Reason string `json:"reason"`
 	}
 	// OfType is the detail of a refusal that only names the ticket type.

@@ -17,10 +17,10 @@ func (s *State) Decide(c engine.Command, now time.Time) engine.Decision {
 		return d
 	}
 	switch c := c.(type) {
-	case Hold, BestAvailable, Release:
-		return s.decideOnce(c, at)
 	case keeper.Return:
 		return s.decideReturn(c, at)
+	case Hold, BestAvailable, Release:
+		return s.decideOnce(c, at)
 	case keeper.ResizeSeen:
 		return engine.Decision{Facts: []engine.Fact{&SeenFact{Revision: c.Revision}}}
 	case engine.Wake:

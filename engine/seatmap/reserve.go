@@ -7,12 +7,12 @@ import (
 
 // protocol is the map's side of the reservation protocol.
 func (s *State) protocol() keeper.Protocol {
-	return keeper.Protocol{Self: s.ref, Ledger: engine.EventRef(s.ref.Event), Book: &s.book, Goods: s}
+	return keeper.Protocol{Self: s.ref, Ledger: engine.EventRef(s.ref.Home), Book: &s.book, Goods: s}
 }
 
 // GrantLine says that the seats are reserved. What they cost, their ticket types say.
-func (s *State) GrantLine(c keeper.Claim) keeper.Granted {
-	return keeper.Granted{Claim: c, Keeper: s.ref}
+func (s *State) GrantLine(c keeper.Reserve) keeper.Granted {
+	return keeper.Granted{Claim: c.Claim, Keeper: s.ref}
 }
 
 // ReserveLine takes the seats of an order: all of them or none.
@@ -127,8 +127,8 @@ func (s *State) decideReturn(c keeper.Return, at int64) engine.Decision {
 	if state, _ := s.book.Look(c.Claim); state != keeper.Ended {
 		return engine.Decision{}
 	}
-	returned := keeper.Returned{Claim: c.Claim, Keeper: s.ref, Seats: c.Seats}
-	d := engine.Decision{Sends: []engine.Send{{To: engine.EventRef(s.ref.Event), Cmd: returned}}}
+	returned := keeper.Returned{Claim: c.Claim, Keeper: s.ref, Under: c.Under, Seats: c.Seats}
+	d := engine.Decision{Sends: []engine.Send{{To: engine.EventRef(s.ref.Home), Cmd: returned}}}
 	one := s.sales[c.Claim]
 	if one == nil {
 		return d

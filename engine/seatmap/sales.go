@@ -28,6 +28,9 @@ func (s *State) giveBack(claim keeper.Claim, only []int32) {
 	}
 	rest := &sale{claim: claim}
 	for _, i := range one.seats {
+		if int(i) >= len(s.seats) || s.seats[i].sale != one { // the map went, in a torn journal
+			continue
+		}
 		if only != nil && !contains(only, i) {
 			rest.seats = append(rest.seats, i)
 			s.seats[i].sale = rest

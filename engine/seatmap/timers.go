@@ -26,7 +26,7 @@ func (s *State) decideWake(now int64) engine.Decision {
 		for i := range s.sizes.list[1:] {
 			if one := &s.sizes.list[i+1]; !one.seen {
 				d.Sends = append(d.Sends, engine.Send{
-					To:  engine.InventoryRef(s.ref.Event, one.typ),
+					To:  engine.InventoryRef(s.ref.Home, one.typ),
 					Cmd: keeper.Resize{Keeper: s.ref, Revision: one.revision, Quantity: one.told},
 				})
 			}

@@ -1,14 +1,40 @@
 package wallet
 
-import "boxoffice/engine"
+import (
+	"boxoffice/engine"
+	"boxoffice/engine/keeper"
+)
 
-// Apply takes a fact in. The balance is what the entry says, the sums are added
-// up beside it: Check compares them.
+// Apply takes a fact in. The balance is what an entry says, the sums are added up
+// beside it: Check compares them.
 func (s *State) Apply(f engine.Fact) {
-	e, ok := f.(*Entered)
-	if !ok {
-		return
+	switch f := f.(type) {
+	case *Entered:
+		s.applyEntered(f)
+	case *Told:
+		s.applyTold(f)
+	case *keeper.ReservedFact:
+		if old, replaced := s.books.Reserve(f); replaced {
+			s.held -= old.Quantity
+		}
+		s.held += f.Quantity
+	case *keeper.CommittedFact:
+		s.endFee(f.Claim, f.Floor)
+	case *keeper.ReleasedFact:
+		s.endFee(f.Claim, f.Floor)
+	default:
+		s.books.Apply(f)
 	}
+}
+
+// endFee ends the reservation of a fee.
+func (s *State) endFee(c keeper.Claim, floor keeper.Serial) {
+	if h, open := s.books.End(c, floor); open {
+		s.held -= h.Quantity
+	}
+}
+
+func (s *State) applyEntered(e *Entered) {
 	switch e.Entry.Kind {
 	case Credited, Pended:
 		s.credited += e.Entry.Amount
@@ -20,6 +46,7 @@ func (s *State) Apply(f engine.Fact) {
 			s.paid += e.Entry.Amount
 		}
 	case Cleared: // is credited already
+	case Sold, Refunded, Clearing: // are of facts of their own
 	}
 	s.last = e.Entry.stamp()
 	s.entries++

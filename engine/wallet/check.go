@@ -7,6 +7,9 @@ import (
 
 // Check returns the first broken invariant.
 func (s *State) Check() error {
+	if err := s.books.Check(); err != nil {
+		return fmt.Errorf("wallet: %w", err)
+	}
 	var pending int64
 	for _, m := range s.open {
 		if m.Kind != Pended || s.known[m.ID] != m {
@@ -14,11 +17,14 @@ func (s *State) Check() error {
 		}
 		pending += m.Amount
 	}
-	switch sum := s.credited - s.voided - s.debited - pending; {
-	case s.last.Balance < 0 || s.last.Pending < 0:
+	earned, cleared, refunds := s.proceedsSums()
+	switch sum := s.credited - s.voided - s.debited - pending + cleared; {
+	case s.last.Balance < -refunds || s.last.Pending < -refunds: // what has gone back may be paid out already
 		return fmt.Errorf("wallet: balance %d, pending %d", s.last.Balance, s.last.Pending)
-	case s.last.Pending != pending:
-		return fmt.Errorf("wallet: %d pending, open credits come to %d", s.last.Pending, pending)
+	case s.held != s.books.Quantity():
+		return fmt.Errorf("wallet: %d reserved of %d, %d in the books", s.held, s.last.Balance, s.books.Quantity())
+	case s.last.Pending != pending+earned:
+		return fmt.Errorf("wallet: %d pending, open credits come to %d and events to %d", s.last.Pending, pending, earned)
 	case s.last.Balance != sum:
 		return fmt.Errorf("wallet: balance %d, the ledger comes to %d", s.last.Balance, sum)
 	case s.paid < 0 || s.paid > s.debited:

@@ -6,10 +6,15 @@ import (
 	"time"
 
 	"boxoffice/engine"
+	"boxoffice/engine/keeper"
 )
 
 // Decide reads the state and says what a command does.
 func (s *State) Decide(c engine.Command, now time.Time) engine.Decision {
+	if event, mine := keeper.LedgerOf(c); mine {
+		d, _ := s.protocol(event).Decide(c, now.UnixMilli())
+		return d
+	}
 	at := max(now.UnixMilli(), s.last.At) // the ledger's time does not go back
 	switch c := c.(type) {
 	case Credit:
@@ -28,10 +33,12 @@ func (s *State) Decide(c engine.Command, now time.Time) engine.Decision {
 		return s.decideEnd(Entry{ID: c.ID, Kind: Cleared, By: c.By, At: at})
 	case Void:
 		return s.decideEnd(Entry{ID: c.ID, Kind: Voided, By: c.By, At: at})
+	case keeper.Proceeds:
+		return s.decideProceeds(c, at)
 	case Get:
 		return engine.Decision{Reply: s.record()}
 	case engine.Wake:
-		return engine.Decision{}
+		return s.books.DecideWake(s.ref, now.UnixMilli())
 	default:
 		return refuse(engine.Internal, nil)
 	}
@@ -66,8 +73,8 @@ func (s *State) objection(e *Entry) *engine.Refusal {
 	switch {
 	case e.Amount < 1 || e.Amount > most:
 		return engine.Refuse(engine.Validation, Range{Min: engine.Decimal(1), Max: engine.Decimal(most)})
-	case e.Kind == Debited && e.Amount > s.last.Balance:
-		return engine.Refuse(engine.InsufficientFunds, Funds{s.currency(), engine.Decimal(e.Amount), engine.Decimal(s.last.Balance)})
+	case e.Kind == Debited && e.Amount > s.available():
+		return engine.Refuse(engine.InsufficientFunds, Funds{s.currency(), engine.Decimal(e.Amount), engine.Decimal(s.available())})
 	case s.full(e):
 		return engine.Refuse(engine.Overloaded, nil)
 	}
@@ -106,6 +113,7 @@ func (s *State) enter(e Entry, content uint64) engine.Decision {
 		e.Pending -= e.Amount
 	case Debited:
 		e.Balance -= e.Amount
+	case Sold, Refunded, Clearing: // never movements
 	}
 	if e.PaysOut() {
 		r.LifetimePayout += e.Amount

@@ -1,9 +1,15 @@
 package wallet
 
-import "boxoffice/engine"
+import (
+	"boxoffice/engine"
+	"boxoffice/engine/keeper"
+)
 
 // The fact types of a wallet.
-const typeEntered engine.FactType = 1
+const (
+	typeEntered engine.FactType = 1
+	typeTold    engine.FactType = 2
+)
 
 // Entered adds an entry to the ledger.
 type Entered struct {
@@ -11,10 +17,20 @@ type Entered struct {
 	Print uint64 `cbor:"2,keyasint,omitempty"` // of the movement's content; 0 for its end
 }
 
+// Told notes the newest totals of an event, with the entries that they make.
+type Told struct {
+	Proceeds keeper.Proceeds `cbor:"1,keyasint"`
+	Entries  []Entry         `cbor:"2,keyasint,omitempty"`
+}
+
 // FactType numbers the facts.
 func (*Entered) FactType() engine.FactType { return typeEntered }
 
+// FactType numbers the facts.
+func (*Told) FactType() engine.FactType { return typeTold }
+
 // Facts is the table of journaled facts.
-var Facts = []engine.FactDef{
+var Facts = append([]engine.FactDef{
 	{Type: typeEntered, Name: "wallet.entered", New: func() engine.Fact { return new(Entered) }},
-}
+	{Type: typeTold, Name: "wallet.told", New: func() engine.Fact { return new(Told) }},
+}, keeper.Facts("wallet")...)

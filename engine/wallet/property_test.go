@@ -50,6 +50,7 @@ func (a *account) sums() (balance, pending, paid int64) {
 		case wallet.Cleared:
 			pending -= e.Amount
 			balance += e.Amount
+		case wallet.Sold, wallet.Refunded, wallet.Clearing: // what events tell; no movement here is one
 		case wallet.Voided:
 			pending -= e.Amount
 		case wallet.Debited:

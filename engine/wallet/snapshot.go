@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"boxoffice/engine"
+	"boxoffice/engine/keeper"
 )
 
 // Frozen is the snapshot of a wallet.
@@ -17,25 +18,38 @@ type Frozen struct {
 	Paid     int64       `cbor:"6,keyasint"`
 	Open     []*movement `cbor:"7,keyasint"`
 	Recent   []*movement `cbor:"8,keyasint"`
+
+	Events []int64             `cbor:"9,keyasint,omitempty"` // whose ledgers have books
+	Books  []keeper.FrozenBook `cbor:"10,keyasint,omitempty"`
+
+	Proceeds []keeper.Proceeds `cbor:"11,keyasint,omitempty"`
 }
 
 // Freeze returns a copy that shares only what never changes.
 func (s *State) Freeze() any {
-	return &Frozen{
+	f := &Frozen{
 		Last: s.last, Entries: s.entries, Credited: s.credited, Voided: s.voided, Debited: s.debited, Paid: s.paid,
 		Open: slices.Clone(s.open), Recent: slices.Clip(s.recent),
 	}
+	f.Events, f.Books = s.books.Freeze()
+	f.Proceeds = s.Proceeds()
+	return f
 }
 
 // Thaw is the state of a decoded snapshot.
 func Thaw(ref engine.Ref, frozen any) (engine.State, error) {
 	f, ok := frozen.(*Frozen)
-	if !ok {
-		return nil, fmt.Errorf("wallet: snapshot of %s is a %T", ref.Name(), frozen)
+	if !ok || len(f.Events) != len(f.Books) {
+		return nil, fmt.Errorf("wallet: snapshot of %s is a %T with lists of unequal length", ref.Name(), frozen)
 	}
 	s := &State{
 		ref: ref, last: f.Last, entries: f.Entries, credited: f.Credited, voided: f.Voided, debited: f.Debited, paid: f.Paid,
 		open: f.Open, recent: f.Recent, known: make(map[EntryID]*movement, len(f.Open)+len(f.Recent)),
+		books: keeper.ThawBooks(f.Events, f.Books), proceeds: make(map[int64]keeper.Proceeds, len(f.Proceeds)),
+	}
+	s.held = s.books.Quantity()
+	for _, p := range f.Proceeds {
+		s.proceeds[p.Event] = p
 	}
 	for _, m := range slices.Concat(s.recent, s.open) { // the last that became of each
 		s.known[m.ID] = m

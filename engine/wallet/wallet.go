@@ -1,14 +1,20 @@
 // Package wallet is the kind of an organization's money in one currency: it owns
 // the balance, what is still pending, and the ledger whose entries come to both.
-// The edge asks it; it sends nothing, wants no Wake, and holds no goroutine.
+// It is a keeper of the reservation protocol (engine/keeper) for the fees of tickets that
+// the organization issues itself: a fee is reserved while the order is placed, and debited
+// when it is completed. The edge asks it, and orders' ledgers do; it wakes to ask about
+// reservations that no ledger has confirmed, and holds no goroutine.
 //
 // An entry is numbered 1, 2, 3... in its wallet and bears the id of the movement
 // it is about: a credit, a debit, or a pending credit with what became of it,
 // cleared or voided. A movement is known for 24 hours after its last entry, and a
 // pending credit until it ends; the read model has the whole ledger.
 //
-// Invariants: balance and pending are the sums of the ledger; neither is ever
-// negative; a movement that is known happens once, however often it is sent.
+// What events earn comes as running totals of each (keeper.Proceeds), whose differences are
+// entries. Money that has gone back after it was paid out makes the balance negative.
+//
+// Invariants: balance and pending are the sums of the ledger; nothing is debited that is
+// not there; what is reserved is never more than the balance; a movement that is known happens once, however often it is sent.
 // Limits: an amount, and what a wallet holds with its pending credits, is at most
 // MaxAmount; all credits of a wallet's life come to at most maxLife; of movements
 // of 24 hours, and of pending credits, there are at most about maxRecent each, and
@@ -19,6 +25,7 @@ import (
 	"time"
 
 	"boxoffice/engine"
+	"boxoffice/engine/keeper"
 )
 
 const (
@@ -40,6 +47,8 @@ type EntryID = engine.ID
 const (
 	Payout = "payout" // of the debits that are paid out to the organization
 	TopUp  = "top_up" // of the credits that the platform's administrator makes
+	// IssueFee is of the debits for tickets that the organization issues itself.
+	IssueFee = "issue_fee"
 )
 
 // EntryKind says what an entry does.
@@ -52,6 +61,9 @@ const (
 	Cleared  EntryKind = 3 // from pending to the balance
 	Voided   EntryKind = 4 // from pending to nowhere
 	Debited  EntryKind = 5 // from the balance
+	Sold     EntryKind = 6 // to what is pending: an event's sales
+	Refunded EntryKind = 7 // from what is pending of an event, and beyond that from the balance
+	Clearing EntryKind = 8 // of an event's sales, from pending to the balance
 )
 
 // String is the kind's name as answers show it.
@@ -67,6 +79,12 @@ func (k EntryKind) String() string {
 		return "voided"
 	case Debited:
 		return "debit"
+	case Sold:
+		return "sale"
+	case Refunded:
+		return "refund"
+	case Clearing:
+		return "clearing"
 	default:
 		return "unknown"
 	}
@@ -104,11 +122,16 @@ type State struct {
 	open   []*movement // pending credits, by number
 	recent []*movement // of the last 24 hours, by time; one that ended since stands twice
 	known  map[EntryID]*movement
+
+	books keeper.Books // fees of orders that are being placed
+	held  int64        // the sum of them
+
+	proceeds map[int64]keeper.Proceeds // by event, the newest
 }
 
 // New is the empty state of a wallet.
 func New(ref engine.Ref) engine.State {
-	return &State{ref: ref, known: make(map[EntryID]*movement)}
+	return &State{ref: ref, known: make(map[EntryID]*movement), books: keeper.NewBooks(), proceeds: make(map[int64]keeper.Proceeds)}
 }
 
 // Record is a wallet as its actor answers for it. Money is minor units.
@@ -124,8 +147,12 @@ func (s *State) record() *Record {
 	return &Record{Ref: s.ref, Balance: s.last.Balance, Pending: s.last.Pending, LifetimePayout: s.paid, Entries: s.entries}
 }
 
-// Next is never: a wallet has no timers.
-func (s *State) Next() time.Time { return time.Time{} }
+// Next is when the state wants a Wake: to ask about reservations that nobody has
+// confirmed.
+func (s *State) Next() time.Time { return s.books.Next() }
+
+// available is what the balance has left beside what is reserved.
+func (s *State) available() int64 { return s.last.Balance - s.held }
 
 // currency is the code of the wallet's currency.
 func (s *State) currency() string {

@@ -1,7 +1,7 @@
 // Command bench measures, in one run on one machine, what an order costs: an
 // echo through the edge (the ceiling), ours, and a row-lock design behind the
-// same edge on the same Postgres (the baseline), scans at a gate, and holds of
-// seats. It prints its progress to standard error and ends with one line of JSON.
+// same edge on the same Postgres (the baseline), scans at a gate, holds of
+// seats, and reads of their map. It prints its progress to standard error and ends with one line of JSON.
 //
 //	go run ./loadtest/bench [--binary ./boxoffice] [--seconds 10]
 //
@@ -49,7 +49,7 @@ type runCmd struct {
 	Keep    bool          `help:"Keep the data directory."`
 	Relay   string        `enum:",fake,real" default:"" help:"Measure only what the facts' way through Kafka costs orders: with a fake broker in a process of its own, or a real one (.ci/kafka)."`
 	Rounds  int           `default:"3" help:"How often the cases of orders are measured, in turn; and orders without and with Kafka."`
-	Only    []string      `help:"Measure only these cases: echo, orders, many, million, scans, holds, cluster, rowlock."`
+	Only    []string      `help:"Measure only these cases: echo, orders, many, million, promo, checkout, scans, holds, map, cluster, rowlock."`
 }
 
 func main() {

@@ -45,17 +45,25 @@ type result struct {
 	HoldServer float64 `json:"holds_cpu_us_server"`
 	HoldPg     float64 `json:"holds_cpu_us_postgres"`
 
+	Drawing readAt `json:"map_drawing"`
+	LiveMap readAt `json:"map_live"`
+
 	ManyEvents int      `json:"events_at_once"`
 	Many       ordersAt `json:"orders_many_events"`
 	Million    ordersAt `json:"orders_million_tickets"`
 	// What an order's CPU is times that of the one hot type, of the same round.
 	ManyRatio    float64 `json:"many_cpu_ratio"`
 	MillionRatio float64 `json:"million_cpu_ratio"`
+	// The same of an order with a promo code, and of a whole checkout.
+	PromoRatio    float64 `json:"promo_cpu_ratio"`
+	CheckoutRatio float64 `json:"checkout_cpu_ratio"`
 	// Rounds are those of the cases of orders, of which the medians stand above.
 	Rounds struct {
-		One     []ordersAt `json:"one"`
-		Many    []ordersAt `json:"many"`
-		Million []ordersAt `json:"million"`
+		One      []ordersAt `json:"one"`
+		Many     []ordersAt `json:"many"`
+		Million  []ordersAt `json:"million"`
+		Promo    []ordersAt `json:"promo"`
+		Checkout []ordersAt `json:"checkout"`
 	} `json:"rounds"`
 
 	Cluster *clusterResult `json:"cluster,omitempty"`
@@ -129,11 +137,14 @@ func (b *bench) measure(ctx context.Context) error {
 		cases = append(cases,
 			benchCase{"orders", b.inRound(&r.Rounds.One, b.measureOrders), true},
 			benchCase{"many", b.inRound(&r.Rounds.Many, b.measureMany), true},
-			benchCase{"million", b.inRound(&r.Rounds.Million, b.measureMillion), true})
+			benchCase{"million", b.inRound(&r.Rounds.Million, b.measureMillion), true},
+			benchCase{"promo", b.inRound(&r.Rounds.Promo, b.measurePromo), true},
+			benchCase{"checkout", b.inRound(&r.Rounds.Checkout, b.measureCheckout), true})
 	}
 	cases = append(cases,
 		benchCase{"scans", b.measureScans, true},
 		benchCase{"holds", b.measureHolds, true},
+		benchCase{"map", b.measureMap, true},
 		benchCase{"cluster", b.measureCluster, false},
 		benchCase{"rowlock", b.measureRowlock, false})
 	for i, one := range cases {
@@ -189,6 +200,18 @@ func (b *bench) sumUp() {
 	}
 	if r.MillionRatio = ratio(r.Rounds.Million, r.Rounds.One); r.MillionRatio > 0 {
 		say("orders, a type of 1,000,000: %.2f times (goal: 1.20 at most)", r.MillionRatio)
+	}
+	b.sumUpMoney()
+}
+
+// sumUpMoney says what codes and payments cost beside the order alone.
+func (b *bench) sumUpMoney() {
+	r := &b.result
+	if r.PromoRatio = ratio(r.Rounds.Promo, r.Rounds.One); r.PromoRatio > 0 {
+		say("orders with a promo code: %.2f times (goal: 1.60 at most)", r.PromoRatio)
+	}
+	if r.CheckoutRatio = ratio(r.Rounds.Checkout, r.Rounds.One); r.CheckoutRatio > 0 {
+		say("the whole checkout: %.2f times (goal: 4.00 at most)", r.CheckoutRatio)
 	}
 }
 

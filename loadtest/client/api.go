@@ -124,6 +124,27 @@ func (a API) At(ctx context.Context, host string, from *Source, c Call, out any)
 	return answer
 }
 
+// Insist repeats a call until its answer is settled, the patience is at an end or ctx is. A
+// call that writes needs a Key, so that it is carried out once.
+func (a API) Insist(ctx context.Context, from *Source, c Call, patience time.Duration, out any) Answer {
+	for deadline := time.Now().Add(patience); ; {
+		answer := a.Do(ctx, from, c, out)
+		if !answer.Unsettled() || time.Now().After(deadline) || ctx.Err() != nil {
+			return answer
+		}
+		select {
+		case <-time.After(min(max(answer.RetryAfter, leastPause), mostPause)):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// leastPause and mostPause bound the pauses of somebody who insists.
+const (
+	leastPause = 100 * time.Millisecond
+	mostPause  = time.Second
+)
+
 // Exchange sends one request and reads the answer's envelope.
 func Exchange(ctx context.Context, from *Source, req *Request, out any) Answer {
 	resp := fasthttp.AcquireResponse()

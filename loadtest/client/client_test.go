@@ -31,6 +31,7 @@ func serve(t *testing.T, handler fasthttp.RequestHandler) string {
 	go func() { done <- srv.Serve(ln) }()
 	t.Cleanup(func() {
 		require.NoError(t, srv.Shutdown())
+		_ = ln.Close() // for a server that had not begun to serve it: Shutdown does not know its listener
 		require.NoError(t, <-done)
 	})
 	return ln.Addr().String()

@@ -104,8 +104,13 @@ func (d *document) operation(method, path string, o *operation) *Operation {
 	if o.RequestBody == nil {
 		return op
 	}
-	body := d.resolve(o.RequestBody.Content["application/json"].Schema)
 	op.HasBody = true
+	content, isJSON := o.RequestBody.Content["application/json"]
+	_, isForm := o.RequestBody.Content["application/x-www-form-urlencoded"]
+	body := d.resolve(content.Schema)
+	if isForm || isJSON && body.Type == nil {
+		return op // its sender defines it, and no text is a wrong one
+	}
 	op.Fields = append(op.Fields, &Field{In: InBody, rule: body})
 	d.members(op, body, "", nil)
 	return op

@@ -29,7 +29,7 @@ type ClusterConfig struct {
 	Dir    string   // of Postgres, logs and mail; may be of an earlier cluster
 	Nodes  int      // that are started
 	Spares int      // more that can be, with Member.Up
-	Port   int      // of the balancer, on 127.0.0.1; the others take the next ones. 0: any
+	Port   int      // the first to try, on 127.0.0.1: of the balancer; the others take the next ones. 0: any
 	Wires  bool     // put proxies between the nodes, and between them and Postgres
 	Env    []string // KEY=value for the nodes, besides the knobs set here
 	Log    *slog.Logger
@@ -109,17 +109,22 @@ func (c *Cluster) start(ctx, life context.Context) error {
 	return nil
 }
 
-// ports are addresses: of the balancer, of the simulator, and two of each node.
+// ports are addresses: of the balancer, of the simulator, and two of each node. From
+// Config.Port on they are the first so many in a row that nobody listens on: a node may
+// have the ones that were asked for.
 func (c *Cluster) ports(ctx context.Context) ([]string, error) {
 	n := 2 + 2*(c.Config.Nodes+c.Config.Spares)
 	if c.Config.Port == 0 {
 		return FreePorts(ctx, n)
 	}
-	var ports []string
-	for i := range n {
-		ports = append(ports, fmt.Sprintf("127.0.0.1:%d", c.Config.Port+i))
+	for first := c.Config.Port; first+n <= 1<<16; {
+		ports, taken := portsFrom(ctx, first, n)
+		if taken == 0 {
+			return ports, nil
+		}
+		first = taken + 1
 	}
-	return ports, nil
+	return nil, fmt.Errorf("no %d ports in a row are free from %d on", n, c.Config.Port)
 }
 
 // createLog opens a log in the cluster's directory, to append to.

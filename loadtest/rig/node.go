@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -41,6 +42,10 @@ type Node struct {
 	paysim  Process
 }
 
+// CallsBack in a node's environment makes its simulator play all three providers, which tell
+// the node of payments by themselves, as live ones do.
+const CallsBack = "BOXOFFICE_LOADTEST_CALLS_BACK=1"
+
 // secretKey is what nodes and the payment simulators of the harness share.
 const secretKey = "sk_test_loadtest"
 
@@ -63,8 +68,16 @@ func StartNode(ctx context.Context, cfg NodeConfig) (*Node, error) {
 		"BOXOFFICE_PAYSTACK_URL=" + n.Paysim,
 		"BOXOFFICE_PAYSTACK_KEY=" + secretKey,
 	}, cfg.Env...)
+	simulator := []string{"paysim"}
+	if slices.Contains(cfg.Env, CallsBack) {
+		env = append(env,
+			"BOXOFFICE_NOWPAYMENTS_URL="+n.Paysim+"/v1", "BOXOFFICE_NOWPAYMENTS_KEY="+secretKey, "BOXOFFICE_NOWPAYMENTS_IPN_SECRET="+secretKey,
+			"BOXOFFICE_FLUTTERWAVE_URL="+n.Paysim+"/v3", "BOXOFFICE_FLUTTERWAVE_KEY="+secretKey, "BOXOFFICE_FLUTTERWAVE_SECRET_HASH="+secretKey)
+		hook := n.URL + "/api/v1/payments/webhook/"
+		simulator = append(simulator, "--webhook-url="+hook+"paystack", "--flutterwave-url="+hook+"flutterwave", "--webhook-retry=5s")
+	}
 	n.Process = Process{binary: binary, args: []string{"serve"}, env: env, log: cfg.Log}
-	n.paysim = Process{binary: binary, args: []string{"paysim"}, env: env, log: cfg.Log}
+	n.paysim = Process{binary: binary, args: simulator, env: env, log: cfg.Log}
 	ended, err := n.paysim.Start(ctx)
 	if err == nil {
 		err = waitForAnswer(ctx, n.Paysim+"/_sim/stats", firstReady, ended)
@@ -195,6 +208,21 @@ func FreePorts(ctx context.Context, n int) ([]string, error) {
 		defer func() { _ = ln.Close() }() // all stay taken until all are known
 	}
 	return addrs, nil
+}
+
+// portsFrom are the loopback addresses of n ports from the first on, or the port that
+// somebody listens on.
+func portsFrom(ctx context.Context, first, n int) (addrs []string, taken int) {
+	for port := first; port < first+n; port++ {
+		addr := fmt.Sprintf("127.0.0.1:%d", port)
+		ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
+		if err != nil {
+			return nil, port
+		}
+		_ = ln.Close()
+		addrs = append(addrs, addr)
+	}
+	return addrs, 0
 }
 
 // StartNodeForRun starts a node for one run, in a directory that goes with it. Its

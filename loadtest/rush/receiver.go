@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"strings"
 	"sync"
@@ -38,6 +39,7 @@ type Receiver struct {
 	server    *fasthttp.Server
 	endpoints []*Endpoint
 	serving   sync.WaitGroup
+	listeners []net.Listener
 	done      chan struct{} // closed: whoever hangs lets go
 	strayed   atomic.Int64  // requests that came where a redirect points
 }
@@ -54,6 +56,7 @@ type Endpoint struct {
 	mu       sync.Mutex
 	seen     map[string]int   // how often each event has arrived, by id
 	orders   map[string]bool  // whose creation has arrived
+	admitted map[string]int   // admissions that have arrived, by ticket
 	last     map[string]int64 // seq of the first attempt that came last, by event
 	Requests int64
 	forged   int64 // whose signature was wrong, or that could not be read
@@ -78,24 +81,28 @@ type silentLog struct{}
 // Printf drops.
 func (silentLog) Printf(string, ...any) {}
 
-// AddEndpoint makes an endpoint of an organizer that listens, and subscribes it to
-// everything.
-func (m *Receiver) AddEndpoint(ctx context.Context, o *Organizer, how Behaviour) error {
+// AddEndpoint makes an endpoint of an organizer that listens, and subscribes it to some
+// types of facts; to everything, if none is named.
+func (m *Receiver) AddEndpoint(ctx context.Context, o *Organizer, how Behaviour, types ...string) error {
+	if len(types) == 0 {
+		types = []string{"*"}
+	}
 	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return fmt.Errorf("webhooks: %w", err)
 	}
 	h := &Endpoint{
 		receiver: m, behaviour: how, org: o, url: fmt.Sprintf("http://%s/%d", ln.Addr(), len(m.endpoints)),
-		seen: map[string]int{}, orders: map[string]bool{}, last: map[string]int64{}, lag: hdrhistogram.New(1, maxLag, 3),
+		seen: map[string]int{}, orders: map[string]bool{}, admitted: map[string]int{}, last: map[string]int64{}, lag: hdrhistogram.New(1, maxLag, 3),
 	}
 	m.endpoints = append(m.endpoints, h)
-	m.serving.Go(func() { _ = m.server.Serve(ln) }) // ends with close
+	m.listeners = append(m.listeners, ln)
+	m.serving.Go(func() { _ = m.server.Serve(ln) }) // ends with Close
 	var made struct {
 		ID     string `json:"id"`
 		Secret string `json:"secret"`
 	}
-	if err := o.Post(ctx, "/webhooks", map[string]any{"url": h.url, "events": []string{"*"}}, &made); err != nil {
+	if err := o.Post(ctx, "/webhooks", map[string]any{"url": h.url, "events": types}, &made); err != nil {
 		return err
 	}
 	h.id, h.secret = made.ID, made.Secret
@@ -108,6 +115,9 @@ func (m *Receiver) Close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	err := m.server.ShutdownWithContext(ctx)
+	for _, ln := range m.listeners {
+		_ = ln.Close() // Shutdown does not know one that is not served yet
+	}
 	m.serving.Wait()
 	if errors.Is(err, context.DeadlineExceeded) {
 		return nil // somebody holds a connection open, whose end is not waited for
@@ -177,7 +187,7 @@ type deliveredFact struct {
 	Seq     int64     `json:"seq"`
 	Data    struct {
 		Order  struct{ ID, EventID string } `json:"order"`
-		Ticket struct{ EventID string }     `json:"ticket"`
+		Ticket struct{ ID, EventID string } `json:"ticket"`
 	} `json:"data"`
 }
 
@@ -213,8 +223,11 @@ func (h *Endpoint) noteRequest(ctx *fasthttp.RequestCtx, at time.Time) {
 	}
 	h.latest = at
 	_ = h.lag.RecordValue(min(max(1, at.Sub(f.Created).Microseconds()), maxLag)) // within its range
-	if f.Type == "order.created" {
+	switch f.Type {
+	case "order.created":
 		h.orders[f.Data.Order.ID] = true
+	case Admitted:
+		h.admitted[f.Data.Ticket.ID]++
 	}
 	if event := f.actingEvent(); event != "" && first {
 		if f.Seq < h.last[event] {
@@ -236,6 +249,16 @@ func (h *Endpoint) isSignedBy(signature string, body []byte, now time.Time) bool
 	mac.Write([]byte(at + "."))
 	mac.Write(body)
 	return hmac.Equal(got, mac.Sum(nil))
+}
+
+// Admitted is the type of the fact that a ticket was admitted.
+const Admitted = "ticket.checked_in"
+
+// Admissions are how many admissions of each ticket have arrived.
+func (h *Endpoint) Admissions() map[string]int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return maps.Clone(h.admitted)
 }
 
 // CountArrived is how many events have arrived, and how many deliveries repeated one.

@@ -17,9 +17,6 @@ import (
 	"boxoffice/loadtest/rig"
 )
 
-// ErrFindings is returned, with the report, when the audit found something.
-var ErrFindings = errors.New("the audit found something")
-
 // Session is a rush with what it stands on.
 type Session struct {
 	*Rush

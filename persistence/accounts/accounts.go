@@ -177,3 +177,12 @@ func (s *Store) Prune(ctx context.Context) error {
 	}
 	return s.PruneChanges(ctx)
 }
+
+// SetProfile writes a user's name, phone and locale.
+func (s *Store) SetProfile(ctx context.Context, u *User) error {
+	const set = `UPDATE users SET first_name = $2, last_name = $3, phone = $4, locale = $5 WHERE id = $1`
+	if _, err := s.pool.Exec(ctx, set, u.ID, u.FirstName, u.LastName, u.Phone, u.Locale); err != nil {
+		return fmt.Errorf("set a profile: %w", err)
+	}
+	return nil
+}

@@ -6,9 +6,11 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 )
 
@@ -93,10 +95,58 @@ func (s *Store) Organization(ctx context.Context, id int64) (*Organization, erro
 	return o, nil
 }
 
+// OrganizationNamed finds an organization by its number, its public id or its slug. It
+// returns nil if there is none.
+func (s *Store) OrganizationNamed(ctx context.Context, name string) (*Organization, error) {
+	const find = `SELECT id, public_id::text, name, slug FROM organizations WHERE id = $1 OR public_id = $2 OR slug = $3`
+	number, _ := strconv.ParseUint(name, 10, 63) // 0: it is none
+	var public *uuid.UUID
+	if id, err := uuid.Parse(name); err == nil {
+		public = &id
+	}
+	rows, _ := s.pool.Query(ctx, find, int64(number), public, name) //nolint:gosec // it has 63 bits; CollectOneRow returns its error
+	o, err := pgx.CollectOneRow(rows, pgx.RowToAddrOfStructByPos[Organization])
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil //nolint:nilnil // no organization is an answer
+	}
+	if err != nil {
+		return nil, fmt.Errorf("organization: %w", err)
+	}
+	return o, nil
+}
+
+const selectProfile = `SELECT id, public_id::text, name, slug, description, website, contact_email, contact_phone,
+	logo_url, type, verified, status, social_links, page_theme, created_at FROM organizations WHERE id = $1`
+
+// EditProfile changes what an organization tells about itself: all of a Profile that is
+// text or JSON, but for the slug. It returns nil if there is none.
+func (s *Store) EditProfile(ctx context.Context, id int64, change func(*Profile)) (*Profile, error) {
+	const write = `UPDATE organizations SET name = $2, description = $3, website = $4, contact_email = $5, contact_phone = $6,
+		logo_url = $7, social_links = $8, page_theme = $9 WHERE id = $1`
+	var p *Profile
+	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		rows, _ := tx.Query(ctx, selectProfile+` FOR NO KEY UPDATE`, id) // CollectOneRow returns its error
+		found, err := pgx.CollectOneRow(rows, pgx.RowToAddrOfStructByPos[Profile])
+		if err != nil {
+			return err
+		}
+		p = found
+		change(p)
+		_, err = tx.Exec(ctx, write, id, p.Name, p.Description, p.Website, p.ContactEmail, p.ContactPhone, p.LogoURL, p.SocialLinks, p.PageTheme)
+		return err
+	})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil //nolint:nilnil // no organization is an answer
+	}
+	if err != nil {
+		return nil, fmt.Errorf("edit an organization's profile: %w", err)
+	}
+	return p, nil
+}
+
 // Profile returns an organization whole, or nil.
 func (s *Store) Profile(ctx context.Context, id int64) (*Profile, error) {
-	rows, _ := s.pool.Query(ctx, `SELECT id, public_id::text, name, slug, description, website, contact_email, contact_phone,
-		logo_url, type, verified, status, social_links, page_theme, created_at FROM organizations WHERE id = $1`, id) // CollectOneRow returns its error
+	rows, _ := s.pool.Query(ctx, selectProfile, id) // CollectOneRow returns its error
 	p, err := pgx.CollectOneRow(rows, pgx.RowToAddrOfStructByPos[Profile])
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil //nolint:nilnil // no organization is an answer

@@ -134,6 +134,15 @@ func (f Factor) accept(ctx context.Context, tx pgx.Tx, user int64) error {
 	return one(tx.Exec(ctx, `UPDATE users SET totp_step = $2, totp_wrong = 0 WHERE id = $1 AND totp_active AND totp_step < $2`, user, f.Step))
 }
 
+// UseFactor uses up a second factor for something that nobody but the user may do.
+func (s *Store) UseFactor(ctx context.Context, user int64, f Factor) error {
+	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error { return f.accept(ctx, tx, user) })
+	if err != nil {
+		return fmt.Errorf("use a second factor: %w", err)
+	}
+	return nil
+}
+
 // Disable takes a second factor away, which is shown for the last time. Sign-ins
 // that wait for it begin anew.
 func (s *Store) Disable(ctx context.Context, user int64, f Factor) error {

@@ -1,6 +1,6 @@
-// Package audit proves the journal: it replays every stream from its first fact,
-// checks every kind's invariants, and adds the streams of each event up against
-// one another. It reads only; `boxoffice audit` and the tests call it.
+// Package audit proves the journal: it replays every stream from its first fact, or from the
+// snapshot that has those which were dropped, checks every kind's invariants, and adds the
+// streams of each event up against one another. It reads only; `boxoffice audit` and the tests call it.
 package audit
 
 import (
@@ -15,6 +15,7 @@ import (
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/order"
 	"boxoffice/engine/seatmap"
 	"boxoffice/persistence/codec"
 	"boxoffice/persistence/journal"
@@ -25,6 +26,8 @@ type Journal interface {
 	Load(ctx context.Context, stream, after int64) iter.Seq2[journal.Record, error]
 	Streams(ctx context.Context) iter.Seq2[journal.Stream, error]
 	Records(ctx context.Context) (int64, error)
+	// Base is the state that a stream begins with, after its fact seq; 0 for nothing.
+	Base(ctx context.Context, stream int64) (seq int64, state []byte, err error)
 }
 
 // Report is what an audit found.
@@ -70,11 +73,11 @@ func Run(ctx context.Context, j Journal) (*Report, error) {
 		streams = append(streams, s)
 	}
 	slices.SortFunc(streams, func(a, b journal.Stream) int {
-		return cmp.Or(cmp.Compare(a.Ref.Event, b.Ref.Event), cmp.Compare(a.Ref.Kind, b.Ref.Kind), cmp.Compare(a.Ref.ID, b.Ref.ID))
+		return cmp.Or(cmp.Compare(a.Ref.Home, b.Ref.Home), cmp.Compare(a.Ref.Kind, b.Ref.Kind), cmp.Compare(a.Ref.ID, b.Ref.ID))
 	})
 	for len(streams) > 0 {
 		n := 1
-		for n < len(streams) && streams[n].Ref.Event == streams[0].Ref.Event {
+		for n < len(streams) && streams[n].Ref.Home == streams[0].Ref.Home {
 			n++
 		}
 		if err := r.auditEvent(ctx, j, streams[:n]); err != nil {
@@ -95,15 +98,16 @@ func (r *Report) auditEvent(ctx context.Context, j Journal, streams []journal.St
 	var stocks []*inventory.State
 	var refs []engine.Ref
 	var seats *seatmap.State
+	var whole bool // the ledger has all of its facts
 	seated := make(seatOrders)
 	for _, s := range streams {
-		state, err := r.replay(ctx, j, s, seated.take)
+		state, base, err := r.replayStream(ctx, j, s, seated.take)
 		if err != nil {
 			return err
 		}
 		switch state := state.(type) {
 		case *event.State:
-			ledger = state
+			ledger, whole = state, base == 0
 			r.Events++
 		case *inventory.State:
 			stocks = append(stocks, state)
@@ -116,18 +120,19 @@ func (r *Report) auditEvent(ctx context.Context, j Journal, streams []journal.St
 		return nil
 	}
 	r.Tickets += int64(ledger.Tickets())
-	orders := make(map[engine.OrderID]*event.Order)
-	ledger.Orders(func(o *event.Order) { orders[o.ID] = o })
+	orders := make(map[engine.OrderID]*order.Order)
+	ledger.Orders(func(o *order.Order) { orders[o.ID] = o })
 	for i, stock := range stocks {
 		r.balance(ledger, orders, refs[i], stock)
 	}
-	r.balanceSeats(streams[0].Ref.Event, seated, seats)
+	r.balanceSeats(streams[0].Ref.Home, seated, seats, whole)
 	return nil
 }
 
-// balance compares a ticket type's stock with the tickets and orders that its
-// event has. What an order was sold is committed or still reserved for it.
-func (r *Report) balance(ledger *event.State, orders map[engine.OrderID]*event.Order, ref engine.Ref, stock *inventory.State) {
+// balance compares a ticket type's stock with the tickets and orders that its event has.
+// What an order was sold is committed or still reserved for it; what a refund gives back
+// is sold until the stock has taken it back.
+func (r *Report) balance(ledger *event.State, orders map[engine.OrderID]*order.Order, ref engine.Ref, stock *inventory.State) {
 	var settling, held int64
 	stock.Open(func(h keeper.Held) {
 		held += h.Quantity
@@ -135,14 +140,15 @@ func (r *Report) balance(ledger *event.State, orders map[engine.OrderID]*event.O
 		switch {
 		case o == nil || o.Serial != h.Claim.Serial:
 			r.Orphans += h.Quantity
-		case o.Status == event.Completed:
+		case o.Sold():
 			settling += h.Quantity
 		}
 	})
 	r.Sold += stock.Sold() + settling
 	r.Held += held - settling
-	if minted := ledger.TicketsOf(ref.ID); minted != stock.Sold()+settling {
-		r.find("%s: %d tickets issued, %d units sold", ref.Name(), minted, stock.Sold()+settling)
+	live, sold := ledger.TicketsOf(ref.ID), stock.Sold()+settling
+	if back := returning(orders, ref.ID); sold < live || sold > live+back {
+		r.find("%s: %d tickets issued, %d units sold", ref.Name(), live, sold)
 	}
 	for _, o := range orders {
 		if !o.Unpaid() {
@@ -156,23 +162,69 @@ func (r *Report) balance(ledger *event.State, orders map[engine.OrderID]*event.O
 	}
 }
 
-// replay applies a stream's facts from the first to the last, and shows each to
-// see. It returns nil when some are missing: what follows them can't be applied.
-func (r *Report) replay(ctx context.Context, j Journal, s journal.Stream, see func(engine.Fact)) (engine.State, error) {
+// returning counts the tickets of a type that granted refunds have ended, and which their
+// stock may not have back yet.
+func returning(orders map[engine.OrderID]*order.Order, ticketType int64) (units int64) {
+	for _, o := range orders {
+		for i := range o.Refunds {
+			if r := &o.Refunds[i]; r.Approved() && !r.Ask.Returned {
+				for _, ticket := range r.Ask.Tickets {
+					if line, _, ok := o.LineOf(ticket); ok && o.Lines[line].Type == ticketType {
+						units++
+					}
+				}
+			}
+		}
+	}
+	return units
+}
+
+// readBase is the state that a stream begins with, and the last fact that is in it; nil when it
+// can't be read.
+func (r *Report) readBase(ctx context.Context, j Journal, s journal.Stream, kind *engine.KindDef) (engine.State, int64, error) {
+	seq, frozen, err := j.Base(ctx, s.ID)
+	if err != nil {
+		return nil, 0, fmt.Errorf("audit %s: %w", s.Ref.Name(), err)
+	}
+	if seq == 0 {
+		return kind.New(s.Ref), 0, nil
+	}
+	v := kind.Frozen()
+	if err := codec.Unmarshal(frozen, v); err != nil {
+		r.find("%s: the snapshot at %d: %v", s.Ref.Name(), seq, err)
+		return nil, 0, nil
+	}
+	state, err := kind.Thaw(s.Ref, v)
+	if err != nil {
+		r.find("%s: the snapshot at %d: %v", s.Ref.Name(), seq, err)
+		return nil, 0, nil
+	}
+	return state, seq, nil
+}
+
+// replayStream applies a stream's facts behind its base to the last, and shows each to see. It
+// returns nil when some are missing: what follows them can't be applied.
+func (r *Report) replayStream(ctx context.Context, j Journal, s journal.Stream, see func(engine.Fact)) (state engine.State, base int64, err error) {
 	kind, err := all.Kind(s.Ref.Kind)
 	if err != nil {
-		return nil, fmt.Errorf("audit: %w", err)
+		return nil, 0, fmt.Errorf("audit: %w", err)
 	}
 	r.Streams++
-	state := kind.New(s.Ref)
+	state, base, err = r.readBase(ctx, j, s, kind)
+	if state == nil || err != nil {
+		return nil, base, err
+	}
 	next, epoch := int64(1), int32(0)
 	for rec, err := range j.Load(ctx, s.ID, 0) {
 		if err != nil {
-			return nil, fmt.Errorf("audit %s: %w", s.Ref.Name(), err)
+			return nil, 0, fmt.Errorf("audit %s: %w", s.Ref.Name(), err)
+		}
+		if next == 1 && rec.First <= base+1 { // what was before it has been dropped
+			next = rec.First
 		}
 		if rec.First != next {
 			r.find("%s: facts %d-%d follow %d", s.Ref.Name(), rec.First, rec.Last, next-1)
-			return nil, nil
+			return nil, base, nil
 		}
 		if rec.Epoch < epoch {
 			r.find("%s: epoch %d follows %d at fact %d", s.Ref.Name(), rec.Epoch, epoch, rec.First)
@@ -180,14 +232,16 @@ func (r *Report) replay(ctx context.Context, j Journal, s journal.Stream, see fu
 		next, epoch = rec.Last+1, rec.Epoch
 		facts, err := codec.Facts(s.Ref.Kind, rec.Bytes)
 		if err != nil {
-			return nil, fmt.Errorf("audit %s: %w", s.Ref.Name(), err)
+			return nil, 0, fmt.Errorf("audit %s: %w", s.Ref.Name(), err)
 		}
 		if int64(len(facts)) != rec.Last-rec.First+1 {
 			r.find("%s: record %d-%d holds %d facts", s.Ref.Name(), rec.First, rec.Last, len(facts))
-			return nil, nil
+			return nil, base, nil
 		}
-		for _, f := range facts {
-			state.Apply(f)
+		for i, f := range facts {
+			if rec.First+int64(i) > base {
+				state.Apply(f)
+			}
 			see(f)
 		}
 		r.Facts += int64(len(facts))
@@ -196,5 +250,5 @@ func (r *Report) replay(ctx context.Context, j Journal, s journal.Stream, see fu
 	if err := state.Check(); err != nil {
 		r.find("%s: %v", s.Ref.Name(), err)
 	}
-	return state, nil
+	return state, base, nil
 }

@@ -14,6 +14,7 @@ import (
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/order"
 	"boxoffice/engine/seatmap"
 	"boxoffice/engine/wallet"
 	"boxoffice/persistence/audit"
@@ -179,10 +180,10 @@ func seated() history {
 			&event.Created{Details: &event.Details{Title: "Show", Capacity: event.NoCapacity}},
 			&event.Moved{From: event.StatusDraft, To: event.StatusPublished},
 			created(1, 2),
-			&event.OrderCompleted{ID: claim(1).Order, Serial: claim(1).Serial, First: 1},
+			&order.Completed{ID: claim(1).Order, Serial: claim(1).Serial, First: 1},
 			created(2, 1),
 			created(3, 1),
-			&event.OrderEnded{ID: claim(3).Order, Status: event.Expired},
+			&order.Ended{ID: claim(3).Order, Status: order.StatusExpired},
 		},
 		stock: []engine.Fact{
 			&inventory.Created{Details: &inventory.Details{Name: "Tier", Quantity: 5, Seated: true}},
@@ -203,13 +204,13 @@ func seated() history {
 	}
 	for i, ids := range map[int][]string{2: {"A2", "A1"}, 4: {"A3"}, 5: {"A5"}} {
 		o := seat(h.event[i]).Order
-		o.Lines[0].Seats, o.Shopper = ids, &event.Shopper{Principal: 7}
+		o.Lines[0].Seats, o.Shopper = ids, &order.Shopper{Principal: 7}
 	}
 	h.stock = append(h.stock, &keeper.ReleasedFact{Claim: claim(3)})
 	return h
 }
 
-func seat(f engine.Fact) *event.OrderCreated { return f.(*event.OrderCreated) }
+func seat(f engine.Fact) *order.Created { return f.(*order.Created) }
 
 // taken is the reservation of seats for the n-th order.
 func taken(n uint32, seats ...int32) *seatmap.ReservedFact {
@@ -229,10 +230,10 @@ func sound() history {
 			&event.Created{Details: &event.Details{Title: "Show", Capacity: event.NoCapacity}},
 			&event.Moved{From: event.StatusDraft, To: event.StatusPublished},
 			created(1, 2),
-			&event.OrderCompleted{ID: claim(1).Order, Serial: claim(1).Serial, First: 1},
+			&order.Completed{ID: claim(1).Order, Serial: claim(1).Serial, First: 1},
 			created(2, 3),
 			created(3, 1),
-			&event.OrderCompleted{ID: claim(3).Order, Serial: claim(3).Serial, First: 3},
+			&order.Completed{ID: claim(3).Order, Serial: claim(3).Serial, First: 3},
 		},
 		stock: []engine.Fact{
 			&inventory.Created{Details: &inventory.Details{Name: "Tier", Quantity: 10}},
@@ -254,11 +255,11 @@ func claim(n uint32) keeper.Claim {
 	return keeper.Claim{Order: engine.NewID(1, []byte{2: byte(n), 9: 0}), Serial: keeper.NewSerial(1, n)}
 }
 
-func created(n uint32, quantity int64) *event.OrderCreated {
+func created(n uint32, quantity int64) *order.Created {
 	c := claim(n)
-	return &event.OrderCreated{Order: &event.Order{
-		ID: c.Order, Serial: c.Serial, Status: event.Pending, Customer: uint64(n),
-		Lines: []event.OrderLine{{Type: 11, Quantity: quantity}}, ExpiresAt: time.Hour.Milliseconds(),
+	return &order.Created{Order: &order.Order{
+		ID: c.Order, Serial: c.Serial, Status: order.StatusPending, Customer: uint64(n),
+		Lines: []order.Line{{Type: 11, Quantity: quantity}}, ExpiresAt: time.Hour.Milliseconds(),
 	}}
 }
 

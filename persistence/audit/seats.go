@@ -6,43 +6,36 @@ import (
 	"slices"
 
 	"boxoffice/engine"
-	"boxoffice/engine/event"
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/order"
 	"boxoffice/engine/seatmap"
 )
 
-// seatOrders are the orders with seats that an event ever had. Its ledger keeps
-// open orders only; seats are sold for good.
-type seatOrders map[engine.OrderID]*event.Order
+// seatOrders are the orders with seats that an event ever had: its ledger forgets those
+// that have ended, and a seat stays sold until a refund gives it back.
+type seatOrders map[engine.OrderID]*order.Order
 
 // take takes in what a fact says of an order with seats.
 func (s seatOrders) take(f engine.Fact) {
-	var id engine.OrderID
 	switch f := f.(type) {
-	case *event.OrderCreated:
+	case *order.Created:
 		if len(seatsOf(f.Order)) > 0 {
 			s[f.Order.ID] = f.Order
 		}
-		return
-	case *event.OrderCompleted:
-		id = f.ID
-	case *event.OrderEnded:
-		id = f.ID
-	default:
-		return
-	}
-	if o := s[id]; o != nil {
-		s[id] = event.Fold(o, f)
+	case order.Fact:
+		if o := s[f.OrderID()]; o != nil {
+			s[f.OrderID()] = order.Fold(o, f)
+		}
 	}
 }
 
 // byID lists the orders.
-func (s seatOrders) byID() []*event.Order {
-	return slices.SortedFunc(maps.Values(s), func(a, b *event.Order) int { return bytes.Compare(a.ID[:], b.ID[:]) })
+func (s seatOrders) byID() []*order.Order {
+	return slices.SortedFunc(maps.Values(s), func(a, b *order.Order) int { return bytes.Compare(a.ID[:], b.ID[:]) })
 }
 
 // seatsOf are the ids of an order's seats, in order.
-func seatsOf(o *event.Order) []string {
+func seatsOf(o *order.Order) []string {
 	var ids []string
 	for i := range o.Lines {
 		ids = append(ids, o.Lines[i].Seats...)
@@ -51,11 +44,33 @@ func seatsOf(o *event.Order) []string {
 	return ids
 }
 
+// leaving lists the seats of an order's tickets that granted refunds have ended, and which
+// of them the seat map may still have, because it has not acknowledged their return.
+func leaving(o *order.Order) (gone, returning []string) {
+	for i := range o.Refunds {
+		if !o.Refunds[i].Approved() {
+			continue
+		}
+		for _, ticket := range o.Refunds[i].Ask.Tickets {
+			gone = append(gone, o.Seat(ticket))
+			if !o.Refunds[i].Ask.Returned {
+				returning = append(returning, o.Seat(ticket))
+			}
+		}
+	}
+	return gone, returning
+}
+
+// without returns the ids that are not among others.
+func without(ids, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return slices.Contains(others, id) })
+}
+
 // balanceSeats compares what the seat map has given to orders with the orders
-// that the event has: every completed and every unpaid order has all its seats,
+// that the event has: every paid and every unpaid order has the seats of its live tickets,
 // no seat is of two of them, and nobody else has any, but for reservations that
-// presumed abort will release.
-func (r *Report) balanceSeats(number int64, orders seatOrders, seats *seatmap.State) {
+// presumed abort will release. Of a ledger that is not whole some orders are not known.
+func (r *Report) balanceSeats(number int64, orders seatOrders, seats *seatmap.State, whole bool) {
 	ref := engine.SeatmapRef(number)
 	if seats == nil {
 		if len(orders) > 0 {
@@ -72,21 +87,23 @@ func (r *Report) balanceSeats(number int64, orders seatOrders, seats *seatmap.St
 		o := orders[c.Order]
 		known := o != nil && o.Serial == c.Serial
 		switch {
-		case known && (open[c] || o.Unpaid() || o.Status == event.Completed): // if it has ended, its release is on its way
+		case known && (open[c] || o.Unpaid() || o.Sold()): // if it has ended, its release is on its way
 		case open[c]:
 			r.Orphans += int64(len(ids))
-		default:
+		case whole || o != nil:
 			r.find("%s: seats %v are sold to order %s, which has not bought them", ref.Name(), ids, c.Order)
 		}
 	})
 	owner := make(map[string]engine.OrderID)
 	for _, o := range orders.byID() {
-		if !o.Unpaid() && o.Status != event.Completed {
+		if !o.Unpaid() && !o.Sold() {
 			continue
 		}
-		claim, ids := keeper.Claim{Order: o.ID, Serial: o.Serial}, seatsOf(o)
+		claim := keeper.Claim{Order: o.ID, Serial: o.Serial}
+		gone, returning := leaving(o)
+		ids := without(seatsOf(o), gone)
 		r.Seats += int64(len(ids))
-		if !slices.Equal(ids, taken[claim]) {
+		if !slices.Equal(ids, without(taken[claim], returning)) {
 			r.find("%s: %s order %s has the seats %v, not %v", ref.Name(), o.Status, o.ID, taken[claim], ids)
 		}
 		if o.Unpaid() && !open[claim] {

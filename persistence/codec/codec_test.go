@@ -88,7 +88,7 @@ func requireNumbered(t *testing.T, typ reflect.Type) {
 	seen := make(map[string]string)
 	for f := range typ.Fields() {
 		tag := f.Tag.Get("cbor")
-		require.Regexp(t, `^[1-9][0-9]*,keyasint(,omitempty)?$`, tag, "%s.%s", typ, f.Name)
+		require.Regexp(t, `^[1-9][0-9]*,keyasint(,omitempty|,omitzero)?$`, tag, "%s.%s", typ, f.Name)
 		require.True(t, f.IsExported(), "%s.%s", typ, f.Name)
 		number := tag[:len(tag)-len(",keyasint")]
 		require.NotContains(t, seen, number, "%s.%s has the number of another field", typ, f.Name)

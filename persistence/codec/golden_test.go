@@ -21,7 +21,7 @@ import (
 // version names the golden file of today's bytes. A release that adds fields
 // adds a file; the files of earlier releases stay as they are, and are read for
 // as long as their facts lie in journals.
-const version = 6
+const version = 7
 
 var rewrite = flag.Bool("rewrite", false, "write today's golden file instead of comparing it")
 
@@ -51,7 +51,7 @@ func TestGoldenToday(t *testing.T) {
 	}
 	want, err := os.ReadFile(file)
 	require.NoError(t, err)
-	require.Equal(t, string(want), b.String())
+	require.Equal(t, string(want), b.String(), "a field was added, or another changed: docs/CONTRIBUTING.md, The next CBOR key")
 }
 
 // golden writes a value's name, its bytes and its fields, a line each.

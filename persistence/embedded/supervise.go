@@ -17,11 +17,12 @@ import (
 )
 
 const (
-	pollEvery     = 20 * time.Millisecond // while Postgres starts
-	restartDelay  = 100 * time.Millisecond
-	orphanGrace   = 10 * time.Second // for a postmaster of a killed node to end by itself
-	immediateStop = 8 * time.Second  // Postgres kills its own children after 5
-	maxLog        = 16 << 20         // bytes, checked at each start
+	pollEvery     = 20 * time.Millisecond  // while Postgres starts
+	restartDelay  = 100 * time.Millisecond // after the first start that failed, and twice as long after each
+	restartPause  = time.Second            // at most
+	orphanGrace   = 10 * time.Second       // for a postmaster of a killed node to end by itself
+	immediateStop = 8 * time.Second        // Postgres kills its own children after 5
+	maxLog        = 16 << 20               // bytes, checked at each start
 )
 
 // supervise owns the postmaster from its first start to its end. It reports the
@@ -54,10 +55,11 @@ func (s *Server) supervise(ctx context.Context, prepare func() error, started ch
 	}
 }
 
-// relaunch tries until Postgres runs or ctx ends, in which case it returns nil.
+// relaunch tries until Postgres runs or ctx ends, in which case it returns nil. A full disk
+// may keep Postgres down for hours: the log tells of the 1st, 2nd, 4th, 8th attempt and so on.
 func (s *Server) relaunch(ctx context.Context) *postmaster {
-	began := time.Now()
-	for {
+	began, pause := time.Now(), restartDelay
+	for attempt := 1; ; attempt++ {
 		pm, err := s.launch(ctx)
 		if err == nil {
 			s.log.InfoContext(ctx, "postgres is back", slog.Duration("after", time.Since(began)))
@@ -66,12 +68,15 @@ func (s *Server) relaunch(ctx context.Context) *postmaster {
 		if ctx.Err() != nil {
 			return nil
 		}
-		s.log.ErrorContext(ctx, "postgres did not start", slog.Any("error", err))
+		if attempt&(attempt-1) == 0 {
+			s.log.ErrorContext(ctx, "postgres did not start", slog.Int("attempt", attempt), slog.Any("error", err))
+		}
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-time.After(restartDelay):
+		case <-time.After(pause):
 		}
+		pause = min(2*pause, restartPause)
 	}
 }
 

@@ -151,6 +151,9 @@ WHERE follower = $1 AND stream_id = $2 AND (seq = ANY ($3) OR $4) AND done_at IS
 		return err
 	}
 	if d.forget != nil {
+		if beheaded, err := d.giveUp(ctx, tx, stream); err != nil || beheaded {
+			return err
+		}
 		if err := d.rebuild(ctx, tx, within, ref, stream); err != nil {
 			return err
 		}
@@ -164,6 +167,16 @@ WHERE follower = $1 AND stream_id = $2 AND (seq = ANY ($3) OR $4) AND done_at IS
 	// What failed again was tried at this transaction's now.
 	_, err = tx.Exec(ctx, done, d.name, stream, seqs, d.forget != nil)
 	return err
+}
+
+// giveUp says whether the journal has dropped a stream's first facts, and notes that nothing
+// can be made anew of it then.
+func (d *Digester) giveUp(ctx context.Context, tx pgx.Tx, stream int64) (beheaded bool, err error) {
+	const note = `
+UPDATE set_aside SET retry = false, attempts = attempts + 1, tried_at = now(), error = 'the first facts of the stream are past their retention'
+WHERE follower = $1 AND stream_id = $2 AND retry AND EXISTS (SELECT FROM floors WHERE stream_id = $2)`
+	tag, err := tx.Exec(ctx, note, d.name, stream)
+	return tag.RowsAffected() > 0, err
 }
 
 // rebuild forgets what was made of the stream and applies all of its facts that the

@@ -31,8 +31,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"boxoffice/engine"
-	"boxoffice/persistence/codec"
 	"boxoffice/persistence/journal"
 	"boxoffice/persistence/panics"
 )
@@ -56,6 +54,10 @@ type Config struct {
 	MaxBatch int           // 10,000 facts in one transaction
 	Pace     time.Duration // 50 ms from one transaction to the next, unless MaxBatch or somebody waits
 	Poll     time.Duration // 1 s between looks at writers that are not fed in memory
+
+	// Room waits until there is room for what Apply writes, or its context ends. Nil: there
+	// always is.
+	Room func(context.Context)
 
 	// Yield has the follower rest after each transaction while Busy says so,
 	// for Yield times as long as reading and applying took, and BusyBatch, if it
@@ -104,6 +106,9 @@ func New(cfg Config) *Follower {
 	setDefault(&cfg.MaxBatch, 10_000)
 	setDefault(&cfg.Pace, 50*time.Millisecond)
 	setDefault(&cfg.Poll, time.Second)
+	if cfg.Room == nil {
+		cfg.Room = func(context.Context) {}
+	}
 	f := &Follower{cfg: cfg, done: make(chan struct{}), failed: make(chan error, 1)}
 	f.feed = newFeed(cfg.MaxQueue, cfg.MaxBatch)
 	f.ctx, f.cancel = context.WithCancel(context.Background())
@@ -178,14 +183,6 @@ func (f *Follower) run(from Journal) {
 		}
 		pause = min(2*pause, longPause)
 	}
-}
-
-// Facts are the record's facts, decoded if it was read back from the journal.
-func Facts(r *journal.Record) ([]engine.Fact, error) {
-	if r.Facts != nil {
-		return r.Facts, nil
-	}
-	return codec.Facts(r.Ref.Kind, r.Bytes)
 }
 
 func factsIn(b *journal.Batch) int {

@@ -51,6 +51,7 @@ func (f *Follower) follow(from Journal) error {
 		if !r.tails.behind() && r.tails.facts == 0 {
 			r.pace(f.ctx)
 		}
+		f.cfg.Room(f.ctx)
 	}
 	return f.ctx.Err()
 }
@@ -275,14 +276,15 @@ SELECT (SELECT count(*) FROM fresh) + (SELECT count(*) FROM moved)`
 // unblock finds out what the batches in hand wait for, and has it read.
 func (r *round) unblock(ctx context.Context) error {
 	const written = `
-SELECT b.n, r.writer, r.batch FROM unnest($1::bigint[], $2::bigint[]) WITH ORDINALITY AS b(stream_id, last_seq, n)
-CROSS JOIN LATERAL records_of(b.stream_id, b.last_seq - 1, b.last_seq) r WHERE r.last_seq = b.last_seq`
+SELECT b.n, coalesce(r.writer, 0), coalesce(r.batch, $3) FROM unnest($1::bigint[], $2::bigint[]) WITH ORDINALITY AS b(stream_id, last_seq, n)
+LEFT JOIN LATERAL (SELECT writer, batch FROM records_of(b.stream_id, b.last_seq - 1, b.last_seq) r WHERE r.last_seq = b.last_seq) r ON true
+LEFT JOIN floors f ON f.stream_id = b.stream_id AND f.seq >= b.last_seq WHERE r.batch IS NOT NULL OR f.seq IS NOT NULL`
 	missing := r.tails.missing()
 	streams, seqs := make([]int64, len(missing)), make([]int64, len(missing))
 	for i, m := range missing {
 		streams[i], seqs[i] = m.stream, m.seq
 	}
-	rows, err := r.conn.Query(ctx, written, streams, seqs)
+	rows, err := r.conn.Query(ctx, written, streams, seqs, int64(dropped))
 	if err != nil {
 		return fmt.Errorf("follower: look for facts: %w", err)
 	}

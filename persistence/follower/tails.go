@@ -11,6 +11,9 @@ import (
 const (
 	// final is the position of a writer that is closed and read to its end.
 	final = math.MaxInt64
+	// dropped is the batch of a fact that the journal has no more, and so of one that all
+	// followers have applied.
+	dropped = -1
 	// maxStreams bounds the seqs remembered. All are forgotten at once, and
 	// looked up when their streams come again.
 	maxStreams = 1 << 18
@@ -158,6 +161,11 @@ func (ts *tails) resolve(missing []fact, found []position) error {
 	resolved := false
 	for i, m := range missing {
 		at, known := found[i], ts.seqs[m.stream]
+		if at.batch == dropped && known == 0 {
+			ts.seqs[m.stream] = m.seq
+			resolved = true
+			continue
+		}
 		if at.batch == 0 || known > m.seq {
 			return permanent{fmt.Errorf("%w: stream %d: fact %d needed, %d applied", ErrGap, m.stream, m.seq, known)}
 		}

@@ -88,8 +88,10 @@ func (l *lane) deliver(b *batch) error {
 			return fmt.Errorf("%w: %w", ErrStalled, err)
 		}
 		l.stats.retries.Add(1)
-		l.j.log.Warn("journal append outcome unknown, sending it again",
-			slog.Int("writer", int(l.writer)), slog.Int64("batch", b.seq), slog.Int("attempt", attempt), slog.Any("error", err))
+		if attempt&(attempt-1) == 0 { // ever more rarely: an outage may last
+			l.j.log.Warn("journal append outcome unknown, sending it again",
+				slog.Int("writer", int(l.writer)), slog.Int64("batch", b.seq), slog.Int("attempt", attempt), slog.Any("error", err))
+		}
 		if err := l.pause(pause); err != nil {
 			return err
 		}

@@ -68,8 +68,7 @@ SELECT EXISTS (SELECT FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
 CREATE TABLE %[1]s (LIKE journal INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING INDEXES INCLUDING STORAGE) WITH (toast_tuple_target = 8160);
 ALTER TABLE journal ATTACH PARTITION %[1]s FOR VALUES FROM ('%[2]s') TO ('%[3]s')`
 	err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
-		const lock = `SELECT pg_advisory_xact_lock(hashtext('partitions of ' || 'journal'::regclass::oid))`
-		if _, err := tx.Exec(ctx, lock); err != nil {
+		if _, err := tx.Exec(ctx, lockPartitions); err != nil {
 			return err
 		}
 		var done bool

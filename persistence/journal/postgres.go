@@ -236,7 +236,7 @@ func (j *Postgres) Append(e *Entry) { j.lane(e.Ref).append(e) }
 // lane is that of the actor's event.
 func (j *Postgres) lane(ref engine.Ref) *lane {
 	// Mixed, for ids are given out in order.
-	h := uint64(ref.Event) * 0x9e3779b97f4a7c15 >> 32
+	h := uint64(ref.Home) * 0x9e3779b97f4a7c15 >> 32
 	return j.lanes[h%uint64(len(j.lanes))]
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"boxoffice/engine"
 	"boxoffice/engine/event"
+	"boxoffice/engine/order"
 	"boxoffice/persistence/readmodel"
 )
 
@@ -231,7 +232,7 @@ func (p *pager) Work(ctx context.Context, job *river.Job[page]) error {
 
 // mails are for everybody whose address is on an order: the buyer and who the
 // tickets were bought for. Who is on several orders gets one.
-func (p *page) mailsOf(o *event.Order) []Mail {
+func (p *page) mailsOf(o *order.Order) []Mail {
 	out := []Mail{p.mailTo(o.Email, o.Name)}
 	for i := range o.Lines {
 		if l := &o.Lines[i]; l.AttendeeEmail != "" {

@@ -67,6 +67,21 @@ func (o *Queue) Admit(ctx context.Context, l *Mail, u Unpaid) error {
 	return nil
 }
 
+// AdmitNow counts a mail that somebody sends at once. A mail beyond a cap is not counted,
+// and must not be sent before wait is over.
+func (o *Queue) AdmitNow(ctx context.Context, u Unpaid) (wait time.Duration, err error) {
+	err = pgx.BeginFunc(ctx, o.pool, func(tx pgx.Tx) (err error) {
+		if wait, err = o.reserve(ctx, tx, u); err == nil && wait > 0 {
+			err = errFlood // the reservation is rolled back
+		}
+		return err
+	})
+	if err != nil && !errors.Is(err, errFlood) {
+		return 0, fmt.Errorf("mailqueue: count a mail: %w", err)
+	}
+	return wait, nil
+}
+
 var errFlood = errors.New("mailqueue: too many mails that nobody paid for")
 
 // capped says that a mail waits until the caps let it go.

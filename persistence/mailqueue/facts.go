@@ -9,7 +9,9 @@ import (
 
 	"boxoffice/engine"
 	"boxoffice/engine/event"
-	"boxoffice/persistence/codec"
+	"boxoffice/engine/order"
+	"boxoffice/engine/waitlist"
+	"boxoffice/persistence/follower"
 	"boxoffice/persistence/journal"
 )
 
@@ -22,23 +24,76 @@ const oldestMailed = 7 * 24 * time.Hour
 
 // rules is the table of the facts that mail something. silent has the others.
 var rules = tableOf(
-	on(func(_ context.Context, b *batch, f *event.OrderCompleted, of source) error {
+	on(func(_ context.Context, b *batch, f *order.Completed, of source) error {
 		return b.addMail(f.At, of, Mail{Template: OrderConfirmation, Order: f.ID.String()})
 	}),
-	on(func(_ context.Context, b *batch, f *event.OrderEnded, of source) error {
-		if f.Status != event.Cancelled {
+	on(func(_ context.Context, b *batch, f *order.PaymentReported, _ source) error {
+		// Other money than coins is settled while its buyer looks on.
+		if f.Arrived == "" || f.Status != order.AttemptProcessing && f.Status != order.AttemptUnderpaid {
+			return nil
+		}
+		// A provider reports the same again as confirmations come in: the order's state has one mail.
+		return b.addMailAbout(f.ID.String()+"/"+f.Status, f.At, Mail{Template: PaymentSeen, Order: f.ID.String(), Reason: f.Status})
+	}),
+	on(func(_ context.Context, b *batch, f *order.Ended, of source) error {
+		if f.Status != order.StatusCancelled {
 			return nil // nobody waits for an order that was left alone
 		}
 		return b.addMail(f.At, of, Mail{Template: OrderCancelled, Order: f.ID.String()})
 	}),
-	on(func(_ context.Context, b *batch, f *event.RefundDue, of source) error {
-		return b.addMail(f.Refund.At, of, Mail{Template: RefundDue, Order: f.ID.String(), Amount: f.Refund.Amount, Reason: f.Refund.Reason})
+	on(func(_ context.Context, b *batch, f *order.RefundDue, of source) error {
+		if ask := f.Refund.Ask; ask != nil {
+			if ask.By != order.AskedByBuyer || len(ask.Tickets) == 0 {
+				return nil // it is granted at once
+			}
+			return b.addMail(f.Refund.At, of, Mail{Template: RefundRequested, Order: f.ID.String(), Amount: f.Refund.Amount, Ticket: ask.Tickets[0]})
+		}
+		return b.addMail(f.Refund.At, of, Mail{Template: RefundDue, Order: f.ID.String(), Amount: f.Refund.Amount, Currency: f.Refund.Currency, Reason: f.Refund.Reason})
 	}),
-	on(func(_ context.Context, b *batch, f *event.RefundReported, of source) error {
-		if f.Status != event.RefundProcessed {
+	on(func(_ context.Context, b *batch, f *order.RefundDecided, of source) error {
+		switch {
+		case f.Status == order.RefundDenied:
+			return b.addMail(f.At, of, Mail{Template: RefundDenied, Order: f.ID.String(), Refund: f.Position})
+		case f.Serial == 0:
+			return nil // who asked has taken it back
+		}
+		return b.addMail(f.At, of, Mail{Template: RefundDue, Order: f.ID.String(), Amount: f.Amount, Refund: f.Position, Reason: Granted})
+	}),
+	on(func(_ context.Context, b *batch, f *order.RefundReported, of source) error {
+		if f.Status != order.RefundProcessed {
 			return nil
 		}
 		return b.addMail(f.At, of, Mail{Template: RefundProcessed, Order: f.ID.String(), Refund: f.Position})
+	}),
+	on(func(_ context.Context, b *batch, f *order.TransferOffered, of source) error {
+		return b.addMail(f.At, of, Mail{
+			Template: TransferOffered, Order: f.ID.String(), To: f.To, Name: f.Name, Ticket: f.Ticket, Round: f.Round, From: f.From,
+		})
+	}),
+	on(func(_ context.Context, b *batch, f *order.TicketRescheduled, of source) error {
+		return b.addMail(f.At, of, Mail{Template: TicketRescheduled, Order: f.ID.String(), Ticket: f.Ticket})
+	}),
+	on(func(_ context.Context, b *batch, f *waitlist.Joined, of source) error {
+		e := f.Entry
+		return b.addMail(e.At, of, Mail{Template: WaitlistJoined, Order: e.ID.String(), To: e.Email, Name: e.Name, Count: e.Quantity})
+	}),
+	on(func(_ context.Context, b *batch, f *waitlist.OfferMade, of source) error {
+		o := f.Order
+		return b.addMail(o.CreatedAt, of, Mail{
+			Template: WaitlistOffered, Order: o.ID.String(), To: o.Email, Name: o.Name,
+			Tier: o.Lines[0].Name, Count: o.Lines[0].Quantity, Until: o.ExpiresAt,
+		})
+	}),
+	on(func(_ context.Context, b *batch, f *waitlist.EntryEnded, of source) error {
+		if f.Status != waitlist.StatusExpired {
+			return nil // who left knows it
+		}
+		return b.addMail(f.At, of, Mail{Template: WaitlistExpired, Order: f.ID.String(), To: f.Email, Name: f.Name})
+	}),
+	on(func(_ context.Context, b *batch, f *order.TicketTransferred, of source) error {
+		return b.addMail(f.At, of, Mail{
+			Template: AttendeeTickets, Order: f.ID.String(), To: f.Email, Name: f.Name,
+		})
 	}),
 	on(func(ctx context.Context, b *batch, f *event.Created, of source) error {
 		return b.announceChange(ctx, f.Details, f.At, of)
@@ -47,19 +102,26 @@ var rules = tableOf(
 		return b.announceChange(ctx, f.Details, f.At, of)
 	}),
 	on(func(ctx context.Context, b *batch, f *event.Moved, of source) error {
-		if f.To != event.StatusCancelled {
-			return nil
+		switch f.To {
+		case event.StatusPublished:
+			return b.announceEvent(ctx, f, of)
+		case event.StatusCancelled:
+			return b.announceCancellation(ctx, f, of)
 		}
-		return b.announceCancellation(ctx, f, of)
+		return nil
 	}),
 )
 
 // silent are the facts of an event that mail nothing.
 var silent = []engine.Fact{
 	(*event.Removed)(nil), // a draft, which nobody has tickets of
-	(*event.Offered)(nil), (*event.OrderCreated)(nil), (*event.OrderClosed)(nil),
-	(*event.PaymentBegun)(nil), (*event.PaymentOpened)(nil), (*event.PaymentReported)(nil),
-	(*event.CheckedIn)(nil), (*event.CheckInDenied)(nil),
+	(*event.Offered)(nil), (*order.Created)(nil), (*event.OrderClosed)(nil),
+	(*order.PaymentBegun)(nil), (*order.PaymentOpened)(nil),
+	(*event.OrderRecalled)(nil), (*order.RefundReturned)(nil), (*order.RescheduleSettled)(nil),
+	(*order.TransferRevoked)(nil), // who was offered the ticket finds it gone
+	(*event.Ripened)(nil), (*event.PersonErased)(nil), (*order.Erased)(nil),
+	(*waitlist.Claimed)(nil), (*waitlist.CalledFact)(nil), (*waitlist.SetFact)(nil),
+	(*event.CheckedIn)(nil), (*event.CheckInDenied)(nil), (*event.CheckInUndone)(nil),
 }
 
 // rule says what a fact of an event mails.
@@ -122,45 +184,28 @@ func (b *batch) take(ctx context.Context, r *journal.Record) error {
 	if r.Ref.Kind != engine.KindEvent {
 		return nil
 	}
-	left := r.Bytes
-	for i := 0; len(left) > 0; i++ {
-		typ, _, rest, err := codec.Split(left)
+	for f, err := range follower.Select(r, func(t engine.FactType) bool { return rules[t] != nil }) {
 		if err != nil {
 			return err
 		}
-		one := left[:len(left)-len(rest)]
-		left = rest
-		follow := rules[typ]
-		if follow == nil {
-			continue
-		}
-		f, err := factOf(r, i, one)
-		if err != nil {
-			return err
-		}
-		if err := follow(ctx, b, f, source{event: r.Ref.ID, stream: r.Stream, seq: r.First + int64(i)}); err != nil {
+		of := source{event: r.Ref.ID, stream: r.Stream, seq: f.Seq}
+		if err := rules[f.Fact.FactType()](ctx, b, f.Fact, of); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// factOf is the i-th fact of a record, of which one is the bytes.
-func factOf(r *journal.Record, i int, one []byte) (engine.Fact, error) {
-	if r.Facts != nil {
-		return r.Facts[i], nil
-	}
-	facts, err := codec.Facts(r.Ref.Kind, one)
-	if err != nil {
-		return nil, err
-	}
-	return facts[0], nil
-}
-
 // addMail puts a mail about a fact into the bundle.
 func (b *batch) addMail(at int64, of source, l Mail) error {
+	return b.addMailAbout(of.String(), at, l)
+}
+
+// addMailAbout puts a mail into the bundle that there is one of, however many facts tell of its
+// subject.
+func (b *batch) addMailAbout(subject string, at int64, l Mail) error {
 	if at >= b.oldest {
-		l.Subject = of.String()
+		l.Subject = subject
 		b.mails = append(b.mails, l)
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 
 	"boxoffice/engine"
 	"boxoffice/engine/event"
+	"boxoffice/engine/order"
 	"boxoffice/persistence/journal"
 )
 
@@ -22,18 +23,26 @@ func TestFacts(t *testing.T) {
 	done := w.bought("ada@example.org")
 	batches := []journal.Batch{
 		w.happen(done...),
-		w.happen(w.order("eve@example.org"), &event.OrderEnded{ID: w.id(), Status: event.Cancelled, At: w.at()}),
+		w.happen(w.order("eve@example.org"), &order.Ended{ID: w.id(), Status: order.StatusCancelled, At: w.at()}),
 	}
 	second := w.id()
 	w.serial++
+	third := w.id()
 	batches = append(
 		batches,
-		w.happen(w.order("bob@example.org"), &event.OrderEnded{ID: w.id(), Status: event.Expired, At: w.at()}),
+		w.happen(w.order("bob@example.org"), &order.Ended{ID: w.id(), Status: order.StatusExpired, At: w.at()}),
 		w.happen(
-			&event.RefundDue{ID: first, Refund: event.Refund{Reference: "r", Amount: 2500, Reason: "twice", At: w.at()}},
-			&event.RefundReported{ID: first, Reference: "r", Status: event.RefundProcessing, At: w.at()},
-			&event.RefundReported{ID: first, Reference: "r", Status: event.RefundFailed, At: w.at()},
-			&event.RefundReported{ID: first, Reference: "r", Status: event.RefundProcessed, At: w.at()},
+			&order.RefundDue{ID: first, Refund: order.Refund{Reference: "r", Amount: 2500, Reason: "twice", At: w.at()}},
+			&order.RefundReported{ID: first, Reference: "r", Status: order.RefundProcessing, At: w.at()},
+			&order.RefundReported{ID: first, Reference: "r", Status: order.RefundFailed, At: w.at()},
+			&order.RefundReported{ID: first, Reference: "r", Status: order.RefundProcessed, At: w.at()},
+		),
+		w.happen(
+			&order.PaymentReported{ID: third, Reference: "card", Status: order.AttemptProcessing, At: w.at()},
+			&order.PaymentReported{ID: third, Reference: "coin", Status: order.AttemptProcessing, Arrived: "0", At: w.at()},
+			&order.PaymentReported{ID: third, Reference: "coin", Status: order.AttemptProcessing, Arrived: "0.1", At: w.at()},
+			&order.PaymentReported{ID: third, Reference: "coin", Status: order.AttemptUnderpaid, Arrived: "0.1", At: w.at()},
+			&order.PaymentReported{ID: third, Reference: "coin", Status: order.AttemptSucceeded, Arrived: "0.2", At: w.at()},
 		),
 		w.happen(&event.CheckedIn{Ticket: 1, At: w.at()}, &event.Moved{From: event.StatusOnSale, To: event.StatusSoldOut, At: w.at()}),
 	)
@@ -42,6 +51,8 @@ func TestFacts(t *testing.T) {
 		{Template: OrderCancelled, Order: second.String()},
 		{Template: RefundDue, Order: first.String(), Amount: 2500, Reason: "twice"},
 		{Template: RefundProcessed, Order: first.String()},
+		{Template: PaymentSeen, Order: third.String(), Reason: order.AttemptProcessing},
+		{Template: PaymentSeen, Order: third.String(), Reason: order.AttemptUnderpaid},
 	}
 	same := func() {
 		t.Helper()

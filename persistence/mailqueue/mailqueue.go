@@ -30,6 +30,7 @@ import (
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 
 	"boxoffice/engine"
+	"boxoffice/persistence/outreach"
 	"boxoffice/persistence/readmodel"
 )
 
@@ -59,13 +60,14 @@ type Config struct {
 
 // Queue takes mails. Its methods may be called by any goroutine.
 type Queue struct {
-	pool   *pgxpool.Pool
-	jobs   *river.Client[pgx.Tx] // inserts; works nothing
-	model  *readmodel.Model
-	log    *slog.Logger
-	settle time.Duration
-	busy   func() bool
-	scale  float64
+	pool     *pgxpool.Pool
+	outreach *outreach.Store
+	jobs     *river.Client[pgx.Tx] // inserts; works nothing
+	model    *readmodel.Model
+	log      *slog.Logger
+	settle   time.Duration
+	busy     func() bool
+	scale    float64
 
 	mu      sync.Mutex
 	counted time.Time
@@ -85,7 +87,7 @@ func New(cfg Config) (*Queue, error) {
 	if err != nil {
 		return nil, fmt.Errorf("mailqueue: %w", err)
 	}
-	o := &Queue{pool: cfg.Pool, jobs: jobs, model: readmodel.New(cfg.Pool), log: cfg.Log, settle: cfg.Settle, busy: cfg.Busy}
+	o := &Queue{pool: cfg.Pool, outreach: outreach.New(cfg.Pool), jobs: jobs, model: readmodel.New(cfg.Pool), log: cfg.Log, settle: cfg.Settle, busy: cfg.Busy}
 	if o.settle == 0 {
 		o.settle = 10 * time.Minute
 	}
@@ -183,10 +185,10 @@ func (o *Queue) count(ctx context.Context) (map[string]int, error) {
 	}
 	const count = `
 SELECT queue, count(*) FROM river_job
-WHERE state IN ('available', 'running', 'retryable', 'scheduled') AND queue IN ($1, $2) AND kind = $3 GROUP BY queue`
+WHERE state IN ('available', 'running', 'retryable', 'scheduled') AND queue = ANY($1) AND kind = $2 GROUP BY queue`
 	ctx, cancel := context.WithTimeout(ctx, countTime)
 	defer cancel()
-	rows, err := o.pool.Query(ctx, count, promptQueue, bulkQueue, Mail{}.Kind())
+	rows, err := o.pool.Query(ctx, count, queueNames, Mail{}.Kind())
 	if err != nil {
 		return nil, fmt.Errorf("mailqueue: count mails: %w", err)
 	}

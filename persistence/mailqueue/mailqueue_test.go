@@ -198,6 +198,35 @@ func TestFailures(t *testing.T) {
 	}
 }
 
+// TestAudienceWaitsAlone has every worker of a broadcast wait for the mail server: mails that
+// follow from orders are sent meanwhile.
+func TestAudienceWaitsAlone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var mails []Mail
+	for range 60 { // more than the workers of a queue
+		mails = append(mails, Mail{Template: Broadcast, To: "bob@example.org"})
+	}
+	w.tx(func(tx pgx.Tx) error { return w.queue.AddIn(t.Context(), tx, mails...) })
+	stuck, confirmed := make(chan struct{}), make(chan struct{}, 1)
+	defer w.work(func(_ context.Context, l *Mail) (bool, error) {
+		if l.Template == Broadcast {
+			<-stuck
+		} else {
+			confirmed <- struct{}{}
+		}
+		return true, nil
+	})()
+	defer close(stuck)
+	require.Eventually(t, func() bool { return w.states()["running"] >= 50 }, within, 10*time.Millisecond)
+	w.tx(func(tx pgx.Tx) error { return w.queue.AddIn(t.Context(), tx, Mail{Template: OrderConfirmation}) })
+	select {
+	case <-confirmed:
+	case <-time.After(within):
+		require.Fail(t, "the confirmation waits behind the broadcast")
+	}
+}
+
 // TestBusy: while the node is busy, mails that can wait go slowly, and those
 // that somebody waits for as ever.
 func TestBusy(t *testing.T) {

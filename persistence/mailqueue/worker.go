@@ -13,11 +13,13 @@ import (
 	"github.com/riverqueue/river"
 )
 
-// A rush makes mails by the thousand. They are sent beside the sale, by a few
-// workers at a rate of at most bulkWorkers in bulkPause, or in busyPause while the
-// node is busy, and wait in Postgres until then.
+// A rush makes mails by the thousand, and so does a broadcast. They wait in Postgres, and are
+// sent beside the sale by a few workers: at most orderWorkers in orderPause and bulkWorkers in
+// bulkPause, and each worker one in busyPause while the node is busy.
 const (
 	promptWorkers = 4
+	orderWorkers  = 16
+	orderPause    = 40 * time.Millisecond
 	bulkWorkers   = 8
 	bulkPause     = 100 * time.Millisecond
 	busyPause     = time.Second
@@ -45,7 +47,10 @@ func (o *Queue) Register(workers *river.Workers, queues map[string]river.QueueCo
 	river.AddWorker(workers, &sender{Queue: o, send: send})
 	river.AddWorker(workers, &changer{Queue: o})
 	river.AddWorker(workers, &pager{Queue: o})
+	river.AddWorker(workers, &announcer{Queue: o})
+	river.AddWorker(workers, &broadcaster{Queue: o})
 	queues[promptQueue] = river.QueueConfig{MaxWorkers: promptWorkers}
+	queues[orderQueue] = river.QueueConfig{MaxWorkers: orderWorkers, FetchCooldown: orderPause}
 	queues[bulkQueue] = river.QueueConfig{MaxWorkers: bulkWorkers, FetchCooldown: bulkPause}
 }
 
@@ -54,8 +59,8 @@ func (o *Queue) Register(workers *river.Workers, queues map[string]river.QueueCo
 func (o *Queue) Reclaim(ctx context.Context, client string) error {
 	const reclaim = `
 UPDATE river_job SET state = 'available', scheduled_at = now()
-WHERE state = 'running' AND queue IN ($1, $2) AND attempted_by[cardinality(attempted_by)] = $3`
-	if _, err := o.pool.Exec(ctx, reclaim, promptQueue, bulkQueue, client); err != nil {
+WHERE state = 'running' AND queue = ANY($1) AND attempted_by[cardinality(attempted_by)] = $2`
+	if _, err := o.pool.Exec(ctx, reclaim, queueNames, client); err != nil {
 		return fmt.Errorf("mailqueue: reclaim jobs: %w", err)
 	}
 	return nil
@@ -87,7 +92,7 @@ func (c *sender) Work(ctx context.Context, job *river.Job[Mail]) error {
 	if time.Now().After(l.end) { // the process before this one died, or nobody worked
 		return c.drop(ctx, job, errors.New("too late"))
 	}
-	if table[l.Template].queue == bulkQueue && c.busy() {
+	if table[l.Template].queue != promptQueue && c.busy() {
 		select {
 		case <-time.After(busyPause):
 		case <-ctx.Done():
@@ -143,7 +148,11 @@ func (o *Queue) measure() {
 		if err != nil {
 			return math.NaN()
 		}
-		return float64(waiting[promptQueue] + waiting[bulkQueue])
+		all := 0
+		for _, n := range waiting {
+			all += n
+		}
+		return float64(all)
 	})
 }
 

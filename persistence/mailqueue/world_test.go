@@ -19,6 +19,7 @@ import (
 
 	"boxoffice/engine"
 	"boxoffice/engine/event"
+	"boxoffice/engine/order"
 	"boxoffice/persistence/codec"
 	"boxoffice/persistence/journal"
 	"boxoffice/persistence/persisttest"
@@ -110,7 +111,7 @@ func (w *world) updated(change ...func(*event.Details)) {
 func (w *world) bought(buyers ...string) []engine.Fact {
 	var facts []engine.Fact
 	for _, email := range buyers {
-		facts = append(facts, w.order(email), &event.OrderCompleted{ID: w.id(), First: w.serial, At: w.at()})
+		facts = append(facts, w.order(email), &order.Completed{ID: w.id(), First: w.serial, At: w.at()})
 		w.serial++
 	}
 	return facts
@@ -123,10 +124,10 @@ func (w *world) id() engine.OrderID {
 	return engine.NewID(number, tail[:])
 }
 
-func (w *world) order(email string) *event.OrderCreated {
-	return &event.OrderCreated{Order: &event.Order{
-		ID: w.id(), Status: event.Pending, Email: email, Name: "Ada\x00", Currency: "USD", CreatedAt: w.at(), UpdatedAt: w.at(),
-		Lines: []event.OrderLine{{Type: 1, Name: "Floor", Quantity: 1}},
+func (w *world) order(email string) *order.Created {
+	return &order.Created{Order: &order.Order{
+		ID: w.id(), Status: order.StatusPending, Email: email, Name: "Ada\x00", Currency: "USD", CreatedAt: w.at(), UpdatedAt: w.at(),
+		Lines: []order.Line{{Type: 1, Name: "Floor", Quantity: 1}},
 	}}
 }
 

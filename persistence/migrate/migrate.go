@@ -7,6 +7,7 @@ package migrate
 import (
 	"context"
 	"embed"
+	"errors"
 	"fmt"
 	"log/slog"
 
@@ -25,8 +26,9 @@ const versionTable = "schema_version"
 
 // Up runs the files that the database has not seen, each in a transaction of its
 // own. Starters that come at once wait for one another on an advisory lock. A
-// database that is ahead of this binary is an error. The tables of the jobs
-// (River's) follow, by the library's own numbers.
+// database that is ahead of this binary is left as it is, and is an error if it has
+// lost what this binary uses. The tables of the jobs (River's) follow, by the
+// library's own numbers.
 func Up(ctx context.Context, conn *pgx.Conn) error {
 	m, err := migrate.NewMigrator(ctx, conn, versionTable)
 	if err != nil {
@@ -35,10 +37,45 @@ func Up(ctx context.Context, conn *pgx.Conn) error {
 	if err := m.LoadMigrations(files); err != nil {
 		return fmt.Errorf("migrate: read files: %w", err)
 	}
-	if err := m.Migrate(ctx); err != nil {
+	err = m.Migrate(ctx)
+	if _, ahead := errors.AsType[migrate.BadVersionError](err); ahead {
+		return refuseIfTooOld(ctx, conn, len(m.Migrations))
+	}
+	if err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}
 	return jobs(ctx, conn)
+}
+
+// refuseIfTooOld says whether a binary that knows so many files may run on a schema that
+// has seen more: a node of the release before is started again in the middle of an
+// upgrade, or an upgrade is taken back.
+func refuseIfTooOld(ctx context.Context, conn *pgx.Conn, known int) error {
+	var version, needs int
+	if err := conn.QueryRow(ctx, `SELECT version, needs FROM `+versionTable).Scan(&version, &needs); err != nil {
+		return fmt.Errorf("migrate: version table: %w", err)
+	}
+	if needs <= known {
+		return nil
+	}
+	return fmt.Errorf("migrate: a later release has brought the schema to version %d, which needs a program that knows %d; this one knows %d. "+
+		"Start the later release again, or restore the backup from before it: docs/operations.md, \"The way back\"", version, needs, known)
+}
+
+// Versions are the number of the last file that ran, and of the last that this binary
+// knows.
+func Versions(ctx context.Context, conn *pgx.Conn) (version, known int32, err error) {
+	m, err := migrate.NewMigrator(ctx, conn, versionTable)
+	if err == nil {
+		err = m.LoadMigrations(files)
+	}
+	if err == nil {
+		version, err = m.GetCurrentVersion(ctx)
+	}
+	if err != nil {
+		return 0, 0, fmt.Errorf("migrate: version: %w", err)
+	}
+	return version, int32(len(m.Migrations)), nil //nolint:gosec // a few dozen
 }
 
 // jobs brings River's tables up to date, one starter at a time and each version in

@@ -2,6 +2,11 @@ package migrate_test
 
 import (
 	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
 	"sync"
 	"testing"
 
@@ -65,12 +70,41 @@ func TestTablesGoToTheSearchPath(t *testing.T) {
 	}
 }
 
-// A binary older than the database must not touch it.
-func TestUpRefusesANewerDatabase(t *testing.T) {
+// A binary older than the database starts on what was only added to, leaves it as it is,
+// and says in words what to do where it would miss something.
+func TestUpOnANewerDatabase(t *testing.T) {
 	t.Parallel()
 	conn := connect(t, persisttest.DB(t))
 	require.NoError(t, migrate.Up(t.Context(), conn))
-	_, err := conn.Exec(t.Context(), `UPDATE schema_version SET version = 1000`)
+	_, known, err := migrate.Versions(t.Context(), conn)
 	require.NoError(t, err)
-	require.Error(t, migrate.Up(t.Context(), conn))
+	_, err = conn.Exec(t.Context(), `UPDATE schema_version SET version = 1000`)
+	require.NoError(t, err)
+	require.NoError(t, migrate.Up(t.Context(), conn))
+	version, _, err := migrate.Versions(t.Context(), conn)
+	require.NoError(t, err)
+	require.EqualValues(t, 1000, version)
+
+	_, err = conn.Exec(t.Context(), `UPDATE schema_version SET needs = 999`)
+	require.NoError(t, err)
+	require.ErrorContains(t, migrate.Up(t.Context(), conn), fmt.Sprintf("needs a program that knows 999; this one knows %d. Start the later release again", known))
+}
+
+// A file that takes something away says so, or a node of the release before would start
+// on the schema and fail later.
+func TestContractionsRaiseNeeds(t *testing.T) {
+	t.Parallel()
+	takesAway := regexp.MustCompile(`(?i)\b(DROP (TABLE|COLUMN|VIEW)|RENAME|SET NOT NULL|ALTER (COLUMN )?\w+ (SET DATA )?TYPE)\b`)
+	files, err := filepath.Glob("*.sql")
+	require.NoError(t, err)
+	for _, file := range files {
+		if file < "050" {
+			continue // what the first program that knows "needs" has seen
+		}
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		if takesAway.Match(text) {
+			require.Contains(t, string(text), "SET needs = "+strings.TrimLeft(file[:3], "0"), file)
+		}
+	}
 }

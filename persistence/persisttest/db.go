@@ -1,5 +1,5 @@
-// Package persisttest gives tests a real Postgres: one server per test process,
-// one schema per test. It also holds the suites that every implementation of a
+// Package persisttest gives tests real stores: a Postgres per test process with
+// a schema per test, and an S3 server. It also holds the suites that every implementation of a
 // store must pass. Only tests import it; their TestMain calls Main, which stops
 // the server.
 package persisttest
@@ -143,21 +143,45 @@ func stop() error {
 }
 
 func start() (*server, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), startWithin)
-	defer cancel()
 	slot, dir, err := takeSlot()
 	if err != nil {
 		return nil, fmt.Errorf("persisttest: %w", err)
 	}
+	s, err := startIn(dir)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("persisttest: %w", err), slot.Close())
+	}
+	s.slot = slot
+	return s, nil
+}
+
+// startIn starts a server in dir. A killed run, or a machine that lost its power,
+// may have left a cluster there that starts no more. Nothing in it is worth
+// keeping, so startIn removes it and makes a new one.
+func startIn(dir string) (*server, error) {
+	s, err := tryStart(dir)
+	if err == nil {
+		return s, nil
+	}
+	fmt.Fprintf(os.Stderr, "persisttest: begins anew in %s: %v\n", dir, err)
+	if err := os.RemoveAll(dir); err != nil {
+		return nil, err
+	}
+	return tryStart(dir)
+}
+
+func tryStart(dir string) (*server, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), startWithin)
+	defer cancel()
 	postgres, err := embedded.Start(ctx, embedded.Config{Dir: dir, Log: slog.New(slog.DiscardHandler), Settings: settings})
 	if err != nil {
-		return nil, fmt.Errorf("persisttest: %w (nothing in %s is worth keeping)", err, dir)
+		return nil, err
 	}
 	admin, err := connectAdmin(ctx, postgres.URL())
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("persisttest: %w", err), postgres.Stop(ctx))
+		return nil, errors.Join(err, postgres.Stop(ctx))
 	}
-	return &server{postgres: postgres, admin: admin, slot: slot}, nil
+	return &server{postgres: postgres, admin: admin}, nil
 }
 
 // takeSlot locks a directory that no other test process uses. Directories are
@@ -194,6 +218,7 @@ func connectAdmin(ctx context.Context, dsn string) (*pgxpool.Pool, error) {
 	}
 	rows, err := admin.Query(ctx, "SELECT nspname FROM pg_namespace WHERE starts_with(nspname, $1)", schemaPrefix)
 	if err != nil {
+		admin.Close()
 		return nil, err
 	}
 	left, err := pgx.CollectRows(rows, pgx.RowTo[string])
@@ -202,5 +227,9 @@ func connectAdmin(ctx context.Context, dsn string) (*pgxpool.Pool, error) {
 			_, err = admin.Exec(ctx, "DROP SCHEMA "+schema+" CASCADE")
 		}
 	}
-	return admin, err
+	if err != nil {
+		admin.Close()
+		return nil, err
+	}
+	return admin, nil
 }

@@ -71,7 +71,7 @@ type lane struct {
 func (l *chronicle) need(rng *rand.Rand, j journal.Journal, ref engine.Ref, claim journal.Claim) *deed {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	d := l.latest[lane{j, ref.Event}]
+	d := l.latest[lane{j, ref.Home}]
 	if d == nil || d.claim.Stream == claim.Stream || rng.IntN(3) > 0 {
 		return nil
 	}
@@ -166,7 +166,7 @@ func (l *chronicle) activate(ctx context.Context, rng *rand.Rand, node Node, ref
 		l.mu.Lock()
 		l.deeds = append(l.deeds, d)
 		if d.first <= d.last {
-			l.latest[lane{node.Journal, ref.Event}] = d
+			l.latest[lane{node.Journal, ref.Home}] = d
 		}
 		l.mu.Unlock()
 		flight, deeds = append(flight, v), append(deeds, d)

@@ -3,14 +3,15 @@ package publicfacts
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"boxoffice/engine"
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
+	"boxoffice/engine/order"
 	"boxoffice/persistence/codec"
+	"boxoffice/persistence/follower"
 	"boxoffice/persistence/journal"
 	"boxoffice/persistence/readmodel"
 )
@@ -19,7 +20,7 @@ import (
 // moves the caller's position. It waits until the read model has passed them, for
 // as long as ctx lets it.
 func (s *Store) Apply(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
-	if err := await(ctx, tx, batches); err != nil {
+	if err := readmodel.AwaitPassed(ctx, tx, batches); err != nil {
 		return err
 	}
 	sources, err := s.sources(batches)
@@ -33,6 +34,11 @@ func (s *Store) Apply(ctx context.Context, tx pgx.Tx, batches []journal.Batch) e
 	if err != nil || len(facts) == 0 {
 		return err
 	}
+	return s.add(ctx, tx, facts)
+}
+
+// add keeps facts, and has the sinks do about them what they do.
+func (s *Store) add(ctx context.Context, tx pgx.Tx, facts []Fact) error {
 	if err := s.insert(ctx, tx, facts); err != nil {
 		return err
 	}
@@ -42,26 +48,6 @@ func (s *Store) Apply(ctx context.Context, tx pgx.Tx, batches []journal.Batch) e
 		}
 	}
 	return nil
-}
-
-// pollEvery is the pause between two looks at how far the read model is.
-const pollEvery = 20 * time.Millisecond
-
-// await waits for the read model to pass the batches.
-func await(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
-	for {
-		passed, err := readmodel.Passed(ctx, tx, batches)
-		if err != nil || passed {
-			return err
-		}
-		timer := time.NewTimer(pollEvery)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return fmt.Errorf("told: the read model is behind: %w", ctx.Err())
-		}
-	}
 }
 
 // sources are the facts of the batches of which something may be told.
@@ -79,33 +65,12 @@ func (s *Store) sources(batches []journal.Batch) ([]Enriched, error) {
 }
 
 func (s *Store) appendSources(all []Enriched, r *journal.Record) ([]Enriched, error) {
-	add := func(seq int64, f engine.Fact) {
-		all = append(all, Enriched{Ref: r.Ref, Stream: r.Stream, Seq: seq, Fact: f})
-	}
-	for i, f := range r.Facts {
-		if s.catalogue.Covers(r.Ref.Kind, f.FactType()) {
-			add(r.First+int64(i), f)
-		}
-	}
-	if r.Facts != nil {
-		return all, nil
-	}
-	left := r.Bytes
-	for seq := r.First; len(left) > 0; seq++ {
-		typ, _, rest, err := codec.Split(left)
+	covered := func(t engine.FactType) bool { return s.catalogue.Covers(r.Ref.Kind, t) }
+	for f, err := range follower.Select(r, covered) {
 		if err != nil {
 			return nil, err
 		}
-		one := left[:len(left)-len(rest)]
-		left = rest
-		if !s.catalogue.Covers(r.Ref.Kind, typ) {
-			continue
-		}
-		facts, err := codec.Facts(r.Ref.Kind, one)
-		if err != nil {
-			return nil, err
-		}
-		add(seq, facts[0])
+		all = append(all, Enriched{Ref: r.Ref, Stream: r.Stream, Seq: f.Seq, Fact: f.Fact})
 	}
 	return all, nil
 }
@@ -140,10 +105,10 @@ func look(ctx context.Context, tx pgx.Tx, sources []Enriched) error {
 // orderOf is the order that a fact is about and does not bring itself, if it is
 // about one.
 func orderOf(f engine.Fact) (id engine.OrderID, ok bool) {
-	if _, created := f.(*event.OrderCreated); created {
+	if _, created := f.(*order.Created); created {
 		return id, false
 	}
-	of, ok := f.(event.OrderFact)
+	of, ok := f.(order.Fact)
 	if ok {
 		id = of.OrderID()
 	}
@@ -164,7 +129,7 @@ func ticketOf(f engine.Fact) uint32 {
 
 // want asks for what a fact is about.
 func want(l *readmodel.Lookup, s *Enriched) {
-	l.Events[s.Ref.Event] = nil
+	l.Events[s.Ref.Home] = nil
 	if s.Ref.Kind == engine.KindInventory {
 		l.Types[s.Ref.ID] = nil
 	}
@@ -181,7 +146,7 @@ func take(l *readmodel.Lookup, s *Enriched) error {
 	missing := func(what any) error {
 		return fmt.Errorf("told: the read model lacks %v, of which fact %d of %s tells", what, s.Seq, s.Ref.Name())
 	}
-	if s.Event = l.Events[s.Ref.Event]; s.Event == nil {
+	if s.Event = l.Events[s.Ref.Home]; s.Event == nil {
 		return missing("the event")
 	}
 	if id, ok := orderOf(s.Fact); ok {
@@ -189,8 +154,8 @@ func take(l *readmodel.Lookup, s *Enriched) error {
 		if o == nil {
 			return missing(id)
 		}
-		s.Order = event.Fold(o, s.Fact)
-	} else if f, ok := s.Fact.(*event.OrderCreated); ok {
+		s.Order = order.Fold(o, s.Fact)
+	} else if f, ok := s.Fact.(*order.Created); ok {
 		s.Order = f.Order
 	}
 	s.Ticket = l.Tickets[readmodel.TicketKey{Event: s.Ref.ID, Serial: ticketOf(s.Fact)}]

@@ -15,6 +15,7 @@ import (
 	"boxoffice/engine"
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
+	"boxoffice/engine/order"
 	"boxoffice/persistence/follower"
 	"boxoffice/persistence/journal"
 	"boxoffice/persistence/persisttest"
@@ -40,9 +41,9 @@ func TestTells(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, persisttest.Migrated(t))
 	ref := engine.EventRef(1)
-	w.write(ref, created(1), order(1, 1), &event.PaymentBegun{ID: orderID(1, 1), Attempt: event.Attempt{Reference: "a", At: 5}})
+	w.write(ref, created(1), orderOf(1, 1), &order.PaymentBegun{ID: orderID(1, 1), Attempt: order.Attempt{Reference: "a", At: 5}})
 	w.write(engine.InventoryRef(1, 4), &inventory.Created{Details: &inventory.Details{Name: "GA"}, At: 2})
-	w.write(ref, complete(1, 1, 1), order(1, 2), &event.OrderEnded{ID: orderID(1, 2), Status: event.Expired, At: 7})
+	w.write(ref, complete(1, 1, 1), orderOf(1, 2), &order.Ended{ID: orderID(1, 2), Status: order.StatusExpired, At: 7})
 	w.write(ref, &event.CheckedIn{Ticket: 1, At: 8, Gate: "North"}, &event.CheckInDenied{Ticket: 1, At: 9}, &event.CheckInDenied{Ticket: 99, At: 9})
 	w.model.Start(w.journal)
 	var sunk []publicfacts.Fact
@@ -57,11 +58,11 @@ func TestTells(t *testing.T) {
 	w.passed(f)
 	require.Equal(t, []row{
 		{"*event.Created", 1, `{"event":"published","title":"Event 1"}`},
-		{"*event.OrderCreated", 2, `{"email":"1@example.org","event":"published","order":"pending","title":"Event 1"}`},
-		{"*event.OrderCompleted", 4, `{"email":"1@example.org","event":"published","order":"completed","title":"Event 1"}`},
-		{"*event.OrderCompleted", 4, `{"email":"1@example.org","event":"published","order":"completed","title":"Event 1"}`},
-		{"*event.OrderCreated", 5, `{"email":"2@example.org","event":"published","order":"pending","title":"Event 1"}`},
-		{"*event.OrderEnded", 6, `{"email":"2@example.org","event":"published","order":"expired","title":"Event 1"}`},
+		{"*order.Created", 2, `{"email":"1@example.org","event":"published","order":"pending","title":"Event 1"}`},
+		{"*order.Completed", 4, `{"email":"1@example.org","event":"published","order":"completed","title":"Event 1"}`},
+		{"*order.Completed", 4, `{"email":"1@example.org","event":"published","order":"completed","title":"Event 1"}`},
+		{"*order.Created", 5, `{"email":"2@example.org","event":"published","order":"pending","title":"Event 1"}`},
+		{"*order.Ended", 6, `{"email":"2@example.org","event":"published","order":"expired","title":"Event 1"}`},
 		{"*event.CheckedIn", 7, `{"email":"1@example.org","event":"published","gate":"North","title":"Event 1"}`},
 		{"*event.CheckInDenied", 8, `{"event":"published","known":true,"title":"Event 1"}`},
 		{"*event.CheckInDenied", 9, `{"event":"published","known":false,"title":"Event 1"}`},
@@ -86,8 +87,8 @@ func TestRemoved(t *testing.T) {
 	ref := engine.EventRef(1)
 	later := details(1)
 	later.Title = "Renamed"
-	w.write(ref, created(1), &event.Moved{From: "draft", To: "published", At: 2}, order(1, 1))
-	w.write(ref, &event.OrderEnded{ID: orderID(1, 1), Status: event.Cancelled, At: 3}, &event.Updated{Details: later, At: 4})
+	w.write(ref, created(1), &event.Moved{From: "draft", To: "published", At: 2}, orderOf(1, 1))
+	w.write(ref, &order.Ended{ID: orderID(1, 1), Status: order.StatusCancelled, At: 3}, &event.Updated{Details: later, At: 4})
 	w.write(engine.InventoryRef(1, 4), &inventory.Created{Details: &inventory.Details{Name: "GA"}, At: 2})
 	w.write(ref, &event.Moved{From: "published", To: "draft", At: 5}, &event.Removed{At: 6})
 	w.model.Start(w.journal)
@@ -120,7 +121,7 @@ func TestWaitsForTheReadModel(t *testing.T) {
 	})
 	w.offer = f.Offer
 	f.Start(w.journal)
-	w.write(engine.EventRef(1), created(1), order(1, 1))
+	w.write(engine.EventRef(1), created(1), orderOf(1, 1))
 	<-applying
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
@@ -190,7 +191,7 @@ func TestToldOnce(t *testing.T) {
 		for n := range orders {
 			for number := int64(1); number <= events; number++ {
 				k := life*orders + n + 1
-				last = append(last, w.append(engine.EventRef(number), order(number, k), complete(number, k, uint32(k))))
+				last = append(last, w.append(engine.EventRef(number), orderOf(number, k), complete(number, k, uint32(k))))
 			}
 		}
 		for _, done := range last {
@@ -213,7 +214,7 @@ func TestToldOnce(t *testing.T) {
 		want := []string{"*event.Created 1"}
 		for k := range lives * orders {
 			seq := 2 * (k + 1)
-			want = append(want, fmt.Sprintf("*event.OrderCreated %d", seq), fmt.Sprintf("*event.OrderCompleted %d", seq+1), fmt.Sprintf("*event.OrderCompleted %d", seq+1))
+			want = append(want, fmt.Sprintf("*order.Created %d", seq), fmt.Sprintf("*order.Completed %d", seq+1), fmt.Sprintf("*order.Completed %d", seq+1))
 		}
 		if number == 1 {
 			want = append(want, fmt.Sprintf("*event.CheckInDenied %d", 2*lives*orders+2))

@@ -99,6 +99,24 @@ ORDER BY facts.xid, position LIMIT $6`
 	return page, err
 }
 
+// End is the place after the last fact of an organization that Feed shows now.
+func (s *Store) End(ctx context.Context, org int64) (Cursor, error) {
+	horizon, last, err := s.horizon(ctx, Cursor{})
+	if err != nil {
+		return Cursor{}, err
+	}
+	const newest = `
+SELECT xid::text::bigint, position FROM facts WHERE org = $1 AND xid < $2::text::xid8 ORDER BY facts.xid DESC, position DESC LIMIT 1`
+	var own Cursor
+	switch err := s.pool.QueryRow(ctx, newest, org, xid(horizon)).Scan(&own.XID, &own.Position); {
+	case err != nil && !errors.Is(err, pgx.ErrNoRows):
+		return Cursor{}, fmt.Errorf("told: end of the feed: %w", err)
+	case last.before(own):
+		return own, nil
+	}
+	return last, nil
+}
+
 func xid(n int64) string { return strconv.FormatInt(n, 10) }
 
 // horizon is the transaction before which all have ended, and the place after a

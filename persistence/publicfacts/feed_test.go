@@ -119,6 +119,9 @@ func TestFeed(t *testing.T) {
 	f := newFeeding(t, 2)
 	none := f.reads(nil, publicfacts.Query{Org: 1, Limit: 10})
 	require.Zero(t, none)
+	none, err := f.End(t.Context(), 1)
+	require.NoError(t, err)
+	require.Zero(t, none)
 	f.tell(1, 1, 25)
 	f.tell(2, 1, 3)
 	var end publicfacts.Cursor
@@ -133,6 +136,18 @@ func TestFeed(t *testing.T) {
 	f.reads([]int64{2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 27}, publicfacts.Query{Org: 1, Types: []string{"*event.CheckInDenied"}, Limit: 5})
 	f.reads(nil, publicfacts.Query{Org: 1, Types: []string{"none"}, Limit: 5})
 	f.reads(seqs(1, 27), publicfacts.Query{Org: 1, Types: []string{"*event.CheckInDenied", "*event.Moved"}, Limit: 5})
+
+	t.Log("from now on")
+	for _, org := range []int64{1, 2, 3} {
+		end, err := f.End(t.Context(), org)
+		require.NoError(t, err)
+		require.NotZero(t, end)
+		f.reads(nil, publicfacts.Query{Org: org, After: end, Limit: 5})
+		if org == 1 {
+			f.tell(1, 28, 1)
+			f.reads([]int64{28}, publicfacts.Query{Org: org, After: end, Limit: 5})
+		}
+	}
 
 	page, err := f.Feed(t.Context(), publicfacts.Query{Org: 1, Limit: 25})
 	require.NoError(t, err)

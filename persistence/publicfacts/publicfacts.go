@@ -2,7 +2,8 @@
 // payload, in the order in which it became visible. Webhooks are fanned out from
 // here, and the pull feed reads it.
 //
-// It owns the tables facts and facts_pruned (migrate/010_facts.sql). Apply is
+// It owns the tables facts, facts_pruned (migrate/010_facts.sql) and fact_aggregates.
+// Tell is the one door for facts that no actor owns. Apply is
 // called by the follower "facts", or by a consumer of Kafka, within the
 // transaction that moves its position: a fact is told exactly once, and what sinks
 // do about it is done exactly once too. What is told of a fact, if anything, says
@@ -28,6 +29,7 @@ import (
 
 	"boxoffice/engine"
 	"boxoffice/engine/event"
+	"boxoffice/engine/order"
 	"boxoffice/persistence/readmodel"
 )
 
@@ -43,7 +45,7 @@ type Fact struct {
 	Position  int64  // in the table
 	Org       int64
 	Type      string // of the catalogue, e.g. order.completed
-	Stream    int64  // of the journal
+	Stream    int64  // of the journal; negative: no actor owns the fact
 	Aggregate string // the stream's name, e.g. event/42/42
 	Seq       int64  // within the stream
 	At        time.Time
@@ -73,7 +75,7 @@ type Enriched struct {
 	Fact   engine.Fact
 
 	Event  *event.Record         // as the read model has it, or as it was when it was removed; without Types and Sold
-	Order  *event.Order          // of an order's fact, as the fact left it
+	Order  *order.Order          // of an order's fact, as the fact left it
 	Ticket *readmodel.Scanned    // of a scan; nil when the code was that of no ticket
 	Type   *readmodel.TicketType // of a fact of a ticket type
 }

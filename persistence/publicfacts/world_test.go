@@ -17,6 +17,7 @@ import (
 	"boxoffice/engine"
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
+	"boxoffice/engine/order"
 	"boxoffice/persistence/codec"
 	"boxoffice/persistence/follower"
 	"boxoffice/persistence/journal"
@@ -59,7 +60,7 @@ type teller struct{}
 
 func (teller) Covers(kind engine.Kind, t engine.FactType) bool {
 	if kind == engine.KindEvent {
-		return t != new(event.Removed).FactType() && t != new(event.PaymentBegun).FactType()
+		return t != new(event.Removed).FactType() && t != new(order.PaymentBegun).FactType()
 	}
 	return kind == engine.KindInventory && t == new(inventory.Created).FactType()
 }
@@ -71,7 +72,7 @@ func (teller) Build(_ context.Context, s *publicfacts.Enriched) ([]publicfacts.D
 		data["order"], data["email"] = s.Order.Status, s.Order.Email
 	}
 	switch s.Fact.(type) {
-	case *event.OrderCompleted:
+	case *order.Completed:
 		n = 2
 	case *inventory.Created:
 		data["type"] = s.Type.Details.Name
@@ -202,15 +203,15 @@ func orderID(number int64, n int) engine.OrderID {
 	return engine.NewID(number, tail[:])
 }
 
-func order(number int64, n int) *event.OrderCreated {
-	return &event.OrderCreated{Order: &event.Order{
-		ID: orderID(number, n), Status: event.Pending, Email: fmt.Sprintf("%d@example.org", n), Currency: "USD",
-		Lines: []event.OrderLine{{Type: 1, Name: "GA", Quantity: 1}}, CreatedAt: 5,
+func orderOf(number int64, n int) *order.Created {
+	return &order.Created{Order: &order.Order{
+		ID: orderID(number, n), Status: order.StatusPending, Email: fmt.Sprintf("%d@example.org", n), Currency: "USD",
+		Lines: []order.Line{{Type: 1, Name: "GA", Quantity: 1}}, CreatedAt: 5,
 	}}
 }
 
-func complete(number int64, n int, first uint32) *event.OrderCompleted {
-	return &event.OrderCompleted{ID: orderID(number, n), First: first, At: 6}
+func complete(number int64, n int, first uint32) *order.Completed {
+	return &order.Completed{ID: orderID(number, n), First: first, At: 6}
 }
 
 // row is a told fact as a test compares it.

@@ -23,6 +23,7 @@ import (
 
 	"boxoffice/engine"
 	"boxoffice/engine/event"
+	"boxoffice/engine/order"
 	"boxoffice/persistence/codec"
 	"boxoffice/persistence/follower"
 	"boxoffice/persistence/journal"
@@ -141,7 +142,7 @@ func (fedOnly) ReadWriter(context.Context, int32, int64) iter.Seq2[journal.Batch
 // crowd makes the facts of many orders of one event.
 type crowd struct {
 	t      testing.TB
-	orders []*event.Order
+	orders []*order.Order
 	record journal.Record
 }
 
@@ -152,10 +153,10 @@ func newCrowd(t testing.TB, number int64, n int) *crowd {
 	for i := range n {
 		var tail [10]byte
 		binary.BigEndian.PutUint64(tail[:], rand.Uint64())
-		c.orders = append(c.orders, &event.Order{
-			ID: engine.NewID(number, tail[:]), Serial: 1<<32 + 7, Fingerprint: rand.Uint64(), Status: event.Pending,
+		c.orders = append(c.orders, &order.Order{
+			ID: engine.NewID(number, tail[:]), Serial: 1<<32 + 7, Fingerprint: rand.Uint64(), Status: order.StatusPending,
 			Email: fmt.Sprintf("buyer%d@example.com", i), Name: "Ada Lovelace", Customer: rand.Uint64(),
-			Lines:    []event.OrderLine{{Type: 4242, Name: "General admission", Quantity: 2, UnitPrice: 4500}},
+			Lines:    []order.Line{{Type: 4242, Name: "General admission", Quantity: 2, UnitPrice: 4500}},
 			Currency: "USD", Subtotal: 9000, Fees: 450, Total: 9450, CreatedAt: now, UpdatedAt: now, ExpiresAt: now + 900_000,
 		})
 	}
@@ -173,35 +174,35 @@ func (c *crowd) add(facts ...engine.Fact) {
 
 func (c *crowd) create() {
 	for _, o := range c.orders {
-		c.add(&event.OrderCreated{Order: o})
+		c.add(&order.Created{Order: o})
 	}
 }
 
 func (c *crowd) complete() {
 	for i, o := range c.orders {
-		c.add(&event.OrderCompleted{ID: o.ID, Serial: o.Serial, First: uint32(2*i + 1), At: o.CreatedAt})
+		c.add(&order.Completed{ID: o.ID, Serial: o.Serial, First: uint32(2*i + 1), At: o.CreatedAt})
 	}
 }
 
 func (c *crowd) begin() {
 	for _, o := range c.orders {
-		attempt := event.Attempt{
-			Reference: o.ID.String() + "-1", Provider: "paystack", Status: event.AttemptPending, Amount: o.Total, At: o.CreatedAt,
+		attempt := order.Attempt{
+			Reference: o.ID.String() + "-1", Provider: "paystack", Status: order.AttemptPending, Amount: o.Total, At: o.CreatedAt,
 		}
-		c.add(&event.PaymentBegun{ID: o.ID, Attempt: attempt, ExpiresAt: o.ExpiresAt})
+		c.add(&order.PaymentBegun{ID: o.ID, Attempt: attempt, ExpiresAt: o.ExpiresAt})
 	}
 }
 
 func (c *crowd) pay() {
 	for i, o := range c.orders {
-		c.add(&event.PaymentReported{ID: o.ID, Reference: o.ID.String() + "-1", Status: event.AttemptSucceeded, Received: o.Total, At: o.CreatedAt},
-			&event.OrderCompleted{ID: o.ID, Serial: o.Serial, First: uint32(2*i + 1), At: o.CreatedAt})
+		c.add(&order.PaymentReported{ID: o.ID, Reference: o.ID.String() + "-1", Status: order.AttemptSucceeded, Received: o.Total, At: o.CreatedAt},
+			&order.Completed{ID: o.ID, Serial: o.Serial, First: uint32(2*i + 1), At: o.CreatedAt})
 	}
 }
 
 func (c *crowd) expire() {
 	for _, o := range c.orders {
-		c.add(&event.OrderEnded{ID: o.ID, Status: event.Expired, At: o.ExpiresAt})
+		c.add(&order.Ended{ID: o.ID, Status: order.StatusExpired, At: o.ExpiresAt})
 	}
 }
 

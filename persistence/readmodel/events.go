@@ -17,20 +17,21 @@ import (
 func (w *Writer) eventFact(number int64, f engine.Fact) error {
 	const create = `
 INSERT INTO events (number, updated_at, org, start_at, end_at, public_id, slug, title, short_desc, category, product_type,
-  visibility, city, country, venue, currency, record, created_at, status, revision)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $2, $18, 1)`
+  visibility, city, country, venue, currency, record, search, words, created_at, status, revision)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $2, $20, 1)`
 	const update = `
 UPDATE events SET updated_at = $2, org = $3, start_at = $4, end_at = $5, public_id = $6, slug = $7, title = $8, short_desc = $9,
   category = $10, product_type = $11, visibility = $12, city = $13, country = $14, venue = $15, currency = $16, record = $17,
-  revision = revision + 1
+  search = $18, words = $19, revision = revision + 1
 WHERE number = $1`
 	const move = `UPDATE events SET status = $2, updated_at = $3, revision = revision + 1 WHERE number = $1`
 	row := func(d *event.Details, at int64) ([]any, error) {
 		record, err := codec.Marshal(d)
+		search, words := searchColumns(d)
 		return []any{
 			number, time.UnixMilli(at), d.Org, time.UnixMilli(d.StartAt), moment(d.EndAt), [16]byte(d.PublicID), key(d.Slug),
 			text(d.Title), text(d.ShortDesc), text(d.Category), event.ProductType(d.Category), text(d.Visibility),
-			text(d.VenueCity), text(d.VenueCountry), text(d.VenueName), text(d.Currency), record,
+			text(d.VenueCity), text(d.VenueCountry), text(d.VenueName), text(d.Currency), record, search, words,
 		}, err
 	}
 	switch f := f.(type) {
@@ -56,19 +57,24 @@ type Event struct {
 	// From is the lowest price in minor units of the ticket types that are on
 	// sale now and have stock, else of those that will be; NoPrice without any.
 	From int64
+	// Rank says how well the event fits a search that ranks; 0 in other lists.
+	Rank int64
 }
 
 // NoPrice is the price of an event of which nothing can be bought, now or later.
 const NoPrice = -1
 
+// unranked is the rank of events in a list that does not rank them.
+const unranked = "0::bigint"
+
 // selectEvents reads a page of events, which it finds before it looks at what
 // belongs to them. (Whether tickets were sold is counted, for a plan of EXISTS may
 // read the tickets of all events.)
-func selectEvents(where, order, limit string) string {
+func selectEvents(rank, where, order, limit string) string {
 	return `
-SELECT e.number, e.status, e.created_at, e.updated_at, e.revision, e.record, t.types, t.price,
+SELECT e.number, e.status, e.created_at, e.updated_at, e.revision, e.record, e.rank, t.types, t.price,
   (SELECT count(*) > 0 FROM tickets WHERE event_id = e.number AND serial = 1) AS sold
-FROM (SELECT * FROM events e ` + where + ` ORDER BY ` + order + ` ` + limit + `) e
+FROM (SELECT *, ` + rank + ` AS rank FROM events e ` + where + ` ORDER BY ` + order + ` ` + limit + `) e
 CROSS JOIN LATERAL (
   SELECT count(*) AS types, coalesce(
     min(price) FILTER (WHERE for_sale AND sale_start <= now() AND sale_end > now() AND e.status <> 'sold_out'),
@@ -81,7 +87,7 @@ ORDER BY ` + order
 func scanEvent(row pgx.CollectableRow) (e Event, err error) {
 	var created, updated time.Time
 	var record []byte
-	err = row.Scan(&e.Number, &e.Status, &created, &updated, &e.Revision, &record, &e.Types, &e.From, &e.Sold)
+	err = row.Scan(&e.Number, &e.Status, &created, &updated, &e.Revision, &record, &e.Rank, &e.Types, &e.From, &e.Sold)
 	if err != nil {
 		return e, err
 	}
@@ -91,7 +97,7 @@ func scanEvent(row pgx.CollectableRow) (e Event, err error) {
 
 // EventByNumber finds an event in any status. It returns ErrNotFound.
 func (m *Model) EventByNumber(ctx context.Context, number int64) (Event, error) {
-	rows, _ := m.pool.Query(ctx, selectEvents(`WHERE e.number = $1`, `e.number`, `LIMIT 1`), number) // CollectExactlyOneRow returns its error
+	rows, _ := m.pool.Query(ctx, selectEvents(unranked, `WHERE e.number = $1`, `number`, `LIMIT 1`), number) // CollectExactlyOneRow returns its error
 	e, err := pgx.CollectExactlyOneRow(rows, scanEvent)
 	if err != nil {
 		return Event{}, fmt.Errorf("event %d: %w", number, one(err))
@@ -111,7 +117,7 @@ func (m *Model) EventByPublicID(ctx context.Context, id engine.EventID) (Event, 
 // EventBySlug finds an event in any status, the oldest with that slug. It returns
 // ErrNotFound.
 func (m *Model) EventBySlug(ctx context.Context, slug string) (Event, error) {
-	rows, _ := m.pool.Query(ctx, selectEvents(`WHERE e.slug = $1`, `e.number`, `LIMIT 1`), key(slug)) // CollectExactlyOneRow returns its error
+	rows, _ := m.pool.Query(ctx, selectEvents(unranked, `WHERE e.slug = $1`, `number`, `LIMIT 1`), key(slug)) // CollectExactlyOneRow returns its error
 	e, err := pgx.CollectExactlyOneRow(rows, scanEvent)
 	if err != nil {
 		return Event{}, fmt.Errorf("event %q: %w", slug, one(err))
@@ -122,6 +128,7 @@ func (m *Model) EventBySlug(ctx context.Context, slug string) (Event, error) {
 // Filter narrows a list of events. Empty fields let everything through.
 type Filter struct {
 	Query       string // in title or short description, ignoring case
+	Search      string // what is searched for: words, or beginnings of words, or nearly
 	Category    string
 	ProductType string
 	Course      bool   // online courses only
@@ -137,9 +144,14 @@ type conditions struct {
 	args  []any
 }
 
-func (c *conditions) add(part string, arg any) {
+// arg adds an argument and returns its name.
+func (c *conditions) arg(arg any) string {
 	c.args = append(c.args, arg)
-	c.parts = append(c.parts, strings.ReplaceAll(part, "?", fmt.Sprintf("$%d", len(c.args))))
+	return fmt.Sprintf("$%d", len(c.args))
+}
+
+func (c *conditions) add(part string, arg any) {
+	c.parts = append(c.parts, strings.ReplaceAll(part, "?", c.arg(arg)))
 }
 
 // containing is a LIKE pattern for texts that contain s.
@@ -152,6 +164,9 @@ func containing(s string) string {
 func (f *Filter) narrow(c *conditions) {
 	if f.Query != "" {
 		c.add(`(e.title COLLATE "und-x-icu" ILIKE ? OR e.short_desc COLLATE "und-x-icu" ILIKE ?)`, containing(f.Query))
+	}
+	if f.Search != "" {
+		f.search(c)
 	}
 	if f.Category != "" {
 		c.add(`e.category = ?`, text(f.Category))
@@ -173,69 +188,114 @@ func (f *Filter) narrow(c *conditions) {
 	}
 }
 
-// Discovery asks for public events by start. From and To (unix milliseconds, 0
-// for none) keep the events that run at some time between them; without them,
-// those that have not ended at Now. Reservations and digital products without an
-// end stay in either way.
-type Discovery struct {
-	Filter
-	Now, From, To int64
-	After         Start // the last event of the page before
-	Limit         int
+// search adds the condition that an event has each word that is needed. A search without
+// a word finds nothing.
+func (f *Filter) search(c *conditions) {
+	a := ask(f.Search)
+	if a.words == nil {
+		c.parts = append(c.parts, `false`)
+	}
+	for _, w := range a.needed {
+		part := `e.search @@ ` + c.arg(beginning(w)) + `::tsquery`
+		if len(w) > 2 {
+			part = `(` + part + ` OR resembles(` + c.arg(w) + `, e.words))`
+		}
+		c.parts = append(c.parts, part)
+	}
 }
 
-// Start is an event's place in Discovery: it orders by At, then Number. The zero
-// value is before all.
-type Start struct {
+// Between is a time that events run in: From and To are unix milliseconds, 0 for none.
+type Between struct{ From, To int64 }
+
+// always are the events that are there at any time: reservations, and digital products
+// without an end.
+const always = `(e.product_type = 'reservation' OR e.product_type = 'digital' AND e.end_at IS NULL OR `
+
+// narrow adds the condition that an event runs at some time in between, or always.
+func (b Between) narrow(c *conditions) {
+	if b.From != 0 {
+		c.add(always+`coalesce(e.end_at, e.start_at) >= ?)`, time.UnixMilli(b.From))
+	}
+	if b.To != 0 {
+		c.add(always+`e.start_at <= ?)`, time.UnixMilli(b.To))
+	}
+}
+
+// Discovery asks for public events. Without Between, for those that have not ended at
+// Now (unix milliseconds).
+type Discovery struct {
+	Filter
+	Between
+	Now    int64
+	Ranked bool  // the best of Search first, else by start
+	After  Place // the last event of the page before
+	Limit  int
+}
+
+// Place is an event's place in Discovery: it orders by Rank, the highest first, where
+// that ranks, then by At, then by Number. The zero value is before all.
+type Place struct {
+	Rank   int64
 	At     int64 // unix milliseconds
 	Number int64
 }
 
-// StartOf is the event's place in Discovery.
-func StartOf(e *Event) Start { return Start{At: e.Details.StartAt, Number: e.Number} }
+// PlaceOf is the event's place in Discovery.
+func PlaceOf(e *Event) Place { return Place{Rank: e.Rank, At: e.Details.StartAt, Number: e.Number} }
 
 // DiscoverEvents lists the published public events.
 func (m *Model) DiscoverEvents(ctx context.Context, d Discovery) ([]Event, error) {
 	var c conditions
 	// As in the index events_discovery.
 	c.parts = []string{`e.visibility = 'public'`, `e.status IN ('published', 'on_sale', 'sold_out', 'in_progress')`}
-	d.narrow(&c)
-	const always = `(e.product_type = 'reservation' OR e.product_type = 'digital' AND e.end_at IS NULL OR `
-	switch {
-	case d.From == 0 && d.To == 0:
+	d.Filter.narrow(&c)
+	if d.Between == (Between{}) {
 		c.add(always+`coalesce(e.end_at, e.start_at) > ?)`, time.UnixMilli(d.Now))
-	default:
-		if d.From != 0 {
-			c.add(always+`coalesce(e.end_at, e.start_at) >= ?)`, time.UnixMilli(d.From))
-		}
-		if d.To != 0 {
-			c.add(always+`e.start_at <= ?)`, time.UnixMilli(d.To))
-		}
 	}
-	if d.After != (Start{}) {
-		c.args = append(c.args, time.UnixMilli(d.After.At), d.After.Number)
-		c.parts = append(c.parts, fmt.Sprintf(`(e.start_at, e.number) > ($%d, $%d)`, len(c.args)-1, len(c.args)))
+	d.Between.narrow(&c)
+	rank, order := unranked, "start_at, number"
+	if d.Ranked {
+		a := ask(d.Search)
+		rank = `search_rank(e.search, e.words, ` + c.arg(a.query()) + `::tsquery, ` + c.arg(a.words) + `)`
+		order = "rank DESC, " + order
 	}
-	return m.events(ctx, c, "e.start_at, e.number", d.Limit)
+	if d.After != (Place{}) {
+		later := fmt.Sprintf(`(e.start_at, e.number) > (%s, %s)`, c.arg(time.UnixMilli(d.After.At)), c.arg(d.After.Number))
+		if d.Ranked {
+			last := c.arg(d.After.Rank)
+			later = fmt.Sprintf(`(%s < %s OR %s = %s AND %s)`, rank, last, rank, last, later)
+		}
+		c.parts = append(c.parts, later)
+	}
+	return m.events(ctx, c, rank, order, d.Limit)
 }
 
 // OrganizerEvents lists an organization's events in any status, newest first:
 // those numbered below before, 0 for the first page.
-func (m *Model) OrganizerEvents(ctx context.Context, org int64, f Filter, before int64, limit int) ([]Event, error) {
+func (m *Model) OrganizerEvents(ctx context.Context, org int64, f Filter, b Between, before int64, limit int) ([]Event, error) {
 	var c conditions
 	c.add(`e.org = ?`, org)
 	f.narrow(&c)
+	b.narrow(&c)
 	if before != 0 {
 		c.add(`e.number < ?`, before)
 	}
-	return m.events(ctx, c, "e.number DESC", limit)
+	return m.events(ctx, c, unranked, "number DESC", limit)
 }
 
-func (m *Model) events(ctx context.Context, c conditions, order string, limit int) ([]Event, error) {
-	find := selectEvents("WHERE "+strings.Join(c.parts, " AND "), order, fmt.Sprintf("LIMIT $%d", len(c.args)+1))
-	rows, _ := m.pool.Query(ctx, find, append(c.args, limit)...) // CollectRows returns its error
-	list, err := pgx.CollectRows(rows, scanEvent)
-	if err != nil {
+// tolerance is how much of a word's trigrams there must be: a letter may be wrong in a
+// word of five.
+const tolerance = `SELECT set_config('pg_trgm.word_similarity_threshold', '0.5', true)`
+
+func (m *Model) events(ctx context.Context, c conditions, rank, order string, limit int) (list []Event, err error) {
+	find := selectEvents(rank, "WHERE "+strings.Join(c.parts, " AND "), order, "LIMIT "+c.arg(limit))
+	b := &pgx.Batch{}
+	b.Queue(tolerance)
+	b.Queue(find, c.args...).Query(func(rows pgx.Rows) error {
+		list, err = pgx.CollectRows(rows, scanEvent)
+		return err
+	})
+	if err := m.pool.SendBatch(ctx, b).Close(); err != nil {
 		return nil, fmt.Errorf("list events: %w", err)
 	}
 	return list, nil

@@ -20,12 +20,15 @@ func Forget(ctx context.Context, tx pgx.Tx, ref engine.Ref) error {
 		b.Queue(`DELETE FROM refunds r USING orders o WHERE o.id >= $1 AND o.id < $2 AND r.order_id = o.id`, first, next)
 		b.Queue(`DELETE FROM orders WHERE id >= $1 AND id < $2`, first, next)
 		b.Queue(`DELETE FROM tickets WHERE event_id = $1`, ref.ID)
+		b.Queue(`DELETE FROM ticket_holders WHERE event_id = $1`, ref.ID)
 		b.Queue(`DELETE FROM events WHERE number = $1`, ref.ID)
 	case engine.KindInventory:
 		b.Queue(`DELETE FROM ticket_types WHERE number = $1`, ref.ID)
+	case engine.KindPromo:
+		b.Queue(`DELETE FROM promo_codes WHERE number = $1`, ref.ID)
 	case engine.KindWallet:
-		b.Queue(`DELETE FROM wallet_entries WHERE org = $1 AND currency = $2`, ref.Event, ref.ID)
-		b.Queue(`DELETE FROM wallets WHERE org = $1 AND currency = $2`, ref.Event, ref.ID)
+		b.Queue(`DELETE FROM wallet_entries WHERE org = $1 AND currency = $2`, ref.Home, ref.ID)
+		b.Queue(`DELETE FROM wallets WHERE org = $1 AND currency = $2`, ref.Home, ref.ID)
 	}
 	if b.Len() == 0 {
 		return nil

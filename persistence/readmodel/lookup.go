@@ -11,6 +11,7 @@ import (
 
 	"boxoffice/engine"
 	"boxoffice/engine/event"
+	"boxoffice/engine/order"
 	"boxoffice/persistence/codec"
 	"boxoffice/persistence/journal"
 )
@@ -39,6 +40,26 @@ LEFT JOIN followers f ON f.name = $1 AND f.writer = b.writer`
 	return ok, nil
 }
 
+// pollEvery is the pause between two looks at how far the read model is.
+const pollEvery = 20 * time.Millisecond
+
+// AwaitPassed waits until the read model has taken the batches in.
+func AwaitPassed(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
+	for {
+		passed, err := Passed(ctx, tx, batches)
+		if err != nil || passed {
+			return err
+		}
+		timer := time.NewTimer(pollEvery)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return fmt.Errorf("readmodel: is behind: %w", ctx.Err())
+		}
+	}
+}
+
 // TicketKey names a ticket.
 type TicketKey struct {
 	Event  int64
@@ -47,7 +68,7 @@ type TicketKey struct {
 
 // Scanned is a ticket as the gates have left it, with its order.
 type Scanned struct {
-	Order       *event.Order
+	Order       *order.Order
 	Serial      uint32
 	Status      string
 	CheckedInAt int64 // unix milliseconds; 0: not yet
@@ -58,7 +79,7 @@ type Scanned struct {
 // for.
 type Lookup struct {
 	Events  map[int64]*event.Record // without Types and Sold
-	Orders  map[engine.OrderID]*event.Order
+	Orders  map[engine.OrderID]*order.Order
 	Types   map[int64]*TicketType
 	Tickets map[TicketKey]*Scanned
 }
@@ -66,7 +87,7 @@ type Lookup struct {
 // NewLookup makes an empty one.
 func NewLookup() *Lookup {
 	return &Lookup{
-		Events: make(map[int64]*event.Record), Orders: make(map[engine.OrderID]*event.Order),
+		Events: make(map[int64]*event.Record), Orders: make(map[engine.OrderID]*order.Order),
 		Types: make(map[int64]*TicketType), Tickets: make(map[TicketKey]*Scanned),
 	}
 }
@@ -120,7 +141,7 @@ func (l *Lookup) queueOrders(b *pgx.Batch) {
 	b.Queue(`SELECT record FROM orders WHERE id = ANY($1)`, ids).Query(func(rows pgx.Rows) error {
 		var record []byte
 		_, err := pgx.ForEachRow(rows, []any{&record}, func() error {
-			o := new(event.Order)
+			o := new(order.Order)
 			if err := codec.Unmarshal(record, o); err != nil {
 				return err
 			}
@@ -169,7 +190,7 @@ JOIN tickets t USING (event_id, serial) JOIN orders o ON o.id = t.order_id`
 		var gate string
 		var record []byte
 		_, err := pgx.ForEachRow(rows, []any{&k.Event, &k.Serial, &status, &at, &gate, &record}, func() error {
-			t := &Scanned{Order: new(event.Order), Serial: k.Serial, Status: ticketStatuses[status], CheckedInAt: millis(at), Gate: gate}
+			t := &Scanned{Order: new(order.Order), Serial: k.Serial, Status: ticketStatuses[status], CheckedInAt: millis(at), Gate: gate}
 			l.Tickets[k] = t
 			return codec.Unmarshal(record, t.Order)
 		})

@@ -8,18 +8,18 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"boxoffice/engine"
-	"boxoffice/engine/event"
+	"boxoffice/engine/order"
 )
 
 // unsettled says whether the provider may have more to say of an attempt. One
 // that expired or was cancelled here may still be paid there, and one that
 // failed may be tried again where the buyer was sent.
-func unsettled(a *event.Attempt) bool {
+func unsettled(a *order.Attempt) bool {
 	switch a.Status {
-	case event.AttemptSucceeded, event.AttemptRefunded:
+	case order.AttemptSucceeded, order.AttemptRefunded:
 		return false
-	case event.AttemptFailed:
-		return a.URL != ""
+	case order.AttemptFailed:
+		return a.Opened()
 	default:
 		return true
 	}
@@ -61,7 +61,7 @@ type paymentRows struct {
 	created, checks                 []*time.Time
 }
 
-func (r *paymentRows) add(order engine.OrderID, a *event.Attempt) {
+func (r *paymentRows) add(order engine.OrderID, a *order.Attempt) {
 	var check *time.Time
 	if unsettled(a) {
 		check = moment(a.At)
@@ -85,15 +85,17 @@ WHERE payments.order_id = excluded.order_id`
 // upsertRefunds queues the refunds that differ from those in the table.
 func (w *Writer) upsertRefunds() {
 	const upsert = `
-INSERT INTO refunds (order_id, position, amount, created_at, next_check, reference, reason, status, provider_ref)
-SELECT * FROM unnest($1::uuid[], $2::smallint[], $3::bigint[], $4::timestamptz[], $5::timestamptz[], $6::text[], $7::text[], $8::text[], $9::text[])
+INSERT INTO refunds (order_id, position, amount, created_at, next_check, reference, reason, status, provider_ref, asked)
+SELECT * FROM unnest($1::uuid[], $2::smallint[], $3::bigint[], $4::timestamptz[], $5::timestamptz[], $6::text[], $7::text[], $8::text[], $9::text[], $10::boolean[])
 ON CONFLICT (order_id, position) DO UPDATE
-SET next_check = excluded.next_check, status = excluded.status, provider_ref = excluded.provider_ref`
+SET next_check = excluded.next_check, status = excluded.status, provider_ref = excluded.provider_ref,
+  amount = excluded.amount, reference = excluded.reference, reason = excluded.reason`
 	var orders [][16]byte
 	var positions []int16
 	var amounts []int64
 	var created, checks []*time.Time
 	var references, reasons, statuses, providers []string
+	var asked []bool
 	for i := range w.orders {
 		o := &w.orders[i]
 		for j := range o.now.Refunds {
@@ -102,17 +104,17 @@ SET next_check = excluded.next_check, status = excluded.status, provider_ref = e
 				continue
 			}
 			var check *time.Time
-			if r.Status != event.RefundProcessed {
+			if r.Sends() {
 				check = moment(r.At)
 			}
 			orders, positions, amounts = append(orders, o.now.ID), append(positions, int16(j)), append(amounts, r.Amount)
 			created, checks = append(created, moment(r.At)), append(checks, check)
 			references, reasons = append(references, text(r.Reference)), append(reasons, text(r.Reason))
-			statuses, providers = append(statuses, text(r.Status)), append(providers, text(r.ProviderRef))
+			statuses, providers, asked = append(statuses, text(r.Status)), append(providers, text(r.ProviderRef)), append(asked, r.Ask != nil)
 		}
 	}
 	if len(orders) > 0 {
-		w.batch.Queue(upsert, orders, positions, amounts, created, checks, references, reasons, statuses, providers)
+		w.batch.Queue(upsert, orders, positions, amounts, created, checks, references, reasons, statuses, providers, asked)
 	}
 }
 
@@ -177,7 +179,7 @@ type Refund struct {
 	Provider  string
 	Failures  int        // attempts to send it that the provider failed or declined
 	notBefore *time.Time // as the row had it, for ClaimRefund
-	event.Refund
+	order.Refund
 }
 
 // RefundsDue lists refunds to send or to ask about, those due first: all that

@@ -8,13 +8,13 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"boxoffice/engine"
-	"boxoffice/engine/event"
+	"boxoffice/engine/order"
 	"boxoffice/persistence/codec"
 )
 
 // Order is an order with its tickets, which a completed one has.
 type Order struct {
-	event.Order
+	order.Order
 	Tickets []Ticket
 }
 
@@ -63,7 +63,7 @@ func (m *Model) Tickets(ctx context.Context, number int64, first uint32, limit i
 SELECT t.serial, t.order_id, t.type_id, t.status, t.checked_in_at, coalesce(t.gate, ''), o.record
 FROM (SELECT * FROM tickets WHERE event_id = $1 AND serial >= $2 ORDER BY serial LIMIT $3) t
 JOIN orders o ON o.id = t.order_id ORDER BY t.serial`
-	o := new(event.Order)                                           // the last one seen: its tickets are neighbours
+	o := new(order.Order)                                           // the last one seen: its tickets are neighbours
 	rows, _ := m.pool.Query(ctx, find, number, int64(first), limit) // CollectRows returns its error
 	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Ticket, error) {
 		t := Ticket{Event: number}
@@ -74,14 +74,14 @@ JOIN orders o ON o.id = t.order_id ORDER BY t.serial`
 			return t, err
 		}
 		if o.ID != t.Order {
-			o = new(event.Order)
+			o = new(order.Order)
 			if err := codec.Unmarshal(record, o); err != nil {
 				return t, err
 			}
 		}
 		t.Status, t.CheckedInAt, t.IssuedAt, t.Currency = ticketStatuses[status], millis(at), o.EndedAt, o.Currency
-		i := lineOf(o, t.Serial)
-		if i < 0 {
+		i, _, ok := o.LineOf(t.Serial)
+		if !ok {
 			return t, fmt.Errorf("ticket %d is none of order %s", t.Serial, t.Order)
 		}
 		t.TypeName, t.Price = o.Lines[i].Name, o.Lines[i].UnitPrice
@@ -95,35 +95,51 @@ JOIN orders o ON o.id = t.order_id ORDER BY t.serial`
 	return list, nil
 }
 
-// lineOf is the line of the order that a ticket was issued for, or -1.
-func lineOf(o *event.Order, serial uint32) int {
-	next := o.FirstTicket
-	for i := range o.Lines {
-		next += uint32(o.Lines[i].Quantity)
-		if serial < next {
-			return i
-		}
+// OrdersOf lists the orders of a customer by id, after one of them (or from the first on,
+// after a zero id).
+func (m *Model) OrdersOf(ctx context.Context, customer uint64, after engine.OrderID, limit int) ([]order.Order, error) {
+	const find = `SELECT record FROM orders WHERE customer = $1 AND id > $2 ORDER BY event_id, id LIMIT $3` // ids begin with the event
+	rows, _ := m.pool.Query(ctx, find, int64(customer), [16]byte(after), limit)                             // CollectRows returns its error
+	list, err := pgx.CollectRows(rows, scanOrder)
+	if err != nil {
+		return nil, fmt.Errorf("orders of a customer: %w", err)
 	}
-	return -1
+	return list, nil
+}
+
+// OrdersByID lists those of some orders that there are.
+func (m *Model) OrdersByID(ctx context.Context, ids []engine.OrderID) ([]order.Order, error) {
+	keys := make([][16]byte, len(ids))
+	for i, id := range ids {
+		keys[i] = id
+	}
+	rows, _ := m.pool.Query(ctx, `SELECT record FROM orders WHERE id = ANY($1) ORDER BY id`, keys) // CollectRows returns its error
+	list, err := pgx.CollectRows(rows, scanOrder)
+	if err != nil {
+		return nil, fmt.Errorf("orders by id: %w", err)
+	}
+	return list, nil
+}
+
+func scanOrder(row pgx.CollectableRow) (o order.Order, err error) {
+	var record []byte
+	if err := row.Scan(&record); err != nil {
+		return o, err
+	}
+	return o, codec.Unmarshal(record, &o)
 }
 
 // Sold lists an event's orders that have tickets, by id, after one of them (or
 // from the first on, after a zero id).
-func (m *Model) Sold(ctx context.Context, number int64, after engine.OrderID, limit int) ([]event.Order, error) {
+func (m *Model) Sold(ctx context.Context, number int64, after engine.OrderID, limit int) ([]order.Order, error) {
 	const find = `
 SELECT record FROM orders WHERE id > $1 AND id < $2 AND status = ANY($3) ORDER BY id LIMIT $4`
 	if after.Zero() {
 		after = engine.NewID(number, make([]byte, 10))
 	}
-	statuses := []int16{statusNumber(event.Completed), statusNumber(event.PartiallyRefunded)}
+	statuses := []int16{statusNumber(order.StatusCompleted), statusNumber(order.StatusPartiallyRefunded)}
 	rows, _ := m.pool.Query(ctx, find, [16]byte(after), [16]byte(engine.NewID(number+1, make([]byte, 10))), statuses, limit) // CollectRows returns its error
-	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (o event.Order, err error) {
-		var record []byte
-		if err := row.Scan(&record); err != nil {
-			return o, err
-		}
-		return o, codec.Unmarshal(record, &o)
-	})
+	list, err := pgx.CollectRows(rows, scanOrder)
 	if err != nil {
 		return nil, fmt.Errorf("orders of event %d: %w", number, err)
 	}

@@ -29,6 +29,17 @@ func (q *queries) TraceQueryStart(ctx context.Context, _ *pgx.Conn, d pgx.TraceQ
 	return ctx
 }
 
+func (q *queries) TraceBatchStart(ctx context.Context, _ *pgx.Conn, d pgx.TraceBatchStartData) context.Context {
+	for _, sent := range d.Batch.QueuedQueries {
+		q.TraceQueryStart(ctx, nil, pgx.TraceQueryStartData{SQL: sent.SQL, Args: sent.Arguments})
+	}
+	return ctx
+}
+
+func (*queries) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQueryData) {}
+
+func (*queries) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData) {}
+
 func (*queries) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
 
 // TestQueriesUseIndexes asks for the plan of every query of Model over tables of
@@ -39,7 +50,7 @@ func TestQueriesUseIndexes(t *testing.T) {
 	ctx := t.Context()
 	const fill = `
 INSERT INTO events SELECT n, n % 100, now() + n * interval '1 hour', now() + (n + 1) * interval '1 hour', now(), now(), 1,
-  gen_random_uuid(), 'slug-' || n, 'Title ' || n, '', 'music', 'event', 'on_sale', 'public', 'Paris', 'FR', 'Hall', 'USD', '\xa0'
+  gen_random_uuid(), 'slug-' || n, 'Title ' || n, '', 'music', 'event', 'on_sale', 'public', 'Paris', 'FR', 'Hall', 'USD', '\xa0', ('title:1A ' || n || ':2A')::tsvector, 'title ' || n
 FROM generate_series(1, 5000) n;
 INSERT INTO ticket_types SELECT n, n, 1, 1, 0, 1, now(), now(), now(), false, 'Tier', '\xa0' FROM generate_series(1, 5000) n;
 INSERT INTO orders SELECT gen_random_uuid(), 1, 1, 1, now(), now(), 0, 'USD', 'a@example.com', '\xa0' FROM generate_series(1, 5000) n;
@@ -68,11 +79,20 @@ ANALYZE`
 		func() error { _, err := m.EventBySlug(ctx, "slug-7"); return err },
 		func() error {
 			_, err := m.DiscoverEvents(ctx, readmodel.Discovery{
-				Filter: readmodel.Filter{Query: "7", City: "a"}, Now: now.UnixMilli(), After: readmodel.Start{At: now.UnixMilli()}, Limit: 20,
+				Filter: readmodel.Filter{Query: "7", City: "a"}, Now: now.UnixMilli(), After: readmodel.Place{At: now.UnixMilli()}, Limit: 20,
 			})
 			return err
 		},
-		func() error { _, err := m.OrganizerEvents(ctx, 7, readmodel.Filter{}, 3000, 20); return err },
+		func() error {
+			_, err := m.DiscoverEvents(ctx, readmodel.Discovery{
+				Filter: readmodel.Filter{Search: "tilte 4999"}, Now: now.UnixMilli(), Ranked: true, After: readmodel.Place{Rank: 9, At: now.UnixMilli()}, Limit: 20,
+			})
+			return err
+		},
+		func() error {
+			_, err := m.OrganizerEvents(ctx, 7, readmodel.Filter{}, readmodel.Between{}, 3000, 20)
+			return err
+		},
 		func() error { _, err := m.TicketTypes(ctx, 7); return err },
 		func() error { _, err := m.Tickets(ctx, 7, 1, 20); return err },
 		func() error { _, err := m.Payment(ctx, "x"); return err },
@@ -83,6 +103,7 @@ ANALYZE`
 		func() error { return m.CheckRefund(ctx, id, 0, readmodel.RefundCheck{Next: now}) },
 		func() error { _, err := m.RefundBacklog(ctx); return err },
 		func() error { _, err := m.Order(ctx, id); return err },
+		func() error { _, err := m.OrdersOf(ctx, 7, id, 20); return err },
 		func() error { _, err := m.Wallets(ctx, 7); return err },
 		func() error { _, err := m.WalletEntries(ctx, 3, "USD", 4000, 20); return err },
 	} {

@@ -10,6 +10,7 @@ import (
 
 	"boxoffice/engine"
 	"boxoffice/engine/event"
+	"boxoffice/engine/order"
 	"boxoffice/persistence/codec"
 	"boxoffice/persistence/follower"
 	"boxoffice/persistence/journal"
@@ -91,16 +92,16 @@ func (p *poisoned) retry() {
 	}, within, 10*time.Millisecond)
 }
 
-func placed(number int64, tail string) *event.OrderCreated {
-	return &event.OrderCreated{Order: &event.Order{
-		ID: engine.NewID(number, []byte(tail)), Status: event.Pending, Email: "ada@example.org", Currency: "USD",
-		Lines: []event.OrderLine{{Type: 1, Name: "GA", Quantity: 1}}, CreatedAt: start.UnixMilli(), UpdatedAt: start.UnixMilli(),
+func placed(number int64, tail string) *order.Created {
+	return &order.Created{Order: &order.Order{
+		ID: engine.NewID(number, []byte(tail)), Status: order.StatusPending, Email: "ada@example.org", Currency: "USD",
+		Lines: []order.Line{{Type: 1, Name: "GA", Quantity: 1}}, CreatedAt: start.UnixMilli(), UpdatedAt: start.UnixMilli(),
 	}}
 }
 
-func opened(o *event.OrderCreated, reference string) *event.PaymentBegun {
-	return &event.PaymentBegun{ID: o.Order.ID, Attempt: event.Attempt{
-		Reference: reference, Provider: "paystack", Status: event.AttemptPending, Amount: 5, At: start.UnixMilli(),
+func opened(o *order.Created, reference string) *order.PaymentBegun {
+	return &order.PaymentBegun{ID: o.Order.ID, Attempt: order.Attempt{
+		Reference: reference, Provider: "paystack", Status: order.AttemptPending, Amount: 5, At: start.UnixMilli(),
 	}}
 }
 
@@ -114,7 +115,7 @@ func TestTwoPaymentsOfOneReference(t *testing.T) {
 	p.write(engine.EventRef(2), two, opened(two, "BX-SAME-1"))
 	p.follow.Start(p.journal)
 	p.passed()
-	for _, o := range []*event.OrderCreated{one, two} {
+	for _, o := range []*order.Created{one, two} {
 		_, err := p.model.Order(t.Context(), o.Order.ID)
 		require.NoError(t, err)
 	}
@@ -167,7 +168,7 @@ ALTER TABLE events ADD CONSTRAINT mistake CHECK (title <> 'second'); ALTER TABLE
 	p.follow.Start(p.journal)
 	o := placed(1, "0123456789")
 	p.write(ref, &event.Created{Details: details("first"), At: 1}, &event.Updated{Details: details("second"), At: 2}, o)
-	p.write(ref, &event.Updated{Details: details("third"), At: 3}, opened(o, "BX-1"), &event.OrderCompleted{ID: o.Order.ID, Serial: 1, First: 1, At: 4})
+	p.write(ref, &event.Updated{Details: details("third"), At: 3}, opened(o, "BX-1"), &order.Completed{ID: o.Order.ID, Serial: 1, First: 1, At: 4})
 	p.passed()
 	require.Len(t, p.asides(), 4)
 	_, err = p.model.Order(t.Context(), o.Order.ID)
@@ -183,7 +184,7 @@ ALTER TABLE events ADD CONSTRAINT mistake CHECK (title <> 'second'); ALTER TABLE
 	require.Equal(t, uint64(3), e.Revision)
 	got, err := p.model.Order(t.Context(), o.Order.ID)
 	require.NoError(t, err)
-	require.Equal(t, event.Completed, got.Status)
+	require.Equal(t, order.StatusCompleted, got.Status)
 	require.Len(t, got.Tickets, 1)
 	require.Len(t, got.Attempts, 1)
 }

@@ -3,14 +3,15 @@
 // committed.
 //
 // It owns the tables events, ticket_types, orders, tickets, payments and refunds
-// (migrate/002_readmodel.sql), wallets and wallet_entries (006_wallets.sql). One
+// (migrate/002_readmodel.sql), wallets and wallet_entries (006_wallets.sql),
+// ticket_holders (031_learners.sql). One
 // follower writes them, through Writer; edge reads them through Model. They lag
 // behind the sale, which never waits for them: a caller that must see its own
 // write waits for the follower to pass it.
 // Everything can be built again from the facts (Clear, then start the follower).
 //
 // An order's row is its record in CBOR beside the columns that somebody filters
-// by, and event.Fold, which the actor uses too, makes it from facts. No fact
+// by, and order.Fold, which the actor uses too, makes it from facts. No fact
 // should fail here: text that Postgres refuses is cleaned, and slugs are not
 // unique. One that fails all the same is set aside (NewDigester), and when it is
 // told again, its stream's rows are forgotten and made anew, so that nothing older
@@ -22,6 +23,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -29,7 +31,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"boxoffice/engine/event"
+	"boxoffice/engine/order"
 	"boxoffice/persistence/follower"
 )
 
@@ -51,10 +53,18 @@ type Model struct{ pool *pgxpool.Pool }
 func New(pool *pgxpool.Pool) *Model { return &Model{pool: pool} }
 
 // Clear empties the read model and forgets its follower's position, so that the
-// follower's next start builds everything again. No follower may be running.
+// follower's next start builds everything again. No follower may be running, and the journal
+// must have all days.
 func Clear(ctx context.Context, pool *pgxpool.Pool) error {
 	err := pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
-		const tables = `TRUNCATE events, ticket_types, orders, tickets, payments, refunds, wallets, wallet_entries`
+		var dropped bool
+		if err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM floors)`).Scan(&dropped); err != nil {
+			return err
+		}
+		if dropped {
+			return errors.New("days of the journal have been dropped")
+		}
+		const tables = `TRUNCATE events, ticket_types, orders, tickets, ticket_holders, payments, refunds, wallets, wallet_entries`
 		if _, err := tx.Exec(ctx, tables); err != nil {
 			return err
 		}
@@ -72,16 +82,35 @@ func Clear(ctx context.Context, pool *pgxpool.Pool) error {
 
 // orderStatuses numbers the statuses in orders.status. Append only.
 var orderStatuses = []string{
-	event.Pending, event.Processing, event.Completed, event.Failed,
-	event.Cancelled, event.Expired, event.Refunded, event.PartiallyRefunded,
+	order.StatusPending, order.StatusProcessing, order.StatusCompleted, order.StatusFailed,
+	order.StatusCancelled, order.StatusExpired, order.StatusRefunded, order.StatusPartiallyRefunded,
+}
+
+// SoldStatuses are the statuses of orders that have tickets, as the orders' rows have
+// them. An order that was paid too late, and has none, may be refunded as well.
+func SoldStatuses() []int16 {
+	return []int16{statusNumber(order.StatusCompleted), statusNumber(order.StatusPartiallyRefunded), statusNumber(order.StatusRefunded)}
 }
 
 // ticketStatuses numbers the statuses in tickets.status. Append only.
 var ticketStatuses = []string{"issued", "checked_in", "cancelled", "refunded"}
 
+// TicketStatus is the status of a number in the tickets' rows.
+func TicketStatus(number int16) string { return ticketStatuses[number] }
+
+// TicketStatusNumbers are the statuses as the tickets' rows have them.
+func TicketStatusNumbers(statuses ...string) []int16 {
+	numbers := make([]int16, len(statuses))
+	for i, s := range statuses {
+		numbers[i] = int16(slices.Index(ticketStatuses, s))
+	}
+	return numbers
+}
+
 const (
 	ticketIssued    = 0
 	ticketCheckedIn = 1
+	ticketRefunded  = 3
 )
 
 // moment is unix milliseconds as a time, 0 as null.

@@ -12,6 +12,7 @@ import (
 	"boxoffice/engine"
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
+	"boxoffice/engine/order"
 	"boxoffice/engine/wallet"
 	"boxoffice/persistence/journal"
 	"boxoffice/persistence/readmodel"
@@ -19,9 +20,9 @@ import (
 
 // story lets one event see every fact that the read model takes in, and returns
 // the orders as their actor last told of them.
-func story(w *world) map[engine.OrderID]*event.Order {
-	told := make(map[engine.OrderID]*event.Order)
-	tell := func(o *event.Order) { told[o.ID] = o }
+func story(w *world) map[engine.OrderID]*order.Order {
+	told := make(map[engine.OrderID]*order.Order)
+	tell := func(o *order.Order) { told[o.ID] = o }
 	show := w.event(1)
 	w.ticketType(show, 11)
 	w.ticketType(show, 12, func(d *inventory.Details) { d.Price, d.Type = 0, "free" })
@@ -35,18 +36,18 @@ func story(w *world) map[engine.OrderID]*event.Order {
 	tell(w.tell(cancelled, event.CancelOrder{Order: cancelled.ID})) //
 	for range 5 {                                                   // paid
 		o := w.place(show, 2, 11, 12)
-		tell(w.report(o, w.begin(o), event.AttemptSucceeded, o.Total))
+		tell(w.report(o, w.begin(o), order.AttemptSucceeded, o.Total))
 	}
 	w.settled() // the rest finds its orders in the table
 	short := w.place(show, 1, 11)
-	tell(w.report(short, w.begin(short), event.AttemptUnderpaid, 1))
+	tell(w.report(short, w.begin(short), order.AttemptUnderpaid, 1))
 	twice := w.place(show, 1, 11)
 	first, second := w.begin(twice), ""
-	w.report(twice, first, event.AttemptFailed, 0)
+	w.report(twice, first, order.AttemptFailed, 0)
 	second = w.begin(twice)
 	w.settled()
-	w.report(twice, second, event.AttemptProcessing, 0)
-	w.report(twice, second, event.AttemptSucceeded, twice.Total)
+	w.report(twice, second, order.AttemptProcessing, 0)
+	w.report(twice, second, order.AttemptSucceeded, twice.Total)
 	late := w.place(show, 1, 11)
 	paid := w.begin(late)
 	w.do(engine.EventRef(show), event.Scan{Ticket: 2, Gate: "North\x00", Device: "d1"})
@@ -58,14 +59,14 @@ func story(w *world) map[engine.OrderID]*event.Order {
 	w.do(engine.EventRef(show), event.Update{Details: renamed, Revision: r.Revision})
 	w.later(31 * time.Minute) // pending orders expire, the underpaid one is pinned or not
 	w.do(engine.EventRef(show), event.Move{To: event.StatusDraft})
-	w.report(late, paid, event.AttemptSucceeded, late.Total) // too late: goes back
-	tell(w.tell(late, event.ReportRefund{Order: late.ID, Reference: paid, Status: event.RefundProcessed, ProviderRef: "rf_1"}))
+	w.report(late, paid, order.AttemptSucceeded, late.Total) // too late: goes back
+	tell(w.tell(late, event.ReportRefund{Order: late.ID, Reference: paid, Status: order.RefundProcessed, ProviderRef: "rf_1"}))
 	for id := range told {
 		if r, ok := w.do(engine.EventRef(show), event.GetOrder{Order: id}).(*event.OrderReply); ok && r.Order != nil {
 			told[id] = r.Order
 		}
 	}
-	for _, o := range []*event.Order{twice, short} {
+	for _, o := range []*order.Order{twice, short} {
 		tell(w.tell(o, event.GetOrder{Order: o.ID}))
 	}
 	w.later(time.Minute)
@@ -90,7 +91,7 @@ func TestSaysWhatTheActorsSay(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, *o, got.Order)
 		statuses[o.Status]++
-		if o.Status != event.Completed {
+		if o.Status != order.StatusCompleted {
 			require.Empty(t, got.Tickets)
 			continue
 		}
@@ -105,9 +106,9 @@ func TestSaysWhatTheActorsSay(t *testing.T) {
 			require.Equal(t, []int64{4500, 0}, []int64{got.Tickets[0].Price, last.Price})
 		}
 	}
-	require.Equal(t, 7, statuses[event.Completed], "%v", statuses)
-	require.Equal(t, 1, statuses[event.Cancelled], "%v", statuses)
-	require.Equal(t, 1, statuses[event.Refunded], "%v", statuses)
+	require.Equal(t, 7, statuses[order.StatusCompleted], "%v", statuses)
+	require.Equal(t, 1, statuses[order.StatusCancelled], "%v", statuses)
+	require.Equal(t, 1, statuses[order.StatusRefunded], "%v", statuses)
 
 	tickets, err := w.model.Tickets(t.Context(), 1, 2, 2)
 	require.NoError(t, err)
@@ -178,7 +179,7 @@ func TestPayments(t *testing.T) {
 	w.ticketType(show, 11)
 	w.publish(show)
 	var references []string
-	var orders []*event.Order
+	var orders []*order.Order
 	for range 3 {
 		o := w.place(show, 1, 11)
 		orders, references = append(orders, o), append(references, w.begin(o))
@@ -199,7 +200,7 @@ func TestPayments(t *testing.T) {
 	p, err := w.model.Payment(ctx, references[1])
 	require.NoError(t, err)
 	require.Equal(t, readmodel.Payment{
-		Order: orders[1].ID, Reference: references[1], Provider: "paystack", Status: event.AttemptPending, Amount: 4725,
+		Order: orders[1].ID, Reference: references[1], Provider: "paystack", Status: order.AttemptPending, Amount: 4725,
 		At: start.Add(time.Second).UnixMilli(),
 	}, p)
 	_, err = w.model.Payment(ctx, "none")
@@ -207,14 +208,14 @@ func TestPayments(t *testing.T) {
 
 	require.NoError(t, w.model.CheckPayment(ctx, references[0], start.Add(time.Hour)))
 	require.NoError(t, w.model.CheckPayment(ctx, references[1], time.Time{}))
-	w.report(orders[2], references[2], event.AttemptSucceeded, orders[2].Total)
+	w.report(orders[2], references[2], order.AttemptSucceeded, orders[2].Total)
 	w.settled()
 	require.NoError(t, w.model.CheckPayment(ctx, references[2], start)) // a sweep that was still asking
 	require.Empty(t, due(start.Add(time.Minute)))
 	require.Equal(t, references[:1], due(start.Add(time.Hour)))
 
 	w.later(32 * time.Minute) // expired here, perhaps paid there
-	w.report(orders[0], references[0], event.AttemptSucceeded, 1)
+	w.report(orders[0], references[0], order.AttemptSucceeded, 1)
 	w.settled()
 	require.Equal(t, references[:2], due(w.now), "expiry made both due again")
 	refunds, err := w.model.RefundsDue(ctx, w.now, 10)
@@ -222,7 +223,7 @@ func TestPayments(t *testing.T) {
 	require.Len(t, refunds, 1)
 	require.Equal(t, readmodel.Refund{
 		Order: orders[0].ID, Provider: "paystack",
-		Refund: event.Refund{Reference: references[0], Amount: 1, Reason: "underpaid", Status: event.RefundProcessing, At: w.now.UnixMilli()},
+		Refund: order.Refund{Reference: references[0], Amount: 1, Reason: "underpaid", Status: order.RefundProcessing, At: w.now.UnixMilli()},
 	}, refunds[0])
 	for _, first := range []bool{true, false} { // two nodes that have both found it due
 		mine, err := w.model.ClaimRefund(ctx, &refunds[0], w.now.Add(time.Minute))
@@ -238,14 +239,14 @@ func TestPayments(t *testing.T) {
 	require.Empty(t, dueRefunds(w.now), "who has taken it looks at it")
 	require.Len(t, dueRefunds(w.now.Add(time.Minute)), 1, "or has died meanwhile")
 	require.NoError(t, w.model.CheckRefund(ctx, orders[0].ID, 0, readmodel.RefundCheck{Next: w.now.Add(time.Hour), Failures: 3, Stuck: true}))
-	w.tell(orders[0], event.ReportRefund{Order: orders[0].ID, Reference: references[0], Status: event.RefundFailed, ProviderRef: "r-1"})
+	w.tell(orders[0], event.ReportRefund{Order: orders[0].ID, Reference: references[0], Status: order.RefundFailed, ProviderRef: "r-1"})
 	w.settled()
 	require.Empty(t, dueRefunds(w.now), "a fact about it undoes no pause")
 	require.Equal(t, 3, dueRefunds(w.now.Add(time.Hour))[0].Failures)
 	b, err := w.model.RefundBacklog(ctx)
 	require.NoError(t, err)
 	require.Equal(t, [2]int64{1, 1}, [2]int64{b.Open, b.Stuck})
-	w.tell(orders[0], event.ReportRefund{Order: orders[0].ID, Reference: references[0], Status: event.RefundProcessed})
+	w.tell(orders[0], event.ReportRefund{Order: orders[0].ID, Reference: references[0], Status: order.RefundProcessed})
 	w.settled()
 	require.Empty(t, dueRefunds(w.now.Add(2*time.Hour)))
 	b, err = w.model.RefundBacklog(ctx)
@@ -350,12 +351,12 @@ func TestFindEvents(t *testing.T) {
 	require.Equal(t, []int64{1}, filter(readmodel.Filter{City: "são p"}))
 	require.Equal(t, []int64{1}, filter(readmodel.Filter{Country: "br"}))
 	require.Equal(t, []int64{2}, filter(readmodel.Filter{Venue: "hall"}))
-	require.Equal(t, []int64{4, 3, 2}, discover(readmodel.Discovery{From: start.Add(3 * day).UnixMilli()}))
-	require.Equal(t, []int64{4, 3, 2}, discover(readmodel.Discovery{To: start.Add(36 * time.Hour).UnixMilli()}))
-	require.Equal(t, []int64{4, 3, 2, 1, 7}, discover(readmodel.Discovery{From: start.Add(2 * day).UnixMilli(), To: start.Add(2 * day).UnixMilli()}))
+	require.Equal(t, []int64{4, 3, 2}, discover(readmodel.Discovery{Between: readmodel.Between{From: start.Add(3 * day).UnixMilli()}}))
+	require.Equal(t, []int64{4, 3, 2}, discover(readmodel.Discovery{Between: readmodel.Between{To: start.Add(36 * time.Hour).UnixMilli()}}))
+	require.Equal(t, []int64{4, 3, 2, 1, 7}, discover(readmodel.Discovery{Between: readmodel.Between{From: start.Add(2 * day).UnixMilli(), To: start.Add(2 * day).UnixMilli()}}))
 
 	var paged []int64
-	var after readmodel.Start
+	var after readmodel.Place
 	for {
 		list, err := w.model.DiscoverEvents(ctx, readmodel.Discovery{Now: start.UnixMilli(), After: after, Limit: 2})
 		require.NoError(t, err)
@@ -364,14 +365,14 @@ func TestFindEvents(t *testing.T) {
 		}
 		require.LessOrEqual(t, len(list), 2)
 		require.Equal(t, list[0].Number, list[0].From)
-		paged, after = append(paged, numbers(list)...), readmodel.StartOf(&list[len(list)-1])
+		paged, after = append(paged, numbers(list)...), readmodel.PlaceOf(&list[len(list)-1])
 	}
 	require.Equal(t, []int64{4, 3, 2, 1, 7}, paged)
 
-	own, err := w.model.OrganizerEvents(ctx, 7, readmodel.Filter{}, 0, 3)
+	own, err := w.model.OrganizerEvents(ctx, 7, readmodel.Filter{}, readmodel.Between{}, 0, 3)
 	require.NoError(t, err)
 	require.Equal(t, []int64{6, 5, 4}, numbers(own))
-	own, err = w.model.OrganizerEvents(ctx, 7, readmodel.Filter{Query: "jazz"}, 4, 3)
+	own, err = w.model.OrganizerEvents(ctx, 7, readmodel.Filter{Query: "jazz"}, readmodel.Between{}, 4, 3)
 	require.NoError(t, err)
 	require.Equal(t, []int64{2, 1}, numbers(own))
 
@@ -423,7 +424,7 @@ func TestTakesAnyText(t *testing.T) {
 	w.ticketType(show, 11, func(d *inventory.Details) { d.Name = bad })
 	w.publish(show)
 	r := w.do(engine.EventRef(show), event.Place{
-		Order: engine.NewID(show, []byte("abcdefghij")), Email: bad, Name: bad, Lines: []event.OrderLine{{Type: 11, Quantity: 1}},
+		Order: engine.NewID(show, []byte("abcdefghij")), Email: bad, Name: bad, Lines: []order.Line{{Type: 11, Quantity: 1}},
 	})
 	o := w.ordered(r)
 	w.begin(o)
@@ -493,7 +494,7 @@ func TestReferencesThatCollide(t *testing.T) {
 	show := w.event(1)
 	w.ticketType(show, 11)
 	w.publish(show)
-	begin := func(o *event.Order) string {
+	begin := func(o *order.Order) string {
 		paid := w.tell(o, event.BeginPayment{Order: o.ID, Provider: "paystack", Number: "SAME", WindowMillis: 1_800_000})
 		return paid.Attempts[0].Reference
 	}
@@ -505,18 +506,18 @@ func TestReferencesThatCollide(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, one.ID, first.Order, "the row is the first order's")
 
-	w.report(two, reference, event.AttemptSucceeded, two.Total)
-	w.report(one, reference, event.AttemptSucceeded, one.Total)
+	w.report(two, reference, order.AttemptSucceeded, two.Total)
+	w.report(one, reference, order.AttemptSucceeded, one.Total)
 	w.settled()
 	paid, err := w.model.Payment(t.Context(), reference)
 	require.NoError(t, err)
 	require.Equal(t, one.ID, paid.Order)
-	require.Equal(t, event.AttemptSucceeded, paid.Status)
+	require.Equal(t, order.AttemptSucceeded, paid.Status)
 	require.Equal(t, one.Total, paid.Received, "the other's money is not counted for it")
-	for _, o := range []*event.Order{one, two} {
+	for _, o := range []*order.Order{one, two} {
 		got, err := w.model.Order(t.Context(), o.ID)
 		require.NoError(t, err)
-		require.Equal(t, event.Completed, got.Status)
+		require.Equal(t, order.StatusCompleted, got.Status)
 		require.Equal(t, o.Total, got.Attempts[0].Received)
 	}
 	w.rebuilt() // all of it in one transaction

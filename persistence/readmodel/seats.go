@@ -35,7 +35,7 @@ func (s *Seats) Observe(b *journal.Batch) {
 		if r.Ref.Kind != engine.KindSeatmap {
 			continue
 		}
-		if m, ok := s.maps.Load(r.Ref.Event); ok {
+		if m, ok := s.maps.Load(r.Ref.Home); ok {
 			m.observe(r.First, r.Facts)
 		}
 	}

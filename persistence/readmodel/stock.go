@@ -54,9 +54,13 @@ func leftAfter(f engine.Fact) (left int64, ok bool) {
 		return f.Left, true
 	case *keeper.ReleasedFact:
 		return f.Left, true
+	case *keeper.ReturnedFact:
+		return f.Left, true
 	case *inventory.Created:
 		return f.Details.Quantity, true
 	case *inventory.Updated:
+		return f.Left, true
+	case *inventory.Awaited:
 		return f.Left, true
 	default:
 		return 0, false
@@ -113,7 +117,7 @@ func (s *Stock) room(ref engine.Ref) {
 func (s *Stock) Retain(keep func(event int64) bool) {
 	s.missed.Add(1)
 	for ref := range s.left.All() {
-		if !keep(ref.Event) {
+		if !keep(ref.Home) {
 			s.left.Delete(ref)
 		}
 	}

@@ -31,7 +31,7 @@ WHERE number = $1`
 	switch f := f.(type) {
 	case *inventory.Created:
 		args, err := row(f.Details)
-		w.batch.Queue(create, append(args, ref.Event, time.UnixMilli(f.At))...)
+		w.batch.Queue(create, append(args, ref.Home, time.UnixMilli(f.At))...)
 		return err
 	case *inventory.Updated:
 		args, err := row(f.Details)

@@ -42,7 +42,7 @@ SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::uuid[], $5::s
 	amounts, balances, pending := make([]int64, n), make([]int64, n), make([]int64, n)
 	reasons, references, notes, actors := make([]string, n), make([]string, n), make([]string, n), make([]string, n)
 	for i, e := range l.entries {
-		orgs[i], currencies[i], numbers[i] = l.refs[i].Event, l.refs[i].ID, e.Number
+		orgs[i], currencies[i], numbers[i] = l.refs[i].Home, l.refs[i].ID, e.Number
 		ids[i], kinds[i], at[i] = e.ID, int16(e.Kind), time.UnixMilli(e.At)
 		amounts[i], balances[i], pending[i] = e.Amount, e.Balance, e.Pending
 		reasons[i], references[i], notes[i], actors[i] = text(e.Reason), text(e.Reference), text(e.Note), text(e.By)
@@ -68,7 +68,7 @@ SET balance = excluded.balance, pending = excluded.pending, lifetime_payout = w.
 		if !ok {
 			j = len(orgs)
 			index[ref] = j
-			orgs, currencies = append(orgs, ref.Event), append(currencies, ref.ID)
+			orgs, currencies = append(orgs, ref.Home), append(currencies, ref.ID)
 			balances, pending, paid, at = append(balances, 0), append(pending, 0), append(paid, 0), append(at, time.Time{})
 		}
 		balances[j], pending[j], at[j] = e.Balance, e.Pending, time.UnixMilli(e.At)
@@ -122,7 +122,7 @@ WHERE org = $1 AND currency = $2 AND number < $3 ORDER BY number DESC LIMIT $4`
 		before = math.MaxInt64
 	}
 	ref := engine.WalletRef(org, currency)
-	rows, _ := m.pool.Query(ctx, find, ref.Event, ref.ID, before, limit) // CollectRows returns its error
+	rows, _ := m.pool.Query(ctx, find, ref.Home, ref.ID, before, limit) // CollectRows returns its error
 	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (e wallet.Entry, err error) {
 		var kind int16
 		var at time.Time

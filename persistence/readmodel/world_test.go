@@ -16,6 +16,7 @@ import (
 	"boxoffice/engine/all"
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
+	"boxoffice/engine/order"
 	"boxoffice/persistence/codec"
 	"boxoffice/persistence/follower"
 	"boxoffice/persistence/journal"
@@ -202,7 +203,7 @@ func (w *world) ticketType(number, kind int64, change ...func(*inventory.Details
 }
 
 // place buys so many of each of the ticket types.
-func (w *world) place(number int64, quantity int64, kinds ...int64) *event.Order {
+func (w *world) place(number int64, quantity int64, kinds ...int64) *order.Order {
 	w.t.Helper()
 	w.orders++
 	var tail [10]byte
@@ -212,7 +213,7 @@ func (w *world) place(number int64, quantity int64, kinds ...int64) *event.Order
 		Customer: uint64(w.orders) << 60, Fingerprint: 1<<63 + uint64(w.orders),
 	}
 	for i, k := range kinds {
-		l := event.OrderLine{Type: k, Quantity: quantity}
+		l := order.Line{Type: k, Quantity: quantity}
 		if i > 0 {
 			l.AttendeeName = "Grace Hopper"
 		}
@@ -221,20 +222,20 @@ func (w *world) place(number int64, quantity int64, kinds ...int64) *event.Order
 	return w.ordered(w.do(engine.EventRef(number), c))
 }
 
-func (w *world) ordered(r engine.Reply) *event.Order {
+func (w *world) ordered(r engine.Reply) *order.Order {
 	w.t.Helper()
 	require.IsType(w.t, new(event.OrderReply), r, "%v", r)
 	return r.(*event.OrderReply).Order
 }
 
 // tell sends a command about an order to its event.
-func (w *world) tell(o *event.Order, c engine.Command) *event.Order {
+func (w *world) tell(o *order.Order, c engine.Command) *order.Order {
 	w.t.Helper()
 	return w.ordered(w.do(engine.EventRef(o.ID.Event()), c))
 }
 
 // begin opens an attempt to pay the order and returns its reference.
-func (w *world) begin(o *event.Order) string {
+func (w *world) begin(o *order.Order) string {
 	w.t.Helper()
 	paid := w.tell(o, event.BeginPayment{Order: o.ID, Provider: "paystack", Number: fmt.Sprintf("BX-%x", o.ID[6:]), WindowMillis: 1_800_000})
 	reference := paid.Attempts[len(paid.Attempts)-1].Reference
@@ -242,7 +243,7 @@ func (w *world) begin(o *event.Order) string {
 	return reference
 }
 
-func (w *world) report(o *event.Order, reference, status string, received int64) *event.Order {
+func (w *world) report(o *order.Order, reference, status string, received int64) *order.Order {
 	w.t.Helper()
 	return w.tell(o, event.ReportPayment{Order: o.ID, Reference: reference, Status: status, Received: received, Currency: "USD"})
 }

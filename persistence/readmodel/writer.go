@@ -2,6 +2,7 @@ package readmodel
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -12,8 +13,12 @@ import (
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/order"
+	"boxoffice/engine/promo"
+	"boxoffice/engine/waitlist"
 	"boxoffice/engine/wallet"
 	"boxoffice/persistence/codec"
+	"boxoffice/persistence/follower"
 	"boxoffice/persistence/journal"
 )
 
@@ -21,7 +26,7 @@ import (
 // transactions it is called in one after another.
 type Writer struct {
 	index   map[engine.OrderID]int32 // of orders
-	orders  []order                  // touched, in the order of their first fact
+	orders  []changed                // touched, in the order of their first fact
 	later   []laterFact              // about orders that have to be read first
 	scans   []scan
 	ledgers ledgers
@@ -33,12 +38,13 @@ type Writer struct {
 // NewWriter makes a writer.
 func NewWriter() *Writer { return &Writer{index: make(map[engine.OrderID]int32)} }
 
-// order is one that has facts in the batches at hand.
-type order struct {
-	was       *event.Order // as it stands in the table; nil when it is not there
-	now       *event.Order
+// changed is an order that has facts in the batches at hand.
+type changed struct {
+	was       *order.Order // as it stands in the table; nil when it is not there
+	now       *order.Order
 	record    []byte // of now, if the fact had it
 	completed bool
+	erased    bool // somebody's name and address went out of it
 }
 
 type laterFact struct {
@@ -46,9 +52,12 @@ type laterFact struct {
 	fact  engine.Fact
 }
 
+// scan is what became of a ticket at the gates. An admission that was taken back has
+// no time and no gate.
 type scan struct {
-	event int64
-	fact  *event.CheckedIn
+	ticket TicketKey
+	at     int64
+	gate   string
 }
 
 // Apply takes batches in, within the follower's transaction.
@@ -92,47 +101,31 @@ func (w *Writer) reset() {
 // ignored are the facts that change no row, and are not even decoded.
 var ignored = map[engine.Kind][]engine.FactType{
 	engine.KindEvent: {
-		(*event.OrderClosed)(nil).FactType(), (*event.CheckInDenied)(nil).FactType(),
+		(*event.OrderClosed)(nil).FactType(), (*event.CheckInDenied)(nil).FactType(), (*event.OrderRecalled)(nil).FactType(),
+		(*event.Ripened)(nil).FactType(), (*event.PersonErased)(nil).FactType(),
+		(*waitlist.Joined)(nil).FactType(), (*waitlist.OfferMade)(nil).FactType(), (*waitlist.Claimed)(nil).FactType(),
+		(*waitlist.EntryEnded)(nil).FactType(), (*waitlist.CalledFact)(nil).FactType(), (*waitlist.SetFact)(nil).FactType(),
 	},
-	engine.KindInventory: {keeper.TypeReserved, keeper.TypeCommitted, keeper.TypeReleased},
+	engine.KindInventory: {(*inventory.Awaited)(nil).FactType(), keeper.TypeReserved, keeper.TypeCommitted, keeper.TypeReleased, keeper.TypeReturned},
+	engine.KindPromo:     {keeper.TypeReserved, keeper.TypeReleased},
+	engine.KindWallet:    {keeper.TypeReserved, keeper.TypeCommitted, keeper.TypeReleased},
 }
 
-// take takes one record's facts in. Those of seats change no row: orders carry
+// rowless are the kinds whose facts change no row: of seats and dates, orders carry
 // theirs.
+var rowless = []engine.Kind{engine.KindSeatmap, engine.KindCalendar}
+
+// take takes one record's facts in.
 func (w *Writer) take(r *journal.Record) error {
-	if r.Ref.Kind == engine.KindSeatmap {
+	if slices.Contains(rowless, r.Ref.Kind) {
 		return nil
 	}
-	if r.Ref.Kind != engine.KindEvent && r.Facts != nil {
-		for _, f := range r.Facts {
-			if err := w.takeFact(r.Ref, f, nil); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	left := r.Bytes
-	for i := 0; len(left) > 0; i++ {
-		typ, body, rest, err := codec.Split(left)
+	wanted := func(t engine.FactType) bool { return !slices.Contains(ignored[r.Ref.Kind], t) }
+	for f, err := range follower.Select(r, wanted) {
 		if err != nil {
 			return err
 		}
-		one := left[:len(left)-len(rest)]
-		left = rest
-		if slices.Contains(ignored[r.Ref.Kind], typ) {
-			continue
-		}
-		var fact engine.Fact
-		if r.Facts != nil {
-			fact = r.Facts[i]
-		} else {
-			facts, err := codec.Facts(r.Ref.Kind, one)
-			if err != nil {
-				return err
-			}
-			fact = facts[0]
-		}
-		if err := w.takeFact(r.Ref, fact, body); err != nil {
+		if err := w.takeFact(r.Ref, f.Fact, f.Body); err != nil {
 			return err
 		}
 	}
@@ -141,32 +134,55 @@ func (w *Writer) take(r *journal.Record) error {
 
 func (w *Writer) takeFact(ref engine.Ref, f engine.Fact, body []byte) error {
 	switch f := f.(type) {
-	case *event.OrderCreated:
+	case *order.Created:
 		w.index[f.Order.ID] = int32(len(w.orders))
-		w.orders = append(w.orders, order{now: f.Order, record: recordIn(body)})
-	case *event.OrderCompleted:
+		w.orders = append(w.orders, changed{now: f.Order, record: recordIn(body)})
+	case *order.Completed:
 		w.fold(f.ID, f).completed = true
-	case event.OrderFact:
+	case *order.RefundDecided:
+		w.fold(f.ID, f)
+		if f.Serial != 0 && len(f.Tickets) > 0 {
+			w.endTickets(ref.ID, f.Tickets)
+		}
+	case *order.TicketTransferred:
+		w.fold(f.ID, f)
+		w.ticketMoved(f)
+	case *order.Erased:
+		w.fold(f.ID, f).erased = true
+	case order.Fact:
 		w.fold(f.OrderID(), f)
 	case *event.CheckedIn:
-		w.scans = append(w.scans, scan{ref.ID, f})
+		w.scans = append(w.scans, scan{TicketKey{ref.ID, f.Ticket}, f.At, f.Gate})
+	case *event.CheckInUndone:
+		w.scans = append(w.scans, scan{ticket: TicketKey{ref.ID, f.Ticket}})
 	case *event.Created, *event.Updated, *event.Moved, *event.Removed:
 		return w.eventFact(ref.ID, f)
 	case *event.Offered:
 		w.offered(f)
 	case *inventory.Created, *inventory.Updated:
 		return w.typeFact(ref, f)
+	case *promo.Created, *promo.Updated, *promo.DisabledFact, *promo.Removed, *keeper.CommittedFact, *keeper.ReturnedFact:
+		return w.promoFact(ref, f)
 	case *wallet.Entered:
 		w.ledgers.add(ref, &f.Entry)
+	case *wallet.Told:
+		for i := range f.Entries {
+			w.ledgers.add(ref, &f.Entries[i])
+		}
+	default:
+		return fmt.Errorf("%w: %T", errNoRule, f)
 	}
 	return nil
 }
 
-// orderField opens the CBOR of an OrderCreated: a map of one pair, whose key 1
+// errNoRule reports a fact that takeFact has no case for and that is not ignored.
+var errNoRule = errors.New("the read model has no rule for a fact")
+
+// orderField opens the CBOR of an order.Created: a map of one pair, whose key 1
 // is the order.
 const orderField = "\xa1\x01"
 
-// recordIn is the encoded order in the body of an OrderCreated, or nil if the
+// recordIn is the encoded order in the body of an order.Created, or nil if the
 // body is of another form.
 func recordIn(body []byte) []byte {
 	if len(body) < len(orderField) || string(body[:len(orderField)]) != orderField {
@@ -176,19 +192,19 @@ func recordIn(body []byte) []byte {
 }
 
 // fold applies a fact to its order, at once if the order is at hand.
-func (w *Writer) fold(id engine.OrderID, f engine.Fact) *order {
+func (w *Writer) fold(id engine.OrderID, f engine.Fact) *changed {
 	i, ok := w.index[id]
 	if !ok {
 		i = int32(len(w.orders))
 		w.index[id] = i
-		w.orders = append(w.orders, order{was: &event.Order{ID: id}})
+		w.orders = append(w.orders, changed{was: &order.Order{ID: id}})
 	}
 	o := &w.orders[i]
 	if o.now == nil {
 		w.later = append(w.later, laterFact{i, f})
 		return o
 	}
-	o.now, o.record = event.Fold(o.now, f), nil
+	o.now, o.record = order.Fold(o.now, f), nil
 	return o
 }
 
@@ -213,7 +229,7 @@ func (w *Writer) load(ctx context.Context, tx pgx.Tx) error {
 	b.Queue(`SELECT record FROM orders WHERE id = ANY($1)`, ids).Query(func(rows pgx.Rows) error {
 		var record []byte
 		_, err := pgx.ForEachRow(rows, []any{&record}, func() error {
-			o := new(event.Order)
+			o := new(order.Order)
 			if err := codec.Unmarshal(record, o); err != nil {
 				return err
 			}
@@ -231,7 +247,7 @@ func (w *Writer) load(ctx context.Context, tx pgx.Tx) error {
 		if o.now == nil {
 			return fmt.Errorf("readmodel: %T of order %s, which was never created", l.fact, o.was.ID)
 		}
-		o.now = event.Fold(o.now, l.fact)
+		o.now = order.Fold(o.now, l.fact)
 	}
 	return nil
 }
@@ -261,7 +277,7 @@ func (w *Writer) insert(ctx context.Context, tx pgx.Tx) error {
 	return w.minted.insert(ctx, tx, "tickets", "event_id, type_id, order_id, serial, status")
 }
 
-func (r *rows) order(o *order) (err error) {
+func (r *rows) order(o *changed) (err error) {
 	if o.record == nil {
 		if o.record, err = codec.Marshal(o.now); err != nil {
 			return err
@@ -285,7 +301,7 @@ func (r *rows) order(o *order) (err error) {
 func statusNumber(status string) int16 { return int16(slices.Index(orderStatuses, status)) }
 
 // tickets adds the tickets of a completed order.
-func (r *rows) tickets(o *event.Order) {
+func (r *rows) tickets(o *order.Order) {
 	serial := int32(o.FirstTicket)
 	for i := range o.Lines {
 		for range o.Lines[i].Quantity {
@@ -306,25 +322,67 @@ func (w *Writer) update() error {
 	if err := w.updateOrders(); err != nil {
 		return err
 	}
+	w.eraseAddresses()
 	w.upsertPayments()
 	w.upsertRefunds()
 	w.ledgers.insert(w.batch)
+	w.updateScanned()
+	return nil
+}
+
+// updateScanned queues what became of the tickets at the gates: of each the last that
+// happened. One that was refunded stays so, also if it was let in before and told later.
+func (w *Writer) updateScanned() {
 	if len(w.scans) == 0 {
-		return nil
+		return
 	}
-	const checkIn = `
-UPDATE tickets t SET status = $1, checked_in_at = s.at, gate = s.gate
-FROM unnest($2::bigint[], $3::int[], $4::timestamptz[], $5::text[]) AS s(event_id, serial, at, gate)
+	const change = `
+UPDATE tickets t SET checked_in_at = s.at, gate = s.gate,
+  status = CASE WHEN t.status = $3::smallint THEN t.status WHEN s.at IS NULL THEN $1::smallint ELSE $2::smallint END
+FROM unnest($4::bigint[], $5::int[], $6::timestamptz[], $7::text[]) AS s(event_id, serial, at, gate)
 WHERE t.event_id = s.event_id AND t.serial = s.serial`
 	n := len(w.scans)
-	events, serials, at, gates := make([]int64, n), make([]int32, n), make([]time.Time, n), make([]string, n)
-	for i, s := range w.scans {
-		events[i], serials[i] = s.event, int32(s.fact.Ticket)
-		at[i], gates[i] = time.UnixMilli(s.fact.At), text(s.fact.Gate)
+	events, serials, at, gates := make([]int64, 0, n), make([]int32, 0, n), make([]*time.Time, 0, n), make([]*string, 0, n)
+	done := make(map[TicketKey]bool, n)
+	for _, s := range slices.Backward(w.scans) {
+		if done[s.ticket] {
+			continue
+		}
+		done[s.ticket] = true
+		events, serials, at = append(events, s.ticket.Event), append(serials, int32(s.ticket.Serial)), append(at, moment(s.at))
+		var gate *string
+		if s.at != 0 {
+			name := text(s.gate)
+			gate = &name
+		}
+		gates = append(gates, gate)
 	}
 	w.batch.Queue(byIndex)
-	w.batch.Queue(checkIn, ticketCheckedIn, events, serials, at, gates)
-	return nil
+	w.batch.Queue(change, ticketIssued, ticketCheckedIn, ticketRefunded, events, serials, at, gates)
+}
+
+// endTickets queues the end of tickets whose money goes back.
+func (w *Writer) endTickets(event int64, serials []uint32) {
+	ended := make([]int32, len(serials))
+	for i, serial := range serials {
+		ended[i] = int32(serial) //nolint:gosec // few tickets
+	}
+	w.batch.Queue(`UPDATE tickets SET status = $1 WHERE event_id = $2 AND serial = ANY($3)`, ticketRefunded, event, ended)
+}
+
+// eraseAddresses queues that the columns with addresses say what the orders do from which
+// somebody was erased.
+func (w *Writer) eraseAddresses() {
+	for i := range w.orders {
+		o := w.orders[i].now
+		if !w.orders[i].erased {
+			continue
+		}
+		w.batch.Queue(`UPDATE orders SET email = $2 WHERE id = $1`, [16]byte(o.ID), text(o.Email))
+		for _, h := range o.Holders {
+			w.batch.Queue(moveTicket, o.ID.Event(), int64(h.Ticket), key(order.NormalEmail(h.Email)))
+		}
+	}
 }
 
 // updateOrders is an upsert of rows that are there, which needs no plan: it

@@ -135,6 +135,9 @@ const latestFirst = ` ORDER BY epoch DESC, seq DESC`
 type Version struct {
 	Epoch int32
 	Seq   int64
+	// Founded says that the state has been compared with the journal, which may lack the
+	// facts up to Seq by now.
+	Founded bool
 }
 
 // Latest is what Load is called with for the latest snapshot.
@@ -144,16 +147,16 @@ var Latest = Version{Epoch: math.MaxInt32, Seq: math.MaxInt64}
 // nil when there is none.
 func (s *Store) Load(ctx context.Context, stream int64, before Version) (v Version, state []byte, err error) {
 	const read = `
-SELECT epoch, seq, part, l.parts, state
-FROM snapshots JOIN (` + complete + ` AND (epoch, seq) < ($2::int, $3::bigint)` + latestFirst + ` LIMIT 1) l USING (epoch, seq)
-WHERE stream_id = $1 ORDER BY part`
+SELECT epoch, seq, EXISTS (SELECT FROM floors f WHERE (f.stream_id, f.epoch, f.seq) = (s.stream_id, s.epoch, s.seq)), part, l.parts, state
+FROM snapshots s JOIN (` + complete + ` AND (epoch, seq) < ($2::int, $3::bigint)` + latestFirst + ` LIMIT 1) l USING (epoch, seq)
+WHERE s.stream_id = $1 ORDER BY part`
 	rows, err := s.pool.Query(ctx, read, stream, before.Epoch, before.Seq)
 	if err != nil {
 		return Version{}, nil, fmt.Errorf("snapshot: load stream %d: %w", stream, err)
 	}
 	var part, parts, next int
 	var data pgtype.DriverBytes
-	_, err = pgx.ForEachRow(rows, []any{&v.Epoch, &v.Seq, &part, &parts, &data}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&v.Epoch, &v.Seq, &v.Founded, &part, &parts, &data}, func() error {
 		if part != next {
 			return fmt.Errorf("part %d follows %d", part, next-1)
 		}
@@ -173,11 +176,13 @@ WHERE stream_id = $1 ORDER BY part`
 	return v, state, nil
 }
 
-// Prune removes all but the two latest complete snapshots of the stream, and
-// what broken Saves left behind before those.
+// Prune removes all but the two latest complete snapshots of the stream and the one that it
+// begins with since its first facts were dropped, and what broken Saves left behind before
+// the two.
 func (s *Store) Prune(ctx context.Context, stream int64) error {
 	const prune = `
-DELETE FROM snapshots WHERE stream_id = $1
+DELETE FROM snapshots d WHERE stream_id = $1
+  AND NOT EXISTS (SELECT FROM floors f WHERE (f.stream_id, f.epoch, f.seq) = (d.stream_id, d.epoch, d.seq))
   AND (epoch, seq) < (SELECT epoch, seq FROM (` + complete + latestFirst + ` OFFSET $2 LIMIT 1) l)`
 	if _, err := s.pool.Exec(ctx, prune, stream, kept-1); err != nil {
 		return fmt.Errorf("snapshot: prune stream %d: %w", stream, err)

@@ -27,6 +27,8 @@ import (
 type Config struct {
 	Listen            string        `env:"BOXOFFICE_LISTEN" default:"127.0.0.1:8080" help:"Address of the API."`
 	DataDir           string        `env:"BOXOFFICE_DATA_DIR" default:"./data" help:"Where the private Postgres and the master key live."`
+	DiskWarn          uint          `env:"BOXOFFICE_DISK_WARN_MB" default:"512" help:"Megabytes free where the data directory is, below which the node warns."`
+	DiskReserve       uint          `env:"BOXOFFICE_DISK_RESERVE_MB" default:"64" help:"Of those, the ones that a private Postgres keeps free: with less, nothing is sold or changed until there is room. It needs one segment of its log, 16 MB, and what is under way."`
 	BaseURL           string        `env:"BOXOFFICE_BASE_URL" help:"How buyers reach the API; http://<listen> if empty."`
 	Env               string        `env:"BOXOFFICE_ENV" enum:"live,test" default:"test" help:"What this deployment is pinned to."`
 	DatabaseURL       string        `env:"BOXOFFICE_DATABASE_URL" secret:"" help:"Postgres to use instead of a private one."`
@@ -46,19 +48,31 @@ type Config struct {
 	TrustedProxies    []string      `env:"BOXOFFICE_TRUSTED_PROXIES" help:"Addresses or CIDRs whose X-Forwarded-For is believed."`
 	LimitsScale       float64       `env:"BOXOFFICE_LIMITS_SCALE" default:"1" help:"Multiplies every rate limit, velocity rule, those of held seats too, and cap of mails; for load tests."`
 	Origins           []string      `env:"BOXOFFICE_CORS_ORIGINS" default:"*" help:"Origins whose browser pages may call the API; * for all."`
+	PublicCache       bool          `env:"BOXOFFICE_PUBLIC_CACHE" default:"true" negatable:"" help:"Let clients and proxies keep public reads without credentials for a second."`
 	MaxPerAddress     int           `env:"BOXOFFICE_MAX_CONNS_PER_ADDRESS" default:"4096" help:"Open connections of one client address."`
 	MaxConnections    int           `env:"BOXOFFICE_MAX_CONNS" default:"18000" help:"Open connections in all; keep it below the limit of open files."`
 	MaxViewers        int           `env:"BOXOFFICE_MAX_VIEWERS" default:"20000" help:"Live streams of this node; keep it below the connections."`
 	ViewersPerAddress int           `env:"BOXOFFICE_MAX_VIEWERS_PER_ADDRESS" default:"256" help:"Live streams of one client address."`
 	PaystackURL       string        `env:"BOXOFFICE_PAYSTACK_URL" help:"Address of Paystack; the private simulator's in test without a key."`
 	PaystackKey       string        `env:"BOXOFFICE_PAYSTACK_KEY" secret:"" help:"Paystack's secret key."`
+	NOWPaymentsURL    string        `env:"BOXOFFICE_NOWPAYMENTS_URL" help:"Address of NOWPayments, to /v1; that of the live service if empty."`
+	NOWPaymentsKey    string        `env:"BOXOFFICE_NOWPAYMENTS_KEY" secret:"" help:"NOWPayments' API key; with one, buyers who name no provider pay with coins."`
+	NOWPaymentsSecret string        `env:"BOXOFFICE_NOWPAYMENTS_IPN_SECRET" secret:"" help:"The secret that NOWPayments signs its notices with."`
+	FlutterwaveURL    string        `env:"BOXOFFICE_FLUTTERWAVE_URL" help:"Address of Flutterwave, to /v3; that of the live service if empty."`
+	FlutterwaveKey    string        `env:"BOXOFFICE_FLUTTERWAVE_KEY" secret:"" help:"Flutterwave's secret key."`
+	FlutterwaveHash   string        `env:"BOXOFFICE_FLUTTERWAVE_SECRET_HASH" secret:"" help:"The secret hash that Flutterwave's notices carry."`
 	PaysimListen      string        `env:"BOXOFFICE_PAYSIM_LISTEN" default:"127.0.0.1:8081" help:"Address of the private payment simulator, in test without a Paystack key."`
+	PaysimProviders   []string      `env:"BOXOFFICE_PAYSIM_PROVIDERS" default:"paystack,flutterwave,nowpayments" help:"What the private payment simulator is beside Paystack; those with a key of their own are left to it."`
+	PaysimCallbacks   bool          `env:"BOXOFFICE_PAYSIM_CALLBACKS" default:"true" negatable:"" help:"Have the private payment simulator tell this node of payments, as providers do."`
 	SMTPURL           string        `env:"BOXOFFICE_SMTP_URL" secret:"" help:"Mail server: smtps://user:password@host:465, or smtp://host:587 with STARTTLS; smtp+plain:// never encrypts. Mail is captured in test if empty."`
 	MailDir           string        `env:"BOXOFFICE_MAIL_DIR" help:"Where mail is captured, without a mail server; <data dir>/mail if empty."`
 	MailFrom          string        `env:"BOXOFFICE_MAIL_FROM" help:"Sender of mail, such as Boxoffice <tickets@example.org>; required with a mail server."`
 	WebhooksPrivate   bool          `env:"BOXOFFICE_WEBHOOK_ALLOW_PRIVATE" help:"Let webhooks go to private addresses, over plain HTTP and to any port; for tests, refused in live."`
 	AdminEmail        string        `env:"BOXOFFICE_ADMIN_EMAIL" help:"The platform's first administrator, made or promoted at start; none if empty."`
 	AdminPassword     string        `env:"BOXOFFICE_ADMIN_PASSWORD" secret:"" help:"The administrator's first password, of 8 to 128 characters."`
+	MediaURL          string        `env:"BOXOFFICE_MEDIA_URL" secret:"" help:"Bucket for uploaded files: s3://key:secret@bucket?endpoint=https://host:9000&region=name, AWS's own without an endpoint, the AWS variables' or the machine's credentials without a key; <data dir>/media if empty. Several nodes need a bucket, or one directory that they share."`
+	MediaVideoMB      int           `env:"BOXOFFICE_MEDIA_VIDEO_MB" default:"500" help:"Megabytes (of 2^20 bytes) that an uploaded video may have."`
+	MediaQuotaMB      int           `env:"BOXOFFICE_MEDIA_QUOTA_MB" default:"20480" help:"Megabytes that all files of an organization may take."`
 	KafkaBrokers      []string      `env:"BOXOFFICE_KAFKA_BROKERS" help:"Brokers, host:port, of the Kafka that facts go through (docs/kafka.md); without it they are followed in the journal."`
 	KafkaTopic        string        `env:"BOXOFFICE_KAFKA_TOPIC" default:"boxoffice.facts" help:"Topic of the facts; made if it is missing. A new one gets all facts from the first on."`
 	KafkaPartitions   int           `env:"BOXOFFICE_KAFKA_PARTITIONS" default:"12" help:"Partitions of a topic that is made."`
@@ -67,6 +81,7 @@ type Config struct {
 	KafkaTLS          bool          `env:"BOXOFFICE_KAFKA_TLS" help:"Speak TLS to the brokers."`
 	KafkaUser         string        `env:"BOXOFFICE_KAFKA_USER" help:"User at the brokers (SASL PLAIN); none if empty."`
 	KafkaPassword     string        `env:"BOXOFFICE_KAFKA_PASSWORD" secret:"" help:"The user's password."`
+	JournalRetention  time.Duration `env:"BOXOFFICE_JOURNAL_RETENTION" default:"840h" help:"How long the journal keeps days that snapshots cover; what people have had erased is in them until then. At least 24h; 0: for ever."`
 	Demo              bool          `env:"BOXOFFICE_DEMO" default:"true" negatable:"" help:"Put a demo event on sale on a new private node."`
 	AllowUnsafe       bool          `env:"BOXOFFICE_ALLOW_UNSAFE_POSTGRES" help:"Run on a Postgres that may forget commits."`
 	AllowInstall      bool          `env:"BOXOFFICE_ALLOW_INSTALL" default:"true" negatable:"" help:"Install Debian's Postgres when there is none and we may."`
@@ -98,6 +113,15 @@ func (c *Config) Private() bool { return c.DatabaseURL == "" }
 // simulated says whether the node brings its own payment provider.
 func (c *Config) simulated() bool { return c.Env == "test" && c.PaystackKey == "" }
 
+// simulatorHooks is where the private payment simulator tells of a provider's payments; ""
+// for nowhere.
+func (c *Config) simulatorHooks(provider string) string {
+	if !c.PaysimCallbacks {
+		return ""
+	}
+	return "http://" + c.Listen + "/api/v1/payments/webhook/" + provider
+}
+
 // origin is the sender of mail. Only a node that captures its mail has a default.
 func (c *Config) origin() (mail.Origin, error) {
 	from := c.MailFrom
@@ -122,6 +146,14 @@ func (c *Config) webhookTargets() (*webhook.Targets, error) {
 		return nil, errors.New("BOXOFFICE_WEBHOOK_ALLOW_PRIVATE is refused in live: a webhook could reach what is behind the firewall")
 	}
 	return webhook.NewTargets(c.WebhooksPrivate), nil
+}
+
+// retention is how long the journal keeps its days; 0 is for ever.
+func (c *Config) retention() (time.Duration, error) {
+	if c.JournalRetention != 0 && c.JournalRetention < 24*time.Hour {
+		return 0, errors.New("BOXOFFICE_JOURNAL_RETENTION must be 24h or more, or 0 to keep all days")
+	}
+	return c.JournalRetention, nil
 }
 
 // Kafka is how the facts go through Kafka, if they do.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -60,4 +61,17 @@ func TestWebhooksStayPublicInLive(t *testing.T) {
 	require.ErrorContains(t, err, "BOXOFFICE_WEBHOOK_ALLOW_PRIVATE is refused in live")
 	_, err = (&Config{Env: "live"}).webhookTargets()
 	require.NoError(t, err)
+}
+
+func TestRetentionIsOfDays(t *testing.T) {
+	t.Parallel()
+	for _, keep := range []time.Duration{0, 24 * time.Hour, 840 * time.Hour} {
+		got, err := (&Config{JournalRetention: keep}).retention()
+		require.NoError(t, err)
+		require.Equal(t, keep, got)
+	}
+	for _, keep := range []time.Duration{-time.Hour, time.Nanosecond, 24*time.Hour - 1} {
+		_, err := (&Config{JournalRetention: keep}).retention()
+		require.ErrorContains(t, err, "BOXOFFICE_JOURNAL_RETENTION")
+	}
 }

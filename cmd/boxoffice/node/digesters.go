@@ -9,13 +9,13 @@ import (
 
 // digesters are those of the node's followers.
 type digesters struct {
-	readModel, publicFacts, mail *follower.Digester
-	relay                        *follower.Digester // nil without Kafka
+	readModel, publicFacts, mail, attendees *follower.Digester
+	relay                                   *follower.Digester // nil without Kafka
 }
 
 // all are those that there are.
 func (d *digesters) all() []*follower.Digester {
-	list := []*follower.Digester{d.readModel, d.publicFacts, d.mail}
+	list := []*follower.Digester{d.readModel, d.publicFacts, d.mail, d.attendees}
 	if d.relay != nil {
 		list = append(list, d.relay)
 	}

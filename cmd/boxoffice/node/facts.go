@@ -7,11 +7,13 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"boxoffice/persistence/attendees"
 	"boxoffice/persistence/follower"
 	"boxoffice/persistence/follower/kafka"
 	"boxoffice/persistence/journal"
 	"boxoffice/persistence/mailqueue"
 	"boxoffice/persistence/publicfacts"
+	"boxoffice/persistence/retention"
 )
 
 const (
@@ -32,6 +34,15 @@ const (
 	// while the node is busy: it takes a thirteenth of a core from the sale.
 	factsYield = 12
 )
+
+// openAttendees makes what follows who attends.
+func (n *Node) openAttendees() {
+	n.digesters.attendees = follower.NewDigester(attendees.Follower, n.log, n.applyAttendees, nil)
+	n.attending = n.newFollowing(follower.Config{
+		Name: attendees.Follower, Apply: n.digesters.attendees.Apply, Digesters: []*follower.Digester{n.digesters.attendees},
+		Pace: factsPace, MaxQueue: factsQueue, MaxBatch: factsBatch, Yield: factsYield, BusyBatch: factsBusyBatch, Busy: n.faster(busyRate),
+	})
+}
 
 // openFacts makes what leads the facts to tell: a follower of the journal, or a
 // relay to Kafka and a consumer behind it. startFacts starts it.
@@ -71,7 +82,11 @@ func (n *Node) tell(ctx context.Context, tx pgx.Tx, batches []journal.Batch) err
 	return n.digesters.mail.Apply(ctx, tx, batches)
 }
 
-// The log of public facts is opened (openAreas) after the followers are.
+// What these write to is opened (startAreas) after the followers are.
+
+func (n *Node) applyAttendees(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
+	return n.attendees.Apply(ctx, tx, batches)
+}
 
 func (n *Node) applyTold(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
 	return n.publicFacts.Apply(ctx, tx, batches)
@@ -94,6 +109,13 @@ func (n *Node) startFacts(context.Context) error {
 		n.consumer.Start()
 		n.started(n.consumer.Stop)
 	}
+	n.started(n.cluster.Once("attendees", n.attending.run))
+	keep, err := n.cfg.retention()
+	if err != nil {
+		return err
+	}
+	keeper := retention.New(n.pool, keep, n.log, n.reading.cfg.Name, n.attending.cfg.Name, n.telling.cfg.Name)
+	n.started(n.cluster.Once("journal retention", keeper.Run))
 	n.started(n.cluster.Once("facts", n.telling.run)) // before the actors: a seat's place is asked of one
 	return nil
 }

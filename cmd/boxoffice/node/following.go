@@ -19,7 +19,7 @@ type following struct {
 }
 
 func (n *Node) newFollowing(cfg follower.Config) *following {
-	cfg.Pool, cfg.Log = n.pool, n.log
+	cfg.Pool, cfg.Log, cfg.Room = n.pool, n.log, n.disk.Await
 	if n.cfg.clustered() {
 		cfg.Poll = pollOthers
 	}
@@ -89,9 +89,22 @@ func (n *Node) Settled(ctx context.Context) error { return n.passed(ctx, n.readi
 // committed, or until Kafka has it.
 func (n *Node) AwaitTold(ctx context.Context) error { return n.passed(ctx, n.telling) }
 
+// awaitFollowers waits until all followers have what this node knows to be committed. Behind
+// Kafka, those who consume may have it a little later.
+func (n *Node) awaitFollowers(ctx context.Context) error {
+	for _, f := range []*following{n.reading, n.attending, n.telling} {
+		if err := n.passed(ctx, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // IsBehind says whether the followers that run on this node have facts of its own left
 // to apply.
-func (n *Node) IsBehind() bool { return n.reading.lag() > 0 || n.telling.lag() > 0 }
+func (n *Node) IsBehind() bool {
+	return n.reading.lag() > 0 || n.telling.lag() > 0 || n.attending.lag() > 0
+}
 
 // passed waits until a follower has all that this node knows to be committed.
 func (n *Node) passed(ctx context.Context, f *following) error {

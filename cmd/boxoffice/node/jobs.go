@@ -12,6 +12,8 @@ import (
 
 	"boxoffice/edge/webhook"
 	"boxoffice/persistence/deliveries"
+	"boxoffice/persistence/mailqueue"
+	"boxoffice/persistence/notices"
 	"boxoffice/persistence/panics"
 )
 
@@ -46,9 +48,13 @@ func (n *Node) startJobs(ctx context.Context) error {
 		deliveries.Queue:   {MaxWorkers: 1, FetchCooldown: wakeCooldown},
 	}
 	n.endpoints.AddWorkers(workers, n.deliverer.Wake, n.areas.Outward.WebhookDisabled)
-	n.mailQueue.Register(workers, queues, n.letters.Carry)
+	n.mailQueue.Register(workers, queues, func(ctx context.Context, m *mailqueue.Mail) (sent bool, err error) {
+		n.disk.Await(ctx) // whether it was sent could not be noted
+		return n.letters.Carry(ctx, m)
+	})
+	n.notices.AddWorkers(workers, queues, n.areas.Sales.ActOnNotice)
 	client, err := river.NewClient(riverpgxv5.New(n.pool), &river.Config{
-		ID: n.cfg.Node, Workers: workers, Queues: queues, PeriodicJobs: deliveries.Periodic(),
+		ID: n.cfg.Node, Workers: workers, Queues: queues, PeriodicJobs: append(deliveries.Periodic(), notices.Periodic()...),
 		CompletedJobRetentionPeriod: jobsKept, SoftStopTimeout: jobsStopTime, RescueStuckJobsAfter: jobsLost,
 		ErrorHandler: jobErrors{n.log},
 		Logger:       slog.New(warnings{n.log.Handler()}),

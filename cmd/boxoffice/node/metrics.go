@@ -36,6 +36,12 @@ func (s standing) Collect(out chan<- prometheus.Metric) {
 		ready = 1
 	}
 	gauge("ready", "1 when /readyz says so.", ready)
+	gauge("disk_free_bytes", "Room left where the data directory is.", float64(s.n.disk.Room().Free))
+	full := 0.0
+	if s.n.disk.Full() {
+		full = 1
+	}
+	gauge("disk_full", "1 while nothing is written because a private Postgres needs what room is left.", full)
 	gauge("journal_waiting_seconds", "How long the oldest batch in flight has waited for its commit.", s.n.journal.Waiting().Seconds())
 	gauge("journal_unindexed_seconds", "How long ago the last commit was that loading an actor finds by index; 1 or less in order.", s.n.journal.Unindexed().Seconds())
 	gauge("readmodel_delay_seconds", "From a commit to when the read model had it, of the last it applied; 0 on nodes where it does not run.", s.n.reading.delay())
@@ -74,6 +80,7 @@ func (n *Node) metrics() *prometheus.Registry {
 	counter("journal_facts_total", "Facts committed.", func(s journal.Stats) int64 { return s.Facts })
 	counter("journal_retries_total", "Batches sent again after an unknown outcome.", func(s journal.Stats) int64 { return s.Retries })
 	counter("journal_fenced_total", "Entries refused by the claim fence.", func(s journal.Stats) int64 { return s.Fences })
+	count("requests_unlogged_total", "Requests of API keys that the request log has dropped: its queue or the disk was full, or a batch failed.", nil, n.requests.Dropped)
 	const commands = "Commands that requests to this node have brought, by whether it carried them out itself."
 	count("commands_total", commands, prometheus.Labels{"where": "here"}, func() int64 { return n.cluster.Stats().Here })
 	count("commands_total", commands, prometheus.Labels{"where": "there"}, func() int64 { return n.cluster.Stats().There })

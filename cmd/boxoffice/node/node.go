@@ -19,6 +19,7 @@ import (
 	"boxoffice/cluster"
 	"boxoffice/cmd/boxoffice/node/heap"
 	"boxoffice/edge"
+	"boxoffice/edge/erasure"
 	"boxoffice/edge/letters"
 	"boxoffice/edge/live"
 	"boxoffice/edge/mail"
@@ -27,15 +28,20 @@ import (
 	"boxoffice/edge/secrets"
 	"boxoffice/edge/server"
 	"boxoffice/edge/webhook"
+	"boxoffice/persistence/attendees"
 	"boxoffice/persistence/deliveries"
+	"boxoffice/persistence/disk"
 	"boxoffice/persistence/embedded"
 	"boxoffice/persistence/follower/kafka"
 	"boxoffice/persistence/idempotency"
 	"boxoffice/persistence/journal"
 	"boxoffice/persistence/mailqueue"
 	"boxoffice/persistence/members"
+	"boxoffice/persistence/notices"
+	"boxoffice/persistence/personal"
 	"boxoffice/persistence/publicfacts"
 	"boxoffice/persistence/readmodel"
+	"boxoffice/persistence/requestlog"
 )
 
 // StopTime bounds an orderly stop.
@@ -47,11 +53,16 @@ type Node struct {
 	cfg *Config
 	log *slog.Logger
 
+	disk        *disk.Watch
 	postgres    *embedded.Server
 	pool        *pgxpool.Pool
 	model       *readmodel.Model
-	reading     *following      // the read model
-	telling     *following      // what the world is told, or what Kafka is
+	reading     *following // the read model
+	telling     *following // what the world is told, or what Kafka is
+	attending   *following // who attends
+	attendees   *attendees.Store
+	personal    *personal.Store
+	eraser      *erasure.Eraser
 	relay       *kafka.Relay    // nil without Kafka
 	consumer    *kafka.Consumer // nil without Kafka
 	publicFacts *publicfacts.Store
@@ -63,6 +74,7 @@ type Node struct {
 	cluster     *cluster.Node
 	room        *heap.Room // nil: none is kept
 	sim         *paysim.Sim
+	notices     *notices.Store
 	mailbox     *mail.Capture // nil: mail is sent
 	mailQueue   *mailqueue.Queue
 	sender      mail.Sender
@@ -72,6 +84,7 @@ type Node struct {
 	secrets     *secrets.Master
 	gateways    *payments.Gateways
 	replies     *idempotency.Store
+	requests    *requestlog.Log
 	letters     *letters.Writer
 	areas       edge.Areas
 	server      *server.Server
@@ -97,7 +110,7 @@ func (n *Node) started(stop func(context.Context) error) { n.stops = append(n.st
 // Start starts all parts, in order. What it has started is stopped by Stop, even if it fails.
 func (n *Node) Start(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{
-		n.startProfiles, n.listenForLinks, n.startPostgres, n.startJournal, n.startCluster, n.startCollecting, n.startPayments, n.startMail, n.startAreas,
+		n.startProfiles, n.listenForLinks, n.startDisk, n.startPostgres, n.startJournal, n.startCluster, n.startCollecting, n.startPayments, n.startMail, n.startAreas,
 		n.startJobs, n.startFacts, n.join, n.startEdge, n.startMetrics,
 	} {
 		if err := step(ctx); err != nil {
@@ -146,10 +159,14 @@ func (n *Node) HandOver(ctx context.Context) {
 	}
 }
 
-// Ready says whether requests should come here: the journal must be writing.
+// Ready says whether requests should come here: the journal must be writing, and have
+// room to.
 func (n *Node) Ready() error {
 	if n.draining.Load() {
 		return errors.New("draining")
+	}
+	if n.disk.Full() {
+		return fmt.Errorf("the disk is full: %d MB are left, and %d are kept free", n.disk.Room().Free>>20, n.cfg.DiskReserve)
 	}
 	if n.membership != nil {
 		if err := n.membership.Fresh(); err != nil {

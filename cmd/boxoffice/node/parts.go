@@ -3,12 +3,15 @@ package node
 import (
 	"context"
 	"fmt"
+	"log/slog"
+	"math"
 	"net"
 	"net/http"
 	_ "net/http/pprof" // on the loopback listener of its own only
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,17 +21,22 @@ import (
 	"boxoffice/cluster"
 	"boxoffice/edge"
 	"boxoffice/edge/catalog"
+	"boxoffice/edge/erasure"
 	"boxoffice/edge/gates"
 	"boxoffice/edge/hasher"
 	"boxoffice/edge/identity"
+	"boxoffice/edge/images"
+	"boxoffice/edge/learning"
 	"boxoffice/edge/letters"
 	"boxoffice/edge/live"
 	"boxoffice/edge/mail"
+	"boxoffice/edge/mcp"
 	"boxoffice/edge/money"
 	"boxoffice/edge/openapi"
 	"boxoffice/edge/outward"
 	"boxoffice/edge/payments"
 	"boxoffice/edge/payments/paysim"
+	"boxoffice/edge/people"
 	"boxoffice/edge/sales"
 	"boxoffice/edge/server"
 	"boxoffice/edge/sse"
@@ -36,16 +44,31 @@ import (
 	"boxoffice/persistence"
 	"boxoffice/persistence/accounts"
 	"boxoffice/persistence/apikeys"
+	"boxoffice/persistence/attendees"
+	"boxoffice/persistence/blobs"
+	"boxoffice/persistence/community"
+	"boxoffice/persistence/courses"
 	"boxoffice/persistence/deliveries"
+	"boxoffice/persistence/disk"
+	"boxoffice/persistence/downloads"
 	"boxoffice/persistence/embedded"
 	"boxoffice/persistence/follower"
 	"boxoffice/persistence/idempotency"
 	"boxoffice/persistence/journal"
+	"boxoffice/persistence/livetokens"
 	"boxoffice/persistence/mailqueue"
+	"boxoffice/persistence/media"
 	"boxoffice/persistence/migrate"
+	"boxoffice/persistence/notices"
 	"boxoffice/persistence/numbers"
+	"boxoffice/persistence/outreach"
+	"boxoffice/persistence/personal"
+	"boxoffice/persistence/program"
+	"boxoffice/persistence/promos"
 	"boxoffice/persistence/publicfacts"
 	"boxoffice/persistence/readmodel"
+	"boxoffice/persistence/refundruns"
+	"boxoffice/persistence/requestlog"
 	"boxoffice/persistence/snapshot"
 	"boxoffice/persistence/venues"
 	"boxoffice/persistence/wakes"
@@ -68,7 +91,7 @@ func (n *Node) startProfiles(ctx context.Context) error {
 	}
 	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", n.cfg.Pprof)
 	if err != nil {
-		return fmt.Errorf("pprof: %w", err)
+		return fmt.Errorf("BOXOFFICE_PPROF_LISTEN: %w", err)
 	}
 	srv := &http.Server{Handler: http.DefaultServeMux, ReadHeaderTimeout: time.Second}
 	done := make(chan struct{})
@@ -81,6 +104,23 @@ func (n *Node) startProfiles(ctx context.Context) error {
 		<-done
 		return err
 	})
+	return nil
+}
+
+// startDisk watches the room where the data is. Only a Postgres of our own is kept from
+// using it up.
+func (n *Node) startDisk(ctx context.Context) (err error) {
+	if err := os.MkdirAll(n.cfg.DataDir, 0o755); err != nil { //nolint:gosec // Postgres's user must get through
+		return fmt.Errorf("BOXOFFICE_DATA_DIR: %w", err)
+	}
+	limits := disk.Limits{Warn: n.cfg.DiskWarn}
+	if n.cfg.Private() {
+		limits.Reserve = n.cfg.DiskReserve
+	}
+	if n.disk, err = disk.Start(ctx, disk.Config{Limits: limits, Dir: n.cfg.DataDir, Log: n.log}); err != nil {
+		return err
+	}
+	n.started(n.disk.Stop)
 	return nil
 }
 
@@ -111,7 +151,12 @@ func (n *Node) startPostgres(ctx context.Context) error {
 		pool.Close()
 		return nil
 	})
-	return Migrated(ctx, pool)
+	schema, err := Migrated(ctx, pool)
+	if err != nil {
+		return err
+	}
+	n.log.InfoContext(ctx, "migrated", slog.String("schema", schema.String()))
+	return readmodel.FillSearch(ctx, pool)
 }
 
 // OpenPool connects to a database, with what every node asks of its connections.
@@ -132,14 +177,35 @@ func OpenPool(ctx context.Context, url string) (*pgxpool.Pool, error) {
 	return pool, nil
 }
 
+// Schema is what Migrated found and left: numbers of the files that have run.
+type Schema struct{ Before, After, Known int32 }
+
 // Migrated brings the schema up to date.
-func Migrated(ctx context.Context, pool *pgxpool.Pool) error {
+func Migrated(ctx context.Context, pool *pgxpool.Pool) (s Schema, err error) {
 	conn, err := pool.Acquire(ctx)
 	if err != nil {
-		return fmt.Errorf("postgres: %w", err)
+		return s, fmt.Errorf("postgres: %w", err)
 	}
 	defer conn.Release()
-	return migrate.Up(ctx, conn.Conn())
+	if s.Before, s.Known, err = migrate.Versions(ctx, conn.Conn()); err != nil {
+		return s, err
+	}
+	if err := migrate.Up(ctx, conn.Conn()); err != nil {
+		return s, err
+	}
+	s.After, _, err = migrate.Versions(ctx, conn.Conn())
+	return s, err
+}
+
+// String says in a sentence what was done.
+func (s Schema) String() string {
+	switch {
+	case s.After > s.Known:
+		return fmt.Sprintf("the schema is at version %d, of a later release that this one (%d) runs beside; it stays as it is", s.After, s.Known)
+	case s.Before == s.After:
+		return fmt.Sprintf("the schema is at version %d already", s.After)
+	}
+	return fmt.Sprintf("the schema was brought from version %d to %d", s.Before, s.After)
 }
 
 // startJournal opens the journal, and what is shown from memory. What follows it is
@@ -152,18 +218,24 @@ func (n *Node) startJournal(ctx context.Context) error {
 	})
 	n.stock, n.seats = readmodel.NewStock(maxStock), readmodel.NewSeats(maxMaps)
 	n.feed = live.NewFeed(n.stock, n.seats, n.log)
+	n.openAttendees()
 	err := n.openFacts()
 	if err != nil {
 		return err
 	}
 	n.commits = newCommits()
+	failAfter := time.Duration(0) // the journal's own: others will claim this node's streams
+	if n.cfg.Private() {
+		failAfter = math.MaxInt64 // nobody else can: it waits for its Postgres, and for room
+	}
 	n.journal, err = journal.Open(ctx, journal.Config{
-		Pool: n.pool, Node: n.self.ID, Log: n.log, Lanes: n.cfg.Lanes, AllowUnsafe: n.cfg.AllowUnsafe,
+		Pool: n.pool, Node: n.self.ID, Log: n.log, Lanes: n.cfg.Lanes, AllowUnsafe: n.cfg.AllowUnsafe, FailAfter: failAfter,
 		Committed: func(took time.Duration) { n.commits.Observe(took.Seconds()) },
 		Sink: func(b *journal.Batch) { // of the cluster's actors, so there is one
 			n.cluster.Observe(b)
 			n.reading.offer(b)
 			n.telling.offer(b)
+			n.attending.offer(b)
 		},
 	})
 	if err != nil {
@@ -194,21 +266,28 @@ func (n *Node) startCluster(context.Context) error {
 
 // startPayments opens the providers, and the simulator where there are none.
 func (n *Node) startPayments(ctx context.Context) error {
-	account := payments.Account{URL: n.cfg.PaystackURL, SecretKey: payments.Secret(n.cfg.PaystackKey)}
+	if n.cfg.BaseURL == "" {
+		n.cfg.BaseURL = "http://" + n.cfg.Listen
+	}
+	accounts := payments.Config{
+		NOWPayments: payments.Account{
+			URL: n.cfg.NOWPaymentsURL, SecretKey: payments.Secret(n.cfg.NOWPaymentsKey), NoticeSecret: payments.Secret(n.cfg.NOWPaymentsSecret),
+			NoticeURL: n.cfg.BaseURL + "/api/v1/payments/webhook/nowpayments",
+		},
+		Paystack: payments.Account{URL: n.cfg.PaystackURL, SecretKey: payments.Secret(n.cfg.PaystackKey)},
+		Flutterwave: payments.Account{
+			URL: n.cfg.FlutterwaveURL, SecretKey: payments.Secret(n.cfg.FlutterwaveKey), NoticeSecret: payments.Secret(n.cfg.FlutterwaveHash),
+		},
+	}
 	if n.cfg.simulated() {
-		account.SecretKey = SimKey
-		if account.URL == "" {
-			ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", n.cfg.PaysimListen)
-			if err != nil {
-				return fmt.Errorf("payment simulator: %w", err)
+		accounts.Paystack.SecretKey = SimKey
+		if accounts.Paystack.URL == "" {
+			if err := n.startSimulator(ctx, &accounts); err != nil {
+				return err
 			}
-			n.sim = paysim.New(paysim.Config{SecretKey: SimKey, Log: n.log})
-			n.sim.Start(ln)
-			n.started(n.sim.Stop)
-			account.URL = n.sim.URL()
 		}
 	}
-	gateways, err := payments.Open(payments.Config{Paystack: account}, n.log)
+	gateways, err := payments.Open(accounts, n.log)
 	if err != nil {
 		return err
 	}
@@ -217,6 +296,29 @@ func (n *Node) startPayments(ctx context.Context) error {
 		gateways.Close()
 		return nil
 	})
+	return nil
+}
+
+// startSimulator starts the node's own payment simulator, and has the providers without
+// an account simulated by it.
+func (n *Node) startSimulator(ctx context.Context, accounts *payments.Config) error {
+	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", n.cfg.PaysimListen)
+	if err != nil {
+		return fmt.Errorf("BOXOFFICE_PAYSIM_LISTEN: %w", err)
+	}
+	n.sim = paysim.New(paysim.Config{
+		SecretKey: SimKey, NOWPaymentsKey: SimKey, NOWPaymentsSign: SimKey, FlutterwaveKey: SimKey, FlutterwaveHash: SimKey,
+		WebhookURL: n.cfg.simulatorHooks("paystack"), FlutterwaveURL: n.cfg.simulatorHooks("flutterwave"), FirstID: paysim.FreshID(), Log: n.log,
+	})
+	n.sim.Start(ln)
+	n.started(n.sim.Stop)
+	accounts.Paystack.URL = n.sim.URL()
+	if a := &accounts.NOWPayments; a.SecretKey == "" && slices.Contains(n.cfg.PaysimProviders, "nowpayments") {
+		a.URL, a.SecretKey, a.NoticeSecret, a.NoticeURL = n.sim.URL()+"/v1", SimKey, SimKey, n.cfg.simulatorHooks("nowpayments")
+	}
+	if a := &accounts.Flutterwave; a.SecretKey == "" && slices.Contains(n.cfg.PaysimProviders, "flutterwave") {
+		a.URL, a.SecretKey, a.NoticeSecret = n.sim.URL()+"/v3", SimKey, SimKey
+	}
 	return nil
 }
 
@@ -250,20 +352,32 @@ func (n *Node) startMail(context.Context) error {
 	return nil
 }
 
+// dropMail deletes the captured mails that have one of the words.
+func (n *Node) dropMail(words ...string) error {
+	if n.mailbox == nil {
+		return nil
+	}
+	return n.mailbox.Drop(words...)
+}
+
 // startAreas opens the areas of the API, with what they work with, and has them do what
 // they do by themselves.
 func (n *Node) startAreas(ctx context.Context) (err error) {
 	if n.secrets, err = n.cfg.master(); err != nil {
 		return err
 	}
-	if n.cfg.BaseURL == "" {
-		n.cfg.BaseURL = "http://" + n.cfg.Listen
-	}
 	if n.mailQueue, err = mailqueue.New(mailqueue.Config{Pool: n.pool, Log: n.log, Busy: n.faster(busyRate), Scale: n.cfg.LimitsScale}); err != nil {
 		return err
 	}
 	people := accounts.New(n.pool)
-	pages, err := live.OpenPages(live.PagesDeps{Read: n.model, Accounts: people, Settled: n.Settled})
+	if err := n.openFactLog(); err != nil {
+		return err
+	}
+	n.personal = personal.New(n.pool)
+	n.attendees = attendees.New(n.pool, n.publicFacts, n.secrets.CustomerKey)
+	told, codes, taught := program.New(n.pool), promos.New(n.pool), courses.New(n.pool)
+	opened := downloads.New(n.pool)
+	pages, err := live.OpenPages(live.PagesDeps{Read: n.model, Accounts: people, Program: told, Courses: taught, Promos: codes, Settled: n.Settled})
 	if err != nil {
 		return err
 	}
@@ -275,36 +389,136 @@ func (n *Node) startAreas(ctx context.Context) (err error) {
 	known := live.NewEvents(n.model)
 	n.letters = letters.New(letters.Deps{
 		Read: n.model, Accounts: people, Known: known, Pages: pages, Feed: n.feed, Secrets: n.secrets,
-		Mail: n.mailQueue, Sender: n.sender, BaseURL: n.cfg.BaseURL,
+		Mail: n.mailQueue, Outreach: outreach.New(n.pool), Sender: n.sender, BaseURL: n.cfg.BaseURL,
 	})
+	files, err := n.openMedia(ctx)
+	if err != nil {
+		return err
+	}
 	n.areas.Catalog = catalog.New(catalog.Deps{
-		Node: n.cluster, Read: n.model, Known: known, Pages: pages, Feed: n.feed, Venues: venues.New(n.pool),
+		Node: n.cluster, Read: n.model, Known: known, Pages: pages, Feed: n.feed, Venues: venues.New(n.pool), Program: told, Courses: taught,
 		Events: numbers.New(n.pool, "event_numbers"), Types: numbers.New(n.pool, "ticket_type_numbers"), BaseURL: n.cfg.BaseURL,
+		Media: files, Log: n.log,
 	})
-	n.areas.Sales = sales.New(sales.Deps{
-		Node: n.cluster, Read: n.model, Settled: n.Settled, Known: known, Pages: pages, Feed: n.feed, Letters: n.letters,
-		Gateways: n.gateways, Secrets: n.secrets, BaseURL: n.cfg.BaseURL, Env: n.cfg.Env, LimitsScale: n.cfg.LimitsScale, Log: n.log,
+	if n.notices, err = notices.New(n.pool); err != nil {
+		return err
+	}
+	n.openPeople(people, known, pages)
+	n.eraser = erasure.New(erasure.Deps{
+		Node: n.cluster, Read: n.model, Attendees: n.attendees, Personal: n.personal, Known: known, Pages: pages,
+		Followed: n.awaitFollowers, DropMail: n.dropMail, Log: n.log,
 	})
-	n.areas.Gates = gates.New(gates.Deps{Node: n.cluster, Known: known, Secrets: n.secrets, LimitsScale: n.cfg.LimitsScale})
-	n.areas.Money = money.New(money.Deps{Node: n.cluster, Read: n.model, Accounts: people, Settled: n.Settled, Log: n.log})
+	n.openSales(people, known, pages, taught, opened)
+	n.areas.Gates = gates.New(gates.Deps{Node: n.cluster, Known: known, Secrets: n.secrets, LiveTokens: livetokens.New(n.pool), LimitsScale: n.cfg.LimitsScale})
+	n.areas.Money = money.New(money.Deps{
+		Node: n.cluster, Read: n.model, Accounts: people, Known: known, Pages: pages, Settled: n.Settled,
+		Promos: codes, Codes: numbers.New(n.pool, "promo_numbers"), LimitsScale: n.cfg.LimitsScale, Log: n.log,
+	})
+	n.areas.Learning = learning.New(learning.Deps{Read: n.model, Accounts: people, Courses: taught, Downloads: opened, Secrets: n.secrets, BaseURL: n.cfg.BaseURL})
 	n.areas.Operations = &edge.Operations{Node: n.cluster, Drain: n.Drain}
 	if err := n.openOutward(people); err != nil {
 		return err
 	}
 	n.started(n.cluster.Once("payments", n.areas.Sales.SweepPayments))
+	n.started(n.cluster.Once("media", n.areas.Catalog.CollectMedia))
+	n.started(n.cluster.Once("erasures", n.eraser.Resume))
 	return n.startIdentity(ctx, people)
 }
 
-// openOutward opens the area of what the world is told. startFacts has its log filled.
-func (n *Node) openOutward(people *accounts.Store) (err error) {
-	if n.endpoints, err = deliveries.New(n.pool); err != nil {
-		return err
+// openSales makes the area of orders. It needs that of people.
+func (n *Node) openSales(people *accounts.Store, known *live.Events, pages *live.Pages, taught *courses.Store, opened *downloads.Store) {
+	n.areas.Sales = sales.New(sales.Deps{
+		Node:          n.cluster,
+		Read:          n.model,
+		Accounts:      people,
+		Attendees:     n.attendees,
+		Downloads:     opened,
+		Courses:       taught,
+		Settled:       n.Settled,
+		Known:         known,
+		Pages:         pages,
+		Feed:          n.feed,
+		Letters:       n.letters,
+		Gateways:      n.gateways,
+		Notices:       n.notices,
+		RefundRuns:    refundruns.New(n.pool),
+		Secrets:       n.secrets,
+		ExportReports: n.areas.People.ExportReports,
+		ExportThreads: n.areas.People.ExportThreads,
+		Personal:      n.personal,
+		BaseURL:       n.cfg.BaseURL,
+		Env:           n.cfg.Env,
+		LimitsScale:   n.cfg.LimitsScale,
+		Log:           n.log,
+	})
+}
+
+// openMedia opens what uploaded files are kept in.
+func (n *Node) openMedia(ctx context.Context) (files catalog.Media, err error) {
+	program, err := os.Executable()
+	if err != nil {
+		return files, fmt.Errorf("our own program: %w", err)
 	}
-	if n.targets, err = n.cfg.webhookTargets(); err != nil {
+	files = catalog.Media{
+		Table: media.New(n.pool), Secrets: n.secrets, Images: images.NewMaker(program),
+		VideoLimit: int64(n.cfg.MediaVideoMB) << 20, Quota: int64(n.cfg.MediaQuotaMB) << 20,
+	}
+	if n.cfg.MediaURL == "" {
+		files.Blobs, err = blobs.OpenDisk(filepath.Join(n.cfg.DataDir, "media"))
+		return files, err
+	}
+	bucket, err := blobs.OpenS3(n.cfg.MediaURL)
+	if err != nil {
+		return files, fmt.Errorf("BOXOFFICE_MEDIA_URL %w", err)
+	}
+	within, cancel := context.WithTimeout(ctx, bucketTime)
+	defer cancel()
+	if err := bucket.Check(within); err != nil { // it may come back; sales don't wait for it
+		n.log.ErrorContext(ctx, "uploaded files can't be reached", slog.Any("error", err))
+	}
+	files.Blobs = bucket
+	return files, nil
+}
+
+// bucketTime is for a store of files to say that it is there, when a node starts.
+const bucketTime = 5 * time.Second
+
+// uploadDir is where this node keeps files until their requests are answered. What lies
+// there at a start is of requests that a crash has cut off.
+func (n *Node) uploadDir() (string, error) {
+	dir := filepath.Join(n.cfg.DataDir, "uploads", n.cfg.Node)
+	if err := os.RemoveAll(dir); err != nil {
+		return "", fmt.Errorf("uploads: %w", err)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", fmt.Errorf("uploads: %w", err)
+	}
+	return dir, nil
+}
+
+// openPeople opens the area of those around an event.
+func (n *Node) openPeople(all *accounts.Store, known *live.Events, pages *live.Pages) {
+	n.areas.People = people.New(people.Deps{
+		Read: n.model, Accounts: all, Attendees: n.attendees, Settled: n.Settled, Known: known, Pages: pages, Letters: n.letters,
+		Community: community.New(n.pool, n.publicFacts), Outreach: outreach.New(n.pool), Mail: n.mailQueue, Secrets: n.secrets, LimitsScale: n.cfg.LimitsScale,
+	})
+}
+
+// openFactLog opens the log of what the world is told. startFacts has it filled.
+func (n *Node) openFactLog() (err error) {
+	if n.endpoints, err = deliveries.New(n.pool); err != nil {
 		return err
 	}
 	teller := &webhook.Teller{Secrets: n.secrets, Seats: n.feed.Seats}
 	n.publicFacts = publicfacts.New(n.pool, n.secrets, teller, n.endpoints.FanOut)
+	return nil
+}
+
+// openOutward opens the area of what the world is told.
+func (n *Node) openOutward(people *accounts.Store) (err error) {
+	if n.targets, err = n.cfg.webhookTargets(); err != nil {
+		return err
+	}
 	n.areas.Outward = outward.New(outward.Deps{
 		Endpoints: n.endpoints, Targets: n.targets, Facts: n.publicFacts,
 		Accounts: people, Mail: n.mailQueue, Secrets: n.secrets,
@@ -322,9 +536,11 @@ func (n *Node) startIdentity(ctx context.Context, people *accounts.Store) error 
 	hashes := hasher.New(program, n.faster(sellingRate))
 	n.started(hashes.Stop)
 	n.replies = idempotency.New(n.pool)
+	n.requests = requestlog.Start(requestlog.Config{Pool: n.pool, Log: n.log, Full: n.disk.Full})
+	n.started(n.requests.Stop)
 	n.areas.Identity, err = identity.Open(identity.Deps{
-		Accounts: people, APIKeys: apikeys.New(n.pool), Replies: n.replies, Mail: n.mailQueue, Hasher: hashes,
-		Secrets: n.secrets, ListBalances: n.areas.Money.ListBalances, Env: n.cfg.Env, Log: n.log,
+		Accounts: people, APIKeys: apikeys.New(n.pool), Requests: n.requests, Replies: n.replies, Mail: n.mailQueue, Hasher: hashes,
+		Secrets: n.secrets, Eraser: n.eraser, ListBalances: n.areas.Money.ListBalances, CheckFiles: n.areas.Catalog.CheckFiles, Env: n.cfg.Env, Log: n.log,
 	})
 	if err != nil {
 		return err
@@ -353,9 +569,18 @@ func (n *Node) startEdge(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	ops := n.areas.Routes()
+	agents, err := mcp.New(mcp.Config{Ops: ops, Document: doc.JSON, BaseURL: n.cfg.BaseURL, Version: Version, Facts: n.publicFacts, Log: n.log})
+	if err != nil {
+		return err
+	}
 	var mailbox fasthttp.RequestHandler
 	if n.mailbox != nil && servesThisMachine(n.cfg.BaseURL) {
 		mailbox = n.mailbox.Page
+	}
+	uploads, err := n.uploadDir()
+	if err != nil {
+		return err
 	}
 	n.registry = n.metrics()
 	hub, err := sse.New(sse.Config{MaxViewers: n.cfg.MaxViewers, MaxPerAddress: n.cfg.ViewersPerAddress, Metrics: n.registry, Log: n.log})
@@ -364,12 +589,14 @@ func (n *Node) startEdge(ctx context.Context) error {
 	}
 	n.started(hub.Stop)
 	n.server, err = server.New(server.Config{
-		Ops: n.areas.Routes(), Env: n.cfg.Env, Authenticate: n.areas.Identity.Authenticate, Ready: n.Ready, TrustedProxies: proxies,
+		Ops: ops, Agents: agents, Env: n.cfg.Env, Authenticate: n.areas.Identity.Authenticate, Ready: n.Ready, Full: n.disk.Full, TrustedProxies: proxies,
 		Hub:     hub,
 		Limits:  server.NewLimits(n.cfg.LimitsScale, n.areas.Sales.OpenOrder),
-		Replies: &server.Replies{Store: n.replies, Secrets: n.secrets},
-		Origins: n.cfg.Origins, HTTPS: strings.HasPrefix(n.cfg.BaseURL, "https://"),
+		Replies: &server.Replies{Store: n.replies, Secrets: n.secrets}, Requests: n.requests,
+		Origins: n.cfg.Origins, PublicCache: n.cfg.PublicCache, HTTPS: strings.HasPrefix(n.cfg.BaseURL, "https://"),
 		MaxPerAddress: n.cfg.MaxPerAddress, MaxConnections: n.cfg.MaxConnections, Document: doc, Mailbox: mailbox, KeySet: n.areas.Identity.KeySet, OrderPage: n.areas.Sales.OrderPage,
+		Shop:      &server.Shop{BaseURL: n.cfg.BaseURL, Event: n.areas.Catalog.ShopEvent, Slugs: n.areas.Catalog.ShopSlugs},
+		UploadDir: uploads, MaxFile: max(int64(n.cfg.MediaVideoMB)<<20, 50<<20),
 		Log: n.log, Metrics: n.registry,
 	})
 	if err != nil {
@@ -377,7 +604,7 @@ func (n *Node) startEdge(ctx context.Context) error {
 	}
 	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", n.cfg.Listen)
 	if err != nil {
-		return fmt.Errorf("listen: %w", err)
+		return fmt.Errorf("BOXOFFICE_LISTEN: %w", err)
 	}
 	n.server.Start(ln)
 	n.started(n.server.Stop)

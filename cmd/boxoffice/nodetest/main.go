@@ -9,15 +9,24 @@ import (
 	"go.uber.org/goleak"
 
 	"boxoffice/edge/hasher"
+	"boxoffice/edge/images"
 	"boxoffice/persistence/persisttest"
 )
 
 // Main is the TestMain of a package whose tests start nodes: it runs them, and fails if
-// goroutines are left. A node's hasher starts the test's program again for its workers.
+// goroutines are left. A node's hasher and its maker of images start the test's program
+// again for their workers.
 func Main(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == hasher.Command {
 		if err := hasher.Serve(os.Stdin, os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, "hasher:", err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	if len(os.Args) == 5 && os.Args[1] == images.Command {
+		if err := images.Work(os.Args[2], os.Args[3], os.Args[4], os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
 		os.Exit(0)

@@ -8,11 +8,9 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
-	"os"
+	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -31,7 +29,8 @@ type Shop struct {
 	Token string // the organizer's, once registered
 
 	log     *slog.Logger
-	Stopped bool // the test has stopped the node itself
+	files   string // the folder in which uploaded files end
+	Stopped bool   // the test has stopped the node itself
 }
 
 // Open starts a node on a schema of its own, with its configuration changed. The
@@ -47,12 +46,13 @@ func OpenLogged(t testing.TB, log *slog.Logger, changes ...func(*node.Config)) *
 	cfg := &node.Config{
 		Listen: Address(t), PaysimListen: Address(t), Env: "test", Node: "node-1", Lanes: 1,
 		DatabaseURL: persisttest.DB(t), MasterKey: strings.Repeat("ab", 32), MaxPerAddress: 100, MaxConnections: 1000,
-		MailDir: t.TempDir(), LimitsScale: 1000, Origins: []string{"*"}, WebhooksPrivate: true,
+		DataDir: t.TempDir(), MediaVideoMB: 500, MediaQuotaMB: 20480,
+		MailDir: t.TempDir(), LimitsScale: 1000, Origins: []string{"*"}, PublicCache: true, WebhooksPrivate: true,
 	}
 	for _, change := range changes {
 		change(cfg)
 	}
-	s := &Shop{Node: node.New(cfg, log), T: t, log: log, URL: "http://" + cfg.Listen + "/api/v1"}
+	s := &Shop{Node: node.New(cfg, log), T: t, log: log, URL: "http://" + cfg.Listen + "/api/v1", files: filepath.Join(cfg.DataDir, "media")}
 	t.Cleanup(func() {
 		http.DefaultClient.CloseIdleConnections()
 		if s.Stopped {
@@ -70,25 +70,6 @@ func OpenLogged(t testing.TB, log *slog.Logger, changes ...func(*node.Config)) *
 	})
 	require.NoError(t, s.Start(t.Context()))
 	return s
-}
-
-// port is the last that a test of this process took.
-var port atomic.Int64
-
-// Address is a loopback address that was free a moment ago. Its port lies below
-// those that the system gives to outgoing connections, of which other tests open
-// thousands: none of them can take it before the node does.
-func Address(t testing.TB) string {
-	t.Helper()
-	for range 1_000 {
-		a := fmt.Sprintf("127.0.0.1:%d", 10_000+(int64(os.Getpid())*100+port.Add(1))%20_000)
-		if ln, err := net.Listen("tcp", a); err == nil {
-			require.NoError(t, ln.Close())
-			return a
-		}
-	}
-	require.Fail(t, "no free port")
-	return ""
 }
 
 // Answer is a response, taken apart by paths such as "items.0.id".
@@ -164,16 +145,20 @@ type Object = map[string]any
 func (s *Shop) Own(method, path string, body any) Answer {
 	s.T.Helper()
 	if s.Token == "" {
-		owner := Object{"email": "owner@example.org", "password": "correct horse"}
-		a := s.Patient("POST", "/auth/register", owner)
-		if a.Status == 409 { // an answer of 503 was late: the account is there
-			a = s.Patient("POST", "/auth/login", owner).Is(200, "")
-		} else {
-			a.Is(201, "")
-		}
-		s.Token = a.Str("accessToken")
+		s.Token = s.registerAccount("owner@example.org")
 	}
 	return s.Call(method, path, body, "Authorization", "Bearer "+s.Token)
+}
+
+// registerAccount makes an organizer's account and signs in to it.
+func (s *Shop) registerAccount(email string) (token string) {
+	s.T.Helper()
+	account := Object{"email": email, "password": "correct horse"}
+	a := s.Patient("POST", "/auth/register", account)
+	if a.Status == 409 { // an answer of 503 was late: the account is there
+		return s.Patient("POST", "/auth/login", account).Is(200, "").Str("accessToken")
+	}
+	return a.Is(201, "").Str("accessToken")
 }
 
 func Stamp(d time.Duration) string { return time.Now().Add(d).UTC().Format(time.RFC3339) }

@@ -21,5 +21,5 @@ func (s *Shop) ConfirmToken(email string, after time.Time) string {
 
 func (s *Shop) Confirm(token, password string, headers ...string) Answer {
 	s.T.Helper()
-	return s.Call("POST", "/auth/email/confirm", With(Object{"token": token}, Object{"password": password}), headers...)
+	return s.Patient("POST", "/auth/email/confirm", With(Object{"token": token}, Object{"password": password}), headers...)
 }

@@ -34,7 +34,7 @@ func (s *Shop) In(t testing.TB) *Shop {
 func (s *Shop) Register(email string) *Shop {
 	s.T.Helper()
 	c := *s
-	c.Token = s.Patient("POST", "/auth/register", Object{"email": email, "password": "correct horse"}).Is(201, "").Str("accessToken")
+	c.Token = s.registerAccount(email)
 	return &c
 }
 
@@ -227,13 +227,17 @@ func (s *Shop) Closed(id string) {
 	})
 }
 
-// Restart stops the node and starts another one on the same database.
-func (s *Shop) Restart() {
+// Restart stops the node and starts another one on the same database. What is to be done
+// while no node runs is done meanwhile.
+func (s *Shop) Restart(meanwhile ...func()) {
 	s.T.Helper()
 	ctx, cancel := context.WithTimeout(s.T.Context(), node.StopTime)
 	defer cancel()
 	http.DefaultClient.CloseIdleConnections()
 	require.NoError(s.T, s.Stop(ctx))
+	for _, do := range meanwhile {
+		do()
+	}
 	s.Node = node.New(s.Config(), s.log)
 	require.NoError(s.T, s.Start(s.T.Context()))
 }

@@ -4,6 +4,7 @@
 package hostile
 
 import (
+	_ "embed"
 	"regexp"
 	"strings"
 	"testing"
@@ -24,6 +25,14 @@ var Texts = []string{
 	"\u202e>tpircs<", "\uff1cscript\uff1e", "\u200b<\u200bscript>", "<scr\x00ipt>alert(1)</scr\x00ipt>", "\xff<script>", "\ufeff<script>", "💥<b>", "a" + strings.Repeat("\u0301", 300) + "<i>",
 	"END:VEVENT\r\nBEGIN:VALARM\r\nACTION:PROCEDURE", "x\\nATTENDEE:mailto:eve@evil.example;y,z", strings.Repeat("<b>", 1000),
 }
+
+//go:embed scripts.txt
+var scripts string
+
+// Scripts are texts that run a script where they become markup, one a line: what the
+// cheat sheets of OWASP, PortSwigger and html5sec.org have, by kind of hole. All of them
+// call alert, or load from evil.example.
+var Scripts = strings.Split(strings.TrimSuffix(scripts, "\n"), "\n")
 
 // Markup is what a page may consist of.
 type Markup struct {

@@ -147,6 +147,11 @@ func returnURL(t *transaction) string {
 		return ""
 	}
 	q := u.Query()
+	if t.provider == flutterwave {
+		hostedReturn(q, t)
+		u.RawQuery = q.Encode()
+		return u.String()
+	}
 	q.Set("trxref", t.reference)
 	q.Set("reference", t.reference)
 	u.RawQuery = q.Encode()

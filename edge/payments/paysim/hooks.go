@@ -72,10 +72,18 @@ func newHooks(s *Sim) *hooks {
 	}
 }
 
-func (h *hooks) start() {
-	if h.sim.cfg.WebhookURL == "" {
-		return
+// target is where a transaction's webhooks go; "" for nowhere.
+func (h *hooks) target(t *transaction) string {
+	switch t.provider {
+	case nowpayments:
+		return t.hook
+	case flutterwave:
+		return h.sim.cfg.FlutterwaveURL
 	}
+	return h.sim.cfg.WebhookURL
+}
+
+func (h *hooks) start() {
 	ctx, cancel := context.WithCancel(context.Background())
 	h.cancel = cancel
 	due := make(chan *delivery)
@@ -105,11 +113,22 @@ func (h *hooks) stats() WebhookStats {
 // charged announces a payment that arrives after in. Failures and abandoned
 // checkouts are not announced, as live.
 func (h *hooks) charged(t *transaction, m Modes, in time.Duration) {
-	h.announce(m, in, delivery{event: "charge.success", of: t})
+	switch t.provider {
+	case nowpayments: // each status is told
+		h.announce(m, in, delivery{event: "confirming", of: t, status: "confirming"})
+		h.announce(m, in, delivery{event: "settled", of: t})
+	case flutterwave:
+		h.announce(m, in, delivery{event: "charge.completed", of: t})
+	default:
+		h.announce(m, in, delivery{event: "charge.success", of: t})
+	}
 }
 
 // refunded announces each status that the refund will go through.
 func (h *hooks) refunded(r *refund, m Modes, in time.Duration) {
+	if r.of.provider != "" {
+		return
+	}
 	for _, step := range []struct {
 		status string
 		after  time.Duration
@@ -125,7 +144,7 @@ func (h *hooks) refunded(r *refund, m Modes, in time.Duration) {
 
 // announce queues one event as the modes have it.
 func (h *hooks) announce(m Modes, in time.Duration, d delivery) {
-	if h.sim.cfg.WebhookURL == "" {
+	if h.target(d.of) == "" {
 		return
 	}
 	name := d.event + "/" + d.of.reference
@@ -225,22 +244,29 @@ func (h *hooks) deliver(ctx context.Context, d *delivery) {
 }
 
 func (h *hooks) send(ctx context.Context, d *delivery) bool {
-	body, err := json.Marshal(h.sim.webhook(d))
+	body, err := json.Marshal(h.sim.told(d))
 	if err != nil {
 		h.sim.cfg.Log.Error("payment simulator: encode webhook", slog.Any("error", err))
 		return false
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, h.sim.cfg.WebhookURL, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, h.target(d.of), bytes.NewReader(body))
 	if err != nil {
 		h.sim.cfg.Log.Error("payment simulator: make webhook", slog.Any("error", err))
 		return false
 	}
-	key := h.sim.cfg.SecretKey
+	wrong := ""
 	if d.badsig {
-		key += "?"
+		wrong = "?"
 	}
 	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("X-Paystack-Signature", sign(key, body))
+	switch d.of.provider {
+	case nowpayments: // the encoder has sorted the keys, and there is nothing that it escapes
+		req.Header.Set("X-Nowpayments-Sig", sign(h.sim.cfg.NOWPaymentsSign+wrong, body))
+	case flutterwave:
+		req.Header.Set("Verif-Hash", h.sim.cfg.FlutterwaveHash+wrong)
+	default:
+		req.Header.Set("X-Paystack-Signature", sign(h.sim.cfg.SecretKey+wrong, body))
+	}
 	resp, err := h.client.Do(req)
 	if err != nil {
 		return false
@@ -249,6 +275,25 @@ func (h *hooks) send(ctx context.Context, d *delivery) bool {
 	// Reading to the end lets the connection be used again.
 	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10))
 	return resp.StatusCode == http.StatusOK
+}
+
+// told is the body of a webhook.
+func (s *Sim) told(d *delivery) any {
+	switch d.of.provider {
+	case nowpayments:
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		status := d.status
+		if status == "" {
+			status = depositStatus(d.of, s.cfg.Now())
+		}
+		return s.depositBody(d.of, status)
+	case flutterwave:
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return map[string]any{"event": d.event, "event.type": "CARD_TRANSACTION", "data": hostedBody(d.of, s.cfg.Now())}
+	}
+	return s.webhook(d)
 }
 
 // sign is the lower-case hex HMAC-SHA512 of the raw body.

@@ -1,6 +1,7 @@
 package paysim
 
 import (
+	"cmp"
 	"encoding/json"
 	"sync/atomic"
 	"time"
@@ -18,6 +19,12 @@ const (
 	refundProcessed  = "processed"
 )
 
+// The providers beside Paystack.
+const (
+	nowpayments = "nowpayments"
+	flutterwave = "flutterwave"
+)
+
 // firstID keeps ids beyond 32 bits, as live ones are.
 const firstID = 4_400_000_000
 
@@ -25,6 +32,11 @@ const firstID = 4_400_000_000
 // by status, so nothing has to wake up for it.
 type transaction struct {
 	id        int64
+	provider  string // "" is Paystack
+	coin      *coin  // of NOWPayments
+	order     string // there, whose reference is ours
+	parent    int64  // there, the payment to whose address it came later; 0 of one that was asked for
+	hook      string // there, where it is told
 	reference string
 	email     string
 	currency  string
@@ -157,13 +169,13 @@ type ledger struct {
 	forgot  int64
 }
 
-func newLedger(limit int, step time.Duration) ledger {
+func newLedger(limit int, first int64, step time.Duration) ledger {
 	return ledger{
 		limit:   limit,
 		step:    step,
 		byRef:   make(map[string]*transaction),
-		txs:     ring[transaction]{base: firstID},
-		refunds: ring[refund]{base: firstID},
+		txs:     ring[transaction]{base: first},
+		refunds: ring[refund]{base: first},
 		dropped: newTally(),
 	}
 }
@@ -265,11 +277,17 @@ func (s *Sim) collect(t *transaction, m Modes, at time.Time) {
 		}
 		t.paid = t.asked + more
 	}
+	if set, ok := s.dice.struck(m, "currency", t.reference); ok {
+		t.currency = set.Word
+	}
 	if set, ok := s.dice.struck(m, "late", t.reference); ok {
 		t.paidAt = at.Add(set.Span)
 	}
 	if set, ok := s.dice.struck(m, "pending", t.reference); ok {
 		t.pendingLeft = set.Number
+	}
+	if set, ok := s.dice.struck(m, "again", t.reference); ok && t.provider == nowpayments {
+		s.depositAgain(t, at.Add(set.Span))
 	}
 	now := s.cfg.Now()
 	if t.pendingLeft == 0 {
@@ -285,7 +303,10 @@ func (s *Sim) collect(t *transaction, m Modes, at time.Time) {
 // Row is one transaction as an audit sees it. Amounts are in minor units.
 type Row struct {
 	ID        int64  `json:"id"`
+	Provider  string `json:"provider"`
 	Reference string `json:"reference"`
+	Order     string `json:"order"`           // our reference, also where the provider has one of its own
+	Parent    int64  `json:"parent,omitzero"` // the payment to whose address the money came later
 	Status    string `json:"status"`
 	Currency  string `json:"currency"`
 	Asked     int64  `json:"asked"`
@@ -315,7 +336,10 @@ func (s *Sim) Transactions(from int64, status string, limit int) (rows []Row, ne
 			}
 			from = n + 1
 			if st := t.status(now); status == "" || st == status {
-				row := Row{t.id, t.reference, st, t.currency, t.asked, 0, t.refunded(now)}
+				row := Row{
+					ID: t.id, Provider: cmp.Or(t.provider, "paystack"), Reference: t.reference, Order: cmp.Or(t.order, t.reference), Parent: t.parent,
+					Status: st, Currency: t.currency, Asked: t.asked, Refunded: t.refunded(now),
+				}
 				if arrived(st) {
 					row.Paid = t.paid
 				}

@@ -61,8 +61,10 @@ var Catalog = map[string]Mode{
 	"late":      {"the money arrives this long after the checkout; abandoned till then", span, Setting{Span: time.Minute}, nil},
 	"short":     {"this much less is paid, half by default", number, Setting{}, nil},
 	"over":      {"this much more is paid, half as much again by default", number, Setting{}, nil},
+	"currency":  {"what is paid is of this currency, NGN by default", word, Setting{Word: "NGN"}, []string{"GHS", "KES", "NGN", "USD", "ZAR"}},
 	"failed":    {"the checkout's success is a failure", nothing, Setting{}, nil},
 	"abandoned": {"the checkout's success never happens", nothing, Setting{}, nil},
+	"again":     {"coins: this long after, as many come to the same address again", span, Setting{}, nil},
 	"reversed":  {"paid, and this long after wholly refunded by the provider", span, Setting{}, nil},
 
 	"refund": {

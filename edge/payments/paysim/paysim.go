@@ -1,6 +1,8 @@
-// Package paysim is a simulator of Paystack: its API, its checkout page and
-// its webhooks, with the failures of the real thing on demand (see Modes). The
-// payments package's Paystack adapter talks to it as to the real host.
+// Package paysim is a simulator of the payment providers: Paystack, and under
+// /v1 and /v3 NOWPayments and Flutterwave; their APIs, their checkout page (a
+// deposit's is /checkout/<pay address>) and their webhooks, with the failures of
+// the real thing on demand (see Modes). The payments package's adapters talk to
+// it as to the real hosts.
 //
 // Its /_sim paths ask for no key: keep its port private.
 //
@@ -32,10 +34,16 @@ import (
 type Config struct {
 	SecretKey       string           // the one key that is accepted; also signs webhooks
 	BaseURL         string           // as browsers reach it; http:// and the listener's address
-	WebhookURL      string           // where webhooks go; empty: nowhere
+	NOWPaymentsKey  string           // that its part accepts, which calls back to where each payment says
+	NOWPaymentsSign string           // the secret of those calls
+	FlutterwaveKey  string           // that its part accepts
+	FlutterwaveHash string           // what its webhooks carry
+	FlutterwaveURL  string           // where they go; empty: nowhere
+	WebhookURL      string           // where Paystack's webhooks go; empty: nowhere
 	Modes           Modes            // of transactions without their own; nil: well-behaved
 	Seed            uint64           // of everything that is left to chance
 	MaxTransactions int              // kept in memory; 1,000,000 (about 500 bytes each)
+	FirstID         int64            // number of the first transaction; 4,400,000,000. Nobody may have met it or a later one: checkout links are made of them
 	RefundStep      time.Duration    // a refund is pending for one, processing for one; 1 s
 	WebhookRetry    time.Duration    // before an unanswered webhook is sent again; 3 min, as live
 	Now             func() time.Time // the clock of statuses; time.Now. Webhooks use the real one
@@ -45,6 +53,9 @@ type Config struct {
 func (c Config) withDefaults() Config {
 	if c.MaxTransactions <= 0 {
 		c.MaxTransactions = 1_000_000
+	}
+	if c.FirstID <= 0 {
+		c.FirstID = firstID
 	}
 	if c.RefundStep <= 0 {
 		c.RefundStep = time.Second
@@ -62,7 +73,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Sim is one simulated Paystack. Make it with New.
+// Sim is one simulator. Make it with New.
 type Sim struct {
 	cfg    Config
 	modes  atomic.Pointer[Modes]
@@ -91,7 +102,7 @@ func New(cfg Config) *Sim {
 	s := &Sim{
 		cfg:    cfg,
 		dice:   newDice(cfg.Seed),
-		ledger: newLedger(cfg.MaxTransactions, cfg.RefundStep),
+		ledger: newLedger(cfg.MaxTransactions, cfg.FirstID, cfg.RefundStep),
 		base:   cfg.BaseURL,
 		stop:   make(chan struct{}),
 	}
@@ -154,6 +165,10 @@ func (s *Sim) Stop(ctx context.Context) error {
 	s.serving.Wait()
 	return nil
 }
+
+// FreshID is a first id that no simulator started before has come to: they number fewer
+// than a thousand transactions a millisecond.
+func FreshID() int64 { return time.Now().UnixMilli() * 1000 }
 
 // URL is the simulator's base address: the adapter's Account.URL.
 func (s *Sim) URL() string { return s.base }

@@ -292,7 +292,7 @@ func TestAudit(t *testing.T) {
 		}
 	}
 	require.Len(t, all, 10)
-	require.Equal(t, paysim.Row{ID: all[0].ID, Reference: "p0", Status: "success", Currency: "ZAR", Asked: 30050, Paid: 30050, Refunded: 1000}, all[0])
+	require.Equal(t, paysim.Row{ID: all[0].ID, Provider: "paystack", Reference: "p0", Order: "p0", Status: "success", Currency: "ZAR", Asked: 30050, Paid: 30050, Refunded: 1000}, all[0])
 	require.Equal(t, "reversed", all[1].Status)
 	require.EqualValues(t, 30050, all[1].Refunded)
 	require.Zero(t, all[8].Paid, "late money was counted early")

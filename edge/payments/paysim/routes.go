@@ -24,11 +24,21 @@ const (
 	opRefunds
 	opCheckout
 	opPay
+	opCoins
+	opDeposit
+	opDepositRead
+	opHosted
+	opHostedVerify
+	opHostedRefund
+	opHostedRefundRead
+	opHostedRefunds
 	operations
 )
 
 var operationNames = [operations]string{
 	"initialize", "verify", "transaction", "transactions", "refund", "refund_read", "refunds", "checkout", "pay",
+	"coins", "deposit", "deposit_read", "hosted", "hosted_verify", "hosted_refund",
+	"hosted_refund_read", "hosted_refunds",
 }
 
 // calls counts what was asked for.
@@ -52,8 +62,21 @@ func (s *Sim) routes() fasthttp.RequestHandler {
 	r.POST("/refund", s.api(opRefund, s.createRefund))
 	r.GET("/refund/{id}", s.api(opRefundRead, s.readRefund))
 	r.GET("/refund", s.api(opRefunds, s.refunds))
+	r.GET("/v1/status", func(ctx *fasthttp.RequestCtx) { writeJSON(ctx, 200, map[string]string{"message": "OK"}) })
+	r.GET("/v1/merchant/coins", s.coinAPI(opCoins, s.listed("coins", merchantCoins)))
+	r.GET("/v1/full-currencies", s.coinAPI(opCoins, s.listed("full", fullCurrencies)))
+	r.GET("/v1/min-amount", s.coinAPI(opCoins, s.listed("minimum", minAmount)))
+	r.POST("/v1/payment", s.coinAPI(opDeposit, s.createDeposit))
+	r.GET("/v1/payment/{id}", s.coinAPI(opDepositRead, s.readDeposit))
+	r.POST("/v3/payments", s.hostedAPI(opHosted, s.createHosted))
+	r.GET("/v3/transactions/verify_by_reference", s.hostedAPI(opHostedVerify, s.verifyHosted))
+	r.GET("/v3/transactions/{id}/verify", s.hostedAPI(opHostedVerify, s.verifyHosted))
+	r.POST("/v3/transactions/{id}/refund", s.hostedAPI(opHostedRefund, s.refundHosted))
+	r.GET("/v3/refunds", s.hostedAPI(opHostedRefunds, s.hostedRefunds))
+	r.GET("/v3/refunds/{id}", s.hostedAPI(opHostedRefundRead, s.readHostedRefund))
 	r.GET("/checkout/{code}", s.checkout)
 	r.POST("/checkout/{code}", s.pay)
+	r.POST("/_sim/return", s.returnDeposit)
 	r.POST("/_sim/modes", s.putModes)
 	r.GET("/_sim/modes", s.getModes)
 	r.GET("/_sim/transactions", s.audit)

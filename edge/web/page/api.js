@@ -17,24 +17,41 @@ export class Refusal extends Error {
   }
 }
 
-/** call sends a request and returns what stands under data. */
+/**
+ * call sends a request and returns what stands under data. What the browser has kept of it
+ * is asked for again, with its tag; the page is to show what is so now.
+ */
 export async function call(method, path, body, headers = {}) {
   const sent = Date.now();
-  let res, answer;
+  const { res, answer } = await send('/api/v1' + path, {
+    method,
+    cache: 'no-cache',
+    headers: body ? { 'Content-Type': 'application/json', ...headers } : headers,
+    body: body && JSON.stringify(body),
+  });
+  const date = Date.parse(res.headers.get('Date'));
+  if (date) { // it names a second: the middle of that, and of the request
+    ahead = date + 1000 * (Number(res.headers.get('Age')) || 0) + 500 - (sent + Date.now()) / 2;
+  }
+  return opened(res, answer);
+}
+
+/** kept returns what stands under data at an address whose answer never changes. */
+export async function kept(url) {
+  const { res, answer } = await send(url, {});
+  return opened(res, answer);
+}
+
+async function send(url, request) {
   try {
-    res = await fetch('/api/v1' + path, {
-      method,
-      headers: body ? { 'Content-Type': 'application/json', ...headers } : headers,
-      body: body && JSON.stringify(body),
-    });
-    answer = await res.json();
+    const res = await fetch(url, request);
+    return { res, answer: await res.json() };
   } catch {
     throw new Refusal('OFFLINE', 'The server cannot be reached.', null, 0);
   }
-  const date = Date.parse(res.headers.get('Date'));
-  if (date) { // it names a second: the middle of that, and of the request
-    ahead = date + 500 - (sent + Date.now()) / 2;
-  }
+}
+
+function opened(res, answer) {
   if (res.ok) {
     return answer.data;
   }

@@ -12,6 +12,7 @@ form.addEventListener('submit', async (event) => {
   try {
     await call('POST', '/auth/email/confirm', { token: token || '-', password });
     form.remove();
+    localStorage.removeItem('unproven'); // the organizer's pages remind of it
     outcome.textContent = 'Thank you. Your address is confirmed.';
   } catch (refusal) {
     outcome.textContent = refusal.message;

@@ -10,7 +10,7 @@
 //   said       something to tell the shopper (detail)
 //   moved      the organizer has changed the map: load the page again
 
-import { call, now, uuid } from './api.js';
+import { call, kept, now, uuid } from './api.js';
 import { available, held, sold, blocked, unsold, mine, reason } from './words.js';
 
 export const maxPicked = 50;
@@ -19,6 +19,7 @@ const doubtTime = 1000; // ms until a seat counts as lost that the stream says i
 const claimTime = 2000; // ms that a tab that is loaded again waits for its old page to go
 const silenceTime = 120_000; // ms without a snapshot until the stream counts as dead
 
+const packedStates = [available, held, sold, blocked];
 const updates = { sold, held, released: available, blocked, unblocked: available };
 
 export class Sale extends EventTarget {
@@ -42,15 +43,17 @@ export class Sale extends EventTarget {
   async open() {
     this.event = await call('GET', `/events/${this.slug}`);
     this.path = `/public/events/${this.event.id}`;
-    const map = await call('GET', `${this.path}/seatmap`);
+    const map = await call('GET', `${this.path}/seatmap?live=true`);
+    const drawing = await kept(map.drawingUrl);
+    this.map = map;
     this.canvas = map.canvas;
-    this.elements = map.elements;
+    this.elements = drawing.elements;
     this.sections = map.sections;
-    this.seats = map.seats;
+    this.seats = drawing.rows.flatMap(seatsOf);
     const order = new Map(map.sections.map((s, i) => [s.id, i]));
-    this.section = Uint16Array.from(map.seats, (s) => order.get(s.sectionId));
-    this.index = new Map(map.seats.map((s, i) => [s.id, i]));
-    this.state = new Uint8Array(map.seats.length);
+    this.section = Uint16Array.from(this.seats, (s) => order.get(s.sectionId));
+    this.index = new Map(this.seats.map((s, i) => [s.id, i]));
+    this.state = new Uint8Array(this.seats.length);
     this.free = new Int32Array(map.sections.length); // available seats of each section
     for (const s of this.section) {
       this.free[s]++;
@@ -94,7 +97,7 @@ export class Sale extends EventTarget {
   // The live stream.
 
   #watch() {
-    const stream = new EventSource(`/api/v1${this.path}/seats/live`);
+    const stream = new EventSource(`/api/v1${this.path}/seats/live?packed=true`);
     let silence = 0;
     const again = () => {
       clearTimeout(silence);
@@ -125,12 +128,7 @@ export class Sale extends EventTarget {
   }
 
   #replace(snapshot) {
-    const states = new Uint8Array(this.state.length);
-    for (const kind of ['sold', 'blocked', 'held']) {
-      for (const i of this.#indexes(snapshot[kind])) {
-        states[i] = updates[kind];
-      }
-    }
+    const states = snapshot.states === undefined ? this.#listed(snapshot) : this.#unpacked(snapshot);
     const changed = [];
     states.forEach((to, i) => {
       if (to !== this.state[i]) {
@@ -139,6 +137,27 @@ export class Sale extends EventTarget {
       }
     });
     this.#tell('seats', changed);
+  }
+
+  /** #unpacked are the states of a snapshot. That of another map means that ours is old. */
+  #unpacked(snapshot) {
+    if (snapshot.venueMapId !== this.map.venueMapId || snapshot.version !== this.map.version) {
+      this.#tell('moved');
+      return this.state;
+    }
+    const packed = atob(snapshot.states);
+    return Uint8Array.from(this.state, (_, i) => packedStates[(packed.charCodeAt(i >> 2) >> (2 * (i & 3))) & 3]);
+  }
+
+  /** #listed are the states of a snapshot from a node of the release before. */
+  #listed(snapshot) {
+    const states = new Uint8Array(this.state.length);
+    for (const kind of ['sold', 'blocked', 'held']) {
+      for (const i of this.#indexes(snapshot[kind])) {
+        states[i] = updates[kind];
+      }
+    }
+    return states;
   }
 
   #update(frame) {
@@ -388,6 +407,11 @@ export class Sale extends EventTarget {
       }
     }, doubtTime);
   }
+}
+
+/** seatsOf lists the seats of a row of the drawing. */
+function seatsOf({ sectionId, label: row, ids, labels, x, y, kinds }) {
+  return ids.map((id, i) => ({ id, label: labels[i], sectionId, row, x: x[i], y: y[i], kind: kinds?.[i] ?? 'standard' }));
 }
 
 function same(a, b) {

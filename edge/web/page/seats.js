@@ -227,7 +227,9 @@ $('order').addEventListener('submit', async (e) => {
 /** placed shows an order, and where to pay it. */
 async function placed(order) {
   $('done').hidden = false;
+  keepOrder(order);
   $('ordered').textContent = `Order ${order.orderNumber}`;
+  $('see').href = `/o/${order.id}`;
   $('pay').hidden = true;
   say('');
   $('done').focus();
@@ -249,6 +251,13 @@ async function placed(order) {
   } catch (refusal) {
     warn(`It cannot be paid now. ${refusal.message}`);
   }
+}
+
+/** keepOrder keeps what opens the order, for its page. A browser that keeps nothing has the mail. */
+function keepOrder(order) {
+  try {
+    localStorage.setItem(`order:${order.id}`, order.accessToken);
+  } catch { /* it may keep nothing */ }
 }
 
 $('more').addEventListener('click', () => {

@@ -95,6 +95,7 @@ func Start(t *testing.T, b Bugs) *Service {
 	go func() { done <- server.Serve(ln) }()
 	t.Cleanup(func() {
 		require.NoError(t, server.Shutdown())
+		_ = ln.Close() // for a server that had not begun to serve it: Shutdown does not know its listener
 		require.NoError(t, <-done)
 	})
 	return s

@@ -173,34 +173,45 @@ func (r *Relay) produceAll(ctx context.Context, partition int, messages []kafkag
 
 // org is the organization of an actor's facts, 0 if nobody knows it.
 func (r *Relay) org(ref engine.Ref) int64 {
-	if ref.Kind == engine.KindWallet {
-		return ref.Event
+	if ref.Kind.OfOrganization() {
+		return ref.Home
 	}
-	return r.orgs[ref.Event]
+	return r.orgs[ref.Home]
 }
 
 // learn finds the organizations of the events in the batches: an event's first fact
-// tells.
+// tells, or, once the journal has dropped that, the read model.
 func (r *Relay) learn(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
 	const first = `
 SELECT s.name, r.facts FROM streams s CROSS JOIN LATERAL records_of(s.stream_id, 0, 1) r WHERE s.name = ANY($1)`
 	if len(r.orgs) > maxEvents {
 		clear(r.orgs)
 	}
+	const later = `SELECT number, org FROM events WHERE number = ANY($1)`
 	var unknown []string
+	var numbers []int64
 	for i := range batches {
 		for j := range batches[i].Records {
 			ref := batches[i].Records[j].Ref
-			if _, known := r.orgs[ref.Event]; !known && ref.Kind != engine.KindWallet {
-				r.orgs[ref.Event] = 0
-				unknown = append(unknown, engine.EventRef(ref.Event).Name())
+			if _, known := r.orgs[ref.Home]; !known && !ref.Kind.OfOrganization() {
+				r.orgs[ref.Home] = 0
+				unknown, numbers = append(unknown, engine.EventRef(ref.Home).Name()), append(numbers, ref.Home)
 			}
 		}
 	}
 	if len(unknown) == 0 {
 		return nil
 	}
-	rows, _ := tx.Query(ctx, first, unknown) // ForEachRow returns its error
+	rows, _ := tx.Query(ctx, later, numbers) // ForEachRow returns its error
+	var number, org int64
+	if _, err := pgx.ForEachRow(rows, []any{&number, &org}, func() error {
+		r.orgs[number] = org
+		return nil
+	}); err != nil {
+		clear(r.orgs)
+		return fmt.Errorf("kafka: organizations: %w", err)
+	}
+	rows, _ = tx.Query(ctx, first, unknown) // as above
 	var name string
 	var bytes []byte
 	_, err := pgx.ForEachRow(rows, []any{&name, &bytes}, func() error {
@@ -213,7 +224,7 @@ SELECT s.name, r.facts FROM streams s CROSS JOIN LATERAL records_of(s.stream_id,
 			return nil //nolint:nilerr // nobody knows whose it is: its later facts are sent all the same
 		}
 		if made, ok := facts[0].(*event.Created); ok && made.Details != nil {
-			r.orgs[ref.Event] = made.Details.Org
+			r.orgs[ref.Home] = made.Details.Org
 		}
 		return nil
 	})

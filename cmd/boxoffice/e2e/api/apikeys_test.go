@@ -342,7 +342,7 @@ func TestAPIKeyLimit(t *testing.T) {
 		c.AdminEmail, c.AdminPassword, c.LimitsScale = "root@example.org", "correct horse", 1
 	})
 	_, types := s.OnSale(nodetest.With(nodetest.TypeBody(0, 100), nodetest.Object{"maxPerCustomer": 1000}))
-	admin := s.As(s.Call("POST", "/auth/login", nodetest.Object{"email": "root@example.org", "password": "correct horse"}).Is(200, "").Str("accessToken"))
+	admin := s.As(s.Patient("POST", "/auth/login", nodetest.Object{"email": "root@example.org", "password": "correct horse"}).Is(200, "").Str("accessToken"))
 	made := s.Key(nodetest.Object{"scopes": []string{"orders:write"}})
 	at := "/admin/api-keys/" + made.Str("id") + "/limits"
 	s.Own("PUT", at, nodetest.Object{"strictPerMinute": 5}).Is(403, "FORBIDDEN")

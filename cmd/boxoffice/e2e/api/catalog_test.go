@@ -11,26 +11,6 @@ import (
 	"boxoffice/cmd/boxoffice/nodetest"
 )
 
-// TestNotSoldYet makes sure that nobody pays for what nobody delivers: events of
-// some categories are written, but not published.
-func TestNotSoldYet(t *testing.T) {
-	t.Parallel()
-	s := nodetest.Open(t)
-	for _, category := range nodetest.Words("reservations online-course") {
-		id := s.Draft(nodetest.Object{"category": category, "endDate": nodetest.Absent})
-		path := "/organizer/events/" + id
-		s.Own("POST", path+"/tickets", nodetest.TypeBody(5, 10)).Is(201, "")
-		refused := func(a nodetest.Answer, from string, allowed ...string) {
-			a.Refused(409, "INVALID_STATUS_TRANSITION", nodetest.Object{"from": from, "to": "published", "allowed": allowed, "reason": "category_not_sold_yet"})
-		}
-		refused(s.Own("POST", path+"/publish", nil), "draft", "review")
-		refused(s.Own("PUT", path+"/status", nodetest.Object{"status": "published"}), "draft", "review")
-		s.Own("PUT", path+"/status", nodetest.Object{"status": "review"}).Is(200, "")
-		refused(s.Own("POST", path+"/publish", nil), "review", "draft")
-		require.Equal(t, "review", s.Own("PUT", path, nodetest.Object{}).Is(200, "").Str("status"))
-	}
-}
-
 // TestProductTypeLock changes categories before and after there is a ticket type.
 func TestProductTypeLock(t *testing.T) {
 	t.Parallel()
@@ -54,36 +34,6 @@ func TestProductTypeLock(t *testing.T) {
 	put("digital-product").Is(200, "")
 	put("online-course").Refused(409, "PRODUCT_TYPE_LOCKED", nodetest.Object{"from": "digital-product", "to": "online-course"})
 	put("music").Is(409, "PRODUCT_TYPE_LOCKED")
-}
-
-// TestFieldsNotYet sends the fields of the specification that are not built: they
-// are refused by name, where unknown ones are ignored.
-func TestFieldsNotYet(t *testing.T) {
-	t.Parallel()
-	s := nodetest.Open(t)
-	id := s.Draft(nil)
-	for _, name := range nodetest.Words("reservation courseType syllabus unifiedPdf unifiedVideo unifiedMaterials exam certificateTemplate") {
-		s.Own("POST", "/organizer/events", nodetest.With(nodetest.EventBody(), nodetest.Object{name: nodetest.Object{"mode": []int{1}}})).Invalid(name, "unsupported")
-		s.Own("PUT", "/organizer/events/"+id, nodetest.Object{name: "x"}).Invalid(name, "unsupported")
-		s.Own("PUT", "/organizer/events/"+id, nodetest.Object{name: nil}).Is(200, "")
-	}
-	s.Own("POST", "/organizer/events", nodetest.With(nodetest.EventBody(), nodetest.Object{"surprise": 1, "courseTypes": "x"})).Is(201, "")
-	types := "/organizer/events/" + id + "/tickets"
-	s.Own("POST", types, nodetest.With(nodetest.TypeBody(5, 10), nodetest.Object{"sectionId": "s"})).Invalid("sectionId", "unsupported")
-	s.Own("PUT", types+"/"+s.Own("POST", types, nodetest.With(nodetest.TypeBody(5, 10), nodetest.Object{"sectionId": nil})).Is(201, "").Str("id"), nodetest.Object{"sectionId": "s"}).Invalid("sectionId", "unsupported")
-
-	_, ids := s.OnSale(nodetest.TypeBody(0, 10))
-	body := nodetest.OrderBody("ada@example.org", ids[0], 1)
-	s.Call("POST", "/orders", nodetest.With(body, nodetest.Object{"promoCode": "EARLY"})).Invalid("promoCode", "unsupported")
-	s.Call("POST", "/orders", nodetest.With(body, nodetest.Object{"promoCode": ""})).Is(201, "")
-	for _, name := range nodetest.Words("reservationDate reservationSlotId") {
-		line := nodetest.Object{"ticketTypeId": ids[0], "quantity": 1, name: "2031-01-01"}
-		s.Call("POST", "/orders", nodetest.With(body, nodetest.Object{"items": []nodetest.Object{line}})).Invalid("items[0]."+name, "unsupported")
-	}
-	document := s.Raw("GET", "/openapi.json", "", "").Body
-	for _, name := range nodetest.Words("unifiedPdf reservationSlotId NotYet") {
-		require.NotContains(t, document, name)
-	}
 }
 
 // TestEndedStaysReadable reads events that have ended as the public does.
@@ -168,6 +118,7 @@ func TestNothingChanges(t *testing.T) {
 func TestHostedFiles(t *testing.T) {
 	t.Parallel()
 	s := nodetest.Open(t)
+	s.OwnFiles(1, 2, 3, 4, 5, 6)
 	body := nodetest.Object{
 		"coverImage": "/media/1", "coverVideo": "/media/2", "gallery": []string{"/media/3", nodetest.URI(30)}, "onlineLink": "/media/6",
 		"entities": nodetest.Entity(nodetest.Object{"imageUrl": "/media/4", "link": "/media/5"}),
@@ -212,6 +163,7 @@ func TestLowestPrice(t *testing.T) {
 func TestDigitalProducts(t *testing.T) {
 	t.Parallel()
 	s := nodetest.Open(t)
+	s.OwnFiles(3, 9)
 	soon := func(d time.Duration) string { return time.Now().Add(d).UTC().Format(time.RFC3339Nano) }
 	s = s.In(t) // the organizer is registered before the clock counts
 	id := s.Draft(nodetest.Object{"category": "e-books", "startDate": soon(8 * time.Second), "endDate": soon(12 * time.Second)})

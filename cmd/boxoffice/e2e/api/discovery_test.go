@@ -66,7 +66,7 @@ func TestDiscovery(t *testing.T) {
 	s.Sell(nodetest.Object{"title": "now", "visibility": "public", "startDate": hour(70), "endDate": hour(71)}, nodetest.TypeBody(7, 1), nodetest.TypeBody(6, 1), nodetest.With(nodetest.TypeBody(1, 1), nodetest.Object{"status": "hidden"}),
 		nodetest.With(nodetest.TypeBody(3, 1), nodetest.Object{"saleStart": hour(-2), "saleEnd": hour(-1)}))
 	require.Equal(t, "6.00", s.Call("GET", "/events?q=now", nil).Str("items.0.lowestPrice"))
-	s.Draft(nodetest.Object{"title": "lesson", "category": "online-course"}) // not sold yet, so not public
+	s.Draft(nodetest.Object{"title": "lesson", "category": "online-course", "unifiedVideo": nodetest.URI(30)}) // a draft, so not public
 	for query, want := range map[string]string{
 		"": "lesson now table course book six two one", "q=t": "table two", "category=tech": "two", "productType=digital": "lesson table course book", "course=true": "lesson",
 		"city=berl": "one", "country=NG": "two", "venue=d": "two one", "q=nothing": "",

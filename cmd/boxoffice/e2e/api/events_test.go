@@ -19,11 +19,11 @@ func TestEventDefaults(t *testing.T) {
 	body := nodetest.EventBody()
 	a := s.Own("POST", "/organizer/events", body).Is(201, "")
 	want := nodetest.With(body, nodetest.Object{
-		"productType": "event", "status": "draft", "visibility": "public", "currency": "USD", "absorbFees": false, "orderWindowMinutes": 15,
+		"productType": "event", "status": "draft", "visibility": "public", "currency": "USD", "absorbFees": false, "offlineDoorCodes": false, "orderWindowMinutes": 15,
 		"subcategory": nil, "shortDesc": nil, "description": nil, "tags": []any{}, "capacity": nil, "doorOpenTime": nil,
 		"venueName": nil, "venueAddress": nil, "venueCity": nil, "venueCountry": nil, "venueLat": nil, "venueLng": nil,
 		"onlineLink": nil, "onlineLinkNote": nil, "returnPolicy": nil, "highlightVideoUrl": nil, "coverImage": nil, "coverVideo": nil,
-		"gallery": []any{}, "branding": nodetest.Object{}, "seoData": nodetest.Object{}, "entities": []any{}, "schedule": []any{},
+		"gallery": []any{}, "branding": nodetest.Object{}, "seoData": nodetest.Object{}, "entities": []any{},
 	})
 	for name, v := range want {
 		echoed(t, v, a.Data(name), name)
@@ -45,15 +45,15 @@ func TestEventDefaults(t *testing.T) {
 		cleared := s.Own("PUT", "/organizer/events/"+id, nodetest.Object{name: nil}).Is(200, "")
 		echoed(t, want[name], cleared.Data(name), name)
 	}
-	for _, name := range nodetest.Words("title category startDate timezone venueType currency absorbFees orderWindowMinutes") {
+	for _, name := range nodetest.Words("title category startDate timezone venueType currency absorbFees offlineDoorCodes orderWindowMinutes") {
 		s.Own("PUT", "/organizer/events/"+id, nodetest.Object{name: nil}).Invalid(name, "null")
 	}
 }
 
 var eventKeys = nodetest.Words(`id numericId organizationId slug title category productType subcategory shortDesc description tags status visibility
 	startDate endDate timezone venueType capacity doorOpenTime venueName venueAddress venueCity venueCountry venueLat venueLng
-	onlineLink onlineLinkNote returnPolicy highlightVideoUrl coverImage coverVideo gallery currency absorbFees branding seoData entities
-	orderWindowMinutes velocity schedule createdAt updatedAt`)
+	onlineLink onlineLinkNote returnPolicy highlightVideoUrl coverImage coverVideo gallery currency absorbFees offlineDoorCodes branding seoData entities
+	orderWindowMinutes rotatingOnly velocity createdAt updatedAt`)
 
 // Characters are counted, whatever number of bytes they come in.
 func TestLongDescriptions(t *testing.T) {
@@ -74,6 +74,9 @@ func TestProductTypes(t *testing.T) {
 		"digital-product": "digital", "e-books": "digital", "downloadable-files": "digital", "online-service": "digital",
 	} {
 		body := nodetest.With(nodetest.EventBody(), nodetest.Object{"category": category, "endDate": nodetest.Absent})
+		if category == "online-course" {
+			body["unifiedVideo"] = nodetest.URI(30)
+		}
 		a := s.Own("POST", "/organizer/events", body)
 		if want == "event" {
 			a.Invalid("endDate", "required")
@@ -169,13 +172,13 @@ func TestAudiences(t *testing.T) {
 
 	page := s.Call("GET", "/events/"+slug, nil).Is(200, "")
 	public := slices.DeleteFunc(slices.Clone(eventKeys), func(k string) bool {
-		return strings.HasPrefix(k, "onlineLink") || k == "organizationId" || k == "velocity"
+		return strings.HasPrefix(k, "onlineLink") || k == "organizationId" || k == "velocity" || k == "rotatingOnly"
 	})
-	public = nodetest.Words(strings.Join(public, " ") + " organizer ticketTypes")
+	public = nodetest.Words(strings.Join(public, " ") + " organizer page schedule sections ticketTypes lowestPrice lowestPriceTotal")
 	require.Equal(t, public, page.Keys(""))
 	echoed(t, nodetest.Object{"courseType": "unified", "certificateTemplate": "cert-1", "requireIdCheck": true}, page.Data("branding"), "branding")
-	require.Equal(t, nodetest.Words("id name slug"), page.Keys("organizer"))
-	typeKeys := nodetest.Words(`id name type saleStart saleEnd price currency quantityTotal available maxPerOrder maxPerCustomer transferable
+	require.Equal(t, nodetest.Words("id name slug description website logoUrl socialLinks verified"), page.Keys("organizer"))
+	typeKeys := nodetest.Words(`id name type saleStart saleEnd price priceTotal currency quantityTotal available maxPerOrder maxPerCustomer transferable
 		refundable refundDeadline refundWindowHours presaleRequired waitlistEnabled description digitalAccess seated sectionId sortOrder status`)
 	require.Equal(t, typeKeys, page.Keys("ticketTypes.0"))
 	require.Equal(t, true, page.Data("ticketTypes.0.digitalAccess"))
@@ -186,7 +189,7 @@ func TestAudiences(t *testing.T) {
 	require.Equal(t, ownKeys, s.Own("PUT", "/organizer/events/"+event+"/tickets/"+types[0], nodetest.Object{}).Is(200, "").Keys(""))
 	cards := s.Call("GET", "/events", nil).Is(200, "")
 	require.Equal(t, nodetest.Words(`id slug title shortDesc category productType status startDate endDate timezone venueName venueCity venueCountry
-		coverImage currency lowestPrice`), cards.Keys("items.0"))
+		coverImage currency lowestPrice lowestPriceTotal`), cards.Keys("items.0"))
 	require.Equal(t, nodetest.Words("items nextCursor"), cards.Keys(""))
 	require.Equal(t, eventKeys, s.Own("GET", "/organizer/events", nil).Is(200, "").Keys("items.0"))
 
@@ -199,9 +202,9 @@ func TestAudiences(t *testing.T) {
 	orderBody["presaleCode"] = "PIN-presale"
 	order := s.Call("POST", "/orders", orderBody).Is(201, "")
 	orderKeys := nodetest.Words(`id orderNumber eventId status currency subtotal discount fees total promoCode buyer items tickets payments refunds
-		expiresAt createdAt updatedAt completedAt cancelledAt reference`)
+		expiresAt createdAt updatedAt completedAt cancelledAt reference withdrawalWaivedAt`)
 	require.Equal(t, nodetest.Words(strings.Join(orderKeys, " ")+" accessToken"), order.Keys(""))
-	require.Equal(t, nodetest.Words("ticketTypeId name quantity venueSeatIds unitPrice attendeeName attendeeEmail"), order.Keys("items.0"))
+	require.Equal(t, nodetest.Words("ticketTypeId name quantity venueSeatIds reservationDate reservationSlotId unitPrice attendeeName attendeeEmail"), order.Keys("items.0"))
 	require.Equal(t, orderKeys, s.Order(order.Str("id"), order.Str("accessToken")).Keys(""))
 	require.Equal(t, orderKeys, s.Own("GET", "/orders/"+order.Str("id"), nil).Is(200, "").Keys(""))
 	for _, a := range []nodetest.Answer{page, list, cards, plainPage, order} {

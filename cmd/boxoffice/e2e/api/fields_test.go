@@ -117,6 +117,8 @@ func eventFields(startDate any) []field {
 		{"currency", "EUR", "", "enum"},
 		{"absorbFees", true, "", ""},
 		{"absorbFees", "yes", "", "type"},
+		{"offlineDoorCodes", true, "", ""},
+		{"offlineDoorCodes", "yes", "", "type"},
 		{"branding", nodetest.Object{"accent": "#fff", "deep": []any{1.5, nil}}, "", ""},
 		{"branding", []any{}, "", "type"},
 		{"branding", nodetest.Object{"x": strings.Repeat("a", 20_000)}, "", "max_length"},
@@ -182,6 +184,7 @@ func echoed(t testing.TB, sent, got any, what string) {
 func TestEventFields(t *testing.T) {
 	t.Parallel()
 	s := nodetest.Open(t)
+	s.OwnFiles(7, 8, 17, 1<<63-1)
 	body := nodetest.EventBody()
 	fields := eventFields(body["startDate"])
 	try(s, "POST", "/organizer/events", body, 201, fields)

@@ -12,6 +12,8 @@ import (
 
 	"boxoffice/cmd/boxoffice/nodetest"
 	"boxoffice/edge/mail"
+	"boxoffice/edge/secrets"
+	"boxoffice/engine"
 )
 
 // kinds counts the mails to an address by their kind, once nothing waits.
@@ -34,9 +36,14 @@ func holds(s *nodetest.Shop, m *mail.Captured, event string, order nodetest.Answ
 	s.T.Helper()
 	tickets := order.Data("tickets").([]any)
 	require.Len(s.T, m.Pictures, len(tickets))
+	id, err := engine.ParseID(order.Str("id"))
+	require.NoError(s.T, err)
+	codes := s.Secrets().Event(id.Event())
 	for i := range tickets {
 		code := order.Str(fmt.Sprintf("tickets.%d.shortCode", i))
-		picture, err := qr.Encode(code, qr.M)
+		serial, _, ok := codes.FromShort(code)
+		require.True(s.T, ok)
+		picture, err := qr.Encode(codes.Printed(serial, secrets.Version), qr.M)
 		require.NoError(s.T, err)
 		require.Equal(s.T, picture.PNG(), m.Pictures[fmt.Sprintf("ticket-%d@boxoffice", i+1)])
 		for _, body := range []string{m.Text, m.HTML} {
@@ -112,6 +119,7 @@ func TestConfirmedSeats(t *testing.T) {
 func TestConfirmedProducts(t *testing.T) {
 	t.Parallel()
 	s := nodetest.Open(t)
+	s.OwnFiles(7)
 	buy := func(changes nodetest.Object, types nodetest.Object) *mail.Captured {
 		t.Helper()
 		_, ids := s.Sell(changes, nodetest.With(nodetest.TypeBody(0, 100), types))

@@ -11,7 +11,7 @@ import (
 	"boxoffice/cmd/boxoffice/nodetest"
 	"boxoffice/edge/web"
 	"boxoffice/engine"
-	"boxoffice/engine/event"
+	"boxoffice/engine/order"
 )
 
 // A buyer in a session whose address is proven opens own orders without their
@@ -67,14 +67,14 @@ func TestOrderTokensEnd(t *testing.T) {
 		}
 		token := o.Str("accessToken")
 		require.NoError(t, s.AwaitTold(t.Context()))
-		require.Equal(t, event.Completed, opens(token, 0), name)
-		require.Equal(t, event.Completed, opens(token, c.until-time.Minute), name)
+		require.Equal(t, order.StatusCompleted, opens(token, 0), name)
+		require.Equal(t, order.StatusCompleted, opens(token, c.until-time.Minute), name)
 		require.Equal(t, "UNAUTHORIZED", opens(token, c.until+time.Minute), name)
 		mailed := s.Secrets().RenewedToken(id, time.Now().Add(c.until+day))
-		require.Equal(t, event.Completed, opens(mailed, c.until+time.Minute), name)
+		require.Equal(t, order.StatusCompleted, opens(mailed, c.until+time.Minute), name)
 		require.Equal(t, "UNAUTHORIZED", opens(mailed, c.until+2*day), name)
 		early := s.Secrets().RenewedToken(id, time.Now().Add(day))
-		require.Equal(t, event.Completed, opens(early, 2*day), "%s: a link ends no sooner than the order's token", name)
+		require.Equal(t, order.StatusCompleted, opens(early, 2*day), "%s: a link ends no sooner than the order's token", name)
 		require.Equal(t, "ORDER_NOT_FOUND", opens("r1.9999999999."+token, 0), name)
 	}
 }
@@ -115,7 +115,7 @@ func TestOrderPage(t *testing.T) {
 }
 
 // A payer whom the provider leads back without the order's token reads that the
-// payment is being confirmed, and everybody reads the same of every id.
+// mail has what opens it, and everybody reads the same of every id.
 func TestOrderPageOfReturningPayer(t *testing.T) {
 	t.Parallel()
 	s := nodetest.Open(t)
@@ -124,7 +124,7 @@ func TestOrderPageOfReturningPayer(t *testing.T) {
 	pages := *s
 	pages.URL = strings.TrimSuffix(s.URL, "/api/v1")
 	own := pages.Raw("GET", "/orders/"+o.Str("id"), "", "")
-	require.Contains(t, own.Body, "Your payment is being confirmed")
+	require.Contains(t, own.Body, "Open your order by the link in our mail")
 	for _, path := range []string{
 		"/orders/" + o.Str("id"), "/orders/" + o.Str("id") + "?trxref=a&reference=b", "/orders/" + o.Str("id") + "?token=",
 		"/orders/00000000-0001-8000-8000-000000000009", "/orders/x",

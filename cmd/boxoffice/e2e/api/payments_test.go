@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -234,12 +235,29 @@ func TestAmounts(t *testing.T) {
 		require.Empty(t, s.Verify(id, token).Is(200, "").Data("refunds"), outcome)
 	}
 
-	t.Log("too much is a sale")
+	t.Log("too much is a sale, and what is too much goes back")
 	over, overToken := place("over@example.org")
-	s.Settle(s.Checkout(over, overToken)+"?paysim=over=100", "success")
-	a = s.Verify(over, overToken).Is(200, "")
-	require.Equal(t, "completed", a.Str("status"))
-	require.Equal(t, "27.25", a.Str("payments.0.received"))
+	overPay := s.Pay(over, overToken).Is(200, "")
+	s.Settle(overPay.Str("authorizationUrl")+"?paysim=over=100", "success")
+	for range 2 {
+		a = s.Verify(over, overToken).Is(200, "")
+		require.Equal(t, "completed", a.Str("status"))
+		require.Equal(t, "27.25", a.Str("payments.0.received"))
+		require.Len(t, a.Data("refunds"), 1)
+		require.Equal(t, "1.00 USD overpaid", a.Str("refunds.0.amount")+" "+a.Str("refunds.0.currency")+" "+a.Str("refunds.0.reason"))
+	}
+
+	t.Log("another currency is no sale, and goes back as it is")
+	foreign, foreignToken := place("foreign@example.org")
+	foreignPay := s.Pay(foreign, foreignToken).Is(200, "")
+	s.Settle(foreignPay.Str("authorizationUrl")+"?paysim=currency=NGN", "success")
+	for range 2 {
+		a = s.Verify(foreign, foreignToken).Is(200, "")
+		require.Equal(t, "processing underpaid 0.00", a.Str("status")+" "+a.Str("payments.0.status")+" "+a.Str("payments.0.received"))
+		require.Len(t, a.Data("refunds"), 1)
+		require.Equal(t, "26.25 NGN currency", a.Str("refunds.0.amount")+" "+a.Str("refunds.0.currency")+" "+a.Str("refunds.0.reason"))
+	}
+	s.Call("POST", "/orders/"+foreign+"/cancel", nodetest.Object{"token": foreignToken}).Is(200, "")
 
 	t.Log("money in flight")
 	flying, flyingToken := place("flying@example.org")
@@ -269,8 +287,10 @@ func TestAmounts(t *testing.T) {
 	refunded(s,
 		back{short, shortToken, first.Str("reference"), 2624, "completed"},
 		back{gone, goneToken, gonePay.Str("reference"), 2000, "refunded"},
+		back{foreign, foreignToken, foreignPay.Str("reference"), 2625, "refunded"},
 		back{twice, twiceToken, two.Str("reference"), 2625, "completed"},
 	)
+	s.Becomes("100", func() string { return strconv.FormatInt(sentBack(s, overPay.Str("reference")), 10) })
 	s.Pay(gone, goneToken).Refused(409, "ORDER_NOT_PAYABLE", nodetest.Object{"status": "refunded", "reason": "the order has ended"})
 	require.Equal(t, int64(0), sentBack(s, givenPay.Str("reference")))
 }

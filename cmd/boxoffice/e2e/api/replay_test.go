@@ -15,6 +15,7 @@ import (
 	"boxoffice/cmd/boxoffice/nodetest"
 	"boxoffice/engine"
 	"boxoffice/engine/event"
+	"boxoffice/engine/order"
 )
 
 // repeated is an order whose request is sent again and again.
@@ -189,7 +190,7 @@ func TestReplayFromTheReleaseBefore(t *testing.T) {
 	old := engine.NewID(kind.Event(), scope[:10])
 	_, err = s.Cluster().Ask(t.Context(), engine.EventRef(kind.Event()), event.Place{
 		Order: old, Fingerprint: binary.BigEndian.Uint64(print[:8]), Email: "ada@example.org",
-		Lines: []event.OrderLine{{Type: kind.Number(), Quantity: 1}},
+		Lines: []order.Line{{Type: kind.Number(), Quantity: 1}},
 	})
 	require.NoError(t, err)
 	send := func(body string) nodetest.Reply {

@@ -83,6 +83,7 @@ func typeFields() []field {
 func TestTypeFields(t *testing.T) {
 	t.Parallel()
 	s := nodetest.Open(t)
+	s.OwnFiles(1, 5)
 	event := s.Draft(nil)
 	path := "/organizer/events/" + event + "/tickets"
 	try(s, "POST", path, nodetest.TypeBody(25, 100), 201, typeFields())
@@ -181,6 +182,7 @@ func TestTypeRules(t *testing.T) {
 func TestTypeOnceSold(t *testing.T) {
 	t.Parallel()
 	s := nodetest.Open(t)
+	s.OwnFiles(9)
 	event, types := s.OnSale(nodetest.TypeBody(0, 10), nodetest.TypeBody(25, 10))
 	path := "/organizer/events/" + event + "/tickets/"
 	free, paid := path+types[0], path+types[1]

@@ -20,7 +20,7 @@ import (
 func treasury(t *testing.T) (s, root *nodetest.Shop) {
 	t.Helper()
 	s = nodetest.Open(t, func(c *node.Config) { c.AdminEmail, c.AdminPassword = "root@example.org", "correct horse" })
-	root = s.As(s.Call("POST", "/auth/login", nodetest.Object{"email": "root@example.org", "password": "correct horse"}).Is(200, "").Str("accessToken"))
+	root = s.As(s.Patient("POST", "/auth/login", nodetest.Object{"email": "root@example.org", "password": "correct horse"}).Is(200, "").Str("accessToken"))
 	return s, root
 }
 

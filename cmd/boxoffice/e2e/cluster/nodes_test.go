@@ -72,7 +72,7 @@ func TestNodesOverMutualTLS(t *testing.T) {
 	a := nodetest.Open(t, nodetest.Clustered("a", "", certs))
 	b := nodetest.Open(t, nodetest.Clustered("b", a.Config().DatabaseURL, certs))
 	settles(t, a, b)
-	for range 8 { // some on each
+	for range 16 { // some on each
 		event, ticketType := free(a, 10)
 		b.Token = a.Token // one organizer
 		surely(b, "POST", "/orders", nodetest.OrderBody("ada@example.org", ticketType, 2), 201)

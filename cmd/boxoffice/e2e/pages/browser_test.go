@@ -353,10 +353,12 @@ const drag = `new Promise((resolve) => {
 })`
 
 // marked says whether a page has elements that only a text of a user would bring:
-// scripts beyond the page's own, attributes that run code, links that do.
+// scripts beyond the page's own and its data, attributes that run code, links that do.
 const marked = `[...document.querySelectorAll("*")].filter((e) =>
-	e.localName === "script" && !e.src.startsWith(location.origin + "/web/") ||
-	[...e.attributes].some((a) => a.name.startsWith("on") || /^\s*(javascript|vbscript|data:text)/i.test(a.value.replace(/\s/g, "")))
+	["iframe", "frame", "object", "embed", "base"].includes(e.localName) ||
+	e.localName === "script" && !e.src.startsWith(location.origin + "/web/") && !/^application\/(ld\+)?json$/.test(e.type) ||
+	[...e.attributes].some((a) => a.name.startsWith("on") ||
+		/^(.*:)?(href|src|srcset|action|formaction|data|poster|background)$/.test(a.name) && /^\s*(javascript|vbscript|data:text)/i.test(a.value.replace(/\s/g, "")))
 ).map((e) => e.outerHTML).join()`
 
 // hostileTexts puts texts that try to become markup wherever an organizer's text
@@ -364,7 +366,7 @@ const marked = `[...document.querySelectorAll("*")].filter((e) =>
 // page must show them as they are.
 func hostileTexts(t *testing.T, b *browser) {
 	var texts []string
-	for _, text := range hostile.Texts {
+	for _, text := range slices.Concat(hostile.Texts, hostile.Scripts) {
 		if utf8.ValidString(text) && len(text) <= 40 && !strings.ContainsFunc(text, unicode.IsControl) {
 			texts = append(texts, text)
 		}

@@ -121,6 +121,14 @@ type params = map[string]any
 // send sends a command and reads what it answers into result.
 func (b *browser) send(t testing.TB, session, method string, p params, result any) {
 	t.Helper()
+	if refused := b.try(t, session, method, p, result); refused != "" {
+		require.Fail(t, refused, "%s %v", method, p)
+	}
+}
+
+// try sends a command that the browser may refuse, and says why if it does.
+func (b *browser) try(t testing.TB, session, method string, p params, result any) (refused string) {
+	t.Helper()
 	reply := make(chan message, 1)
 	b.mu.Lock()
 	require.NotNil(t, b.replies, "the browser has ended")
@@ -138,7 +146,7 @@ func (b *browser) send(t testing.TB, session, method string, p params, result an
 	case m, ok := <-reply:
 		require.True(t, ok || method == "Browser.close", "%s: the browser has ended", method)
 		if m.Error != nil {
-			require.Fail(t, m.Error.Message, "%s %v", method, p)
+			return m.Error.Message
 		}
 		if result != nil {
 			require.NoError(t, json.Unmarshal(m.Result, result))
@@ -146,6 +154,7 @@ func (b *browser) send(t testing.TB, session, method string, p params, result an
 	case <-time.After(browserTime):
 		require.Fail(t, "no answer", "%s %v", method, p)
 	}
+	return ""
 }
 
 // window is a window of its own: it shares no memory with others. What is wrong
@@ -347,11 +356,17 @@ func (w *window) write(text string) {
 // keep keeps a picture of the window under out/seats.
 func (w *window) keep(name string) {
 	w.t.Helper()
+	w.keepIn("seats", name)
+}
+
+// keepIn keeps a picture of the window in a folder under out.
+func (w *window) keepIn(folder, name string) {
+	w.t.Helper()
 	var r struct{ Data string }
 	w.send(w.t, w.session, "Page.captureScreenshot", params{"format": "png"}, &r)
 	png, err := base64.StdEncoding.DecodeString(r.Data)
 	require.NoError(w.t, err)
-	dir := filepath.Join("..", "..", "..", "..", "out", "seats")
+	dir := filepath.Join("..", "..", "..", "..", "out", folder)
 	require.NoError(w.t, os.MkdirAll(dir, 0o755))                                   //nolint:gosec // pictures for everybody
 	require.NoError(w.t, os.WriteFile(filepath.Join(dir, name+".png"), png, 0o644)) //nolint:gosec // as above
 }

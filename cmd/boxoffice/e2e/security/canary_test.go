@@ -140,8 +140,8 @@ func (c *canaries) signIns() {
 	wrong := c.guessable("wrong password", "canary-wrong-5e1f")
 	c.Call("POST", "/auth/login", nodetest.Object{"email": canaryOwner, "password": wrong}).Is(401, "")
 
-	c.hide("buyer's address", canaryBuyer, "journal.facts", "orders.email", "orders.record", "users.email", "login_codes.email", "river_job.args", toBuyer, "told")
-	c.hide("buyer's name", "Canary Quill", "login_codes.name", "river_job.args", toBuyer, "journal.facts", "orders.record", "users.first_name", "told")
+	c.hide("buyer's address", canaryBuyer, "journal.facts", "attendees.email", "attendees.holder", "customers.email", "orders.email", "orders.record", "users.email", "login_codes.email", "river_job.args", toBuyer, "told")
+	c.hide("buyer's name", "Canary Quill", "attendees.name", "customers.name", "login_codes.name", "river_job.args", toBuyer, "journal.facts", "orders.record", "users.first_name", "told")
 	code := c.guessable("login code", c.LoginCode(canaryBuyer, "Canary Quill"), toBuyer)
 	c.Exchange(canaryBuyer, nodetest.Other(code)).Is(401, "")
 	exchange := nodetest.Object{"email": canaryBuyer, "code": code}

@@ -126,13 +126,24 @@ func (w *world) hostile(in reflect.Type) nodetest.Object {
 	for _, op := range w.Areas().Routes() {
 		wanted(op.Handler.Out, all, nil)
 	}
-	for _, name := range memberNames(in) {
+	for _, name := range slices.Concat(memberNames(in), lineNames(in)) {
 		delete(all, name)
 	}
 	for _, name := range withheldNames(in) {
 		delete(all, name)
 	}
 	return all
+}
+
+// lineNames are the members of a request's lines.
+func lineNames(in reflect.Type) []string {
+	var names []string
+	for f := range in.Fields() {
+		if f.Type.Kind() == reflect.Slice && f.Type.Elem().Kind() == reflect.Struct {
+			names = append(names, memberNames(f.Type.Elem())...)
+		}
+	}
+	return names
 }
 
 // withheldNames are the members, of a request and its lines, that are refused by

@@ -68,7 +68,7 @@ func TestExtremes(t *testing.T) {
 		s.renew(op)
 	}
 
-	before := w.still()
+	before := w.stillFor(toldWithin)
 	s.sendAll(wrong, s.refuse)
 	rapid.Check(t, func(rt *rapid.T) {
 		for range batch {
@@ -127,7 +127,7 @@ func (s *siege) renew(op *extremes.Operation) {
 		s.requests[op.ID] = b
 	}
 	b.renewed++
-	b.valid, b.headers = extremes.Request{Params: r.params, Query: query}, nil
+	b.valid, b.headers = extremes.Request{Params: r.params, Query: query}, r.headers
 	if r.body != nil {
 		b.valid.Body = nodetest.Encode(s.T, r.body)
 	}
@@ -135,7 +135,7 @@ func (s *siege) renew(op *extremes.Operation) {
 		query.Set("token", r.token)
 	}
 	if by := s.entitled(&row, r)[0].auth; by != "" {
-		b.headers = []string{"Authorization", by}
+		b.headers = append(b.headers, "Authorization", by)
 	}
 }
 
@@ -205,7 +205,7 @@ func (s *siege) send(c *extremes.Case, request extremes.Request) (r nodetest.Rep
 	path := strings.TrimPrefix(request.Target(c.Operation), "/api/v1")
 	r = s.Raw(c.Operation.Method, path, contentType, request.Body, headers...)
 	s.seen[r.Status]++
-	if r.Status == 304 || r.Status == 204 {
+	if r.Status == 304 || r.Status == 204 || r.Status == 200 && s.operation(c.Operation.ID).Handler.Types() != nil { // a file is no envelope
 		return r, ""
 	}
 	var body struct {

@@ -1,15 +1,20 @@
 package security
 
 import (
+	"crypto/hmac"
+	"crypto/sha512"
 	"encoding/base32"
+	"encoding/hex"
 	"fmt"
 	"maps"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"boxoffice/cmd/boxoffice/node"
 	"boxoffice/cmd/boxoffice/nodetest"
 	"boxoffice/edge/route"
 )
@@ -18,13 +23,16 @@ import (
 type request struct {
 	params     map[string]string // of the path
 	query      string
+	headers    []string          // that prove who sends the body
 	body       nodetest.Object   // nil: it reads none
+	file       *nodetest.Upload  // nil: it takes none
 	ids        map[string]string // what members of the body name, and ?parameters of the query, by kind
 	token      string            // of the order that it names
 	person     string            // access token of who asks, where it is about themselves
 	open       bool              // it shows something to everybody, and more to the organization
 	market     bool              // everybody may ask it of a public event: another's is one that they do not see
 	perishable bool              // its body is good for some minutes at most
+	mailbox    bool              // it asks for a session whose address is proven
 }
 
 // requests make, for every operation, a request that is granted: a new one each
@@ -32,7 +40,29 @@ type request struct {
 // fails the suite.
 func (w *world) requests() map[string]func() request {
 	all := map[string]func() request{}
-	for _, some := range []map[string]func() request{w.authRequests(), w.orgRequests(), w.eventRequests(), w.venueRequests(), w.seatRequests(), w.orderRequests(), w.factRequests(), w.webhookRequests()} {
+	for _, some := range []map[string]func() request{
+		w.authRequests(),
+		w.orgRequests(),
+		w.eventRequests(),
+		w.programRequests(),
+		w.promoRequests(),
+		w.venueRequests(),
+		w.seatRequests(),
+		w.orderRequests(),
+		w.refundRequests(),
+		w.moneyRequests(),
+		w.holderRequests(),
+		w.gateRequests(),
+		w.buyerRequests(),
+		w.peopleRequests(),
+		w.waitlistRequests(),
+		w.customerRequests(),
+		w.analyticsRequests(),
+		w.learningRequests(),
+		w.factRequests(),
+		w.webhookRequests(),
+		w.mediaRequests(),
+	} {
 		maps.Copy(all, some)
 	}
 	return all
@@ -131,6 +161,9 @@ func (w *world) authRequests() map[string]func() request {
 			return request{}.with(nodetest.Object{"token": w.confirmationToken(email), "password": password})
 		},
 		"getMe": func() request { return request{} },
+		"updateMe": func() request {
+			return request{}.with(nodetest.Object{"fullName": "Ada Obi", "phone": "+234 1", "locale": "en-NG"})
+		},
 	}
 }
 
@@ -169,7 +202,13 @@ func (w *world) orgRequests() map[string]func() request {
 		},
 		"creditWallet": func() request { return credit },
 		"drainNode":    func() request { return request{} },
-		"listMembers":  func() request { return naming("id", w.orgID) },
+		"updateOrganization": func() request {
+			return naming("id", w.orgID).with(nodetest.Object{
+				"name": "Hill Nights", "description": "d", "website": nodetest.URI(30), "contactEmail": "box@example.org", "contactPhone": "+49 30 1",
+				"logoUrl": nodetest.URI(31), "socialLinks": nodetest.Object{}, "pageTheme": nodetest.Object{},
+			})
+		},
+		"listMembers": func() request { return naming("id", w.orgID) },
 		"addMember": func() request {
 			return naming("id", w.orgID).with(nodetest.Object{"email": w.email(), "role": "member", "name": "Kim"})
 		},
@@ -178,16 +217,30 @@ func (w *world) orgRequests() map[string]func() request {
 		"createAPIKey": func() request {
 			return naming("orgId", w.orgID).with(nodetest.With(fields, nodetest.Object{"environment": "test"}))
 		},
-		"listAPIKeys":  func() request { return naming("orgId", w.orgID) },
-		"updateAPIKey": func() request { return key().with(nodetest.With(fields, nodetest.Object{"status": "active"})) },
-		"revokeAPIKey": key,
-		"rotateAPIKey": key,
+		"listAPIKeys":       func() request { return naming("orgId", w.orgID) },
+		"listRequests":      w.loggedRequests,
+		"getRequestMetrics": func() request { return naming("orgId", w.orgID) },
+		"updateAPIKey":      func() request { return key().with(nodetest.With(fields, nodetest.Object{"status": "active"})) },
+		"revokeAPIKey":      key,
+		"rotateAPIKey":      key,
 		"limitAPIKey": func() request {
 			r := key().with(nodetest.Object{"strictPerMinute": 60})
 			delete(r.params, "orgId")
 			return r
 		},
 	}
+}
+
+// loggedRequests asks for those of a key that the log has some of.
+func (w *world) loggedRequests() request {
+	w.As(w.secret).Own("GET", "/organizer/events?limit=1", nil).Is(200, "")
+	r := naming("orgId", w.orgID)
+	r.query, r.ids = "keyId="+w.keyID, map[string]string{"?keyId": kindKey}
+	require.Eventually(w.T, func() bool {
+		page := w.Own("GET", "/organizer/integrations/org/"+w.orgID+"/requests?"+r.query, nil).Is(200, "")
+		return len(page.Data("items").([]any)) > 0
+	}, 10*time.Second, 20*time.Millisecond)
+	return r
 }
 
 // fullEvent is an event's body with every optional field.
@@ -204,7 +257,7 @@ func fullEvent() nodetest.Object {
 
 func fullType() nodetest.Object {
 	return nodetest.With(nodetest.TypeBody(25, 100), nodetest.Object{
-		"refundable": true, "refundDeadline": nodetest.Stamp(time.Hour), "presaleCode": "abc", "accessUrl": "/media/1", "accessNote": "PIN 2", "description": "d",
+		"refundable": true, "refundDeadline": nodetest.Stamp(time.Hour), "presaleCode": "abc", "accessUrl": "https://example.org/book", "accessNote": "PIN 2", "description": "d",
 	})
 }
 
@@ -218,6 +271,7 @@ func (w *world) eventRequests() map[string]func() request {
 	}
 	return map[string]func() request{
 		"discoverEvents": func() request { return request{} },
+		"searchEvents":   func() request { return request{query: "q=jazz"} },
 		"getEventPage": func() request {
 			event, _ := sold()
 			r := naming("slug", w.Own("PUT", "/organizer/events/"+event, nodetest.Object{}).Is(200, "").Str("slug"))
@@ -234,8 +288,18 @@ func (w *world) eventRequests() map[string]func() request {
 			sold()
 			return ours
 		},
+		"getOwnEvent": func() request {
+			event, _ := sold()
+			return naming("id", event)
+		},
 		"createEvent": func() request {
 			return request{body: nodetest.With(fullEvent(), nodetest.Object{"orgId": w.orgID}), ids: map[string]string{"orgId": kindOrg}}
+		},
+		"findDates": func() request {
+			event, _ := w.Sell(nodetest.Object{"category": "reservations", "endDate": nodetest.Absent}, nodetest.TypeBody(0, 10))
+			r := naming("eventId", event)
+			r.open = true
+			return r
 		},
 		"updateEvent": func() request { return event().with(fullEvent()) },
 		"publishEvent": func() request {
@@ -253,6 +317,78 @@ func (w *world) eventRequests() map[string]func() request {
 		"updateTicketType": func() request {
 			event, ticketType := sold()
 			return naming("id", event, "ticketTypeId", ticketType).with(nodetest.With(fullType(), nodetest.Object{"name": "Balcony"}))
+		},
+	}
+}
+
+// promoRequests are those around promo codes.
+func (w *world) promoRequests() map[string]func() request {
+	body := func() nodetest.Object {
+		return nodetest.Object{
+			"code": "CODE-" + uuid.NewString(), "discountType": "percentage", "discountValue": 10,
+			"validFrom": "2020-01-01T00:00:00Z", "validUntil": "2031-06-20T00:00:00Z", "description": "d", "maxUses": 5, "maxUsesPerCustomer": 2,
+			"minOrderValue": 1, "applicableTypes": []any{w.paid},
+		}
+	}
+	code := func() request {
+		return naming("id", w.Own("POST", "/organizer/promo-codes", body()).Is(201, "").Str("id"))
+	}
+	return map[string]func() request{
+		"listPromoCodes": func() request {
+			w.Own("POST", "/organizer/promo-codes", nodetest.With(body(), nodetest.Object{"eventId": w.eventID})).Is(201, "")
+			r := w.ours()
+			r.query += "&eventId=" + w.eventID
+			r.ids["?eventId"] = kindEvent
+			return r
+		},
+		"createPromoCode": func() request {
+			return request{body: nodetest.With(body(), nodetest.Object{"orgId": w.orgID, "eventId": w.eventID}), ids: map[string]string{"orgId": kindOrg, "eventId": kindEvent}}
+		},
+		"updatePromoCode": func() request { return code().with(body()) },
+		"deletePromoCode": code,
+		"validatePromoCode": func() request {
+			return request{}.with(nodetest.Object{"code": "SUMMER", "eventId": w.eventID, "ticketTypeIds": []any{w.paid}, "subtotal": 10})
+		},
+	}
+}
+
+func sessionBody() nodetest.Object {
+	return nodetest.Object{
+		"sessionTitle": "Opening", "startTime": "2031-06-20T19:00:00Z", "endTime": "2031-06-20T20:00:00Z", "dayNumber": 1, "sessionDesc": "d",
+		"speakerName": "Ada", "speakerBio": "b", "speakerAvatar": nodetest.URI(30), "locationDetail": "hall 1", "sortOrder": 1,
+	}
+}
+
+func sectionBody() nodetest.Object {
+	return nodetest.Object{"name": "Balcony", "capacity": 40, "description": "d", "sortOrder": 1, "mapCoordinates": nodetest.Object{"x": 1}}
+}
+
+// programRequests are those about what is told of an event beside its record.
+func (w *world) programRequests() map[string]func() request {
+	event := func() request { return naming("id", w.Draft(nil)) }
+	row := func(path, name string, body nodetest.Object) request {
+		r := event()
+		r.params[name] = w.Own("POST", "/organizer/events/"+r.params["id"]+path, body).Is(201, "").Str("id")
+		return r
+	}
+	return map[string]func() request{
+		"listSchedule":          event,
+		"createScheduleSession": func() request { return event().with(sessionBody()) },
+		"updateScheduleSession": func() request { return row("/schedule", "sessionId", sessionBody()).with(sessionBody()) },
+		"deleteScheduleSession": func() request { return row("/schedule", "sessionId", sessionBody()) },
+		"listSections":          event,
+		"createSection":         func() request { return event().with(sectionBody()) },
+		"updateSection":         func() request { return row("/sections", "sectionId", sectionBody()).with(sectionBody()) },
+		"deleteSection":         func() request { return row("/sections", "sectionId", sectionBody()) },
+		"getCustomization":      event,
+		"customize": func() request {
+			return event().with(nodetest.Object{
+				"faqs":          []any{nodetest.Object{"question": "q", "answer": "a"}},
+				"layoutPattern": "split", "heroStyle": "solid", "primaryColor": "#123456", "secondaryColor": "#123456", "accentColor": "#123456",
+				"backgroundColor": "#123456", "textColor": "#123456", "ctaLabel": "Come", "showOrganizer": true, "showSchedule": true, "showVenueMap": true,
+				"showCountdown": true, "showSocialShare": true, "showPoweredBy": true, "socialLinks": nodetest.Object{"x": nodetest.URI(30)},
+				"seoTitle": "t", "seoDescription": "d", "seoImage": nodetest.URI(31),
+			})
 		},
 	}
 }
@@ -306,6 +442,7 @@ func (w *world) seatRequests() map[string]func() request {
 		return r.with(nodetest.Object{"holder": buyer, "seatIds": []string{"stalls-A-1"}})
 	}
 	return map[string]func() request{
+		"getDrawing":   func() request { return naming("id", w.venueID, "version", "1") },
 		"getSeatMap":   shown,
 		"listSeats":    shown,
 		"watchSeats":   shown,
@@ -371,6 +508,26 @@ func (w *world) orderRequests() map[string]func() request {
 			return request{body: nodetest.Object{"orderId": id}, ids: map[string]string{"orderId": kindOrder}, token: token}
 		},
 		"getPayment": func() request { return paid("orderId") },
+		"listCoins":  func() request { return request{} },
+		"receiveFlutterwaveNotice": func() request {
+			r := request{}.with(nodetest.Object{})
+			r.headers = []string{"Verif-Hash", node.SimKey}
+			return r
+		},
+		"receiveNOWPaymentsNotice": func() request {
+			mac := hmac.New(sha512.New, []byte(node.SimKey))
+			mac.Write([]byte(`{}`))
+			r := request{}.with(nodetest.Object{})
+			r.headers = []string{"X-Nowpayments-Sig", hex.EncodeToString(mac.Sum(nil))}
+			return r
+		},
+		"receivePaystackNotice": func() request {
+			mac := hmac.New(sha512.New, []byte(node.SimKey))
+			mac.Write([]byte(`{}`))
+			r := request{}.with(nodetest.Object{})
+			r.headers = []string{"X-Paystack-Signature", hex.EncodeToString(mac.Sum(nil))}
+			return r
+		},
 		"scanTicket": scan,
 		"getGateStats": func() request {
 			w.Own("POST", "/checkin/scan", scan().body).Is(200, "")
@@ -404,26 +561,89 @@ func (w *world) webhookRequests() map[string]func() request {
 
 // The kinds of things that requests name.
 const (
-	kindOrg      = "organization"
-	kindEvent    = "event"
-	kindSlug     = "slug"
-	kindType     = "ticket type"
-	kindOrder    = "order"
-	kindKey      = "API key"
-	kindUser     = "user"
-	kindCurrency = "currency"
-	kindVenue    = "venue map"
-	kindWebhook  = "webhook endpoint"
-	kindDelivery = "webhook delivery"
+	kindOrg         = "organization"
+	kindEvent       = "event"
+	kindSlug        = "slug"
+	kindType        = "ticket type"
+	kindOrder       = "order"
+	kindTicket      = "ticket"
+	kindOffer       = "offered ticket"
+	kindKey         = "API key"
+	kindUser        = "user"
+	kindCurrency    = "currency"
+	kindVenue       = "venue map"
+	kindMedia       = "file"
+	kindVariant     = "size of an image"
+	kindWebhook     = "webhook endpoint"
+	kindDelivery    = "webhook delivery"
+	kindSession     = "session"
+	kindSection     = "section"
+	kindPromo       = "promo code"
+	kindDrawing     = "drawing"
+	kindVersion     = "version"
+	kindRefund      = "refund"
+	kindGate        = "gate"
+	kindReport      = "report"
+	kindThread      = "thread"
+	kindCustomer    = "customer"
+	kindNote        = "note"
+	kindReview      = "review"
+	kindCourse      = "course"
+	kindLesson      = "lesson"
+	kindCertificate = "certificate"
 )
+
+// kindsOfParams are what parameters name wherever they stand.
+var kindsOfParams = map[string]string{
+	"variant":      kindVariant,
+	"orgId":        kindOrg,
+	"keyId":        kindKey,
+	"userId":       kindUser,
+	"ticketTypeId": kindType,
+	"orderId":      kindOrder,
+	"slug":         kindSlug,
+	"currency":     kindCurrency,
+	"sessionId":    kindSession,
+	"sectionId":    kindSection,
+	"version":      kindVersion,
+	"token":        kindOffer,
+	"gate":         kindGate,
+	"ticketId":     kindTicket,
+	"threadId":     kindThread,
+	"key":          kindCustomer,
+	"noteId":       kindNote,
+}
+
+// kindsInPaths are what parameters name behind a part of a path.
+var kindsInPaths = map[string]string{
+	"/by-id/":               kindEvent,
+	"/certificates/":        kindCertificate,
+	"/courses/":             kindCourse,
+	"/lessons/":             kindLesson,
+	"/media/":               kindMedia,
+	"/deliveries/":          kindDelivery,
+	"/event-customization/": kindEvent,
+	"/event/":               kindEvent,
+	"/events/":              kindEvent,
+	"/orders/":              kindOrder,
+	"/organizations/":       kindOrg,
+	"/promo-codes/":         kindPromo,
+	"/refunds/":             kindRefund,
+	"/reports/":             kindReport,
+	"/reviews/":             kindReview,
+	"/tickets/":             kindTicket,
+	"/venue-maps/":          kindDrawing,
+	"/venues/":              kindVenue,
+	"/webhooks/":            kindWebhook,
+}
 
 // kindOf is what a path parameter names.
 func kindOf(t testing.TB, op *route.Op, param string) string {
 	t.Helper()
-	if kind, ok := map[string]string{"orgId": kindOrg, "keyId": kindKey, "userId": kindUser, "ticketTypeId": kindType, "orderId": kindOrder, "slug": kindSlug, "currency": kindCurrency}[param]; ok {
+	if kind, ok := kindsOfParams[param]; ok {
 		return kind
 	}
-	for part, kind := range map[string]string{"/organizations/": kindOrg, "/orders/": kindOrder, "/events/": kindEvent, "/event/": kindEvent, "/venues/": kindVenue, "/webhooks/": kindWebhook, "/deliveries/": kindDelivery} {
+	for part, kind := range kindsInPaths {
 		if strings.Contains(op.Path, part+"{"+param+"}") {
 			return kind
 		}
@@ -445,4 +665,34 @@ func (w *world) factRequests() map[string]func() request {
 		},
 		"listFactTypes": func() request { return request{} },
 	}
+}
+
+func (w *world) mediaRequests() map[string]func() request {
+	file := func() *nodetest.Upload {
+		return &nodetest.Upload{Name: "notes.txt", Type: "text/plain", Body: []byte("hello"), Fields: map[string]string{"orgId": w.orgID}}
+	}
+	return map[string]func() request{
+		"uploadFile": func() request { return request{file: file()} },
+		"uploadImage": func() request {
+			return request{file: &nodetest.Upload{Name: "cover.png", Type: "image/png", Body: nodetest.PNG(w.T, 40, 30), Fields: map[string]string{"orgId": w.orgID}}}
+		},
+		"getMediaVariant": func() request {
+			image := nodetest.Upload{Name: "cover.png", Type: "image/png", Body: nodetest.PNG(w.T, 40, 30), Fields: map[string]string{"orgId": w.orgID}}
+			r := naming("id", numberOf(w.Upload("/media/upload", image, w.Bearer()...)), "variant", "web.webp")
+			r.open = true
+			return r
+		},
+		"getMedia": func() request {
+			u := file()
+			r := naming("id", numberOf(w.Upload("/media/upload-file", *u, w.Bearer()...)))
+			r.open = true
+			return r
+		},
+	}
+}
+
+// numberOf reads an uploaded file's number.
+func numberOf(a nodetest.Answer) string {
+	a.T.Helper()
+	return strings.TrimPrefix(a.Is(201, "").Str("primaryUrl"), "/media/")
 }

@@ -51,7 +51,8 @@ func TestSecurity(t *testing.T) {
 		r.attempts = w.attempts(&op, r.request, c)
 		rows = append(rows, r)
 	}
-	before := w.still()
+	agents := w.agentsRow(c)
+	before := w.stillFor(toldWithin)
 	t.Run("refused", func(t *testing.T) {
 		for _, r := range rows {
 			t.Run(r.op.ID, func(t *testing.T) {
@@ -59,6 +60,11 @@ func TestSecurity(t *testing.T) {
 				r.refuse(w.in(t))
 			})
 		}
+		t.Run(agents.op.ID, func(t *testing.T) {
+			t.Parallel()
+			agents.refuse(w.in(t))
+			agents.refuseTools(w.in(t), rows, c)
+		})
 	})
 	if changed := difference(before, w.still()); len(changed) > 0 {
 		t.Errorf("what was refused changed %v; %s", changed, w.culprits(rows))
@@ -72,10 +78,14 @@ func TestSecurity(t *testing.T) {
 				r.grant(w.in(t), c, seen)
 			})
 		}
+		t.Run(agents.op.ID, func(t *testing.T) {
+			t.Parallel()
+			agents.grantAgents(w.in(t), seen)
+		})
 	})
 	require.Equal(t, privileges, w.privileges(), "members of requests that are nobody's to set have been set")
 	t.Run("exposed", seen.compare)
-	report(t, rows)
+	report(t, append(rows, agents))
 }
 
 // refuse makes the attempts of a row.
@@ -116,10 +126,10 @@ func report(t *testing.T, rows []*row) {
 // have read to, when actors want to be woken, snapshots and claims of actors
 // that were looked at, when keys were last used, when the sweep asks a provider
 // next, that the ledger puts an order away some time after it has ended, who leads
-// River's clients and how far its jobs are, who delivers webhooks, how far the facts are told, and
-// in which batches a stream's are.
+// River's clients and how far its jobs are, who delivers webhooks, how far the facts are told,
+// in which batches a stream's are, and what keys have asked for.
 var (
-	background = []string{"followers", "wakes", "writers", "snapshots", "river_leader", "river_queue", "webhook_leases", "applied", "spans", "tails"}
+	background = []string{"followers", "wakes", "writers", "snapshots", "river_leader", "river_queue", "webhook_leases", "applied", "spans", "tails", "requests"}
 	restless   = map[string][]string{
 		"streams": {"epoch"}, "api_keys": {"last_used_at"}, "payments": {"next_check"}, "refunds": {"next_check"},
 		"river_job": {"state", "attempt", "attempted_at", "attempted_by", "finalized_at", "metadata"},
@@ -194,7 +204,15 @@ func (w *world) facts() map[string]string {
 // not applied, no mail that is not sent, and nothing has changed for a moment.
 func (w *world) still() map[string]string {
 	w.T.Helper()
-	const moment = 150 * time.Millisecond
+	return w.stillFor(150 * time.Millisecond)
+}
+
+// toldWithin is longer than an event takes to tell its wallet what it has earned.
+const toldWithin = 6 * time.Second
+
+// stillFor waits until nothing has changed for a moment.
+func (w *world) stillFor(moment time.Duration) map[string]string {
+	w.T.Helper()
 	var last map[string]string
 	since := time.Now()
 	require.Eventually(w.T, func() bool {
@@ -227,7 +245,7 @@ func (w *world) culprits(rows []*row) string {
 		most   = 20 * time.Second
 	)
 	found := []string{"tried again:"}
-	began, before := time.Now(), w.still()
+	began, before := time.Now(), w.stillFor(toldWithin)
 	for _, r := range rows {
 		for i := range r.attempts {
 			w.send(&r.op, &r.attempts[i])
@@ -250,13 +268,13 @@ func (w *world) culprits(rows []*row) string {
 	return strings.Join(found, "\n")
 }
 
-// privileges are what no request of the suite may give anybody.
+// privileges are what no request of the suite may give anybody. en-NG is what updateMe sets.
 func (w *world) privileges() string {
 	w.T.Helper()
 	var list string
 	require.NoError(w.T, w.Pool().QueryRow(w.T.Context(), `SELECT concat_ws(' ',
 		(SELECT count(*) FROM users WHERE platform_admin), (SELECT count(*) FROM organizations WHERE verified OR status <> 'active'),
-		(SELECT count(*) FROM users WHERE locale <> ''))`).Scan(&list))
+		(SELECT count(*) FROM users WHERE locale NOT IN ('', 'en-NG')))`).Scan(&list))
 	return list
 }
 
@@ -277,7 +295,8 @@ func (r *row) granters(w *world, c *credentials) []holder {
 	}
 	for _, h := range c.holders {
 		want, _ := h.verdict(op, &r.request)
-		fits := h.kinds.Has(route.Member) && op.Auth.Has(route.Member) || h.kinds.Has(route.Key) && (h.scopes == op.Scope || h.scopes == route.AllScopes)
+		sellers := op.Auth.Has(route.Key) || !op.Auth.Has(route.OrderToken) // what buyers have is no business of keys
+		fits := h.kinds.Has(route.Member) && op.Auth.Has(route.Member) || h.kinds.Has(route.Key) && sellers && (h.scopes == op.Scope || h.scopes == route.AllScopes)
 		if want == "" && h.ours && fits {
 			all = append(all, h)
 		}
@@ -308,7 +327,9 @@ func (r *row) grant(w *world, c *credentials, seen *exposure) {
 			continue
 		}
 		r.granted++
-		seen.note(w.T, &r.op, h.name, answer.Body)
+		if r.op.Handler.Types() == nil {
+			seen.note(w.T, &r.op, h.name, answer.Body)
+		}
 		r.repeat(w, c, &a)
 		r.public(w, c, &a)
 		if i == 0 {
@@ -367,7 +388,7 @@ func (r *row) public(w *world, c *credentials, granted *attempt) {
 // overwrite makes a granted request once more, with members that belong to
 // answers: none of them may come back.
 func (r *row) overwrite(w *world, granted attempt) {
-	if granted.request.body == nil {
+	if granted.request.body == nil || r.op.Handler.Raw != "" { // a body that is signed takes no more members
 		return
 	}
 	plain, full := granted, granted

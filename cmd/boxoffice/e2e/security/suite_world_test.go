@@ -32,10 +32,15 @@ type tenant struct {
 	orderID        string // of a paid type, not paid
 	orderToken     string
 	venueID        string // a map that is published
+	mediaID        string // a private file
 	keyID          string // an API key that may do everything
 	secret         string // the same key
 	webhookID      string // an endpoint that nobody listens at
 	deliveryID     string // a test that was sent there
+	sessionID      string // of the event's schedule
+	sectionID      string // of the event
+	promoID        string // a promo code
+	refundID       string // of an order that was free
 }
 
 // newTenant makes an organization of its owner, who is registered.
@@ -43,7 +48,7 @@ func newTenant(s *nodetest.Shop) *tenant {
 	s.T.Helper()
 	me := s.Own("GET", "/users/me", nil).Is(200, "")
 	o := &tenant{Shop: s, orgID: me.Str("organizations.0.id"), ownerID: me.Str("id")}
-	wide := nodetest.With(nodetest.TypeBody(5, -1), nodetest.Object{"maxPerOrder": 1000, "maxPerCustomer": 1000})
+	wide := nodetest.With(nodetest.TypeBody(5, -1), nodetest.Object{"maxPerOrder": 1000, "maxPerCustomer": 1000, "refundable": true, "refundDeadline": nodetest.Stamp(time.Hour)})
 	event, types := s.OnSale(wide, nodetest.With(wide, nodetest.Object{"price": 0}))
 	o.eventID, o.paid, o.free = event, types[0], types[1]
 	draft := s.Own("POST", "/organizer/events", nodetest.EventBody()).Is(201, "")
@@ -55,10 +60,18 @@ func newTenant(s *nodetest.Shop) *tenant {
 	o.orderID, o.orderToken = s.Place("buyer@example.org", o.paid, 1)
 	o.venueID = s.Own("POST", nodetest.VenuesPath, nodetest.HouseBody()).Is(201, "").Str("id")
 	s.Own("POST", nodetest.VenuesPath+"/"+o.venueID+"/publish", nil).Is(200, "")
+	o.mediaID = numberOf(s.Upload("/media/upload-file", nodetest.Upload{Name: "book.txt", Type: "text/plain", Body: []byte("paid"), Fields: map[string]string{"private": "1"}}, s.Bearer()...))
 	key := s.Key(nil)
 	o.keyID, o.secret = key.Str("id"), key.Str("secret")
 	o.webhookID = s.Webhook()
 	o.deliveryID = s.Sent(o.webhookID)
+	o.sessionID = s.Own("POST", "/organizer/events/"+event+"/schedule", sessionBody()).Is(201, "").Str("id")
+	o.sectionID = s.Own("POST", "/organizer/events/"+event+"/sections", sectionBody()).Is(201, "").Str("id")
+	o.promoID = s.Own("POST", "/organizer/promo-codes", nodetest.Object{
+		"code": "SUMMER", "discountType": "flat", "discountValue": 1, "validFrom": "2020-01-01T00:00:00Z", "validUntil": "2031-06-20T00:00:00Z",
+	}).Is(201, "").Str("id")
+	free, _ := s.Place("free@example.org", o.free, 1)
+	o.refundID = s.Own("POST", "/organizer/orders/"+free+"/refund", nodetest.Object{"reason": "r"}).Is(200, "").Str("id")
 	return o
 }
 
@@ -80,9 +93,12 @@ type world struct {
 // openWorld makes a world on a node of its own.
 func openWorld(t testing.TB, changes ...func(*node.Config)) *world {
 	t.Helper()
-	s := nodetest.Open(t, append(changes, func(c *node.Config) { c.AdminEmail, c.AdminPassword = rootEmail, "correct horse" })...)
+	s := nodetest.Open(t, append(changes, func(c *node.Config) {
+		c.AdminEmail, c.AdminPassword = rootEmail, "correct horse"
+		c.PaysimProviders = []string{"nowpayments", "flutterwave"}
+	})...)
 	s.Own("GET", "/users/me", nil).Is(200, "")
-	root := s.Call("POST", "/auth/login", nodetest.Object{"email": rootEmail, "password": "correct horse"}).Is(200, "").Str("accessToken")
+	root := s.Patient("POST", "/auth/login", nodetest.Object{"email": rootEmail, "password": "correct horse"}).Is(200, "").Str("accessToken")
 	return &world{tenant: newTenant(s), stranger: newTenant(s.Register(strangerEmail)), root: s.As(root), count: new(atomic.Int64)}
 }
 
@@ -226,12 +242,12 @@ func (w *world) deadKeys() map[string]string {
 			_, err := w.Pool().Exec(w.T.Context(), `UPDATE api_keys SET expires_at = now() - interval '1 second' WHERE expires_at IS NOT NULL`)
 			require.NoError(w.T, err)
 		}),
-		"key with another secret":   bearer(s[:16] + s[17:] + s[16:17]),
-		"key with another's secret": bearer(s[:16] + w.stranger.secret[16:]),
-		"key of lower case":         bearer("vt_test_" + s[8:16] + "a" + s[17:]),
-		"key cut short":             bearer(s[:len(s)-1]),
-		"key with more":             bearer(s + "0"),
-		"public half of a key":      bearer(s[:16]),
-		"key of no environment":     bearer("vt_" + s[8:]),
+		"key with another secret":     bearer(s[:16] + s[17:] + s[16:17]),
+		"key with another's secret":   bearer(s[:16] + w.stranger.secret[16:]),
+		"key with one letter changed": bearer(s[:16] + string(s[16]^1) + s[17:]),
+		"key cut short":               bearer(s[:len(s)-1]),
+		"key with more":               bearer(s + "0"),
+		"public half of a key":        bearer(s[:16]),
+		"key of no environment":       bearer("vt_" + s[8:]),
 	}
 }

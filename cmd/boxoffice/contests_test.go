@@ -1,0 +1,55 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"log/slog"
+	"testing"
+
+	"github.com/alecthomas/kong"
+	"github.com/stretchr/testify/require"
+
+	"boxoffice/loadtest/bookings"
+	"boxoffice/loadtest/broadcast"
+	"boxoffice/loadtest/contest"
+	"boxoffice/loadtest/transfers"
+	"boxoffice/loadtest/waitlist"
+)
+
+// runContest runs a contest as its command would, at nodes of its own. Each of its audit's
+// checks must have had something to check.
+func runContest[C any](t *testing.T, run func(context.Context, C, io.Writer, *slog.Logger) (*contest.Result, error), flags ...string) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("it starts processes")
+	}
+	t.Setenv("BOXOFFICE_TEST_NODE", "1")
+	var cfg C
+	parser, err := kong.New(&cfg)
+	require.NoError(t, err)
+	_, err = parser.Parse(append(flags, "--out="+t.TempDir()))
+	require.NoError(t, err)
+	var out bytes.Buffer
+	r, err := run(t.Context(), cfg, &out, slog.New(slog.DiscardHandler))
+	require.NoError(t, err, out.String())
+	for _, c := range r.Checks {
+		require.Positive(t, c.Checked, "%s\n%s", c.Name, out.String())
+	}
+}
+
+func TestTransfersContest(t *testing.T) { runContest(t, transfers.Run, "--races=100") }
+
+// TestWaitlistContest has no orders that run out: that takes five minutes.
+func TestWaitlistContest(t *testing.T) {
+	runContest(t, waitlist.Run, "--units=20", "--waiting=40", "--given=20", "--kills=1", "--abandons=0")
+}
+
+// TestBookingsContest has no orders that run out: that takes five minutes.
+func TestBookingsContest(t *testing.T) {
+	runContest(t, bookings.Run, "--buyers=40", "--dates=2", "--slots=2", "--kills=1", "--abandons=0", "--late=0")
+}
+
+func TestBroadcastContest(t *testing.T) {
+	runContest(t, broadcast.Run, "--attendees=200", "--rate=20", "--within=30s")
+}

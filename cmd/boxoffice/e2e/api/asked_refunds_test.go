@@ -1,0 +1,119 @@
+package api
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"boxoffice/cmd/boxoffice/nodetest"
+	"boxoffice/engine"
+)
+
+const illness = "I am ill and can't come."
+
+// refundable is a type whose tickets may be given back for an hour.
+func refundable(price float64) nodetest.Object {
+	return nodetest.With(nodetest.TypeBody(price, 2), nodetest.Object{"refundable": true, "refundDeadline": nodetest.Stamp(time.Hour)})
+}
+
+// buyPaid has somebody pay for tickets of a type.
+func buyPaid(s *nodetest.Shop, email, ticketType string, quantity int) nodetest.Answer {
+	s.T.Helper()
+	id, token := s.Place(email, ticketType, quantity)
+	s.Settle(s.Checkout(id, token)+"?paysim=refundslow=1ms", "success")
+	return s.Verify(id, token).Is(200, "")
+}
+
+// TestAskedRefund has a buyer ask for a ticket's money, and the organization decide.
+func TestAskedRefund(t *testing.T) {
+	t.Parallel()
+	s, began := nodetest.Open(t), time.Now()
+	event, ids := s.OnSale(refundable(25), nodetest.TypeBody(10, 10))
+	o := buyPaid(s, "ada@example.org", ids[0], 2)
+	ada := s.Buyer("ada@example.org")
+	ask := func(who *nodetest.Shop, ticket string) nodetest.Answer {
+		return who.Own("POST", "/users/me/refunds", nodetest.Object{"ticketId": ticket, "reason": illness, "evidenceUrls": []string{"https://example.org/note"}})
+	}
+	first, second := o.Str("tickets.0.id"), o.Str("tickets.1.id")
+
+	t.Log("only the holder may ask, for what may be given back, once")
+	eve := s.Buyer("eve@example.org")
+	ask(eve, first).Is(404, "TICKET_NOT_FOUND")
+	ada.Own("POST", "/users/me/refunds", nodetest.Object{"ticketId": first, "reason": "short"}).Invalid("reason", "min_length")
+	plain := buyPaid(s, "ada@example.org", ids[1], 1)
+	ask(ada, plain.Str("tickets.0.id")).Refused(409, "REFUND_NOT_ELIGIBLE", map[string]any{"reason": "not_refundable"})
+	asked := ask(ada, first).Is(201, "")
+	require.Equal(t, "requested 25.00 "+first+" "+o.Str("id"), asked.Str("status")+" "+asked.Str("amount")+" "+asked.Str("ticketId")+" "+asked.Str("orderId"))
+	ask(ada, first).Refused(409, "REFUND_NOT_ELIGIBLE", map[string]any{"reason": "already_requested"})
+	ada.Own("POST", "/tickets/"+first+"/transfer", nodetest.Object{"toEmail": "eve@example.org"}).Refused(409, "TICKET_NOT_TRANSFERABLE", map[string]any{"reason": "status"})
+	require.Equal(t, asked.Str("id"), ada.Own("GET", "/users/me/refunds", nil).Is(200, "").Str("items.0.id"))
+
+	t.Log("who asked may take it back until it is decided")
+	s.Register("unproven@example.org").Own("GET", "/users/me/refunds", nil).Refused(403, "FORBIDDEN", nodetest.Object{"reason": "EMAIL_NOT_PROVEN"})
+	own := "/users/me/refunds/"
+	eve.Own("DELETE", own+asked.Str("id"), nil).Is(404, "NOT_FOUND")
+	ada.Own("DELETE", own+o.Str("id")+"-r9", nil).Is(404, "NOT_FOUND")
+	require.Equal(t, "cancelled", ada.Own("DELETE", own+asked.Str("id"), nil).Is(200, "").Str("status"))
+	ada.Own("DELETE", own+asked.Str("id"), nil).Is(409, "REFUND_NOT_PENDING")
+	s.Own("POST", "/organizer/refunds/"+asked.Str("id")+"/approve", nodetest.Object{}).Is(409, "REFUND_NOT_PENDING")
+	asked = ask(ada, first).Is(201, "")
+
+	t.Log("a ticket whose money is wanted admits until it is decided")
+	path := "/organizer/refunds/" + asked.Str("id")
+	require.Equal(t, "requested", s.Own("GET", path, nil).Is(200, "").Str("status"))
+	require.Equal(t, "denied", s.Own("POST", path+"/deny", nodetest.Object{"reason": "It takes place."}).Is(200, "").Str("status"))
+	s.Own("POST", path+"/approve", nodetest.Object{}).Is(409, "REFUND_NOT_PENDING")
+	require.Contains(t, s.Mail(t, "ada@example.org", "refund_requested", began).Text, "25.00 USD")
+	require.Contains(t, s.Mail(t, "ada@example.org", "refund_denied", began).Text, "It takes place.")
+	require.Equal(t, "success", s.Scan(event, o.Str("tickets.0.shortCode"), "d1").Str("status"))
+	ask(ada, first).Refused(409, "REFUND_NOT_ELIGIBLE", map[string]any{"reason": "checked_in"})
+
+	t.Log("a granted refund ends the ticket, and its stock is for sale again")
+	require.Equal(t, "0", s.Available(event, 0))
+	path = "/organizer/refunds/" + ask(ada, second).Is(201, "").Str("id")
+	granted := s.Own("POST", path+"/approve", nodetest.Object{"amount": 20, "note": "get well"}).Is(200, "")
+	require.Equal(t, "processing 20.00 get well", granted.Str("status")+" "+granted.Str("amount")+" "+granted.Str("decisionNote"))
+	s.Becomes("1", func() string { return s.Available(event, 0) })
+	require.Equal(t, "denied_cancelled", s.Scan(event, o.Str("tickets.1.shortCode"), "d2").Str("status"))
+	id, err := engine.ParseID(o.Str("id"))
+	require.NoError(t, err)
+	s.Becomes("processed", func() string {
+		const due = `UPDATE refunds SET not_before = now() WHERE order_id = $1 AND position = 1 AND not_before > now()`
+		_, err := s.Pool().Exec(t.Context(), due, [16]byte(id))
+		require.NoError(t, err)
+		return s.Own("GET", path, nil).Is(200, "").Str("status")
+	})
+	require.Contains(t, s.Mail(t, "ada@example.org", "refund_due", began).Text, "granted")
+	require.Contains(t, s.Mail(t, "ada@example.org", "refund_processed", began).Text, "20.00 USD")
+	whole := s.Own("GET", "/organizer/orders/"+o.Str("id"), nil).Is(200, "")
+	require.Equal(t, "partially_refunded checked_in refunded", whole.Str("status")+" "+whole.Str("tickets.0.status")+" "+whole.Str("tickets.1.status"))
+	ask(ada, second).Refused(409, "REFUND_NOT_ELIGIBLE", map[string]any{"reason": "refunded"})
+}
+
+// TestRefundedOrder has an organization give whole orders back.
+func TestRefundedOrder(t *testing.T) {
+	t.Parallel()
+	s := nodetest.Open(t)
+	event, ids := s.OnSale(nodetest.TypeBody(25, 3), nodetest.TypeBody(0, 10))
+	o := buyPaid(s, "ada@example.org", ids[0], 2)
+	path := "/organizer/orders/" + o.Str("id")
+	s.Own("POST", path+"/refund", nodetest.Object{"amount": 1000, "reason": "no"}).Invalid("amount", "maximum")
+
+	t.Log("money alone ends no ticket")
+	s.Own("POST", path+"/refund", nodetest.Object{"amount": 2.5, "reason": "the queue was long"}).Is(200, "")
+	require.Equal(t, "1", s.Available(event, 0))
+	t.Log("the rest goes back with all tickets")
+	s.Own("POST", path+"/refund", nodetest.Object{"reason": "the line-up has changed"}).Is(200, "")
+	s.Becomes("3", func() string { return s.Available(event, 0) })
+	s.Own("POST", path+"/refund", nodetest.Object{"reason": "again"}).Refused(409, "REFUND_NOT_ELIGIBLE", map[string]any{"reason": "refunded"})
+
+	t.Log("a free order's refund waits for a person")
+	free := s.Call("POST", "/orders", nodetest.OrderBody("bob@example.org", ids[1], 1)).Is(201, "")
+	r := s.Own("POST", "/organizer/orders/"+free.Str("id")+"/refund", nodetest.Object{"reason": "r"}).Is(200, "")
+	require.Equal(t, "processing true", r.Str("status")+" "+r.Str("manual"))
+	require.Equal(t, "processed", s.Own("POST", "/organizer/refunds/"+r.Str("id")+"/complete", nodetest.Object{"providerRef": "cash"}).Is(200, "").Str("status"))
+	s.Becomes("refunded", func() string { return s.Own("GET", "/organizer/orders/"+free.Str("id"), nil).Is(200, "").Str("status") })
+	list := s.Own("GET", "/organizer/orders?status=refunded&q=bob", nil).Is(200, "")
+	require.Equal(t, free.Str("id"), list.Str("items.0.id"))
+}

@@ -1,0 +1,146 @@
+package api
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"boxoffice/cmd/boxoffice/node"
+	"boxoffice/cmd/boxoffice/nodetest"
+)
+
+// allProviders opens a node whose simulator is every provider, and calls back.
+func allProviders(t *testing.T) *nodetest.Shop {
+	t.Helper()
+	return nodetest.Open(t, func(c *node.Config) {
+		c.PaysimProviders, c.PaysimCallbacks = []string{"nowpayments", "flutterwave"}, true
+	})
+}
+
+// payWith opens an attempt to pay.
+func payWith(s *nodetest.Shop, id, token string, body nodetest.Object) nodetest.Answer {
+	s.T.Helper()
+	return s.Call("POST", "/orders/"+id+"/pay?token="+token, body)
+}
+
+// deposit is the simulator's page of an address.
+func deposit(s *nodetest.Shop, a nodetest.Answer) string {
+	s.T.Helper()
+	return s.Sim().URL() + "/checkout/" + a.Str("payAddress")
+}
+
+// TestCryptoPays pays with coins, told by the provider alone.
+func TestCryptoPays(t *testing.T) {
+	t.Parallel()
+	s := allProviders(t)
+	_, ids := s.OnSale(nodetest.TypeBody(25, 100), nodetest.TypeBody(0.2, 100))
+	coins := s.Call("GET", "/payments/crypto/currencies", nil).Is(200, "")
+	require.Equal(t, "usdttrc20 TRX USDT", coins.Str("items.3.ticker")+" "+strings.ToUpper(coins.Str("items.3.network"))+" "+"USDT")
+	id, token := s.Place("ada@example.org", ids[0], 2)
+
+	t.Log("coins are the default; the same is answered again")
+	a := payWith(s, id, token, nodetest.Object{}).Is(200, "")
+	require.Equal(t, "nowpayments btc btc 0.00105", a.Str("provider")+" "+a.Str("payCurrency")+" "+a.Str("network")+" "+a.Str("payAmount"))
+	require.Nil(t, a.Data("payinExtraId"))
+	require.Equal(t, a.Body, payWith(s, id, token, nodetest.Object{"payCurrency": "btc"}).Is(200, "").Body)
+
+	t.Log("another coin cancels the open attempt; money to its address still counts")
+	b := payWith(s, id, token, nodetest.Object{"payCurrency": "xrp"}).Is(200, "")
+	require.NotEqual(t, a.Str("payAddress"), b.Str("payAddress"))
+	require.NotEmpty(t, b.Str("payinExtraId"))
+	require.Equal(t, "cancelled", s.Order(id, token).Str("payments.0.status"))
+	s.Settle(deposit(s, a), "success")
+	s.Becomes("completed", s.Status(id, token))
+	o := s.Order(id, token)
+	require.Equal(t, "succeeded 52.50 0.00105", o.Str("payments.0.status")+" "+o.Str("payments.0.received")+" "+o.Str("payments.0.arrived"))
+	require.Equal(t, "pending", o.Str("payments.1.status"))
+
+	t.Log("what cannot be paid so")
+	id, token = s.Place("bob@example.org", ids[1], 1)
+	payWith(s, id, token, nodetest.Object{"payCurrency": "btc"}).Refused(422, "AMOUNT_BELOW_MINIMUM", map[string]any{"minimum": "1.00", "currency": "USD"})
+	payWith(s, id, token, nodetest.Object{"payCurrency": "nocoin"}).Invalid("payCurrency", "enum")
+	require.Empty(t, s.Order(id, token).Data("payments"), "nothing was begun")
+	naira := nodetest.Object{"currency": "NGN"}
+	event := s.Own("POST", "/organizer/events", nodetest.With(nodetest.EventBody(), naira)).Is(201, "").Str("id")
+	kind := s.Own("POST", "/organizer/events/"+event+"/tickets", nodetest.With(nodetest.TypeBody(25, 100), naira)).Is(201, "").Str("id")
+	s.Own("POST", "/organizer/events/"+event+"/publish", nil).Is(200, "")
+	id, token = s.Place("bob@example.org", kind, 1)
+	payWith(s, id, token, nodetest.Object{"provider": "nowpayments"}).Refused(422, "CURRENCY_NOT_SUPPORTED",
+		nodetest.Object{"provider": "nowpayments", "currency": "NGN", "supported": []string{"USD"}})
+}
+
+// TestCryptoShort has less come than was asked for: nothing is issued.
+func TestCryptoShort(t *testing.T) {
+	t.Parallel()
+	s := allProviders(t)
+	modes(s, "short")
+	_, ids := s.OnSale(nodetest.TypeBody(25, 100))
+	id, token := s.Place("ada@example.org", ids[0], 1)
+	a := payWith(s, id, token, nodetest.Object{"payCurrency": "usdcbsc"}).Is(200, "")
+	s.Settle(deposit(s, a), "success")
+	s.Becomes("underpaid", func() string { return s.Order(id, token).Str("payments.0.status") })
+	o := s.Order(id, token)
+	require.Equal(t, "processing", o.Str("status"))
+	require.Equal(t, "13.12", o.Str("payments.0.received"))
+	require.Equal(t, "13.12", o.Str("payments.0.arrived"))
+}
+
+// TestCryptoComesAgain sends coins to an address that has been paid. The order lists them, and
+// a person sends them back.
+func TestCryptoComesAgain(t *testing.T) {
+	t.Parallel()
+	s := allProviders(t)
+	modes(s, "again,over=500,duplicate=3")
+	_, ids := s.OnSale(nodetest.TypeBody(25, 100))
+	id, token := s.Place("ada@example.org", ids[0], 1)
+	a := payWith(s, id, token, nodetest.Object{"payCurrency": "usdcbsc"}).Is(200, "")
+	s.Settle(deposit(s, a), "success")
+	s.Becomes("completed", s.Status(id, token))
+	s.Becomes("2", func() string { return strconv.Itoa(len(s.Order(id, token).Data("refunds").([]any))) })
+	listed := s.Own("GET", "/organizer/refunds?status=processing", nil).Is(200, "")
+	wanted := map[string]string{"5.00": "overpaid", "26.25": "deposit"}
+	for i := range 2 {
+		r := "items." + strconv.Itoa(i) + "."
+		require.Equal(t, wanted[listed.Str(r+"amount")], listed.Str(r+"reason"))
+		require.Equal(t, true, listed.Data(r+"manual"))
+		if listed.Str(r+"reason") == "deposit" {
+			require.Regexp(t, `^Deposit \d+$`, listed.Str(r+"message"))
+		}
+		path := "/organizer/refunds/" + listed.Str(r+"id") + "/complete"
+		done := s.Own("POST", path, nodetest.Object{"providerRef": "0xabc"}).Is(200, "")
+		require.Equal(t, "processed 0xabc", done.Str("status")+" "+done.Str("providerRef"))
+		s.Own("POST", path, nodetest.Object{}).Is(409, "REFUND_NOT_PENDING")
+	}
+	o := s.Order(id, token)
+	require.Equal(t, "completed", o.Str("status"))
+	require.Equal(t, "succeeded", o.Str("payments.0.status"))
+	require.Equal(t, "31.25", o.Str("payments.0.received"))
+	require.Len(t, o.Data("refunds"), 2)
+}
+
+// TestFlutterwavePays pays at the second provider of cards, told by it alone.
+func TestFlutterwavePays(t *testing.T) {
+	t.Parallel()
+	s := allProviders(t)
+	modes(s, "duplicate=3")
+	_, ids := s.OnSale(nodetest.TypeBody(25, 100))
+	id, token := s.Place("ada@example.org", ids[0], 2)
+	a := payWith(s, id, token, nodetest.Object{"provider": "flutterwave"}).Is(200, "")
+	require.Equal(t, "pending", s.Verify(id, token).Is(200, "").Str("status"), "nobody has tried to pay")
+	s.Settle(a.Str("authorizationUrl"), "success")
+	s.Becomes("completed", s.Status(id, token))
+	require.Equal(t, "52.50", s.Order(id, token).Str("payments.0.received"))
+}
+
+// TestForgedNoticesOfTheOthers sends what the providers did not.
+func TestForgedNoticesOfTheOthers(t *testing.T) {
+	t.Parallel()
+	s := allProviders(t)
+	for _, body := range []string{"", "{", "null", `{"payment_id":1,"payment_status":"finished"}`, `{"event":"charge.completed"}`, strings.Repeat("[", 5000)} {
+		require.Equal(t, 401, s.Raw("POST", "/payments/webhook/nowpayments", "application/json", body, "X-Nowpayments-Sig", strings.Repeat("0", 128)).Status)
+		require.Equal(t, 401, s.Raw("POST", "/payments/webhook/flutterwave", "application/json", body, "Verif-Hash", "guess").Status)
+		require.Equal(t, 200, s.Raw("POST", "/payments/webhook/flutterwave", "application/json", body, "Verif-Hash", node.SimKey).Status, "%.20s", body)
+	}
+}

@@ -1,0 +1,131 @@
+package api
+
+import (
+	"strconv"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"boxoffice/cmd/boxoffice/nodetest"
+)
+
+// bookable makes a reservation event with refundable tickets and two slots. Noon has two
+// places. It returns the days that can be booked, too.
+func bookable(s *nodetest.Shop, price float64) (event, typ string, days nodetest.Answer) {
+	event, types := s.Sell(nodetest.Object{
+		"category": "reservations", "endDate": nodetest.Absent, "timezone": "Pacific/Auckland",
+		"reservation": nodetest.Object{"mode": "date_time", "slots": twoSlots, "maxAdvanceDays": 9, "dailyCapacity": 4, "maxPerCustomerPerDay": 3},
+	}, nodetest.With(nodetest.TypeBody(price, 1000), nodetest.Object{"maxPerOrder": 100, "maxPerCustomer": 1000, "refundable": true, "refundWindowHours": 24}))
+	return event, types[0], availability(s, event, "").Is(200, "")
+}
+
+func TestReschedule(t *testing.T) {
+	t.Parallel()
+	s := nodetest.Open(t)
+	event, typ, days := bookable(s, 0)
+	day := func(i string) string { return days.Str("days." + i + ".date") }
+	night, noon := days.Str("days.0.slots.0.slotId"), days.Str("days.0.slots.1.slotId")
+	left := func(date string) (all, ofNight, ofNoon any) {
+		a := availability(s, event, "?from="+date+"&to="+date).Is(200, "")
+		return a.Data("days.0.remaining"), a.Data("days.0.slots.0.remaining"), a.Data("days.0.slots.1.remaining")
+	}
+	order := s.Call("POST", "/orders", bookedBody("ada@example.org", typ, nodetest.Object{"reservationDate": day("3"), "reservationSlotId": noon, "quantity": 2})).Is(201, "")
+	path := "/users/me/tickets/" + order.Str("tickets.0.id") + "/reschedule"
+	to := func(date, slot string) nodetest.Object { return nodetest.Object{"date": date, "slotId": slot} }
+	manifest := s.Own("GET", "/checkin/event/"+event+"/manifest", nil).Is(200, "")
+
+	t.Log("its holder moves it, and nobody else")
+	s.Call("POST", path, to(day("4"), noon)).Is(401, "UNAUTHORIZED")
+	s.Buyer("bob@example.org").Own("POST", path, to(day("4"), noon)).Is(404, "TICKET_NOT_FOUND")
+	ada := s.Buyer("ada@example.org")
+	held(ada, 2)
+	moved := ada.Own("POST", path, to(day("4"), night)).Is(200, "")
+	require.Equal(t, day("4"), moved.Str("reservation.date"))
+	require.Equal(t, "Night", moved.Str("reservation.label"))
+	require.NotEqual(t, order.Str("tickets.0.refundDeadline"), moved.Str("refundDeadline"), "24 hours before the new slot")
+	require.Equal(t, order.Str("tickets.0.shortCode"), moved.Str("shortCode"), "its codes stay")
+	all, _, ofNoon := left(day("3"))
+	require.EqualValues(t, 3, all)
+	require.EqualValues(t, 1, ofNoon)
+	all, _, _ = left(day("4"))
+	require.EqualValues(t, 3, all)
+
+	t.Log("all who look see where it is")
+	again := s.Call("GET", "/orders/"+order.Str("id")+"?token="+order.Str("accessToken"), nil).Is(200, "")
+	require.Equal(t, day("4"), again.Str("tickets.0.reservation.date"))
+	require.Equal(t, day("3"), again.Str("tickets.1.reservation.date"))
+	require.Equal(t, day("3"), again.Str("items.0.reservationDate"), "an order's lines are what was ordered")
+	require.Equal(t, day("4"), held(ada, 2).Str("items.1.reservation.date"))
+	var changed nodetest.Answer
+	s.Becomes("1", func() string { // what a node tells gates is a second old at most
+		changed = s.Own("GET", "/checkin/event/"+event+"/manifest?since="+manifest.Str("cursor"), nil).Is(200, "")
+		return strconv.Itoa(len(changed.Data("tickets").([]any)))
+	})
+	require.NotEqual(t, manifest.Data("tickets.0.a"), changed.Data("tickets.0.a"))
+
+	t.Log("a repeated request changes nothing")
+	ada.Own("POST", path, to(day("4"), night)).Is(200, "")
+	all, _, _ = left(day("4"))
+	require.EqualValues(t, 3, all)
+
+	t.Log("within a full date it takes another slot of it")
+	s.Call("POST", "/orders", bookedBody("cat@example.org", typ, nodetest.Object{"reservationDate": day("4"), "reservationSlotId": night, "quantity": 3})).Is(201, "")
+	ada.Own("POST", path, to(day("4"), noon)).Is(200, "")
+	all, _, ofNoon = left(day("4"))
+	require.EqualValues(t, 0, all)
+	require.EqualValues(t, 0, ofNoon)
+
+	t.Log("what is refused")
+	ada.Own("POST", path, nodetest.Object{"slotId": noon}).Invalid("date", "required")
+	ada.Own("POST", path, to("tomorrow", noon)).Invalid("date", "format")
+	ada.Own("POST", path, nodetest.Object{"date": day("5")}).Invalid("slotId", "required")
+	ada.Own("POST", path, to(day("5"), "slot_nothing123")).Invalid("slotId", "enum")
+	ada.Own("POST", path, to("2031-01-01", noon)).Refused(409, "DATE_UNAVAILABLE", nodetest.Object{"date": "2031-01-01", "slotId": noon, "reason": "too_far"})
+	s.Call("POST", "/orders", bookedBody("dan@example.org", typ, nodetest.Object{"reservationDate": day("6"), "reservationSlotId": noon, "quantity": 2})).Is(201, "")
+	ada.Own("POST", path, to(day("6"), noon)).Refused(409, "SLOT_FULL", nodetest.Object{"date": day("6"), "slotId": noon, "requested": 1, "remaining": 0})
+	ada.Own("POST", "/users/me/refunds", nodetest.Object{"ticketId": order.Str("tickets.1.id"), "reason": "I am ill and can't come."}).Is(201, "")
+	ada.Own("POST", "/users/me/tickets/"+order.Str("tickets.1.id")+"/reschedule", to(day("5"), noon)).Refused(409, "REFUND_NOT_ELIGIBLE", nodetest.Object{"reason": "already_requested"})
+	soon := s.Call("POST", "/orders", bookedBody("ada@example.org", typ, nodetest.Object{"reservationDate": day("0"), "reservationSlotId": noon})).Is(201, "")
+	if soon.Data("tickets.0.refundEligible") == false {
+		ada.Own("POST", "/users/me/tickets/"+soon.Str("tickets.0.id")+"/reschedule", to(day("5"), noon)).Refused(409, "REFUND_NOT_ELIGIBLE", nodetest.Object{"reason": "deadline_passed"})
+	}
+	_, bound := s.OnSale(nodetest.TypeBody(0, 10))
+	plain := s.Call("POST", "/orders", nodetest.OrderBody("ada@example.org", bound[0], 1)).Is(201, "")
+	ada.Own("POST", "/users/me/tickets/"+plain.Str("tickets.0.id")+"/reschedule", to(day("5"), noon)).Refused(409, "REFUND_NOT_ELIGIBLE", nodetest.Object{"reason": "not_refundable"})
+}
+
+// TestRescheduleRaces has many holders after the last places of a slot.
+func TestRescheduleRaces(t *testing.T) {
+	t.Parallel()
+	s := nodetest.Open(t)
+	event, typ, days := bookable(s, 0)
+	night, noon := days.Str("days.0.slots.0.slotId"), days.Str("days.0.slots.1.slotId")
+	target := days.Str("days.7.date")
+	var paths []string
+	buyers := make([]*nodetest.Shop, 0, 8)
+	for i := range 8 {
+		email := string(rune('a'+i)) + "@example.org"
+		date := days.Str("days." + string(rune('2'+i/4)) + ".date")
+		o := s.Call("POST", "/orders", bookedBody(email, typ, nodetest.Object{"reservationDate": date, "reservationSlotId": night})).Is(201, "")
+		paths, buyers = append(paths, "/users/me/tickets/"+o.Str("tickets.0.id")+"/reschedule"), append(buyers, s.Buyer(email))
+	}
+	var mu sync.Mutex
+	var wait sync.WaitGroup
+	got := map[int]int{}
+	for i := range buyers {
+		for range 2 { // each asks twice
+			wait.Go(func() {
+				a := buyers[i].Own("POST", paths[i], nodetest.Object{"date": target, "slotId": noon})
+				mu.Lock()
+				defer mu.Unlock()
+				got[a.Status]++
+			})
+		}
+	}
+	wait.Wait()
+	require.Equal(t, map[int]int{200: 4, 409: 12}, got, "two places, for two of the holders")
+	a := availability(s, event, "?from="+target+"&to="+target).Is(200, "")
+	require.EqualValues(t, 2, a.Data("days.0.remaining"))
+	require.EqualValues(t, 0, a.Data("days.0.slots.1.remaining"))
+}

@@ -1,0 +1,174 @@
+package api
+
+import (
+	"fmt"
+	"regexp"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"boxoffice/cmd/boxoffice/nodetest"
+)
+
+// fullHouse is an event whose tickets of a price are all in orders, with a waitlist; and
+// those orders.
+func fullHouse(s *nodetest.Shop, price, quantity int) (event, typ string, orders []nodetest.Answer) {
+	s.T.Helper()
+	event, ids := s.OnSale(nodetest.With(nodetest.TypeBody(price, quantity), nodetest.Object{"waitlistEnabled": true}))
+	for i := range quantity {
+		body := nodetest.OrderBody(fmt.Sprintf("buyer%d@example.org", i), ids[0], 1)
+		orders = append(orders, s.Call("POST", "/orders", body).Is(201, ""))
+	}
+	return event, ids[0], orders
+}
+
+func waits(email string, more nodetest.Object) nodetest.Object {
+	return nodetest.With(nodetest.Object{"email": email, "name": "Wanda"}, more)
+}
+
+func waitlistPath(event string) string { return "/community/events/" + event + "/waitlist" }
+
+func giveUp(s *nodetest.Shop, o nodetest.Answer) {
+	s.T.Helper()
+	s.Call("POST", "/orders/"+o.Str("id")+"/cancel", nodetest.Object{"token": o.Str("accessToken")}).Is(200, "")
+}
+
+// entries shows the statuses of all who wait or waited, by address.
+func entries(s *nodetest.Shop, event string) map[string]string {
+	s.T.Helper()
+	out := map[string]string{}
+	for _, e := range s.Own("GET", waitlistPath(event), nil).Is(200, "").Data("items").([]any) {
+		e := e.(map[string]any)
+		out[e["email"].(string)] = e["status"].(string)
+	}
+	return out
+}
+
+var waitlistLink = regexp.MustCompile(`/waitlist#token=([\w-]+)`)
+
+// waitlistToken reads the token out of a mail about a waitlist.
+func waitlistToken(s *nodetest.Shop, template, to string, after time.Time) string {
+	s.T.Helper()
+	found := waitlistLink.FindStringSubmatch(s.Mail(s.T, to, template, after).Text)
+	require.Len(s.T, found, 2)
+	return found[1]
+}
+
+// TestWaitlistJoin waits for tickets, and asks for what can't be waited for.
+func TestWaitlistJoin(t *testing.T) {
+	t.Parallel()
+	s := nodetest.Open(t)
+	event, typ, _ := fullHouse(s, 20, 1)
+	path := waitlistPath(event)
+	one := s.Call("POST", path, waits("ada@example.org", nodetest.Object{"ticketTypeId": typ, "quantity": 2})).Is(201, "")
+	require.Equal(t, nodetest.Words("id eventId ticketTypeId email name quantity position status offeredAt offerExpiresAt createdAt"), one.Keys(""))
+	require.Equal(t, []any{typ, "ada@example.org", "Wanda", 2., 1., "waiting", nil}, []any{
+		one.Data("ticketTypeId"), one.Data("email"), one.Data("name"), one.Data("quantity"), one.Data("position"), one.Data("status"), one.Data("offeredAt"),
+	})
+	again := s.Call("POST", path, waits("ADA@example.org", nodetest.Object{"ticketTypeId": typ})).Is(201, "")
+	require.Equal(t, []any{one.Str("id"), 2.}, []any{again.Data("id"), again.Data("quantity")})
+	either := s.Call("POST", path, waits("ada@example.org", nil)).Is(201, "")
+	require.Equal(t, []any{nil, 1., 2.}, []any{either.Data("ticketTypeId"), either.Data("quantity"), either.Data("position")})
+
+	page := s.Own("GET", path+"?limit=1", nil).Is(200, "")
+	require.Equal(t, one.Str("id"), page.Str("items.0.id"))
+	page = s.Own("GET", path+"?limit=1&cursor="+page.Str("nextCursor"), nil).Is(200, "")
+	require.Equal(t, []any{either.Str("id"), nil}, []any{page.Data("items.0.id"), page.Data("nextCursor")})
+
+	for _, f := range []field{
+		{"email", "x", "", "format"},
+		{"email", nodetest.Absent, "", "required"},
+		{"name", "", "", "min_length"},
+		{"name", nodetest.Text(121), "", "max_length"},
+		{"quantity", 0, "", "minimum"},
+		{"quantity", 11, "", "maximum"},
+	} {
+		s.Call("POST", path, waits("bob@example.org", nodetest.Object{f.name: f.value})).Invalid(f.name, f.code)
+	}
+	s.Call("POST", path, waits("bob@example.org", nodetest.Object{"ticketTypeId": event})).Is(404, "TICKET_TYPE_NOT_FOUND")
+	s.Call("POST", waitlistPath(typ), waits("bob@example.org", nil)).Is(404, "EVENT_NOT_FOUND")
+
+	open, ids := s.OnSale(nodetest.TypeBody(0, 1), nodetest.With(nodetest.TypeBody(0, 5), nodetest.Object{"waitlistEnabled": true}))
+	closed := func(event string, more nodetest.Object, reason string) {
+		t.Helper()
+		s.Call("POST", waitlistPath(event), waits("bob@example.org", more)).Refused(409, "WAITLIST_CLOSED", nodetest.Object{"reason": reason})
+	}
+	closed(open, nodetest.Object{"ticketTypeId": ids[0]}, "not_enabled")
+	closed(open, nodetest.Object{"ticketTypeId": ids[1]}, "not_sold_out")
+	closed(open, nil, "not_sold_out")
+	s.Own("DELETE", "/organizer/events/"+event, nil).Is(200, "")
+	closed(event, nil, "event_over")
+}
+
+// TestWaitlistOffer frees a ticket, which goes to who has waited longest, and to nobody
+// else; what he does not want goes to the next.
+func TestWaitlistOffer(t *testing.T) {
+	t.Parallel()
+	s := nodetest.Open(t)
+	event, typ, orders := fullHouse(s, 20, 1)
+	began := time.Now()
+	for _, who := range []string{"ada@example.org", "bob@example.org"} {
+		s.Call("POST", waitlistPath(event), waits(who, nodetest.Object{"ticketTypeId": typ})).Is(201, "")
+	}
+	ada := waitlistToken(s, "waitlist_joined", "ada@example.org", began)
+	s.Call("POST", "/community/waitlist/"+ada+"/claim", nil).Refused(409, "CONFLICT", nodetest.Object{"status": "waiting"})
+	s.Call("POST", "/community/waitlist/"+ada[1:]+"/claim", nil).Is(404, "NOT_FOUND")
+	giveUp(s, orders[0])
+	s.Call("POST", "/orders", nodetest.OrderBody("eve@example.org", typ, 1)).Refused(409, "TICKET_SOLD_OUT", nodetest.Object{"ticketTypeId": typ, "requested": 1, "available": 0})
+	require.Equal(t, ada, waitlistToken(s, "waitlist_offered", "ada@example.org", began))
+	require.Equal(t, map[string]string{"ada@example.org": "offered", "bob@example.org": "waiting"}, entries(s, event))
+	left := s.Call("DELETE", "/community/waitlist/"+ada, nil).Is(200, "")
+	require.Equal(t, []any{"cancelled", nil}, []any{left.Data("status"), left.Data("position")})
+	require.Equal(t, "cancelled", s.Call("DELETE", "/community/waitlist/"+ada, nil).Is(200, "").Str("status"))
+
+	bob := waitlistToken(s, "waitlist_offered", "bob@example.org", began)
+	id := s.Own("GET", waitlistPath(event), nil).Is(200, "").Str("items.1.id")
+	s.Call("GET", "/orders/"+id+"?token=x", nil).Is(404, "ORDER_NOT_FOUND")
+	o := s.Call("POST", "/community/waitlist/"+bob+"/claim", nil).Is(201, "")
+	require.Equal(t, []any{"pending", "21.00", "bob@example.org", typ, 1.}, []any{
+		o.Data("status"), o.Data("total"), o.Data("buyer.email"), o.Data("items.0.ticketTypeId"), o.Data("items.0.quantity"),
+	})
+	require.Equal(t, o.Str("id"), s.Call("POST", "/community/waitlist/"+bob+"/claim", nil).Is(201, "").Str("id"))
+	s.Call("POST", "/community/waitlist/"+ada+"/claim", nil).Refused(409, "CONFLICT", nodetest.Object{"status": "cancelled"})
+	require.Equal(t, "pending", s.Order(o.Str("id"), o.Str("accessToken")).Str("status"))
+	require.Equal(t, "claimed", entries(s, event)["bob@example.org"])
+	giveUp(s, o)
+	s.Becomes("201", func() string { // nobody waits any more
+		return fmt.Sprint(s.Call("POST", "/orders", nodetest.OrderBody("eve@example.org", typ, 1)).Status)
+	})
+}
+
+// TestWaitlistByHand lets the organizer say when something is offered, and for how long.
+func TestWaitlistByHand(t *testing.T) {
+	t.Parallel()
+	s := nodetest.Open(t)
+	event, typ, _ := fullHouse(s, 0, 1)
+	settings := "/organizer/events/" + event + "/waitlist"
+	a := s.Own("PUT", settings, nodetest.Object{"auto": false}).Is(200, "")
+	require.Equal(t, []any{false, 720.}, []any{a.Data("auto"), a.Data("offerMinutes")})
+	for _, bad := range []field{{"offerMinutes", 14, "", "minimum"}, {"offerMinutes", 4321, "", "maximum"}, {"auto", nil, "", "null"}} {
+		s.Own("PUT", settings, nodetest.Object{bad.name: bad.value}).Invalid(bad.name, bad.code)
+	}
+	require.Equal(t, 15., s.Own("PUT", settings, nodetest.Object{"offerMinutes": 15}).Is(200, "").Data("offerMinutes"))
+	began := time.Now()
+	for i := range 3 {
+		s.Call("POST", waitlistPath(event), waits(fmt.Sprintf("w%d@example.org", i), nodetest.Object{"ticketTypeId": typ})).Is(201, "")
+	}
+	offer := func(count int) any {
+		return s.Own("POST", waitlistPath(event)+"/offer", nodetest.Object{"count": count}).Is(200, "").Data("offered")
+	}
+	require.Equal(t, 0., offer(5), "nothing is free")
+	s.Own("PUT", "/organizer/events/"+event+"/tickets/"+typ, nodetest.Object{"quantityTotal": 3}).Is(200, "")
+	s.Call("POST", "/orders", nodetest.OrderBody("eve@example.org", typ, 1)).Is(409, "TICKET_SOLD_OUT")
+	s.Becomes("1", func() string { return fmt.Sprint(offer(1)) })
+	token := waitlistToken(s, "waitlist_offered", "w0@example.org", began)
+	require.Equal(t, map[string]string{"w0@example.org": "offered", "w1@example.org": "waiting", "w2@example.org": "waiting"}, entries(s, event))
+	require.Equal(t, 1., offer(500))
+	waitlistToken(s, "waitlist_offered", "w1@example.org", began)
+	o := s.Call("POST", "/community/waitlist/"+token+"/claim", nil).Is(201, "")
+	require.Equal(t, []any{"completed", "0.00"}, []any{o.Data("status"), o.Data("total")})
+	for _, bad := range []int{0, 501} {
+		s.Own("POST", waitlistPath(event)+"/offer", nodetest.Object{"count": bad}).Is(400, "VALIDATION_ERROR")
+	}
+}

@@ -1,0 +1,56 @@
+package pages
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"boxoffice/cmd/boxoffice/nodetest"
+)
+
+// TestCourses makes an online course of a lesson at the organizer's desk (make pages).
+func TestCourses(t *testing.T) {
+	t.Parallel()
+	s := nodetest.Open(t)
+	s.Org() // there is an owner
+	as := size{width: 320, height: 640, scale: 2, touch: true}
+	window := openBrowser(t).open(t, strings.TrimSuffix(s.URL, "/api/v1")+"/organizer/events/new", as)
+	o := &organizer{began: time.Now(), width: as.width, buyer: buyer{window: window, shop: s, name: "courses", axe: readAxe(t)}}
+	o.fill("#email", "owner@example.org")
+	o.fill("#password", "correct horse")
+	o.insist("form button.wide", "#title")
+	o.fill("#title", "Knots for Beginners")
+	o.set("#category", "online-course")
+	o.set("#start", time.Now().AddDate(0, 1, 0).Format("2006-01-02")+"T20:00")
+	o.set("#end", "")
+	o.choose(`input[value="online"]`)
+	o.fill("#description", "Seven knots that hold and come undone again, each shown slowly from both sides.")
+	o.choose(`input[value="syllabus"]`)
+	o.choose("#add-lesson")
+	o.fill("#lesson-0", "The bowline")
+	o.set("#lesson-0-duration", "3 days")
+	o.choose("#save")
+	o.step("what-is-wrong", "#lesson-0-video[aria-invalid]")
+	o.forget() // the refusal is in the browser's log
+	o.fill("#lesson-0-video", "https://films.example.org/bowline")
+	o.choose("#save")
+	o.there("#add-type")
+	event := strings.Split(fmt.Sprint(o.evaluate("location.pathname")), "/")[3]
+	got := s.Own("GET", "/organizer/events/"+event, nil).Is(200, "")
+	for path, want := range map[string]string{"title": "The bowline", "duration": "3 days", "lessonVideo": "https://films.example.org/bowline"} {
+		require.Equal(t, want, got.Str("syllabus.0."+path))
+	}
+
+	t.Log("a lesson that is renamed stays the same lesson")
+	o.choose(`main nav a[href$="` + event + `"]`)
+	o.until(`document.querySelector("#lesson-0")?.value === "The bowline"`)
+	o.fill("#lesson-0", "The king of knots")
+	o.choose("#save")
+	renamed := func() nodetest.Answer { return s.Own("GET", "/organizer/events/"+event, nil).Is(200, "") }
+	require.Eventually(t, func() bool { return renamed().Str("syllabus.0.title") == "The king of knots" }, browserTime/2, 50*time.Millisecond)
+	require.Equal(t, got.Str("syllabus.0.id"), renamed().Str("syllabus.0.id"))
+	o.faultless()
+}

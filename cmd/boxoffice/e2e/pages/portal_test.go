@@ -1,0 +1,130 @@
+package pages
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"boxoffice/cmd/boxoffice/nodetest"
+)
+
+// TestPortal looks after an organization's programs at the developers' pages (make pages).
+func TestPortal(t *testing.T) {
+	t.Parallel()
+	chromium := openBrowser(t)
+	axe := readAxe(t)
+	for name, as := range map[string]size{"desktop": laptop, "phone": {width: 390, height: 844, scale: 2, touch: true, dark: true}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := nodetest.Open(t)
+			base := strings.TrimSuffix(s.URL, "/api/v1")
+			d := &developer{organizer{began: time.Now(), width: as.width, buyer: buyer{window: chromium.open(t, base+"/portal", as), shop: s, name: "portal-" + name, axe: axe}}}
+			s.Org() // its owner has an account from here on
+			d.fill("#email", "owner@example.org")
+			d.fill("#password", "correct horse")
+			d.press("Enter")
+			program := d.makeKey()
+			d.readLog(program)
+			d.readMetrics()
+			d.endKey(program)
+			d.replay()
+			d.there(`nav a[href="/docs"]`)
+			d.faultless()
+		})
+	}
+}
+
+// developer is somebody with a window whose programs use the API.
+type developer struct{ organizer }
+
+// makeKey makes a key, and returns the shop for the program that has it.
+func (d *developer) makeKey() *nodetest.Shop {
+	d.t.Helper()
+	d.fill("#key-name", "Till")
+	d.choose("#make-key")
+	d.step("key", "#secret code")
+	return d.shop.As(d.text("#secret code"))
+}
+
+// readLog finds the one request that was refused, among those that the program sent.
+func (d *developer) readLog(program *nodetest.Shop) {
+	d.t.Helper()
+	d.load(d.origin + "portal/log")
+	d.step("no-requests", ".none")
+	program.Own("GET", "/organizer/events", nil).Is(200, "")
+	program.Own("GET", "/organizer/events?limit=1", nil).Is(200, "")
+	refused := program.Raw("GET", "/organizer/events/no-such", "", "", program.Bearer()...).Is(d.t, 404)
+	log := "/organizer/integrations/org/" + d.shop.Org() + "/requests"
+	d.shop.Becomes("3", func() string {
+		return fmt.Sprint(len(d.shop.Own("GET", log, nil).Is(200, "").Data("items").([]any)))
+	})
+	d.choose("#look")
+	d.until(`document.querySelectorAll(".rows tbody tr").length === 3`)
+	d.step("requests", ".rows .state.warn")
+	d.set("#status", "4xx")
+	d.until(`document.querySelectorAll(".rows tbody tr").length === 1 && location.search === "?status=4xx"`)
+	d.load(d.origin + "portal/log?status=4xx") // what is chosen is in the address
+	d.choose(".rows .link")
+	d.step("request", ".panel .facts")
+	require.Equal(d.t, refused.Header.Get("X-Request-Id"), d.text(".panel code"))
+	d.choose("#close")
+	d.fill("#route", "/api/v1/nowhere")
+	d.press("Enter")
+	d.step("nothing-fits", ".none")
+}
+
+// readMetrics counts by route, and comes from a route to its requests.
+func (d *developer) readMetrics() {
+	d.t.Helper()
+	d.choose(`nav a[href="/portal/metrics"]`)
+	d.until(`document.querySelector("#requests")?.innerText === "3"`)
+	d.set("#interval", "hour")
+	d.until(`location.search === "?interval=hour"`)
+	d.step("metrics", ".rows tbody tr")
+	d.choose(".rows a")
+	d.until(`document.querySelectorAll(".rows tbody tr").length === 2 && document.querySelector("#route").value === "/api/v1/organizer/events"`)
+}
+
+// endKey replaces the key's secret, and then revokes it.
+func (d *developer) endKey(program *nodetest.Shop) {
+	d.t.Helper()
+	d.choose(`nav a[href="/portal/keys"]`)
+	d.choose("main li .button")
+	d.choose("#sure-yes")
+	d.there("#secret code")
+	again := d.shop.As(d.text("#secret code"))
+	program.Own("GET", "/organizer/events", nil).Is(401, "UNAUTHORIZED")
+	again.Own("GET", "/organizer/events", nil).Is(200, "")
+	d.choose("main li .button:last-child")
+	d.choose("#sure-yes")
+	d.there("main li .state.bad")
+	again.Own("GET", "/organizer/events", nil).Is(401, "UNAUTHORIZED")
+	d.step("revoked", "main li .state.bad")
+}
+
+// replay has a delivery that arrived sent again.
+func (d *developer) replay() {
+	d.t.Helper()
+	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	d.t.Cleanup(receiver.Close)
+	hook := d.shop.Own("POST", nodetest.WebhooksPath, nodetest.Object{"url": receiver.URL, "events": []string{"event.completed"}}).Is(201, "").Str("id")
+	d.shop.Own("POST", nodetest.WebhooksPath+"/"+hook+"/test", nil).Is(202, "")
+	d.choose(`nav a[href="/portal/webhooks"]`)
+	d.choose(".deliveries")
+	d.there(".panel .link")
+	for range 100 { // the list shows what it knows; a look again shows more
+		if d.evaluate(`!!document.querySelector(".panel li .button")`) == true {
+			break
+		}
+		d.choose(".panel .link")
+	}
+	d.step("deliveries", ".panel li .button")
+	d.choose(".panel li .button")
+	d.until(`document.querySelectorAll(".panel li").length === 2`)
+	d.choose("#close")
+}

@@ -1,0 +1,212 @@
+package pages
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"boxoffice/cmd/boxoffice/nodetest"
+)
+
+// buyer is somebody with a window who buys in the shop.
+type buyer struct {
+	*window
+	shop *nodetest.Shop
+	name string // of the pictures
+	axe  string // the judge of accessibility; "": not installed
+	kept int
+	// spared is a rule of axe that a page breaks for a reason; "": none.
+	spared string
+}
+
+// readAxe reads the judge of accessibility.
+func readAxe(t testing.TB) string {
+	t.Helper()
+	axe, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "edge", "web", "app", "node_modules", "axe-core", "axe.min.js"))
+	if err != nil {
+		t.Log("axe-core is not installed: nobody judges")
+	}
+	return string(axe)
+}
+
+// step waits until something is there, keeps a picture and has the page judged.
+func (b *buyer) step(name, selector string) {
+	b.t.Helper()
+	b.there(selector)
+	b.run(`new Promise((done) => setTimeout(done, 200))`) // until nothing moves
+	b.kept++
+	b.keepIn("pages", fmt.Sprintf("%s-%d-%s", b.name, b.kept, name))
+	require.Equal(b.t, "0", fmt.Sprint(b.evaluate(`Math.max(0, document.documentElement.scrollWidth - innerWidth)`)), "%s: nothing is cut off", name)
+	if b.axe == "" {
+		return
+	}
+	b.evaluate(b.axe + "; 0")
+	options := "{}"
+	if b.spared != "" {
+		options = fmt.Sprintf("{rules: {%q: {enabled: false}}}", b.spared)
+	}
+	found := b.run(`axe.run(` + options + `).then((r) => r.violations.filter((v) => v.impact === "serious" || v.impact === "critical").map((v) => v.id + " " + v.nodes[0].target).join("; "))`)
+	require.Empty(b.t, found, name)
+}
+
+// until waits for an expression to be true, across pages: what a click leads to may be
+// another one.
+func (b *buyer) until(expression string) {
+	b.t.Helper()
+	for end := time.Now().Add(browserTime / 2); ; {
+		var r struct{ Result struct{ Value any } }
+		refused := b.try(b.t, b.session, "Runtime.evaluate", params{"expression": "!!(" + expression + ")", "returnByValue": true}, &r)
+		if refused == "" && r.Result.Value == true {
+			return
+		}
+		require.True(b.t, time.Now().Before(end), "never: %s %s", expression, refused)
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-b.t.Context().Done():
+		}
+	}
+}
+
+func (b *buyer) there(selector string) {
+	b.t.Helper()
+	b.until(fmt.Sprintf(`!!document.querySelector(%q)`, selector))
+}
+
+// choose clicks on something, as a keyboard does.
+func (b *buyer) choose(selector string) {
+	b.t.Helper()
+	b.there(selector)
+	b.evaluate(fmt.Sprintf(`document.querySelector(%q).click()`, selector))
+}
+
+// insist clicks on a button until something is there. A busy server refuses passwords that
+// wait for too long, and people try again.
+func (b *buyer) insist(button, selector string) {
+	b.t.Helper()
+	for end := time.Now().Add(browserTime); ; {
+		b.choose(button)
+		b.until(fmt.Sprintf(`document.querySelector(%q) || document.querySelector(".note.warn")`, selector))
+		if b.evaluate(fmt.Sprintf(`!!document.querySelector(%q)`, selector)) == true {
+			return
+		}
+		require.True(b.t, time.Now().Before(end), "refused: %v", b.evaluate(`document.querySelector(".note.warn").textContent`))
+		b.forget() // the refusal is in the browser's log
+		b.run(`new Promise((done) => setTimeout(done, 2000))`)
+	}
+}
+
+// fill types a text into a field.
+func (b *buyer) fill(selector, text string) {
+	b.t.Helper()
+	b.there(selector)
+	b.evaluate(fmt.Sprintf(`(() => { const f = document.querySelector(%q); f.focus(); f.select(); })()`, selector))
+	b.write(text)
+}
+
+// order chooses tickets of a type, by its place in the list, and goes to the checkout.
+func (b *buyer) order(slug string, place, quantity int, email string) {
+	b.t.Helper()
+	b.load(b.origin + "e/" + slug)
+	more := fmt.Sprintf(".card li:nth-child(%d) .step button:last-child", place)
+	for range quantity {
+		b.choose(more)
+	}
+	b.step("event", ".foot a.button[href]")
+	b.choose(".foot a.button[href]")
+	b.step("checkout", "#email")
+	if b.evaluate(`document.getElementById("name").value`) == "" { // else it is remembered
+		b.choose("form button.wide")
+		b.step("what-is-missing", "#name[aria-invalid]")
+	}
+	b.fill("#name", "Ada Obi")
+	b.fill("#email", email)
+}
+
+// TestShop buys as people would (make pages).
+func TestShop(t *testing.T) {
+	t.Parallel()
+	chromium := openBrowser(t)
+	axe := readAxe(t)
+	for name, as := range map[string]size{
+		"desktop": laptop, "desktop-dark": {width: 1280, height: 800, scale: 1, dark: true},
+		"phone": {width: 390, height: 844, scale: 2, touch: true}, "phone-dark": {width: 390, height: 844, scale: 2, touch: true, dark: true},
+		"narrow": {width: 320, height: 640, scale: 2, touch: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := nodetest.Open(t)
+			event, _ := s.OnSale(nodetest.With(nodetest.TypeBody(0, 100), nodetest.Object{"type": "free", "name": "Student"}), nodetest.With(nodetest.TypeBody(25, 10), nodetest.Object{"name": "Floor"}))
+			slug := s.Call("GET", "/events/"+event, nil).Is(200, "").Str("slug")
+			base := strings.TrimSuffix(s.URL, "/api/v1")
+			b := &buyer{window: chromium.open(t, base+"/", as), shop: s, name: name, axe: axe}
+			b.step("what-is-on", ".grid li a")
+			b.load(base + "/?q=nothing-like-it")
+			b.step("nothing-found", ".none")
+
+			t.Log("a free ticket")
+			b.order(slug, 1, 1, "ada@example.org")
+			b.choose("form button.wide")
+			b.step("free-tickets", ".tickets svg")
+
+			t.Log("a payment that fails, and one that does not")
+			b.order(slug, 2, 2, "ada@example.org")
+			b.evaluate(`(() => { const b = document.querySelector("form button.wide"); b.click(); b.click(); })()`)
+			b.there(`button[value="failed"]`)
+			b.choose(`button[value="failed"]`)
+			b.until(`location.pathname.startsWith("/o/") && document.querySelector("h1").innerText === "The payment did not go through"`)
+			b.step("failed", "main > button.wide")
+			b.choose("main > button.wide")
+			b.choose(`button[value="success"]`)
+			b.until(`location.pathname.startsWith("/o/") && !location.search`)
+			b.step("paid", ".tickets svg")
+			require.Equal(t, "8", s.Available(event, 1), "the doubled click ordered once")
+			b.forget() // the provider's page is another server's
+
+			t.Log("the page again, and elsewhere")
+			at := fmt.Sprint(b.evaluate("location.href"))
+			b.load(at)
+			b.there(".tickets svg")
+			other := &buyer{window: chromium.open(t, at, as), shop: s, name: name + "-elsewhere", axe: axe}
+			other.step("no-key", "main a.button")
+			other.faultless()
+			b.faultless()
+		})
+	}
+}
+
+// TestGate signs in at a gate and scans door codes by keyboard (make pages).
+func TestGate(t *testing.T) {
+	t.Parallel()
+	s := nodetest.Open(t).Register("steward@example.org")
+	event, ids := s.OnSale(nodetest.With(nodetest.TypeBody(0, 100), nodetest.Object{"type": "free"}))
+	id, token := s.Place("ada@example.org", ids[0], 2)
+	code, used := s.Order(id, token).Str("tickets.0.shortCode"), s.Order(id, token).Str("tickets.1.shortCode")
+	s.Own("POST", "/checkin/scan", nodetest.Object{"qrData": used, "eventId": event, "deviceId": "another"}).Is(200, "")
+	b := &buyer{window: openBrowser(t).open(t, strings.TrimSuffix(s.URL, "/api/v1")+"/gate", size{width: 390, height: 844, scale: 2, touch: true}), shop: s, name: "gate", axe: readAxe(t)}
+	b.step("sign-in", "#email")
+	b.fill("#email", "steward@example.org")
+	b.fill("#password", "correct horse")
+	b.choose("button.wide")
+	b.step("choose", "#event")
+	b.fill("#gate", "North")
+	b.choose("button.wide")
+	b.step("ready", "#door")
+	for _, scan := range []struct{ code, verdict string }{{code, ".verdict.good"}, {used, ".verdict.bad"}, {"ZZZZZZ", ".verdict.bad"}} {
+		b.until(`!document.querySelector(".verdict")`)
+		b.fill("#door", strings.ToLower(scan.code))
+		b.press("Enter")
+		b.there(scan.verdict)
+		b.kept++
+		b.keepIn("pages", fmt.Sprintf("gate-%d%s", b.kept, strings.ReplaceAll(scan.verdict, ".", "-")))
+		if scan.verdict != ".verdict.good" { // that goes by itself
+			b.step("refused", scan.verdict)
+			b.choose(".verdict")
+		}
+	}
+	b.until(`document.querySelector(".numbers strong")?.innerText === "2"`)
+}

@@ -1,0 +1,179 @@
+package main
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"boxoffice/edge/webhook"
+	"boxoffice/persistence/deliveries"
+)
+
+// listenCmd brings a test organization's webhooks to a machine without a public address: it
+// reads the pull feed, and sends each fact on as an endpoint of the service would get it.
+type listenCmd struct {
+	developer
+	Forward     string        `default:"http://localhost:3000/hook" help:"Address that gets what happens, by POST."`
+	Events      []string      `help:"Types of the catalogue, separated by commas; all if left out."`
+	PrintSecret bool          `help:"Only print the signing secret, for the receiver's environment."`
+	Every       time.Duration `default:"1s" help:"How often the service is asked."`
+	Pause       time.Duration `default:"1s" help:"How long the receiver is left alone when it has not answered 2xx: twice as long each time."`
+}
+
+// forwardAttempts is how often a fact is sent before the listener goes on to the next. The
+// service itself would try for a week, but a developer watches.
+const forwardAttempts = 4
+
+// Run forwards until the process is told to end.
+func (c *listenCmd) Run(ctx context.Context) error { return c.serve(ctx, os.Stdout) }
+
+func (c *listenCmd) serve(ctx context.Context, out io.Writer) error {
+	client, err := c.open()
+	if err != nil {
+		return err
+	}
+	for _, name := range c.Events {
+		if _, ok := webhook.Find(name); !ok {
+			return fmt.Errorf("there is no type %s: %s/webhooks/catalog lists them", name, client.url)
+		}
+	}
+	l := &listener{cmd: c, feed: client, out: out, secret: signingSecret(c.Key), receiver: &http.Transport{DisableCompression: true}}
+	if c.PrintSecret {
+		_, err := fmt.Fprintln(out, l.secret)
+		return err
+	}
+	defer l.receiver.CloseIdleConnections()
+	if _, err := l.read(ctx, fromNow); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "What happens from now on at %s is sent to %s. Ctrl-C ends it.\nIts signing secret, the same whenever this key listens: %s\n", c.root(), c.Forward, l.secret)
+	if err := l.follow(ctx); ctx.Err() == nil {
+		return err
+	}
+	fmt.Fprintf(out, "Stopped: %d taken, %d given up.\n", l.taken, l.sent-l.taken)
+	return nil
+}
+
+// signingSecret is made of the key, so that a receiver's configuration outlives the listener
+// and gives nothing of the key away.
+func signingSecret(key string) string {
+	mac := hmac.New(sha256.New, []byte(key))
+	mac.Write([]byte("boxoffice listen"))
+	return "whsec_" + hex.EncodeToString(mac.Sum(nil))
+}
+
+// listener is a listenCmd at work.
+type listener struct {
+	cmd      *listenCmd
+	feed     *apiClient
+	receiver *http.Transport
+	out      io.Writer
+	secret   string
+	cursor   string // where the feed was read to
+	away     bool   // the service did not answer last time
+	sent     int64  // facts
+	taken    int64  // of them
+}
+
+// fromNow is the cursor of the place where the feed ends.
+const fromNow = "now"
+
+// read reads the page after a cursor, and keeps where it ends.
+func (l *listener) read(ctx context.Context, after string) (facts []json.RawMessage, err error) {
+	query := url.Values{"after": {after}, "limit": {"100"}}
+	if len(l.cmd.Events) > 0 {
+		query.Set("types", strings.Join(l.cmd.Events, ","))
+	}
+	var page struct {
+		Items  []json.RawMessage
+		Cursor string
+	}
+	if err := l.feed.sendOnce(ctx, "", http.MethodGet, "/organizer/facts?"+query.Encode(), nil, &page); err != nil {
+		return nil, err
+	}
+	l.cursor = page.Cursor
+	return page.Items, nil
+}
+
+// follow forwards what the feed tells. It ends with ctx, or when the service refuses the
+// listener for good.
+func (l *listener) follow(ctx context.Context) error {
+	ticker := time.NewTicker(l.cmd.Every)
+	defer ticker.Stop()
+	for {
+		facts, err := l.read(ctx, l.cursor)
+		var refused *apiRefusal
+		if errors.As(err, &refused) && refused.status < 500 && refused.status != http.StatusTooManyRequests {
+			return err
+		}
+		if away := err != nil; away != l.away && ctx.Err() == nil {
+			l.away = away
+			l.sayWhetherAway(err)
+		}
+		for _, fact := range facts {
+			if err := l.forward(ctx, fact); err != nil {
+				return err
+			}
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+func (l *listener) sayWhetherAway(err error) {
+	if err != nil {
+		l.say("the service does not answer, and is asked again: %v", err)
+		return
+	}
+	l.say("the service is back: nothing was missed")
+}
+
+// forward sends a fact until the receiver takes it, a few times.
+func (l *listener) forward(ctx context.Context, fact json.RawMessage) error {
+	var named struct{ ID, Type string }
+	if err := json.Unmarshal(fact, &named); err != nil {
+		return err
+	}
+	l.sent++
+	pause := l.cmd.Pause
+	for n := 1; ; n++ {
+		attempt := &deliveries.Attempt{Delivery: l.sent, Number: n, Type: named.Type}
+		taken, outcome := webhook.Forward(ctx, l.receiver, l.cmd.Forward, l.secret, attempt, fact)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case taken:
+			l.taken++
+			l.say("%s %s: %s", named.Type, named.ID, outcome)
+			return nil
+		case n == forwardAttempts:
+			l.say("%s %s: %s; given up after %d attempts", named.Type, named.ID, outcome, n)
+			return nil
+		}
+		l.say("%s %s: %s; sent again in %s", named.Type, named.ID, outcome, pause)
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		pause *= 2
+	}
+}
+
+// say prints a line with the time.
+func (l *listener) say(format string, args ...any) {
+	fmt.Fprintf(l.out, time.Now().Format(time.TimeOnly)+" "+format+"\n", args...)
+}

@@ -1,0 +1,149 @@
+package nodetest
+
+import (
+	"bytes"
+	"encoding/json"
+	"image"
+	"image/color"
+	"image/draw"
+	"image/png"
+	"io/fs"
+	"mime/multipart"
+	"net/http"
+	"net/textproto"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"boxoffice/cmd/boxoffice/node"
+	"boxoffice/persistence/persisttest"
+)
+
+// Upload is a file as a form sends it.
+type Upload struct {
+	Name, Type string
+	Body       []byte
+	Fields     map[string]string
+}
+
+// Form is the multipart body of an upload, and its media type.
+func (u Upload) Form() (body []byte, mediaType string, err error) {
+	var b bytes.Buffer
+	w := multipart.NewWriter(&b)
+	for name, value := range u.Fields {
+		if err := w.WriteField(name, value); err != nil {
+			return nil, "", err
+		}
+	}
+	h := textproto.MIMEHeader{}
+	h.Set("Content-Disposition", `form-data; name="file"; filename="`+strings.NewReplacer("\\", "\\\\", `"`, `\"`).Replace(u.Name)+`"`)
+	h.Set("Content-Type", u.Type)
+	part, err := w.CreatePart(h)
+	if err != nil {
+		return nil, "", err
+	}
+	if _, err := part.Write(u.Body); err != nil {
+		return nil, "", err
+	}
+	err = w.Close()
+	return b.Bytes(), w.FormDataContentType(), err
+}
+
+// Upload sends a file; headers are name, value pairs.
+func (s *Shop) Upload(path string, u Upload, headers ...string) Answer {
+	s.T.Helper()
+	body, mediaType, err := u.Form()
+	require.NoError(s.T, err)
+	req, err := http.NewRequestWithContext(s.T.Context(), http.MethodPost, s.URL+path, bytes.NewReader(body))
+	require.NoError(s.T, err)
+	req.Header.Set("Content-Type", mediaType)
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	res, err := http.DefaultClient.Do(req)
+	require.NoError(s.T, err)
+	defer func() { require.NoError(s.T, res.Body.Close()) }()
+	a := Answer{T: s.T, Status: res.StatusCode}
+	require.NoError(s.T, json.NewDecoder(res.Body).Decode(&a.Body))
+	conforms(s.T, req, res.StatusCode, a.Body)
+	return a
+}
+
+// Get reads what is no JSON, from a root-relative path; headers are name, value pairs.
+func (s *Shop) Get(path string, headers ...string) (*http.Response, string) {
+	s.T.Helper()
+	req, err := http.NewRequestWithContext(s.T.Context(), http.MethodGet, strings.TrimSuffix(s.URL, "/api/v1")+path, nil)
+	require.NoError(s.T, err)
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	res, err := http.DefaultClient.Do(req)
+	require.NoError(s.T, err)
+	defer func() { require.NoError(s.T, res.Body.Close()) }()
+	var b bytes.Buffer
+	_, err = b.ReadFrom(res.Body)
+	require.NoError(s.T, err)
+	return res, b.String()
+}
+
+// PNG is a picture of one colour.
+func PNG(t testing.TB, width, height int) []byte {
+	t.Helper()
+	img := image.NewNRGBA(image.Rect(0, 0, width, height))
+	draw.Draw(img, img.Rect, image.NewUniform(color.NRGBA{R: 200, G: 30, B: 90, A: 255}), image.Point{}, draw.Src)
+	var b bytes.Buffer
+	require.NoError(t, png.Encode(&b, img))
+	return b.Bytes()
+}
+
+// OnEachStore runs a test on a node that keeps files on its disk, and on one that keeps
+// them in a bucket.
+func OnEachStore(t *testing.T, test func(t *testing.T, s *Shop)) {
+	t.Helper()
+	t.Parallel()
+	t.Run("disk", func(t *testing.T) {
+		t.Parallel()
+		test(t, Open(t))
+	})
+	t.Run("s3", func(t *testing.T) {
+		t.Parallel()
+		test(t, OpenOnS3(t))
+	})
+}
+
+// OpenOnS3 starts a node that keeps uploaded files in a bucket.
+func OpenOnS3(t testing.TB, changes ...func(*node.Config)) *Shop {
+	t.Helper()
+	address, folder := persisttest.S3(t)
+	s := Open(t, append(changes, func(c *node.Config) { c.MediaURL = address })...)
+	s.files = folder
+	return s
+}
+
+// Stored are the paths of all files, and of their variants, that the node has stored.
+func (s *Shop) Stored() []string { return filesIn(s.T, s.files) }
+
+// Spooled are the paths of files whose requests are not answered.
+func (s *Shop) Spooled() []string { return filesIn(s.T, filepath.Join(s.Config().DataDir, "uploads")) }
+
+func filesIn(t testing.TB, folder string) (paths []string) {
+	t.Helper()
+	require.NoError(t, filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() && !strings.Contains(path, persisttest.S3Scratch) {
+			paths = append(paths, path)
+		}
+		return err
+	}))
+	return paths
+}
+
+// OwnFiles gives the shop's organization files of some numbers, without bytes.
+func (s *Shop) OwnFiles(ids ...int64) {
+	s.T.Helper()
+	_, err := s.Pool().Exec(s.T.Context(), `
+INSERT INTO media (id, org, command, kind, filename, mime, bytes, room, sha256, private, ready)
+SELECT id, $1, gen_random_uuid(), 'file', 'a.txt', 'text/plain', 0, 0, '', false, true FROM unnest($2::bigint[]) id`, s.Org(), ids)
+	require.NoError(s.T, err)
+}

@@ -1,0 +1,143 @@
+package api
+
+import "time"
+
+// ListCustomers asks for an organization's customers.
+type ListCustomers struct {
+	OrgID   string `query:"orgId" maxLength:"40" description:"The number of the organization, if the caller acts for several."`
+	Query   string `query:"q" maxLength:"200" description:"A part of the name or of the e-mail address, in any case."`
+	EventID string `query:"eventId" maxLength:"128" description:"Only those who bought or hold tickets of this event: its UUID or its number."`
+	Tag     string `query:"tag" maxLength:"60" description:"Only those who hold a ticket with this tag."`
+	Sort    string `query:"sort" enum:"recent,oldest,name" default:"recent" description:"recent is by the last order, the newest first; oldest by the first order; name by the name."`
+	Page
+}
+
+// CustomerKey names a customer of an organization.
+type CustomerKey struct {
+	Key      string `path:"key" maxLength:"128" description:"The customer's key, as the list of customers has it."`
+	QueryOrg string `query:"orgId" maxLength:"40" description:"The number of the organization, if the caller acts for several."`
+}
+
+// WriteToCustomer names a customer of an organization in a request with a body.
+type WriteToCustomer struct {
+	CustomerKey
+	OrgID string `json:"orgId,omitzero" maxLength:"40" description:"The number of the organization, if the caller acts for several; it may stand in the query instead."`
+}
+
+// ListNotes asks for the notes about a customer, the newest first.
+type ListNotes struct {
+	CustomerKey
+	Page
+}
+
+// AddNote writes something down about a customer.
+type AddNote struct {
+	WriteToCustomer
+	Body string `json:"body" required:"true" minLength:"1" maxLength:"5000" example:"Prefers the aisle." description:"What is to be remembered, in plain text; the customer never sees it."`
+}
+
+// DeleteNote deletes a note about a customer.
+type DeleteNote struct {
+	WriteToCustomer
+	NoteID string `path:"noteId" format:"id" maxLength:"128" description:"The note's UUID."`
+}
+
+// TagCustomer adds a tag to a customer's tickets, or takes it off.
+type TagCustomer struct {
+	WriteToCustomer
+	Tag string `json:"tag" required:"true" minLength:"1" maxLength:"200" example:"vip" description:"1-60 letters, digits, spaces and _ . -; it is trimmed and kept in lower case."`
+}
+
+// ContactCustomer sends a customer one mail.
+type ContactCustomer struct {
+	WriteToCustomer
+	Subject string `json:"subject" required:"true" minLength:"1" maxLength:"200" example:"Your seats" description:"The subject line of the mail."`
+	Body    string `json:"body" required:"true" minLength:"1" maxLength:"5000" example:"We have moved you to the front row." description:"What the mail says, in plain text."`
+}
+
+// Customer is who has bought or holds tickets of an organization.
+type Customer struct {
+	Key    string         `json:"key" example:"3fK9xQ2mT7vB1nR5wY8zLd" description:"What names the customer within the organization; it tells nothing of the address."`
+	Email  string         `json:"email" description:"The address in lower case; a customer is one address."`
+	Name   *string        `json:"name" description:"The name of the last order that had one; null if none had."`
+	Totals CustomerTotals `json:"totals" description:"What the customer's orders and tickets come to."`
+	Tags   []string       `json:"tags" description:"The tags of all tickets that they hold, sorted."`
+	// The times of orders that they bought or hold tickets of.
+	FirstOrderAt time.Time `json:"firstOrderAt" description:"When the first order was completed that they bought or hold tickets of."`
+	LastOrderAt  time.Time `json:"lastOrderAt" description:"When the last such order was completed."`
+}
+
+// CustomerTotals are what a customer's orders come to.
+type CustomerTotals struct {
+	Orders  int64   `json:"orders" description:"How many orders they bought that were completed, refunded ones too."`
+	Tickets int64   `json:"tickets" description:"How many tickets they hold, whatever has become of them."`
+	Spent   []Spent `json:"spent" description:"What they paid less what was paid back, an entry for each currency."`
+}
+
+// Spent is money in one currency.
+type Spent struct {
+	Currency string `json:"currency" example:"NGN" description:"Three letters of ISO 4217."`
+	Amount   string `json:"amount" example:"125000.00" description:"A decimal in that currency."`
+}
+
+// CustomerDetail is all that an organization knows of a customer.
+type CustomerDetail struct {
+	Customer
+	Orders  []OrderRecord    `json:"orders" description:"The newest 100 orders that they bought."`
+	Tickets []CustomerTicket `json:"tickets" description:"The newest 500 tickets that they hold."`
+	Notes   []Note           `json:"notes" description:"The newest 100 notes about them."`
+}
+
+// CustomerTicket is a ticket that a customer holds.
+type CustomerTicket struct {
+	ID           string   `json:"id" description:"The ticket's UUID."`
+	EventID      string   `json:"eventId" description:"The UUID of its event."`
+	OrderID      string   `json:"orderId" description:"The UUID of the order that it was bought with."`
+	TicketTypeID string   `json:"ticketTypeId" description:"The UUID of its ticket type."`
+	TierName     string   `json:"tierName" description:"The name of the ticket type when it was bought."`
+	Status       string   `json:"status" enum:"issued,checked_in,cancelled,refunded" description:"issued and checked_in are good; cancelled and refunded admit nobody any more."`
+	Attendee     *string  `json:"attendee" description:"The name of the person who attends with it; null if none is known."`
+	Tags         []string `json:"tags" description:"The ticket's tags."`
+	CheckedInAt  Time     `json:"checkedInAt" description:"When a gate admitted it; null until then."`
+	IssuedAt     Time     `json:"issuedAt" description:"When its order was completed."`
+}
+
+// Note is what an organization has written down about a customer.
+type Note struct {
+	ID        string    `json:"id" description:"The note's UUID."`
+	Body      string    `json:"body" description:"What was written down, in plain text."`
+	Author    *string   `json:"author" description:"The e-mail address of the person who wrote it; null if an API key did."`
+	CreatedAt time.Time `json:"createdAt" description:"When it was written."`
+}
+
+// TagApplied says which tag a customer's active tickets have.
+type TagApplied struct {
+	Tag     string `json:"tag" description:"The tag as it is kept."`
+	Tickets int64  `json:"tickets" description:"How many of these tickets have it now, with those that had it before."`
+}
+
+// TagRemoved says from how many tickets a tag was taken.
+type TagRemoved struct {
+	Tag     string `json:"tag" description:"The tag as it is kept."`
+	Removed int64  `json:"removed" description:"How many tickets had it and lost it."`
+}
+
+// Contacted says what became of a mail.
+type Contacted struct {
+	To      string `json:"to" description:"The address that the mail went to."`
+	Subject string `json:"subject" description:"Its subject line."`
+	Sent    bool   `json:"sent" description:"Always true: the mail server took it."`
+	Dev     bool   `json:"dev" description:"True if it was captured for developers, and went nowhere."`
+}
+
+// TagTickets adds a tag to tickets, or takes it off.
+type TagTickets struct {
+	OrgID     string   `json:"orgId" required:"true" maxLength:"40" description:"The number of the organization whose tickets they are."`
+	TicketIDs []string `json:"ticketIds" required:"true" minItems:"1" maxItems:"500" format:"uuid" description:"The UUIDs of the tickets, 500 at most; one that is named twice counts once."`
+	Tag       string   `json:"tag" required:"true" minLength:"1" maxLength:"200" example:"press" description:"1-60 letters, digits, spaces and _ . -; it is trimmed and kept in lower case."`
+}
+
+// TagsRemoved says from how many tickets a tag was taken.
+type TagsRemoved struct {
+	Removed int64 `json:"removed" description:"How many of the tickets had it and lost it."`
+}

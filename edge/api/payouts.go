@@ -1,0 +1,21 @@
+package api
+
+// ListPayouts asks for an organization's payouts.
+type ListPayouts struct {
+	OrgID string `query:"orgId" maxLength:"40" description:"The number of the organization, if the caller acts for several."`
+	Page
+}
+
+// Payout is money that is sent from a wallet to its organization.
+type Payout struct {
+	ID           string  `json:"id" description:"The payout's id."`
+	OrgID        string  `json:"orgId" description:"The organization's number."`
+	Currency     string  `json:"currency" enum:"USD,NGN,ZAR" description:"The currency of its amounts, by ISO 4217."`
+	Amount       string  `json:"amount" description:"What is sent, as a decimal."`
+	Fee          string  `json:"fee" description:"What the transfer costs, as a decimal."`
+	Status       string  `json:"status" enum:"scheduled,processing,paid,failed,cancelled" description:"How far the transfer has come."`
+	Destination  string  `json:"destination" description:"The account that it goes to, masked."`
+	ScheduledFor Time    `json:"scheduledFor" description:"When it is to be sent."`
+	PaidAt       Time    `json:"paidAt" description:"When it was paid; null until then."`
+	FailureCode  *string `json:"failureCode" description:"Why it failed; null unless it did."`
+}

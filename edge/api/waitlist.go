@@ -1,0 +1,62 @@
+package api
+
+import "boxoffice/edge/route"
+
+// JoinWaitlist puts somebody in line for sold-out tickets.
+type JoinWaitlist struct {
+	EventID      string `path:"eventId" format:"id" maxLength:"128"`
+	Email        string `json:"email" required:"true" format:"email" maxLength:"254" example:"ada@example.org" description:"The address that an offer is mailed to; it waits once for each type."`
+	Name         string `json:"name" required:"true" minLength:"1" maxLength:"120" example:"Ada Obi" description:"How the mail addresses the reader, and who the buyer of the order will be."`
+	TicketTypeID string `json:"ticketTypeId,omitzero" format:"id" maxLength:"128" description:"The UUID of the type to wait for; left out, any type of the event that has a waitlist will do."`
+	Quantity     int64  `json:"quantity,omitzero" minimum:"1" maximum:"10" default:"1" description:"How many tickets, all in one offer: what comes free in smaller numbers goes to others."`
+}
+
+// ListWaitlist asks for those who wait, the oldest first.
+type ListWaitlist struct {
+	EventID string `path:"eventId" format:"id" maxLength:"128"`
+	Page
+}
+
+// OfferWaitlist offers what is set aside to the oldest entries whom it fits.
+type OfferWaitlist struct {
+	EventID string `path:"eventId" format:"id" maxLength:"128"`
+	Count   int64  `json:"count" required:"true" minimum:"1" maximum:"500" example:"10" description:"To how many entries an offer may go out at most."`
+}
+
+// OffersMade says to how many something is offered.
+type OffersMade struct {
+	Offered int64 `json:"offered" description:"To how many entries an offer goes out: fewer than asked for if fewer wait or nothing more fits."`
+}
+
+// SetWaitlist changes the settings that are sent.
+type SetWaitlist struct {
+	ID           string           `path:"id" format:"id" maxLength:"128"`
+	Auto         route.Opt[bool]  `json:"auto,omitzero" nullable:"false" description:"True if what comes free is offered by itself; false if somebody calls POST .../waitlist/offer."`
+	OfferMinutes route.Opt[int64] `json:"offerMinutes,omitzero" nullable:"false" minimum:"15" maximum:"4320" example:"720" description:"For how many minutes an offer may be claimed; offers that are out keep their time."`
+}
+
+// WaitlistSettings are how offers are made.
+type WaitlistSettings struct {
+	Auto         bool  `json:"auto" description:"True if what comes free is offered by itself."`
+	OfferMinutes int64 `json:"offerMinutes" description:"For how many minutes an offer may be claimed."`
+}
+
+// WaitlistToken names an entry to whoever has its mail.
+type WaitlistToken struct {
+	Token string `path:"token" format:"id" maxLength:"100" description:"The token of the link in the mail; it is the entry's only credential."`
+}
+
+// WaitlistEntry is somebody who waits.
+type WaitlistEntry struct {
+	ID             string  `json:"id" description:"The entry's UUID, and that of the order once it is claimed."`
+	EventID        string  `json:"eventId" description:"The UUID of the event."`
+	TicketTypeID   *string `json:"ticketTypeId" description:"The UUID of the type that was or is offered, else of the one waited for; null if any will do."`
+	Email          string  `json:"email" description:"The address that an offer is mailed to."`
+	Name           string  `json:"name" description:"The name that was given with it."`
+	Quantity       int64   `json:"quantity" description:"How many tickets are waited for."`
+	Position       *int    `json:"position" description:"The place among all who wait for the event, from 1; null if it does not wait."`
+	Status         string  `json:"status" enum:"waiting,offered,claimed,expired,cancelled" description:"waiting; offered, and to be claimed until offerExpiresAt; claimed, expired and cancelled have ended."`
+	OfferedAt      Time    `json:"offeredAt" description:"When it was offered something; null until then."`
+	OfferExpiresAt Time    `json:"offerExpiresAt" description:"When the offer ends, and the next in line has its turn; null without one."`
+	CreatedAt      Time    `json:"createdAt" description:"When the line was joined."`
+}

@@ -1,0 +1,186 @@
+package catalog
+
+import (
+	"crypto/rand"
+	"slices"
+
+	"github.com/go-json-experiment/json"
+
+	"boxoffice/cluster"
+	"boxoffice/edge/api"
+	"boxoffice/edge/route"
+	"boxoffice/edge/view"
+	"boxoffice/engine"
+	"boxoffice/engine/course"
+	"boxoffice/engine/event"
+)
+
+// sendsCourse lists the fields of courses that a request sends, beside null.
+func sendsCourse(f *api.CourseFields) (names []string) {
+	add := func(name string, sent bool) {
+		if sent {
+			names = append(names, name)
+		}
+	}
+	add("courseType", f.CourseType.Set && !f.CourseType.Null)
+	add("certificateTemplate", f.CertificateTemplate.Set && !f.CertificateTemplate.Null)
+	add("syllabus", f.Syllabus.Set && !f.Syllabus.Null)
+	add("unifiedPdf", f.UnifiedPDF.Value != "")
+	add("unifiedVideo", f.UnifiedVideo.Value != "")
+	add("unifiedMaterials", f.UnifiedMaterials.Set && !f.UnifiedMaterials.Null)
+	add("exam", f.Exam.Set && !f.Exam.Null)
+	return names
+}
+
+// touchesCourse says whether an edit of an event makes us ask whether its course is
+// complete.
+func touchesCourse(f *api.EventFields) bool {
+	return f.CourseType.Set || f.Syllabus.Set || f.UnifiedPDF.Set || f.UnifiedVideo.Set || f.UnifiedMaterials.Set || f.Exam.Set || f.OnlineLink.Set
+}
+
+// notACourse are the issues of course fields for an event that is none.
+func notACourse(t *event.Details, f *api.CourseFields) (issues []route.Issue) {
+	if t.Category == event.Course {
+		return nil
+	}
+	for _, name := range sendsCourse(f) {
+		issues = append(issues, route.Issue{Path: name, Code: route.IssueUnsupported, Message: "is for the category online-course"})
+	}
+	return issues
+}
+
+// editContent takes the fields of a course over that were sent.
+func editContent(c *course.Content, f *api.CourseFields) {
+	was := *c
+	if f.CourseType.Set {
+		if c.Type = f.CourseType.Value; f.CourseType.Null {
+			c.Type = course.Unified
+		}
+	}
+	f.CertificateTemplate.Into(&c.Certificate)
+	if f.Syllabus.Set {
+		c.Lessons = slices.Clone(f.Syllabus.Value) // an edit may be made twice
+	}
+	f.UnifiedPDF.Into(&c.PDF)
+	f.UnifiedVideo.Into(&c.Video)
+	f.UnifiedMaterials.Into(&c.Materials)
+	if f.Exam.Set {
+		if c.Exam = nil; !f.Exam.Null {
+			exam := f.Exam.Value
+			exam.Questions = slices.Clone(exam.Questions)
+			c.Exam = &exam
+		}
+	}
+	c.KeepIDs(&was, rand.Text)
+}
+
+// newCourseIssues are what is wrong with, or missing of, the course of a new event.
+func newCourseIssues(t *event.Details, f *api.CourseFields) []route.Issue {
+	if t.Category != event.Course {
+		return notACourse(t, f)
+	}
+	c := course.Content{Type: course.Unified}
+	editContent(&c, f)
+	return issuesOf(append(c.Wrong(), c.Missing()...))
+}
+
+func issuesOf(problems []course.Problem) (issues []route.Issue) {
+	for _, p := range problems {
+		issues = append(issues, route.Issue(p))
+	}
+	return issues
+}
+
+// writeCourse keeps what an event teaches, before the event tells of it. An edit that
+// touches the course leaves it complete, or is refused.
+func (h *Handlers) writeCourse(c *route.Call, number int64, t *event.Details, f *api.EventFields) (*course.Content, error) {
+	if t.Category != event.Course {
+		return nil, nil //nolint:nilnil // an event that is no course
+	}
+	var content *course.Content
+	var err error
+	if touches := touchesCourse(f); touches || f.CertificateTemplate.Set {
+		var refusal error
+		content, err = h.Courses.Edit(c.Context, number, func(content *course.Content) error {
+			editContent(content, &f.CourseFields)
+			if wrong := content.Wrong(); len(wrong) > 0 {
+				refusal = route.Invalid(issuesOf(wrong)...)
+			} else if touches {
+				refusal = incomplete(content)
+			}
+			return refusal
+		})
+		if refusal != nil {
+			return nil, refusal
+		}
+	} else {
+		content, err = h.Courses.Read(c.Context, number)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return content, brand(t, content)
+}
+
+// incomplete refuses what would sell a course that is not complete.
+func incomplete(c *course.Content) error {
+	if missing := c.Missing(); len(missing) > 0 {
+		return engine.Refuse(engine.CourseIncomplete, missing[0])
+	}
+	return nil
+}
+
+// brand has an event's branding tell what kind of course it is, as its content says.
+func brand(t *event.Details, c *course.Content) error {
+	branding := map[string]api.JSON{}
+	if err := json.Unmarshal(view.Object(t.Branding), &branding); err != nil {
+		return err
+	}
+	for name, value := range map[string]*string{"courseType": &c.Type, "certificateTemplate": view.Optional(c.Certificate)} {
+		text, err := json.Marshal(value)
+		if err != nil {
+			return err
+		}
+		branding[name] = text
+	}
+	text, err := json.Marshal(branding, json.Deterministic(true))
+	t.Branding = text
+	return err
+}
+
+// checkCourse refuses to sell a course that is not complete.
+func (h *Handlers) checkCourse(c *route.Call, number int64, to event.Move) error {
+	if !slices.Contains(event.Public, to.To) {
+		return nil
+	}
+	r, err := cluster.AskFor[event.Record](c.Context, h.Node, engine.EventRef(number), event.Get{})
+	if err != nil || r.Details.Category != event.Course || slices.Contains(event.Public, r.Status) {
+		return err
+	}
+	content, err := h.Courses.Read(c.Context, number)
+	if err != nil {
+		return err
+	}
+	return incomplete(content)
+}
+
+// showCourse adds what an event teaches, for its organization.
+func showCourse(v *api.Event, c *course.Content) {
+	if c == nil {
+		return
+	}
+	showPublicCourse(v, c)
+	for i := range c.Lessons {
+		v.Syllabus[i].Lesson = c.Lessons[i]
+	}
+	v.UnifiedPDF, v.UnifiedVideo, v.UnifiedMaterials, v.Exam = api.Shown(c.PDF), api.Shown(c.Video), view.List(c.Materials), c.Exam
+}
+
+// showPublicCourse adds what everybody sees of what an event teaches.
+func showPublicCourse(v *api.Event, c *course.Content) {
+	v.CourseType, v.CertificateTemplate = &c.Type, api.Shown(c.Certificate)
+	v.Syllabus = make([]api.PlacedLesson, len(c.Lessons))
+	for i := range c.Lessons {
+		v.Syllabus[i] = api.PlacedLesson{Order: i + 1, Lesson: c.Lessons[i].Public(), Description: view.Optional(c.Lessons[i].Description)}
+	}
+}

@@ -1,0 +1,165 @@
+package catalog
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"boxoffice/edge/api"
+	"boxoffice/edge/live"
+	"boxoffice/edge/route"
+	"boxoffice/edge/view"
+	"boxoffice/engine/event"
+	"boxoffice/engine/order"
+	"boxoffice/persistence/readmodel"
+)
+
+// cardBytes is what a card counts for in the cache, roughly.
+const cardBytes = 1 << 10
+
+func (h *Handlers) discoverEvents(c *route.Call, in *api.Discover) (*api.List[api.Card], error) {
+	return h.listCards(c, &in.EventFilter, readmodel.Discovery{Filter: filterOf(&in.EventFilter)})
+}
+
+func (h *Handlers) searchEvents(c *route.Call, in *api.Search) (*api.List[api.Card], error) {
+	d := readmodel.Discovery{Filter: filterOf(&in.EventFilter)}
+	d.Search, d.Query = d.Query, ""
+	d.Ranked = d.Search != "" && in.Sort == "relevance"
+	return h.listCards(c, &in.EventFilter, d)
+}
+
+// listCards answers a page of discovery, which it completes with what the filter says of
+// dates and pages.
+func (h *Handlers) listCards(c *route.Call, f *api.EventFilter, d readmodel.Discovery) (*api.List[api.Card], error) {
+	d.Between, d.Now, d.Limit = betweenOf(f), c.Now.UnixMilli(), f.Limit+1
+	var err error
+	if d.After, err = readPlace(f.Cursor, d.Ranked); err != nil {
+		return nil, err
+	}
+	key := fmt.Sprintf("discover/%d/%q", f.Limit, []string{
+		d.Query, d.Search, d.Category, d.ProductType, strconv.FormatBool(d.Course), d.City, d.Country, d.Venue,
+		strconv.FormatInt(d.From, 10), strconv.FormatInt(d.To, 10), strconv.FormatBool(d.Ranked), f.Cursor,
+	})
+	size := int64(f.Limit+1) * cardBytes
+	return live.CacheSearch(c.Context, h.Pages, size, key, func() (*api.List[api.Card], error) {
+		return h.discover(c.Context, d, f.Limit)
+	})
+}
+
+// readPlace reads a cursor of discovery; the zero place for none.
+func readPlace(cursor string, ranked bool) (readmodel.Place, error) {
+	limits := []int64{route.LastMoment, math.MaxInt64}
+	if ranked {
+		limits = append(limits, math.MaxInt64)
+	}
+	after, err := route.ReadCursor(cursor, limits...)
+	if err != nil || after == nil {
+		return readmodel.Place{}, err
+	}
+	p := readmodel.Place{At: after[0], Number: after[1]}
+	if ranked {
+		p.Rank = after[2]
+	}
+	return p, nil
+}
+
+// placeCursor is a place as readPlace reads it.
+func placeCursor(p readmodel.Place, ranked bool) *string {
+	if ranked {
+		return route.CursorOf(p.At, p.Number, p.Rank)
+	}
+	return route.CursorOf(p.At, p.Number)
+}
+
+// discover makes a page of discovery with at most limit cards. It is shared by
+// callers: nobody changes it.
+func (h *Handlers) discover(ctx context.Context, d readmodel.Discovery, limit int) (*api.List[api.Card], error) {
+	events, err := h.Read.DiscoverEvents(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	out := &api.List[api.Card]{Items: make([]api.Card, 0, limit)}
+	for i := range events[:min(len(events), limit)] {
+		out.Items = append(out.Items, h.card(&events[i]))
+	}
+	if len(events) > limit {
+		out.NextCursor = placeCursor(readmodel.PlaceOf(&events[limit-1]), d.Ranked)
+	}
+	return out, nil
+}
+
+func (h *Handlers) listOwnEvents(c *route.Call, in *api.ListOwn) (*api.List[*api.Event], error) {
+	org, err := route.FindOrganization(c, in.OrgID)
+	if err != nil {
+		return nil, err
+	}
+	before, err := route.ReadCursor(in.Cursor, math.MaxInt64)
+	if err != nil {
+		return nil, err
+	}
+	var below int64
+	if before != nil {
+		below = before[0]
+	}
+	events, err := h.Read.OrganizerEvents(c.Context, org, filterOf(&in.EventFilter), betweenOf(&in.EventFilter), below, in.Limit+1)
+	if err != nil {
+		return nil, err
+	}
+	out := &api.List[*api.Event]{Items: make([]*api.Event, 0, in.Limit)}
+	for i := range events[:min(len(events), in.Limit)] {
+		out.Items = append(out.Items, view.Event(&events[i].Record))
+	}
+	if len(events) > in.Limit {
+		out.NextCursor = route.CursorOf(events[in.Limit-1].Number)
+	}
+	return out, nil
+}
+
+func filterOf(f *api.EventFilter) readmodel.Filter {
+	return readmodel.Filter{
+		Query: f.Q, Category: f.Category, ProductType: f.ProductType, Course: f.Course,
+		City: f.City, Country: f.Country, Venue: f.Venue,
+	}
+}
+
+func betweenOf(f *api.EventFilter) (b readmodel.Between) {
+	if !f.DateFrom.IsZero() {
+		b.From = f.DateFrom.UnixMilli()
+	}
+	if !f.DateTo.IsZero() {
+		b.To = f.DateTo.UnixMilli()
+	}
+	return b
+}
+
+// card is an event as discovery shows it.
+func (h *Handlers) card(e *readmodel.Event) api.Card {
+	t := e.Details
+	v := api.Card{
+		ID: t.PublicID.String(), Slug: t.Slug, Title: t.Title, ShortDesc: view.Optional(t.ShortDesc), Category: t.Category,
+		ProductType: event.ProductType(t.Category), Status: e.Status, StartDate: api.At(t.StartAt), EndDate: api.At(t.EndAt),
+		Timezone: t.Timezone, VenueName: view.Optional(t.VenueName), VenueCity: view.Optional(t.VenueCity),
+		Country: view.Optional(t.VenueCountry), CoverImage: view.Optional(h.hostedURL(t.CoverImage)), Currency: t.Currency,
+	}
+	if v.ProductType == event.ProductReservation {
+		v.StartDate, v.EndDate, v.BookingOpen = nil, nil, new(bookingOpen(&e.Record))
+	}
+	v.LowestPrice, v.LowestPriceTotal = lowestPrice(e)
+	return v
+}
+
+// bookingOpen says whether a reservation's dates can be booked.
+func bookingOpen(e *event.Record) bool {
+	return slices.Contains(event.Public, e.Status)
+}
+
+// lowestPrice is what an event costs at least, as lists show it, and what a buyer pays
+// for that; nil when nothing can be bought, now or later.
+func lowestPrice(e *readmodel.Event) (price, total *string) {
+	if e.From == readmodel.NoPrice {
+		return nil, nil
+	}
+	return new(view.Decimal(e.From)), new(view.Decimal(order.PriceTotal(e.From, e.Details.AbsorbFees)))
+}

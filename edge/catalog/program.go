@@ -1,0 +1,82 @@
+package catalog
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"boxoffice/cluster"
+	"boxoffice/edge/route"
+	"boxoffice/engine"
+	"boxoffice/engine/event"
+	"boxoffice/persistence/program"
+)
+
+// What is told about an event beside its record: its schedule, its sections and how its
+// page looks. It lies in tables, which these handlers write before they tell the actor.
+
+// findOpen reads the id of an event that the caller may change and that has not ended.
+func (h *Handlers) findOpen(c *route.Call, id string) (int64, *event.Record, error) {
+	number, err := h.Known.FindOwn(c, id)
+	if err != nil {
+		return 0, nil, err
+	}
+	e, err := cluster.AskFor[event.Record](c.Context, h.Node, engine.EventRef(number), event.Get{})
+	if err != nil {
+		return 0, nil, err
+	}
+	if event.Ended(e.Status) {
+		return 0, nil, engine.Refuse(engine.InvalidTransition, event.Transition{From: e.Status, To: e.Status, Allowed: []string{}})
+	}
+	return number, e, nil
+}
+
+// rowID is the id of what a request adds to an event: the same on every attempt with the
+// same Idempotency-Key.
+func rowID(c *route.Call, event int64) uuid.UUID {
+	command := c.CommandID()
+	sum := sha256.Sum256(binary.BigEndian.AppendUint64(command[:], uint64(event)))
+	id := uuid.UUID(sum[:16])
+	id[6], id[8] = id[6]&0x0f|0x80, id[8]&0x3f|0x80 // version 8 of RFC 9562
+	return id
+}
+
+// readRowID reads the id of a row in a path. No row has one that is no UUID.
+func readRowID(text string, none *engine.Refusal) (uuid.UUID, error) {
+	id, err := uuid.Parse(text)
+	if err != nil || !route.ValidUUID(text) {
+		return uuid.UUID{}, none
+	}
+	return id, nil
+}
+
+// refusalOf makes refusals of what the program's tables refuse.
+func refusalOf(err error, none *engine.Refusal) error {
+	switch {
+	case errors.Is(err, program.ErrNotFound):
+		return none
+	case errors.Is(err, program.ErrTooMany):
+		return engine.Refuse(engine.Conflict, rowLimit{program.MaxRows})
+	}
+	return err
+}
+
+// rowLimit is the detail of CONFLICT for an event that has as many sessions or sections
+// as it may.
+type rowLimit struct {
+	Max int `json:"max"`
+}
+
+// touch tells the world that something about the event changed which its record does not
+// carry.
+func (h *Handlers) touch(c *route.Call, number int64) error {
+	_, err := cluster.AskFor[event.Record](c.Context, h.Node, engine.EventRef(number), event.Touch{})
+	if err != nil {
+		return fmt.Errorf("tell of a change of event %d: %w", number, err)
+	}
+	h.Pages.Refresh(c.Context, number)
+	return nil
+}

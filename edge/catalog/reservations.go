@@ -1,0 +1,321 @@
+package catalog
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+
+	"boxoffice/cluster"
+	"boxoffice/edge/api"
+	"boxoffice/edge/live"
+	"boxoffice/edge/route"
+	"boxoffice/engine"
+	"boxoffice/engine/calendar"
+	"boxoffice/engine/event"
+	"boxoffice/engine/keeper"
+)
+
+// What a calendar is like before its organizer says otherwise.
+func defaultCalendar() calendar.Config {
+	return calendar.Config{Mode: calendar.DateOnly, DailyCapacity: calendar.NoCapacity, MaxPerCustomer: 10, MaxAdvanceDays: 30}
+}
+
+// editCalendar takes the fields over that are sent, and says what is wrong with them.
+func editCalendar(conf *calendar.Config, f *api.ReservationFields) []route.Issue {
+	var issues []route.Issue
+	add := func(path, code, message string) {
+		issues = append(issues, route.Issue{Path: "reservation." + path, Code: code, Message: message})
+	}
+	f.Mode.Into(&conf.Mode)
+	f.DailyCapacity.Into(&conf.DailyCapacity)
+	f.MaxPerCustomerPerDay.Into(&conf.MaxPerCustomer)
+	f.MaxAdvanceDays.Into(&conf.MaxAdvanceDays)
+	if f.AllowGroups.Set {
+		conf.NoGroups = !f.AllowGroups.Value
+	}
+	f.AllowMultiDay.Into(&conf.MultiDay)
+	if f.ClosedDates.Set {
+		conf.ClosedDates = nil
+		for i, text := range f.ClosedDates.Value {
+			day, err := keeper.ParseDay(text)
+			if err != nil {
+				add("closedDates["+strconv.Itoa(i)+"]", route.IssueFormat, "must be a date from 1970 on")
+			}
+			conf.ClosedDates = append(conf.ClosedDates, day)
+		}
+	}
+	if f.ClosedWeekdays.Set {
+		conf.ClosedWeekdays = nil
+		for _, n := range f.ClosedWeekdays.Value {
+			conf.ClosedWeekdays = append(conf.ClosedWeekdays, int(n))
+		}
+	}
+	if f.Slots.Set {
+		conf.Slots = make([]calendar.Slot, len(f.Slots.Value))
+		for i := range f.Slots.Value {
+			var wrong string
+			if conf.Slots[i], wrong = readSlot(&f.Slots.Value[i]); wrong != "" {
+				add(fmt.Sprintf("slots[%d].%s", i, wrong), route.IssueFormat, "must be a time as HH:MM")
+			}
+		}
+	}
+	if conf.Mode == calendar.DateTime && len(conf.Slots) == 0 {
+		add("slots", route.IssueRequired, "are required in mode date_time")
+	}
+	return issues
+}
+
+// readSlot reads a slot, and names the field that is no time.
+func readSlot(f *api.ReservationSlot) (s calendar.Slot, wrong string) {
+	s = calendar.Slot{ID: f.ID, Label: f.Label, Capacity: calendar.NoCapacity, SortOrder: f.SortOrder, Paused: f.Status == "paused"}
+	if f.Capacity.Set && !f.Capacity.Null {
+		s.Capacity = f.Capacity.Value
+	}
+	var ok bool
+	if s.Start, ok = readMinute(f.StartTime); !ok {
+		return s, "startTime"
+	}
+	if s.End, ok = readMinute(f.EndTime); !ok {
+		return s, "endTime"
+	}
+	return s, ""
+}
+
+// readMinute reads HH:MM as minutes of the day.
+func readMinute(text string) (int64, bool) {
+	t, err := time.Parse("15:04", text)
+	return int64(t.Hour()*60 + t.Minute()), err == nil && len(text) == 5
+}
+
+func showMinute(n int64) string { return fmt.Sprintf("%02d:%02d", n/60, n%60) }
+
+// The years of which a calendar knows the offsets of its zone.
+const (
+	zoneFrom = 2020
+	zoneTo   = 2100
+)
+
+// transitionsOf lists when a time zone changes its offset. It looks at each day and then
+// for the moment within it, for Time.ZoneBounds stands still at the end of leap years.
+func transitionsOf(zone string) ([]calendar.Transition, error) {
+	loc, err := time.LoadLocation(zone)
+	if err != nil {
+		return nil, fmt.Errorf("time zone of an event: %w", err)
+	}
+	const day = 24 * 3600
+	offset := func(unix int64) int {
+		_, seconds := time.Unix(unix, 0).In(loc).Zone()
+		return seconds
+	}
+	at := time.Date(zoneFrom, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
+	end := time.Date(zoneTo, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
+	was := offset(at)
+	all := []calendar.Transition{{At: at * 1_000, Offset: int64(was) * 1_000}}
+	for ; at < end; at += day {
+		if now := offset(at + day); now != was {
+			first := sort.Search(day, func(n int) bool { return offset(at+int64(n)) != was })
+			all = append(all, calendar.Transition{At: (at + int64(first)) * 1_000, Offset: int64(now) * 1_000})
+			was = now
+		}
+	}
+	return all, nil
+}
+
+// calendarOf is how a reservation event is to be booked: what there is, or the defaults,
+// with what is sent. It is nil of other events, which can't be sent any.
+func (h *Handlers) calendarOf(c *route.Call, number int64, t *event.Details, f route.Opt[api.ReservationFields]) (*calendar.Config, []route.Issue, error) {
+	if event.ProductType(t.Category) != event.ProductReservation {
+		if f.Set && !f.Null {
+			return nil, []route.Issue{{Path: "reservation", Code: route.IssueUnsupported, Message: "is for the category reservations"}}, nil
+		}
+		return nil, nil, nil
+	}
+	conf := defaultCalendar()
+	if number != 0 {
+		r, err := cluster.AskFor[calendar.Record](c.Context, h.Node, engine.CalendarRef(number), calendar.Get{})
+		switch {
+		case err == nil:
+			conf = r.Config
+		case !isRefused(err, engine.NotFound):
+			return nil, nil, err
+		}
+	}
+	var err error
+	if conf.Zone, err = transitionsOf(t.Timezone); err != nil {
+		return nil, nil, err
+	}
+	return &conf, editCalendar(&conf, &f.Value), nil
+}
+
+// isRefused says whether an actor refused with a code.
+func isRefused(err error, code engine.Code) bool {
+	r, ok := err.(*engine.Refusal) //nolint:errorlint // AskFor returns refusals bare
+	return ok && r.Code == code
+}
+
+// configure sends a reservation event's calendar its configuration.
+func (h *Handlers) configure(c *route.Call, number int64, conf *calendar.Config) (*calendar.Record, error) {
+	if conf == nil {
+		return nil, nil //nolint:nilnil // an event without a calendar
+	}
+	r, err := cluster.AskFor[calendar.Record](c.Context, h.Node, engine.CalendarRef(number), calendar.Configure{Config: *conf})
+	h.Pages.ForgetCalendar(number)
+	return r, err
+}
+
+// reservationView is how a reservation event is booked, as its organization sees it or
+// the public does.
+func reservationView(r *calendar.Record, own bool) *api.Reservation {
+	if r == nil {
+		return nil
+	}
+	conf := &r.Config
+	v := &api.Reservation{Mode: conf.Mode, MaxAdvanceDays: conf.MaxAdvanceDays, Slots: []api.SlotView{}}
+	for _, s := range sortedSlots(conf) {
+		if s.Paused && !own {
+			continue
+		}
+		slot := api.SlotView{
+			ID: s.ID, Label: s.Label, StartTime: showMinute(s.Start), EndTime: showMinute(s.End), SortOrder: s.SortOrder, Status: "active",
+			Capacity: limited(s.Capacity),
+		}
+		if s.Paused {
+			slot.Status = "paused"
+		}
+		v.Slots = append(v.Slots, slot)
+	}
+	if !own {
+		return v
+	}
+	groups, closed := !conf.NoGroups, []string{}
+	for _, day := range conf.ClosedDates {
+		closed = append(closed, day.String())
+	}
+	v.DailyCapacity, v.MaxPerCustomerPerDay, v.AllowGroups, v.AllowMultiDay = &conf.DailyCapacity, &conf.MaxPerCustomer, &groups, &conf.MultiDay
+	v.ClosedDates, v.ClosedWeekdays = closed, append([]int{}, conf.ClosedWeekdays...)
+	return v
+}
+
+func sortedSlots(conf *calendar.Config) []calendar.Slot {
+	return slices.SortedStableFunc(slices.Values(conf.Slots), func(a, b calendar.Slot) int {
+		if a.SortOrder != b.SortOrder {
+			return int(a.SortOrder - b.SortOrder)
+		}
+		return int(a.Start - b.Start)
+	})
+}
+
+// limited is a capacity as answers show it: null without a limit.
+func limited(n int64) *int64 {
+	if n == calendar.NoCapacity {
+		return nil
+	}
+	return &n
+}
+
+// findDates tells what can be booked, from the node's memory.
+func (h *Handlers) findDates(c *route.Call, in *api.FindDates) (*api.Availability, error) {
+	number, _, err := h.Known.ReadID(c.Context, in.EventID)
+	if err != nil {
+		return nil, err
+	}
+	p, err := h.Pages.Event(c.Context, number)
+	if err != nil {
+		return nil, err
+	}
+	if !live.Visible(c, &p.Event.Record) {
+		return nil, &engine.Refusal{Code: engine.EventNotFound}
+	}
+	if event.ProductType(p.Event.Details.Category) != event.ProductReservation {
+		return nil, &engine.Refusal{Code: engine.NotReservation}
+	}
+	r, err := h.Pages.Calendar(c.Context, h.Node, number)
+	if err != nil {
+		return nil, err
+	}
+	first, last := r.Today+1, r.Today+keeper.Day(r.Config.MaxAdvanceDays)
+	v := &api.Availability{Mode: r.Config.Mode, WindowStart: first.String(), WindowEnd: last.String(), Days: []api.DayView{}}
+	from, to := first, last
+	if in.From != "" {
+		if day, err := keeper.ParseDay(in.From); err == nil {
+			from = max(first, day)
+		}
+	}
+	if in.To != "" {
+		day, err := keeper.ParseDay(in.To)
+		if err != nil {
+			day = 0 // before all that can be booked
+		}
+		to = min(last, day)
+	}
+	for day := from; day <= to; day++ {
+		v.Days = append(v.Days, dayView(r, day))
+	}
+	return v, nil
+}
+
+// dayView is what is left of a date and of its slots.
+func dayView(r *calendar.Record, day keeper.Day) api.DayView {
+	conf := &r.Config
+	v := api.DayView{Date: day.String(), Closed: conf.Closed(day)}
+	left := remaining(r, day, "", conf.DailyCapacity)
+	if conf.Mode == calendar.DateTime {
+		v.Slots = []api.SlotLeft{}
+		var inSlots int64
+		bounded := true
+		for _, s := range sortedSlots(conf) {
+			if s.Paused {
+				continue
+			}
+			of := lesser(left, remaining(r, day, s.ID, s.Capacity))
+			if v.Closed {
+				of = 0
+			}
+			if of == calendar.NoCapacity {
+				bounded = false
+			} else {
+				inSlots += of
+			}
+			v.Slots = append(v.Slots, api.SlotLeft{SlotID: s.ID, Label: s.Label, StartTime: showMinute(s.Start), EndTime: showMinute(s.End), Remaining: limited(of)})
+		}
+		if bounded {
+			left = lesser(left, inSlots)
+		}
+	}
+	if v.Closed {
+		left = 0
+	}
+	v.Remaining, v.SoldOut = limited(left), left == 0
+	return v
+}
+
+// remaining is what a capacity of a date or slot still admits, or NoCapacity.
+func remaining(r *calendar.Record, day keeper.Day, slot string, capacity int64) int64 {
+	if capacity == calendar.NoCapacity {
+		return calendar.NoCapacity
+	}
+	i, taken := slices.BinarySearchFunc(r.Taken, calendar.Count{Date: day, Slot: slot}, func(a, b calendar.Count) int {
+		if a.Date != b.Date {
+			return int(a.Date - b.Date)
+		}
+		return strings.Compare(a.Slot, b.Slot)
+	})
+	if !taken {
+		return capacity
+	}
+	return max(0, capacity-r.Taken[i].Units)
+}
+
+// lesser is the lesser of two numbers of places, of which either may have no limit.
+func lesser(a, b int64) int64 {
+	switch {
+	case a == calendar.NoCapacity:
+		return b
+	case b == calendar.NoCapacity:
+		return a
+	}
+	return min(a, b)
+}

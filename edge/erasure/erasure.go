@@ -1,0 +1,249 @@
+// Package erasure erases people from the service. The ledgers replace a name and an address by a
+// pseudonym, which is a fact of theirs; what follows the facts does so too; then the tables
+// are erased (persistence/personal). Journal days, snapshots and public facts that are older
+// than their retention go by themselves, and the last copies with them.
+//
+// Resume finishes the erasures that their requests could not. It runs on one node of a
+// cluster, until its context ends.
+package erasure
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"boxoffice/cluster"
+	"boxoffice/edge/live"
+	"boxoffice/edge/route"
+	"boxoffice/engine"
+	"boxoffice/engine/event"
+	"boxoffice/engine/order"
+	"boxoffice/persistence/attendees"
+	"boxoffice/persistence/panics"
+	"boxoffice/persistence/personal"
+	"boxoffice/persistence/readmodel"
+)
+
+const (
+	page        = 100              // orders or tickets that are read, and sent to a ledger, at once
+	resumeEvery = 30 * time.Second // between two looks for erasures that are not done
+	resumeAfter = time.Minute      // for so long an erasure is its request's
+	resumeBatch = 10
+	namedMost   = 50 // events that a refusal names
+)
+
+// Deps is what erasures work with.
+type Deps struct {
+	Node      *cluster.Node
+	Read      *readmodel.Model
+	Attendees *attendees.Store
+	Personal  *personal.Store
+	Known     *live.Events
+	Pages     *live.Pages
+	Followed  func(context.Context) error // waits until all followers have it
+	// DropMail deletes captured mails that have one of the words.
+	DropMail func(words ...string) error
+	Log      *slog.Logger
+}
+
+// Eraser forgets people. Its methods may be called by any goroutine.
+type Eraser struct{ Deps }
+
+// New makes the eraser.
+func New(d Deps) *Eraser { return &Eraser{d} }
+
+// ActiveTickets is the detail of ACTIVE_TICKETS.
+type ActiveTickets struct {
+	Events []string `json:"events"` // public ids of the first that they are for
+}
+
+// Erase forgets the owner of an account, or refuses. Done is false when the account is gone
+// and the rest takes a little longer.
+func (e *Eraser) Erase(ctx context.Context, user int64, address string, now time.Time) (done bool, err error) {
+	if err := e.Followed(ctx); err != nil { // else a ticket that was just bought would not be seen
+		e.Log.WarnContext(ctx, "erasure put off", slog.Any("error", err))
+		return false, engine.Refuse(engine.Unavailable, nil)
+	}
+	if err := e.refuseIfNeeded(ctx, address, now); err != nil {
+		return false, err
+	}
+	begun, err := e.Personal.Begin(ctx, user, order.Pseudonym(strings.ToLower(rand.Text())))
+	switch {
+	case errors.Is(err, personal.ErrLastOwner):
+		return false, refuseFor("LAST_OWNER", "An organization has no other owner. Make somebody else one first.")
+	case errors.Is(err, personal.ErrErased):
+		return false, &engine.Refusal{Code: engine.Unauthorized}
+	case errors.Is(err, personal.ErrPlatform):
+		return false, refuseFor("PLATFORM_ADMIN", "An administrator of the platform can't be erased.")
+	case err != nil:
+		return false, err
+	}
+	if err := e.finishErasure(ctx, begun); err != nil {
+		e.Log.WarnContext(ctx, "erasure is resumed later", slog.Int64("user", user), slog.Any("error", err))
+		return false, nil
+	}
+	return true, nil
+}
+
+func refuseFor(reason, message string) *engine.Refusal {
+	return &engine.Refusal{Code: engine.Conflict, Message: message, Details: route.Reason{Reason: reason}}
+}
+
+// refuseIfNeeded refuses while something is under way for which the person is needed.
+func (e *Eraser) refuseIfNeeded(ctx context.Context, address string, now time.Time) error {
+	for o, err := range e.ordersOf(ctx, address) {
+		switch {
+		case err != nil:
+			return err
+		case o.Unpaid():
+			return refuseFor("OPEN_ORDERS", "An order waits for its payment. Cancel it first, or wait.")
+		case o.OwesRefund():
+			return refuseFor("OPEN_REFUNDS", "Money is on its way back.")
+		}
+	}
+	var active []int64 // numbers of events
+	after := attendees.Place{}
+	for {
+		list, err := e.Attendees.Held(ctx, address, after, page)
+		if err != nil {
+			return err
+		}
+		for i := range list {
+			needed, err := e.isActive(ctx, &list[i], address, now)
+			if err != nil {
+				return err
+			}
+			if number := list[i].Event; needed && !slices.Contains(active, number) {
+				active = append(active, number)
+			}
+		}
+		if len(list) < page || len(active) >= namedMost {
+			break
+		}
+		after = list[page-1].Place
+	}
+	if len(active) > 0 {
+		events := make([]string, len(active))
+		for i, number := range active {
+			events[i] = e.Known.PublicID(number)
+		}
+		return engine.Refuse(engine.ActiveTickets, ActiveTickets{Events: events})
+	}
+	return nil
+}
+
+// isActive says whether a ticket was paid for and is for something that is still to come. The
+// table of holders may be behind: the order has the last word.
+func (e *Eraser) isActive(ctx context.Context, h *attendees.Held, address string, now time.Time) (bool, error) {
+	line, k, ok := h.Order.LineOf(h.Serial)
+	if !ok || h.Order.Lines[line].FaceValue(k) == 0 || order.NormalEmail(h.Order.OwnerOf(h.Serial).Email) != order.NormalEmail(address) {
+		return false, nil
+	}
+	if v := h.Order.VisitOf(h.Serial); v != nil {
+		_, closes := v.Admits()
+		return closes > now.UnixMilli(), nil
+	}
+	p, err := e.Pages.Event(ctx, h.Event)
+	if err != nil {
+		return false, err
+	}
+	return !event.Ended(p.Event.Status) && p.Event.Details.EndAt > now.UnixMilli(), nil
+}
+
+// finishErasure does what is left of an erasure. All of it may be done again.
+func (e *Eraser) finishErasure(ctx context.Context, of personal.Erasure) error {
+	if err := e.eraseFromLedgers(ctx, of); err != nil {
+		return err
+	}
+	if err := e.Followed(ctx); err != nil {
+		return err
+	}
+	if err := e.DropMail(of.Address, of.Name); err != nil {
+		return err
+	}
+	return e.Personal.Finish(ctx, of)
+}
+
+// eraseFromLedgers asks every event that knows the person to replace the name and the address.
+func (e *Eraser) eraseFromLedgers(ctx context.Context, of personal.Erasure) error {
+	orders := make(map[int64][]*order.Order) // by event
+	for o, err := range e.ordersOf(ctx, of.Address) {
+		if err != nil {
+			return err
+		}
+		orders[o.ID.Event()] = append(orders[o.ID.Event()], o)
+	}
+	naming, err := e.Attendees.Naming(ctx, of.Address)
+	if err != nil {
+		return err
+	}
+	named, err := e.Read.OrdersByID(ctx, naming)
+	if err != nil {
+		return err
+	}
+	for i := range named {
+		orders[named[i].ID.Event()] = append(orders[named[i].ID.Event()], &named[i])
+	}
+	for _, id := range naming { // an entry of a waitlist has no order
+		if number := id.Event(); orders[number] == nil {
+			orders[number] = []*order.Order{}
+		}
+	}
+	for _, number := range slices.Sorted(maps.Keys(orders)) {
+		if err := e.eraseFromLedger(ctx, number, of, orders[number]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *Eraser) eraseFromLedger(ctx context.Context, number int64, of personal.Erasure, orders []*order.Order) error {
+	for first := true; first || len(orders) > 0; first = false {
+		n := min(len(orders), page)
+		cmd := event.Erase{Customer: order.CustomerOf(of.Address), Pseudonym: of.Pseudonym, Orders: orders[:n]}
+		_, err := cluster.AskFor[event.Record](ctx, e.Node, engine.EventRef(number), cmd)
+		if r, ok := errors.AsType[*engine.Refusal](err); ok && r.Code == engine.EventNotFound {
+			return nil // a draft that was removed
+		}
+		if err != nil {
+			return fmt.Errorf("event %d: %w", number, err)
+		}
+		orders = orders[n:]
+	}
+	return nil
+}
+
+// Resume finishes erasures that were left open, until the context ends.
+func (e *Eraser) Resume(ctx context.Context) {
+	tick := time.NewTicker(resumeEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			err := panics.Catch(e.Log, "erasures", func() error { return e.resumeOpen(ctx, time.Now().Add(-resumeAfter)) })
+			if err != nil && ctx.Err() == nil {
+				e.Log.WarnContext(ctx, "erasures not resumed", slog.Any("error", err))
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (e *Eraser) resumeOpen(ctx context.Context, before time.Time) error {
+	open, err := e.Personal.Open(ctx, before, resumeBatch)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, of := range open {
+		errs = append(errs, e.finishErasure(ctx, of))
+	}
+	return errors.Join(errs...)
+}

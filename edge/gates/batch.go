@@ -1,0 +1,189 @@
+package gates
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"boxoffice/cluster"
+	"boxoffice/edge/api"
+	"boxoffice/edge/limit"
+	"boxoffice/edge/route"
+	"boxoffice/edge/secrets"
+	"boxoffice/edge/view"
+	"boxoffice/engine"
+	"boxoffice/engine/event"
+)
+
+// clockAhead is how far a device's clock may be ahead. The event knows the rest of what a
+// scan may say of its time.
+const clockAhead = 5 * time.Minute
+
+// scanBatch has the event judge scans that devices have kept, in one command.
+func (h *Handlers) scanBatch(c *route.Call, in *api.ScanBatch) (*api.BatchVerdicts, error) {
+	if err := checkQueued(in.Scans); err != nil {
+		return nil, err
+	}
+	number, err := h.Known.FindOwn(c, in.EventID)
+	if err != nil {
+		return nil, err
+	}
+	b := h.readBatch(c, number, in.Scans)
+	guesses := h.takeGuesses(c, b.devices)
+	for i := range guesses {
+		b.cmd.Guesses = append(b.cmd.Guesses, guesses[i].taken)
+	}
+	out := &api.BatchVerdicts{Results: make([]api.BatchVerdict, len(in.Scans))}
+	for i := range out.Results { // what the event is not told of
+		why := foreignScan()
+		out.Results[i] = api.BatchVerdict{Index: i, Status: why.Status, DeniedReason: why.DeniedReason}
+	}
+	r := &event.BatchReply{Wrong: make([]int, len(guesses))}
+	if len(b.cmd.Scans) > 0 {
+		r, err = cluster.AskFor[event.BatchReply](c.Context, h.Node, engine.EventRef(number), b.cmd)
+		if err != nil {
+			h.returnGuesses(c, guesses, make([]int, len(guesses)))
+			return nil, err
+		}
+	}
+	h.returnGuesses(c, guesses, r.Wrong)
+	for i, at := range b.places {
+		one := &r.Results[i]
+		out.Results[at] = api.BatchVerdict{
+			Index: at, Status: one.Status, DeniedReason: view.Optional(one.Reason), FirstCheckedInAt: api.At(one.At), FirstGate: view.Optional(one.Gate),
+		}
+	}
+	return out, nil
+}
+
+// checkQueued makes sure that each scan has one code.
+func checkQueued(scans []api.QueuedScan) error {
+	var issues []route.Issue
+	for i := range scans {
+		s, codes := &scans[i], 0
+		for _, code := range []string{s.QRData, s.TicketCode, s.ShortCode} {
+			if code != "" {
+				codes++
+			}
+		}
+		if codes != 1 && len(issues) < route.MaxIssues {
+			issues = append(issues, route.Issue{
+				Path: fmt.Sprintf("scans[%d]", i), Code: route.IssueRequired, Message: "must have one of qrData, ticketCode and shortCode",
+			})
+		}
+	}
+	if len(issues) > 0 {
+		return route.Invalid(issues...)
+	}
+	return nil
+}
+
+// readBatch is a batch as its event judges it, without foreign codes beyond what its
+// credential may have journaled.
+type readBatch struct {
+	cmd     event.ScanBatch
+	places  []int          // of the command's scans, among those that were sent
+	devices []guessingWith // that sent door codes
+}
+
+// guessingWith is a device that sent door codes, and how many.
+type guessingWith struct {
+	device string
+	codes  int
+}
+
+func (h *Handlers) readBatch(c *route.Call, number int64, scans []api.QueuedScan) *readBatch {
+	codes, b, known := h.Secrets.Event(number), new(readBatch), map[string]int{}
+	for i := range scans {
+		s := &scans[i]
+		text := strings.ToUpper(strings.TrimSpace(cmp.Or(s.QRData, s.TicketCode, s.ShortCode)))
+		at := s.ScannedAt
+		if latest := c.Now.Add(clockAhead); at.After(latest) {
+			at = latest
+		}
+		says := codes.Typed(text)
+		if s.QRData != "" {
+			says = codes.Scan(s.QRData, at)
+		}
+		one := event.BatchScan{
+			Ticket: says.Serial, Version: says.Version, Printed: says.Printed, Gate: s.GateName, Device: s.DeviceID, At: at.UnixMilli(),
+		}
+		if says.Verdict == secrets.Stale {
+			one.Denied = event.ScanExpired
+		}
+		if secrets.IsShort(text) {
+			device := s.LimitDevice()
+			if known[device] == 0 {
+				b.devices = append(b.devices, guessingWith{device: device})
+				known[device] = len(b.devices)
+			}
+			one.Guesser = known[device]
+			b.devices[one.Guesser-1].codes++
+		} else if says.Verdict == secrets.Foreign && !h.journals(c) {
+			continue
+		}
+		scope := sha256.Sum256([]byte("batched scan|" + strconv.Quote(s.LimitDevice()) + "|" + strconv.FormatInt(s.ScannedAt.UnixMilli(), 10) + "|" + text))
+		name := h.Secrets.Request(scope)
+		one.Request = engine.Request{ID: engine.ID(name[:16])}
+		b.cmd.Scans, b.places = append(b.cmd.Scans, one), append(b.places, i)
+	}
+	return b
+}
+
+// guesses are wrong door codes that a device may send now.
+type guesses struct {
+	counts []guessCount
+	taken  int
+}
+
+// takeGuesses takes for each device as many wrong door codes as it may send now, up to
+// those that it sends. What turns out right is given back.
+func (h *Handlers) takeGuesses(c *route.Call, devices []guessingWith) []guesses {
+	all := make([]guesses, len(devices))
+	for i, d := range devices {
+		all[i].counts = h.guessCounts(c, d.device)
+		for all[i].taken < d.codes && h.takeGuess(c, all[i].counts) == nil {
+			all[i].taken++
+		}
+	}
+	return all
+}
+
+// returnGuesses gives back what was not wrong.
+func (h *Handlers) returnGuesses(c *route.Call, all []guesses, wrong []int) {
+	for i := range all {
+		for range all[i].taken - wrong[i] {
+			h.giveBack(c, all[i].counts)
+		}
+	}
+}
+
+// guessCounts are the counts that a wrong door code of a device is in. A device is what
+// the caller says it is, so the credential and the network count as well.
+func (h *Handlers) guessCounts(c *route.Call, device string) []guessCount {
+	return []guessCount{
+		h.guessCount(limit.RuleDeviceCodes, limit.DeviceName(&c.Principal, device)),
+		h.guessCount(limit.RuleCodes, limit.CredentialName(&c.Principal)),
+		h.guessCount(limit.RuleNetCodes, route.Network(c.Client).String()),
+	}
+}
+
+// takeGuess counts a wrong door code, or says why it may not be looked at.
+func (h *Handlers) takeGuess(c *route.Call, counts []guessCount) error {
+	for i, one := range counts {
+		if v := h.guesses.Take(one.subject, one.perMinute, c.Now); !v.Allowed {
+			h.giveBack(c, counts[:i]) // nobody looks at this code
+			return limit.Refuse(c.Op.Tier, v)
+		}
+	}
+	return nil
+}
+
+func (h *Handlers) giveBack(c *route.Call, counts []guessCount) {
+	for _, one := range counts {
+		h.guesses.Return(one.subject, one.perMinute, c.Now)
+	}
+}

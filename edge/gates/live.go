@@ -1,0 +1,156 @@
+package gates
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"boxoffice/cluster"
+	"boxoffice/edge/api"
+	"boxoffice/edge/route"
+	"boxoffice/edge/sse"
+	"boxoffice/engine"
+	"boxoffice/engine/event"
+)
+
+const (
+	// liveTokenLife is how long a token waits to open a stream.
+	liveTokenLife = time.Minute
+	// livePace is how often a node with watchers asks the event for its numbers, however
+	// many watch.
+	livePace = 2 * time.Second
+	// liveSilence is after how long watchers are told numbers that have not changed.
+	liveSilence = 30 * time.Second
+)
+
+// openLiveToken makes a token for a reader that can send no header.
+func (h *Handlers) openLiveToken(c *route.Call, in *api.ByID) (*api.LiveToken, error) {
+	number, err := h.Known.FindOwn(c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	v := &api.LiveToken{Token: rand.Text(), ExpiresAt: api.Moment(c.Now.Add(liveTokenLife).UnixMilli())}
+	return v, h.LiveTokens.Add(c.Context, number, v.Token, c.Now, v.ExpiresAt)
+}
+
+// watchGates streams the numbers of an event's gates.
+func (h *Handlers) watchGates(c *route.Call, in *api.WatchGates) (sse.Topic, error) {
+	number, err := h.findWatched(c, in.ID)
+	if err != nil {
+		return sse.Topic{}, err
+	}
+	return sse.Topic{
+		Name: "gates/" + strconv.FormatInt(number, 10),
+		Open: func(ctx context.Context, changed func()) (sse.Source, error) {
+			return h.openGateSource(ctx, number, changed)
+		},
+	}, nil
+}
+
+// findWatched finds the event whose gates the caller may watch, by a credential of its
+// organization or by a token that was made for the stream.
+func (h *Handlers) findWatched(c *route.Call, id string) (int64, error) {
+	if c.Principal.Kinds.Has(own) {
+		return h.Known.FindOwn(c, id)
+	}
+	unknown := &engine.Refusal{Code: engine.Unauthorized, Message: "This token does not open the stream; each does so once, within a minute."}
+	number, _, err := h.Known.ReadID(c.Context, id)
+	if err != nil {
+		if r, ok := err.(*engine.Refusal); ok && r.Code == engine.EventNotFound { //nolint:errorlint // refusals are not wrapped
+			return 0, unknown
+		}
+		return 0, err
+	}
+	opens, err := h.LiveTokens.Redeem(c.Context, number, c.Principal.Token, c.Now)
+	if err == nil && !opens {
+		err = unknown
+	}
+	return number, err
+}
+
+// gateSource is the numbers of an event's gates as a stream shows them. Its goroutine
+// asks the event; Close ends it and waits for it.
+type gateSource struct {
+	h       *Handlers
+	number  int64
+	changed func()
+	latest  atomic.Pointer[gateFrame]
+	shown   *gateFrame // by Take
+	cancel  context.CancelFunc
+	done    chan struct{}
+}
+
+// gateFrame is what the gates' numbers were at one moment.
+type gateFrame struct {
+	data []byte
+	at   time.Time
+}
+
+func (h *Handlers) openGateSource(ctx context.Context, number int64, changed func()) (*gateSource, error) {
+	s := &gateSource{h: h, number: number, changed: changed, done: make(chan struct{})}
+	if err := s.ask(ctx, time.Now()); err != nil {
+		return nil, err
+	}
+	run, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	s.cancel = cancel
+	go s.follow(run)
+	return s, nil
+}
+
+func (s *gateSource) follow(ctx context.Context) {
+	defer close(s.done)
+	ticker := time.NewTicker(livePace)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-ticker.C:
+			bounded, cancel := context.WithTimeout(ctx, livePace)
+			_ = s.ask(bounded, now) // the next tick asks again; watchers keep what they have
+			cancel()
+		}
+	}
+}
+
+// ask takes in the numbers, and tells watchers if they differ or are old.
+func (s *gateSource) ask(ctx context.Context, now time.Time) error {
+	says, err := cluster.AskFor[event.Stats](ctx, s.h.Node, engine.EventRef(s.number), event.GateStats{})
+	if err != nil {
+		return err
+	}
+	data, err := json.Marshal(s.h.statsView(s.number, says, now), route.Encoding)
+	if err != nil {
+		return err
+	}
+	if last := s.latest.Load(); last != nil && bytes.Equal(last.data, data) && now.Sub(last.at) < liveSilence {
+		return nil
+	}
+	s.latest.Store(&gateFrame{data, now})
+	s.changed()
+	return nil
+}
+
+// Take has the numbers if they are newer than those that were taken.
+func (s *gateSource) Take(whole bool) (update, snapshot []sse.Event) {
+	latest := s.latest.Load()
+	frame := []sse.Event{{Name: "snapshot", Data: latest.data}}
+	if s.shown != latest {
+		s.shown, update = latest, frame
+	}
+	if whole {
+		snapshot = frame
+	}
+	return update, snapshot
+}
+
+// Close ends the source's goroutine.
+func (s *gateSource) Close() {
+	s.cancel()
+	<-s.done
+}

@@ -1,0 +1,204 @@
+package gates
+
+import (
+	"context"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"boxoffice/cluster"
+	"boxoffice/edge/api"
+	"boxoffice/edge/route"
+	"boxoffice/edge/secrets"
+	"boxoffice/engine"
+	"boxoffice/engine/event"
+	"boxoffice/engine/inventory"
+)
+
+const (
+	// rosterLife is how old a manifest may be: however many devices ask, the event is
+	// asked once in it.
+	rosterLife = time.Second
+	// maxRosters is how many events' manifests a node keeps; one of 100,000 tickets takes
+	// about 10 MB.
+	maxRosters = 50
+)
+
+// rosters are the manifests of the events whose gates ask this node.
+type rosters struct {
+	mu  sync.Mutex
+	all map[int64]*roster
+}
+
+// of is the roster of an event, if need be in the place of another's.
+func (r *rosters) of(number int64) *roster {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if one := r.all[number]; one != nil {
+		return one
+	}
+	if r.all == nil {
+		r.all = map[int64]*roster{}
+	}
+	for other := range r.all {
+		if len(r.all) < maxRosters {
+			break
+		}
+		delete(r.all, other)
+	}
+	one := &roster{epoch: strconv.FormatUint(rand.Uint64(), 36)} //nolint:gosec // it only differs
+	r.all[number] = one
+	return one
+}
+
+// roster is one event's manifest, and when each of its tickets changed. A node begins it
+// anew: a cursor of another epoch is answered with all.
+type roster struct {
+	mu        sync.Mutex
+	epoch     string
+	asked     time.Time
+	born      time.Time
+	changedAt time.Time
+	change    int64 // counts changes
+	salt      string
+	doorCodes bool
+	rotating  bool        // nothing else admits
+	rows      []rosterRow // one for each holder that a ticket has had
+	newest    []int       // rows, by serial - 1
+}
+
+type rosterRow struct {
+	ticket api.ManifestTicket
+	short  string
+	change int64
+	at     time.Time
+}
+
+// manifest answers with all tickets of an event, or with those that changed since.
+func (h *Handlers) manifest(c *route.Call, in *api.GetManifest) (*api.Manifest, error) {
+	number, err := h.Known.FindOwn(c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	since, err := readSince(in.Since)
+	if err != nil {
+		return nil, err
+	}
+	r := h.rosters.of(number)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if c.Now.Sub(r.asked) >= rosterLife {
+		if err := h.refresh(c.Context, number, r, c.Now); err != nil {
+			return nil, err
+		}
+	}
+	m := &api.Manifest{
+		EventID: h.Known.PublicID(number), GeneratedAt: r.changedAt, Cursor: r.epoch + "." + strconv.FormatInt(r.change, 10),
+		Full: !since.within(r), Salt: r.salt, OfflineDoorCodes: r.doorCodes, RotatingOnly: r.rotating, Tickets: []api.ManifestTicket{},
+	}
+	for i := range r.rows {
+		if row := &r.rows[i]; m.Full || row.change > since.change && row.at.After(since.at) {
+			m.Tickets = append(m.Tickets, row.ticket)
+		}
+	}
+	return m, nil
+}
+
+// refresh takes in what the event says of its tickets. Changes are timed in the
+// milliseconds that answers show, so that a device may ask for what came after them.
+func (h *Handlers) refresh(ctx context.Context, number int64, r *roster, now time.Time) error {
+	says, err := cluster.AskFor[event.Roster](ctx, h.Node, engine.EventRef(number), event.GateRoster{})
+	if err != nil {
+		return err
+	}
+	now = now.Truncate(time.Millisecond)
+	codes := h.Secrets.Event(number)
+	if r.born.IsZero() {
+		r.born, r.changedAt, r.salt = now, api.Moment(now.UnixMilli()), codes.Salt()
+	}
+	r.asked = now
+	anew := r.doorCodes != says.DoorCodes
+	r.doorCodes = says.DoorCodes
+	if r.rotating != says.RotatingOnly { // of which a cursor tells as of a ticket
+		r.rotating, r.change, r.changedAt = says.RotatingOnly, r.change+1, api.Moment(now.UnixMilli())
+	}
+	next, group := r.change+1, 0
+	for i := range says.Letters {
+		serial := uint32(i) + 1 //nolint:gosec // serials are uint32
+		for group+1 < len(says.First) && says.First[group+1] <= serial {
+			group++
+		}
+		version := max(secrets.Version, says.Versions[serial])
+		for i == len(r.newest) || r.rows[r.newest[i]].ticket.Version < int(version) {
+			v := secrets.Version
+			if i == len(r.newest) {
+				r.newest = append(r.newest, 0)
+			} else {
+				old := &r.rows[r.newest[i]]
+				v = byte(old.ticket.Version) + 1 //nolint:gosec // it was one
+				r.note(old, replacedLetter, next, now)
+			}
+			hash, short := codes.Hashes(r.salt, serial, v)
+			kind := inventory.TypeID(engine.InventoryRef(number, says.Types[group])).String()
+			r.newest[i] = len(r.rows)
+			r.rows = append(r.rows, rosterRow{ticket: api.ManifestTicket{Hash: hash, Type: kind, Version: int(v)}, short: short})
+		}
+		row, letter := &r.rows[r.newest[i]], string(says.Letters[i])
+		opens, closes := says.Window(serial, group)
+		if from, before := opens/1000, closes/1000; row.ticket.Status != letter || row.ticket.From != from || row.ticket.Before != before {
+			row.ticket.From, row.ticket.Before = from, before
+			r.note(row, letter, next, now)
+		}
+	}
+	for i := range r.rows {
+		if anew {
+			r.note(&r.rows[i], r.rows[i].ticket.Status, next, now)
+		}
+	}
+	return nil
+}
+
+// replacedLetter is that of a code whose ticket has a new holder.
+const replacedLetter = "x"
+
+// note gives a row its letter, as the roster's next change.
+func (r *roster) note(row *rosterRow, letter string, change int64, now time.Time) {
+	row.ticket.Status, row.ticket.ShortHash = letter, ""
+	if r.doorCodes {
+		row.ticket.ShortHash = row.short
+	}
+	row.change, row.at = change, now
+	r.change, r.changedAt = change, api.Moment(now.UnixMilli())
+}
+
+// since is from when on changes are asked for; the zero value asks for all.
+type since struct {
+	epoch  string
+	change int64
+	at     time.Time
+}
+
+// within says whether a roster knows what has changed since.
+func (s since) within(r *roster) bool {
+	if !s.at.IsZero() {
+		return !s.at.Before(r.born)
+	}
+	return s.epoch == r.epoch
+}
+
+func readSince(text string) (since, error) {
+	if text == "" {
+		return since{}, nil
+	}
+	if at, err := time.Parse(time.RFC3339, text); err == nil {
+		return since{at: at}, nil
+	}
+	epoch, number, ok := strings.Cut(text, ".")
+	change, err := strconv.ParseInt(number, 10, 64)
+	if !ok || err != nil || change < 0 || epoch == "" {
+		return since{}, route.Invalid(route.Issue{Path: "since", Code: route.IssueFormat, Message: "must be a time, or the cursor of a manifest"})
+	}
+	return since{epoch: epoch, change: change}, nil
+}

@@ -1,0 +1,118 @@
+package identity
+
+import (
+	"math"
+	"strconv"
+	"time"
+
+	"boxoffice/edge/api"
+	"boxoffice/edge/route"
+	"boxoffice/persistence/requestlog"
+)
+
+func (h *Handlers) listRequests(c *route.Call, in *api.ListRequests) (*api.List[api.LoggedRequest], error) {
+	f, err := h.readRequestFilter(c, in)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := h.Requests.List(c.Context, f)
+	if err != nil {
+		return nil, err
+	}
+	out := &api.List[api.LoggedRequest]{Items: make([]api.LoggedRequest, 0, in.Limit)}
+	for i := range entries[:min(len(entries), in.Limit)] {
+		out.Items = append(out.Items, requestView(&entries[i]))
+	}
+	if len(entries) > in.Limit {
+		last := entries[in.Limit-1].Place()
+		out.NextCursor = route.CursorOf(last.At, last.Number)
+	}
+	return out, nil
+}
+
+// readRequestFilter reads which requests to list. A key must be the organization's own.
+func (h *Handlers) readRequestFilter(c *route.Call, in *api.ListRequests) (f requestlog.Filter, err error) {
+	f = requestlog.Filter{Route: in.Route, From: in.From, To: in.To, Limit: in.Limit + 1}
+	if f.Org, err = route.FindOrganization(c, in.OrgID); err != nil {
+		return f, err
+	}
+	if in.KeyID != "" {
+		if _, f.Key, err = h.ownKey(c, in.OrgID, in.KeyID); err != nil {
+			return f, err
+		}
+		k, err := h.APIKeys.Get(c.Context, f.Org, f.Key)
+		if err != nil {
+			return f, err
+		}
+		if k == nil {
+			return f, noKey
+		}
+	}
+	var ok bool
+	if f.StatusFrom, f.StatusTo, ok = readStatus(in.Status); !ok {
+		return f, route.Invalid(route.Issue{Path: "status", Code: route.IssueFormat, Message: "must be a status such as 404, or a class such as 4xx"})
+	}
+	if !in.From.IsZero() && !in.To.IsZero() && in.To.Before(in.From) {
+		return f, route.Invalid(route.Issue{Path: "to", Code: route.IssueMinimum, Message: "must not be before from"})
+	}
+	cursor, err := route.ReadCursor(in.Cursor, route.LastMoment*1000, math.MaxInt64)
+	if cursor != nil {
+		f.Before = &requestlog.Place{At: cursor[0], Number: cursor[1]}
+	}
+	return f, err
+}
+
+// readStatus reads a status, or a class of them, as the range that it is. Empty is all.
+func readStatus(text string) (from, to int, ok bool) {
+	if text == "" {
+		return 0, 0, true
+	}
+	if len(text) == 3 && text[0] >= '1' && text[0] <= '5' && text[1:] == "xx" {
+		from = int(text[0]-'0') * 100
+		return from, from + 99, true
+	}
+	from, err := strconv.Atoi(text)
+	return from, from, err == nil && from >= 100 && from <= 599
+}
+
+func requestView(e *requestlog.Entry) api.LoggedRequest {
+	return api.LoggedRequest{
+		RequestID: e.RequestID, KeyID: strconv.FormatInt(e.Key, 10), Method: e.Method, Route: e.Route, Status: e.Status,
+		LatencyMS: milliseconds(e.Took), ClientAddress: e.Client.String(), At: e.At.UTC(),
+	}
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// metricIntervals are how far metrics look back.
+var metricIntervals = map[string]time.Duration{"hour": time.Hour, "day": 24 * time.Hour, "week": requestlog.Kept}
+
+func (h *Handlers) getRequestMetrics(c *route.Call, in *api.GetRequestMetrics) (*api.RequestMetrics, error) {
+	org, err := route.FindOrganization(c, in.OrgID)
+	if err != nil {
+		return nil, err
+	}
+	since := c.Now.Add(-metricIntervals[in.Interval])
+	all, err := h.Requests.Summarize(c.Context, org, since)
+	if err != nil {
+		return nil, err
+	}
+	out := &api.RequestMetrics{Interval: in.Interval, From: since.UTC(), To: c.Now.UTC(), Routes: []api.RouteFigures{}}
+	for i := range all {
+		f := &all[i]
+		if f.Route == "" {
+			out.Total = figuresView(f)
+			continue
+		}
+		out.Routes = append(out.Routes, api.RouteFigures{Method: f.Method, Route: f.Route, RequestFigures: figuresView(f)})
+	}
+	return out, nil
+}
+
+func figuresView(f *requestlog.Figures) api.RequestFigures {
+	return api.RequestFigures{
+		Requests: f.Requests, ClientErrors: f.ClientErrors, ServerErrors: f.ServerErrors,
+		ErrorRate: float64(f.ClientErrors+f.ServerErrors) / float64(f.Requests),
+		P50MS:     milliseconds(f.P50), P95MS: milliseconds(f.P95), P99MS: milliseconds(f.P99),
+	}
+}

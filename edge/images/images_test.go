@@ -1,0 +1,179 @@
+package images_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"hash/crc32"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"image/png"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"boxoffice/edge/images"
+	"boxoffice/engine"
+)
+
+// TestMain makes the test's own program the worker that a Maker starts.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 5 && os.Args[1] == images.Command {
+		if err := images.Work(os.Args[2], os.Args[3], os.Args[4], os.Stdout); err != nil {
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// halves is a picture whose left half is red and whose right half is blue.
+func halves(width, height int) *image.NRGBA {
+	img := image.NewNRGBA(image.Rect(0, 0, width, height))
+	for y := range height {
+		for x := range width {
+			c := color.NRGBA{R: 255, A: 255}
+			if x >= width/2 {
+				c = color.NRGBA{B: 255, A: 255}
+			}
+			img.SetNRGBA(x, y, c)
+		}
+	}
+	return img
+}
+
+func asPNG(t *testing.T, img image.Image) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	require.NoError(t, png.Encode(&b, img))
+	return b.Bytes()
+}
+
+func asJPEG(t *testing.T, img image.Image, exif []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	require.NoError(t, jpeg.Encode(&b, img, nil))
+	if exif == nil {
+		return b.Bytes()
+	}
+	block := append([]byte("Exif\x00\x00"), exif...)
+	head := binary.BigEndian.AppendUint16([]byte{0xff, 0xd8, 0xff, 0xe1}, uint16(len(block)+2))
+	return append(append(head, block...), b.Bytes()[2:]...)
+}
+
+// makeSizes makes the sizes of an image and returns them with their bytes.
+func makeSizes(t *testing.T, mediaType string, text []byte) (*images.Made, map[string][]byte, error) {
+	t.Helper()
+	program, err := os.Executable()
+	require.NoError(t, err)
+	in, folder := filepath.Join(t.TempDir(), "in"), t.TempDir()
+	require.NoError(t, os.WriteFile(in, text, 0o600))
+	made, err := images.NewMaker(program).Make(t.Context(), mediaType, in, folder)
+	files := map[string][]byte{}
+	if made != nil {
+		for name, v := range made.Variants {
+			files[name], err = os.ReadFile(filepath.Join(folder, name))
+			require.NoError(t, err)
+			require.Len(t, files[name], int(v.Bytes))
+		}
+	}
+	return made, files, err
+}
+
+func requireRefused(t *testing.T, mediaType string, text []byte) {
+	t.Helper()
+	_, _, err := makeSizes(t, mediaType, text)
+	var r *engine.Refusal
+	require.ErrorAs(t, err, &r)
+	require.Equal(t, engine.UnsupportedFile, r.Code)
+}
+
+func TestSizes(t *testing.T) {
+	t.Parallel()
+	made, files, err := makeSizes(t, "image/png", asPNG(t, halves(3000, 1000)))
+	require.NoError(t, err)
+	require.False(t, made.Alpha)
+	for name, want := range map[string][2]int{"web": {2048, 682}, "thumbnail": {400, 133}, "og": {1200, 630}} {
+		for _, file := range []string{name + ".jpg", name + ".webp"} {
+			v := made.Variants[file]
+			require.Equal(t, want, [2]int{v.Width, v.Height}, file)
+		}
+		img, err := jpeg.Decode(bytes.NewReader(files[name+".jpg"]))
+		require.NoError(t, err)
+		left, _, _, _ := img.At(want[0]/4, want[1]/2).RGBA()
+		right, _, _, _ := img.At(want[0]*3/4, want[1]/2).RGBA()
+		require.Greater(t, left, uint32(0xe000))
+		require.Less(t, right, uint32(0x2000))
+	}
+	t.Log("what it makes it takes")
+	again, _, err := makeSizes(t, "image/webp", files["web.webp"])
+	require.NoError(t, err)
+	require.Equal(t, 2048, again.Variants["web.webp"].Width)
+	avif, err := os.ReadFile("testdata/halves.avif")
+	require.NoError(t, err)
+	made, files, err = makeSizes(t, "image/avif", avif)
+	require.NoError(t, err)
+	require.Equal(t, 64, made.Variants["web.jpg"].Width)
+	img, err := jpeg.Decode(bytes.NewReader(files["web.jpg"]))
+	require.NoError(t, err)
+	left, _, _, _ := img.At(10, 10).RGBA()
+	require.Greater(t, left, uint32(0xd000))
+}
+
+func TestTransparency(t *testing.T) {
+	t.Parallel()
+	clear := image.NewNRGBA(image.Rect(0, 0, 50, 50))
+	made, files, err := makeSizes(t, "image/png", asPNG(t, clear))
+	require.NoError(t, err)
+	require.True(t, made.Alpha)
+	img, err := jpeg.Decode(bytes.NewReader(files["web.jpg"]))
+	require.NoError(t, err)
+	r, g, b, _ := img.At(5, 5).RGBA()
+	require.Greater(t, min(r, g, b), uint32(0xf000), "on white")
+}
+
+func TestMetadata(t *testing.T) {
+	t.Parallel()
+	tiff := []byte("II*\x00\x08\x00\x00\x00\x01\x00\x12\x01\x03\x00\x01\x00\x00\x00\x06\x00\x00\x00GPSLatitude 52.5163")
+	made, files, err := makeSizes(t, "image/jpeg", asJPEG(t, halves(300, 100), tiff))
+	require.NoError(t, err)
+	require.Equal(t, 100, made.Variants["web.jpg"].Width, "it is turned upright")
+	for name, body := range files {
+		require.NotContains(t, string(body), "GPSLatitude", name)
+		require.NotContains(t, string(body), "Exif", name)
+	}
+	img, err := jpeg.Decode(bytes.NewReader(files["web.jpg"]))
+	require.NoError(t, err)
+	top, _, _, _ := img.At(50, 50).RGBA()
+	require.Greater(t, top, uint32(0xe000), "the left half is on top")
+}
+
+// bomb is a PNG that says to be of a size, and holds almost nothing.
+func bomb(width, height uint32) []byte {
+	head := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32([]byte("IHDR"), width), height)
+	head = append(head, 8, 2, 0, 0, 0)
+	b := append([]byte("\x89PNG\r\n\x1a\n\x00\x00\x00\x0d"), head...)
+	return binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(head))
+}
+
+func TestHostileImages(t *testing.T) {
+	t.Parallel()
+	requireRefused(t, "image/png", bomb(50_000, 50_000))
+	requireRefused(t, "image/png", bomb(1<<31-1, 1<<31-1))
+	requireRefused(t, "image/png", bomb(100, 100))
+	requireRefused(t, "image/png", []byte("<svg xmlns='http://www.w3.org/2000/svg'/>"))
+	requireRefused(t, "image/jpeg", []byte("\xff\xd8\xff\xe0 nothing more"))
+	requireRefused(t, "image/webp", []byte("RIFF\x00\x00\x00\x00WEBPVP8 "))
+	requireRefused(t, "image/avif", []byte("\x00\x00\x00\x1cftypavif\x00\x00\x00\x00avifmif1miaf"))
+	whole := asPNG(t, halves(200, 200))
+	requireRefused(t, "image/png", whole[:len(whole)/2])
+	requireRefused(t, "image/gif", whole)
+	t.Log("what follows the picture does not come through")
+	_, files, err := makeSizes(t, "image/png", append(whole, "<script>alert(1)</script>"...))
+	require.NoError(t, err)
+	for name, body := range files {
+		require.NotContains(t, string(body), "script", name)
+	}
+}

@@ -1,0 +1,21 @@
+package images
+
+import "syscall"
+
+// Limits of a worker process.
+const (
+	heapLimit   = 1 << 30 // bytes that the collector aims at
+	addressRoom = 6 << 30 // bytes, of which most are never touched
+	cpuSeconds  = 60
+	fileBytes   = 64 << 20
+)
+
+// limit has the kernel hold the process to its limits.
+func limit() error {
+	for resource, most := range map[int]uint64{syscall.RLIMIT_AS: addressRoom, syscall.RLIMIT_CPU: cpuSeconds, syscall.RLIMIT_FSIZE: fileBytes} {
+		if err := syscall.Setrlimit(resource, &syscall.Rlimit{Cur: most, Max: most}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,75 @@
+package images
+
+import (
+	"bytes"
+	"encoding/binary"
+	"image"
+)
+
+// orientation is how a camera was held, out of a JPEG's Exif block: 1, upright, to 8
+// (Exif 2.32, tag 0x0112). It is kept nowhere else, so the pixels are turned by it.
+func orientation(jpg []byte) int {
+	for at := 2; at+4 <= len(jpg) && jpg[at] == 0xff; {
+		kind, size := jpg[at+1], int(binary.BigEndian.Uint16(jpg[at+2:]))
+		if kind == 0xda || size < 2 || at+2+size > len(jpg) { // the picture begins, or the block is cut
+			return 1
+		}
+		if exif, ok := bytes.CutPrefix(jpg[at+4:at+2+size], []byte("Exif\x00\x00")); ok && kind == 0xe1 {
+			return exifOrientation(exif)
+		}
+		at += 2 + size
+	}
+	return 1
+}
+
+// exifOrientation looks the tag up in the first directory of a TIFF block.
+func exifOrientation(tiff []byte) int {
+	if len(tiff) < 8 {
+		return 1
+	}
+	var order binary.ByteOrder = binary.BigEndian
+	if tiff[0] == 'I' {
+		order = binary.LittleEndian
+	}
+	at := int64(order.Uint32(tiff[4:]))
+	if at+2 > int64(len(tiff)) {
+		return 1
+	}
+	entries := tiff[at+2:]
+	for range order.Uint16(tiff[at:]) {
+		if len(entries) < 12 {
+			return 1
+		}
+		if order.Uint16(entries) == 0x0112 {
+			if n := int(order.Uint16(entries[8:])); n >= 1 && n <= 8 {
+				return n
+			}
+			return 1
+		}
+		entries = entries[12:]
+	}
+	return 1
+}
+
+// upright turns and mirrors an image by its orientation.
+func upright(img *image.NRGBA, turned int) *image.NRGBA {
+	if turned == 1 {
+		return img
+	}
+	w, h := img.Rect.Dx(), img.Rect.Dy()
+	size := image.Rect(0, 0, w, h)
+	if turned >= 5 { // it lies on its side
+		size = image.Rect(0, 0, h, w)
+	}
+	out := image.NewNRGBA(size)
+	for y := range h {
+		for x := range w {
+			to := [...]image.Point{
+				2: {w - 1 - x, y}, 3: {w - 1 - x, h - 1 - y}, 4: {x, h - 1 - y},
+				5: {y, x}, 6: {h - 1 - y, x}, 7: {h - 1 - y, w - 1 - x}, 8: {y, w - 1 - x},
+			}[turned]
+			out.SetNRGBA(to.X, to.Y, img.NRGBAAt(x, y))
+		}
+	}
+	return out
+}

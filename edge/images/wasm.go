@@ -1,0 +1,224 @@
+package images
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	_ "embed"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"image"
+	"io"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
+)
+
+//go:embed wasm/webp.wasm.gz
+var webpModule []byte
+
+//go:embed wasm/avif.wasm.gz
+var avifModule []byte
+
+// memoryPages bounds a module's memory, in pages of 64 KiB: 2 GiB.
+const memoryPages = 32 << 10
+
+// module is a library in WebAssembly, for one image: what it allocates goes with it.
+type module struct {
+	api.Module
+	ctx context.Context
+}
+
+// openModule compiles and starts a library. The process ends with its image, so nothing
+// is closed.
+func openModule(zipped []byte) (*module, error) {
+	ctx := context.Background()
+	r, err := gzip.NewReader(bytes.NewReader(zipped))
+	if err != nil {
+		return nil, err
+	}
+	code, err := io.ReadAll(r)
+	if err != nil {
+		return nil, err
+	}
+	rt := wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().WithMemoryLimitPages(memoryPages))
+	if _, err := wasi_snapshot_preview1.Instantiate(ctx, rt); err != nil {
+		return nil, err
+	}
+	compiled, err := rt.CompileModule(ctx, code)
+	if err != nil {
+		return nil, err
+	}
+	m, err := rt.InstantiateModule(ctx, compiled, wazero.NewModuleConfig())
+	return &module{m, ctx}, err
+}
+
+// call calls an exported function that returns one number.
+func (m *module) call(name string, args ...uint64) (uint32, error) {
+	got, err := m.ExportedFunction(name).Call(m.ctx, args...)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", name, err)
+	}
+	return uint32(got[0]), nil //nolint:gosec // the module's addresses have 32 bits
+}
+
+// room allocates n zero bytes, and puts text at their start.
+func (m *module) room(n int, text []byte) (uint64, error) {
+	at, err := m.call("malloc", uint64(n)) //nolint:gosec // a size
+	if err != nil || at == 0 {
+		return 0, unfit("takes too much memory to decode")
+	}
+	if !m.Memory().Write(at, text) {
+		return 0, errors.New("no such memory")
+	}
+	return uint64(at), nil
+}
+
+// numbers reads the 32-bit numbers at an address.
+func (m *module) numbers(at uint64, n int) ([]int, error) {
+	b, ok := m.Memory().Read(uint32(at), uint32(4*n)) //nolint:gosec // an address of the module
+	if !ok {
+		return nil, errors.New("no such memory")
+	}
+	all := make([]int, n)
+	for i := range all {
+		all[i] = int(binary.LittleEndian.Uint32(b[4*i:]))
+	}
+	return all, nil
+}
+
+// decoder decodes the first picture of a file with a library.
+type decoder struct {
+	*module
+	in, size, facts uint64
+}
+
+// begin reads the size of the picture.
+func (d *decoder) begin(zipped, text []byte) (facts []int, err error) {
+	if d.module, err = openModule(zipped); err != nil {
+		return nil, err
+	}
+	d.size = uint64(len(text))
+	if d.in, err = d.room(len(text), text); err != nil {
+		return nil, err
+	}
+	if d.facts, err = d.room(16, make([]byte, 16)); err != nil {
+		return nil, err
+	}
+	if err := d.decode(1, 0, 0); err != nil {
+		return nil, err
+	}
+	if facts, err = d.numbers(d.facts, 4); err != nil {
+		return nil, err
+	}
+	return facts, checkSize(facts[0], facts[1])
+}
+
+// decode calls the library: for the size alone, or for the picture.
+func (d *decoder) decode(sizeOnly, delays, out uint64) error {
+	ok, err := d.call("decode", d.in, d.size, sizeOnly, 0, d.facts, d.facts+4, d.facts+8, d.facts+12, delays, out)
+	if err != nil || ok == 0 {
+		return unfit("cannot be decoded")
+	}
+	return nil
+}
+
+// picture is the decoded picture of n bytes. It lies in the module's memory.
+func (d *decoder) picture(n int) ([]byte, error) {
+	delays, err := d.room(64, nil)
+	if err != nil {
+		return nil, err
+	}
+	out, err := d.room(n, nil)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.decode(0, delays, out); err != nil {
+		return nil, err
+	}
+	b, ok := d.Memory().Read(uint32(out), uint32(n)) //nolint:gosec // an address of the module
+	if !ok {
+		return nil, errors.New("no such memory")
+	}
+	return b, nil
+}
+
+// decodeWebP decodes a WebP; of an animation, its first picture.
+func decodeWebP(text []byte) (image.Image, error) {
+	var d decoder
+	facts, err := d.begin(webpModule, text)
+	if err != nil {
+		return nil, err
+	}
+	w, h, animated := facts[0], facts[1], facts[3] != 0
+	if animated {
+		b, err := d.picture(4 * w * h)
+		return &image.RGBA{Pix: b, Stride: 4 * w, Rect: image.Rect(0, 0, w, h)}, err
+	}
+	cw, ch := (w+1)/2, (h+1)/2
+	y, c := w*h, cw*ch
+	b, err := d.picture(2*y + 2*c)
+	if err != nil {
+		return nil, err
+	}
+	return &image.NYCbCrA{
+		YCbCr: image.YCbCr{Y: b[:y], Cb: b[y : y+c], Cr: b[y+c : y+2*c], YStride: w, CStride: cw, SubsampleRatio: image.YCbCrSubsampleRatio420, Rect: image.Rect(0, 0, w, h)},
+		A:     b[y+2*c:], AStride: w,
+	}, nil
+}
+
+// decodeAVIF decodes an AVIF; of a sequence, its first picture.
+func decodeAVIF(text []byte) (image.Image, error) {
+	var d decoder
+	facts, err := d.begin(avifModule, text)
+	if err != nil {
+		return nil, err
+	}
+	w, h, depth := facts[0], facts[1], facts[2]
+	if depth <= 8 {
+		b, err := d.picture(4 * w * h)
+		return &image.RGBA{Pix: b, Stride: 4 * w, Rect: image.Rect(0, 0, w, h)}, err
+	}
+	b, err := d.picture(8 * w * h)
+	for i := 0; i+1 < len(b); i += 2 { // of 16 bits, little end first
+		b[i], b[i+1] = b[i+1], b[i]
+	}
+	return &image.RGBA64{Pix: b, Stride: 8 * w, Rect: image.Rect(0, 0, w, h)}, err
+}
+
+// webpEncoder encodes pictures as WebP.
+type webpEncoder struct{ *module }
+
+func openWebP() (*webpEncoder, error) {
+	m, err := openModule(webpModule)
+	return &webpEncoder{m}, err
+}
+
+// encode encodes a picture in a quality of 0 to 100.
+func (e *webpEncoder) encode(img *image.NRGBA, quality uint64) ([]byte, error) {
+	const method = 4                                     // libwebp's default
+	w, h := uint64(img.Rect.Dx()), uint64(img.Rect.Dy()) //nolint:gosec // sizes
+	in, err := e.room(len(img.Pix), img.Pix)
+	if err != nil {
+		return nil, err
+	}
+	size, err := e.room(8, make([]byte, 8))
+	if err != nil {
+		return nil, err
+	}
+	out, err := e.call("encode", in, w, h, size, 0, quality, method, 0, 0)
+	if err != nil {
+		return nil, err
+	}
+	n, err := e.numbers(size, 1)
+	if err != nil || n[0] == 0 {
+		return nil, errors.New("webp: not encoded")
+	}
+	b, ok := e.Memory().Read(out, uint32(n[0])) //nolint:gosec // a size of the module
+	if !ok {
+		return nil, errors.New("no such memory")
+	}
+	return bytes.Clone(b), nil
+}

@@ -1,0 +1,188 @@
+package images
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"image/png"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+
+	"golang.org/x/image/draw"
+
+	"boxoffice/persistence/media"
+)
+
+// MaxPixels bounds what is decoded: a small file may hold a huge image.
+const MaxPixels = 100_000_000
+
+// The sizes, in pixels.
+const (
+	webSide       = 2048
+	thumbnailSide = 400
+	ogWidth       = 1200
+	ogHeight      = 630
+)
+
+const (
+	jpegQuality = 85
+	webpQuality = 80
+)
+
+// unfit is why an image is refused; it completes "The image ...".
+type unfit string
+
+func (u unfit) Error() string { return string(u) }
+
+// Work is what a worker process does: it makes the sizes of one image and writes a Made.
+func Work(mediaType, path, folder string, out io.Writer) error {
+	debug.SetMemoryLimit(heapLimit)
+	if err := limit(); err != nil {
+		return fmt.Errorf("images: limits: %w", err)
+	}
+	made, err := work(mediaType, path, folder)
+	if why, ok := errors.AsType[unfit](err); ok {
+		made, err = &Made{Refused: string(why)}, nil
+	}
+	if err != nil {
+		return fmt.Errorf("images: %w", err)
+	}
+	return json.NewEncoder(out).Encode(made)
+}
+
+func work(mediaType, path, folder string) (*Made, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	web, err := decode(mediaType, text)
+	if err != nil {
+		return nil, err
+	}
+	made := &Made{Variants: map[string]media.Variant{}, Alpha: !web.Opaque()}
+	encoder, err := openWebP()
+	if err != nil {
+		return nil, err
+	}
+	for name, img := range map[string]*image.NRGBA{"web": web, "thumbnail": fit(web, thumbnailSide), "og": crop(web, ogWidth, ogHeight)} {
+		var jpg bytes.Buffer
+		if err := jpeg.Encode(&jpg, onWhite(img), &jpeg.Options{Quality: jpegQuality}); err != nil {
+			return nil, err
+		}
+		webp, err := encoder.encode(img, webpQuality)
+		if err != nil {
+			return nil, err
+		}
+		for file, body := range map[string][]byte{name + ".jpg": jpg.Bytes(), name + ".webp": webp} {
+			if err := os.WriteFile(filepath.Join(folder, file), body, 0o600); err != nil {
+				return nil, err
+			}
+			made.Variants[file] = media.Variant{Bytes: int64(len(body)), Width: img.Rect.Dx(), Height: img.Rect.Dy()}
+		}
+	}
+	return made, nil
+}
+
+// decode decodes an image, reduces it to the largest size and turns it upright.
+func decode(mediaType string, text []byte) (*image.NRGBA, error) {
+	var img image.Image
+	var err error
+	turned := 1
+	switch mediaType {
+	case "image/jpeg":
+		turned = orientation(text)
+		img, err = decodeGo(text, jpeg.DecodeConfig, jpeg.Decode)
+	case "image/png":
+		img, err = decodeGo(text, png.DecodeConfig, png.Decode)
+	case "image/webp":
+		img, err = decodeWebP(text)
+	case "image/avif":
+		img, err = decodeAVIF(text)
+	default:
+		err = unfit("is of no type that is known")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return upright(fit(img, webSide), turned), nil
+}
+
+// decodeGo decodes with a package of Go.
+func decodeGo(text []byte, config func(io.Reader) (image.Config, error), whole func(io.Reader) (image.Image, error)) (image.Image, error) {
+	c, err := config(bytes.NewReader(text))
+	if err != nil {
+		return nil, unfit("cannot be decoded")
+	}
+	if err := checkSize(c.Width, c.Height); err != nil {
+		return nil, err
+	}
+	img, err := whole(bytes.NewReader(text))
+	if err != nil {
+		return nil, unfit("cannot be decoded")
+	}
+	return img, nil
+}
+
+// checkSize refuses what has more pixels than are decoded.
+func checkSize(width, height int) error {
+	if width <= 0 || height <= 0 {
+		return unfit("is empty")
+	}
+	if width > MaxPixels/height {
+		return unfit(fmt.Sprintf("has more than %d pixels", MaxPixels))
+	}
+	return nil
+}
+
+// fit reduces an image so that neither side is longer than side.
+func fit(img image.Image, side int) *image.NRGBA {
+	b := img.Bounds()
+	w, h := b.Dx(), b.Dy()
+	if long := max(w, h); long > side {
+		w, h = max(1, w*side/long), max(1, h*side/long)
+	}
+	return scale(img, b, w, h)
+}
+
+// crop cuts the middle of an image and scales it.
+func crop(img *image.NRGBA, width, height int) *image.NRGBA {
+	b := img.Bounds()
+	w, h := b.Dx(), max(1, b.Dx()*height/width)
+	if h > b.Dy() {
+		w, h = max(1, b.Dy()*width/height), b.Dy()
+	}
+	x, y := b.Min.X+(b.Dx()-w)/2, b.Min.Y+(b.Dy()-h)/2
+	return scale(img, image.Rect(x, y, x+w, y+h), width, height)
+}
+
+// scale draws a part of an image in a size. A much larger one is reduced coarsely first:
+// the fine way keeps floats for all rows of its source.
+func scale(img image.Image, part image.Rectangle, width, height int) *image.NRGBA {
+	if part.Dx() > 2*width && part.Dy() > 2*height {
+		coarse := image.NewRGBA(image.Rect(0, 0, 2*width, 2*height))
+		draw.ApproxBiLinear.Scale(coarse, coarse.Rect, img, part, draw.Src, nil)
+		img, part = coarse, coarse.Rect
+	}
+	fine := image.NewRGBA(image.Rect(0, 0, width, height))
+	draw.CatmullRom.Scale(fine, fine.Rect, img, part, draw.Src, nil)
+	out := image.NewNRGBA(fine.Rect)
+	draw.Draw(out, out.Rect, fine, image.Point{}, draw.Src)
+	return out
+}
+
+// onWhite is the image as it is seen on paper.
+func onWhite(img *image.NRGBA) image.Image {
+	if img.Opaque() {
+		return img
+	}
+	out := image.NewRGBA(img.Rect)
+	draw.Draw(out, out.Rect, image.NewUniform(color.White), image.Point{}, draw.Src)
+	draw.Draw(out, out.Rect, img, image.Point{}, draw.Over)
+	return out
+}

@@ -1,0 +1,235 @@
+// Package learning is the area of those who have bought an online course: its lessons,
+// their progress, the exam and the certificate.
+package learning
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"boxoffice/edge/api"
+	"boxoffice/edge/route"
+	"boxoffice/edge/secrets"
+	"boxoffice/edge/view"
+	"boxoffice/engine"
+	"boxoffice/engine/course"
+	"boxoffice/engine/event"
+	"boxoffice/engine/order"
+	"boxoffice/persistence/accounts"
+	"boxoffice/persistence/courses"
+	"boxoffice/persistence/downloads"
+	"boxoffice/persistence/readmodel"
+)
+
+// linkLife is how long a link to a file of a lesson holds.
+const linkLife = 15 * time.Minute
+
+// Deps is what the handlers work with.
+type Deps struct {
+	Read     *readmodel.Model
+	Accounts *accounts.Store
+	Courses  *courses.Store
+	// Downloads counts what was opened, which ends the right to withdraw.
+	Downloads *downloads.Store
+	Secrets   *secrets.Master
+	BaseURL   string // how people reach the service
+}
+
+// Handlers answer the area's requests. They may be called by any goroutine.
+type Handlers struct{ Deps }
+
+// New makes the handlers.
+func New(d Deps) *Handlers { return &Handlers{d} }
+
+// enrolled is a learner in a course.
+type enrolled struct {
+	holder  string // normal address
+	name    string // "" if nobody knows
+	ticket  secrets.Viewer
+	event   *readmodel.Event
+	content *course.Content
+}
+
+// holdings are the caller's live tickets of courses. The session's address must be proven.
+func (h *Handlers) holdings(c *route.Call) (holder string, held []readmodel.Holding, err error) {
+	if !c.Principal.EmailProven {
+		return "", nil, &engine.Refusal{
+			Code: engine.Forbidden, Message: "Confirm your e-mail address first: by the link that was mailed, or by signing in with a mailed code.",
+			Details: route.Reason{Reason: "EMAIL_NOT_PROVEN"},
+		}
+	}
+	holder = order.NormalEmail(c.Principal.Email)
+	held, err = h.Read.Holdings(c.Context, order.CustomerOf(holder), holder, event.Course)
+	return holder, held, err
+}
+
+// enroll finds the course that a path names, for who holds a ticket of it.
+func (h *Handlers) enroll(c *route.Call, id string) (*enrolled, error) {
+	holder, held, err := h.holdings(c)
+	if err != nil {
+		return nil, err
+	}
+	unknown := &engine.Refusal{Code: engine.CourseNotFound}
+	number, ok := route.ReadNumber(id)
+	if !ok || number < 1 {
+		return nil, unknown
+	}
+	e, err := h.Read.EventByNumber(c.Context, number)
+	if errors.Is(err, readmodel.ErrNotFound) {
+		return nil, unknown
+	}
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(held, func(t readmodel.Holding) bool { return t.Event == number })
+	public := (slices.Contains(event.Public, e.Status) || event.Ended(e.Status)) && e.Details.Visibility != "private"
+	switch {
+	case i < 0 && !public:
+		return nil, unknown
+	case e.Details.Category != event.Course:
+		return nil, &engine.Refusal{Code: engine.NotACourse}
+	case i < 0:
+		return nil, &engine.Refusal{Code: engine.NotABuyer}
+	}
+	l := &enrolled{holder: holder, event: &e, ticket: secrets.Viewer{Event: number, Serial: held[i].Serial, Version: held[i].Version}}
+	if l.content, err = h.Courses.Read(c.Context, number); err != nil {
+		return nil, err
+	}
+	u, err := h.Accounts.User(c.Context, c.Principal.User)
+	if err != nil {
+		return nil, err
+	}
+	if u != nil {
+		l.name = u.Name()
+	}
+	l.name = cmp.Or(l.name, held[i].Name)
+	return l, nil
+}
+
+func (h *Handlers) myCourses(c *route.Call, _ *route.None) (*api.MyCourses, error) {
+	holder, held, err := h.holdings(c)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(held, func(a, b readmodel.Holding) int { return cmp.Compare(b.Event, a.Event) })
+	held = slices.CompactFunc(held, func(a, b readmodel.Holding) bool { return a.Event == b.Event })
+	v := &api.MyCourses{Courses: []api.MyCourse{}}
+	var later []api.MyCourse
+	for _, t := range held {
+		e, err := h.Read.EventByNumber(c.Context, t.Event)
+		if err != nil {
+			return nil, err
+		}
+		l := &enrolled{holder: holder, event: &e}
+		if l.content, err = h.Courses.Read(c.Context, t.Event); err != nil {
+			return nil, err
+		}
+		p, earned, err := h.standing(c, l)
+		if err != nil {
+			return nil, err
+		}
+		mine := api.MyCourse{Meta: l.meta(), Progress: progressView(l.content, p, earned)}
+		if p.Started() {
+			v.Courses = append(v.Courses, mine)
+		} else {
+			later = append(later, mine)
+		}
+	}
+	v.Courses = append(v.Courses, later...)
+	return v, nil
+}
+
+// standing is how far a learner has come, and the certificate that was earned, or nil.
+func (h *Handlers) standing(c *route.Call, l *enrolled) (*course.Progress, *courses.Certificate, error) {
+	p, err := h.Courses.Progress(c.Context, l.event.Number, l.holder)
+	if err != nil {
+		return nil, nil, err
+	}
+	earned, err := h.Courses.Earned(c.Context, l.event.Number, l.holder)
+	return p, earned, err
+}
+
+func (h *Handlers) getCourse(c *route.Call, in *api.CourseID) (*api.LearnerCourse, error) {
+	l, err := h.enroll(c, in.EventID)
+	if err != nil {
+		return nil, err
+	}
+	p, earned, err := h.standing(c, l)
+	if err != nil {
+		return nil, err
+	}
+	// All of the course is in the answer: there is nothing left to withdraw from.
+	if _, err := h.Downloads.Count(c.Context, l.event.Number, l.ticket.Serial, c.Now); err != nil {
+		return nil, err
+	}
+	v := &api.LearnerCourse{
+		Meta: l.meta(), HolderName: view.Optional(l.name), Progress: progressView(l.content, p, earned), Lessons: []api.LearnerLesson{},
+	}
+	content := l.content
+	if content.Type != course.Syllabus {
+		v.Unified = &api.LearnerUnit{
+			PDF: view.Optional(h.link(c, l, content.PDF)), Video: view.Optional(h.link(c, l, content.Video)),
+			Materials: h.materials(c, l, content.Materials), PIN: view.Optional(l.event.Details.OnlineNote), Completed: slices.Contains(p.Done, course.Unit),
+		}
+		return v, nil
+	}
+	for i, lesson := range content.Lessons {
+		lesson.Materials = h.materials(c, l, lesson.Materials)
+		v.Lessons = append(v.Lessons, api.LearnerLesson{
+			Index: i, Lesson: lesson, Description: view.Optional(lesson.Description),
+			PDF: view.Optional(h.link(c, l, lesson.PDF)), Video: view.Optional(h.link(c, l, lesson.Video)),
+			Writeup: view.Optional(lesson.Writeup), PIN: view.Optional(lesson.PIN), Completed: slices.Contains(p.Done, lesson.ID),
+		})
+	}
+	return v, nil
+}
+
+// link is where a learner reads a file: one of ours by a link that ends.
+func (h *Handlers) link(c *route.Call, l *enrolled, stored string) string {
+	id, ours := strings.CutPrefix(stored, route.HostedPrefix)
+	n, err := strconv.ParseInt(id, 10, 64)
+	if !ours || err != nil {
+		return stored
+	}
+	return h.BaseURL + h.Secrets.MediaLink(n, l.ticket, c.Now.Add(linkLife))
+}
+
+func (h *Handlers) materials(c *route.Call, l *enrolled, stored []course.Material) []course.Material {
+	list := make([]course.Material, len(stored))
+	for i, m := range stored {
+		list[i] = course.Material{Name: m.Name, URL: h.link(c, l, m.URL)}
+	}
+	return list
+}
+
+func (l *enrolled) meta() api.CourseMeta {
+	return api.CourseMeta{
+		ID: strconv.FormatInt(l.event.Number, 10), Title: l.event.Details.Title, CourseType: l.content.Type, CertificateTemplate: view.Optional(l.content.Certificate),
+	}
+}
+
+func progressView(c *course.Content, p *course.Progress, earned *courses.Certificate) api.CourseProgress {
+	total := len(c.Units())
+	v := api.CourseProgress{TotalLessons: total, CompletedLessons: c.Completed(p), IsComplete: c.IsComplete(p)}
+	if total > 0 {
+		v.PercentComplete = len(v.CompletedLessons) * 100 / total
+	}
+	if c.Examines() {
+		v.Exam = new(statusView(p))
+	}
+	if earned != nil {
+		v.CertificateID = &earned.ID
+	}
+	return v
+}
+
+func statusView(p *course.Progress) api.ExamStatus {
+	v := api.ExamStatus{AttemptsUsed: p.Attempts, Passed: p.Passed}
+	if p.Attempts > 0 {
+		v.BestScorePct, v.LatestScorePct = &p.Best, &p.Latest
+	}
+	return v
+}

@@ -1,0 +1,180 @@
+package learning
+
+import (
+	"crypto/rand"
+	"strconv"
+
+	"github.com/go-json-experiment/json"
+
+	"boxoffice/edge/api"
+	"boxoffice/edge/route"
+	"boxoffice/engine"
+	"boxoffice/engine/course"
+	"boxoffice/persistence/courses"
+)
+
+func (h *Handlers) completeLesson(c *route.Call, in *api.LessonIndex) (*api.Learned, error) {
+	return h.markLesson(c, in, true)
+}
+
+func (h *Handlers) reopenLesson(c *route.Call, in *api.LessonIndex) (*api.Learned, error) {
+	return h.markLesson(c, in, false)
+}
+
+func (h *Handlers) markLesson(c *route.Call, in *api.LessonIndex, done bool) (*api.Learned, error) {
+	l, err := h.enroll(c, in.EventID)
+	if err != nil {
+		return nil, err
+	}
+	if l.content.Type != course.Syllabus {
+		return nil, &engine.Refusal{Code: engine.NotASyllabus}
+	}
+	i, err := strconv.Atoi(in.Index)
+	if err != nil || i < 0 || i >= len(l.content.Lessons) {
+		return nil, &engine.Refusal{Code: engine.InvalidLesson}
+	}
+	return h.mark(c, l, l.content.Lessons[i].ID, done)
+}
+
+func (h *Handlers) completeUnit(c *route.Call, in *api.CourseID) (*api.Learned, error) {
+	l, err := h.enroll(c, in.EventID)
+	if err != nil {
+		return nil, err
+	}
+	if l.content.Type == course.Syllabus {
+		return nil, &engine.Refusal{Code: engine.NotUnified}
+	}
+	return h.mark(c, l, course.Unit, true)
+}
+
+func (h *Handlers) mark(c *route.Call, l *enrolled, unit string, done bool) (*api.Learned, error) {
+	return h.learn(c, l, func(p *course.Progress) error {
+		p.Mark(unit, done)
+		return nil
+	})
+}
+
+// learn takes a learner a step on, and issues the certificate that it earns.
+func (h *Handlers) learn(c *route.Call, l *enrolled, step func(*course.Progress) error) (*api.Learned, error) {
+	org, err := h.Accounts.Profile(c.Context, l.event.Details.Org)
+	if err != nil {
+		return nil, err
+	}
+	earn := &courses.Certificate{
+		Number: "BX-" + rand.Text()[:16], Ticket: l.ticket.Serial, Name: l.name, Title: l.event.Details.Title, Template: l.content.Certificate,
+	}
+	if org != nil {
+		earn.Organization = org.Name
+	}
+	if earn.Name == "" {
+		earn.Name = l.holder
+	}
+	var just bool
+	var refusal error
+	p, earned, err := h.Courses.Learn(c.Context, l.event.Number, l.holder, func(p *course.Progress) (*courses.Certificate, error) {
+		was := l.content.IsComplete(p)
+		if refusal = step(p); refusal != nil {
+			return nil, refusal
+		}
+		if !l.content.IsComplete(p) {
+			return nil, nil //nolint:nilnil // nothing is earned yet
+		}
+		if just = !was; just {
+			p.CompletedAt = c.Now.UnixMilli()
+		}
+		if l.content.Certificate == "" {
+			return nil, nil //nolint:nilnil // the course issues none
+		}
+		return earn, nil
+	})
+	if refusal != nil {
+		return nil, refusal
+	}
+	if err != nil {
+		return nil, err
+	}
+	v := &api.Learned{JustCompleted: just, Certificate: h.certificateView(earned), Progress: progressView(l.content, p, earned)}
+	v.Completed = v.Progress.IsComplete
+	v.ExamRequired = l.content.Examines() && !p.Passed
+	return v, nil
+}
+
+// certificateView is a certificate as its holder sees it; nil: there is none.
+func (h *Handlers) certificateView(earned *courses.Certificate) *api.EarnedCertificate {
+	if earned == nil {
+		return nil
+	}
+	return &api.EarnedCertificate{
+		ID: earned.ID, Number: earned.Number, IssuedAt: earned.IssuedAt.UTC(),
+		URL: h.BaseURL + "/api/v1/courses/" + strconv.FormatInt(earned.Event, 10) + "/certificate",
+	}
+}
+
+// enrollForExam finds a course that has an exam.
+func (h *Handlers) enrollForExam(c *route.Call, id string) (*enrolled, error) {
+	l, err := h.enroll(c, id)
+	if err == nil && !l.content.Examines() {
+		return nil, &engine.Refusal{Code: engine.NoExam}
+	}
+	return l, err
+}
+
+func (h *Handlers) getExam(c *route.Call, in *api.CourseID) (*api.Exam, error) {
+	l, err := h.enrollForExam(c, in.EventID)
+	if err != nil {
+		return nil, err
+	}
+	p, err := h.Courses.Progress(c.Context, l.event.Number, l.holder)
+	if err != nil {
+		return nil, err
+	}
+	exam := l.content.Exam
+	v := &api.Exam{
+		EventID: strconv.FormatInt(l.event.Number, 10), PassMarkPct: exam.PassMark, Total: len(exam.Questions), Questions: []api.ExamQuestion{}, Status: statusView(p),
+	}
+	for _, q := range exam.Questions {
+		v.Questions = append(v.Questions, api.ExamQuestion{ID: q.ID, Prompt: q.Prompt, Options: q.Options})
+	}
+	return v, nil
+}
+
+func (h *Handlers) submitExam(c *route.Call, in *api.SubmitExam) (*api.ExamResult, error) {
+	l, err := h.enrollForExam(c, in.EventID)
+	if err != nil {
+		return nil, err
+	}
+	var answers []course.Answer
+	if in.Answers.Value.Kind() != '[' || json.Unmarshal(in.Answers.Value, &answers) != nil {
+		return nil, &engine.Refusal{Code: engine.InvalidAnswers}
+	}
+	exam := l.content.Exam
+	correct, score := exam.Grade(answers)
+	passed := score >= exam.PassMark
+	var status api.ExamStatus
+	learned, err := h.learn(c, l, func(p *course.Progress) error {
+		if wait := p.Wait(c.Now.UnixMilli()); wait > 0 {
+			return &engine.Refusal{Code: engine.RateLimited, Retry: wait, Details: map[string]int{"maxPerHour": course.MaxAttempts}}
+		}
+		p.Try(score, passed, c.Now.UnixMilli())
+		status = statusView(p)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	v := &api.ExamResult{
+		ScorePct: score, Passed: passed, PassMarkPct: exam.PassMark, Total: len(exam.Questions), Status: status,
+		Completed: learned.Completed, JustCompleted: learned.JustCompleted, Certificate: learned.Certificate, Progress: learned.Progress,
+	}
+	for i, q := range exam.Questions {
+		r := api.QuestionResult{QuestionID: q.ID, Correct: correct[i]}
+		if correct[i] {
+			v.CorrectCount++
+		}
+		if passed {
+			r.Explanation = q.Explanation
+		}
+		v.PerQuestion = append(v.PerQuestion, r)
+	}
+	return v, nil
+}

@@ -1,0 +1,92 @@
+package letters
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"boxoffice/edge/mail"
+	"boxoffice/engine/order"
+	"boxoffice/persistence/mailqueue"
+)
+
+// unsubscribeURL is where an address ends the bulk mail of an organization.
+func (h *Writer) unsubscribeURL(org int64, email string) string {
+	return h.BaseURL + "/api/v1/community/unsubscribe/" + h.Secrets.UnsubscribeToken(org, order.NormalEmail(email))
+}
+
+// writeFollowing makes the mail to somebody who follows an organization now. Anybody may
+// name anybody's address: the mail is counted.
+func (h *Writer) writeFollowing(ctx context.Context, l *mailqueue.Mail, to mail.Envelope) (*mail.Message, error) {
+	o, err := h.Accounts.Organization(ctx, l.Org)
+	if err != nil || o == nil {
+		return nil, err
+	}
+	if err := h.Mail.Admit(ctx, l, mailqueue.Unpaid{Recipient: order.NormalEmail(l.To)}); err != nil {
+		return nil, err
+	}
+	return written(mail.Following(to, o.Name, h.unsubscribeURL(o.ID, l.To)), nil)
+}
+
+// writePublished makes the mail to somebody who follows the organization of a new event,
+// and has not left it since.
+func (h *Writer) writePublished(ctx context.Context, l *mailqueue.Mail, to mail.Envelope) (*mail.Message, error) {
+	p, err := h.Pages.Event(ctx, l.Event)
+	if err != nil {
+		return nil, err
+	}
+	d := p.Event.Details
+	suppressed, err := h.Outreach.Suppressed(ctx, d.Org, order.NormalEmail(l.To))
+	if err != nil || suppressed || !mailqueue.IsForEverybody(&p.Event) {
+		return nil, err
+	}
+	if err := h.Mail.Admit(ctx, l, mailqueue.Unpaid{Recipient: l.To}); err != nil {
+		return nil, err
+	}
+	e := h.EventMail(d, &p.Event, p.Org.Name)
+	return written(mail.EventPublished(to, e, h.BaseURL+"/e/"+d.Slug, h.unsubscribeURL(d.Org, l.To)), nil)
+}
+
+// writeBroadcast makes the mail of an organizer to somebody who attends an event, and is
+// none of those who have had it, or have unsubscribed since.
+func (h *Writer) writeBroadcast(ctx context.Context, l *mailqueue.Mail, to mail.Envelope) (*mail.Message, error) {
+	id, err := uuid.Parse(l.Broadcast)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", mailqueue.ErrUndeliverable, err)
+	}
+	waiting, err := h.Outreach.IsWaiting(ctx, id, l.To)
+	if err != nil || !waiting {
+		return nil, err
+	}
+	b, err := h.Outreach.Broadcast(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	suppressed, err := h.Outreach.Suppressed(ctx, b.Org, l.To)
+	if err != nil {
+		return nil, err
+	}
+	if suppressed {
+		return nil, h.noteBroadcast(ctx, l, "suppressed")
+	}
+	p, err := h.Pages.Event(ctx, b.Event)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.Mail.Admit(ctx, l, mailqueue.Unpaid{Recipient: l.To}); err != nil {
+		return nil, err
+	}
+	e := h.EventMail(p.Event.Details, &p.Event, p.Org.Name)
+	reply := "reply+" + h.Secrets.ReplyAddress(id, l.To)
+	return written(mail.Broadcast(to, e, b.Subject, b.Body, reply, h.unsubscribeURL(b.Org, l.To)), nil)
+}
+
+// noteBroadcast notes what has become of a broadcast to somebody.
+func (h *Writer) noteBroadcast(ctx context.Context, l *mailqueue.Mail, status string) error {
+	id, err := uuid.Parse(l.Broadcast)
+	if err != nil {
+		return fmt.Errorf("%w: %w", mailqueue.ErrUndeliverable, err)
+	}
+	return h.Outreach.NoteRecipient(ctx, id, l.To, status)
+}

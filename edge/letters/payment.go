@@ -1,0 +1,41 @@
+package letters
+
+import (
+	"math/big"
+	"slices"
+	"strings"
+	"time"
+
+	"boxoffice/edge/mail"
+	"boxoffice/engine/order"
+	"boxoffice/persistence/mailqueue"
+)
+
+// writePayment makes the mail about coins that have been seen and buy nothing yet; nil when
+// their order, or their attempt, has gone on since.
+func writePayment(l *mailqueue.Mail, o *order.Order, to mail.Envelope, about *mail.Order, e *mail.Event) *mail.Message {
+	i := slices.IndexFunc(o.Attempts, func(a order.Attempt) bool { return a.Status == l.Reason && a.Deposit.Address != "" })
+	if i < 0 || !o.Unpaid() {
+		return nil
+	}
+	d := &o.Attempts[i].Deposit
+	c := mail.Coins{Ticker: strings.ToUpper(d.Currency), Arrived: d.Arrived, Asked: d.Amount}
+	if l.Reason == order.AttemptUnderpaid {
+		if c.Missing = missingCoins(d); c.Missing == "" {
+			return nil
+		}
+	}
+	m := mail.PaymentSeen(to, about, e, c, time.UnixMilli(o.ExpiresAt))
+	return &m
+}
+
+// missingCoins is what is missing of a deposit, in coins; "" if nothing is.
+func missingCoins(d *order.Deposit) string {
+	asked, isAsked := new(big.Rat).SetString(d.Amount)
+	arrived, isArrived := new(big.Rat).SetString(d.Arrived)
+	if !isAsked || !isArrived || asked.Cmp(arrived) <= 0 {
+		return ""
+	}
+	text := asked.Sub(asked, arrived).FloatString(18)
+	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
+}

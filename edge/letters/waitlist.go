@@ -1,0 +1,43 @@
+package letters
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"boxoffice/edge/mail"
+	"boxoffice/engine"
+	"boxoffice/engine/event"
+	"boxoffice/engine/order"
+	"boxoffice/persistence/mailqueue"
+)
+
+// writeWaitlist makes a mail to somebody who waits for tickets, or has waited.
+func (h *Writer) writeWaitlist(ctx context.Context, l *mailqueue.Mail, to mail.Envelope) (*mail.Message, error) {
+	id, err := engine.ParseID(l.Order)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", mailqueue.ErrUndeliverable, err)
+	}
+	p, err := h.Pages.Event(ctx, id.Event())
+	if err != nil {
+		return nil, err
+	}
+	over := l.Template == mailqueue.WaitlistOffered && time.Now().UnixMilli() >= l.Until
+	if over || event.Ended(p.Event.Status) {
+		return nil, nil //nolint:nilnil // what was to be told is not so any more
+	}
+	if err := h.Mail.Admit(ctx, l, mailqueue.Unpaid{Recipient: order.NormalEmail(l.To)}); err != nil {
+		return nil, err
+	}
+	e := h.EventMail(p.Event.Details, &p.Event, p.Org.Name)
+	// The part of a link behind # is sent to no server, so it is in no log.
+	url := h.BaseURL + "/waitlist#token=" + h.Secrets.WaitlistToken(id)
+	switch l.Template { //nolint:exhaustive // those of a waitlist
+	case mailqueue.WaitlistJoined:
+		return written(mail.WaitlistJoined(to, l.Count, url, e), nil)
+	case mailqueue.WaitlistOffered:
+		return written(mail.WaitlistOffered(to, l.Tier, l.Count, clockOf(l.Until, p.Event.Details.Timezone), url, e), nil)
+	default:
+		return written(mail.WaitlistExpired(to, e), nil)
+	}
+}

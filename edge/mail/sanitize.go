@@ -1,0 +1,78 @@
+package mail
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/microcosm-cc/bluemonday"
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// simpleHTML is what an organizer's mail may consist of: text, and links to the web.
+var simpleHTML = func() *bluemonday.Policy {
+	p := bluemonday.NewPolicy()
+	p.AllowElements("p", "br", "b", "strong", "i", "em", "u", "ul", "ol", "li", "blockquote", "a")
+	p.AllowAttrs("href").OnElements("a")
+	p.AllowURLSchemes("http", "https", "mailto")
+	p.RequireParseableURLs(true)
+	p.RequireNoFollowOnLinks(false)
+	p.AllowRelativeURLs(false)
+	return p
+}()
+
+// noHTML leaves the text alone.
+var noHTML = bluemonday.StrictPolicy()
+
+var (
+	tagged    = regexp.MustCompile(`</?[a-zA-Z][^>]*>|&[a-zA-Z#][0-9a-zA-Z]*;`)
+	lineBreak = regexp.MustCompile(`(?i)<br\s*/?>|</(p|li|blockquote|ul|ol)>`)
+	unprinted = regexp.MustCompile(`[\x00-\x08\x0b\x0c\x0e-\x1f]`)
+)
+
+// Sanitize makes HTML that is safe in a mail of what an organizer wrote, as simple HTML or
+// as plain text.
+func Sanitize(body string) string {
+	body = unprinted.ReplaceAllString(strings.ToValidUTF8(body, ""), "")
+	if !tagged.MatchString(body) {
+		return strings.ReplaceAll(html.EscapeString(strings.TrimSpace(body)), "\n", "<br>")
+	}
+	safe, ok := balance(simpleHTML.Sanitize(body))
+	if !ok {
+		return strings.ReplaceAll(noHTML.Sanitize(body), "\n", "<br>")
+	}
+	return strings.TrimSpace(safe)
+}
+
+// deepest is how many elements may stand in one another.
+const deepest = 20
+
+// balance closes what is open and drops what closes nothing, so that nothing behind the
+// text is changed by it. It is false for what is nested too deeply for mail programs.
+func balance(safe string) (balanced string, ok bool) {
+	within := &html.Node{Type: html.ElementNode, Data: "blockquote", DataAtom: atom.Blockquote}
+	nodes, err := html.ParseFragment(strings.NewReader(safe), within)
+	if err != nil {
+		return "", false
+	}
+	var b strings.Builder
+	for _, n := range nodes {
+		if depth(n) > deepest || html.Render(&b, n) != nil {
+			return "", false
+		}
+	}
+	return b.String(), true
+}
+
+func depth(n *html.Node) int {
+	most := 0
+	for child := range n.ChildNodes() {
+		most = max(most, depth(child))
+	}
+	return most + 1
+}
+
+// plainText are the lines of what Sanitize has made.
+func plainText(safe string) []string {
+	return written(html.UnescapeString(noHTML.Sanitize(lineBreak.ReplaceAllString(safe, "\n"))))
+}

@@ -1,0 +1,197 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"boxoffice/edge/api"
+	"boxoffice/edge/route"
+	"boxoffice/edge/webhook"
+	"boxoffice/engine"
+)
+
+// Request is what a tool call asks of its operation.
+type Request struct {
+	Params         map[string]string // of the path, percent-encoded
+	Path           string            // with them
+	Query          string            // encoded; empty: none
+	Body           []byte            // JSON; nil: none
+	IdempotencyKey string
+}
+
+// Answer is what came of a Request.
+type Answer struct {
+	Status     int
+	Body       []byte
+	RetryAfter string // seconds; empty: it is not said
+	Replayed   bool   // it is the stored answer of an earlier request
+}
+
+// sayText is a result in words.
+func sayText(text string, isError bool) *sdk.CallToolResult {
+	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}, IsError: isError}
+}
+
+// invalidParams is the protocol's refusal of what a request says.
+func invalidParams(message string) error {
+	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: message}
+}
+
+// callTool carries a tool out. What the operation refuses, and arguments that make no
+// request, are results that the model reads and mends.
+func (s *Server) callTool(ctx context.Context, t *tool, raw []byte) (*sdk.CallToolResult, error) {
+	var args map[string]jsontext.Value
+	if len(raw) > 0 && json.Unmarshal(raw, &args) != nil {
+		return nil, invalidParams("The arguments must be an object.")
+	}
+	request, wrong := t.makeRequest(args)
+	if request == nil {
+		return sayText(wrong, true), nil
+	}
+	c := callerOf(ctx)
+	c.performed = true
+	answer := c.Perform(t.op, request)
+	if answer.Status >= http.StatusMultipleChoices {
+		return sayText(answer.sayRefusal(), true), nil
+	}
+	if c.Principal.Kinds.Has(route.Key) && t.op.Writes() && !answer.Replayed {
+		s.tellAction(ctx, c, t, request, answer)
+	}
+	if len(answer.Body) == 0 {
+		return sayText("Done.", false), nil
+	}
+	result := sayText(string(answer.Body), false)
+	result.StructuredContent = jsontext.Value(answer.Body)
+	return result, nil
+}
+
+// makeRequest makes the request of a tool's arguments. Those that the tool does not know are
+// ignored, as the API does. It is nil when the arguments make none, and wrong says why.
+func (t *tool) makeRequest(args map[string]jsontext.Value) (r *Request, wrong string) {
+	r = &Request{Params: make(map[string]string, len(t.path)), Path: t.op.Path}
+	for _, name := range t.path {
+		value, ok := textOf(args[name])
+		if !ok || value == "" {
+			return nil, fmt.Sprintf("%s (400): the argument %q must be a string or a number.", engine.Validation, name)
+		}
+		r.Params[name] = url.PathEscape(value)
+		r.Path = strings.Replace(r.Path, "{"+name+"}", r.Params[name], 1)
+	}
+	query := url.Values{}
+	for _, name := range t.query {
+		value, ok := textOf(args[name])
+		if !ok {
+			return nil, fmt.Sprintf("%s (400): the argument %q must be a string, a number, a boolean or a list of these.", engine.Validation, name)
+		}
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+	r.Query = query.Encode()
+	if t.op.Writes() {
+		r.IdempotencyKey, _ = textOf(args[idempotencyKey])
+	}
+	if t.op.Handler.HasBody() {
+		r.Body = t.makeBody(args)
+	}
+	return r, ""
+}
+
+// makeBody makes an object of the arguments that stand in the body. The same arguments make the
+// same bytes: a repeat under an Idempotency-Key is known by them.
+func (t *tool) makeBody(args map[string]jsontext.Value) []byte {
+	b := []byte{'{'}
+	for _, name := range slices.Sorted(maps.Keys(args)) {
+		if !t.inBody[name] {
+			continue
+		}
+		if len(b) > 1 {
+			b = append(b, ',')
+		}
+		b, _ = jsontext.AppendQuote(b, name) // the document's names are UTF-8
+		b = append(append(b, ':'), args[name]...)
+	}
+	return append(b, '}')
+}
+
+// textOf is an argument as it stands in a path or a query, where lists are separated by
+// commas. null is as good as absent: empty.
+func textOf(v jsontext.Value) (text string, ok bool) {
+	switch v.Kind() { //nolint:exhaustive // null, and an argument that is not there
+	case '"':
+		return text, json.Unmarshal(v, &text) == nil
+	case '0', 't', 'f':
+		return string(v), true
+	case '[':
+		var items []jsontext.Value
+		if json.Unmarshal(v, &items) != nil {
+			return "", false
+		}
+		texts := make([]string, len(items))
+		for i, item := range items {
+			if texts[i], ok = textOf(item); !ok || texts[i] == "" || item.Kind() == '[' {
+				return "", false
+			}
+		}
+		return strings.Join(texts, ","), true
+	case '{':
+		return "", false
+	}
+	return "", true
+}
+
+// sayRefusal says a refusal in words.
+func (a *Answer) sayRefusal() string {
+	var envelope struct {
+		Error struct {
+			Code    string         `json:"code"`
+			Message string         `json:"message"`
+			Details jsontext.Value `json:"details"`
+		} `json:"error"`
+		Meta struct {
+			RequestID string `json:"request_id"`
+		} `json:"meta"`
+	}
+	if err := json.Unmarshal(a.Body, &envelope); err != nil {
+		return fmt.Sprintf("The operation answered %d.", a.Status)
+	}
+	e := &envelope.Error
+	text := fmt.Sprintf("%s (%d): %s", e.Code, a.Status, e.Message)
+	if e.Details.Kind() == '{' {
+		text += "\nDetails: " + string(e.Details)
+	}
+	if a.RetryAfter != "" {
+		text += "\nTry again in " + a.RetryAfter + " s."
+	}
+	return text + "\nRequest: " + envelope.Meta.RequestID
+}
+
+// tellWithin bounds how long a tool call waits for its fact.
+const tellWithin = 5 * time.Second
+
+// tellAction tells a key's organization of a write. The write is done and is answered as
+// such, so what hinders its fact is logged and no more.
+func (s *Server) tellAction(ctx context.Context, c *Caller, t *tool, r *Request, a *Answer) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tellWithin)
+	defer cancel()
+	data := api.AgentActionData{Tool: t.listed.Name, Method: t.op.Method, Path: r.Path, StatusCode: a.Status, At: api.Moment(c.Now.UnixMilli())}
+	own, err := webhook.Own("agent.action", c.Principal.Grants[0].Org, route.KeySubject(c.Principal.Key), c.Now, data)
+	if err == nil {
+		err = s.Facts.TellAlone(ctx, own)
+	}
+	if err != nil {
+		s.Log.LogAttrs(ctx, slog.LevelError, "agent.action was not told", slog.String("tool", t.listed.Name), slog.Any("error", err))
+	}
+}

@@ -1,0 +1,243 @@
+// Package mcp is the API for agents: the Model Context Protocol over streamable HTTP,
+// without sessions (docs/mcp.md).
+//
+// The protocol itself is the official SDK's. This package owns what the SDK serves: the
+// tools, one for each row of the route table that takes and answers JSON, the prompts that
+// name them, the resources, and which of these a caller is shown. It carries nothing out.
+// Package edge/server, the only caller, takes each tool call through the same middle as a
+// request (Caller.Perform), so that limits, scopes and idempotency are those of the row. A
+// Server is made once, may be used by several goroutines and has nothing to stop.
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"boxoffice/edge/api"
+	"boxoffice/edge/route"
+	"boxoffice/edge/webhook"
+	"boxoffice/engine"
+	"boxoffice/persistence/publicfacts"
+)
+
+// versions of the protocol that are spoken, the newest first. The newest has no handshake,
+// and says its version with each request.
+var versions = []string{"2026-07-28", "2025-11-25", "2025-06-18"}
+
+// maxPlain bounds a message that calls no tool, in bytes. The SDK says back what it can't read,
+// and reads cursors by encoding/gob, which is not made for hostile input.
+const maxPlain = 64 << 10
+
+// pageLength is how many tools a page of the list has, before those are left out that the
+// caller may not call.
+const pageLength = 40
+
+// instructions are for the model that is to use the tools.
+const instructions = "Every tool is an operation of the Boxoffice API: its description says who may call it and how often. " +
+	"Amounts are numbers in arguments and decimal strings in answers; times are RFC 3339. " +
+	"Lists have pages: pass `nextCursor` of an answer as `cursor`. " +
+	"Give every write an `idempotencyKey`, a new UUID, and repeat the call with the same one when its answer was lost."
+
+// Config is what a Server is made of.
+type Config struct {
+	Ops      []route.Op
+	Document []byte // the OpenAPI document of Ops, as JSON
+	BaseURL  string // of the node
+	Version  string // of the program
+	Facts    *publicfacts.Store
+	Log      *slog.Logger
+}
+
+// Server answers the messages of agents.
+type Server struct {
+	Config
+	tools   map[string]*tool
+	prompts map[string]*prompt
+	handler http.Handler // the SDK's
+}
+
+// New makes a server. A document that does not have each of the rows is an error, and rows
+// that don't have each tool that the prompts name.
+func New(cfg Config) (*Server, error) {
+	s := &Server{Config: cfg}
+	server := sdk.NewServer(&sdk.Implementation{Name: "boxoffice", Title: "Boxoffice", Version: cfg.Version}, &sdk.ServerOptions{
+		Instructions: instructions, PageSize: pageLength, SupportedProtocolVersions: versions,
+		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}, Prompts: &sdk.PromptCapabilities{}, Resources: &sdk.ResourceCapabilities{}},
+		// Each caller is shown other tools and prompts.
+		SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { c.CacheScope = "private" },
+	})
+	server.AddReceivingMiddleware(s.hideForbidden, catchPanic)
+	err := s.addTools(server)
+	if err == nil {
+		err = s.addPrompts(server)
+	}
+	if err == nil {
+		err = s.addResources(server)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("mcp: %w", err)
+	}
+	s.handler = sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &sdk.StreamableHTTPOptions{
+		Stateless: true, JSONResponse: true, MaxRequestBodyBytes: -1, // the row bounds it
+	})
+	return s, nil
+}
+
+// addResources adds the texts that agents may read.
+func (s *Server) addResources(server *sdk.Server) error {
+	catalogue, err := json.Marshal(api.List[api.FactType]{Items: webhook.Types()}, route.Encoding)
+	if err != nil {
+		return err
+	}
+	add := func(path, name, title, description string, text []byte) {
+		r := &sdk.Resource{URI: s.BaseURL + path, Name: name, Title: title, Description: description, MIMEType: "application/json"}
+		server.AddResource(r, func(context.Context, *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
+			return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: r.URI, MIMEType: r.MIMEType, Text: string(text)}}}, nil
+		})
+	}
+	add("/api/v1/openapi.json", "openapi", "OpenAPI document", "The whole API, with conventions, error codes and webhooks.", s.Document)
+	add("/api/v1/webhooks/catalog", "webhook_catalogue", "Webhook catalogue", "The types of facts that webhooks and the pull feed tell.", catalogue)
+	return nil
+}
+
+// Caller is whose message is answered.
+type Caller struct {
+	Principal route.Principal
+	Now       time.Time
+	// Count counts the message against the caller's limit. Its error is the HTTP answer.
+	Count func() error
+	// Perform carries an operation out as a request of the caller's own, which is counted
+	// for itself.
+	Perform func(op *route.Op, r *Request) *Answer
+
+	performed bool // the message was a tool call, and has been counted as its operation
+	panicked  any
+}
+
+type callerKey struct{}
+
+// callerOf is the caller whose message is handled in ctx.
+func callerOf(ctx context.Context) *Caller {
+	c, _ := ctx.Value(callerKey{}).(*Caller)
+	return c
+}
+
+// Reply is the HTTP answer to a message, which the SDK writes. A notification's has no Body.
+type Reply struct {
+	Status int
+	Body   []byte
+	header http.Header
+}
+
+// Header makes it an http.ResponseWriter.
+func (r *Reply) Header() http.Header { return r.header }
+
+// WriteHeader makes it an http.ResponseWriter.
+func (r *Reply) WriteHeader(status int) { r.Status = status }
+
+// Write makes it an http.ResponseWriter.
+func (r *Reply) Write(b []byte) (int, error) {
+	r.Body = append(r.Body, b...)
+	return len(b), nil
+}
+
+// Answer answers the message in body, with the headers of the protocol that came with it. Its
+// error is a refusal of the message as a request; what the protocol refuses is a Reply.
+func (s *Server) Answer(ctx context.Context, c *Caller, header http.Header, body []byte) (*Reply, error) {
+	method, err := readMethod(body)
+	if err == nil && method != callMethod { // which is counted as what it performs
+		err = c.Count()
+	}
+	if err != nil {
+		return nil, err
+	}
+	// Only the operation has a deadline: what it has done is said, however late.
+	ctx = context.WithValue(context.WithoutCancel(ctx), callerKey{}, c)
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "/mcp", bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	r.Header = header
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json, text/event-stream") // which the SDK insists on
+	reply := &Reply{Status: http.StatusOK, header: http.Header{}}
+	s.handler.ServeHTTP(reply, r)
+	if c.panicked != nil {
+		panic(c.panicked) // where the server of the request catches it
+	}
+	if method == callMethod && !c.performed {
+		err = c.Count()
+	}
+	if err == nil && strings.HasPrefix(reply.header.Get("Content-Type"), "text/plain") {
+		err = route.Invalid(route.Issue{Code: route.IssueFormat, Message: strings.TrimSpace(string(reply.Body))})
+	}
+	return reply, err
+}
+
+// callMethod calls a tool.
+const callMethod = "tools/call"
+
+// readMethod reads the method of the message in body, as strictly as the bodies of the API are
+// read: the SDK takes batches, and names that are given twice. It refuses the one method whose
+// answer would never end, too.
+func readMethod(body []byte) (string, error) {
+	var m struct {
+		Method string `json:"method"`
+	}
+	if json.Unmarshal(body, &m) != nil {
+		return "", route.Invalid(route.Issue{Code: route.IssueJSON, Message: "the body must be one message of JSON-RPC 2.0 in UTF-8, with no name given twice"})
+	}
+	if m.Method != callMethod && len(body) > maxPlain {
+		return "", &engine.Refusal{
+			Code:    engine.PayloadTooLarge,
+			Message: fmt.Sprintf("A message that calls no tool must not exceed %d bytes.", maxPlain),
+			Details: map[string]int{"maxBytes": maxPlain},
+		}
+	}
+	if m.Method == "subscriptions/listen" {
+		return "", route.Invalid(route.Issue{Path: "method", Code: route.IssueUnsupported, Message: "nothing is told of by streams: webhooks and the feed tell what happens"})
+	}
+	return m.Method, nil
+}
+
+// hideForbidden leaves out of the lists what the caller may not call.
+func (s *Server) hideForbidden(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+		result, err := next(ctx, method, req)
+		if err != nil {
+			return nil, err
+		}
+		caller := &callerOf(ctx).Principal
+		switch list := result.(type) {
+		case *sdk.ListToolsResult:
+			list.Tools = slices.DeleteFunc(list.Tools, func(t *sdk.Tool) bool { return !mayCall(caller, s.tools[t.Name].op) })
+		case *sdk.ListPromptsResult:
+			list.Prompts = slices.DeleteFunc(list.Prompts, func(p *sdk.Prompt) bool { return !s.prompts[p.Name].mayGive(caller) })
+		}
+		return result, nil
+	}
+}
+
+// catchPanic keeps a panic from taking the node down: the SDK handles messages in goroutines
+// of its own. Answer goes on with it.
+func catchPanic(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, req sdk.Request) (result sdk.Result, err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				callerOf(ctx).panicked = p
+				result, err = nil, errors.New("the handler panicked")
+			}
+		}()
+		return next(ctx, method, req)
+	}
+}

@@ -1,0 +1,244 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"boxoffice/edge/route"
+)
+
+// idempotencyKey is the argument that carries the header Idempotency-Key.
+const idempotencyKey = "idempotencyKey"
+
+// tool is an operation as agents see it.
+type tool struct {
+	op          *route.Op
+	listed      sdk.Tool
+	path, query []string        // arguments by where they stand
+	inBody      map[string]bool // one may stand in query and body
+}
+
+// mayCall says whether the middle would let the caller in, as far as that does not depend
+// on the request.
+func mayCall(p *route.Principal, op *route.Op) bool {
+	mayIn := func(g route.Grant) bool { return route.CheckGrant(op, g) == nil }
+	switch {
+	case p.Kinds.Has(route.Key) && op.Auth.Has(route.Key): // its scopes count where the public is let in, too
+		return mayIn(p.Grants[0])
+	case op.Auth.Has(route.Public):
+		return true
+	case p.Kinds.Has(route.Key):
+		return false
+	case op.Auth.Has(p.Kinds &^ route.Member):
+		return true
+	}
+	return op.Auth.Has(p.Kinds) && slices.ContainsFunc(p.Grants, mayIn)
+}
+
+// document is what tools are made of.
+type document struct {
+	Paths      map[string]map[string]operation `json:"paths"`
+	Components struct {
+		Schemas map[string]any `json:"schemas"`
+	} `json:"components"`
+}
+
+type operation struct {
+	Description string             `json:"description"`
+	Parameters  []parameter        `json:"parameters"`
+	RequestBody content            `json:"requestBody"`
+	Responses   map[string]content `json:"responses"`
+}
+
+type parameter struct {
+	Name        string         `json:"name"`
+	In          string         `json:"in"`
+	Required    bool           `json:"required"`
+	Description string         `json:"description"`
+	Schema      map[string]any `json:"schema"`
+}
+
+type content struct {
+	Content map[string]struct {
+		Schema map[string]any `json:"schema"`
+	} `json:"content"`
+}
+
+// jsonSchema is the schema of the content as JSON; nil: it has none.
+func (c content) jsonSchema() map[string]any { return c.Content["application/json"].Schema }
+
+// addTools adds a tool for each row that takes and answers JSON.
+func (s *Server) addTools(server *sdk.Server) error {
+	var d document
+	if err := json.Unmarshal(s.Document, &d); err != nil {
+		return err
+	}
+	s.tools = make(map[string]*tool, len(s.Ops))
+	for i := range s.Ops {
+		op := &s.Ops[i]
+		if op.Streams() || op.Handler.Types() != nil || op.Handler.FileLimit() > 0 || op.Handler.Raw != "" {
+			continue
+		}
+		o, ok := d.Paths[op.Path][strings.ToLower(op.Method)]
+		if !ok {
+			return fmt.Errorf("the document has no %s", op.ID)
+		}
+		t, err := d.makeTool(op, &o)
+		if err != nil {
+			return fmt.Errorf("%s: %w", op.ID, err)
+		}
+		s.tools[t.listed.Name] = t
+		server.AddTool(&t.listed, func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+			return s.callTool(ctx, t, r.Params.Arguments)
+		})
+	}
+	return nil
+}
+
+var wordBorder = regexp.MustCompile(`([a-z0-9])([A-Z])`)
+
+// toolName is an operation id in snake case.
+func toolName(id string) string {
+	return strings.ToLower(wordBorder.ReplaceAllString(id, "${1}_$2"))
+}
+
+func (d *document) makeTool(op *route.Op, o *operation) (*tool, error) {
+	t := &tool{op: op, inBody: map[string]bool{}}
+	input := map[string]any{"type": "object"}
+	t.describeInput(d, o, input)
+	t.listed = sdk.Tool{Name: toolName(op.ID), Title: op.Summary, Description: op.Summary + ".\n\n" + o.Description, Annotations: annotateTool(op)}
+	var err error
+	if t.listed.InputSchema, err = d.encodeSchema(input); err != nil {
+		return nil, err
+	}
+	if answer := o.Responses[strconv.Itoa(op.Status)].jsonSchema(); answer != nil {
+		t.listed.OutputSchema, err = d.encodeSchema(answer)
+	}
+	return t, err
+}
+
+// encodeSchema encodes a schema once for all lists, with the components that it refers to.
+func (d *document) encodeSchema(schema map[string]any) (jsontext.Value, error) {
+	return json.Marshal(d.selfContained(schema), route.Encoding)
+}
+
+// annotateTool tells a client what to ask its user about before a call. An operation that
+// only adds answers 201; other writes may end or replace something.
+func annotateTool(op *route.Op) *sdk.ToolAnnotations {
+	return &sdk.ToolAnnotations{
+		ReadOnlyHint:    !op.Writes(),
+		DestructiveHint: new(op.Writes() && op.Status != http.StatusCreated),
+		IdempotentHint:  op.Method != http.MethodPost || op.Idempotency == route.BySender,
+		OpenWorldHint:   new(false),
+	}
+}
+
+// describeInput makes one schema of path, query and body.
+func (t *tool) describeInput(d *document, o *operation, input map[string]any) {
+	properties, required := map[string]any{}, []string{}
+	for _, p := range o.Parameters {
+		schema := maps.Clone(p.Schema)
+		if p.Description != "" {
+			schema["description"] = p.Description
+		}
+		switch p.In {
+		case "path":
+			t.path = append(t.path, p.Name)
+		case "query":
+			t.query = append(t.query, p.Name)
+		default:
+			continue // a reference to a header that the middle reads
+		}
+		properties[p.Name] = schema
+		if p.Required {
+			required = append(required, p.Name)
+		}
+	}
+	body := d.resolveRef(o.RequestBody.jsonSchema())
+	members, _ := body["properties"].(map[string]any)
+	for name, schema := range members {
+		properties[name], t.inBody[name] = schema, true
+	}
+	needed, _ := body["required"].([]any)
+	for _, name := range needed {
+		if name, ok := name.(string); ok && !slices.Contains(required, name) {
+			required = append(required, name)
+		}
+	}
+	if op := t.op; op.Idempotency == route.Replay || op.Idempotency == route.ByActor {
+		properties[idempotencyKey] = map[string]any{
+			"type": "string", "format": "uuid", "description": "a new UUID for each write: a repeat of the call with the same one is carried out once",
+		}
+	}
+	input["properties"] = properties
+	if len(required) > 0 {
+		slices.Sort(required)
+		input["required"] = required
+	}
+}
+
+// componentPath is where the document has its schemas, definitionPath where a tool's schema
+// has those that it refers to.
+const (
+	componentPath  = "#/components/schemas/"
+	definitionPath = "#/$defs/"
+)
+
+// resolveRef is the schema that a schema refers to, or itself.
+func (d *document) resolveRef(schema map[string]any) map[string]any {
+	ref, _ := schema["$ref"].(string)
+	if named, ok := d.Components.Schemas[strings.TrimPrefix(ref, componentPath)].(map[string]any); ok {
+		return named
+	}
+	return schema
+}
+
+// selfContained is a copy of a schema that brings the components that it refers to.
+func (d *document) selfContained(schema map[string]any) map[string]any {
+	definitions := map[string]any{}
+	out, _ := d.copySchema(d.resolveRef(schema), definitions).(map[string]any)
+	if len(definitions) > 0 {
+		out["$defs"] = definitions
+	}
+	return out
+}
+
+// copySchema copies a part of a schema, and adds the components that it refers to to the
+// definitions.
+func (d *document) copySchema(part any, definitions map[string]any) any {
+	switch part := part.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(part))
+		for key, v := range part {
+			ref, ok := v.(string)
+			name, ofComponent := strings.CutPrefix(ref, componentPath)
+			if key != "$ref" || !ok || !ofComponent {
+				out[key] = d.copySchema(v, definitions)
+				continue
+			}
+			out[key] = definitionPath + name
+			if _, known := definitions[name]; !known {
+				definitions[name] = nil // a schema may refer to itself
+				definitions[name] = d.copySchema(d.Components.Schemas[name], definitions)
+			}
+		}
+		return out
+	case []any:
+		out := make([]any, len(part))
+		for i, v := range part {
+			out[i] = d.copySchema(v, definitions)
+		}
+		return out
+	}
+	return part
+}

@@ -1,0 +1,19 @@
+package money
+
+import (
+	"boxoffice/edge/api"
+	"boxoffice/edge/route"
+)
+
+// Payouts are read only, and none is made yet: what executes them is not part of the
+// service. Whoever reads them finds an empty list of the organization's.
+
+func (h *Handlers) listPayouts(c *route.Call, in *api.ListPayouts) (*api.List[api.Payout], error) {
+	if _, err := route.FindOrganization(c, in.OrgID); err != nil {
+		return nil, err
+	}
+	if in.Cursor != "" { // no list has had a further page
+		return nil, route.Invalid(route.NotACursor("cursor"))
+	}
+	return &api.List[api.Payout]{Items: []api.Payout{}}, nil
+}

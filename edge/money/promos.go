@@ -1,0 +1,403 @@
+package money
+
+import (
+	"errors"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"boxoffice/cluster"
+	"boxoffice/edge/api"
+	"boxoffice/edge/limit"
+	"boxoffice/edge/live"
+	"boxoffice/edge/route"
+	"boxoffice/edge/view"
+	"boxoffice/engine"
+	"boxoffice/engine/event"
+	"boxoffice/engine/keeper"
+	"boxoffice/engine/promo"
+	"boxoffice/persistence/promos"
+	"boxoffice/persistence/readmodel"
+)
+
+var (
+	noCode    = &engine.Refusal{Code: engine.NotFound, Message: "No such promo code."}
+	codeLooks = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+)
+
+// editTries is how often an edit is tried when another one comes between.
+const editTries = 5
+
+func (h *Handlers) listPromoCodes(c *route.Call, in *api.ListPromoCodes) (*api.PromoCodes, error) {
+	org, err := route.FindOrganization(c, in.OrgID)
+	if err != nil {
+		return nil, err
+	}
+	var number int64
+	if in.EventID != "" {
+		if number, err = h.Known.FindOwn(c, in.EventID); err != nil {
+			return nil, err
+		}
+	}
+	keys, err := route.ReadCursor(in.Cursor, route.LastMoment, math.MaxInt64)
+	if err != nil {
+		return nil, err
+	}
+	var after readmodel.PromoPlace
+	if keys != nil {
+		after = readmodel.PromoPlace{CreatedAt: keys[0], Number: keys[1]}
+	}
+	if err := h.Settled(c.Context); err != nil {
+		return nil, err
+	}
+	list, err := h.Read.PromoCodes(c.Context, org, number, after, in.Limit+1)
+	if err != nil {
+		return nil, err
+	}
+	out := &api.PromoCodes{PromoCodes: make([]api.PromoCode, 0, in.Limit)}
+	for i := range list[:min(len(list), in.Limit)] {
+		p := &list[i]
+		out.PromoCodes = append(out.PromoCodes, *h.codeView(&promo.Record{
+			Ref: p.Ref, Details: p.Details, CreatedAt: p.CreatedAt, Disabled: p.Disabled, Used: p.Used,
+		}))
+	}
+	if len(list) > in.Limit {
+		last := &list[in.Limit-1]
+		out.NextCursor = route.CursorOf(last.CreatedAt, last.Ref.ID)
+	}
+	return out, nil
+}
+
+// createPromoCode claims the code's name and then makes the code: a name without a code
+// is found again by the same command, which has the same number.
+func (h *Handlers) createPromoCode(c *route.Call, in *api.CreatePromoCode) (*api.PromoCode, error) {
+	org, err := route.FindOrganization(c, in.OrgID, in.QueryOrgID)
+	if err != nil {
+		return nil, err
+	}
+	t := promo.Details{ValidFrom: in.ValidFrom.UnixMilli(), ValidUntil: in.ValidUntil.UnixMilli()}
+	if in.EventID != "" {
+		if t.Event, err = h.findLiveEvent(c, org, in.EventID); err != nil {
+			return nil, err
+		}
+	}
+	t.Code = in.Code
+	setDiscount(&t, in.DiscountType, in.DiscountValue)
+	if err := h.editTerms(c, org, &t, &in.PromoFields); err != nil {
+		return nil, err
+	}
+	number, err := live.NumberOf(c, h.Codes, org)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.claimName(c, org, number, &t); err != nil {
+		return nil, err
+	}
+	r, err := cluster.AskFor[promo.Record](c.Context, h.Node, engine.PromoRef(org, number), promo.Create{Details: t})
+	if err != nil {
+		return nil, err
+	}
+	return h.codeView(r), nil
+}
+
+// findLiveEvent reads the id of an event of the organization that was not cancelled.
+func (h *Handlers) findLiveEvent(c *route.Call, org int64, id string) (int64, error) {
+	number, k, err := h.Known.ReadID(c.Context, id)
+	if err != nil {
+		return 0, err
+	}
+	if k.Org != org {
+		return 0, &engine.Refusal{Code: engine.EventNotFound}
+	}
+	e, err := cluster.AskFor[event.Record](c.Context, h.Node, engine.EventRef(number), event.Get{})
+	if err != nil {
+		return 0, err
+	}
+	if e.Status == event.StatusCancelled {
+		return 0, &engine.Refusal{Code: engine.EventCancelled}
+	}
+	return number, nil
+}
+
+func (h *Handlers) claimName(c *route.Call, org, number int64, t *promo.Details) error {
+	err := h.Promos.Claim(c.Context, number, promos.Name{Org: org, Event: t.Event, Code: t.Code})
+	if errors.Is(err, promos.ErrTaken) {
+		return &engine.Refusal{Code: engine.CodeExists}
+	}
+	return err
+}
+
+// findCode reads the id of a promo code of the caller's organization.
+func (h *Handlers) findCode(c *route.Call, id string) (engine.Ref, error) {
+	number, ok := route.ReadNumber(id)
+	if !ok {
+		return engine.Ref{}, noCode
+	}
+	org, err := h.Promos.Owner(c.Context, number)
+	if err != nil {
+		return engine.Ref{}, err
+	}
+	g, ok := c.Principal.Grant(org)
+	if org == 0 || !ok {
+		return engine.Ref{}, noCode
+	}
+	return engine.PromoRef(org, number), route.CheckGrant(c.Op, g)
+}
+
+// updatePromoCode changes a code, again when another edit came between.
+func (h *Handlers) updatePromoCode(c *route.Call, in *api.UpdatePromoCode) (*api.PromoCode, error) {
+	ref, err := h.findCode(c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	for range editTries {
+		r, err := h.editCode(c, ref, in)
+		if refusal, ok := errors.AsType[*engine.Refusal](err); ok && refusal.Code == engine.Conflict {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		return h.codeView(r), nil
+	}
+	return nil, &engine.Refusal{Code: engine.Conflict}
+}
+
+func (h *Handlers) editCode(c *route.Call, ref engine.Ref, in *api.UpdatePromoCode) (*promo.Record, error) {
+	r, err := cluster.AskFor[promo.Record](c.Context, h.Node, ref, promo.Get{})
+	if err != nil {
+		return nil, err
+	}
+	t := r.Details
+	in.Code.Into(&t.Code)
+	discountType, value := discountType(&t), route.Money(t.Value)
+	in.DiscountType.Into(&discountType)
+	in.DiscountValue.Into(&value)
+	setDiscount(&t, discountType, value)
+	for _, moment := range []struct {
+		sent route.Opt[time.Time]
+		to   *int64
+	}{{in.ValidFrom, &t.ValidFrom}, {in.ValidUntil, &t.ValidUntil}} {
+		if moment.sent.Set {
+			*moment.to = moment.sent.Value.UnixMilli()
+		}
+	}
+	if err := h.editTerms(c, ref.Home, &t, &in.PromoFields); err != nil {
+		return nil, err
+	}
+	renamed := t.Code != r.Details.Code
+	if renamed {
+		if r.Redeemed {
+			return nil, &engine.Refusal{Code: engine.CodeLocked}
+		}
+		if err := h.claimName(c, ref.Home, ref.ID, &t); err != nil {
+			return nil, err
+		}
+	}
+	after, err := cluster.AskFor[promo.Record](c.Context, h.Node, ref, promo.Update{Details: t, Revision: r.Revision})
+	if err != nil && renamed {
+		return nil, errors.Join(err, h.claimName(c, ref.Home, ref.ID, &r.Details))
+	}
+	return after, err
+}
+
+func (h *Handlers) deletePromoCode(c *route.Call, in *api.PromoCodeID) (*api.PromoCodeGone, error) {
+	ref, err := h.findCode(c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	r, err := cluster.AskFor[promo.Record](c.Context, h.Node, ref, promo.Delete{})
+	if err != nil {
+		return nil, err
+	}
+	if !r.Removed {
+		return &api.PromoCodeGone{Disabled: true, PromoCode: h.codeView(r)}, nil
+	}
+	return &api.PromoCodeGone{Deleted: true}, h.Promos.Release(c.Context, ref.ID)
+}
+
+func discountType(t *promo.Details) string {
+	if t.Percentage {
+		return "percentage"
+	}
+	return "flat"
+}
+
+// setDiscount takes a discount over. Both sorts are counted in hundredths on the wire
+// and in the code's terms.
+func setDiscount(t *promo.Details, discountType string, value route.Money) {
+	t.Percentage, t.Value = discountType == "percentage", int64(value)
+}
+
+// editTerms takes the optional fields over, and says what is wrong with the whole.
+func (h *Handlers) editTerms(c *route.Call, org int64, t *promo.Details, f *api.PromoFields) error {
+	f.Description.Into(&t.Description)
+	f.MaxUses.Into(&t.MaxUses)
+	f.MaxUsesPerCustomer.Into(&t.MaxByCustomer)
+	if f.MinOrderValue.Set {
+		t.MinOrder = int64(f.MinOrderValue.Value)
+	}
+	t.Code = strings.ToUpper(t.Code)
+	var issues []route.Issue
+	refuse := func(path, code, message string) {
+		issues = append(issues, route.Issue{Path: path, Code: code, Message: message})
+	}
+	if !codeLooks.MatchString(t.Code) {
+		refuse("code", route.IssueFormat, "must be letters, digits, - and _")
+	}
+	if t.Percentage && t.Value > 10_000 {
+		refuse("discountValue", route.IssueMaximum, "must be at most 100, for a percentage")
+	}
+	if t.ValidUntil <= t.ValidFrom {
+		refuse("validUntil", route.IssueMinimum, "must be after validFrom")
+	}
+	if len(issues) > 0 {
+		return route.Invalid(issues...)
+	}
+	if !f.ApplicableTypes.Set {
+		return nil
+	}
+	return h.editTypes(c, org, t, f.ApplicableTypes.Value)
+}
+
+// editTypes reads the ticket types that a code is for: of its event, or of any of the
+// organization's.
+func (h *Handlers) editTypes(c *route.Call, org int64, t *promo.Details, ids []string) error {
+	t.Types = nil
+	for i, text := range ids {
+		id, err := engine.ParseID(text)
+		known := err == nil && id == engine.NumberedID(id.Event(), id.Number()) && (t.Event == 0 || t.Event == id.Event())
+		if known {
+			if known, err = h.ownsType(c, org, id); err != nil {
+				return err
+			}
+		}
+		if !known {
+			return route.Invalid(route.Issue{
+				Path: "applicableTypes[" + strconv.Itoa(i) + "]", Code: route.IssueEnum, Message: "is no ticket type that the code can be for",
+			})
+		}
+		if !slices.Contains(t.Types, id) {
+			t.Types = append(t.Types, id)
+		}
+	}
+	return nil
+}
+
+// ownsType says whether an event of the organization has a ticket type.
+func (h *Handlers) ownsType(c *route.Call, org int64, id engine.TypeID) (bool, error) {
+	k, err := h.Known.Find(c.Context, id.Event())
+	if r, ok := errors.AsType[*engine.Refusal](err); ok && r.Code == engine.EventNotFound {
+		return false, nil
+	}
+	if err != nil || k.Org != org {
+		return false, err
+	}
+	r, err := cluster.AskFor[event.TypeReply](c.Context, h.Node, engine.EventRef(id.Event()), event.GetType{Type: id.Number()})
+	if err != nil {
+		return false, err
+	}
+	return r.Has, nil
+}
+
+func (h *Handlers) codeView(r *promo.Record) *api.PromoCode {
+	t := &r.Details
+	v := &api.PromoCode{
+		ID: strconv.FormatInt(r.Ref.ID, 10), Code: t.Code, DiscountType: discountType(t), DiscountValue: view.Decimal(t.Value),
+		ValidFrom: api.At(t.ValidFrom), ValidUntil: api.At(t.ValidUntil), Description: view.Optional(t.Description),
+		MinOrderValue: view.Decimal(t.MinOrder), ApplicableTypes: []string{}, UsedCount: r.Used, Status: "active", CreatedAt: api.At(r.CreatedAt),
+	}
+	if r.Disabled {
+		v.Status = "disabled"
+	}
+	if t.Event != 0 {
+		id := h.Known.PublicID(t.Event)
+		v.EventID = &id
+	}
+	if t.MaxUses > 0 {
+		v.MaxUses = &t.MaxUses
+	}
+	if t.MaxByCustomer > 0 {
+		v.MaxUsesPerCustomer = &t.MaxByCustomer
+	}
+	for _, id := range t.Types {
+		v.ApplicableTypes = append(v.ApplicableTypes, id.String())
+	}
+	return v
+}
+
+// Whoever tries codes that do not exist may try so many, so that nobody finds one by
+// trying.
+const (
+	wrongCodes     = 20
+	wrongCodesSpan = 10 * time.Minute
+)
+
+// validateCode says whether a code would hold for a purchase. It consumes nothing.
+func (h *Handlers) validateCode(c *route.Call, in *api.ValidateCode) (*api.CodeVerdict, error) {
+	most := limit.Scale(wrongCodes, h.LimitsScale)
+	who := h.guesses.Of("promo-codes", route.Network(c.Client).String())
+	if v := h.guesses.TakeWithin(who, most, wrongCodesSpan, c.Now); !v.Allowed {
+		return nil, limit.Refuse(c.Op.Tier, v)
+	}
+	v, err := h.askCode(c, in)
+	if err != nil || v.Reason != keeper.CodeNotFound {
+		h.guesses.ReturnWithin(who, most, wrongCodesSpan, c.Now)
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := &api.CodeVerdict{Valid: v.Reason == "", Discount: view.Decimal(0), Reason: view.Optional(v.Reason)}
+	if v.Reason != keeper.CodeNotFound {
+		sort, value := discountType(&v.Details), view.Decimal(v.Details.Value)
+		out.DiscountType, out.DiscountValue = &sort, &value
+	}
+	if out.Valid && in.Subtotal.Set && !in.Subtotal.Null {
+		out.Discount = view.Decimal(v.Details.Off(int64(in.Subtotal.Value)))
+	}
+	return out, nil
+}
+
+// askCode asks the code that the name means for the event.
+func (h *Handlers) askCode(c *route.Call, in *api.ValidateCode) (*promo.Verdict, error) {
+	none := &promo.Verdict{Reason: keeper.CodeNotFound}
+	ask := promo.Validate{Subtotal: -1}
+	if in.Subtotal.Set && !in.Subtotal.Null {
+		ask.Subtotal = int64(in.Subtotal.Value)
+	}
+	for _, text := range in.TicketTypeIDs {
+		id, err := engine.ParseID(text)
+		ask.Types = append(ask.Types, id) // the zero one is no code's
+		if err == nil {
+			ask.Event = id.Event()
+		}
+	}
+	if in.EventID != "" {
+		number, err := h.Pages.FindNamed(c.Context, h.Known, in.EventID)
+		if r, ok := errors.AsType[*engine.Refusal](err); ok && r.Code == engine.EventNotFound {
+			return none, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		ask.Event = number
+	}
+	if ask.Event < 1 {
+		return none, nil
+	}
+	k, err := h.Known.Find(c.Context, ask.Event)
+	if r, ok := errors.AsType[*engine.Refusal](err); ok && r.Code == engine.EventNotFound {
+		return none, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	code, err := h.Pages.FindCode(c.Context, promos.Name{Org: k.Org, Event: ask.Event, Code: strings.ToUpper(strings.TrimSpace(in.Code))})
+	if err != nil || code == 0 {
+		return none, err
+	}
+	return cluster.AskFor[promo.Verdict](c.Context, h.Node, engine.PromoRef(k.Org, code), ask)
+}

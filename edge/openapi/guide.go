@@ -1,0 +1,71 @@
+package openapi
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
+
+	"boxoffice/docs"
+	"boxoffice/edge/route"
+	"boxoffice/engine"
+)
+
+//go:embed guide.md
+var guideText string
+
+// guide is the developer's guide as a page. What tables of the code know is written in
+// from them.
+func guide() ([]byte, error) {
+	return render("developer's guide", strings.NewReplacer("{{codes}}", codeTable(), "{{limits}}", limitList()).Replace(guideText))
+}
+
+// seatedSale is the walk from a map to a scan as a page. Documents of the repository that no
+// node serves are named there without a link.
+func seatedSale() ([]byte, error) {
+	return render("a seated sale", toDocuments.ReplaceAllString(docs.SeatedSale, "$1"))
+}
+
+var toDocuments = regexp.MustCompile(`\[([^\]]+)\]\([^)]+\.md[^)]*\)`)
+
+// render makes a page of Markdown.
+func render(title, text string) ([]byte, error) {
+	var body bytes.Buffer
+	md := goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
+	if err := md.Convert([]byte(text), &body); err != nil {
+		return nil, fmt.Errorf("%s: %w", title, err)
+	}
+	frame, err := page.ReadFile("page/guide.html")
+	return []byte(strings.NewReplacer("{{title}}", title, "{{guide}}", body.String()).Replace(string(frame))), err
+}
+
+// codeTable is every code of the catalogue, a row each.
+func codeTable() string {
+	var b strings.Builder
+	b.WriteString("| Code | Status | Again? | What it says |\n|---|---|---|---|\n")
+	for _, code := range slices.Sorted(maps.Keys(engine.CodeTable)) {
+		def, again := engine.CodeTable[code], ""
+		if def.Retryable {
+			again = "yes"
+		}
+		fmt.Fprintf(&b, "| `%s` | %d | %s | %s |\n", code, def.Status, again, def.Sentence)
+	}
+	return b.String()
+}
+
+// limitList says what each tier lets through.
+func limitList() string {
+	var tiers []string
+	for _, tier := range slices.Sorted(maps.Keys(route.Limits)) {
+		l := route.Limits[tier]
+		tiers = append(tiers, fmt.Sprintf("%s %d (by %s)", tier, l.PerMinute, l.CountedPer))
+	}
+	return "In a minute: " + strings.Join(tiers, "; ") + "."
+}

@@ -1,0 +1,346 @@
+package payments
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/big"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// nowpaymentsURL is the live host. The sandbox is another, with keys of its own.
+const nowpaymentsURL = "https://api.nowpayments.io/v1"
+
+// nowpaymentsStatuses maps a payment's status to ours. Money that came short is Succeeded
+// with less than was asked for, as with the other providers.
+var nowpaymentsStatuses = map[string]Status{
+	"waiting":        Pending,
+	"confirming":     Processing,
+	"confirmed":      Processing,
+	"sending":        Processing,
+	"finished":       Succeeded,
+	"partially_paid": Succeeded,
+	"failed":         Failed,
+	"refunded":       Refunded,
+	"expired":        Expired,
+	"cancelled":      Cancelled,
+	"canceled":       Cancelled,
+}
+
+// nowpaymentsCurrencies are those of ours that it takes prices in.
+var nowpaymentsCurrencies = []string{"USD"}
+
+const (
+	// defaultCoin is what a buyer pays with who names none.
+	defaultCoin = "btc"
+	// coinsTime is how long the list of coins and their minimums are kept.
+	coinsTime = 10 * time.Minute
+	// maxCoins bounds the list.
+	maxCoins = 2000
+	// byHand is the id of a refund: the provider has none, so a person sends the money.
+	byHand = "by-hand"
+)
+
+// nowpayments is the adapter to NOWPayments' API, its flow of direct deposits.
+type nowpayments struct {
+	client *client
+	secret string // of its notices
+	notify string // where it is to send them
+
+	mu       sync.Mutex
+	coins    []Coin
+	coinsAt  time.Time
+	minimums map[string]minimum // by ticker; only those of coins
+}
+
+// minimum is the least that a payment in a coin may be.
+type minimum struct {
+	amount int64 // US cents
+	at     time.Time
+}
+
+// Coin is a crypto currency that a buyer may pay with.
+type Coin struct {
+	Ticker, Label, Symbol, Network, LogoURL string
+	RequiresExtraID                         bool
+}
+
+func newNOWPayments(a Account, via http.RoundTripper, log *slog.Logger) (*nowpayments, error) {
+	if a.SecretKey == "" {
+		return nil, &Error{Provider: "nowpayments", Kind: ErrNotConfigured}
+	}
+	a = a.withDefaults(nowpaymentsURL)
+	if err := a.check(); err != nil {
+		return nil, err
+	}
+	c := newClient("nowpayments", a, via, log)
+	c.keyHeader, c.keyPrefix = "X-Api-Key", ""
+	return &nowpayments{
+		client: c, secret: strings.TrimSpace(string(a.NoticeSecret)), notify: a.NoticeURL, minimums: make(map[string]minimum),
+	}, nil
+}
+
+// Check refuses a currency that has no price in coins, an unknown coin, and less than the
+// coin's minimum.
+func (n *nowpayments) Check(ctx context.Context, p Price) error {
+	if err := n.client.refuseCurrency(p.Currency, nowpaymentsCurrencies); err != nil {
+		return err
+	}
+	coin := or(p.PayCurrency, defaultCoin)
+	coins, err := n.Coins(ctx)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(coins, func(c Coin) bool { return c.Ticker == coin }) {
+		return n.client.fail(ErrUnknownCoin, coin)
+	}
+	least, err := n.minimumOf(ctx, coin)
+	if err == nil && p.Amount < least {
+		return n.client.tooLittle(least, p.Currency)
+	}
+	return err
+}
+
+// Coins are those that are enabled for us, kept for coinsTime.
+func (n *nowpayments) Coins(ctx context.Context) ([]Coin, error) {
+	n.mu.Lock()
+	kept, at := n.coins, n.coinsAt
+	n.mu.Unlock()
+	if time.Since(at) < coinsTime {
+		return kept, nil
+	}
+	coins, err := n.askCoins(ctx)
+	if err != nil {
+		return nil, err
+	}
+	n.mu.Lock()
+	n.coins, n.coinsAt = coins, time.Now()
+	n.mu.Unlock()
+	return coins, nil
+}
+
+// askCoins joins what is enabled for us with what there is to say of each.
+func (n *nowpayments) askCoins(ctx context.Context) ([]Coin, error) {
+	var mine struct {
+		Currencies []string `json:"currencies"`
+		Selected   []string `json:"selectedCurrencies"` // its older name
+	}
+	if err := n.call(ctx, http.MethodGet, "/merchant/coins", nil, &mine, nil); err != nil {
+		return nil, err
+	}
+	enabled := make(map[string]bool)
+	for _, code := range append(mine.Currencies, mine.Selected...) {
+		enabled[strings.ToLower(code)] = true
+	}
+	var all struct {
+		Currencies []struct {
+			Code    string `json:"code"`
+			Name    string `json:"name"`
+			Network string `json:"network"`
+			Logo    string `json:"logo_url"`
+			Extra   bool   `json:"extra_id_exists"`
+		} `json:"currencies"`
+	}
+	if err := n.call(ctx, http.MethodGet, "/full-currencies", nil, &all, nil); err != nil {
+		return nil, err
+	}
+	coins := make([]Coin, 0, len(enabled))
+	for _, c := range all.Currencies {
+		ticker := strings.ToLower(c.Code)
+		if !enabled[ticker] || len(coins) == maxCoins {
+			continue
+		}
+		coin := Coin{Ticker: ticker, Label: c.Name, Network: strings.ToLower(c.Network), LogoURL: c.Logo, RequiresExtraID: c.Extra}
+		coin.Symbol = strings.ToUpper(ticker)
+		if base := strings.TrimSuffix(ticker, coin.Network); base != "" && base != ticker {
+			coin.Symbol = strings.ToUpper(base)
+		}
+		if strings.HasPrefix(coin.LogoURL, "/") {
+			coin.LogoURL = "https://nowpayments.io" + coin.LogoURL
+		}
+		if coin.Network != ticker && !strings.Contains(strings.ToLower(coin.Label), coin.Network) {
+			coin.Label += " (" + strings.ToUpper(coin.Network) + ")"
+		}
+		coins = append(coins, coin)
+	}
+	return coins, nil
+}
+
+// minimumOf is the least that a payment in the coin may be, in US cents, rounded up.
+func (n *nowpayments) minimumOf(ctx context.Context, coin string) (int64, error) {
+	n.mu.Lock()
+	kept := n.minimums[coin]
+	n.mu.Unlock()
+	if time.Since(kept.at) < coinsTime {
+		return kept.amount, nil
+	}
+	q := url.Values{"currency_from": {coin}, "currency_to": {coin}, "fiat_equivalent": {"usd"}, "is_fixed_rate": {"True"}}
+	var data struct {
+		Fiat decimal `json:"fiat_equivalent"`
+	}
+	if err := n.call(ctx, http.MethodGet, "/min-amount?"+q.Encode(), nil, &data, nil); err != nil {
+		return 0, err
+	}
+	least := minimum{at: time.Now()}
+	if r, ok := data.Fiat.rat(); ok {
+		cents := r.Mul(r, big.NewRat(100, 1))
+		if least.amount = floor(cents); new(big.Rat).SetInt64(least.amount).Cmp(cents) < 0 {
+			least.amount++
+		}
+	}
+	n.mu.Lock()
+	n.minimums[coin] = least
+	n.mu.Unlock()
+	return least.amount, nil
+}
+
+type nowpaymentsCharge struct {
+	Price       json.Number `json:"price_amount"`
+	Currency    string      `json:"price_currency"`
+	PayCurrency string      `json:"pay_currency"`
+	CallbackURL string      `json:"ipn_callback_url,omitempty"`
+	Order       string      `json:"order_id"`
+	Description string      `json:"order_description"`
+	FixedRate   bool        `json:"is_fixed_rate"`
+}
+
+// nowpaymentsPayment is what we read of a payment. Its ids come as numbers or in quotes.
+type nowpaymentsPayment struct {
+	ID           number  `json:"payment_id"`
+	Parent       number  `json:"parent_payment_id"`
+	Status       string  `json:"payment_status"`
+	Address      string  `json:"pay_address"`
+	ExtraID      *string `json:"payin_extra_id"`
+	Price        decimal `json:"price_amount"`
+	Currency     string  `json:"price_currency"`
+	PayAmount    decimal `json:"pay_amount"`
+	PayCurrency  string  `json:"pay_currency"`
+	ActuallyPaid decimal `json:"actually_paid"`
+	Order        string  `json:"order_id"`
+	Network      string  `json:"network"`
+	ValidUntil   moment  `json:"valid_until"`
+	Estimated    moment  `json:"expiration_estimate_date"`
+}
+
+// Begin calls POST /payment, at a rate that is fixed for its window. NOWPayments knows no
+// repeats: each call is a payment of its own, and none can be found by our reference. Of
+// several the order keeps the one that it notes first, and money to the others goes back.
+func (n *nowpayments) Begin(ctx context.Context, c Charge) (Begun, error) {
+	if !validReference(c.Reference) || c.Amount <= 0 {
+		return Begun{}, n.client.fail(ErrDeclined, "reference or amount is not valid")
+	}
+	var p nowpaymentsPayment
+	err := n.call(ctx, http.MethodPost, "/payment", nowpaymentsCharge{
+		Price: major(c.Amount), Currency: strings.ToLower(c.Currency), PayCurrency: or(c.PayCurrency, defaultCoin),
+		CallbackURL: n.notify, Order: c.Reference, Description: "Order " + c.Reference, FixedRate: true,
+	}, &p, func() error {
+		if _, ok := p.PayAmount.rat(); !ok || p.ID == "" || p.Address == "" || p.PayCurrency == "" {
+			return errors.New("no id, address, amount or currency")
+		}
+		return nil
+	})
+	if err != nil {
+		return Begun{}, err
+	}
+	d := &Deposit{Address: p.Address, Amount: p.PayAmount.plain(), Currency: strings.ToLower(p.PayCurrency), Network: p.Network}
+	if p.ExtraID != nil {
+		d.ExtraID = *p.ExtraID
+	}
+	if d.ValidUntil = time.Time(p.ValidUntil); d.ValidUntil.IsZero() {
+		d.ValidUntil = time.Time(p.Estimated)
+	}
+	if d.ValidUntil.IsZero() {
+		d.ValidUntil = time.Now().Add(cryptoWindow)
+	}
+	return Begun{ProviderID: string(p.ID), Deposit: d}, nil
+}
+
+// Verify calls GET /payment/{id}. What arrived counts by its share of what was asked for in
+// coins: the rate is fixed. A deposit that the provider made a payment of its own of is no
+// part of this one (see Notice).
+func (n *nowpayments) Verify(ctx context.Context, of Asked) (Outcome, error) {
+	if !isNumber(of.ProviderID) {
+		return Outcome{}, n.client.fail(ErrUnknownReference, "the payment has no id")
+	}
+	var p nowpaymentsPayment
+	err := n.call(ctx, http.MethodGet, "/payment/"+of.ProviderID, nil, &p, func() error {
+		switch _, known := nowpaymentsStatuses[p.Status]; {
+		case !known:
+			return fmt.Errorf("payment_status %q", p.Status)
+		case string(p.ID) != of.ProviderID:
+			return fmt.Errorf("payment_id %q", p.ID)
+		case p.Order != of.Reference:
+			return fmt.Errorf("order_id %q", p.Order)
+		case p.Currency == "":
+			return errors.New("no price_currency")
+		}
+		return nil
+	})
+	if err != nil {
+		return Outcome{}, err
+	}
+	o := Outcome{Status: nowpaymentsStatuses[p.Status], Currency: strings.ToUpper(p.Currency), ProviderID: string(p.ID), Arrived: p.ActuallyPaid.plain()}
+	if p.Parent != "" && !of.Apart { // nothing is issued for a later deposit
+		return Outcome{}, n.client.fail(ErrFault, fmt.Sprintf("the payment has a parent: %q", p.Parent))
+	}
+	o.RequestedAmount = p.Price.minor()
+	if paid, ok := p.ActuallyPaid.rat(); ok {
+		if asked, ok := p.PayAmount.rat(); ok && asked.Sign() > 0 {
+			share := paid.Quo(paid, asked)
+			o.Amount = floor(share.Mul(share, new(big.Rat).SetInt64(o.RequestedAmount)))
+		}
+	}
+	return o, nil
+}
+
+// Refund leaves the money to a person: NOWPayments sends none back by itself.
+func (n *nowpayments) Refund(_ context.Context, r RefundRequest) (RefundOutcome, error) {
+	return RefundOutcome{ID: byHand, Status: RefundNeedsAttention, Amount: r.Amount, Currency: r.Currency}, nil
+}
+
+// RefundStatus is that it waits for a person.
+func (n *nowpayments) RefundStatus(context.Context, string) (RefundOutcome, error) {
+	return RefundOutcome{ID: byHand, Status: RefundNeedsAttention}, nil
+}
+
+// call makes one call and decodes its answer, which check may refuse.
+func (n *nowpayments) call(ctx context.Context, method, path string, body, data any, check func() error) error {
+	return n.client.do(ctx, request{method: method, path: path, body: body}, func(a answer) error {
+		if a.status >= 400 {
+			return n.declined(a)
+		}
+		if err := json.Unmarshal(a.body, data); err != nil {
+			return n.client.fail(ErrFault, "answer: "+err.Error())
+		}
+		if check != nil {
+			if err := check(); err != nil {
+				return n.client.fail(ErrFault, "answer: "+err.Error())
+			}
+		}
+		return nil
+	})
+}
+
+// declined reads why NOWPayments said no.
+func (n *nowpayments) declined(a answer) *Error {
+	var e struct {
+		Code    string `json:"code"`
+		Message string `json:"message"`
+	}
+	_ = json.Unmarshal(a.body, &e) // what can't be read is said as it came
+	words := fmt.Sprintf("status %d: %s %s", a.status, e.Code, or(e.Message, string(a.body)))
+	switch {
+	case a.status == http.StatusNotFound:
+		return n.client.fail(ErrUnknownReference, words)
+	case e.Code == "AMOUNT_MINIMAL_ERROR":
+		return n.client.fail(ErrTooLittle, words)
+	}
+	return n.client.fail(ErrDeclined, words)
+}

@@ -1,0 +1,177 @@
+package payments
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha512"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Notice checks x-nowpayments-sig: hex HMAC-SHA512, under the IPN secret, of the body
+// written again with its keys sorted. The provider's own examples disagree about lists, so
+// that either form is taken.
+func (n *nowpayments) Notice(body []byte, signature string) (Notice, error) {
+	got, err := hex.DecodeString(strings.TrimSpace(signature))
+	if err != nil || len(got) != sha512.Size || n.secret == "" {
+		return Notice{}, n.client.fail(ErrSignature, "")
+	}
+	if !slices.ContainsFunc([]bool{false, true}, func(listsAsObjects bool) bool {
+		text, err := sortKeys(body, listsAsObjects)
+		if err != nil {
+			return false
+		}
+		mac := hmac.New(sha512.New, []byte(n.secret))
+		mac.Write(text)
+		return hmac.Equal(got, mac.Sum(nil))
+	}) {
+		return Notice{}, n.client.fail(ErrSignature, "")
+	}
+	var p nowpaymentsPayment
+	if err := json.Unmarshal(body, &p); err != nil || p.ID == "" {
+		return Notice{}, n.client.fail(ErrNotice, "not a payment")
+	}
+	return Notice{
+		Event: p.Status, Reference: p.Order, ProviderID: string(p.ID),
+		Key: strings.Join([]string{string(p.ID), p.Status, string(p.ActuallyPaid)}, "|"),
+	}, nil
+}
+
+// maxDepth bounds how deep a notice's values may lie in one another.
+const maxDepth = 16
+
+var errDepth = errors.New("too deep")
+
+// sortKeys writes a JSON text again without spaces and with the keys of every object
+// sorted, as JavaScript does: its numbers and texts as they stand, lists as lists or as
+// objects of their places.
+func sortKeys(text []byte, listsAsObjects bool) ([]byte, error) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	out, err := appendSorted(nil, d, listsAsObjects, 0)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("more than one value")
+	}
+	return out, nil
+}
+
+func appendSorted(out []byte, d *json.Decoder, listsAsObjects bool, depth int) ([]byte, error) {
+	if depth > maxDepth {
+		return nil, errDepth
+	}
+	token, err := d.Token()
+	if err != nil {
+		return nil, err
+	}
+	switch v := token.(type) {
+	case json.Delim:
+		if v == '{' {
+			return appendObject(out, d, listsAsObjects, depth)
+		}
+		return appendList(out, d, listsAsObjects, depth)
+	case json.Number:
+		return append(out, v...), nil
+	case string:
+		return appendText(out, v), nil
+	case bool:
+		return strconv.AppendBool(out, v), nil
+	default:
+		return append(out, "null"...), nil
+	}
+}
+
+// appendObject sorts by the keys' UTF-16 units; keys are ASCII in practice, for which
+// bytes are the same. Of a key that comes twice the last counts.
+func appendObject(out []byte, d *json.Decoder, listsAsObjects bool, depth int) ([]byte, error) {
+	members := make(map[string][]byte)
+	for d.More() {
+		token, err := d.Token()
+		if err != nil {
+			return nil, err
+		}
+		key, _ := token.(string) // the decoder has no other keys
+		if members[key], err = appendSorted(nil, d, listsAsObjects, depth+1); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := d.Token(); err != nil {
+		return nil, err
+	}
+	keys := make([]string, 0, len(members))
+	for key := range members {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	out = append(out, '{')
+	for i, key := range keys {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(append(appendText(out, key), ':'), members[key]...)
+	}
+	return append(out, '}'), nil
+}
+
+func appendList(out []byte, d *json.Decoder, listsAsObjects bool, depth int) (_ []byte, err error) {
+	first, last := byte('['), byte(']')
+	if listsAsObjects {
+		first, last = '{', '}'
+	}
+	out = append(out, first)
+	for i := 0; d.More(); i++ {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		if listsAsObjects {
+			out = append(append(append(out, '"'), strconv.Itoa(i)...), '"', ':')
+		}
+		if out, err = appendSorted(out, d, listsAsObjects, depth+1); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := d.Token(); err != nil {
+		return nil, err
+	}
+	return append(out, last), nil
+}
+
+// appendText writes a text as JSON.stringify does: neither slashes nor <, >, & nor what is
+// beyond ASCII are escaped.
+func appendText(out []byte, s string) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(s) // texts always encode
+	text := bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	text = replaceEscape(text, `\u2028`, "\u2028")
+	return append(out, replaceEscape(text, `\u2029`, "\u2029")...)
+}
+
+// replaceEscape undoes one escape, where the backslash is not itself escaped.
+func replaceEscape(text []byte, escape, plain string) []byte {
+	for at := 0; ; {
+		i := bytes.Index(text[at:], []byte(escape))
+		if i < 0 {
+			return text
+		}
+		i += at
+		slashes := 0
+		for j := i - 1; j >= 0 && text[j] == '\\'; j-- {
+			slashes++
+		}
+		if slashes%2 == 1 {
+			at = i + 1
+			continue
+		}
+		text = slices.Concat(text[:i], []byte(plain), text[i+len(escape):])
+		at = i + len(plain)
+	}
+}

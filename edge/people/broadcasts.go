@@ -1,0 +1,81 @@
+package people
+
+import (
+	"errors"
+	"math"
+
+	"boxoffice/edge/api"
+	"boxoffice/edge/mail"
+	"boxoffice/edge/route"
+	"boxoffice/edge/view"
+	"boxoffice/engine"
+	"boxoffice/persistence/outreach"
+)
+
+// broadcastsADay is how many broadcasts an event may have in a day.
+const broadcastsADay = 5
+
+// sendBroadcast has a mail sent to those who attend an event. Who they are is settled
+// before the answer; the mails follow one by one, behind what buyers wait for.
+func (h *Handlers) sendBroadcast(c *route.Call, in *api.SendBroadcast) (*api.BroadcastSent, error) {
+	number, err := h.Known.FindOwn(c, in.EventID)
+	if err != nil {
+		return nil, err
+	}
+	tag := ""
+	if in.TagFilter != "" {
+		if tag, err = readTagAt("tagFilter", in.TagFilter); err != nil {
+			return nil, err
+		}
+	}
+	body := mail.Sanitize(in.Body)
+	if body == "" {
+		return nil, route.Invalid(route.Issue{Path: "body", Code: route.IssueFormat, Message: "has nothing that a mail may show"})
+	}
+	known, err := h.Known.Find(c.Context, number)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.Settled(c.Context); err != nil { // whose ticket is new gets it too
+		return nil, err
+	}
+	if err := h.Attendees.CatchUp(c.Context, number); err != nil {
+		return nil, err
+	}
+	b := &outreach.Broadcast{ID: h.rowID(c), Org: known.Org, Event: number, Subject: in.Subject, Body: body, Tag: tag}
+	err = h.Mail.Broadcast(c.Context, b, broadcastsADay)
+	if limited, ok := errors.AsType[*outreach.Limited](err); ok {
+		return nil, &engine.Refusal{Code: engine.RateLimited, Message: "Too many broadcasts of this event in a day.", Retry: int(math.Ceil(limited.Wait.Seconds()))}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &api.BroadcastSent{BroadcastID: b.ID.String(), Recipients: b.Recipients}, nil
+}
+
+func (h *Handlers) listBroadcasts(c *route.Call, in *api.ListBroadcasts) (*api.List[api.Broadcast], error) {
+	number, err := h.Known.FindOwn(c, in.EventID)
+	if err != nil {
+		return nil, err
+	}
+	before, err := readBefore(in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	list, err := h.Outreach.Broadcasts(c.Context, number, before, in.Limit+1)
+	if err != nil {
+		return nil, err
+	}
+	return pageOf(list, in.Limit, broadcastView, func(b *outreach.Broadcast) int64 { return b.Number }), nil
+}
+
+func broadcastView(b *outreach.Broadcast) api.Broadcast {
+	v := api.Broadcast{
+		ID: b.ID.String(), Subject: b.Subject, Body: b.Body, TagFilter: view.Optional(b.Tag), Status: "sending",
+		Recipients: b.Recipients, Sent: b.Sent, Unsubscribed: b.Suppressed, CreatedAt: b.CreatedAt.UTC(),
+	}
+	if b.Sent+b.Suppressed == b.Recipients {
+		v.Status = "sent"
+	}
+	return v
+}

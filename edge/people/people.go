@@ -1,0 +1,75 @@
+// Package people is the area of those around an event: what guests say,
+// complain of and ask, and what an organization knows of its customers.
+package people
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"boxoffice/edge/api"
+	"boxoffice/edge/letters"
+	"boxoffice/edge/live"
+	"boxoffice/edge/route"
+	"boxoffice/edge/secrets"
+	"boxoffice/engine"
+	"boxoffice/persistence/accounts"
+	"boxoffice/persistence/attendees"
+	"boxoffice/persistence/community"
+	"boxoffice/persistence/mailqueue"
+	"boxoffice/persistence/outreach"
+	"boxoffice/persistence/readmodel"
+)
+
+// Deps is what the handlers work with.
+type Deps struct {
+	Read      *readmodel.Model
+	Accounts  *accounts.Store
+	Attendees *attendees.Store
+	Settled   func(context.Context) error // waits until the read model has what is committed
+	Known     *live.Events
+	Pages     *live.Pages
+	Letters   *letters.Writer
+	Community *community.Store
+	Outreach  *outreach.Store
+	Mail      *mailqueue.Queue
+	Secrets   *secrets.Master
+	// LimitsScale multiplies how many messages a buyer may write.
+	LimitsScale float64
+}
+
+// Handlers answer the area's requests. They may be called by any goroutine.
+type Handlers struct{ Deps }
+
+// New makes the handlers.
+func New(d Deps) *Handlers { return &Handlers{d} }
+
+// rowID is the id of what a request makes: the same on every attempt with the same
+// Idempotency-Key, and one that nobody can choose.
+func (h *Handlers) rowID(c *route.Call) uuid.UUID {
+	name := h.Secrets.Request(c.Scope())
+	id := uuid.UUID(name[:16])
+	id[6], id[8] = id[6]&0x0f|0x80, id[8]&0x3f|0x80 // version 8 of RFC 9562
+	return id
+}
+
+// readRowID reads the id of a row in a path. No row has one that is no UUID.
+func readRowID(text string, none *engine.Refusal) (uuid.UUID, error) {
+	id, err := uuid.Parse(text)
+	if err != nil || !route.ValidUUID(text) {
+		return uuid.UUID{}, none
+	}
+	return id, nil
+}
+
+// pageOf is a page of a list that was read with one row more, to see whether it goes on.
+func pageOf[Row, View any](list []Row, limit int, show func(*Row) View, number func(*Row) int64) *api.List[View] {
+	v := &api.List[View]{Items: make([]View, 0, limit)}
+	for i := range list[:min(len(list), limit)] {
+		v.Items = append(v.Items, show(&list[i]))
+	}
+	if len(list) > limit {
+		v.NextCursor = route.CursorOf(number(&list[limit-1]))
+	}
+	return v
+}

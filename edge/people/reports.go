@@ -1,0 +1,213 @@
+package people
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"time"
+
+	"boxoffice/edge/api"
+	"boxoffice/edge/live"
+	"boxoffice/edge/route"
+	"boxoffice/edge/view"
+	"boxoffice/edge/webhook"
+	"boxoffice/engine"
+	"boxoffice/persistence/community"
+	"boxoffice/persistence/publicfacts"
+)
+
+var noReport = &engine.Refusal{Code: engine.NotFound, Message: "No such report."}
+
+// platformsOwn are the categories of what an organization is not told.
+var platformsOwn = []string{"harassment", "fraud"}
+
+// reportState is the detail of CONFLICT for a move that a report's status does not allow.
+type reportState struct {
+	Status string `json:"status"`
+}
+
+func (h *Handlers) createReport(c *route.Call, in *api.CreateReport) (*api.Report, error) {
+	if err := route.CheckEmailProven(c); err != nil {
+		return nil, err
+	}
+	r := &community.Report{
+		ID: h.rowID(c), Reporter: c.Principal.User, Platform: slices.Contains(platformsOwn, in.Category),
+		Category: in.Category, Description: in.Description, EvidenceURLs: view.List(in.EvidenceURLs),
+	}
+	if err := h.findSubject(c, in, r); err != nil {
+		return nil, err
+	}
+	r, err := h.Community.AddReport(c.Context, r, func(r *community.Report) (publicfacts.Own, error) {
+		return h.reportFact("report.submitted", r, r.CreatedAt)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return new(h.reportView(r)), nil
+}
+
+// findSubject finds what a report is about.
+func (h *Handlers) findSubject(c *route.Call, in *api.CreateReport, r *community.Report) error {
+	if in.EventID == "" && in.OrganizationID == "" {
+		return route.Invalid(route.Issue{Path: "eventId", Code: route.IssueRequired, Message: "or organizationId is required"})
+	}
+	if in.OrganizationID != "" {
+		o, err := h.Accounts.OrganizationNamed(c.Context, in.OrganizationID)
+		if err != nil {
+			return err
+		}
+		if o == nil {
+			return route.NoOrganization
+		}
+		r.Org = o.ID
+	}
+	if in.EventID == "" {
+		return nil
+	}
+	number, known, err := h.Known.ReadID(c.Context, in.EventID)
+	if err != nil {
+		return err
+	}
+	p, err := h.Pages.Event(c.Context, number)
+	if err != nil {
+		return err
+	}
+	if e := p.Event.Record; e.Details.Visibility != "private" && !live.Visible(c, &e) { // whoever names a private one was told of it
+		return &engine.Refusal{Code: engine.EventNotFound}
+	}
+	if r.Org != 0 && r.Org != known.Org {
+		return route.Invalid(route.Issue{Path: "organizationId", Code: route.IssueEnum, Message: "must be the event's organization"})
+	}
+	r.Event, r.Org = &number, known.Org
+	return nil
+}
+
+func (h *Handlers) listReports(c *route.Call, in *api.ListReports) (*api.List[api.HandledReport], error) {
+	org, err := route.FindOrganization(c, in.OrgID)
+	if err != nil {
+		return nil, err
+	}
+	before, err := readBefore(in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	list, err := h.Community.ReportsOf(c.Context, org, in.Status, before, in.Limit+1)
+	if err != nil {
+		return nil, err
+	}
+	return pageOf(list, in.Limit, h.handledView, func(r *community.Report) int64 { return r.Number }), nil
+}
+
+func (h *Handlers) listPlatformReports(c *route.Call, in *api.ListPlatformReports) (*api.List[api.PlatformReport], error) {
+	before, err := readBefore(in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	list, err := h.Community.EscalatedReports(c.Context, in.Status, before, in.Limit+1)
+	if err != nil {
+		return nil, err
+	}
+	return pageOf(list, in.Limit, h.platformView, func(r *community.Report) int64 { return r.Number }), nil
+}
+
+func (h *Handlers) resolveReport(c *route.Call, in *api.ResolveReport) (*api.HandledReport, error) {
+	r, err := h.findReport(c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	if r, err = h.closeReport(c, r, false, in); err != nil {
+		return nil, err
+	}
+	return new(h.handledView(r)), nil
+}
+
+func (h *Handlers) escalateReport(c *route.Call, in *api.ByID) (*api.HandledReport, error) {
+	r, err := h.findReport(c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	moved, err := h.Community.EscalateReport(c.Context, r.ID)
+	if err != nil {
+		return nil, stateRefusal(err, r.Status)
+	}
+	return new(h.handledView(moved)), nil
+}
+
+func (h *Handlers) resolvePlatformReport(c *route.Call, in *api.ResolveReport) (*api.PlatformReport, error) {
+	id, err := readRowID(in.ID, noReport)
+	if err != nil {
+		return nil, err
+	}
+	r, err := h.Community.Report(c.Context, id)
+	if err != nil {
+		return nil, notFoundAs(err, noReport)
+	}
+	if r, err = h.closeReport(c, r, true, in); err != nil {
+		return nil, err
+	}
+	return new(h.platformView(r)), nil
+}
+
+func (h *Handlers) closeReport(c *route.Call, r *community.Report, byPlatform bool, in *api.ResolveReport) (*community.Report, error) {
+	status := community.ReportResolved
+	if in.Resolution == community.ReportDismissed {
+		status = community.ReportDismissed
+	}
+	closed, err := h.Community.CloseReport(c.Context, r.ID, byPlatform, status, in.Resolution, in.Note.Value, func(r *community.Report) (publicfacts.Own, error) {
+		return h.reportFact("report.resolved", r, *r.ClosedAt)
+	})
+	if err != nil {
+		return nil, stateRefusal(err, r.Status)
+	}
+	return closed, nil
+}
+
+// reportFact is what an organization is told of its report.
+func (h *Handlers) reportFact(typ string, r *community.Report, at time.Time) (publicfacts.Own, error) {
+	return webhook.Own(typ, r.Org, "report/"+r.ID.String(), at, api.ReportData{Report: h.reportView(r)})
+}
+
+// findReport finds a report that the caller's organization is told.
+func (h *Handlers) findReport(c *route.Call, text string) (*community.Report, error) {
+	id, err := readRowID(text, noReport)
+	if err != nil {
+		return nil, err
+	}
+	r, err := h.Community.Report(c.Context, id)
+	if err != nil {
+		return nil, notFoundAs(err, noReport)
+	}
+	g, ok := c.Principal.Grant(r.Org)
+	if !ok || r.Platform {
+		return nil, noReport
+	}
+	return r, route.CheckGrant(c.Op, g)
+}
+
+// stateRefusal makes a refusal of a move that a row's status does not allow.
+func stateRefusal(err error, status string) error {
+	if errors.Is(err, community.ErrState) {
+		return engine.Refuse(engine.Conflict, reportState{status})
+	}
+	return err
+}
+
+func (h *Handlers) reportView(r *community.Report) api.Report {
+	v := api.Report{
+		ID: r.ID.String(), Category: r.Category, Description: r.Description, EvidenceURLs: view.List(r.EvidenceURLs),
+		Subject: api.ReportSubject{OrganizationID: strconv.FormatInt(r.Org, 10)},
+		Status:  r.Status, Resolution: view.Optional(r.Resolution), CreatedAt: r.CreatedAt.UTC(), ResolvedAt: view.UTC(r.ClosedAt),
+	}
+	if r.Event != nil {
+		v.Subject.EventID = new(h.Known.PublicID(*r.Event))
+	}
+	return v
+}
+
+func (h *Handlers) handledView(r *community.Report) api.HandledReport {
+	return api.HandledReport{Report: h.reportView(r), Note: view.Optional(r.Note)}
+}
+
+func (h *Handlers) platformView(r *community.Report) api.PlatformReport {
+	return api.PlatformReport{HandledReport: h.handledView(r), ReporterEmail: r.Email}
+}

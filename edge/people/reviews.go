@@ -1,0 +1,157 @@
+package people
+
+import (
+	"errors"
+	"math"
+
+	"boxoffice/edge/api"
+	"boxoffice/edge/live"
+	"boxoffice/edge/route"
+	"boxoffice/edge/view"
+	"boxoffice/engine"
+	"boxoffice/persistence/community"
+)
+
+var noReview = &engine.Refusal{Code: engine.NotFound, Message: "No such review."}
+
+// createReview takes what somebody who was there says of an event.
+func (h *Handlers) createReview(c *route.Call, in *api.CreateReview) (*api.Review, error) {
+	if err := h.Settled(c.Context); err != nil { // who has just come in may review
+		return nil, err
+	}
+	t, err := h.findByCode(c, in.TicketCode, in.Email)
+	if err != nil {
+		return nil, err
+	}
+	if !t.seen {
+		return nil, &engine.Refusal{Code: engine.NotCheckedIn}
+	}
+	r, err := h.Community.AddReview(c.Context, &community.Review{
+		ID: h.rowID(c), Org: t.org, Event: t.event, Ticket: t.serial, Rating: in.Rating, Body: in.Body, AuthorName: in.AuthorName,
+	})
+	if errors.Is(err, community.ErrExists) {
+		return nil, &engine.Refusal{Code: engine.ReviewExists}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return new(h.reviewView(r)), nil
+}
+
+// replyToReview sets the organizer's answer, in place of an earlier one.
+func (h *Handlers) replyToReview(c *route.Call, in *api.ReplyToReview) (*api.Review, error) {
+	id, err := readRowID(in.ID, noReview)
+	if err != nil {
+		return nil, err
+	}
+	r, err := h.Community.Review(c.Context, id)
+	if err != nil {
+		return nil, notFoundAs(err, noReview)
+	}
+	g, ok := c.Principal.Grant(r.Org)
+	if !ok {
+		return nil, noReview
+	}
+	if err := route.CheckGrant(c.Op, g); err != nil {
+		return nil, err
+	}
+	if r, err = h.Community.ReplyToReview(c.Context, id, in.Body); err != nil {
+		return nil, notFoundAs(err, noReview)
+	}
+	return new(h.reviewView(r)), nil
+}
+
+func (h *Handlers) moderateReview(c *route.Call, in *api.ModerateReview) (*api.ModeratedReview, error) {
+	id, err := readRowID(in.ID, noReview)
+	if err != nil {
+		return nil, err
+	}
+	r, err := h.Community.HideReview(c.Context, id, in.Hidden)
+	if err != nil {
+		return nil, notFoundAs(err, noReview)
+	}
+	return &api.ModeratedReview{Review: h.reviewView(r), Hidden: r.Hidden}, nil
+}
+
+func (h *Handlers) listReviews(c *route.Call, in *api.ListReviews) (*api.Reviews, error) {
+	number, _, err := h.Known.ReadID(c.Context, in.EventID)
+	if err != nil {
+		return nil, err
+	}
+	p, err := h.Pages.Event(c.Context, number)
+	if err != nil {
+		return nil, err
+	}
+	if !live.Visible(c, &p.Event.Record) {
+		return nil, &engine.Refusal{Code: engine.EventNotFound}
+	}
+	before, err := readBefore(in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	c.Computed = true
+	list, err := h.Community.Reviews(c.Context, number, before, in.Limit+1)
+	if err != nil {
+		return nil, err
+	}
+	counts, err := h.Community.Ratings(c.Context, number)
+	if err != nil {
+		return nil, err
+	}
+	page := pageOf(list, in.Limit, h.reviewView, func(r *community.Review) int64 { return r.Number })
+	v := &api.Reviews{
+		Items: page.Items, NextCursor: page.NextCursor,
+		Histogram: api.Histogram{One: counts[0], Two: counts[1], Three: counts[2], Four: counts[3], Five: counts[4]},
+	}
+	v.Count, v.Average = average(counts)
+	return v, nil
+}
+
+// average is how many ratings there are and what they come to, to two decimals.
+func average(counts [5]int) (n int, mean *float64) {
+	sum := 0
+	for i, count := range counts {
+		n += count
+		sum += (i + 1) * count
+	}
+	if n == 0 {
+		return 0, nil
+	}
+	return n, new(math.Round(float64(sum)/float64(n)*100) / 100)
+}
+
+// firstBefore is behind the number of every row.
+const firstBefore = math.MaxInt64
+
+// readBefore reads the cursor of a list of numbered rows, the newest first.
+func readBefore(cursor string) (int64, error) {
+	after, err := readAfter(cursor)
+	if after == 0 {
+		after = firstBefore
+	}
+	return after, err
+}
+
+// readAfter reads the cursor of a list: the number of the last row seen, 0 for none.
+func readAfter(cursor string) (int64, error) {
+	keys, err := route.ReadCursor(cursor, math.MaxInt64)
+	if err != nil || keys == nil {
+		return 0, err
+	}
+	return keys[0], nil
+}
+
+// notFoundAs makes a refusal of the tables' "not found".
+func notFoundAs(err error, none *engine.Refusal) error {
+	if errors.Is(err, community.ErrNotFound) {
+		return none
+	}
+	return err
+}
+
+func (h *Handlers) reviewView(r *community.Review) api.Review {
+	return api.Review{
+		ID: r.ID.String(), TicketID: h.Secrets.Event(r.Event).TicketID(r.Ticket).String(), Rating: r.Rating, Body: r.Body,
+		AuthorName: view.Optional(r.AuthorName), Reply: view.Optional(r.Reply), CreatedAt: r.CreatedAt.UTC(),
+	}
+}

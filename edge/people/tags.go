@@ -1,0 +1,103 @@
+package people
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"boxoffice/edge/api"
+	"boxoffice/edge/route"
+	"boxoffice/edge/view"
+	"boxoffice/edge/webhook"
+	"boxoffice/persistence/attendees"
+	"boxoffice/persistence/publicfacts"
+)
+
+// tagPattern is what a tag consists of.
+var tagPattern = regexp.MustCompile(`^[\pL\pN _.-]{1,60}$`)
+
+func normalTag(tag string) string { return strings.ToLower(strings.TrimSpace(tag)) }
+
+func readTag(text string) (string, error) { return readTagAt("tag", text) }
+
+// readTagAt reads a tag that another member of the request has.
+func readTagAt(member, text string) (string, error) {
+	tag := normalTag(text)
+	if !tagPattern.MatchString(tag) {
+		return "", route.Invalid(route.Issue{Path: member, Code: route.IssueFormat, Message: "must have 1 to 60 letters, digits, spaces or _ . -"})
+	}
+	return tag, nil
+}
+
+func (h *Handlers) tagTickets(c *route.Call, in *api.TagTickets) (*api.TagApplied, error) {
+	org, tickets, tag, err := h.readTagging(c, in)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.Attendees.TagTickets(c.Context, tickets, tag, h.taggedFact(org, c.Now)); err != nil {
+		return nil, noAttendee(err)
+	}
+	return &api.TagApplied{Tag: tag, Tickets: int64(len(tickets))}, nil
+}
+
+func (h *Handlers) untagTickets(c *route.Call, in *api.TagTickets) (*api.TagsRemoved, error) {
+	_, tickets, tag, err := h.readTagging(c, in)
+	if err != nil {
+		return nil, err
+	}
+	removed, err := h.Attendees.UntagTickets(c.Context, tickets, tag)
+	if err != nil {
+		return nil, noAttendee(err)
+	}
+	return &api.TagsRemoved{Removed: removed}, nil
+}
+
+func noAttendee(err error) error {
+	if errors.Is(err, attendees.ErrNotFound) {
+		return noTicket
+	}
+	return err
+}
+
+// readTagging reads which tickets of an organization are to have a tag, each once.
+func (h *Handlers) readTagging(c *route.Call, in *api.TagTickets) (org int64, tickets []attendees.Place, tag string, err error) {
+	if tag, err = readTag(in.Tag); err != nil {
+		return 0, nil, "", err
+	}
+	if org, err = route.FindOrganization(c, in.OrgID); err != nil {
+		return 0, nil, "", err
+	}
+	if err = h.Settled(c.Context); err != nil { // a ticket may be new
+		return 0, nil, "", err
+	}
+	seen := make(map[attendees.Place]bool, len(in.TicketIDs))
+	for _, text := range in.TicketIDs {
+		number, serial, err := h.readTicketID(c.Context, text)
+		if err != nil {
+			return 0, nil, "", err
+		}
+		known, err := h.Known.Find(c.Context, number)
+		if err != nil {
+			return 0, nil, "", err
+		}
+		if known.Org != org {
+			return 0, nil, "", noTicket
+		}
+		if p := (attendees.Place{Event: number, Serial: serial}); !seen[p] {
+			seen[p], tickets = true, append(tickets, p)
+		}
+	}
+	return org, tickets, tag, nil
+}
+
+// taggedFact makes what an organization is told of somebody who was tagged.
+func (h *Handlers) taggedFact(org int64, at time.Time) attendees.Telling {
+	return func(t *attendees.Tagged) (publicfacts.Own, error) {
+		data := api.AttendeeData{Attendee: api.TaggedAttendee{
+			TicketID: h.Secrets.Event(t.Event).TicketID(t.Serial).String(), Email: view.Optional(t.Email), Name: view.Optional(t.Name), Tags: view.List(t.Tags),
+		}}
+		return webhook.Own("attendee.tagged", org, fmt.Sprintf("attendee/%d/%d", t.Event, t.Serial), at, data)
+	}
+}

@@ -1,0 +1,144 @@
+package people
+
+import (
+	"context"
+	"errors"
+
+	"boxoffice/edge/route"
+	"boxoffice/edge/secrets"
+	"boxoffice/engine"
+	"boxoffice/engine/order"
+	"boxoffice/persistence/readmodel"
+)
+
+var noTicket = &engine.Refusal{Code: engine.TicketNotFound}
+
+// ticket is one that somebody has to do with.
+type ticket struct {
+	event  int64
+	org    int64
+	serial uint32
+	holder order.Holder // of one that never changed hands, whom its line names: who attends
+	buyer  string       // who holds such a one; "" once it has changed hands
+	seen   bool         // its holder was let in
+}
+
+// mayName says whether an address is the holder's or the attendee's.
+func (t *ticket) mayName(email string) bool {
+	email = order.NormalEmail(email)
+	return email == order.NormalEmail(t.holder.Email) || email == order.NormalEmail(t.buyer)
+}
+
+// heldBy says whether an address is the holder's.
+func (t *ticket) heldBy(email string) bool {
+	holder := t.buyer
+	if holder == "" {
+		holder = t.holder.Email
+	}
+	return order.NormalEmail(email) == order.NormalEmail(holder)
+}
+
+// newestEvents is in how many of the newest events a code is looked for whose address
+// has bought nothing that the code is of: its holder was given it.
+const newestEvents = 500
+
+// findByCode finds a ticket by its full code and an address of somebody who may name it.
+// A code does not tell its event: it is tried on those for which the address has bought,
+// and on the newest.
+func (h *Handlers) findByCode(c *route.Call, code, email string) (*ticket, error) {
+	bought, err := h.Read.EventsOf(c.Context, order.CustomerOf(order.NormalEmail(email)))
+	if err != nil {
+		return nil, err
+	}
+	t, err := h.tryCode(c.Context, bought, code)
+	if errors.Is(err, noTicket) {
+		var newest []int64
+		if newest, err = h.Read.NewestEvents(c.Context, newestEvents); err == nil {
+			t, err = h.tryCode(c.Context, newest, code)
+		}
+	}
+	if err == nil && !t.mayName(email) {
+		err = noTicket
+	}
+	return t, err
+}
+
+// tryCode finds the ticket of a code in one of the events.
+func (h *Handlers) tryCode(ctx context.Context, events []int64, code string) (*ticket, error) {
+	for _, number := range events {
+		serial, version, ok := h.Secrets.Event(number).FromCode(code)
+		if !ok {
+			continue
+		}
+		t, err := h.readTicket(ctx, number, serial)
+		if err == nil && t.holder.Version != version {
+			err = noTicket
+		}
+		return t, err
+	}
+	return nil, noTicket
+}
+
+// readTicket reads a ticket that exists.
+func (h *Handlers) readTicket(ctx context.Context, number int64, serial uint32) (*ticket, error) {
+	known, err := h.Known.Find(ctx, number)
+	if err != nil {
+		return nil, err
+	}
+	list, err := h.Read.Tickets(ctx, number, serial, 1)
+	if err != nil {
+		return nil, err
+	}
+	if len(list) == 0 || list[0].Serial != serial {
+		return nil, noTicket
+	}
+	o, err := h.Read.Order(ctx, list[0].Order)
+	if errors.Is(err, readmodel.ErrNotFound) {
+		return nil, noTicket
+	}
+	if err != nil {
+		return nil, err
+	}
+	t := &ticket{event: number, org: known.Org, serial: serial, seen: list[0].CheckedInAt != 0}
+	t.holder = o.HolderOf(serial)
+	if t.holder.Version == secrets.Version {
+		t.buyer = o.Email
+	}
+	return t, nil
+}
+
+// readTicketID reads a ticket's public id. Nobody says that there is such a ticket.
+func (h *Handlers) readTicketID(ctx context.Context, text string) (number int64, serial uint32, err error) {
+	id, err := engine.ParseID(text)
+	if err != nil || id.Event() < 1 {
+		return 0, 0, noTicket
+	}
+	if _, err := h.Known.Find(ctx, id.Event()); err != nil {
+		if r, ok := errors.AsType[*engine.Refusal](err); ok && r.Code == engine.EventNotFound {
+			return 0, 0, noTicket
+		}
+		return 0, 0, err
+	}
+	serial, ok := h.Secrets.Event(id.Event()).FromTicketID(id)
+	if !ok {
+		return 0, 0, noTicket
+	}
+	return id.Event(), serial, nil
+}
+
+// findHeld finds a ticket by its public id for the session of its holder. For
+// others it does not exist.
+func (h *Handlers) findHeld(c *route.Call, text string) (*ticket, error) {
+	number, serial, err := h.readTicketID(c.Context, text)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.Settled(c.Context); err != nil { // the ticket may be new, or have changed hands
+		return nil, err
+	}
+	t, err := h.readTicket(c.Context, number, serial)
+	if err == nil && !t.heldBy(c.Principal.Email) {
+		err = noTicket
+	}
+	return t, err
+}

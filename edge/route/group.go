@@ -1,0 +1,58 @@
+package route
+
+import (
+	"net/http"
+
+	"boxoffice/engine"
+)
+
+// Group is what some rows of an area share, and the rows, which say what differs. A
+// row's path follows the group's Prefix, its errors the group's; what a row leaves
+// out it has from its group.
+type Group struct {
+	Prefix string // of the rows' paths, e.g. /api/v1/webhooks
+	Tag    string
+	Auth   Auth
+	Read   Scopes // what a GET needs
+	Write  Scopes // what any other method needs
+	Tier   Tier
+	Errors []engine.Code
+	Rows   []Op
+}
+
+// Table is the rows of the groups, each of them whole. A row that says neither is
+// answered with 200, and a write without an Idempotency of its own is replayed.
+func Table(groups ...Group) []Op {
+	var ops []Op
+	for i := range groups {
+		for _, op := range groups[i].Rows {
+			groups[i].complete(&op)
+			ops = append(ops, op)
+		}
+	}
+	return ops
+}
+
+// complete fills in what a row has from its group.
+func (g *Group) complete(op *Op) {
+	op.Path = g.Prefix + op.Path
+	op.Errors = append(append([]engine.Code{}, g.Errors...), op.Errors...)
+	setUnsaid(&op.Tag, g.Tag)
+	setUnsaid(&op.Auth, g.Auth)
+	setUnsaid(&op.Tier, g.Tier)
+	setUnsaid(&op.Status, http.StatusOK)
+	if op.Writes() {
+		setUnsaid(&op.Scope, g.Write)
+		setUnsaid(&op.Idempotency, Replay)
+	} else {
+		setUnsaid(&op.Scope, g.Read)
+	}
+}
+
+// setUnsaid gives a field that a row leaves out its group's value.
+func setUnsaid[T comparable](field *T, value T) {
+	var unsaid T
+	if *field == unsaid {
+		*field = value
+	}
+}

@@ -1,0 +1,163 @@
+package sales
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"time"
+
+	"boxoffice/edge/api"
+	"boxoffice/edge/route"
+	"boxoffice/edge/view"
+	"boxoffice/engine"
+	"boxoffice/engine/event"
+	"boxoffice/persistence/attendees"
+)
+
+func (h *Handlers) listAttendees(c *route.Call, in *api.ListAttendees) (*api.List[api.Attendee], error) {
+	number, filter, err := h.findAttendees(c, &in.AttendeeFilter)
+	if err != nil {
+		return nil, err
+	}
+	keys, err := route.ReadCursor(in.Cursor, math.MaxInt32)
+	if err != nil {
+		return nil, err
+	}
+	var before uint32
+	if keys != nil {
+		before = uint32(keys[0]) //nolint:gosec // below its limit
+	}
+	list, err := h.Attendees.List(c.Context, number, filter, before, in.Limit+1)
+	if err != nil {
+		return nil, err
+	}
+	out := &api.List[api.Attendee]{Items: make([]api.Attendee, 0, len(list))}
+	if len(list) > in.Limit {
+		list = list[:in.Limit]
+		out.NextCursor = route.CursorOf(int64(list[in.Limit-1].Serial))
+	}
+	for i := range list {
+		v, err := h.attendeeView(c.Context, &list[i], c.Now)
+		if err != nil {
+			return nil, err
+		}
+		out.Items = append(out.Items, *v)
+	}
+	return out, nil
+}
+
+// findAttendees reads which attendees of which event are asked for.
+func (h *Handlers) findAttendees(c *route.Call, in *api.AttendeeFilter) (number int64, f attendees.Filter, err error) {
+	if number, err = h.Known.FindOwn(c, in.ID); err != nil {
+		return 0, f, err
+	}
+	f = attendees.Filter{Query: strings.TrimSpace(in.Query), Status: in.Status, Tag: strings.ToLower(strings.TrimSpace(in.Tag)), Since: in.UpdatedSince}
+	p, err := h.Pages.Event(c.Context, number)
+	if err != nil {
+		return 0, f, err
+	}
+	if p.Event.Status == event.StatusCompleted && event.ProductType(p.Event.Details.Category) == event.ProductEvent {
+		switch in.Status { // tickets expire without a fact, and their rows say issued
+		case "issued":
+			f.Status = "expired"
+		case "expired":
+			f.Status = "issued"
+		}
+	}
+	if in.CheckedIn != "" {
+		admitted := in.CheckedIn == "true"
+		f.CheckedIn = &admitted
+	}
+	if in.TicketTypeID != "" {
+		for i := range p.Types {
+			if of := p.Types[i].Ref.ID; strings.EqualFold(engine.NumberedID(number, of).String(), in.TicketTypeID) {
+				f.Type = of
+			}
+		}
+		if f.Type == 0 {
+			return 0, f, &engine.Refusal{Code: engine.TicketTypeNotFound}
+		}
+	}
+	return number, f, nil
+}
+
+func (h *Handlers) getAttendee(c *route.Call, in *api.AttendeeID) (*api.Attendee, error) {
+	number, serial, err := h.findAttendee(c, in)
+	if err != nil {
+		return nil, err
+	}
+	a, err := h.Attendees.Find(c.Context, number, serial)
+	if err != nil {
+		return nil, noAttendee(err)
+	}
+	return h.attendeeView(c.Context, a, c.Now)
+}
+
+func (h *Handlers) updateAttendee(c *route.Call, in *api.UpdateAttendee) (*api.Attendee, error) {
+	number, serial, err := h.findAttendee(c, &in.AttendeeID)
+	if err != nil {
+		return nil, err
+	}
+	var name, email *string
+	if in.Name.Set {
+		name = &in.Name.Value
+	}
+	if in.Email.Set {
+		email = &in.Email.Value
+	}
+	if err := h.Attendees.Edit(c.Context, number, serial, name, email); err != nil {
+		return nil, noAttendee(err)
+	}
+	a, err := h.Attendees.Find(c.Context, number, serial)
+	if err != nil {
+		return nil, noAttendee(err)
+	}
+	return h.attendeeView(c.Context, a, c.Now)
+}
+
+// findAttendee reads which ticket of the caller's event is meant.
+func (h *Handlers) findAttendee(c *route.Call, in *api.AttendeeID) (number int64, serial uint32, err error) {
+	if number, err = h.Known.FindOwn(c, in.ID); err != nil {
+		return 0, 0, err
+	}
+	id, err := engine.ParseID(in.TicketID)
+	if err != nil || id.Event() != number {
+		return 0, 0, &engine.Refusal{Code: engine.TicketNotFound}
+	}
+	serial, ok := h.Secrets.Event(number).FromTicketID(id)
+	if !ok {
+		return 0, 0, &engine.Refusal{Code: engine.TicketNotFound}
+	}
+	return number, serial, nil
+}
+
+func noAttendee(err error) error {
+	if errors.Is(err, attendees.ErrNotFound) {
+		return &engine.Refusal{Code: engine.TicketNotFound}
+	}
+	return err
+}
+
+// attendeeView shows an attendee to the organization, without what admits.
+func (h *Handlers) attendeeView(ctx context.Context, a *attendees.Attendee, now time.Time) (*api.Attendee, error) {
+	o := a.Order
+	p, err := h.Pages.Event(ctx, o.ID.Event())
+	if err != nil {
+		return nil, err
+	}
+	where, err := h.Feed.Where(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	records := view.Tickets(o, h.Known.PublicID(o.ID.Event()), h.Secrets.Event(o.ID.Event()), where)
+	v := &api.Attendee{
+		TicketRecord: records[a.Serial-o.FirstTicket].TicketRecord,
+		Name:         view.Optional(a.Name), Email: view.Optional(a.Email), Tags: view.List(a.Tags), UpdatedAt: api.At(a.UpdatedAt),
+	}
+	holder := o.OwnerOf(a.Serial)
+	v.Holder = api.Buyer{Email: holder.Email, Name: view.Optional(holder.Name)}
+	v.Status = statusAt(a.Status, o, a.Serial, p.Event.Status, now)
+	v.TicketID, v.CheckedInAt, v.GateName = v.ID, api.At(a.CheckedInAt), view.Optional(a.Gate)
+	return v, nil
+}

@@ -1,0 +1,90 @@
+package sales
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"strings"
+	"time"
+
+	"boxoffice/edge/api"
+	"boxoffice/edge/route"
+)
+
+// csvPage attendees are read at once for a file.
+const csvPage = 500
+
+var csvColumns = []string{
+	"ticketId", "orderId", "ticketType", "status", "name", "email", "holderName", "holderEmail", "section", "row", "seat",
+	"date", "slot", "faceValue", "currency", "tags", "checkedInAt", "gateName", "issuedAt",
+}
+
+func (h *Handlers) exportAttendees(c *route.Call, in *api.AttendeeFilter) (*route.Content, error) {
+	number, filter, err := h.findAttendees(c, in)
+	if err != nil {
+		return nil, err
+	}
+	var last uint32 // serial of the ticket that was written last
+	return makeFile("text/csv; charset=utf-8", "attendees.csv", func(ctx context.Context, out *bytes.Buffer) (bool, error) {
+		list, err := h.Attendees.List(ctx, number, filter, last, csvPage)
+		if err != nil {
+			return false, err
+		}
+		w := csv.NewWriter(out)
+		w.UseCRLF = true // RFC 4180
+		if last == 0 {
+			_ = w.Write(csvColumns) // a buffer takes all
+		}
+		for i := range list {
+			v, err := h.attendeeView(ctx, &list[i], c.Now)
+			if err != nil {
+				return false, err
+			}
+			_ = w.Write(csvRow(v))
+			last = list[i].Serial
+		}
+		w.Flush()
+		return len(list) < csvPage, w.Error()
+	}), nil
+}
+
+func csvRow(v *api.Attendee) []string {
+	var seat api.TicketSeat
+	if v.Seat != nil {
+		seat = *v.Seat
+	}
+	var booked api.Booked
+	if v.Reservation != nil {
+		booked = *v.Reservation
+	}
+	row := []string{
+		v.ID, v.OrderID, v.TierName, v.Status, shown(v.Name), shown(v.Email), shown(v.Holder.Name), v.Holder.Email, seat.Section, seat.Row, seat.Label,
+		booked.Date, shown(booked.Label), v.FaceValue, v.Currency, strings.Join(v.Tags, " "), csvTime(v.CheckedInAt), shown(v.GateName), csvTime(v.IssuedAt),
+	}
+	for i := range row {
+		row[i] = asText(row[i])
+	}
+	return row
+}
+
+// asText keeps a spreadsheet from taking what a buyer has written for a formula.
+func asText(s string) string {
+	if s != "" && strings.ContainsRune("=+-@\t\r", rune(s[0])) {
+		return "'" + s
+	}
+	return s
+}
+
+func shown(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+func csvTime(t api.Time) string {
+	if t == nil {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
+}

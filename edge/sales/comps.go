@@ -1,0 +1,189 @@
+package sales
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"boxoffice/cluster"
+	"boxoffice/edge/api"
+	"boxoffice/edge/route"
+	"boxoffice/engine"
+	"boxoffice/engine/event"
+	"boxoffice/engine/order"
+)
+
+// Tickets that an organization gives away: each is an order of its own, and all of a
+// request are made, or none.
+
+const (
+	maxRows = 500 // of data in a file
+	maxName = 200 // characters of a recipient's name
+)
+
+// giveTickets gives a ticket to each of some recipients.
+func (h *Handlers) giveTickets(c *route.Call, in *api.GiveTickets) (*api.Given, error) {
+	number, err := h.Known.FindOwn(c, in.EventID)
+	if err != nil {
+		return nil, err
+	}
+	known := make(map[string]bool, len(in.Recipients))
+	for i := range in.Recipients {
+		email := order.NormalEmail(in.Recipients[i].Email)
+		if known[email] {
+			return nil, route.Invalid(route.Issue{
+				Path: fmt.Sprintf("recipients[%d].email", i), Code: route.IssueDuplicate, Message: "is that of an earlier recipient",
+			})
+		}
+		known[email] = true
+	}
+	tickets, err := h.give(c, number, in.TicketTypeID, in.Note, in.Recipients)
+	if err != nil {
+		return nil, err
+	}
+	return &api.Given{Issued: len(tickets), Tickets: tickets}, nil
+}
+
+// importTickets gives a ticket to each recipient that a file names.
+func (h *Handlers) importTickets(c *route.Call, in *api.ImportTickets) (*api.ImportedTickets, error) {
+	number, err := h.Known.FindOwn(c, in.EventID)
+	if err != nil {
+		return nil, err
+	}
+	recipients, skipped, issue := readRecipients(in.CSV)
+	if issue != nil {
+		return nil, route.Invalid(*issue)
+	}
+	if _, err := typeOf(number, in.TicketTypeID); err != nil {
+		return nil, err
+	}
+	if len(recipients) > 0 {
+		if _, err := h.give(c, number, in.TicketTypeID, "", recipients); err != nil {
+			return nil, err
+		}
+	}
+	return &api.ImportedTickets{Imported: len(recipients), Skipped: len(skipped), Errors: skipped}, nil
+}
+
+// typeOf is the number of an event's ticket type.
+func typeOf(number int64, id string) (int64, error) {
+	t, err := engine.ParseID(id)
+	if err != nil || t.Event() != number || t != engine.NumberedID(number, t.Number()) {
+		return 0, &engine.Refusal{Code: engine.TicketTypeNotFound}
+	}
+	return t.Number(), nil
+}
+
+// give makes the recipients' orders.
+func (h *Handlers) give(c *route.Call, number int64, ticketType, note string, recipients []api.Recipient) ([]api.Ticket, error) {
+	typ, err := typeOf(number, ticketType)
+	if err != nil {
+		return nil, err
+	}
+	body, name := c.BodyHash(), h.Secrets.Request(c.Scope())
+	var cmd event.PlaceAll
+	for i := range recipients {
+		r := &recipients[i]
+		p := event.Place{
+			Fingerprint: binary.BigEndian.Uint64(body[:8]),
+			Email:       r.Email, Name: r.Name, Customer: order.CustomerOf(order.NormalEmail(r.Email)),
+			Lines: []order.Line{{Type: typ, Quantity: 1}},
+			Issue: &order.Issue{Comp: true, Note: note},
+		}
+		own := sha256.Sum256(binary.BigEndian.AppendUint32(name[:], uint32(i))) //nolint:gosec // few
+		p.Order, p.Alias = orderIDs(c, number, own)
+		cmd.Orders = append(cmd.Orders, p)
+	}
+	made, err := cluster.AskFor[event.AllReply](c.Context, h.Node, engine.EventRef(number), cmd)
+	if err != nil {
+		return nil, placesIssue(err)
+	}
+	var tickets []api.Ticket
+	for i := range made.Orders {
+		v, _, err := h.issuedView(c.Context, &made.Orders[i])
+		if err != nil {
+			return nil, err
+		}
+		tickets = append(tickets, v.Tickets...)
+	}
+	return tickets, nil
+}
+
+// placesIssue makes an issue of an actor's refusal of tickets that are for a seat or a
+// date.
+func placesIssue(err error) error {
+	if r, ok := errors.AsType[*engine.Refusal](err); ok && r.Code == engine.Validation {
+		return route.Invalid(route.Issue{
+			Path: "ticketTypeId", Code: route.IssueFormat, Message: "is of tickets for a seat or a date: give them away with POST /events/{eventId}/issue",
+		})
+	}
+	return err
+}
+
+// readRecipients reads whom a file names, and which of its rows it does not.
+func readRecipients(text string) (recipients []api.Recipient, skipped []api.SkippedRow, issue *route.Issue) {
+	rows := csv.NewReader(strings.NewReader(strings.TrimPrefix(text, "\ufeff")))
+	rows.FieldsPerRecord = -1
+	broken := func(err error) *route.Issue {
+		return &route.Issue{Path: "csv", Code: route.IssueFormat, Message: "is not CSV by RFC 4180: " + err.Error()}
+	}
+	header, err := rows.Read()
+	if err != nil {
+		return nil, nil, broken(err)
+	}
+	column := func(name string) int {
+		return slices.IndexFunc(header, func(s string) bool { return strings.EqualFold(strings.TrimSpace(s), name) })
+	}
+	email, name := column("email"), column("name")
+	if email < 0 || name < 0 {
+		return nil, nil, &route.Issue{Path: "csv", Code: route.IssueFormat, Message: "must begin with a row that names the columns name and email"}
+	}
+	skipped = []api.SkippedRow{}
+	known := make(map[string]bool)
+	for row := 2; ; row++ {
+		fields, err := rows.Read()
+		if errors.Is(err, io.EOF) {
+			return recipients, skipped, nil
+		}
+		if err != nil {
+			return nil, nil, broken(err)
+		}
+		if row > maxRows+1 {
+			return nil, nil, &route.Issue{Path: "csv", Code: route.IssueMaxItems, Message: fmt.Sprintf("must have at most %d rows of data", maxRows)}
+		}
+		r, reason := readRecipient(fields, email, name)
+		if reason == "" && known[order.NormalEmail(r.Email)] {
+			reason = "DUPLICATE"
+		}
+		if reason != "" {
+			skipped = append(skipped, api.SkippedRow{Row: row, Reason: reason})
+			continue
+		}
+		known[order.NormalEmail(r.Email)] = true
+		recipients = append(recipients, r)
+	}
+}
+
+// readRecipient reads a row, or says why it can't be.
+func readRecipient(fields []string, email, name int) (r api.Recipient, reason string) {
+	field := func(i int) string {
+		if i >= len(fields) {
+			return ""
+		}
+		return strings.TrimSpace(fields[i])
+	}
+	r.Email, r.Name = field(email), field(name)
+	switch {
+	case !route.ValidEmail(r.Email):
+		return r, "INVALID_EMAIL"
+	case utf8.RuneCountInString(r.Name) > maxName:
+		return r, "INVALID_NAME"
+	}
+	return r, ""
+}

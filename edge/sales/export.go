@@ -1,0 +1,210 @@
+package sales
+
+import (
+	"bytes"
+	"context"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"boxoffice/cluster"
+	"boxoffice/edge/api"
+	"boxoffice/edge/route"
+	"boxoffice/edge/view"
+	"boxoffice/engine"
+	"boxoffice/engine/order"
+	"boxoffice/engine/waitlist"
+	"boxoffice/persistence/attendees"
+)
+
+// exportPage orders or tickets are read at once for an export.
+const exportPage = 50
+
+// exportMe writes all that we have of the caller into one document.
+func (h *Handlers) exportMe(c *route.Call, _ *route.None) (*route.Content, error) {
+	if err := route.CheckEmailProven(c); err != nil {
+		return nil, err
+	}
+	u, err := h.Accounts.User(c.Context, c.Principal.User)
+	if err != nil {
+		return nil, err
+	}
+	if u == nil {
+		return nil, &engine.Refusal{Code: engine.Unauthorized}
+	}
+	x := &export{h: h, now: c.Now, principal: c.Principal, profile: api.ExportedProfile{
+		ID: u.PublicID, Email: u.Email, FullName: view.Optional(u.Name()), Phone: view.Optional(u.Phone), Locale: view.Optional(u.Locale),
+		TwoFactorEnabled: u.TwoFactor, CreatedAt: u.CreatedAt.UTC(),
+	}}
+	x.step = x.begin
+	return makeFile("application/json", "boxoffice-export.json", x.fill), nil
+}
+
+// export is a document that is written piece by piece, step by step.
+type export struct {
+	h         *Handlers
+	now       time.Time
+	principal route.Principal // who asks
+	profile   api.ExportedProfile
+	step      func(c *route.Call, out *bytes.Buffer) (over bool, err error)
+	order     engine.OrderID  // that was written last
+	held      attendees.Place // of the ticket that was written last
+	refunds   []api.Refund    // of the orders that were written
+	place     int64           // where the next reports or threads begin
+	inside    bool            // of an array that has an item already
+}
+
+func (x *export) fill(ctx context.Context, out *bytes.Buffer) (over bool, err error) {
+	return x.step(&route.Call{Context: ctx, Now: x.now, Principal: x.principal}, out) // the one that asked is over
+}
+
+func (x *export) begin(_ *route.Call, out *bytes.Buffer) (bool, error) {
+	out.WriteString(`{"data":{"profile":`)
+	err := json.MarshalWrite(out, x.profile, route.Encoding)
+	out.WriteString(`,"orders":[`)
+	x.step = x.addOrders
+	return false, err
+}
+
+func (x *export) addOrders(c *route.Call, out *bytes.Buffer) (bool, error) {
+	address := order.NormalEmail(c.Principal.Email)
+	list, err := x.h.Read.OrdersOf(c.Context, order.CustomerOf(address), x.order, exportPage)
+	if err != nil {
+		return false, err
+	}
+	for i := range list {
+		o := &list[i]
+		x.order = o.ID
+		if order.NormalEmail(o.Email) != address {
+			continue // another address of the same hash
+		}
+		v, err := x.h.fullView(c, o)
+		if err != nil {
+			return false, err
+		}
+		if err := x.appendItem(out, v); err != nil {
+			return false, err
+		}
+		x.refunds = append(x.refunds, v.Refunds...)
+	}
+	if len(list) < exportPage {
+		out.WriteString(`],"tickets":[`)
+		x.step, x.inside = x.addTickets, false
+	}
+	return false, nil
+}
+
+func (x *export) addTickets(c *route.Call, out *bytes.Buffer) (bool, error) {
+	list, err := x.h.Attendees.Held(c.Context, c.Principal.Email, x.held, exportPage)
+	if err != nil {
+		return false, err
+	}
+	held, err := x.h.heldViews(c, list)
+	if err != nil {
+		return false, err
+	}
+	for i := range held {
+		if err := x.appendItem(out, &held[i]); err != nil {
+			return false, err
+		}
+	}
+	if len(list) == exportPage {
+		x.held = list[exportPage-1].Place
+		return false, nil
+	}
+	out.WriteString(`],"refunds":`)
+	if err := json.MarshalWrite(out, view.List(x.refunds), route.Encoding); err != nil {
+		return false, err
+	}
+	out.WriteString(`,"reports":[`)
+	x.step, x.inside, x.place = x.addReports, false, 0
+	return false, nil
+}
+
+func (x *export) addReports(c *route.Call, out *bytes.Buffer) (bool, error) {
+	list, next, err := x.h.ExportReports(c, x.place)
+	if err == nil {
+		err = appendItems(x, out, list)
+	}
+	if x.place = next; err == nil && next == 0 {
+		out.WriteString(`],"threads":[`)
+		x.step, x.inside = x.addThreads, false
+	}
+	return false, err
+}
+
+func (x *export) addThreads(c *route.Call, out *bytes.Buffer) (bool, error) {
+	list, next, err := x.h.ExportThreads(c, x.place)
+	if err == nil {
+		err = appendItems(x, out, list)
+	}
+	if x.place = next; err != nil || next != 0 {
+		return false, err
+	}
+	out.WriteByte(']')
+	x.step = x.addWaitlist
+	return false, nil
+}
+
+// addWaitlist adds the caller's entries in the lines of events.
+func (x *export) addWaitlist(c *route.Call, out *bytes.Buffer) (bool, error) {
+	out.WriteString(`,"waitlist":[`)
+	x.inside = false
+	naming, err := x.h.Attendees.Naming(c.Context, c.Principal.Email)
+	if err != nil {
+		return false, err
+	}
+	asked := make(map[int64]bool)
+	for _, id := range naming {
+		if number := id.Event(); !asked[number] {
+			asked[number] = true
+			page, err := cluster.AskFor[waitlist.Page](c.Context, x.h.Node, engine.EventRef(number), waitlist.Of{Customer: order.CustomerOf(order.NormalEmail(c.Principal.Email))})
+			if err != nil {
+				return false, err
+			}
+			for i := range page.Entries {
+				if err := x.appendItem(out, x.h.waitlistView(&page.Entries[i])); err != nil {
+					return false, err
+				}
+			}
+		}
+	}
+	out.WriteByte(']')
+	x.step = x.addSections
+	return false, nil
+}
+
+// addSections adds what no record of the API shows.
+func (x *export) addSections(c *route.Call, out *bytes.Buffer) (bool, error) {
+	for section, err := range x.h.Personal.Sections(c.Context, c.Principal.User, order.NormalEmail(c.Principal.Email)) {
+		if err != nil {
+			return false, err
+		}
+		out.WriteString(`,"` + section.Name + `":[`)
+		x.inside = false
+		if err := appendItems(x, out, section.Rows); err != nil {
+			return false, err
+		}
+		out.WriteByte(']')
+	}
+	out.WriteString(`}}`)
+	return true, nil
+}
+
+func appendItems[View any](x *export, out *bytes.Buffer, list []View) error {
+	for i := range list {
+		if err := x.appendItem(out, &list[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// appendItem writes one more item of an array.
+func (x *export) appendItem(out *bytes.Buffer, item any) error {
+	if x.inside {
+		out.WriteByte(',')
+	}
+	x.inside = true
+	return json.MarshalWrite(out, item, route.Encoding)
+}

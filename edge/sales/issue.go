@@ -1,0 +1,101 @@
+package sales
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"time"
+
+	"boxoffice/cluster"
+	"boxoffice/edge/api"
+	"boxoffice/edge/route"
+	"boxoffice/edge/view"
+	"boxoffice/engine"
+	"boxoffice/engine/event"
+	"boxoffice/engine/order"
+	"boxoffice/engine/wallet"
+)
+
+// maxIssued bounds the tickets of one order that an organization makes.
+const maxIssued = 500
+
+// issueTickets makes an order for which nobody pays here: the organization sells, or
+// gives away, by itself. Its wallet pays the fee with the tickets, or neither is.
+func (h *Handlers) issueTickets(c *route.Call, in *api.Issue) (*api.Issued, error) {
+	number, err := h.Known.FindOwn(c, in.EventID)
+	if err != nil {
+		return nil, err
+	}
+	of, lines, err := readLines(in.Items)
+	if err != nil {
+		return nil, err
+	}
+	if of != number {
+		return nil, &engine.Refusal{Code: engine.TicketTypeNotFound}
+	}
+	var tickets int64
+	for i := range lines {
+		tickets += lines[i].Quantity
+	}
+	if tickets > maxIssued {
+		return nil, route.Invalid(route.Issue{Path: "items", Code: route.IssueMaximum, Message: fmt.Sprintf("must come to at most %d tickets", maxIssued)})
+	}
+	body := c.BodyHash()
+	cmd := event.Place{
+		Fingerprint: binary.BigEndian.Uint64(body[:8]),
+		Email:       in.Buyer.Email, Name: in.Buyer.Name, Customer: order.CustomerOf(order.NormalEmail(in.Buyer.Email)), Lines: lines,
+		Issue: &order.Issue{Reference: in.Reference, Quiet: in.SendEmail.Set && !in.SendEmail.Value},
+	}
+	if slices.ContainsFunc(lines, func(l order.Line) bool { return len(l.Seats) > 0 }) {
+		cmd.Principal = h.principalOf(c)
+	}
+	h.nameOrder(c, number, &cmd)
+	r, err := cluster.AskFor[event.OrderReply](c.Context, h.Node, engine.EventRef(number), cmd)
+	if err != nil {
+		return nil, seatIssues(err, in.Items)
+	}
+	if lines[0].Visit != nil {
+		h.Pages.ForgetCalendar(number)
+	}
+	v, o, err := h.issuedView(c.Context, r)
+	if err != nil {
+		return nil, err
+	}
+	if o.TakesFee() {
+		h.awaitFee(c.Context, o)
+	}
+	return &api.Issued{Order: *v, Tickets: v.Tickets, Fee: api.IssueFee{
+		Rate: float64(order.IssueFeeBasisPoints) / 10_000, Amount: view.Decimal(o.Issue.Fee), Currency: o.Currency,
+	}}, nil
+}
+
+// issuedView is an order as the answer that makes it shows it, with the token that opens
+// it.
+func (h *Handlers) issuedView(ctx context.Context, r *event.OrderReply) (*api.Order, *order.Order, error) {
+	o := r.Order
+	if r.Past {
+		var err error
+		if o, err = h.pastOrder(ctx, r.ID); err != nil {
+			return nil, nil, err
+		}
+	}
+	o = o.Placed()
+	v, err := h.orderView(ctx, o, nil, time.UnixMilli(o.EndedAt))
+	if err != nil {
+		return nil, nil, err
+	}
+	v.AccessToken = h.Secrets.OrderToken(o.ID)
+	return v, o, nil
+}
+
+// awaitFee waits until whoever reads the wallet sees that it has paid an order's fee: the
+// wallet has heard of the order's completion before it hears of this. A list that lags is
+// better than an error for what is done.
+func (h *Handlers) awaitFee(ctx context.Context, o *order.Order) {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	if _, err := cluster.AskFor[wallet.Record](ctx, h.Node, o.Issue.Wallet, wallet.Get{}); err == nil {
+		_ = h.Settled(ctx)
+	}
+}

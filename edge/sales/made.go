@@ -1,0 +1,48 @@
+package sales
+
+import (
+	"bytes"
+	"context"
+	"io"
+
+	"boxoffice/edge/route"
+)
+
+// madeFile is a file that is made as it is read, a piece at a time: no transaction stays
+// open for a slow client, and no list in memory.
+type madeFile struct {
+	ctx  context.Context //nolint:containedctx // of the answer, which outlives the request
+	fill func(ctx context.Context, out *bytes.Buffer) (over bool, err error)
+	over bool
+	buf  bytes.Buffer
+}
+
+// makeFile is the content of a file whose pieces fill writes, until it is over.
+func makeFile(mediaType, name string, fill func(ctx context.Context, out *bytes.Buffer) (over bool, err error)) *route.Content {
+	return &route.Content{
+		Type: mediaType, Name: name, Size: route.UnknownSize, Cache: "private, no-store",
+		Open: func(ctx context.Context, _, _ int64) (io.ReadCloser, error) {
+			return io.NopCloser(&madeFile{ctx: ctx, fill: fill}), nil
+		},
+	}
+}
+
+// Read reads the next piece.
+func (f *madeFile) Read(p []byte) (int, error) {
+	for f.buf.Len() == 0 {
+		if f.over {
+			return 0, io.EOF
+		}
+		if err := f.next(); err != nil {
+			return 0, err
+		}
+	}
+	return f.buf.Read(p)
+}
+
+func (f *madeFile) next() (err error) {
+	ctx, cancel := context.WithTimeout(f.ctx, route.DefaultTimeout)
+	defer cancel()
+	f.over, err = f.fill(ctx, &f.buf)
+	return err
+}

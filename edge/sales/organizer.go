@@ -1,0 +1,97 @@
+package sales
+
+import (
+	"math"
+
+	"boxoffice/cluster"
+	"boxoffice/edge/api"
+	"boxoffice/edge/route"
+	"boxoffice/edge/secrets"
+	"boxoffice/engine"
+	"boxoffice/engine/event"
+	"boxoffice/persistence/readmodel"
+)
+
+// What an organization sees of its orders and does with them.
+
+func (h *Handlers) listOrders(c *route.Call, in *api.ListOrders) (*api.List[api.Order], error) {
+	org, err := route.FindOrganization(c, in.OrgID)
+	if err != nil {
+		return nil, err
+	}
+	f := readmodel.OrderFilter{Org: org, Status: in.Status, Text: in.Q, From: in.From, To: in.To, Limit: in.Limit + 1}
+	if id, ok := secrets.ReadOrderNumber(in.Q); ok {
+		f.Text = id.String()
+	}
+	if in.EventID != "" {
+		if f.Event, err = h.Known.FindOwn(c, in.EventID); err != nil {
+			return nil, err
+		}
+	}
+	keys, err := route.ReadCursor(in.Cursor, route.LastMoment, math.MaxInt64)
+	if err != nil {
+		return nil, err
+	}
+	if keys != nil {
+		f.BeforeAt, f.Skip = keys[0], int(keys[1])
+	}
+	if err := h.Settled(c.Context); err != nil {
+		return nil, err
+	}
+	found, err := h.Read.OrganizationOrders(c.Context, f)
+	if err != nil {
+		return nil, err
+	}
+	out := &api.List[api.Order]{Items: make([]api.Order, 0, in.Limit)}
+	for i := range found[:min(len(found), in.Limit)] {
+		v, err := h.fullView(c, &found[i])
+		if err != nil {
+			return nil, err
+		}
+		out.Items = append(out.Items, *v)
+	}
+	if len(found) > in.Limit {
+		last, same := found[in.Limit-1].CreatedAt, 0
+		for i := range found[:in.Limit] {
+			if found[i].CreatedAt == last {
+				same++
+			}
+		}
+		if last == f.BeforeAt {
+			same += f.Skip
+		}
+		out.NextCursor = route.CursorOf(last, int64(same))
+	}
+	return out, nil
+}
+
+func (h *Handlers) getOwnOrder(c *route.Call, in *api.ByID) (*api.Order, error) {
+	id, err := engine.ParseID(in.ID)
+	if err != nil {
+		return nil, &engine.Refusal{Code: engine.OrderNotFound}
+	}
+	o, err := h.ownOrder(c, id)
+	if err != nil {
+		return nil, err
+	}
+	return h.fullView(c, o)
+}
+
+func (h *Handlers) cancelOwnOrder(c *route.Call, in *api.ByID) (*api.Order, error) {
+	id, err := engine.ParseID(in.ID)
+	if err != nil {
+		return nil, &engine.Refusal{Code: engine.OrderNotFound}
+	}
+	if _, err := h.ownOrder(c, id); err != nil {
+		return nil, err
+	}
+	r, err := cluster.AskFor[event.OrderReply](c.Context, h.Node, engine.EventRef(id.Event()), event.CancelOrder{Order: id})
+	if err != nil {
+		return nil, err
+	}
+	o, err := h.orderOf(c.Context, id, r)
+	if err != nil {
+		return nil, err
+	}
+	return h.fullView(c, o)
+}

@@ -1,0 +1,202 @@
+package sales
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"strconv"
+	"time"
+
+	"boxoffice/edge/api"
+	"boxoffice/edge/live"
+	"boxoffice/edge/mail"
+	"boxoffice/edge/paper"
+	"boxoffice/edge/route"
+	"boxoffice/edge/secrets"
+	"boxoffice/engine"
+	"boxoffice/engine/event"
+	"boxoffice/engine/order"
+)
+
+// What an order's buyer takes along: tickets on paper, and dates for a calendar.
+
+// maxSheets is how many tickets one file has. The next ones are asked for with from.
+const maxSheets = 100
+
+// A ticket's page, in mm.
+const (
+	sheetWidth  = 210.0
+	sheetMargin = 20.0
+	sheetCode   = 70.0 // side of the QR code
+)
+
+// printTickets answers with the tickets of an order that live and are its buyer's still, a
+// page for each.
+func (h *Handlers) printTickets(c *route.Call, in *api.PrintTickets) (*route.Content, error) {
+	o, p, err := h.soldOrder(c, in.ID, in.Token)
+	if err != nil {
+		return nil, err
+	}
+	v, err := h.fullView(c, o)
+	if err != nil {
+		return nil, err
+	}
+	var sheets []*api.Ticket
+	for i := range v.Tickets {
+		t := &v.Tickets[i]
+		version := o.HolderOf(o.FirstTicket + uint32(i)).Version
+		if (t.Status == "issued" || t.Status == "checked_in") && version == secrets.Version {
+			sheets = append(sheets, t)
+		}
+	}
+	sheets = sheets[min(in.From, int64(len(sheets))):]
+	if len(sheets) == 0 {
+		return nil, engine.Refuse(engine.Conflict, event.OrderState{Status: o.Status, Reason: "the order has no such tickets to print"})
+	}
+	pdf := paper.New("P", time.UnixMilli(o.EndedAt))
+	codes := h.Secrets.Event(o.ID.Event())
+	for _, t := range sheets[:min(len(sheets), maxSheets)] {
+		id, err := engine.ParseID(t.ID)
+		if err != nil {
+			return nil, err
+		}
+		serial, _ := codes.FromTicketID(id)
+		s := sheet{ticket: t, event: h.Letters.EventMail(p.Event.Details, &p.Event, p.Org.Name), number: v.OrderNumber}
+		if visit := o.VisitOf(serial); visit != nil {
+			at := h.Letters.VisitMail(o, visit, p)
+			s.visit = &at
+		}
+		if s.event.Hall && !s.event.RotatingOnly {
+			s.code, s.short = codes.Printed(serial, secrets.Version), codes.Short(serial, secrets.Version)
+		} else if s.event.Hall {
+			s.live = h.BaseURL + "/o/" + o.ID.String()
+		}
+		if err := s.print(pdf); err != nil {
+			return nil, err
+		}
+	}
+	file, err := pdf.Bytes()
+	if err != nil {
+		return nil, err
+	}
+	return wholeFile("application/pdf", v.OrderNumber+".pdf", file), nil
+}
+
+// getCalendar answers with the dates of an order's event, or those that it has booked.
+func (h *Handlers) getCalendar(c *route.Call, in *api.OrderByToken) (*route.Content, error) {
+	o, p, err := h.soldOrder(c, in.ID, in.Token)
+	if err != nil {
+		return nil, err
+	}
+	file := h.Letters.OrderEvent(o, p).Calendar()
+	if file == nil {
+		return nil, &engine.Refusal{Code: engine.NotFound, Message: "The order is for no date."}
+	}
+	return wholeFile("text/calendar; charset=utf-8", secrets.OrderNumber(o.ID)+".ics", file.Body), nil
+}
+
+// soldOrder opens an order that has tickets, with its event.
+func (h *Handlers) soldOrder(c *route.Call, id, token string) (*order.Order, *live.Page, error) {
+	o, err := h.openOrder(c, id, token)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !o.Sold() || o.Status == order.StatusRefunded {
+		return nil, nil, engine.Refuse(engine.Conflict, event.OrderState{Status: o.Status, Reason: "the order has no tickets"})
+	}
+	p, err := h.Pages.Event(c.Context, o.ID.Event())
+	return o, p, err
+}
+
+// wholeFile is an answer of bytes that are there.
+func wholeFile(mediaType, name string, file []byte) *route.Content {
+	return &route.Content{
+		Type: mediaType, Name: name, Size: int64(len(file)), Tag: tagOf(file), At: time.Now(), Cache: "private, no-store",
+		Open: func(_ context.Context, offset, length int64) (io.ReadCloser, error) {
+			return io.NopCloser(bytes.NewReader(file[offset : offset+length])), nil
+		},
+	}
+}
+
+func tagOf(file []byte) string {
+	sum := sha256.Sum256(file)
+	return strconv.Quote(hex.EncodeToString(sum[:16]))
+}
+
+// sheet is a ticket on paper.
+type sheet struct {
+	ticket      *api.Ticket
+	event       *mail.Event
+	visit       *mail.Visit // nil: the event is at a time of its own, or at none
+	number      string      // of the order
+	code, short string      // what the door reads; "" when it takes none of paper
+	live        string      // where the code that it takes is shown
+}
+
+// when is when the ticket admits, on the clocks of the place.
+func (s *sheet) when() string {
+	if s.visit == nil {
+		return s.event.When()
+	}
+	at := *s.event
+	at.Start, at.End = s.visit.Start, s.visit.End
+	if s.visit.AllDay {
+		return at.Start.Format("Monday, 2 January 2006") + " (" + at.Start.Location().String() + ")"
+	}
+	if s.visit.Label != "" {
+		return s.visit.Label + ": " + at.When()
+	}
+	return at.When()
+}
+
+// rows are what the ticket says of itself, each with its word.
+func (s *sheet) rows() [][2]string {
+	t := s.ticket
+	rows := [][2]string{{"When", s.when()}, {"Where", s.event.Where()}, {"Ticket", t.TierName}}
+	if t.Holder.Name != nil {
+		rows = append(rows, [2]string{"Holder", *t.Holder.Name})
+	}
+	if at := t.Seat; at != nil {
+		rows = append(rows, [2]string{"Section", at.Section}, [2]string{"Row", at.Row}, [2]string{"Seat", cmp.Or(at.Label, at.ID)})
+	}
+	return append(rows, [2]string{"Organizer", s.event.Organizer}, [2]string{"Order", s.number})
+}
+
+// How a ticket's page is written.
+var (
+	sheetTitle = paper.Style{Size: 24, Bold: true, Color: paper.Color{R: 20, G: 20, B: 30}, Lines: 5}
+	sheetWord  = paper.Style{Size: 9, Color: paper.Color{R: 110, G: 110, B: 120}}
+	sheetText  = paper.Style{Size: 12, Color: paper.Color{R: 20, G: 20, B: 30}, Lines: 3}
+	sheetShort = paper.Style{Size: 18, Bold: true, Color: paper.Color{R: 20, G: 20, B: 30}}
+)
+
+// print adds the ticket's page.
+func (s *sheet) print(pdf *paper.Paper) error {
+	const width, words = sheetWidth - 2*sheetMargin, 28.0
+	pdf.AddPage()
+	y := pdf.Write(s.event.Title, sheetMargin, sheetMargin, width, sheetTitle) + 6
+	for _, row := range s.rows() {
+		if row[1] == "" {
+			continue
+		}
+		pdf.Write(row[0], sheetMargin, y+1, words, sheetWord)
+		y = pdf.Write(row[1], sheetMargin+words, y, width-words, sheetText) + 1.5
+	}
+	y += 8
+	if s.code == "" {
+		if s.live != "" {
+			pdf.Write("The door takes no code on paper. Show the live ticket of your order: "+s.live, sheetMargin, y, width, sheetText)
+		}
+		return nil
+	}
+	if err := pdf.QR(s.code, sheetMargin, y, sheetCode); err != nil {
+		return err
+	}
+	y += sheetCode + 4
+	pdf.Write("Door code", sheetMargin, y+2, words, sheetWord)
+	pdf.Write(s.short, sheetMargin+words, y, width-words, sheetShort)
+	return nil
+}

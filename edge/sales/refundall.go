@@ -1,0 +1,127 @@
+package sales
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"boxoffice/cluster"
+	"boxoffice/edge/api"
+	"boxoffice/edge/route"
+	"boxoffice/engine"
+	"boxoffice/engine/event"
+	"boxoffice/engine/order"
+	"boxoffice/persistence/refundruns"
+)
+
+const (
+	refundRuns  = 4  // at a time
+	refundBatch = 25 // orders of each in one round of the sweep
+)
+
+// refundAll has the money of all paid orders of an event go back, some at a time.
+func (h *Handlers) refundAll(c *route.Call, in *api.RefundAll) (*api.RefundRun, error) {
+	number, err := h.Known.FindOwn(c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.Settled(c.Context); err != nil {
+		return nil, err
+	}
+	total, err := h.Read.CountPaidOrders(c.Context, number)
+	if err != nil {
+		return nil, err
+	}
+	r, err := h.RefundRuns.Start(c.Context, number, in.Reason, total)
+	if err != nil {
+		return nil, err
+	}
+	return h.runView(r), nil
+}
+
+// getRefundAll says how far that has come.
+func (h *Handlers) getRefundAll(c *route.Call, in *api.ByID) (*api.RefundRun, error) {
+	number, err := h.Known.FindOwn(c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	r, err := h.RefundRuns.Find(c.Context, number)
+	if err != nil {
+		return nil, err
+	}
+	if r == nil {
+		return nil, noRefund
+	}
+	return h.runView(r), nil
+}
+
+func (h *Handlers) runView(r *refundruns.Run) *api.RefundRun {
+	v := &api.RefundRun{
+		EventID: h.Known.PublicID(r.Event), Status: "running", Reason: r.Reason, Total: r.Total, Refunded: r.Refunded, Skipped: r.Skipped,
+		StartedAt: api.At(r.StartedAt.UnixMilli()),
+	}
+	if r.FinishedAt != nil {
+		v.Status, v.FinishedAt = "finished", api.At(r.FinishedAt.UnixMilli())
+	}
+	return v
+}
+
+// refundEvents does the next of what is to be given back of whole events.
+func (w sweep) refundEvents(ctx context.Context, now time.Time) error {
+	runs, err := w.RefundRuns.Open(ctx, refundRuns)
+	if err != nil {
+		return err
+	}
+	for i := range runs {
+		if err := w.refundSome(ctx, &runs[i], now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// refundSome asks for the money of the next orders of a run. An order that the event can't
+// be asked about now is the first of the next round.
+func (w sweep) refundSome(ctx context.Context, r *refundruns.Run, now time.Time) error {
+	orders, err := w.Read.PaidOrders(ctx, r.Event, r.After, refundBatch)
+	if err != nil {
+		return err
+	}
+	for i := range orders {
+		o := &orders[i]
+		given, err := w.giveBack(ctx, o, r.Reason)
+		if err != nil {
+			w.Log.WarnContext(ctx, "order not refunded", slog.String("order", o.ID.String()), slog.Any("error", err))
+			return w.RefundRuns.Note(ctx, r)
+		}
+		if r.After = o.ID; given {
+			r.Refunded++
+		} else {
+			r.Skipped++
+		}
+	}
+	if len(orders) < refundBatch {
+		r.FinishedAt = &now
+	}
+	return w.RefundRuns.Note(ctx, r)
+}
+
+// giveBack asks for the money of an order's tickets, and says whether it goes back. An
+// order that was not paid here has none, and one may have been given back by itself.
+func (w sweep) giveBack(ctx context.Context, o *order.Order, reason string) (given bool, err error) {
+	tickets := ticketsLeft(o)
+	if o.PaidBy() == nil || len(tickets) == 0 {
+		return false, nil
+	}
+	r, err := cluster.AskFor[event.OrderReply](ctx, w.Node, engine.EventRef(o.ID.Event()), event.AskRefund{
+		Order: o.ID, Record: o, Tickets: tickets, Amount: -1, Reason: reason, By: order.AskedByOrganization, Approve: true, Manual: isManual(o),
+	})
+	if no, ok := err.(*engine.Refusal); ok && (no.Code == engine.RefundNotEligible || no.Code == engine.Validation) { //nolint:errorlint // refusals come bare
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	w.nudgeSweep(r.Order)
+	return true, nil
+}

@@ -1,0 +1,358 @@
+package sales
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"boxoffice/cluster"
+	"boxoffice/edge/api"
+	"boxoffice/edge/route"
+	"boxoffice/edge/view"
+	"boxoffice/engine"
+	"boxoffice/engine/event"
+	"boxoffice/engine/order"
+	"boxoffice/persistence/readmodel"
+)
+
+// Refunds that somebody asks for: the buyer of a ticket, or the organization. The event's
+// actor decides; here is who may ask, and what the ticket's type promised.
+
+var noRefund = &engine.Refusal{Code: engine.NotFound, Message: "No such refund."}
+
+// Why the terms of a ticket's type do not give its money back.
+const (
+	notRefundable  = "not_refundable"
+	deadlinePassed = "deadline_passed"
+)
+
+func (h *Handlers) askRefund(c *route.Call, in *api.AskRefund) (*api.Refund, error) {
+	t, err := h.openTicket(c, in.TicketID)
+	if err != nil {
+		return nil, err
+	}
+	o, serial := t.order, t.holder.Ticket
+	if reason, err := h.refuseByTerms(c, o, serial); err != nil || reason != "" {
+		if err != nil {
+			return nil, err
+		}
+		return nil, engine.Refuse(engine.RefundNotEligible, event.NotEligible{Reason: reason})
+	}
+	return h.requestRefund(c, o, event.AskRefund{
+		Tickets: []uint32{serial}, Amount: -1, Reason: in.Reason, Message: in.Message, Evidence: in.EvidenceURLs, By: order.AskedByBuyer, Version: t.holder.Version,
+	})
+}
+
+// refuseByTerms is why the terms that a ticket was sold with do not give its money back, or "". A
+// cancelled event gives it back, whatever they say.
+func (h *Handlers) refuseByTerms(c *route.Call, o *order.Order, serial uint32) (string, error) {
+	p, err := h.Pages.Event(c.Context, o.ID.Event())
+	if err != nil {
+		return "", err
+	}
+	if p.Event.Status == event.StatusCancelled {
+		return "", nil
+	}
+	line, _, ok := o.LineOf(serial)
+	switch {
+	case !ok || !o.Lines[line].Refundable():
+		return notRefundable, nil
+	case o.RefundDeadline(serial) != 0 && c.Now.UnixMilli() > o.RefundDeadline(serial):
+		return deadlinePassed, nil
+	}
+	return "", nil
+}
+
+// requestRefund asks the order's event, and returns the refund that it has made.
+func (h *Handlers) requestRefund(c *route.Call, o *order.Order, ask event.AskRefund) (*api.Refund, error) {
+	ask.Order, ask.Record, ask.Manual = o.ID, o, isManual(o)
+	r, err := cluster.AskFor[event.OrderReply](c.Context, h.Node, engine.EventRef(o.ID.Event()), ask)
+	if err != nil {
+		return nil, err
+	}
+	h.nudgeSweep(r.Order)
+	return h.refundView(r.Order, len(r.Order.Refunds)-1), nil
+}
+
+// isManual says whether a person has to send an order's money back, for the provider that
+// took it sends none.
+func isManual(o *order.Order) bool {
+	paid := o.PaidBy()
+	return paid == nil || paid.Provider == "nowpayments"
+}
+
+func (h *Handlers) refundView(o *order.Order, i int) *api.Refund {
+	return new(view.Refund(o, i, h.Secrets.Event(o.ID.Event())))
+}
+
+func (h *Handlers) listOwnRefunds(c *route.Call, in *api.ListOwnRefunds) (*api.List[api.Refund], error) {
+	if err := route.CheckEmailProven(c); err != nil {
+		return nil, err
+	}
+	return h.refundList(c, readmodel.RefundFilter{Customer: order.CustomerOf(order.NormalEmail(c.Principal.Email)), Asked: true}, in.Page)
+}
+
+// cancelRefund takes back what a ticket's holder has asked for, until it is decided.
+func (h *Handlers) cancelRefund(c *route.Call, in *api.RefundID) (*api.Refund, error) {
+	if err := route.CheckEmailProven(c); err != nil {
+		return nil, err
+	}
+	id, place, ok := readRefundID(in.ID)
+	if !ok {
+		return nil, noRefund
+	}
+	if _, err := h.Known.Find(c.Context, id.Event()); err != nil {
+		return nil, eventHidden(err, engine.NotFound)
+	}
+	o, err := h.findOrder(c, id)
+	if r, refused := err.(*engine.Refusal); refused && r.Code == engine.OrderNotFound { //nolint:errorlint // refusals come bare
+		return nil, noRefund
+	}
+	if err != nil {
+		return nil, err
+	}
+	if place >= len(o.Refunds) || !h.hasAsked(c, o, place) {
+		return nil, noRefund
+	}
+	r, err := cluster.AskFor[event.OrderReply](c.Context, h.Node, engine.EventRef(o.ID.Event()), event.DecideRefund{
+		Order: o.ID, Record: o, Position: place, Amount: -1, Cancel: true,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return h.refundView(r.Order, place), nil
+}
+
+// hasAsked says whether the caller has asked for one of an order's refunds, as the holder
+// of its ticket.
+func (h *Handlers) hasAsked(c *route.Call, o *order.Order, place int) bool {
+	ask := o.Refunds[place].Ask
+	if ask == nil || ask.By != order.AskedByBuyer || len(ask.Tickets) == 0 {
+		return false
+	}
+	return order.NormalEmail(o.OwnerOf(ask.Tickets[0]).Email) == order.NormalEmail(c.Principal.Email)
+}
+
+func (h *Handlers) listRefunds(c *route.Call, in *api.ListRefunds) (*api.List[api.Refund], error) {
+	org, err := route.FindOrganization(c, in.OrgID)
+	if err != nil {
+		return nil, err
+	}
+	f := readmodel.RefundFilter{Org: org, Status: in.Status}
+	if in.EventID != "" {
+		if f.Event, err = h.Known.FindOwn(c, in.EventID); err != nil {
+			return nil, err
+		}
+	}
+	return h.refundList(c, f, in.Page)
+}
+
+func (h *Handlers) refundList(c *route.Call, f readmodel.RefundFilter, page api.Page) (*api.List[api.Refund], error) {
+	keys, err := route.ReadCursor(page.Cursor, route.LastMoment, math.MaxInt64)
+	if err != nil {
+		return nil, err
+	}
+	if keys != nil {
+		f.BeforeAt, f.Skip = keys[0], int(keys[1])
+	}
+	if err := h.Settled(c.Context); err != nil {
+		return nil, err
+	}
+	f.Limit = page.Limit + 1
+	found, err := h.Read.AskedRefunds(c.Context, f)
+	if err != nil {
+		return nil, err
+	}
+	out := &api.List[api.Refund]{Items: make([]api.Refund, 0, page.Limit)}
+	for i := range found[:min(len(found), page.Limit)] {
+		out.Items = append(out.Items, *h.refundView(&found[i].Order, found[i].Position))
+	}
+	if len(found) > page.Limit {
+		last := found[page.Limit-1].At
+		same := 0
+		for i := range found[:page.Limit] {
+			if found[i].At == last {
+				same++
+			}
+		}
+		if last == f.BeforeAt {
+			same += f.Skip
+		}
+		out.NextCursor = route.CursorOf(last, int64(same))
+	}
+	return out, nil
+}
+
+// findRefund reads a refund's id, and finds it for its organization.
+func (h *Handlers) findRefund(c *route.Call, id string) (*order.Order, int, error) {
+	order, i, ok := readRefundID(id)
+	if !ok {
+		return nil, 0, noRefund
+	}
+	o, err := h.ownOrder(c, order)
+	if r, refused := err.(*engine.Refusal); refused && r.Code == engine.OrderNotFound { //nolint:errorlint // refusals come bare
+		return nil, 0, noRefund
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	if i >= len(o.Refunds) {
+		return nil, 0, noRefund
+	}
+	return o, i, nil
+}
+
+// readRefundID is the order of a refund's id, and the refund's place among its refunds.
+func readRefundID(id string) (of engine.OrderID, place int, ok bool) {
+	text, number, ok := strings.Cut(id, "-r")
+	n, err := strconv.Atoi(number)
+	of, errID := engine.ParseID(text)
+	return of, n - 1, ok && err == nil && errID == nil && n > 0
+}
+
+// ownOrder is an order of the caller's organization.
+func (h *Handlers) ownOrder(c *route.Call, id engine.OrderID) (*order.Order, error) {
+	k, err := h.Known.Find(c.Context, id.Event())
+	if err != nil {
+		return nil, eventHidden(err, engine.OrderNotFound)
+	}
+	g, ok := c.Principal.Grant(k.Org)
+	if !ok {
+		return nil, &engine.Refusal{Code: engine.OrderNotFound}
+	}
+	if err := route.CheckGrant(c.Op, g); err != nil {
+		return nil, err
+	}
+	return h.findOrder(c, id)
+}
+
+func (h *Handlers) getRefund(c *route.Call, in *api.RefundID) (*api.Refund, error) {
+	o, i, err := h.findRefund(c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return h.refundView(o, i), nil
+}
+
+func (h *Handlers) approveRefund(c *route.Call, in *api.ApproveRefund) (*api.Refund, error) {
+	decision := event.DecideRefund{Approve: true, Amount: -1, Note: in.Note}
+	if in.Amount.Set {
+		decision.Amount = int64(in.Amount.Value)
+	}
+	return h.decideRefund(c, in.ID, decision)
+}
+
+func (h *Handlers) denyRefund(c *route.Call, in *api.DenyRefund) (*api.Refund, error) {
+	return h.decideRefund(c, in.ID, event.DecideRefund{Amount: -1, Note: in.Reason})
+}
+
+func (h *Handlers) decideRefund(c *route.Call, id string, decision event.DecideRefund) (*api.Refund, error) {
+	o, i, err := h.findRefund(c, id)
+	if err != nil {
+		return nil, err
+	}
+	if o.Refunds[i].Ask == nil {
+		return nil, notPending(o, i)
+	}
+	decision.Order, decision.Record, decision.Position, decision.Manual = o.ID, o, i, isManual(o)
+	r, err := cluster.AskFor[event.OrderReply](c.Context, h.Node, engine.EventRef(o.ID.Event()), decision)
+	if err != nil {
+		return nil, err
+	}
+	h.nudgeSweep(r.Order)
+	return h.refundView(r.Order, i), nil
+}
+
+func notPending(o *order.Order, i int) error {
+	return engine.Refuse(engine.RefundNotPending, event.OrderState{Status: o.Refunds[i].Status, Reason: "the refund's state does not allow this"})
+}
+
+// retryRefund sends a refund again that the provider failed, as the sweep would after a
+// pause. If the sweep takes it at the same moment, one of them sends it.
+func (h *Handlers) retryRefund(c *route.Call, in *api.RefundID) (*api.Refund, error) {
+	o, i, err := h.findRefund(c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	if o.Refunds[i].Status != order.RefundFailed {
+		return nil, notPending(o, i)
+	}
+	if err := h.Read.RetryRefund(c.Context, o.ID, i); err != nil {
+		return nil, err
+	}
+	if err := (sweep{h}).checkRefund(c.Context, readmodel.Refund{Order: o.ID, Position: i, Refund: o.Refunds[i]}, c.Now); err != nil {
+		return nil, err
+	}
+	if o, err = h.findOrder(c, o.ID); err != nil {
+		return nil, err
+	}
+	return h.refundView(o, i), nil
+}
+
+// completeRefund notes that a person has sent the money.
+func (h *Handlers) completeRefund(c *route.Call, in *api.CompleteRefund) (*api.Refund, error) {
+	o, i, err := h.findRefund(c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	r := &o.Refunds[i]
+	if !o.NeedsPerson(i) || r.Status != order.RefundProcessing {
+		return nil, notPending(o, i)
+	}
+	done, err := cluster.AskFor[event.OrderReply](c.Context, h.Node, engine.EventRef(o.ID.Event()), event.ReportRefund{
+		Order: o.ID, Position: i, Reference: r.Reference, Status: order.RefundProcessed, ProviderRef: in.ProviderRef,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return h.refundView(done.Order, i), nil
+}
+
+// refundOrder gives an order back: all of it, some tickets, or money alone.
+func (h *Handlers) refundOrder(c *route.Call, in *api.RefundOrder) (*api.Refund, error) {
+	id, err := engine.ParseID(in.ID)
+	if err != nil {
+		return nil, &engine.Refusal{Code: engine.OrderNotFound}
+	}
+	o, err := h.ownOrder(c, id)
+	if err != nil {
+		return nil, err
+	}
+	ask := event.AskRefund{Amount: -1, Reason: in.Reason, By: order.AskedByOrganization, Approve: true}
+	if in.Amount.Set {
+		ask.Amount = int64(in.Amount.Value)
+	}
+	codes := h.Secrets.Event(id.Event())
+	for i, text := range in.TicketIDs.Value {
+		ticket, err := engine.ParseID(text)
+		serial, ok := codes.FromTicketID(ticket)
+		if _, _, of := o.LineOf(serial); err != nil || !ok || !of {
+			return nil, route.Invalid(route.Issue{
+				Path: "ticketIds[" + strconv.Itoa(i) + "]", Code: route.IssueEnum, Message: "is no ticket of the order",
+			})
+		}
+		ask.Tickets = append(ask.Tickets, serial)
+	}
+	if !in.TicketIDs.Set && !in.Amount.Set {
+		ask.Tickets = ticketsLeft(o)
+	}
+	return h.requestRefund(c, o, ask)
+}
+
+// ticketsLeft are the order's tickets that no refund gives back.
+func ticketsLeft(o *order.Order) (left []uint32) {
+	for k := range o.Tickets() {
+		ticket := o.FirstTicket + uint32(k)
+		gone := false
+		for i := range o.Refunds {
+			gone = gone || o.Refunds[i].Gives(ticket)
+		}
+		if !gone {
+			left = append(left, ticket)
+		}
+	}
+	if len(left) == 0 && o.Sold() {
+		return []uint32{o.FirstTicket} // which is refused, with the reason
+	}
+	return left
+}

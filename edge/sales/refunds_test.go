@@ -1,0 +1,30 @@
+package sales
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"boxoffice/edge/payments"
+)
+
+// A refund is looked at again after a pause that grows with its age and has an end, however
+// long its provider was away.
+func TestRefundsAreLookedAtAgain(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		age  time.Duration
+		err  error
+		want time.Duration
+	}{
+		{0, nil, firstLook},
+		{time.Minute, nil, time.Minute},
+		{72 * time.Hour, nil, lastLook},
+		{0, payments.ErrTimeout, lostLook},
+		{time.Minute, payments.ErrFault, time.Minute},
+		{72 * time.Hour, payments.ErrFault, lastLook},
+	} {
+		require.Equal(t, c.want, lookPause(c.age, c.err), "%s %v", c.age, c.err)
+	}
+}

@@ -1,0 +1,39 @@
+package sales
+
+import (
+	"encoding/hex"
+
+	"boxoffice/edge/api"
+	"boxoffice/edge/route"
+	"boxoffice/engine"
+	"boxoffice/engine/event"
+	"boxoffice/engine/order"
+	"boxoffice/persistence/mailqueue"
+)
+
+// resendOrder mails an order's confirmation, with its tickets, to its buyer once more.
+func (h *Handlers) resendOrder(c *route.Call, in *api.ByID) (*api.Resent, error) {
+	id, err := engine.ParseID(in.ID)
+	if err != nil {
+		return nil, &engine.Refusal{Code: engine.OrderNotFound}
+	}
+	o, err := h.ownOrder(c, id)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case o.Status != order.StatusCompleted:
+		return nil, engine.Refuse(engine.Conflict, event.OrderState{Status: o.Status, Reason: "the order has no tickets to send"})
+	case o.Email == "":
+		return nil, engine.Refuse(engine.Conflict, event.OrderState{Status: o.Status, Reason: "the order was made without an e-mail"})
+	}
+	if err := h.Settled(c.Context); err != nil { // the mail is written from the read model
+		return nil, err
+	}
+	name := c.CommandID()
+	mail := mailqueue.Mail{Template: mailqueue.OrderConfirmation, Subject: "resend/" + hex.EncodeToString(name[:]), Order: o.ID.String(), Again: true}
+	if err := h.Letters.Mail.Add(c.Context, mail); err != nil {
+		return nil, err
+	}
+	return &api.Resent{OrderID: o.ID.String(), Email: o.Email}, nil
+}

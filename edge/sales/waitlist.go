@@ -1,0 +1,170 @@
+package sales
+
+import (
+	"math"
+
+	"boxoffice/cluster"
+	"boxoffice/edge/api"
+	"boxoffice/edge/live"
+	"boxoffice/edge/route"
+	"boxoffice/engine"
+	"boxoffice/engine/event"
+	"boxoffice/engine/order"
+	"boxoffice/engine/waitlist"
+)
+
+var noEntry = &engine.Refusal{Code: engine.NotFound, Message: "No such entry of a waitlist."}
+
+// joinWaitlist puts somebody in line. Who is there already is answered with his entry, and
+// the name that was sent: the address proves nobody.
+func (h *Handlers) joinWaitlist(c *route.Call, in *api.JoinWaitlist) (*api.WaitlistEntry, error) {
+	number, _, err := h.Known.ReadID(c.Context, in.EventID)
+	if err != nil {
+		return nil, err
+	}
+	p, err := h.Pages.Event(c.Context, number)
+	if err != nil {
+		return nil, err
+	}
+	if !live.Visible(c, &p.Event.Record) {
+		return nil, &engine.Refusal{Code: engine.EventNotFound}
+	}
+	cmd := waitlist.Join{
+		Quantity: in.Quantity, Email: in.Email, Name: in.Name, Customer: order.CustomerOf(order.NormalEmail(in.Email)),
+	}
+	if in.TicketTypeID != "" {
+		id, err := engine.ParseID(in.TicketTypeID)
+		if err != nil || id != engine.NumberedID(number, id.Number()) || id.Number() < 1 {
+			return nil, &engine.Refusal{Code: engine.TicketTypeNotFound}
+		}
+		cmd.Type = id.Number()
+	}
+	cmd.ID, _ = orderIDs(c, number, h.Secrets.Request(c.Scope()))
+	r, err := cluster.AskFor[waitlist.Placed](c.Context, h.Node, engine.EventRef(number), cmd)
+	if err != nil {
+		return nil, err
+	}
+	r.Entry.Email, r.Entry.Name = in.Email, in.Name
+	return h.waitlistView(r), nil
+}
+
+func (h *Handlers) listWaitlist(c *route.Call, in *api.ListWaitlist) (*api.List[api.WaitlistEntry], error) {
+	number, err := h.Known.FindOwn(c, in.EventID)
+	if err != nil {
+		return nil, err
+	}
+	keys, err := route.ReadCursor(in.Cursor, math.MaxInt64)
+	if err != nil {
+		return nil, err
+	}
+	cmd := waitlist.List{Limit: in.Limit + 1}
+	if keys != nil {
+		cmd.After = uint64(keys[0]) //nolint:gosec // a cursor's keys are positive
+	}
+	r, err := cluster.AskFor[waitlist.Page](c.Context, h.Node, engine.EventRef(number), cmd)
+	if err != nil {
+		return nil, err
+	}
+	list := r.Entries
+	out := &api.List[api.WaitlistEntry]{Items: make([]api.WaitlistEntry, 0, len(list))}
+	if len(list) > in.Limit {
+		list = list[:in.Limit]
+		out.NextCursor = route.CursorOf(int64(list[in.Limit-1].Entry.Number)) //nolint:gosec // counts
+	}
+	for i := range list {
+		out.Items = append(out.Items, *h.waitlistView(&list[i]))
+	}
+	return out, nil
+}
+
+func (h *Handlers) offerWaitlist(c *route.Call, in *api.OfferWaitlist) (*api.OffersMade, error) {
+	number, err := h.Known.FindOwn(c, in.EventID)
+	if err != nil {
+		return nil, err
+	}
+	r, err := cluster.AskFor[waitlist.Called](c.Context, h.Node, engine.EventRef(number), waitlist.Call{Count: in.Count})
+	if err != nil {
+		return nil, err
+	}
+	return &api.OffersMade{Offered: r.Offered}, nil
+}
+
+func (h *Handlers) setWaitlist(c *route.Call, in *api.SetWaitlist) (*api.WaitlistSettings, error) {
+	number, err := h.Known.FindOwn(c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	var cmd waitlist.Set
+	if in.Auto.Set {
+		cmd.Auto = &in.Auto.Value
+	}
+	if in.OfferMinutes.Set {
+		cmd.OfferMinutes = &in.OfferMinutes.Value
+	}
+	r, err := cluster.AskFor[waitlist.Settings](c.Context, h.Node, engine.EventRef(number), cmd)
+	if err != nil {
+		return nil, err
+	}
+	return &api.WaitlistSettings{Auto: r.Auto, OfferMinutes: r.OfferMinutes}, nil
+}
+
+// claimOffer makes what an entry is offered an order of whoever has its mail.
+func (h *Handlers) claimOffer(c *route.Call, in *api.WaitlistToken) (*api.Order, error) {
+	id, err := h.openEntry(c, in)
+	if err != nil {
+		return nil, err
+	}
+	r, err := cluster.AskFor[event.OrderReply](c.Context, h.Node, engine.EventRef(id.Event()), waitlist.Claim{ID: id})
+	if err != nil {
+		return nil, err
+	}
+	o, err := h.orderOf(c.Context, id, r)
+	if err != nil {
+		return nil, err
+	}
+	v, err := h.fullView(c, o)
+	if err != nil {
+		return nil, err
+	}
+	v.AccessToken = h.Secrets.OrderToken(id)
+	return v, nil
+}
+
+func (h *Handlers) leaveWaitlist(c *route.Call, in *api.WaitlistToken) (*api.WaitlistEntry, error) {
+	id, err := h.openEntry(c, in)
+	if err != nil {
+		return nil, err
+	}
+	r, err := cluster.AskFor[waitlist.Placed](c.Context, h.Node, engine.EventRef(id.Event()), waitlist.Leave{ID: id})
+	if err != nil {
+		return nil, err
+	}
+	return h.waitlistView(r), nil
+}
+
+// openEntry is the entry that a mailed token is of.
+func (h *Handlers) openEntry(c *route.Call, in *api.WaitlistToken) (engine.OrderID, error) {
+	id, ok := h.Secrets.ParseWaitlist(in.Token)
+	if !ok {
+		return id, noEntry
+	}
+	if _, err := h.Known.Find(c.Context, id.Event()); err != nil {
+		return id, eventHidden(err, engine.NotFound)
+	}
+	return id, nil
+}
+
+func (h *Handlers) waitlistView(p *waitlist.Placed) *api.WaitlistEntry {
+	e := &p.Entry
+	v := &api.WaitlistEntry{
+		ID: e.ID.String(), EventID: h.Known.PublicID(e.ID.Event()), Email: e.Email, Name: e.Name, Quantity: e.Quantity,
+		Status: e.Status, OfferedAt: api.At(e.OfferedAt), OfferExpiresAt: api.At(e.ExpiresAt), CreatedAt: api.At(e.At),
+	}
+	if typ := max(e.Type, e.Given); typ != 0 {
+		v.TicketTypeID = new(engine.NumberedID(e.ID.Event(), typ).String())
+	}
+	if p.Position > 0 {
+		v.Position = &p.Position
+	}
+	return v
+}

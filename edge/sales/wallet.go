@@ -1,0 +1,79 @@
+package sales
+
+import (
+	"math"
+
+	"boxoffice/edge/api"
+	"boxoffice/edge/route"
+	"boxoffice/edge/view"
+	"boxoffice/engine"
+	"boxoffice/engine/order"
+	"boxoffice/persistence/attendees"
+)
+
+func (h *Handlers) listMyTickets(c *route.Call, in *api.ListMyTickets) (*api.List[api.HeldTicket], error) {
+	if err := route.CheckEmailProven(c); err != nil {
+		return nil, err
+	}
+	keys, err := route.ReadCursor(in.Cursor, route.LastMoment, math.MaxInt64, math.MaxInt32)
+	if err != nil {
+		return nil, err
+	}
+	var after attendees.Place
+	if keys != nil {
+		after = attendees.Place{IssuedAt: keys[0], Event: keys[1], Serial: uint32(keys[2])} //nolint:gosec // below its limit
+	}
+	list, err := h.Attendees.Held(c.Context, c.Principal.Email, after, in.Limit+1)
+	if err != nil {
+		return nil, err
+	}
+	out := new(api.List[api.HeldTicket])
+	if len(list) > in.Limit {
+		list = list[:in.Limit]
+		last := &list[in.Limit-1]
+		out.NextCursor = route.CursorOf(last.IssuedAt, last.Event, int64(last.Serial))
+	}
+	out.Items, err = h.heldViews(c, list)
+	return out, err
+}
+
+// heldViews shows those tickets of a list that the caller holds. The table of holders may
+// be behind, so that the order has the last word on it.
+func (h *Handlers) heldViews(c *route.Call, list []attendees.Held) ([]api.HeldTicket, error) {
+	all := make([]api.HeldTicket, 0, len(list))
+	shown := make(map[engine.OrderID]*api.Order, len(list))
+	for i := range list {
+		o, serial := list[i].Order, list[i].Serial
+		if order.NormalEmail(o.OwnerOf(serial).Email) != order.NormalEmail(c.Principal.Email) {
+			continue
+		}
+		if shown[o.ID] == nil {
+			v, err := h.fullView(c, o)
+			if err != nil {
+				return nil, err
+			}
+			shown[o.ID] = v
+		}
+		t, err := h.heldView(c, o, serial, shown[o.ID])
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, *t)
+	}
+	return all, nil
+}
+
+func (h *Handlers) heldView(c *route.Call, o *order.Order, serial uint32, shown *api.Order) (*api.HeldTicket, error) {
+	p, err := h.Pages.Event(c.Context, o.ID.Event())
+	if err != nil {
+		return nil, err
+	}
+	e := p.Event.Details
+	v := &api.HeldTicket{Ticket: shown.Tickets[serial-o.FirstTicket], Event: api.HeldEvent{
+		ID: e.PublicID.String(), Slug: e.Slug, Title: e.Title, Status: p.Event.Status, StartDate: api.At(e.StartAt), EndDate: api.At(e.EndAt),
+		Timezone: e.Timezone, VenueType: e.VenueType, VenueName: view.Optional(e.VenueName), VenueCity: view.Optional(e.VenueCity), CoverImage: view.Optional(e.CoverImage),
+	}}
+	v.Tier = api.HeldTier{ID: v.TicketTypeID, Name: v.TierName}
+	h.showCodes(&v.Ticket, h.Secrets.Event(o.ID.Event()), serial, o.HolderOf(serial).Version, c.Now)
+	return v, nil
+}

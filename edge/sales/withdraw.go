@@ -1,0 +1,129 @@
+package sales
+
+import (
+	"slices"
+
+	"boxoffice/cluster"
+	"boxoffice/edge/api"
+	"boxoffice/edge/route"
+	"boxoffice/edge/view"
+	"boxoffice/engine"
+	"boxoffice/engine/event"
+	"boxoffice/engine/order"
+)
+
+// Who buys what is digital may withdraw from the purchase without a reason, as the law
+// gives it: for 14 days after the order's completion, and until anything that it
+// delivers was opened.
+
+// Why nobody may withdraw from an order.
+const (
+	notDigital = "not_digital"
+	waived     = "waived"
+	tooLate    = "too_late"
+	used       = "used"
+)
+
+// withdrawOrder ends an order's tickets and has their money go back, or says without
+// confirmation what would.
+func (h *Handlers) withdrawOrder(c *route.Call, in *api.WithdrawOrder) (*api.Withdrawal, error) {
+	o, err := h.openOrder(c, in.ID, in.QueryToken, in.Token)
+	if err != nil {
+		return nil, err
+	}
+	if !h.isBuyer(c, o, in.QueryToken, in.Token) {
+		return nil, &engine.Refusal{Code: engine.OrderNotFound}
+	}
+	tickets, err := h.withdrawable(c, o)
+	if err != nil {
+		return nil, err
+	}
+	amount := paidFor(o, tickets)
+	v := &api.Withdrawal{
+		OrderID: o.ID.String(), TicketIDs: make([]string, len(tickets)), Amount: view.Decimal(amount), Currency: o.Currency,
+		Until: api.At(o.WithdrawableUntil()),
+	}
+	codes := h.Secrets.Event(o.ID.Event())
+	for i, serial := range tickets {
+		v.TicketIDs[i] = codes.TicketID(serial).String()
+	}
+	if !in.Confirm {
+		return v, nil
+	}
+	r, err := cluster.AskFor[event.OrderReply](c.Context, h.Node, engine.EventRef(o.ID.Event()), event.AskRefund{
+		Order: o.ID, Record: o, Tickets: tickets, Amount: amount, Reason: order.AskedByWithdrawal, By: order.AskedByWithdrawal, Approve: true, Manual: isManual(o),
+		Version: 1, // what was passed on meanwhile is somebody else's
+	})
+	if err != nil {
+		return nil, err
+	}
+	h.nudgeSweep(r.Order)
+	v.Withdrawn, v.Refund = true, h.refundView(r.Order, len(r.Order.Refunds)-1)
+	return v, nil
+}
+
+// isBuyer says whether an order that was opened is open to the caller as its buyer's, and
+// not as one of the organization that sells it.
+func (h *Handlers) isBuyer(c *route.Call, o *order.Order, tokens ...string) bool {
+	if c.Principal.EmailProven && order.NormalEmail(c.Principal.Email) == order.NormalEmail(o.Email) {
+		return true
+	}
+	return slices.ContainsFunc(append(tokens, c.Principal.Token), func(token string) bool {
+		_, opens := h.Secrets.OpensOrder(o.ID, token)
+		return opens
+	})
+}
+
+// withdrawable are the tickets of an order that its buyer may give up, or why there are none.
+func (h *Handlers) withdrawable(c *route.Call, o *order.Order) ([]uint32, error) {
+	no := func(reason string) error { return engine.Refuse(engine.NoWithdrawal, route.Reason{Reason: reason}) }
+	switch {
+	case !o.Digital:
+		return nil, no(notDigital)
+	case o.WaivedAt != 0:
+		return nil, no(waived)
+	case !o.Sold():
+		return nil, engine.Refuse(engine.RefundNotEligible, event.NotEligible{Reason: event.RefundUnpaid})
+	case c.Now.UnixMilli() >= o.WithdrawableUntil():
+		return nil, no(tooLate)
+	}
+	opened, err := h.Downloads.Opened(c.Context, o.ID.Event(), o.FirstTicket, o.Tickets())
+	if err == nil && !opened {
+		opened, err = h.Courses.Begun(c.Context, o.ID.Event(), order.NormalEmail(o.Email))
+	}
+	if err != nil {
+		return nil, err
+	}
+	if opened {
+		return nil, no(used)
+	}
+	tickets := ticketsLeft(o)
+	if i := slices.IndexFunc(o.Refunds, func(r order.Refund) bool { return r.Gives(tickets[0]) }); i >= 0 {
+		reason := event.RefundRequested
+		if o.Refunds[i].Approved() {
+			reason = event.RefundRefunded
+		}
+		return nil, engine.Refuse(engine.RefundNotEligible, event.NotEligible{Reason: reason})
+	}
+	// What was passed on is somebody else's.
+	tickets = slices.DeleteFunc(tickets, func(t uint32) bool {
+		return slices.ContainsFunc(o.Holders, func(holder order.Holder) bool { return holder.Ticket == t })
+	})
+	if len(tickets) == 0 {
+		return nil, no(used)
+	}
+	return tickets, nil
+}
+
+// paidFor is what a buyer paid for some of an order's tickets, with their fees, as far as it
+// has not gone back.
+func paidFor(o *order.Order, tickets []uint32) (amount int64) {
+	for _, ticket := range tickets {
+		line, k, _ := o.LineOf(ticket)
+		face := o.Lines[line].FaceValue(k)
+		if amount += face; o.Fees > 0 {
+			amount += order.Fee(face)
+		}
+	}
+	return min(amount, o.Total-o.AskedBack(false))
+}

@@ -1,0 +1,47 @@
+package secrets
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"math/big"
+)
+
+// customerDigits are enough for 128 bits in base62.
+const customerDigits = 22
+
+// CustomerKey is what an organization is shown for a customer's address, in lower case:
+// another one for each organization, of which nobody learns the address.
+func (m *Master) CustomerKey(org int64, address string) string {
+	sum := sign(m.customers, append(binary.BigEndian.AppendUint64(nil, uint64(org)), address...)) //nolint:gosec // numbers are positive
+	return base62(new(big.Int).SetBytes(sum[:16]), customerDigits)
+}
+
+// unsubscribing separates links that end mails from whatever else is sealed.
+const unsubscribing = "unsubscribe"
+
+// UnsubscribeToken ends the bulk mail of an organization to an address for whoever has it.
+// What it is about cannot be read from it.
+func (m *Master) UnsubscribeToken(org int64, address string) string {
+	text := append(binary.BigEndian.AppendUint64(nil, uint64(org)), address...) //nolint:gosec // numbers are positive
+	return base64.RawURLEncoding.EncodeToString(m.Seal(unsubscribing, nil, text))
+}
+
+// ParseUnsubscribe says what an UnsubscribeToken is about, if it is one.
+func (m *Master) ParseUnsubscribe(token string) (org int64, address string, ok bool) {
+	sealed, err := base64.RawURLEncoding.Strict().DecodeString(token)
+	if err != nil {
+		return 0, "", false
+	}
+	text, err := m.Open(unsubscribing, nil, sealed)
+	if err != nil || len(text) < 8 {
+		return 0, "", false
+	}
+	return int64(binary.BigEndian.Uint64(text)), string(text[8:]), true //nolint:gosec // it was one
+}
+
+// ReplyAddress is the left half of the address at which a reply to a broadcast arrives: of
+// one thread for each recipient, which nobody else can guess.
+func (m *Master) ReplyAddress(broadcast [16]byte, address string) string {
+	sum := sign(m.customers, append(append([]byte("reply/"), broadcast[:]...), address...))
+	return base62(new(big.Int).SetBytes(sum[:16]), customerDigits)
+}

@@ -1,0 +1,89 @@
+package server
+
+import (
+	"bytes"
+	"net/http"
+
+	"github.com/valyala/fasthttp"
+
+	"boxoffice/edge/mcp"
+	"boxoffice/edge/route"
+)
+
+// agentsRow is the way of agents to the rows of the table. It is none of them itself: it
+// asks for no scope, for those of the rows count, and speaks another protocol than ours.
+var agentsRow = route.Op{
+	Method: fasthttp.MethodPost, Path: "/mcp", ID: "mcp", Auth: route.User | route.Key, Tier: route.TierAdmin,
+	Status: fasthttp.StatusOK, Idempotency: route.BySender, MaxBody: bodyBytes,
+	Handler: route.Handler{Raw: "application/json"}, // counted once it has been read
+}
+
+func (s *Server) registerAgents() {
+	s.mountRow(&agentsRow, s.handlerOf(&operation{op: &agentsRow, observers: s.metrics.operation(agentsRow.ID), perform: s.answerAgent}))
+}
+
+// answerAgent answers a message of the Model Context Protocol.
+func (s *Server) answerAgent(ctx *fasthttp.RequestCtx, x *exchange, _ *operation, call *route.Call) error {
+	if err := refuseMedia(&ctx.Request.Header); err != nil {
+		return err
+	}
+	header := http.Header{} // the protocol's own, which carry no credentials
+	for name, value := range ctx.Request.Header.All() {
+		if bytes.HasPrefix(name, []byte("Mcp-")) {
+			header.Add(string(name), string(value))
+		}
+	}
+	reply, err := s.cfg.Agents.Answer(call.Context, &mcp.Caller{
+		Principal: call.Principal,
+		Now:       call.Now,
+		Count: func() error {
+			if x.limits == nil {
+				return nil
+			}
+			return x.limits.whole(x, call)
+		},
+		Perform: func(op *route.Op, r *mcp.Request) *mcp.Answer { return s.performFor(ctx, x, op, r) },
+	}, header, call.Body)
+	if err != nil {
+		return err
+	}
+	s.answer(ctx, reply.Status, reply.Body)
+	return nil
+}
+
+// performFor takes a request to an operation, with the credential and the address of the
+// one that ctx is, through all of the middle but the routes: no text in it can lead to
+// another operation. It is counted, and ctx tells what its limit has left.
+func (s *Server) performFor(ctx *fasthttp.RequestCtx, x *exchange, op *route.Op, r *mcp.Request) *mcp.Answer {
+	req := fasthttp.AcquireRequest()
+	defer fasthttp.ReleaseRequest(req)
+	req.Header.SetMethod(op.Method)
+	req.SetRequestURI(r.Path)
+	req.URI().SetQueryString(r.Query)
+	for _, name := range []string{fasthttp.HeaderAuthorization, fasthttp.HeaderUserAgent, fasthttp.HeaderXForwardedFor} {
+		for _, value := range ctx.Request.Header.PeekAll(name) {
+			req.Header.AddBytesV(name, value)
+		}
+	}
+	if r.IdempotencyKey != "" {
+		req.Header.Set("Idempotency-Key", r.IdempotencyKey)
+	}
+	if r.Body != nil {
+		req.Header.SetContentTypeBytes(jsonType)
+		req.SetBodyRaw(r.Body)
+	}
+	var inner fasthttp.RequestCtx
+	inner.Init(req, ctx.RemoteAddr(), quiet{s.log})
+	for name, value := range r.Params {
+		inner.SetUserValue(name, value)
+	}
+	s.serveExchange(&inner, s.rows[op.ID])
+	x.counted = exchangeOf(&inner).counted
+	h := &inner.Response.Header
+	return &mcp.Answer{
+		Status:     inner.Response.StatusCode(),
+		Body:       inner.Response.Body(),
+		RetryAfter: string(h.Peek(fasthttp.HeaderRetryAfter)),
+		Replayed:   len(h.PeekBytes(headerReplayed)) > 0,
+	}
+}

@@ -1,0 +1,168 @@
+package server
+
+import (
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"boxoffice/edge/route"
+)
+
+// contentPolicy keeps a browser that opens a file from running anything in it.
+const contentPolicy = "default-src 'none'; sandbox"
+
+// sendContent answers with bytes that are no JSON: all of them, a range, or that the
+// client has them.
+func (s *Server) sendContent(ctx *fasthttp.RequestCtx, x *exchange, call *route.Call) error {
+	c, h := call.Content, &ctx.Response.Header
+	h.SetCanonical(headerPolicy, []byte(contentPolicy))
+	h.Set(fasthttp.HeaderCacheControl, c.Cache)
+	if c.Size == route.UnknownSize {
+		return s.streamContent(ctx, c)
+	}
+	h.Set(fasthttp.HeaderETag, c.Tag)
+	h.Set(fasthttp.HeaderLastModified, c.At.UTC().Format(http.TimeFormat))
+	h.Set("Cross-Origin-Resource-Policy", "cross-origin")
+	for _, own := range call.Headers {
+		h.Set(own.Name, own.Value)
+	}
+	if unchanged(&ctx.Request.Header, c) {
+		ctx.SetStatusCode(fasthttp.StatusNotModified)
+		if x.limits != nil {
+			x.limits.returned(x)
+		}
+		return nil
+	}
+	h.Set(fasthttp.HeaderAcceptRanges, "bytes")
+	from, length, ranged := int64(0), c.Size, false
+	if text := string(ctx.Request.Header.Peek(fasthttp.HeaderRange)); text != "" && stillSame(&ctx.Request.Header, c) {
+		var ok bool
+		if from, length, ranged, ok = readRange(text, c.Size); !ok {
+			h.Set(fasthttp.HeaderContentRange, fmt.Sprintf("bytes */%d", c.Size))
+			ctx.SetStatusCode(fasthttp.StatusRequestedRangeNotSatisfiable)
+			return nil
+		}
+	}
+	h.SetContentType(c.Type)
+	h.Set(fasthttp.HeaderContentDisposition, disposition(c))
+	ctx.SetStatusCode(fasthttp.StatusOK)
+	if ranged {
+		ctx.SetStatusCode(fasthttp.StatusPartialContent)
+		h.Set(fasthttp.HeaderContentRange, fmt.Sprintf("bytes %d-%d/%d", from, from+length-1, c.Size))
+	}
+	if ctx.IsHead() {
+		ctx.Response.SkipBody = true
+		h.SetContentLength(int(length))
+		return nil
+	}
+	body, err := c.Open(s.base, from, length)
+	if err != nil {
+		return err
+	}
+	ctx.SetBodyStream(&pacedBody{body, ctx.Conn()}, int(length))
+	return nil
+}
+
+// streamContent answers with bytes that are made while they are sent, in chunks: an answer
+// that ends before its time has no last one.
+func (s *Server) streamContent(ctx *fasthttp.RequestCtx, c *route.Content) error {
+	h := &ctx.Response.Header
+	h.SetContentType(c.Type)
+	h.Set(fasthttp.HeaderContentDisposition, disposition(c))
+	ctx.SetStatusCode(fasthttp.StatusOK)
+	if ctx.IsHead() {
+		ctx.Response.SkipBody = true
+		return nil
+	}
+	body, err := c.Open(s.base, 0, c.Size)
+	if err != nil {
+		return err
+	}
+	ctx.SetBodyStream(&pacedBody{body, ctx.Conn()}, -1)
+	return nil
+}
+
+// pacedBody gives each piece of a long answer its own time to be written: the server's
+// limit of a whole answer would cut slow clients off large files.
+type pacedBody struct {
+	io.ReadCloser
+	conn net.Conn
+}
+
+// Read reads the next piece, once the one before has been written.
+func (b *pacedBody) Read(p []byte) (int, error) {
+	if err := b.conn.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
+		return 0, err
+	}
+	return b.ReadCloser.Read(p)
+}
+
+// unchanged says whether the client has the content already (RFC 9110, 13.2.2).
+func unchanged(h *fasthttp.RequestHeader, c *route.Content) bool {
+	if tags := string(h.Peek(fasthttp.HeaderIfNoneMatch)); tags != "" {
+		for tag := range strings.SplitSeq(tags, ",") {
+			if tag = strings.TrimPrefix(strings.TrimSpace(tag), "W/"); tag == c.Tag || tag == "*" {
+				return true
+			}
+		}
+		return false
+	}
+	since, err := http.ParseTime(string(h.Peek(fasthttp.HeaderIfModifiedSince)))
+	return err == nil && !c.At.Truncate(time.Second).After(since)
+}
+
+// stillSame says whether a range is of the content that the client began with, as far
+// as it asks.
+func stillSame(h *fasthttp.RequestHeader, c *route.Content) bool {
+	condition := string(h.Peek(fasthttp.HeaderIfRange))
+	if condition == "" || condition == c.Tag {
+		return true
+	}
+	at, err := http.ParseTime(condition)
+	return err == nil && c.At.Truncate(time.Second).Equal(at)
+}
+
+// readRange reads a header Range. One that is malformed or names several ranges is as
+// if it were not there; ok is false for one that lies outside of the content.
+func readRange(text string, size int64) (from, length int64, ranged, ok bool) {
+	spec, bytes := strings.CutPrefix(text, "bytes=")
+	first, last, dash := strings.Cut(spec, "-")
+	if !bytes || !dash || strings.Contains(spec, ",") {
+		return 0, size, false, true
+	}
+	first, last = strings.TrimSpace(first), strings.TrimSpace(last)
+	a, errA := strconv.ParseUint(first, 10, 62)
+	b, errB := strconv.ParseUint(last, 10, 62)
+	switch {
+	case first == "" && errB == nil: // the last b bytes
+		n := min(int64(b), size)        //nolint:gosec // of 62 bits
+		return size - n, n, true, n > 0 // none of nothing
+	case errA != nil || last != "" && errB != nil || last != "" && b < a:
+		return 0, size, false, true
+	case int64(a) >= size: //nolint:gosec // of 62 bits
+		return 0, 0, false, false
+	case last == "":
+		return int64(a), size - int64(a), true, true //nolint:gosec // below size
+	}
+	end := min(int64(b), size-1)                    //nolint:gosec // of 62 bits
+	return int64(a), end - int64(a) + 1, true, true //nolint:gosec // below size
+}
+
+// disposition is the header that names a file to whoever saves it (RFC 6266).
+func disposition(c *route.Content) string {
+	kind := "attachment"
+	if c.Inline {
+		kind = "inline"
+	}
+	if text := mime.FormatMediaType(kind, map[string]string{"filename": c.Name}); text != "" {
+		return text
+	}
+	return kind
+}

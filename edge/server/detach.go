@@ -1,0 +1,140 @@
+package server
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"net"
+	"net/http/httputil"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"boxoffice/persistence/panics"
+)
+
+// A request that brings a file is read as a stream, on a connection that ends with it.
+// fasthttp streams either all requests or none, and the rest of a streamed body that a
+// handler leaves unread may be taken for the next request. So the server reads only the
+// header of such a request, as if it had no body, and then takes the connection away
+// from fasthttp: one goroutine of ours reads the body, answers and closes the
+// connection. No byte behind the header is ever read as a request
+// (docs/adr/0016-uploads-leave-the-request-loop.md).
+
+// headerHeld carries the true length of a body from the moment in which fasthttp has
+// read the header to the operation: a mark that no client knows, and the length, or -1
+// for chunks.
+const headerHeld = "X-Boxoffice-Held"
+
+// holdBody has fasthttp take the request for one without a body, if it brings a file.
+func (s *Server) holdBody(h *fasthttp.RequestHeader, length int) bool {
+	path, _, _ := bytes.Cut(h.RequestURI(), []byte("?"))
+	if handler, _ := s.files.Lookup(string(h.Method()), string(path), nil); handler == nil {
+		return false
+	}
+	h.Set(headerHeld, s.ids.prefix+strconv.Itoa(length))
+	h.SetContentLength(0)
+	return true
+}
+
+// heldBody is the length of the body that holdBody has kept from fasthttp.
+func (s *Server) heldBody(h *fasthttp.RequestHeader) (length int, held bool) {
+	text, held := bytes.CutPrefix(h.Peek(headerHeld), []byte(s.ids.prefix))
+	if !held {
+		return 0, false
+	}
+	length, err := strconv.Atoi(string(text))
+	return length, err == nil
+}
+
+// detach answers a request whose body was held on a goroutine of its own, which ends
+// its connection. Stop waits for it.
+func (s *Server) detach(ctx *fasthttp.RequestCtx, length int) {
+	req, raw := fasthttp.AcquireRequest(), ctx.Conn()
+	ctx.Request.CopyTo(req)
+	req.Header.Del(headerHeld)
+	s.detached.Add(1)
+	ctx.HijackSetNoResponse(true)
+	ctx.Hijack(func(c net.Conn) {
+		defer s.detached.Done()
+		defer fasthttp.ReleaseRequest(req)
+		defer func() { _ = raw.Close() }() // the client has the answer, or has gone
+		panics.Do(s.log, "upload", func() { s.answerDetached(raw, c, req, length) })
+	})
+}
+
+// answerDetached takes the request through the same middle as all others.
+func (s *Server) answerDetached(raw, c net.Conn, req *fasthttp.Request, length int) {
+	body := &steadyBody{conn: raw, now: s.cfg.Now, began: s.cfg.Now()}
+	switch {
+	case length < 0:
+		body.from, body.chunked = httputil.NewChunkedReader(bufio.NewReader(c)), true
+	default:
+		body.from, body.left = c, int64(length)
+	}
+	var ctx fasthttp.RequestCtx
+	ctx.Init2(raw, quiet{s.log}, true)
+	req.CopyTo(&ctx.Request)
+	ctx.Request.SetBodyStream(body, length)
+	s.Handle(&ctx)
+	ctx.SetConnectionClose()
+	_ = raw.SetWriteDeadline(time.Now().Add(writeTimeout))
+	w := bufio.NewWriter(raw)
+	if err := ctx.Response.Write(w); err == nil {
+		_ = w.Flush() // a client that has gone learns nothing
+	}
+	linger(&ctx) // the client may have sent more than it announced
+}
+
+// A body must come in steadily: some of it within pauseTime, and after graceTime at
+// leastRate on the whole. A slow line may take as long as it needs; a client that
+// trickles holds a place no longer than that.
+const (
+	pauseTime = 15 * time.Second
+	graceTime = 30 * time.Second
+	leastRate = 4 << 10 // bytes a second
+)
+
+// steadyBody reads a body of a known length, or of chunks, from a connection.
+type steadyBody struct {
+	conn    net.Conn
+	from    io.Reader
+	chunked bool
+	left    int64 // of a known length
+	read    int64
+	ended   bool // all of it has been read
+	now     func() time.Time
+	began   time.Time
+}
+
+// Read reads on. A body that breaks off is io.ErrUnexpectedEOF, one that comes too
+// slowly os.ErrDeadlineExceeded.
+func (b *steadyBody) Read(p []byte) (int, error) {
+	if b.ended || !b.chunked && b.left == 0 {
+		b.ended = true
+		return 0, io.EOF
+	}
+	if spent := b.now().Sub(b.began); spent > graceTime && float64(b.read) < spent.Seconds()*leastRate {
+		return 0, os.ErrDeadlineExceeded
+	}
+	if err := b.conn.SetReadDeadline(time.Now().Add(pauseTime)); err != nil {
+		return 0, err
+	}
+	if !b.chunked && int64(len(p)) > b.left {
+		p = p[:b.left]
+	}
+	n, err := b.from.Read(p)
+	b.read += int64(n)
+	if b.chunked {
+		b.ended = err == io.EOF
+		return n, err
+	}
+	b.left -= int64(n)
+	b.ended = b.left == 0
+	if err == io.EOF && !b.ended {
+		err = io.ErrUnexpectedEOF
+	}
+	return n, err
+}

@@ -1,0 +1,91 @@
+package server
+
+import (
+	"bytes"
+	"compress/gzip"
+	"strings"
+	"sync"
+
+	"github.com/valyala/fasthttp"
+
+	"boxoffice/edge/route"
+)
+
+const (
+	worthPacking = 1 << 10  // bytes of an answer above which it is packed
+	packedBytes  = 32 << 20 // of packed answers that are kept
+)
+
+var (
+	publicCache = []byte("public, max-age=1, stale-while-revalidate=5")
+	publicVary  = []byte("Accept-Encoding, Authorization")
+)
+
+// packs are the gzipped public answers that this node keeps: each version is packed once,
+// however many ask for it. Its methods may be called by any goroutine.
+type packs struct {
+	mu    sync.Mutex
+	kept  map[string]*packed // by entity tag
+	bytes int
+}
+
+type packed struct {
+	once sync.Once
+	body []byte
+}
+
+// pack gzips the body that has the entity tag, unless that is there. When much is kept
+// all of it is let go: what is still asked for is packed again.
+func (p *packs) pack(tag string, body []byte) []byte {
+	p.mu.Lock()
+	if p.kept == nil || p.bytes > packedBytes {
+		p.kept, p.bytes = make(map[string]*packed), 0
+	}
+	one := p.kept[tag]
+	if one == nil {
+		one = new(packed)
+		p.kept[tag] = one
+	}
+	p.mu.Unlock()
+	one.once.Do(func() {
+		one.body = gzipped(body)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.bytes += len(one.body)
+	})
+	return one.body
+}
+
+func gzipped(body []byte) []byte {
+	var buf bytes.Buffer
+	w := gzip.NewWriter(&buf)
+	_, _ = w.Write(body) // a buffer takes everything
+	_ = w.Close()
+	return buf.Bytes()
+}
+
+// share makes an answer to a caller without credentials one that others may be given
+// too, for a second: with an entity tag, and gzipped for those who take it. A client that
+// has the answer is told so, which does not count unless it took the database to find out.
+func (s *Server) share(ctx *fasthttp.RequestCtx, x *exchange, call *route.Call, body []byte) {
+	h, tag := &ctx.Response.Header, entityTag(body)
+	if s.cfg.PublicCache && len(ctx.Request.Header.Peek(fasthttp.HeaderAuthorization)) == 0 {
+		h.SetCanonical(headerCacheControl, publicCache)
+	}
+	h.AddBytesV(fasthttp.HeaderVary, publicVary)
+	if len(body) > worthPacking && ctx.Request.Header.HasAcceptEncoding("gzip") {
+		ctx.SetBody(s.packs.pack(tag, body))
+		h.Set(fasthttp.HeaderContentEncoding, "gzip")
+		tag = strings.TrimSuffix(tag, `"`) + `-gzip"`
+	}
+	h.Set(fasthttp.HeaderETag, tag)
+	if string(ctx.Request.Header.Peek(fasthttp.HeaderIfNoneMatch)) != tag {
+		return
+	}
+	ctx.Response.ResetBody()
+	h.Del(fasthttp.HeaderContentEncoding)
+	ctx.SetStatusCode(fasthttp.StatusNotModified)
+	if x.limits != nil && !call.Computed {
+		x.limits.returned(x)
+	}
+}

@@ -1,0 +1,158 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/xml"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"boxoffice/edge/api"
+	"boxoffice/edge/web"
+	"boxoffice/engine"
+)
+
+// Shop is what the pages that the server writes show of events.
+type Shop struct {
+	BaseURL string // where people reach the node
+	Event   func(ctx context.Context, slug string, now time.Time) (*api.Event, error)
+	Slugs   func(ctx context.Context, now time.Time) ([]string, error)
+}
+
+// mapAge is for how long a site map is good.
+const mapAge = 10 * time.Minute
+
+// registerShop adds the built pages, those of events, and what programs that look for
+// events read.
+func (s *Server) registerShop() error {
+	files, err := web.App()
+	if err != nil {
+		return err
+	}
+	if s.cfg.Shop != nil {
+		page, err := web.NewEventPage(s.cfg.Shop.BaseURL)
+		if err != nil {
+			return err
+		}
+		s.read("/e/{slug}", s.countPage(s.eventPage(page)))
+		s.read("/covers/{category}/{id}", s.countPage(cover))
+		s.read("/covers/{category}/{id}/og.png", s.countPage(s.sharedCover))
+		s.read("/sitemap.xml", s.countPage(s.siteMap()))
+		files = append(files, web.File{
+			Path: "/robots.txt", Type: "text/plain; charset=utf-8", Cache: "public, max-age=3600",
+			Body: []byte("User-agent: *\nDisallow: /api/\nDisallow: /o/\nDisallow: /orders/\nSitemap: " + s.cfg.Shop.BaseURL + "/sitemap.xml\n"),
+		})
+	}
+	return s.registerFiles(files)
+}
+
+// eventPage serves the page of an event.
+func (s *Server) eventPage(page *web.EventPage) fasthttp.RequestHandler {
+	return func(ctx *fasthttp.RequestCtx) {
+		x := exchangeOf(ctx)
+		slug, _ := ctx.UserValue("slug").(string)
+		e, err := s.cfg.Shop.Event(s.base, slug, x.now)
+		status := fasthttp.StatusOK
+		if r, ok := errors.AsType[*engine.Refusal](err); ok && (r.Code == engine.EventNotFound || r.Code == engine.Validation) {
+			e, status, err = nil, fasthttp.StatusNotFound, nil
+		}
+		var body bytes.Buffer
+		if err == nil {
+			err = page.Write(&body, e)
+		}
+		if err != nil {
+			s.fail(ctx, x, err)
+			return
+		}
+		ctx.SetStatusCode(status)
+		h, out, tag := &ctx.Response.Header, body.Bytes(), entityTag(body.Bytes())
+		h.SetCanonical(headerPolicy, []byte(web.Policy))
+		h.Set(fasthttp.HeaderVary, fasthttp.HeaderAcceptEncoding)
+		h.SetCanonical(headerCacheControl, []byte("no-cache"))
+		if ctx.Request.Header.HasAcceptEncoding("gzip") {
+			out, tag = s.packs.pack(tag, out), strings.TrimSuffix(tag, `"`)+`-gzip"`
+			h.Set(fasthttp.HeaderContentEncoding, "gzip")
+		}
+		h.Set(fasthttp.HeaderETag, tag)
+		if status == fasthttp.StatusOK && string(ctx.Request.Header.Peek(fasthttp.HeaderIfNoneMatch)) == tag {
+			h.Del(fasthttp.HeaderContentEncoding)
+			ctx.SetStatusCode(fasthttp.StatusNotModified)
+			return
+		}
+		ctx.SetContentType("text/html; charset=utf-8")
+		ctx.SetBody(out)
+	}
+}
+
+// cover serves the picture of an event that has none of its own. It looks nothing up.
+func cover(ctx *fasthttp.RequestCtx) {
+	category, _ := ctx.UserValue("category").(string)
+	id, _ := ctx.UserValue("id").(string)
+	ctx.Response.Header.SetCanonical(headerCacheControl, []byte("public, max-age=31536000, immutable"))
+	ctx.SetContentType("image/svg+xml")
+	ctx.SetBody(web.Cover(category, id))
+}
+
+// sharedCover serves the same picture to messengers.
+func (s *Server) sharedCover(ctx *fasthttp.RequestCtx) {
+	category, _ := ctx.UserValue("category").(string)
+	id, _ := ctx.UserValue("id").(string)
+	body, err := web.CoverPNG(category, id)
+	if err != nil {
+		s.fail(ctx, exchangeOf(ctx), err)
+		return
+	}
+	ctx.Response.Header.SetCanonical(headerCacheControl, []byte("public, max-age=31536000, immutable"))
+	ctx.SetContentType("image/png")
+	ctx.SetBody(body)
+}
+
+// siteMap serves the addresses of all pages that are to be found. Many ask for it, and it
+// is long: it is made once in a while.
+func (s *Server) siteMap() fasthttp.RequestHandler {
+	type entry struct {
+		Loc string `xml:"loc"`
+	}
+	var mu sync.Mutex
+	var made []byte
+	var at time.Time
+	draw := func(now time.Time) ([]byte, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if made != nil && now.Sub(at) < mapAge {
+			return made, nil
+		}
+		slugs, err := s.cfg.Shop.Slugs(s.base, now)
+		if err != nil {
+			return nil, err
+		}
+		list := struct {
+			XMLName xml.Name `xml:"http://www.sitemaps.org/schemas/sitemap/0.9 urlset"`
+			URLs    []entry  `xml:"url"`
+		}{URLs: []entry{{s.cfg.Shop.BaseURL + "/"}}}
+		for _, slug := range slugs {
+			list.URLs = append(list.URLs, entry{s.cfg.Shop.BaseURL + "/e/" + slug})
+		}
+		body, err := xml.Marshal(&list)
+		if err != nil {
+			return nil, err
+		}
+		made, at = append([]byte(xml.Header), body...), now
+		return made, nil
+	}
+	return func(ctx *fasthttp.RequestCtx) {
+		x := exchangeOf(ctx)
+		body, err := draw(x.now)
+		if err != nil {
+			s.fail(ctx, x, err)
+			return
+		}
+		ctx.Response.Header.SetCanonical(headerCacheControl, []byte("public, max-age=600"))
+		ctx.SetContentType("application/xml")
+		ctx.SetBody(body)
+	}
+}

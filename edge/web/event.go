@@ -1,0 +1,190 @@
+package web
+
+import (
+	"bytes"
+	"cmp"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"boxoffice/edge/api"
+)
+
+//go:embed event.html
+var eventSource string
+
+var eventTemplate = template.Must(template.New("event").Parse(eventSource))
+
+// EventPage writes the pages of events: what search engines, messengers and readers
+// without scripts see, around the built page, which shows the rest.
+type EventPage struct {
+	base                string // of our addresses
+	before, middle, end []byte // of the built page, around head and body
+}
+
+// NewEventPage is the page as it was built, on a node that people reach at base.
+func NewEventPage(base string) (*EventPage, error) {
+	built, err := dist.ReadFile("dist/entries/" + eventEntry)
+	if err != nil {
+		return nil, fmt.Errorf("web: %w", err)
+	}
+	before, rest, head := bytes.Cut(built, []byte("<!--head-->"))
+	middle, end, body := bytes.Cut(rest, []byte("<!--body-->"))
+	if !head || !body {
+		return nil, fmt.Errorf("web: %s has no room for an event", eventEntry)
+	}
+	return &EventPage{base: base, before: before, middle: middle, end: end}, nil
+}
+
+// shownEvent is what the template shows.
+type shownEvent struct {
+	*api.Event
+	Canonical, Summary, Picture string
+	When, Machine               string // when it starts, for people and programs
+	Data                        template.JS
+	Told                        template.JS // the event as schema.org describes it
+}
+
+// Write writes the page of an event; of none if there is no such event.
+func (p *EventPage) Write(w io.Writer, e *api.Event) error {
+	shown := shownEvent{Event: e}
+	if e != nil {
+		if err := p.tell(&shown); err != nil {
+			return err
+		}
+	}
+	for _, part := range []struct {
+		built []byte
+		name  string
+	}{{p.before, "head"}, {p.middle, "body"}, {p.end, ""}} {
+		if _, err := w.Write(part.built); err != nil {
+			return fmt.Errorf("web: page of an event: %w", err)
+		}
+		if part.name == "" {
+			continue
+		}
+		if err := eventTemplate.ExecuteTemplate(w, part.name, &shown); err != nil {
+			return fmt.Errorf("web: page of an event: %w", err)
+		}
+	}
+	return nil
+}
+
+// tell fills in what is told of an event beside its record.
+func (p *EventPage) tell(s *shownEvent) error {
+	e := s.Event
+	s.Canonical = p.base + "/e/" + e.Slug
+	s.Summary = cut(cmp.Or(text(e.Page.SEODescription), text(e.ShortDesc), text(e.Description)), 160)
+	s.Picture = p.sharedPicture(cmp.Or(text(e.Page.SEOImage), text(e.CoverImage), coverAddress(e)))
+	if e.StartDate != nil {
+		at := *e.StartDate
+		if zone, err := time.LoadLocation(e.Timezone); err == nil {
+			at = at.In(zone)
+		}
+		s.When, s.Machine = at.Format("Monday 2 January 2006, 15:04 MST"), at.Format(time.RFC3339)
+	}
+	if s.Summary == "" {
+		s.Summary = strings.Join(slices.DeleteFunc([]string{e.Title, s.When, text(e.VenueName)}, func(part string) bool { return part == "" }), ", ")
+	}
+	data, err := script(e)
+	if err != nil {
+		return err
+	}
+	told, err := script(describe(s))
+	s.Data, s.Told = data, told
+	return err
+}
+
+// uploaded is where the images are that organizations have uploaded.
+var uploaded = regexp.MustCompile(`^/media/\d+$`)
+
+// coverAddress is where the cover of an event is that messengers show.
+func coverAddress(e *api.Event) string {
+	return "/covers/" + url.PathEscape(e.Category) + "/" + e.ID + "/og.png"
+}
+
+// sharedPicture is the address at which messengers and search engines find a picture. They
+// take whole addresses alone and show few formats, so an uploaded image is named in the
+// size and format that was made for them.
+func (p *EventPage) sharedPicture(at string) string {
+	if uploaded.MatchString(at) {
+		at += "/og.jpg"
+	}
+	if strings.HasPrefix(at, "/") {
+		return p.base + at
+	}
+	return at
+}
+
+// script is a value as JSON that can end no element of a page that it stands in.
+func script(v any) (template.JS, error) {
+	b, err := json.Marshal(v, jsontext.EscapeForHTML(true), jsontext.AllowInvalidUTF8(true), json.Deterministic(true))
+	if err != nil {
+		return "", fmt.Errorf("web: data of a page: %w", err)
+	}
+	return template.JS(b), nil //nolint:gosec // escaped
+}
+
+// describe is an event in the words of schema.org.
+func describe(s *shownEvent) map[string]any {
+	e := s.Event
+	told := map[string]any{
+		"@context": "https://schema.org", "@type": "Event", "name": e.Title, "url": s.Canonical, "description": s.Summary,
+		"eventStatus": "https://schema.org/EventScheduled",
+	}
+	if e.Status == "cancelled" {
+		told["eventStatus"] = "https://schema.org/EventCancelled"
+	}
+	if s.Machine != "" {
+		told["startDate"] = s.Machine
+	}
+	if s.Picture != "" {
+		told["image"] = s.Picture
+	}
+	if e.VenueName != nil {
+		told["location"] = map[string]any{"@type": "Place", "name": *e.VenueName, "address": map[string]any{
+			"@type": "PostalAddress", "streetAddress": text(e.VenueAddress), "addressLocality": text(e.VenueCity), "addressCountry": text(e.VenueCountry),
+		}}
+	}
+	if e.Organizer != nil {
+		told["organizer"] = map[string]any{"@type": "Organization", "name": e.Organizer.Name}
+	}
+	offers := make([]any, 0, len(e.TicketTypes))
+	for i := range e.TicketTypes {
+		t := &e.TicketTypes[i]
+		stock := "https://schema.org/InStock"
+		if t.Available != nil && *t.Available == 0 {
+			stock = "https://schema.org/SoldOut"
+		}
+		offers = append(offers, map[string]any{
+			"@type": "Offer", "name": t.Name, "price": t.PriceTotal, "priceCurrency": t.Currency, "availability": stock, "url": s.Canonical,
+		})
+	}
+	told["offers"] = offers
+	return told
+}
+
+func text(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+// cut shortens a text to so many characters.
+func cut(s string, most int) string {
+	r := []rune(s)
+	if len(r) <= most {
+		return s
+	}
+	return string(r[:most-1]) + "…"
+}

@@ -1,0 +1,122 @@
+package calendar
+
+import (
+	"boxoffice/engine"
+	"boxoffice/engine/keeper"
+)
+
+// forgetDays is how long what was taken of a date is remembered after it.
+const forgetDays = 30
+
+// Apply takes a fact in.
+func (s *State) Apply(f engine.Fact) {
+	switch f := f.(type) {
+	case *Configured:
+		if s.config == nil {
+			s.created = f.At
+		}
+		s.config, s.slots = f.Config, f.Slots
+		s.rev++
+	case *Reserved:
+		s.applyReserved(f)
+	case *Moved:
+		s.book.End(f.Claim, f.Floor)
+		s.dropBookings(f.Claim)
+		s.takeBack([]keeper.Booking{f.Back}, f.Customer)
+	case *keeper.CommittedFact:
+		s.book.End(f.Claim, f.Floor)
+		s.dropBookings(f.Claim)
+	case *keeper.ReleasedFact:
+		if h, open := s.book.End(f.Claim, f.Floor); open {
+			s.take(s.bookings[f.Claim.Order], h.Customer, -1)
+		}
+		s.dropBookings(f.Claim)
+	case *keeper.ReturnedFact:
+		s.book.End(f.Claim, f.Floor)
+		s.takeBack(f.Bookings, f.Customer)
+	default:
+		s.book.Apply(f)
+	}
+}
+
+func (s *State) applyReserved(f *Reserved) {
+	units := sum(f.Bookings, func(*keeper.Booking) bool { return true })
+	old, replaced := s.book.Reserve(&keeper.ReservedFact{Claim: f.Claim, Floor: f.Floor, At: f.At, Quantity: units, Customer: f.Customer})
+	if replaced {
+		s.take(s.bookings[f.Claim.Order], old.Customer, -1)
+	}
+	s.bookings[f.Claim.Order] = f.Bookings
+	s.take(f.Bookings, f.Customer, 1)
+	s.forgetBefore(f.Today - forgetDays)
+}
+
+// dropBookings forgets what an order whose reservation has ended had booked.
+func (s *State) dropBookings(c keeper.Claim) {
+	if state, _ := s.book.Look(c); state == keeper.Ended {
+		if _, held := s.book.Held(c.Order); !held {
+			delete(s.bookings, c.Order)
+		}
+	}
+}
+
+// take counts bookings, or takes them off the counts. Of one within a date only the slot is
+// counted.
+func (s *State) take(bookings []keeper.Booking, customer uint64, sign int64) {
+	for _, b := range bookings {
+		n := sign * b.Units
+		if b.Slot != "" {
+			addTo(s.taken, place{b.Date, b.Slot}, n)
+		}
+		if !b.Within {
+			addTo(s.taken, place{b.Date, ""}, n)
+			addTo(s.visits, visit{customer, b.Date}, n)
+		}
+	}
+}
+
+// takeBack takes returned places off the counts, but for dates whose counts are forgotten.
+func (s *State) takeBack(bookings []keeper.Booking, customer uint64) {
+	for _, b := range bookings {
+		if b.Date >= s.swept {
+			s.take([]keeper.Booking{b}, customer, -1)
+		}
+	}
+}
+
+// addTo adds to a count, and drops one that comes to nothing.
+func addTo[K comparable](counts map[K]int64, key K, n int64) {
+	if counts[key] += n; counts[key] == 0 {
+		delete(counts, key)
+	}
+}
+
+// forgetBefore drops the counts of dates before a day, once for each day. An order that
+// is still open by then keeps its own.
+func (s *State) forgetBefore(day keeper.Day) {
+	if day <= s.swept || len(s.bookings) > 0 && s.openBefore(day) {
+		return
+	}
+	s.swept = day
+	for p := range s.taken {
+		if p.date < day {
+			delete(s.taken, p)
+		}
+	}
+	for v := range s.visits {
+		if v.date < day {
+			delete(s.visits, v)
+		}
+	}
+}
+
+// openBefore says whether an open reservation is for a date before a day.
+func (s *State) openBefore(day keeper.Day) bool {
+	for _, bookings := range s.bookings {
+		for _, b := range bookings {
+			if b.Date < day {
+				return true
+			}
+		}
+	}
+	return false
+}

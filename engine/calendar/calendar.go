@@ -1,0 +1,252 @@
+// Package calendar is the kind of a reservation event's dates: it owns their slots,
+// capacities and closed days, and what is booked, and is a keeper of the reservation
+// protocol (engine/keeper).
+//
+// A unit is a ticket of a date, or of a slot of a date. The capacity of a date bounds its
+// units over all slots, that of a slot its own; both bind. A customer may have so many
+// units of one date. Dates are those of the event's time zone, whose offsets the edge
+// sends with the configuration: nothing here knows a time zone by its name.
+//
+// Invariants: units held and sold of a date or slot never exceed its capacity as it was
+// when they were granted; lowering a capacity or closing a date leaves bookings standing.
+// Limits: MaxSlots slots, MaxAhead days ahead, MaxClosed closed dates; counts of dates that
+// are long over are dropped. The edge asks it and the event's ledger does; it wakes to ask
+// about reservations that the ledger has not confirmed, and holds no goroutine.
+package calendar
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"boxoffice/engine"
+	"boxoffice/engine/keeper"
+)
+
+// Limits of a calendar.
+const (
+	MaxSlots  = 100
+	MaxClosed = 1_000
+	MaxAhead  = 90 // days
+	// NoCapacity is the capacity of a date or slot without a limit.
+	NoCapacity = -1
+)
+
+// Modes of a calendar.
+const (
+	DateOnly = "date_only"
+	DateTime = "date_time"
+)
+
+// Config is what an organizer sets.
+type Config struct {
+	Mode           string       `cbor:"1,keyasint"`
+	DailyCapacity  int64        `cbor:"2,keyasint"` // units of a date; NoCapacity: unlimited
+	MaxPerCustomer int64        `cbor:"3,keyasint"` // units of one customer and date
+	MaxAdvanceDays int64        `cbor:"4,keyasint"`
+	NoGroups       bool         `cbor:"5,keyasint,omitempty"` // an order takes one unit of a date
+	MultiDay       bool         `cbor:"6,keyasint,omitempty"` // an order may take several dates
+	ClosedDates    []keeper.Day `cbor:"7,keyasint,omitempty"`
+	ClosedWeekdays []int        `cbor:"8,keyasint,omitempty"` // 0: Sunday
+	Slots          []Slot       `cbor:"9,keyasint,omitempty"`
+	Zone           []Transition `cbor:"10,keyasint"` // offsets of the event's time zone, by time
+}
+
+// Slot is a part of each date. Times are minutes of the day; a slot whose end is not after
+// its start ends on the next day.
+type Slot struct {
+	ID        string `cbor:"1,keyasint"`
+	Label     string `cbor:"2,keyasint"`
+	Start     int64  `cbor:"3,keyasint"`
+	End       int64  `cbor:"4,keyasint"`
+	Capacity  int64  `cbor:"5,keyasint"` // units of the slot on a date; NoCapacity: unlimited
+	SortOrder int64  `cbor:"6,keyasint,omitempty"`
+	Paused    bool   `cbor:"7,keyasint,omitempty"`
+}
+
+// Transition is when a time zone takes an offset.
+type Transition struct {
+	At     int64 `cbor:"1,keyasint"` // unix milliseconds
+	Offset int64 `cbor:"2,keyasint"` // milliseconds east of UTC
+}
+
+// place is a date, or a slot of one.
+type place struct {
+	date keeper.Day
+	slot string // "": the date as a whole
+}
+
+// visit is a customer's date.
+type visit struct {
+	customer uint64
+	date     keeper.Day
+}
+
+// State is a calendar's memory.
+type State struct {
+	ref      engine.Ref
+	config   *Config // nil until configured; replaced, never changed
+	created  int64   // unix milliseconds
+	rev      uint64
+	slots    uint32 // slots that were ever made, which numbers the next one
+	book     keeper.Book
+	bookings map[engine.OrderID][]keeper.Booking // of the open reservations
+	taken    map[place]int64                     // units held and sold
+	visits   map[visit]int64                     // units of customers
+	swept    keeper.Day                          // no counts are of dates before it
+}
+
+// New is the empty state of a calendar.
+func New(ref engine.Ref) engine.State {
+	return &State{
+		ref: ref, book: keeper.NewBook(), bookings: make(map[engine.OrderID][]keeper.Booking),
+		taken: make(map[place]int64), visits: make(map[visit]int64),
+	}
+}
+
+// Record is a calendar as its actor answers for it.
+type Record struct {
+	Config   Config
+	Revision uint64
+	Today    keeper.Day
+	Taken    []Count // of dates from tomorrow on; a Get with Counts alone tells them
+}
+
+// Count is how many units of a date, or of a slot of it, are held and sold.
+type Count struct {
+	Date  keeper.Day
+	Slot  string // "": of the date as a whole
+	Units int64
+}
+
+func (s *State) record(now int64) *Record {
+	return &Record{Config: *s.config, Revision: s.rev, Today: s.config.day(now)}
+}
+
+// counts lists what is taken of dates from a day on, in a fixed order.
+func (s *State) counts(from keeper.Day) []Count {
+	var all []Count
+	for p, n := range s.taken {
+		if p.date >= from && n > 0 {
+			all = append(all, Count{Date: p.date, Slot: p.slot, Units: n})
+		}
+	}
+	slices.SortFunc(all, compareCounts)
+	return all
+}
+
+// slot is the slot of an id, or nil.
+func (c *Config) slot(id string) *Slot {
+	for i := range c.Slots {
+		if c.Slots[i].ID == id {
+			return &c.Slots[i]
+		}
+	}
+	return nil
+}
+
+const dayMillis = 24 * 3600 * 1000
+
+// offset is what the zone adds to UTC at a time, in milliseconds.
+func (c *Config) offset(at int64) int64 {
+	n, _ := slices.BinarySearchFunc(c.Zone, at+1, func(t Transition, at int64) int { return int(max(-1, min(1, t.At-at))) })
+	if n == 0 {
+		return 0
+	}
+	return c.Zone[n-1].Offset
+}
+
+// day is the date of a time in the zone.
+func (c *Config) day(at int64) keeper.Day {
+	local := at + c.offset(at)
+	day := local / dayMillis
+	if local%dayMillis < 0 {
+		day--
+	}
+	return keeper.Day(day)
+}
+
+// moment is a minute of a date in the zone, in unix milliseconds. A minute that the clock
+// skips is the moment at which it skips it; of one that comes twice it is the first.
+func (c *Config) moment(day keeper.Day, minute int64) int64 {
+	local := int64(day)*dayMillis + minute*60_000
+	early := local - c.offset(local-dayMillis)
+	late := local - c.offset(local+dayMillis)
+	for _, at := range [...]int64{early, late} {
+		if at+c.offset(at) == local {
+			return at
+		}
+	}
+	return max(early, late)
+}
+
+// Next is when the state wants a Wake: to ask about reservations that the ledger has not
+// confirmed.
+func (s *State) Next() time.Time {
+	if due := s.book.Due(); due != 0 {
+		return time.UnixMilli(due)
+	}
+	return time.Time{}
+}
+
+// Check returns the first broken invariant.
+func (s *State) Check() error {
+	if err := s.book.Check(); err != nil {
+		return err
+	}
+	if len(s.bookings) != s.book.Len() {
+		return fmt.Errorf("calendar: %d reservations in the book, bookings of %d", s.book.Len(), len(s.bookings))
+	}
+	dates, slots := make(map[keeper.Day]int64), make(map[keeper.Day]int64)
+	for p, n := range s.taken {
+		if n < 0 {
+			return fmt.Errorf("calendar: %d units of %s %s", n, p.date, p.slot)
+		}
+		if p.slot == "" {
+			dates[p.date] += n
+		} else {
+			slots[p.date] += n
+		}
+	}
+	for _, open := range s.bookings {
+		for _, b := range open {
+			if b.Within { // its ticket has a slot of the date still
+				slots[b.Date] -= b.Units
+			}
+		}
+	}
+	for day, n := range slots {
+		if dates[day] < n {
+			return fmt.Errorf("calendar: %d units in slots of %s, %d on the date", n, day, dates[day])
+		}
+	}
+	visits := make(map[keeper.Day]int64)
+	for v, n := range s.visits {
+		if n < 0 {
+			return fmt.Errorf("calendar: a customer has %d units of %s", n, v.date)
+		}
+		visits[v.date] += n
+	}
+	if !maps.Equal(nonZero(visits), nonZero(dates)) {
+		return fmt.Errorf("calendar: customers have %v, dates %v", visits, dates)
+	}
+	return nil
+}
+
+func nonZero(counts map[keeper.Day]int64) map[keeper.Day]int64 {
+	maps.DeleteFunc(counts, func(_ keeper.Day, n int64) bool { return n == 0 })
+	return counts
+}
+
+// Units is how many units of a date and slot are held and sold, for the audit.
+func (s *State) Units(day keeper.Day, slot string) int64 { return s.taken[place{day, slot}] }
+
+// Open calls f for every open reservation, for the audit.
+func (s *State) Open(f func(keeper.Held)) { s.book.Each(f) }
+
+// Holds says whether a reservation of a quantity is open, for the audit.
+func (s *State) Holds(c keeper.Claim, quantity int64) bool {
+	state, h := s.book.Look(c)
+	return state == keeper.Open && h.Quantity == quantity
+}

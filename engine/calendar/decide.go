@@ -1,0 +1,289 @@
+package calendar
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"time"
+
+	"boxoffice/engine"
+	"boxoffice/engine/keeper"
+)
+
+// Decide reads the state and says what a command does.
+func (s *State) Decide(c engine.Command, now time.Time) engine.Decision {
+	at := now.UnixMilli()
+	if d, decided := s.protocol().Decide(c, at); decided {
+		return d
+	}
+	switch c := c.(type) {
+	case keeper.Return:
+		return s.protocol().DecideReturn(c, func(d *engine.Decision) {
+			d.Facts = append(d.Facts, &keeper.ReturnedFact{Claim: c.Claim, Floor: c.Floor, Customer: c.Customer, Bookings: c.Bookings, At: at})
+		})
+	case engine.Wake:
+		var d engine.Decision
+		s.protocol().DecideWake(&d, at)
+		return d
+	case Configure:
+		return s.decideConfigure(c, at)
+	case Get:
+		if s.config == nil {
+			return refuse(engine.NotFound, nil)
+		}
+		r := s.record(at)
+		if c.Counts {
+			r.Taken = s.counts(r.Today)
+		}
+		return engine.Decision{Reply: r}
+	default:
+		return refuse(engine.Internal, nil)
+	}
+}
+
+func refuse(code engine.Code, details any) engine.Decision {
+	return engine.Decision{Reply: engine.Refuse(code, details)}
+}
+
+// decideConfigure replaces the configuration, and gives the slots their ids.
+func (s *State) decideConfigure(c Configure, at int64) engine.Decision {
+	conf, made := c.Config, s.slots
+	var kept []string
+	conf.Slots = slices.Clone(conf.Slots)
+	for i := range conf.Slots {
+		slot := &conf.Slots[i]
+		if slot.ID = s.knownSlot(slot, kept); slot.ID == "" {
+			made++
+			slot.ID = slotID(s.ref.Home, made)
+		}
+		kept = append(kept, slot.ID)
+	}
+	if s.config != nil {
+		today := s.config.day(at)
+		for _, was := range s.config.Slots {
+			if !slices.Contains(kept, was.ID) && s.booked(was.ID, today) {
+				was.Paused = true
+				conf.Slots = append(conf.Slots, was)
+			}
+		}
+		if s.config.equal(&conf) {
+			return engine.Decision{Reply: s.record(at)}
+		}
+	}
+	return engine.Decision{
+		Facts: []engine.Fact{&Configured{Config: &conf, Slots: made, At: at}},
+		Reply: &Record{Config: conf, Revision: s.rev + 1, Today: conf.day(at)},
+	}
+}
+
+// knownSlot is the id that a slot has had before, or "".
+func (s *State) knownSlot(slot *Slot, kept []string) string {
+	if s.config == nil {
+		return ""
+	}
+	for _, was := range s.config.Slots {
+		same := slot.ID == "" && was.Label == slot.Label && was.Start == slot.Start && was.End == slot.End
+		if (was.ID == slot.ID || same) && !slices.Contains(kept, was.ID) {
+			return was.ID
+		}
+	}
+	return ""
+}
+
+// booked says whether units of a slot are taken from a day on.
+func (s *State) booked(slot string, from keeper.Day) bool {
+	for p, n := range s.taken {
+		if p.slot == slot && p.date >= from && n > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// slotID is the id of an event's n-th slot: the same whenever the fact is decided again.
+func slotID(event int64, n uint32) string {
+	b := binary.BigEndian.AppendUint32(nil, n)
+	b = binary.BigEndian.AppendUint64(b, uint64(event)*0x9e3779b97f4a7c15+uint64(n)*0xbf58476d1ce4e5b9)
+	return "slot_" + base64.RawURLEncoding.EncodeToString(b[1:])[:10]
+}
+
+// protocol is the calendar's side of the reservation protocol.
+func (s *State) protocol() keeper.Protocol {
+	return keeper.Protocol{Self: s.ref, Ledger: engine.EventRef(s.ref.Home), Book: &s.book, Goods: s}
+}
+
+// RefuseLine says why bookings can't be reserved, or nil. Money that comes late is judged
+// by what is left alone.
+func (s *State) RefuseLine(l *keeper.Line, replaced keeper.Held, at int64) *engine.Refusal {
+	if s.config == nil {
+		return engine.Refuse(engine.Unavailable, nil) // its configuration is on its way
+	}
+	if !l.Late {
+		for i := range l.Bookings {
+			if r := s.refuseBooking(l.Bookings, i, at); r != nil {
+				return r
+			}
+		}
+	}
+	back := s.bookings[replaced.Claim.Order]
+	for i := range l.Bookings {
+		if r := s.refuseUnits(l, i, back); r != nil {
+			return r
+		}
+	}
+	return nil
+}
+
+// refuseBooking judges what does not depend on what is taken: whether there is such a
+// date and slot, and whether an order may have it beside its other bookings.
+func (s *State) refuseBooking(all []keeper.Booking, i int, at int64) *engine.Refusal {
+	b, conf := &all[i], s.config
+	issue := func(field, code, message string) *engine.Refusal {
+		path := fmt.Sprintf("items[%d].%s", b.Line, field)
+		return engine.Refuse(engine.Validation, keeper.Issues{Issues: []keeper.Issue{{Path: path, Code: code, Message: message}}})
+	}
+	switch slot := conf.slot(b.Slot); {
+	case conf.Mode == DateTime && b.Slot == "":
+		return issue("reservationSlotId", "required", "is required: these tickets are for a slot of the date")
+	case conf.Mode == DateTime && slot == nil:
+		return issue("reservationSlotId", "enum", "is no slot of this event")
+	case conf.Mode != DateTime && b.Slot != "":
+		return issue("reservationSlotId", "enum", "must not be given: these tickets are for the whole date")
+	case b.Date != all[0].Date && !conf.MultiDay:
+		return issue("reservationDate", "enum", "must be the other lines' date: an order is for one")
+	default:
+		if reason := conf.closed(b.Date, slot, at); reason != "" {
+			return engine.Refuse(engine.DateUnavailable, keeper.DateClosed{Date: b.Date.String(), SlotID: optional(b.Slot), Reason: reason})
+		}
+	}
+	return nil
+}
+
+// closed is why a date or slot can't be booked now, or "". What can be booked begins
+// tomorrow.
+func (c *Config) closed(date keeper.Day, slot *Slot, at int64) string {
+	switch today := c.day(at); {
+	case date <= today:
+		return "past"
+	case int64(date-today) > c.MaxAdvanceDays:
+		return "too_far"
+	case c.Closed(date):
+		return "closed"
+	case slot != nil && slot.Paused:
+		return "paused"
+	}
+	return ""
+}
+
+// Closed says whether nothing takes place on a date.
+func (c *Config) Closed(date keeper.Day) bool {
+	return slices.Contains(c.ClosedDates, date) || slices.Contains(c.ClosedWeekdays, int(date.Weekday()))
+}
+
+// refuseUnits judges capacities and what one customer may have, counting the bookings of
+// the same line before it, and without what the order gives back.
+func (s *State) refuseUnits(l *keeper.Line, i int, back []keeper.Booking) *engine.Refusal {
+	b, conf := &l.Bookings[i], s.config
+	onDate := func(o *keeper.Booking) bool { return o.Date == b.Date && !o.Within }
+	wantedDate := sum(l.Bookings[:i+1], onDate)
+	wantedSlot := sum(l.Bookings[:i+1], func(o *keeper.Booking) bool { return o.Date == b.Date && o.Slot == b.Slot })
+	backDate := sum(back, onDate)
+	backSlot := sum(back, func(o *keeper.Booking) bool { return o.Date == b.Date && o.Slot == b.Slot })
+	if !l.Late && !l.Unbound && !b.Within {
+		if conf.NoGroups && wantedDate+b.Beside > 1 {
+			return engine.Refuse(engine.ExceedsMaxPerOrder, keeper.DateCap{Line: b.Line, Date: b.Date.String(), Max: 1, AlreadyHeld: b.Beside, Requested: wantedDate})
+		}
+		has := s.visits[visit{l.Customer, b.Date}] - backDate
+		if has+wantedDate > conf.MaxPerCustomer {
+			return engine.Refuse(engine.ExceedsMaxPerBuyer, keeper.DateCap{
+				Line: b.Line, Date: b.Date.String(), Max: conf.MaxPerCustomer, AlreadyHeld: has, Requested: wantedDate,
+			})
+		}
+	}
+	left := conf.left(s.taken[place{b.Date, ""}]-backDate, conf.DailyCapacity)
+	if b.Within {
+		left = NoCapacity // the date has the ticket already
+	}
+	short := left != NoCapacity && wantedDate > left
+	if slot := conf.slot(b.Slot); slot != nil {
+		of := conf.left(s.taken[place{b.Date, b.Slot}]-backSlot, slot.Capacity)
+		short = short || of != NoCapacity && wantedSlot > of
+		if left == NoCapacity || of != NoCapacity && of < left {
+			left = of
+		}
+	}
+	if short {
+		return engine.Refuse(engine.SlotFull, keeper.DateFull{Date: b.Date.String(), SlotID: optional(b.Slot), Requested: b.Units, Remaining: left})
+	}
+	return nil
+}
+
+func sum(all []keeper.Booking, of func(*keeper.Booking) bool) int64 {
+	var n int64
+	for i := range all {
+		if of(&all[i]) {
+			n += all[i].Units
+		}
+	}
+	return n
+}
+
+func optional(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+// left is what a capacity still admits, or NoCapacity.
+func (c *Config) left(taken, capacity int64) int64 {
+	if capacity == NoCapacity {
+		return NoCapacity
+	}
+	return max(0, capacity-taken)
+}
+
+// GrantLine says when the tickets of each booking admit.
+func (s *State) GrantLine(c keeper.Reserve) keeper.Granted {
+	return keeper.Granted{Claim: c.Claim, Keeper: s.ref, Visits: s.visitsOf(c.Line.Bookings)}
+}
+
+// visitsOf are the moments of bookings, one each.
+func (s *State) visitsOf(bookings []keeper.Booking) []keeper.Visit {
+	all := make([]keeper.Visit, len(bookings))
+	for i, b := range bookings {
+		v := keeper.Visit{Date: b.Date, Slot: b.Slot, Start: s.config.moment(b.Date, 0), End: s.config.moment(b.Date+1, 0)}
+		if slot := s.config.slot(b.Slot); slot != nil {
+			v.Label, v.Start = slot.Label, s.config.moment(b.Date, slot.Start)
+			if v.End = s.config.moment(b.Date, slot.End); slot.End <= slot.Start {
+				v.End = s.config.moment(b.Date+1, slot.End)
+			}
+		}
+		v.Opens, v.Closes = s.config.moment(b.Date, 0), max(v.End, s.config.moment(b.Date+1, 0))
+		all[i] = v
+	}
+	return all
+}
+
+// ReserveLine sets units aside.
+func (s *State) ReserveLine(d *engine.Decision, c keeper.Reserve, _ keeper.Held, at int64) {
+	d.Facts = append(d.Facts, &Reserved{
+		Claim: c.Claim, Floor: c.Floor, At: at, Customer: c.Line.Customer, Bookings: c.Line.Bookings, Today: s.config.day(at),
+	})
+}
+
+// CommitLine sells the units that are held. A ticket that moves gives its old place back in
+// the same fact: it has one of them at any time, and never none.
+func (s *State) CommitLine(d *engine.Decision, c keeper.Commit, h keeper.Held, _ int64) {
+	if c.Back != nil {
+		d.Facts = append(d.Facts, &Moved{Claim: c.Claim, Floor: c.Floor, Back: *c.Back, Customer: h.Customer})
+		return
+	}
+	d.Facts = append(d.Facts, &keeper.CommittedFact{Claim: c.Claim, Floor: c.Floor})
+}
+
+// ReleaseLine gives the units back that are held.
+func (s *State) ReleaseLine(d *engine.Decision, c keeper.Release, _ keeper.Held, _ int64) {
+	d.Facts = append(d.Facts, &keeper.ReleasedFact{Claim: c.Claim, Floor: c.Floor})
+}

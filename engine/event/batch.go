@@ -1,0 +1,143 @@
+package event
+
+import (
+	"encoding/binary"
+
+	"boxoffice/engine"
+)
+
+const (
+	// earlyScanMillis is how long before the doors open a scan may say that it was made.
+	earlyScanMillis = 24 * 3600 * 1000
+	// aheadScanMillis is how far a device's clock may be ahead.
+	aheadScanMillis = 5 * 60 * 1000
+)
+
+type (
+	// ScanBatch judges scans that devices made, each as things stood when it was made.
+	// *BatchReply.
+	ScanBatch struct {
+		Scans []BatchScan
+		// Guesses are how many wrong door codes are looked at of each device.
+		Guesses []int
+	}
+	// BatchScan is one of them.
+	BatchScan struct {
+		Ticket  uint32 // serial; 0 when the code is none of this event's
+		Version byte   // of the holder whose code it is
+		Printed bool   // the code does not rotate
+		Denied  string // why the edge would deny it; "" to judge it
+		Gate    string
+		Device  string
+		At      int64          // when it was made, by the device's clock
+		Request engine.Request // names device, time and code: the same has the same answer
+		Guesser int            // among Guesses, from 1, of a door code; 0 of other codes
+	}
+	// BatchReply has the verdicts in the order of the scans, and how many wrong door codes
+	// were looked at of each device.
+	BatchReply struct {
+		Results []ScanReply
+		Wrong   []int
+	}
+)
+
+// Command marks the command.
+func (ScanBatch) Command() {}
+
+// unreadReason is why a door code was not looked at.
+const unreadReason = "Too many wrong door codes of this device; send it again in a minute."
+
+// batch is a decision about a batch in the making. The state knows nothing of the scans
+// before the one at hand.
+type batch struct {
+	*State
+	now      int64
+	reply    *BatchReply
+	facts    []engine.Fact
+	admitted map[uint32]*CheckedIn
+	answered map[engine.ID]int // results, by request
+}
+
+func (s *State) decideBatch(c ScanBatch, now int64) engine.Decision {
+	b := batch{
+		State: s, now: now, admitted: map[uint32]*CheckedIn{}, answered: map[engine.ID]int{},
+		reply: &BatchReply{Results: make([]ScanReply, len(c.Scans)), Wrong: make([]int, len(c.Guesses))},
+	}
+	for i := range c.Scans {
+		scan := &c.Scans[i]
+		if g := scan.Guesser - 1; g >= 0 && b.reply.Wrong[g] >= c.Guesses[g] {
+			b.reply.Results[i] = ScanReply{Status: ScanWrongEvent, Reason: unreadReason}
+			continue
+		}
+		b.reply.Results[i] = *b.decideOne(scan)
+		b.answered[scan.Request.ID] = i
+		if g := scan.Guesser - 1; g >= 0 && b.reply.Results[i].Status == ScanWrongEvent {
+			b.reply.Wrong[g]++
+		}
+	}
+	return engine.Decision{Facts: b.facts, Reply: b.reply}
+}
+
+func (b *batch) decideOne(c *BatchScan) *ScanReply {
+	if i, known := b.answered[c.Request.ID]; known {
+		return &b.reply.Results[i]
+	}
+	if v, _, known := b.scans.Find(c.Request, b.now); known {
+		return b.scanReply(uint32(v>>8), byte(v))
+	}
+	if b.isGuess(c.Ticket, c.Version) {
+		c.Ticket = 0
+	}
+	at := min(max(c.At, b.earliest(b.now)), b.now+aheadScanMillis)
+	scan := Scan{Ticket: c.Ticket, Version: c.Version, Printed: c.Printed, Denied: c.Denied, Gate: c.Gate, Device: c.Device, Key: binary.BigEndian.Uint64(c.Request.ID[:8])}
+	verdict := b.judge(scan, at)
+	first := b.admitted[c.Ticket]
+	switch {
+	case verdict == verdictUsed && b.sameScan(scan, at):
+		return b.admission(c.Ticket)
+	case verdict == verdictAdmitted && first != nil && sameDevice(first.Device, c.Device, at-first.At):
+		return b.admittedBy(first)
+	case verdict == verdictAdmitted && first != nil:
+		verdict = verdictUsed
+	}
+	if verdict == verdictAdmitted {
+		f := &CheckedIn{Ticket: c.Ticket, At: at, Gate: c.Gate, Device: c.Device, Method: "batch", Key: scan.Key, Request: &c.Request}
+		b.admitted[c.Ticket], b.facts = f, append(b.facts, f)
+		return b.admittedBy(f)
+	}
+	says := verdicts[verdict]
+	b.facts = append(b.facts, &CheckInDenied{
+		Ticket: c.Ticket, Status: says.status, At: at, Gate: c.Gate, Device: c.Device, Request: &c.Request, Reason: says.reason,
+	})
+	if first != nil && verdict == verdictUsed {
+		return &ScanReply{Status: says.status, Reason: says.reason, Ticket: c.Ticket, At: first.At, Gate: first.Gate}
+	}
+	return b.scanReply(c.Ticket, verdict)
+}
+
+// admittedBy is the answer to a scan of this batch that admits.
+func (b *batch) admittedBy(f *CheckedIn) *ScanReply {
+	return &ScanReply{
+		Status: ScanSuccess, Ticket: f.Ticket, Version: b.newVersion(f.Ticket), Holder: b.holderName(f.Ticket), IDCheck: b.details.IDCheck,
+		At: f.At, Gate: f.Gate,
+	}
+}
+
+// earliest is the first moment at which a scan of the event can have been made. Long before
+// the doors open, somebody tries the gates.
+func (s *State) earliest(now int64) int64 {
+	doors := s.details.DoorsAt
+	if doors == 0 {
+		doors = s.details.StartAt
+	}
+	if doors-earlyScanMillis > now {
+		return now - earlyScanMillis
+	}
+	return doors - earlyScanMillis
+}
+
+// sameDevice says whether a device that scans again so many milliseconds later repeats
+// its scan.
+func sameDevice(first, device string, millis int64) bool {
+	return first != "" && first == device && max(millis, -millis) <= sameScanMillis
+}

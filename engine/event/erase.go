@@ -1,0 +1,112 @@
+package event
+
+import (
+	"slices"
+
+	"boxoffice/engine"
+	"boxoffice/engine/order"
+	"boxoffice/engine/waitlist"
+)
+
+// PersonErased replaces somebody's name and address by a pseudonym among those who wait, and
+// among those who have passed tickets on or were offered some. What orders say of the person
+// is replaced by facts of theirs (order.Erased).
+type PersonErased struct {
+	Customer  uint64 `cbor:"1,keyasint"` // order.CustomerOf the address
+	Pseudonym string `cbor:"2,keyasint"`
+	At        int64  `cbor:"3,keyasint"`
+}
+
+// FactType numbers the fact.
+func (*PersonErased) FactType() engine.FactType { return typePersonErased }
+
+// decideErase replaces a person's name and address wherever the event knows them. The person
+// leaves the waitlist, and pending offers of tickets to or by the person are revoked. The
+// ledger forgets the records of orders that have ended, so the caller brings them all along.
+func (s *State) decideErase(c Erase, at int64) engine.Decision {
+	d := engine.Decision{Reply: s.record()}
+	for _, e := range s.line.OfCustomer(c.Customer) {
+		switch e.Status {
+		case waitlist.StatusWaiting:
+			d.Facts = append(d.Facts, &waitlist.EntryEnded{ID: e.ID, Status: waitlist.StatusCancelled, At: at})
+		case waitlist.StatusOffered:
+			if o := s.find(e.ID); o != nil {
+				merge(&d, s.endOffer(o.Erase(c.Customer, c.Pseudonym), waitlist.StatusCancelled, at))
+			}
+		}
+	}
+	for _, h := range s.hands.list {
+		if h.Last.Pending(at) && (isCustomer(h.Last.From, c.Customer) || isCustomer(h.Last.To, c.Customer)) {
+			id := s.minted.order.At(s.minted.group(h.Last.Ticket))
+			d.Facts = append(d.Facts, &order.TransferRevoked{ID: id, Ticket: h.Last.Ticket, Round: h.Last.Round, At: at})
+		}
+	}
+	d.Facts = append(d.Facts, &PersonErased{Customer: c.Customer, Pseudonym: c.Pseudonym, At: at})
+	for _, o := range c.Orders {
+		if kept := s.find(o.ID); kept != nil {
+			o = kept
+		}
+		f := &order.Erased{ID: o.ID, Customer: c.Customer, Pseudonym: c.Pseudonym, At: at}
+		f.Names = o.RenamedLines(f.Fold(o))
+		d.Facts = append(d.Facts, f)
+	}
+	return d
+}
+
+// isCustomer says whether an address is the one of a hash.
+func isCustomer(email string, customer uint64) bool {
+	return email != "" && order.CustomerOf(order.NormalEmail(email)) == customer
+}
+
+func (s *State) applyPersonErased(f *PersonErased) {
+	for _, e := range s.line.OfCustomer(f.Customer) {
+		s.change(e.ID, func(o *order.Order) *order.Order { return o.Erase(f.Customer, f.Pseudonym) })
+	}
+	s.line.Erase(f.Customer, f.Pseudonym)
+	for _, h := range slices.Clone(s.hands.list) {
+		s.hands.put(h.erasePerson(f.Customer, f.Pseudonym))
+	}
+}
+
+// erasePerson returns the hand without a person's name and address. The hand's name is the
+// holder's: the recipient's of the last transfer that was claimed.
+func (h *hand) erasePerson(customer uint64, pseudonym string) *hand {
+	c := *h
+	if isCustomer(c.Last.To, customer) {
+		if c.Last.Status == order.TransferStatusClaimed {
+			c.Name = ""
+		}
+		c.Last.To, c.Last.Name = pseudonym, ""
+	}
+	if isCustomer(c.Last.From, customer) {
+		c.Last.From = pseudonym
+		if c.Last.Status != order.TransferStatusClaimed { // who offers it holds it still
+			c.Name = ""
+		}
+	}
+	return &c
+}
+
+// applyErased takes the person out of an order, and the name off its tickets.
+func (s *State) applyErased(f *order.Erased) {
+	s.change(f.ID, f.Fold)
+	for _, first := range f.Names {
+		if s.minted.has(first) {
+			s.minted.eraseName(s.minted.group(first))
+		}
+	}
+}
+
+// eraseName overwrites the holder's name of a group, which keeps its length.
+func (t *tickets) eraseName(group int) {
+	start := uint32(0)
+	if group > 0 {
+		start = t.nameEnd.At(group - 1)
+	}
+	for i := start; i < t.nameEnd.At(group); i++ {
+		t.names.Set(int(i), erasedByte)
+	}
+}
+
+// erasedByte stands for each byte of a name that was erased. No text has it.
+const erasedByte = 0

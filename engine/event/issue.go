@@ -1,0 +1,165 @@
+package event
+
+import (
+	"boxoffice/engine"
+	"boxoffice/engine/keeper"
+	"boxoffice/engine/order"
+)
+
+// Orders that the organization makes by itself are placed as others are, but nothing binds
+// them that is there to share among buyers, and they are completed at once.
+//
+// An order of tickets that cost something has a fee, which the organization's wallet keeps
+// as the others keep stock. It is asked last, for the fee is of the prices that the others
+// grant. All that is before the wallet's grant is volatile: a crash forgets it, and each
+// keeper asks what has become of its reservation. So the fee is taken with the tickets, or
+// nothing is.
+
+// group are orders of which all are made, or none.
+type group struct {
+	orders  []engine.OrderID
+	waiting int // orders of which something is not granted yet
+}
+
+// caller is the key under which whoever placed an order waits.
+func (p *placing) caller() *engine.OrderID {
+	if p.group != nil {
+		return &p.group.orders[0]
+	}
+	return &p.order.ID
+}
+
+// leads says whether an order is the first of those that are placed together, or alone.
+func (p *placing) leads() bool { return *p.caller() == p.order.ID }
+
+// together are the orders that are made with one, that one included.
+func (s *State) together(p *placing) []*placing {
+	if p.group == nil {
+		return []*placing{p}
+	}
+	var all []*placing
+	for _, id := range p.group.orders {
+		all = append(all, s.placing[id])
+	}
+	return all
+}
+
+// decidePlaceAll asks the keepers for all that the orders take.
+func (s *State) decidePlaceAll(c PlaceAll, at int64) engine.Decision {
+	if d, known := s.decideKnownAll(c); known {
+		return d
+	}
+	g := &group{waiting: len(c.Orders)}
+	d := engine.Decision{}
+	var tickets int64
+	for i := range c.Orders {
+		p, r := s.begin(c.Orders[i], uint32(i)+1, at) //nolint:gosec // few
+		if r != nil {
+			return engine.Decision{Reply: r}
+		}
+		tickets += p.order.Tickets()
+		p.group, g.orders = g, append(g.orders, p.order.ID)
+		one := s.startPlacing(p)
+		d.Facts, d.Asks, d.Hold = append(d.Facts, one.Facts...), append(d.Asks, one.Asks...), one.Hold
+	}
+	if r := s.refuseRoom(c.Orders[0].Lines, tickets); r != nil {
+		return engine.Decision{Reply: r}
+	}
+	return d
+}
+
+// decideKnownAll answers a PlaceAll that has been seen before: who knows the first of its
+// orders knows them all.
+func (s *State) decideKnownAll(c PlaceAll) (engine.Decision, bool) {
+	for _, alias := range []bool{false, true} {
+		all := new(AllReply)
+		for i := range c.Orders {
+			id := c.Orders[i].Order
+			if alias {
+				id = c.Orders[i].Alias
+			}
+			d, known := s.decideKnownAs(id, c.Orders[i].Fingerprint)
+			if !known {
+				break
+			}
+			r, ok := d.Reply.(*OrderReply)
+			if !ok { // refused, or still waiting
+				return d, true
+			}
+			all.Orders = append(all.Orders, *r)
+		}
+		switch len(all.Orders) {
+		case 0:
+		case len(c.Orders):
+			return engine.Decision{Reply: all}, true
+		default: // these are not the orders that were placed together
+			return refuse(engine.IdempotencyReused, nil), true
+		}
+	}
+	return engine.Decision{}, false
+}
+
+// refuseAll is a keeper's refusal of one of the orders that were placed together, as one of
+// all that they take. A cap of a date gets the ticket type that the calendar does not know.
+func (s *State) refuseAll(p *placing, why *engine.Refusal) *engine.Refusal {
+	if dated, ok := why.Details.(keeper.DateCap); ok && dated.Line < len(p.order.Lines) {
+		dated.TicketTypeID = s.typeID(&p.order.Lines[dated.Line])
+		return engine.Refuse(why.Code, dated)
+	}
+	out, ok := why.Details.(keeper.OutOfStock)
+	if !ok || p.group == nil {
+		return why
+	}
+	out.Requested = 0
+	for _, q := range s.together(p) {
+		out.Requested += q.order.Tickets()
+		if q.waiting.empty() {
+			out.Available += q.order.Tickets()
+		}
+	}
+	return engine.Refuse(why.Code, out)
+}
+
+// createAll makes the orders that were placed together, with the grant that the last of
+// them waited for.
+func (s *State) createAll(last *placing, g *LineGranted, at int64) engine.Decision {
+	var d engine.Decision
+	all, first := new(AllReply), s.minted.next()
+	for _, p := range s.together(last) {
+		o := *p.order
+		if p == last {
+			takeGrant(&o, g)
+		}
+		made := s.addMade(&d, &o, first, at)
+		first += uint32(o.Tickets()) //nolint:gosec // bounded with the request
+		all.Orders = append(all.Orders, OrderReply{Order: made, Status: made.Status})
+	}
+	d.Answers = []engine.Answer{{Key: *last.caller(), Reply: all}}
+	return d
+}
+
+// askFee asks the wallet for the fee of an order for which all else is granted.
+func (s *State) askFee(o *order.Order, g *LineGranted, fee int64) engine.Decision {
+	asked := &FeeAsked{ID: o.ID, Fee: fee, Wallet: engine.WalletRef(s.details.Org, o.Currency)}
+	p := &placing{order: o}
+	asked.take(p)
+	claim := keeper.Claim{Order: o.ID, Serial: o.Serial}
+	place := len(o.Lines) + walletPlace
+	return engine.Decision{
+		Facts: []engine.Fact{g, asked},
+		Asks:  []engine.Send{{To: s.keeperOf(o, place), Cmd: keeper.Reserve{Claim: claim, Line: p.askedOf(place)}}},
+	}
+}
+
+// take has an order wait for the wallet alone.
+func (f *FeeAsked) take(p *placing) {
+	issue := *p.order.Issue
+	issue.Fee, issue.Wallet = f.Fee, f.Wallet
+	p.order.Issue, p.waiting = &issue, only(len(p.order.Lines)+walletPlace)
+}
+
+func (s *State) applyFeeAsked(f *FeeAsked) {
+	if p := s.placing[f.ID]; p != nil {
+		f.take(p)
+	}
+}

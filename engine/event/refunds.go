@@ -1,0 +1,376 @@
+package event
+
+import (
+	"cmp"
+	"slices"
+
+	"boxoffice/engine"
+	"boxoffice/engine/keeper"
+	"boxoffice/engine/order"
+)
+
+// Refunds that somebody asks for. A refund that is granted ends its tickets at once: their
+// codes are dead, and what they took goes back to the keepers, under a serial of the
+// refund's own, until each has acknowledged it. The money moves after that, and the edge
+// reports it (decideRefund).
+//
+// The ledger forgets the record of an order that has ended. Whoever asks brings it along,
+// as the read model has it, and the ledger keeps it again until the refund is over.
+
+// Why a refund can't be asked for or granted (docs/rules.md, Refunds).
+const (
+	RefundUnpaid    = "order_unpaid"
+	RefundRefunded  = "refunded"
+	RefundRequested = "already_requested"
+	refundCheckedIn = "checked_in"
+)
+
+// NotEligible is the detail of REFUND_NOT_ELIGIBLE.
+type NotEligible struct {
+	Reason string `json:"reason"`
+}
+
+func notEligible(reason string) engine.Decision {
+	return refuse(engine.RefundNotEligible, NotEligible{Reason: reason})
+}
+
+// recall is an order, and the fact that brings the record of one back that the ledger has
+// forgotten.
+func (s *State) recall(id engine.OrderID, record *order.Order, at int64) (*order.Order, []engine.Fact) {
+	if o := s.find(id); o != nil {
+		return o, nil
+	}
+	if record == nil || record.ID != id || !record.Sold() || int64(record.FirstTicket)+record.Tickets()-1 > int64(s.minted.len()) {
+		return nil, nil
+	}
+	return record, []engine.Fact{&OrderRecalled{Order: record, At: at}}
+}
+
+// decideAskRefund takes a request for money, and grants it if the organization asks.
+func (s *State) decideAskRefund(c AskRefund, at int64) engine.Decision {
+	o, facts := s.recall(c.Order, c.Record, at)
+	switch {
+	case o == nil:
+		return refuse(engine.OrderNotFound, nil)
+	case !o.Sold():
+		return notEligible(RefundUnpaid)
+	}
+	for _, ticket := range c.Tickets {
+		if _, _, ok := o.LineOf(ticket); !ok {
+			return refuse(engine.NotFound, nil)
+		}
+		if c.Version != 0 && c.Version != s.hands.of(ticket).Version {
+			return refuse(engine.TicketNotFound, nil)
+		}
+		if reason := s.refuseTicket(ticket); reason != "" {
+			return notEligible(reason)
+		}
+		if slices.ContainsFunc(o.Refunds, func(r order.Refund) bool { return r.Gives(ticket) }) {
+			return notEligible(RefundRequested)
+		}
+	}
+	amount, r := s.amountBack(o, c.Tickets, c.Amount)
+	if r != nil {
+		return engine.Decision{Reply: r}
+	}
+	due := &order.RefundDue{ID: o.ID, Number: len(o.Refunds) + 1, Refund: order.Refund{
+		Amount: amount, Reason: c.Reason, Status: order.RefundRequested, At: at,
+		Ask: &order.Ask{Tickets: c.Tickets, By: c.By, Message: c.Message, Evidence: c.Evidence},
+	}}
+	for _, ticket := range c.Tickets { // its money is wanted, so nobody may claim it any more
+		if last := s.hands.of(ticket).Last; last.Pending(at) {
+			facts = append(facts, &order.TransferRevoked{ID: o.ID, Ticket: ticket, Round: last.Round, At: at})
+		}
+	}
+	facts = append(facts, due)
+	asked := due.Fold(o)
+	if !c.Approve {
+		return engine.Decision{Facts: facts, Reply: &OrderReply{Order: asked, Status: asked.Status}}
+	}
+	return s.grantRefund(asked, len(asked.Refunds)-1, amount, "", c.Manual, at, facts)
+}
+
+// refuseTicket is why a ticket's money can't go back, or "".
+func (s *State) refuseTicket(ticket uint32) string {
+	switch s.minted.status.At(int(ticket) - 1) {
+	case ticketCheckedIn:
+		return refundCheckedIn
+	case ticketRefunded, ticketCancelled:
+		return RefundRefunded
+	}
+	return ""
+}
+
+// amountBack is what goes back: what is asked for, or what the tickets cost, with their
+// share of the fee when the event was cancelled. It is at most what is left of the order's
+// money.
+func (s *State) amountBack(o *order.Order, tickets []uint32, asked int64) (int64, *engine.Refusal) {
+	left := o.Total - o.AskedBack(false)
+	if asked >= 0 {
+		if asked > left {
+			return 0, engine.Refuse(engine.Validation, keeper.Issues{Issues: []keeper.Issue{{
+				Path: "amount", Code: "maximum", Message: "must be at most " + engine.Decimal(left) + ", which is left of the order",
+			}}})
+		}
+		return asked, nil
+	}
+	var amount int64
+	for _, ticket := range tickets {
+		line, k, _ := o.LineOf(ticket)
+		face := o.Lines[line].FaceValue(k)
+		amount += face
+		if s.status == StatusCancelled && o.Fees > 0 {
+			amount += order.Fee(face)
+		}
+	}
+	return min(amount, left), nil
+}
+
+// decideOnRefund grants or denies a request, or takes it back.
+func (s *State) decideOnRefund(c DecideRefund, at int64) engine.Decision {
+	o, facts := s.recall(c.Order, c.Record, at)
+	if o == nil || c.Position < 0 || c.Position >= len(o.Refunds) || o.Refunds[c.Position].Ask == nil {
+		return refuse(engine.NotFound, nil)
+	}
+	r := &o.Refunds[c.Position]
+	if r.Status != order.RefundRequested {
+		return refuse(engine.RefundNotPending, OrderState{Status: r.Status, Reason: "the refund has been decided"})
+	}
+	if !c.Approve {
+		status := order.RefundDenied
+		if c.Cancel {
+			status = order.RefundCancelled
+		}
+		return noted(o, append(facts, &order.RefundDecided{
+			ID: o.ID, Position: c.Position, Status: status, Amount: r.Amount, Note: c.Note, At: at,
+		}))
+	}
+	for _, ticket := range r.Ask.Tickets {
+		if reason := s.refuseTicket(ticket); reason != "" {
+			return notEligible(reason)
+		}
+	}
+	amount := r.Amount
+	if c.Amount >= 0 {
+		left := o.Total - o.AskedBack(false) + r.Amount
+		if c.Amount > left {
+			_, refusal := s.amountBack(&order.Order{Total: left}, nil, c.Amount)
+			return engine.Decision{Reply: refusal}
+		}
+		amount = c.Amount
+	}
+	return s.grantRefund(o, c.Position, amount, c.Note, c.Manual, at, facts)
+}
+
+// grantRefund ends the refund's tickets and has its money moved, by the provider or, where
+// there is none that can, by a person.
+func (s *State) grantRefund(o *order.Order, position int, amount int64, note string, manual bool, at int64, facts []engine.Fact) engine.Decision {
+	f := &order.RefundDecided{
+		ID: o.ID, Position: position, Status: order.RefundProcessing, Amount: amount, Note: note, Manual: manual,
+		Serial: keeper.NewSerial(s.epoch, s.counter+1), Tickets: o.Refunds[position].Ask.Tickets, At: at,
+	}
+	switch paid := o.PaidBy(); {
+	case amount == 0 && o.Refunds[position].AskedBy() == order.AskedByWithdrawal:
+		f.Status, f.Manual = order.RefundProcessed, false
+	case paid == nil: // the order was free
+		f.Manual = true
+	case amount == 0:
+		f.Status, f.Manual = order.RefundProcessed, false
+	default:
+		f.Reference = paid.Reference
+	}
+	d := engine.Decision{Facts: append(facts, f)}
+	after := f.Fold(o)
+	s.sendReturns(&d, after, position, placesBack(after, position))
+	d.Reply = &OrderReply{Order: after, Status: after.Status}
+	return d
+}
+
+// placesBack are the places of the keepers that get back what a refund's tickets took. The
+// promo code's use comes back with the last of the order's tickets.
+func placesBack(o *order.Order, position int) places {
+	var back places
+	tickets := o.Refunds[position].Ask.Tickets
+	for _, ticket := range tickets {
+		if line, _, ok := o.LineOf(ticket); ok {
+			back = back.with(only(firstOf(o, line)))
+		}
+	}
+	if back.empty() {
+		return back
+	}
+	n := len(o.Lines)
+	if o.TakesSeats() {
+		back = back.with(only(n + seatsPlace))
+	}
+	if o.Books() {
+		back = back.with(only(n + calendarPlace))
+	}
+	if o.Promo != nil && isLastReturn(o, position) {
+		back = back.with(only(n + promoPlace))
+	}
+	return back
+}
+
+// isLastReturn says whether no ticket of the order is left but those of the refund and of
+// those granted before it.
+func isLastReturn(o *order.Order, position int) bool {
+	mine, gone := o.Refunds[position].Ask.Serial, int64(0)
+	for i := range o.Refunds {
+		if r := &o.Refunds[i]; r.Approved() && r.Ask.Serial <= mine {
+			gone += int64(len(r.Ask.Tickets))
+		}
+	}
+	return gone >= o.Tickets()
+}
+
+// sendReturns adds what goes back to the keepers at the places.
+func (s *State) sendReturns(d *engine.Decision, o *order.Order, position int, to places) {
+	ask := o.Refunds[position].Ask
+	to.each(func(place int) {
+		back := keeper.Return{
+			Claim: keeper.Claim{Order: o.ID, Serial: ask.Serial}, Floor: s.floor(), Under: ask.Serial, Customer: o.Customer,
+		}
+		for _, ticket := range ask.Tickets {
+			line, k, _ := o.LineOf(ticket)
+			l := &o.Lines[line]
+			switch place - len(o.Lines) {
+			case seatsPlace:
+				back.Serial = o.Serial // by which the seats are known
+				if int(k) < len(l.Seats) {
+					back.Seats = append(back.Seats, l.Seats[k])
+				}
+			case calendarPlace:
+				if b, ok := o.Booking(ticket); ok {
+					back.Bookings = append(back.Bookings, b)
+				}
+			case promoPlace:
+				back.Quantity = 1
+			default:
+				if firstOf(o, line) == place {
+					back.Quantity++
+				}
+			}
+		}
+		d.Sends = append(d.Sends, engine.Send{To: s.keeperOf(o, place), Cmd: back})
+	})
+}
+
+// returning is a refund of which keepers have not acknowledged what they got back.
+type returning struct {
+	order    engine.OrderID
+	position int
+	waiting  places
+}
+
+// decideReturned notes that a keeper has something back.
+func (s *State) decideReturned(c keeper.Returned, at int64) engine.Decision {
+	serial := c.Under
+	r, ok := s.returning[serial]
+	o := s.find(c.Order)
+	if !ok || o == nil {
+		return engine.Decision{}
+	}
+	place := placeOf(o, c.Keeper)
+	switch {
+	case place < 0 || !r.waiting.has(place):
+		return engine.Decision{}
+	case r.waiting == only(place):
+		return engine.Decision{Facts: []engine.Fact{&order.RefundReturned{ID: r.order, Position: r.position, At: at}}}
+	}
+	return engine.Decision{Facts: []engine.Fact{&ReturnSeen{Serial: serial, Place: place}}}
+}
+
+// resendReturns adds what is due to be told again.
+func (s *State) resendReturns(d *engine.Decision, now int64) (due int) {
+	for _, one := range s.returnDue.ready(now, wakeLimit) {
+		due++
+		o := s.find(one.id)
+		if o == nil {
+			continue
+		}
+		for _, serial := range s.returnsOf(one.id) {
+			r := s.returning[serial]
+			s.sendReturns(d, o, r.position, r.waiting)
+		}
+		s.sendMoved(d, o)
+	}
+	return due
+}
+
+// returnsOf lists the serials of an order's refunds that are being given back, in order.
+func (s *State) returnsOf(id engine.OrderID) []keeper.Serial {
+	var all []keeper.Serial
+	for serial, r := range s.returning {
+		if r.order == id {
+			all = append(all, serial)
+		}
+	}
+	slices.SortFunc(all, cmp.Compare)
+	return all
+}
+
+// applyRecalled keeps an order's record again.
+func (s *State) applyRecalled(f *OrderRecalled) {
+	if f.Order == nil || s.find(f.Order.ID) != nil {
+		return
+	}
+	s.late.put(f.Order)
+	s.lateDue.push(f.At+lateMillis, f.Order.ID)
+}
+
+// applyRefundDecided ends the tickets of a refund that is granted.
+func (s *State) applyRefundDecided(f *order.RefundDecided) {
+	s.change(f.ID, f.Fold)
+	o := s.find(f.ID)
+	if o == nil || f.Serial == 0 {
+		return
+	}
+	full := s.full()
+	for _, ticket := range f.Tickets {
+		if s.minted.has(ticket) && s.refuseTicket(ticket) == "" {
+			s.minted.markRefunded(ticket, f.At)
+			s.live--
+		}
+	}
+	s.line.Stir()
+	s.filled(full, f.At)
+	if f.Serial.Epoch() == s.epoch {
+		s.counter = max(s.counter, uint32(f.Serial)) //nolint:gosec // the lower half
+	}
+	s.startReturning(o, f.Position, f.At)
+}
+
+// startReturning has what a granted refund's tickets took told to the keepers until they
+// acknowledge it.
+func (s *State) startReturning(o *order.Order, position int, at int64) {
+	if position < 0 || position >= len(o.Refunds) { // of a torn journal
+		return
+	}
+	r := &o.Refunds[position]
+	if !r.Approved() || r.Ask.Returned {
+		return
+	}
+	waiting := placesBack(o, position)
+	if waiting.empty() {
+		return
+	}
+	s.returning[r.Ask.Serial] = returning{order: o.ID, position: position, waiting: waiting}
+	s.alive.Push(keeper.Claim{Order: o.ID, Serial: r.Ask.Serial})
+	s.returnDue.push(at+resendMillis, o.ID)
+}
+
+func (s *State) applyRefundReturned(f *order.RefundReturned) {
+	s.change(f.ID, f.Fold)
+	if o := s.find(f.ID); o != nil && f.Position >= 0 && f.Position < len(o.Refunds) && o.Refunds[f.Position].Ask != nil {
+		delete(s.returning, o.Refunds[f.Position].Ask.Serial)
+	}
+	s.raiseFloor()
+}
+
+func (s *State) applyReturnSeen(f *ReturnSeen) {
+	if r, ok := s.returning[f.Serial]; ok {
+		r.waiting = r.waiting.without(f.Place)
+		s.returning[f.Serial] = r
+	}
+}

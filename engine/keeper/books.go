@@ -1,0 +1,159 @@
+package keeper
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"boxoffice/engine"
+)
+
+// Books are those of a keeper that serves the orders of many events: one book per ledger,
+// for serials and floors mean something within one ledger only. NewBooks makes them.
+type Books map[int64]*Book // by event
+
+// NewBooks has no book yet.
+func NewBooks() Books { return make(Books) }
+
+// Of is the book of an event's ledger. A ledger that has never asked has an empty one.
+func (s Books) Of(event int64) *Book {
+	if b := s[event]; b != nil {
+		return b
+	}
+	b := NewBook()
+	return &b
+}
+
+// own is the book of an event's ledger, which is kept.
+func (s Books) own(event int64) *Book {
+	b := s.Of(event)
+	s[event] = b
+	return b
+}
+
+// events lists the events whose ledgers have a book, in a fixed order.
+func (s Books) events() []int64 { return slices.Sorted(maps.Keys(s)) }
+
+// LedgerOf is the event whose ledger a command of the protocol comes from.
+func LedgerOf(c engine.Command) (event int64, mine bool) {
+	switch c := c.(type) {
+	case Reserve:
+		return c.Order.Event(), true
+	case Commit:
+		return c.Order.Event(), true
+	case Release:
+		return c.Order.Event(), true
+	case Return:
+		return c.Order.Event(), true
+	case Confirmed:
+		if len(c.Claims) > 0 {
+			return c.Claims[0].Order.Event(), true
+		}
+	}
+	return 0, false
+}
+
+// Reserve applies a ReservedFact, and returns the reservation that it replaced.
+func (s Books) Reserve(f *ReservedFact) (old Held, replaced bool) {
+	return s.own(f.Claim.Order.Event()).Reserve(f)
+}
+
+// End applies the end of a reservation, and returns what it had held, if it was open.
+func (s Books) End(c Claim, floor Serial) (h Held, open bool) {
+	return s.own(c.Order.Event()).End(c, floor)
+}
+
+// Apply takes in the protocol's volatile facts, and says whether the fact was one.
+func (s Books) Apply(f engine.Fact) bool {
+	switch f := f.(type) {
+	case *LedgerInquiredFact:
+		s.own(f.Event).inquired(f.Inquired)
+	case *BarredFact:
+		s.own(f.Claim.Order.Event()).bar(f)
+	case *ConfirmedFact:
+		if len(f.Claims) > 0 {
+			s.own(f.Claims[0].Order.Event()).confirm(f)
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// Next is when the next inquiry is due, or the zero time for never.
+func (s Books) Next() time.Time {
+	var due int64
+	for _, b := range s {
+		if at := b.Due(); at != 0 && (due == 0 || at < due) {
+			due = at
+		}
+	}
+	if due == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(due)
+}
+
+// DecideWake asks the ledgers about reservations that none of them has confirmed for long.
+func (s Books) DecideWake(self engine.Ref, now int64) engine.Decision {
+	var d engine.Decision
+	for _, event := range s.events() {
+		claims, inquired := s[event].Inquire(now)
+		if inquired == nil {
+			continue
+		}
+		d.Facts = append(d.Facts, &LedgerInquiredFact{Event: event, Inquired: inquired})
+		if len(claims) > 0 {
+			d.Sends = append(d.Sends, engine.Send{To: engine.EventRef(event), Cmd: Inquire{Keeper: self, Claims: claims}})
+		}
+	}
+	return d
+}
+
+// Quantity is the sum of what is reserved.
+func (s Books) Quantity() int64 {
+	var sum int64
+	for _, b := range s {
+		sum += b.Quantity()
+	}
+	return sum
+}
+
+// Each calls f for every open reservation, for the audit.
+func (s Books) Each(f func(Held)) {
+	for _, event := range s.events() {
+		s[event].Each(f)
+	}
+}
+
+// Freeze returns the books for a snapshot, in the order of their events. One in which no
+// fact of the journal stands is left out, as a replay makes none.
+func (s Books) Freeze() (events []int64, books []FrozenBook) {
+	for _, event := range s.events() {
+		if f := s[event].Freeze(); !f.blank() {
+			events, books = append(events, event), append(books, f)
+		}
+	}
+	return events, books
+}
+
+// ThawBooks is what a snapshot says. The lists are of one length.
+func ThawBooks(events []int64, books []FrozenBook) Books {
+	s := NewBooks()
+	for i, event := range events {
+		b := Thaw(books[i])
+		s[event] = &b
+	}
+	return s
+}
+
+// Check returns the first broken invariant of the books.
+func (s Books) Check() error {
+	for _, event := range s.events() {
+		if err := s[event].Check(); err != nil {
+			return fmt.Errorf("event %d: %w", event, err)
+		}
+	}
+	return nil
+}

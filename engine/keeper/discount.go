@@ -1,0 +1,44 @@
+package keeper
+
+import (
+	"slices"
+
+	"boxoffice/engine"
+)
+
+// Discount are the terms that a promo code grants. The ledger computes from them.
+type Discount struct {
+	Code       string `cbor:"1,keyasint"`
+	Percentage bool   `cbor:"2,keyasint,omitempty"`
+	// Value is a percentage in hundredths of a percent, else an amount in minor units of
+	// the event's currency.
+	Value    int64           `cbor:"3,keyasint"`
+	MinOrder int64           `cbor:"4,keyasint,omitempty"` // least subtotal, minor units
+	Types    []engine.TypeID `cbor:"5,keyasint,omitempty"` // that it is for; none: all
+}
+
+// Why a promo code does not hold (docs/rules.md, Promo codes).
+const (
+	CodeNotFound      = "CODE_NOT_FOUND"
+	CodeNotYet        = "NOT_YET_ACTIVE"
+	CodeExpired       = "EXPIRED"
+	CodeUsedUp        = "MAX_USES_REACHED"
+	CodeBelowMinimum  = "BELOW_MIN_ORDER"
+	CodeNotApplicable = "NOT_APPLICABLE_TO_THESE_TICKETS"
+	CodeDisabled      = "DISABLED"
+	CodeCustomerLimit = "CUSTOMER_LIMIT"
+)
+
+// Applies says whether the discount is for a ticket type.
+func (d *Discount) Applies(ticketType engine.TypeID) bool {
+	return len(d.Types) == 0 || slices.Contains(d.Types, ticketType)
+}
+
+// Off is what the discount takes off an amount, in minor units: a percentage rounded
+// half up, else at most the amount.
+func (d *Discount) Off(amount int64) int64 {
+	if d.Percentage {
+		return min(amount, (amount*d.Value+5_000)/10_000)
+	}
+	return min(amount, d.Value)
+}

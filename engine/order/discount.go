@@ -1,0 +1,83 @@
+package order
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+
+	"boxoffice/engine"
+)
+
+// ApplyDiscount sets what the order's promo code takes off each of its lines, from the
+// terms that the code granted and the prices that the ticket types did. It returns
+// whether the code is for any of the lines, and whether they are worth enough.
+//
+// A percentage is rounded half up for each ticket. An amount is at most what the lines
+// that it is for come to, and is spread over their tickets by the largest remainder, in
+// proportion to their prices.
+func (o *Order) ApplyDiscount() (applies, enough bool) {
+	t := o.Promo.Terms
+	var subtotal, applicable int64
+	o.Lines = slices.Clone(o.Lines)
+	for i := range o.Lines {
+		l := &o.Lines[i]
+		l.Discount = 0
+		subtotal += l.UnitPrice * l.Quantity
+		if o.discounts(l) {
+			applies = true
+			applicable += l.UnitPrice * l.Quantity
+		}
+	}
+	switch {
+	case t.Percentage:
+		for i := range o.Lines {
+			if l := &o.Lines[i]; o.discounts(l) {
+				l.Discount = l.Quantity * t.Off(l.UnitPrice)
+			}
+		}
+	case applicable > 0:
+		o.spread(t.Off(applicable), applicable)
+	}
+	return applies, subtotal >= t.MinOrder
+}
+
+// discounts says whether the order's code is for a line of it.
+func (o *Order) discounts(l *Line) bool {
+	return o.Promo.Terms.Applies(engine.NumberedID(o.ID.Event(), l.Type))
+}
+
+// spread takes an amount off the tickets that the code is for, whose prices come to
+// applicable.
+func (o *Order) spread(amount, applicable int64) {
+	type share struct {
+		line      int
+		remainder int64 // the same for all tickets of a line
+	}
+	var shares []share
+	left := amount
+	for i := range o.Lines {
+		l := &o.Lines[i]
+		if !o.discounts(l) {
+			continue
+		}
+		off, remainder := divide(amount, l.UnitPrice, applicable)
+		l.Discount = off * l.Quantity
+		left -= l.Discount
+		shares = append(shares, share{i, remainder})
+	}
+	slices.SortStableFunc(shares, func(a, b share) int { return cmp.Compare(b.remainder, a.remainder) })
+	for _, s := range shares {
+		l := &o.Lines[s.line]
+		more := min(left, l.Quantity)
+		l.Discount += more
+		left -= more
+	}
+}
+
+// divide is a ticket's share of an amount, rounded down, and what is left over. The
+// product may need more than 64 bits; the share does not, for price is at most of.
+func divide(amount, price, of int64) (share, remainder int64) {
+	hi, lo := bits.Mul64(uint64(amount), uint64(price))
+	q, r := bits.Div64(hi, lo, uint64(of))
+	return int64(q), int64(r)
+}

@@ -1,0 +1,111 @@
+package order
+
+import (
+	"slices"
+	"strings"
+
+	"boxoffice/engine"
+)
+
+// pseudonymDomain is one that no mail server will ever have (RFC 2606).
+const pseudonymDomain = "@erased.invalid"
+
+// Pseudonym is an address of nobody, that stands for the address of somebody who wants to be
+// forgotten. What it begins with is drawn.
+func Pseudonym(drawn string) string { return drawn + pseudonymDomain }
+
+// IsPseudonym says whether an address is one, to which nobody writes.
+func IsPseudonym(email string) bool { return strings.HasSuffix(email, pseudonymDomain) }
+
+// NormalEmail is the form in which addresses are compared.
+func NormalEmail(s string) string { return strings.ToLower(strings.TrimSpace(s)) }
+
+const typeErased engine.FactType = 43
+
+// Erased replaces somebody's name and address in an order by a pseudonym. It names whom by
+// the hash of the address, so that the fact itself tells nobody who that was.
+type Erased struct {
+	ID        engine.OrderID `cbor:"1,keyasint"`
+	Customer  uint64         `cbor:"2,keyasint"`           // CustomerOf the address
+	Pseudonym string         `cbor:"3,keyasint"`           // in the address's place; names become empty
+	Names     []uint32       `cbor:"4,keyasint,omitempty"` // the first ticket of each line whose tickets bore the name
+	At        int64          `cbor:"5,keyasint"`
+}
+
+// FactType numbers the fact.
+func (*Erased) FactType() engine.FactType { return typeErased }
+
+// OrderID is the order's.
+func (f *Erased) OrderID() engine.OrderID { return f.ID }
+
+// Happened is when the fact was decided.
+func (f *Erased) Happened() int64 { return f.At }
+
+// Fold is the order without the name and the address.
+func (f *Erased) Fold(o *Order) *Order {
+	c := o.Erase(f.Customer, f.Pseudonym)
+	c.UpdatedAt = f.At
+	return c
+}
+
+// Erase returns the order with a pseudonym in place of the person whose address has the hash,
+// as its buyer, as a holder of its tickets and where its lines name an attendee. With a buyer
+// go the names that the buyer gave without an address, and what the buyer wrote. The hash
+// stays in Customer, because caps count by it.
+func (o *Order) Erase(customer uint64, pseudonym string) *Order {
+	is := func(email string) bool { return email != "" && CustomerOf(NormalEmail(email)) == customer }
+	buyer := is(o.Email)
+	c := *o
+	c.Lines, c.Holders, c.Refunds = slices.Clone(o.Lines), slices.Clone(o.Holders), slices.Clone(o.Refunds)
+	for i := range c.Lines {
+		switch l := &c.Lines[i]; {
+		case is(l.AttendeeEmail):
+			l.AttendeeEmail, l.AttendeeName = pseudonym, ""
+		case buyer && l.AttendeeEmail == "":
+			l.AttendeeName = ""
+		}
+	}
+	for i := range c.Holders {
+		if h := &c.Holders[i]; is(h.Email) {
+			h.Email, h.Name = pseudonym, ""
+		}
+	}
+	if buyer {
+		c.Email, c.Name = pseudonym, ""
+		if o.Issue != nil {
+			issue := *o.Issue
+			issue.Note = ""
+			c.Issue = &issue
+		}
+	}
+	for i := range c.Refunds {
+		if ask := c.Refunds[i].Ask; ask != nil && (buyer || o.isAskedBy(ask, is)) {
+			quiet := *ask
+			quiet.Message, quiet.Evidence, quiet.Note = "", nil, ""
+			c.Refunds[i].Ask, c.Refunds[i].Reason = &quiet, ""
+		}
+	}
+	return &c
+}
+
+// isAskedBy says whether a refund was asked for by the holder of one of its tickets.
+func (o *Order) isAskedBy(ask *Ask, is func(email string) bool) bool {
+	return slices.ContainsFunc(ask.Tickets, func(ticket uint32) bool { return is(o.OwnerOf(ticket).Email) })
+}
+
+// RenamedLines lists the first ticket of each line whose tickets bear another name, or none,
+// once the order has become what after is. Erased has them in this form.
+func (o *Order) RenamedLines(after *Order) (first []uint32) {
+	if !o.Sold() {
+		return nil
+	}
+	serial := o.FirstTicket
+	for i := range o.Lines {
+		was, _ := o.Holder(i)
+		if is, _ := after.Holder(i); is != was {
+			first = append(first, serial)
+		}
+		serial += uint32(o.Lines[i].Quantity)
+	}
+	return first
+}

@@ -1,0 +1,134 @@
+package order
+
+import (
+	"boxoffice/engine"
+	"boxoffice/engine/keeper"
+)
+
+// The numbers of the facts about orders, among those of an event.
+const (
+	typeCreated         engine.FactType = 10
+	typeCompleted       engine.FactType = 11
+	typeEnded           engine.FactType = 12
+	typePaymentBegun    engine.FactType = 20
+	typePaymentOpened   engine.FactType = 21
+	typePaymentReported engine.FactType = 22
+	typeRefundDue       engine.FactType = 23
+	typeRefundReported  engine.FactType = 24
+	typeRefundDecided   engine.FactType = 25
+	typeRefundReturned  engine.FactType = 26
+)
+
+// Journaled facts. At is unix milliseconds.
+type (
+	// Created makes an order for which everything is reserved.
+	Created struct {
+		Order *Order `cbor:"1,keyasint"`
+	}
+	// Completed mints the order's tickets, numbered from First in the
+	// order of its lines. Serial is new when stock was taken again.
+	Completed struct {
+		ID     engine.OrderID `cbor:"1,keyasint"`
+		Serial keeper.Serial  `cbor:"2,keyasint"`
+		First  uint32         `cbor:"3,keyasint"`
+		At     int64          `cbor:"4,keyasint"`
+	}
+	// Ended ends an unpaid order as cancelled, expired or failed.
+	Ended struct {
+		ID     engine.OrderID `cbor:"1,keyasint"`
+		Status string         `cbor:"2,keyasint"`
+		At     int64          `cbor:"3,keyasint"`
+	}
+	// PaymentBegun opens an attempt.
+	PaymentBegun struct {
+		ID        engine.OrderID `cbor:"1,keyasint"`
+		Attempt   Attempt        `cbor:"2,keyasint"`
+		ExpiresAt int64          `cbor:"3,keyasint"` // of the order, from now on
+	}
+	// PaymentOpened notes where the buyer pays.
+	PaymentOpened struct {
+		ID        engine.OrderID `cbor:"1,keyasint"`
+		Reference string         `cbor:"2,keyasint"`
+		URL       string         `cbor:"3,keyasint"`
+		At        int64          `cbor:"4,keyasint"`
+		// ProviderID and Deposit are of providers that take coins.
+		ProviderID string   `cbor:"5,keyasint,omitempty"`
+		Deposit    *Deposit `cbor:"6,keyasint,omitempty"`
+	}
+	// PaymentReported notes what the provider says.
+	PaymentReported struct {
+		ID        engine.OrderID `cbor:"1,keyasint"`
+		Reference string         `cbor:"2,keyasint"`
+		Status    string         `cbor:"3,keyasint"`
+		Received  int64          `cbor:"4,keyasint,omitempty"`
+		At        int64          `cbor:"5,keyasint"`
+		Arrived   string         `cbor:"6,keyasint,omitempty"` // coins, decimal
+	}
+	// RefundDue says that money must go back.
+	RefundDue struct {
+		ID     engine.OrderID `cbor:"1,keyasint"`
+		Refund Refund         `cbor:"2,keyasint"`
+		Number int            `cbor:"3,keyasint,omitempty"` // among the order's refunds, from 1; 0 in facts of before
+	}
+	// RefundDecided grants or denies a refund that somebody has asked for, or takes it
+	// back. Granted, its tickets end with it.
+	RefundDecided struct {
+		ID        engine.OrderID `cbor:"1,keyasint"`
+		Position  int            `cbor:"2,keyasint,omitempty"` // among the order's refunds
+		Status    string         `cbor:"3,keyasint"`
+		Amount    int64          `cbor:"4,keyasint"`
+		Reference string         `cbor:"5,keyasint,omitempty"` // of the attempt whose money goes back
+		Note      string         `cbor:"6,keyasint,omitempty"`
+		Serial    keeper.Serial  `cbor:"7,keyasint,omitempty"` // 0: it is not granted
+		Manual    bool           `cbor:"8,keyasint,omitempty"`
+		Tickets   []uint32       `cbor:"9,keyasint,omitempty"` // that end
+		At        int64          `cbor:"10,keyasint"`
+	}
+	// RefundReturned says that all keepers have back what a refund's tickets took.
+	RefundReturned struct {
+		ID       engine.OrderID `cbor:"1,keyasint"`
+		Position int            `cbor:"2,keyasint,omitempty"`
+		At       int64          `cbor:"3,keyasint"`
+	}
+	// RefundReported notes what the provider says of a refund.
+	RefundReported struct {
+		ID          engine.OrderID `cbor:"1,keyasint"`
+		Reference   string         `cbor:"2,keyasint"`
+		Status      string         `cbor:"3,keyasint"`
+		ProviderRef string         `cbor:"4,keyasint,omitempty"`
+		At          int64          `cbor:"5,keyasint"`
+		Position    int            `cbor:"6,keyasint,omitempty"` // among the order's refunds
+	}
+)
+
+// FactType numbers the facts.
+func (*Created) FactType() engine.FactType         { return typeCreated }
+func (*Completed) FactType() engine.FactType       { return typeCompleted }
+func (*Ended) FactType() engine.FactType           { return typeEnded }
+func (*PaymentBegun) FactType() engine.FactType    { return typePaymentBegun }
+func (*PaymentOpened) FactType() engine.FactType   { return typePaymentOpened }
+func (*PaymentReported) FactType() engine.FactType { return typePaymentReported }
+func (*RefundDue) FactType() engine.FactType       { return typeRefundDue }
+func (*RefundDecided) FactType() engine.FactType   { return typeRefundDecided }
+func (*RefundReturned) FactType() engine.FactType  { return typeRefundReturned }
+func (*RefundReported) FactType() engine.FactType  { return typeRefundReported }
+
+// Facts is the table of facts about orders.
+var Facts = []engine.FactDef{
+	{Type: typeCreated, Name: "order.created", New: func() engine.Fact { return new(Created) }},
+	{Type: typeCompleted, Name: "order.completed", New: func() engine.Fact { return new(Completed) }},
+	{Type: typeEnded, Name: "order.ended", New: func() engine.Fact { return new(Ended) }},
+	{Type: typePaymentBegun, Name: "payment.begun", New: func() engine.Fact { return new(PaymentBegun) }},
+	{Type: typePaymentOpened, Name: "payment.opened", New: func() engine.Fact { return new(PaymentOpened) }},
+	{Type: typePaymentReported, Name: "payment.reported", New: func() engine.Fact { return new(PaymentReported) }},
+	{Type: typeRefundDue, Name: "refund.due", New: func() engine.Fact { return new(RefundDue) }},
+	{Type: typeRefundDecided, Name: "refund.decided", New: func() engine.Fact { return new(RefundDecided) }},
+	{Type: typeRefundReturned, Name: "refund.returned", New: func() engine.Fact { return new(RefundReturned) }},
+	{Type: typeRefundReported, Name: "refund.reported", New: func() engine.Fact { return new(RefundReported) }},
+	{Type: typeTransferOffered, Name: "transfer.offered", New: func() engine.Fact { return new(TransferOffered) }},
+	{Type: typeTransferRevoked, Name: "transfer.revoked", New: func() engine.Fact { return new(TransferRevoked) }},
+	{Type: typeTicketTransferred, Name: "ticket.transferred", New: func() engine.Fact { return new(TicketTransferred) }},
+	{Type: typeErased, Name: "order.erased", New: func() engine.Fact { return new(Erased) }},
+	{Type: typeTicketRescheduled, Name: "ticket.rescheduled", New: func() engine.Fact { return new(TicketRescheduled) }},
+	{Type: typeRescheduleSettled, Name: "ticket.reschedule_settled", New: func() engine.Fact { return new(RescheduleSettled) }},
+}

@@ -1,0 +1,177 @@
+package order
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+	"testing/quick"
+
+	"github.com/stretchr/testify/require"
+
+	"boxoffice/engine/keeper"
+)
+
+// TestPacked takes orders with all sorts of values in all their fields through
+// their bytes.
+func TestPacked(t *testing.T) {
+	t.Parallel()
+	require.NoError(t, quick.Check(func(o *Order) bool {
+		if o == nil {
+			return true
+		}
+		emptied(reflect.ValueOf(o).Elem())
+		b := o.Pack(nil)
+		again, err := Unpack(string(b))
+		return err == nil && reflect.DeepEqual(o, again) && UnpackHead(string(b)).ID == o.ID
+	}, &quick.Config{MaxCount: 500}))
+}
+
+// emptied makes empty lists nil: packing does not tell them apart.
+func emptied(v reflect.Value) {
+	switch v.Kind() { //nolint:exhaustive // the others hold no lists
+	case reflect.Struct:
+		for _, f := range v.Fields() {
+			emptied(f)
+		}
+	case reflect.Slice:
+		if v.Len() == 0 {
+			v.SetZero()
+		}
+		for i := range v.Len() {
+			emptied(v.Index(i))
+		}
+	}
+}
+
+// TestPackedBefore reads an order that was packed before its last field was there.
+func TestPackedBefore(t *testing.T) {
+	t.Parallel()
+	o := &Order{Status: StatusPending, Email: "ada@example.org", Lines: []Line{{Type: 3, Quantity: 2, Seats: []string{"A-1", "A-2"}}}, Total: -5}
+	b := o.Pack(nil)
+	fields, end := b[0], len(b)-1 // no shopper: one byte
+	b[0] = fields - 1
+	got, err := Unpack(string(b[:end]))
+	require.NoError(t, err)
+	require.Equal(t, o, got)
+
+	b[0] = fields + 1
+	_, err = Unpack(string(b))
+	require.ErrorIs(t, err, ErrPacked, "of a later version than this one")
+}
+
+// TestPackedBroken gives unpack what pack did not write.
+func TestPackedBroken(t *testing.T) {
+	t.Parallel()
+	o := &Order{
+		Status: StatusCompleted, Lines: []Line{{Seats: []string{"A-1"}}, {Name: "Stalls"}},
+		Attempts: []Attempt{{Reference: "r"}}, Refunds: []Refund{{Reason: "late", Ask: &Ask{Tickets: []uint32{4}, By: "ada"}}}, Shopper: &Shopper{Holder: "h"},
+	}
+	b := o.Pack(nil)
+	for n := range b {
+		_, err := Unpack(string(b[:n]))
+		require.ErrorIs(t, err, ErrPacked, "the first %d bytes", n)
+	}
+	_, err := Unpack(string(b) + "x")
+	require.ErrorIs(t, err, ErrPacked)
+	rng := rand.New(rand.NewPCG(1, 1))
+	for range 20_000 { // no panic, and no list larger than its bytes
+		broken := append([]byte(nil), b...)
+		for range 1 + rng.IntN(3) {
+			broken[rng.IntN(len(broken))] = byte(rng.Uint32())
+		}
+		_, _ = Unpack(string(broken))
+	}
+}
+
+func BenchmarkPacked(b *testing.B) {
+	o := &Order{
+		Status: StatusPending, Email: "b123456@load.test", Name: "Load Buyer", Currency: "GHS",
+		Lines: []Line{{Type: 3, Name: "General", Quantity: 1, UnitPrice: 5_000}}, CreatedAt: 1_795_340_000_000, ExpiresAt: 1_795_340_900_000,
+	}
+	packed := string(o.Pack(nil))
+	b.Run("pack", func(b *testing.B) {
+		b.ReportAllocs()
+		var buf []byte
+		for b.Loop() {
+			buf = o.Pack(buf[:0])
+		}
+	})
+	b.Run("unpack", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			_, _ = Unpack(packed)
+		}
+	})
+}
+
+// TestPackedLater reads an order whose records have fields that only a newer
+// release knows: they are skipped by their length.
+func TestPackedLater(t *testing.T) {
+	t.Parallel()
+	o := &Order{
+		Status: StatusCompleted, Email: "ada@example.org", Lines: []Line{{Name: "Stalls", Seats: []string{"A-1"}, Discount: 2}, {Name: "Gallery", Discount: 1}},
+		Attempts: []Attempt{{Reference: "r"}}, Refunds: []Refund{{Reason: "late", Currency: "NGN", Ask: &Ask{Tickets: []uint32{4}, By: "ada"}}}, Shopper: &Shopper{Holder: "h"}, Total: -5, Discount: 3,
+		Promo: &Promo{Code: "EARLY", Terms: &keeper.Discount{Value: 3}},
+	}
+	newer := func(b []byte) []byte { // with two fields more: one of three bytes and an empty one
+		return append(append([]byte{b[0] + 2}, b[1:]...), 3, 'n', 'e', 'w', 0)
+	}
+	b := o.Pack(nil)
+	for _, record := range []interface{ packed(p *packing) }{&o.Lines[0], &o.Lines[1], &o.Attempts[0], &o.Refunds[0], o.Shopper} {
+		var p packing
+		record.packed(&p)
+		require.Equal(t, 1, bytes.Count(b, p.out))
+		b = bytes.Replace(b, p.out, newer(p.out), 1)
+	}
+	b = newer(b)
+	got, err := Unpack(string(b))
+	require.NoError(t, err)
+	require.Equal(t, o, got)
+	require.Equal(t, o.Status, UnpackHead(string(b)).Status)
+	for n := range b {
+		_, err := Unpack(string(b[:n]))
+		require.ErrorIs(t, err, ErrPacked, "the first %d bytes", n)
+	}
+}
+
+// TestPackedLaterField takes a field of each form through its bytes as one that is
+// appended: a reader that does not know it can skip it.
+func TestPackedLaterField(t *testing.T) {
+	t.Parallel()
+	number, flag, hash, lines := int64(-7), true, uint64(9), []Line{{Name: "Stalls"}}
+	fields := []func(p *packing){
+		func(p *packing) { p.number(&number) }, func(p *packing) { p.flag(&flag) }, func(p *packing) { p.hash(&hash) },
+		func(p *packing) { list(p, &lines, (*Line).packed) },
+	}
+	for _, field := range fields {
+		var w packing
+		outer := w.begin(1)
+		later(&w, field)
+		w.end(outer)
+		number, flag, hash, lines = 0, false, 0, nil
+
+		r := packing{in: string(w.out), reading: true}
+		outer = r.begin(1)
+		later(&r, field)
+		r.end(outer)
+		require.False(t, r.broken)
+		require.Empty(t, r.in)
+
+		old := packing{in: string(w.out), reading: true}
+		old.end(old.begin(0))
+		require.False(t, old.broken)
+		require.Empty(t, old.in)
+		number, flag, hash, lines = max(number, -7), true, 9, []Line{{Name: "Stalls"}}
+	}
+}
+
+// TestWithdrawable tells who may withdraw, and until when.
+func TestWithdrawable(t *testing.T) {
+	t.Parallel()
+	o := Order{Digital: true, FirstTicket: 1, EndedAt: 1000}
+	require.EqualValues(t, 1000+14*24*60*60*1000, o.WithdrawableUntil())
+	for _, not := range []Order{{FirstTicket: 1, EndedAt: 1000}, {Digital: true, EndedAt: 1000}, {Digital: true, FirstTicket: 1, EndedAt: 1000, WaivedAt: 1}} {
+		require.Zero(t, not.WithdrawableUntil())
+	}
+}

@@ -1,0 +1,138 @@
+package order
+
+import (
+	"slices"
+
+	"boxoffice/engine"
+	"boxoffice/engine/keeper"
+)
+
+// Rescheduled is a ticket that was moved to another date or slot than its line was sold for.
+type Rescheduled struct {
+	Ticket uint32         `cbor:"1,keyasint"` // serial
+	Visit  keeper.Visit   `cbor:"2,keyasint"` // when it admits now
+	From   keeper.Booking `cbor:"3,keyasint"` // the place that it gives back
+	Serial keeper.Serial  `cbor:"4,keyasint"` // under which the calendar granted the new place
+	// Settled says that the calendar has sold the new place and has the old one back.
+	Settled bool `cbor:"5,keyasint,omitempty"`
+}
+
+const (
+	typeTicketRescheduled engine.FactType = 44
+	typeRescheduleSettled engine.FactType = 45
+)
+
+// Journaled facts about a ticket that is moved to another date.
+type (
+	// TicketRescheduled moves a ticket to a place that the calendar has granted.
+	TicketRescheduled struct {
+		ID     engine.OrderID `cbor:"1,keyasint"`
+		Ticket uint32         `cbor:"2,keyasint"`
+		Visit  keeper.Visit   `cbor:"3,keyasint"`
+		From   keeper.Booking `cbor:"4,keyasint"`
+		Serial keeper.Serial  `cbor:"5,keyasint"`
+		At     int64          `cbor:"6,keyasint"`
+	}
+	// RescheduleSettled says that the calendar has the old place back.
+	RescheduleSettled struct {
+		ID     engine.OrderID `cbor:"1,keyasint"`
+		Serial keeper.Serial  `cbor:"2,keyasint"`
+		At     int64          `cbor:"3,keyasint"`
+	}
+)
+
+// FactType numbers the facts.
+func (*TicketRescheduled) FactType() engine.FactType { return typeTicketRescheduled }
+func (*RescheduleSettled) FactType() engine.FactType { return typeRescheduleSettled }
+
+// OrderID is the order's.
+func (f *TicketRescheduled) OrderID() engine.OrderID { return f.ID }
+func (f *RescheduleSettled) OrderID() engine.OrderID { return f.ID }
+
+// Happened is when the fact was decided.
+func (f *TicketRescheduled) Happened() int64 { return f.At }
+func (f *RescheduleSettled) Happened() int64 { return f.At }
+
+// Fold is the order with the ticket's new date. Only the last one is kept.
+func (f *TicketRescheduled) Fold(o *Order) *Order {
+	c := *o
+	c.UpdatedAt = f.At
+	c.Rescheduled = slices.DeleteFunc(slices.Clone(o.Rescheduled), func(r Rescheduled) bool { return r.Ticket == f.Ticket })
+	c.Rescheduled = append(c.Rescheduled, Rescheduled{Ticket: f.Ticket, Visit: f.Visit, From: f.From, Serial: f.Serial})
+	return &c
+}
+
+// Fold is the order whose ticket's old place is free again.
+func (f *RescheduleSettled) Fold(o *Order) *Order {
+	c := *o
+	c.Rescheduled = slices.Clone(o.Rescheduled)
+	for i := range c.Rescheduled {
+		if r := &c.Rescheduled[i]; r.Serial == f.Serial {
+			r.Settled = true
+		}
+	}
+	return &c
+}
+
+// VisitOf is when one of the order's tickets admits; nil of what is no reservation.
+func (o *Order) VisitOf(ticket uint32) *keeper.Visit {
+	for i := range o.Rescheduled {
+		if o.Rescheduled[i].Ticket == ticket {
+			return &o.Rescheduled[i].Visit
+		}
+	}
+	if line, _, ok := o.LineOf(ticket); ok {
+		return o.Lines[line].Visit
+	}
+	return nil
+}
+
+// Booking is the place of a calendar that one of the order's tickets takes; not ok of what
+// is no reservation.
+func (o *Order) Booking(ticket uint32) (b keeper.Booking, ok bool) {
+	v := o.VisitOf(ticket)
+	if v == nil {
+		return b, false
+	}
+	return keeper.Booking{Date: v.Date, Slot: v.Slot, Units: 1}, true
+}
+
+// Visits are the dates and slots that the order's tickets are for, each once: those of its
+// lines of which a ticket has not moved, and those of the tickets that have. It does not go
+// over the tickets, of which a damaged fact may have any number.
+func (o *Order) Visits() (all []*keeper.Visit) {
+	add := func(v *keeper.Visit) {
+		if v != nil && !slices.ContainsFunc(all, func(was *keeper.Visit) bool { return *was == *v }) {
+			all = append(all, v)
+		}
+	}
+	left := make([]int64, len(o.Lines)) // tickets that have not moved
+	for i := range o.Lines {
+		left[i] = o.Lines[i].Quantity
+	}
+	for i := range o.Rescheduled {
+		if line, _, ok := o.LineOf(o.Rescheduled[i].Ticket); ok {
+			left[line]--
+		}
+	}
+	for i := range o.Lines {
+		if left[i] > 0 {
+			add(o.Lines[i].Visit)
+		}
+	}
+	for i := range o.Rescheduled {
+		add(&o.Rescheduled[i].Visit)
+	}
+	return all
+}
+
+// Unsettled is the move of a ticket that the calendar has not acknowledged, or nil. There is
+// one at most.
+func (o *Order) Unsettled() *Rescheduled {
+	for i := range o.Rescheduled {
+		if r := &o.Rescheduled[i]; !r.Settled {
+			return r
+		}
+	}
+	return nil
+}

@@ -1,0 +1,151 @@
+package order
+
+import "boxoffice/engine"
+
+// Transfer statuses (docs/rules.md, Statuses). Nothing says that a transfer expired but
+// the time.
+const (
+	TransferStatusPending = "pending"
+	TransferStatusClaimed = "claimed"
+	TransferStatusRevoked = "revoked"
+	TransferStatusExpired = "expired"
+)
+
+// Transfer is an offer of a ticket to somebody. Times are unix milliseconds.
+type Transfer struct {
+	Ticket    uint32 `cbor:"1,keyasint"` // serial
+	Round     uint16 `cbor:"2,keyasint"` // counts the ticket's transfers from 1
+	From      string `cbor:"3,keyasint"` // e-mail
+	To        string `cbor:"4,keyasint"`
+	Name      string `cbor:"5,keyasint,omitempty"` // of the recipient
+	Status    string `cbor:"6,keyasint"`
+	At        int64  `cbor:"7,keyasint"`
+	ExpiresAt int64  `cbor:"8,keyasint"`
+	EndedAt   int64  `cbor:"9,keyasint,omitempty"`
+}
+
+// Pending says whether the ticket may be claimed.
+func (t *Transfer) Pending(at int64) bool {
+	return t.Status == TransferStatusPending && at < t.ExpiresAt
+}
+
+// Now is the transfer's status at a time.
+func (t *Transfer) Now(at int64) string {
+	if t.Status == TransferStatusPending && !t.Pending(at) {
+		return TransferStatusExpired
+	}
+	return t.Status
+}
+
+// Holder is who holds a ticket that has changed hands.
+type Holder struct {
+	Ticket  uint32 `cbor:"1,keyasint"` // serial
+	Version byte   `cbor:"2,keyasint"`
+	Email   string `cbor:"3,keyasint"`
+	Name    string `cbor:"4,keyasint,omitempty"`
+}
+
+// HolderOf is who holds one of the order's tickets. Version 1 is the first holder's.
+func (o *Order) HolderOf(ticket uint32) Holder {
+	for _, h := range o.Holders {
+		if h.Ticket == ticket {
+			return h
+		}
+	}
+	h := Holder{Ticket: ticket, Version: 1}
+	if line, _, ok := o.LineOf(ticket); ok {
+		h.Name, h.Email = o.Holder(line)
+	}
+	return h
+}
+
+// OwnerOf is who may do with one of the order's tickets what a holder may: the buyer,
+// whomever its line names, until it is passed on.
+func (o *Order) OwnerOf(ticket uint32) Holder {
+	h := o.HolderOf(ticket)
+	if h.Version == 1 {
+		h.Email, h.Name = o.Email, o.Name
+	}
+	return h
+}
+
+const (
+	typeTransferOffered   engine.FactType = 40
+	typeTransferRevoked   engine.FactType = 41
+	typeTicketTransferred engine.FactType = 42
+)
+
+// Journaled facts about a ticket that changes hands.
+type (
+	// TransferOffered offers a ticket to somebody.
+	TransferOffered struct {
+		ID        engine.OrderID `cbor:"1,keyasint"`
+		Ticket    uint32         `cbor:"2,keyasint"`
+		Round     uint16         `cbor:"3,keyasint"`
+		From      string         `cbor:"4,keyasint"`
+		To        string         `cbor:"5,keyasint"`
+		Name      string         `cbor:"6,keyasint,omitempty"`
+		At        int64          `cbor:"7,keyasint"`
+		ExpiresAt int64          `cbor:"8,keyasint"`
+	}
+	// TransferRevoked takes the offer back.
+	TransferRevoked struct {
+		ID     engine.OrderID `cbor:"1,keyasint"`
+		Ticket uint32         `cbor:"2,keyasint"`
+		Round  uint16         `cbor:"3,keyasint"`
+		At     int64          `cbor:"4,keyasint"`
+	}
+	// TicketTransferred gives the ticket to its new holder, with codes of a new version.
+	TicketTransferred struct {
+		ID      engine.OrderID `cbor:"1,keyasint"`
+		Ticket  uint32         `cbor:"2,keyasint"`
+		Round   uint16         `cbor:"3,keyasint"`
+		Version byte           `cbor:"4,keyasint"`
+		Email   string         `cbor:"5,keyasint"`
+		Name    string         `cbor:"6,keyasint,omitempty"`
+		At      int64          `cbor:"7,keyasint"`
+	}
+)
+
+// Transfer is the offer as it is made.
+func (f *TransferOffered) Transfer() Transfer {
+	return Transfer{
+		Ticket: f.Ticket, Round: f.Round, From: f.From, To: f.To, Name: f.Name,
+		Status: TransferStatusPending, At: f.At, ExpiresAt: f.ExpiresAt,
+	}
+}
+
+// FactType numbers the facts.
+func (*TransferOffered) FactType() engine.FactType   { return typeTransferOffered }
+func (*TransferRevoked) FactType() engine.FactType   { return typeTransferRevoked }
+func (*TicketTransferred) FactType() engine.FactType { return typeTicketTransferred }
+
+// OrderID is the order's.
+func (f *TransferOffered) OrderID() engine.OrderID   { return f.ID }
+func (f *TransferRevoked) OrderID() engine.OrderID   { return f.ID }
+func (f *TicketTransferred) OrderID() engine.OrderID { return f.ID }
+
+// Happened is when the fact was decided.
+func (f *TransferOffered) Happened() int64   { return f.At }
+func (f *TransferRevoked) Happened() int64   { return f.At }
+func (f *TicketTransferred) Happened() int64 { return f.At }
+
+// Fold is the order, which knows holders and no offers.
+func (f *TransferOffered) Fold(o *Order) *Order { return o }
+
+// Fold is the order, which knows holders and no offers.
+func (f *TransferRevoked) Fold(o *Order) *Order { return o }
+
+// Fold is the order with the ticket's new holder.
+func (f *TicketTransferred) Fold(o *Order) *Order {
+	c := *o
+	c.UpdatedAt = f.At
+	c.Holders = make([]Holder, 0, len(o.Holders)+1)
+	for _, h := range o.Holders {
+		if h.Ticket != f.Ticket {
+			c.Holders = append(c.Holders, h)
+		}
+	}
+	c.Holders = append(c.Holders, Holder{Ticket: f.Ticket, Version: f.Version, Email: f.Email, Name: f.Name})
+	return &c
+}

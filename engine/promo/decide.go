@@ -1,0 +1,197 @@
+package promo
+
+import (
+	"slices"
+	"time"
+
+	"boxoffice/engine"
+	"boxoffice/engine/keeper"
+)
+
+// Decide reads the state and says what a command does.
+func (s *State) Decide(c engine.Command, now time.Time) engine.Decision {
+	at := now.UnixMilli()
+	if event, mine := keeper.LedgerOf(c); mine {
+		if back, is := c.(keeper.Return); is {
+			return s.protocol(event).DecideReturn(back, func(d *engine.Decision) { s.takeBack(d, back, at) })
+		}
+		d, _ := s.protocol(event).Decide(c, at)
+		return d
+	}
+	switch c := c.(type) {
+	case engine.Wake:
+		return s.books.DecideWake(s.ref, at)
+	case Create:
+		return s.decideCreate(c, at)
+	case Validate:
+		return engine.Decision{Reply: s.validate(c, at)}
+	}
+	if s.details == nil {
+		return refuse(engine.NotFound, nil)
+	}
+	switch c := c.(type) {
+	case Update:
+		return s.decideUpdate(c, at)
+	case Delete:
+		return s.decideDelete(at)
+	case Get:
+		return engine.Decision{Reply: s.record()}
+	default:
+		return refuse(engine.Internal, nil)
+	}
+}
+
+func refuse(code engine.Code, details any) engine.Decision {
+	return engine.Decision{Reply: engine.Refuse(code, details)}
+}
+
+func (s *State) decideCreate(c Create, at int64) engine.Decision {
+	switch {
+	case s.details != nil:
+		return engine.Decision{Reply: s.record()}
+	case s.rev > 0: // it was removed, and this is the same command once more
+		return refuse(engine.NotFound, nil)
+	}
+	t := c.Details
+	return engine.Decision{
+		Facts: []engine.Fact{&Created{Details: &t, At: at}},
+		Reply: &Record{Ref: s.ref, Details: t, CreatedAt: at, Revision: s.rev + 1},
+	}
+}
+
+func (s *State) decideUpdate(c Update, at int64) engine.Decision {
+	switch {
+	case c.Revision != s.rev:
+		return refuse(engine.Conflict, nil)
+	case c.Details.equal(s.details):
+		return engine.Decision{Reply: s.record()}
+	case c.Details.Code != s.details.Code && s.redeemed:
+		return refuse(engine.CodeLocked, nil)
+	}
+	t, r := c.Details, s.record()
+	r.Details, r.Revision = t, s.rev+1
+	return engine.Decision{Facts: []engine.Fact{&Updated{Details: &t, At: at}}, Reply: r}
+}
+
+func (s *State) decideDelete(at int64) engine.Decision {
+	r := s.record()
+	switch {
+	case s.disabled:
+		return engine.Decision{Reply: r}
+	case s.redeemed || s.held > 0:
+		r.Disabled, r.Revision = true, s.rev+1
+		return engine.Decision{Facts: []engine.Fact{&DisabledFact{At: at}}, Reply: r}
+	}
+	r.Removed = true
+	return engine.Decision{Facts: []engine.Fact{&Removed{At: at}}, Reply: r}
+}
+
+// validate says whether the code holds for a purchase.
+func (s *State) validate(c Validate, at int64) *Verdict {
+	v := &Verdict{Reason: s.closed(c.Event, at)}
+	if v.Reason == keeper.CodeNotFound {
+		return v
+	}
+	v.Details = *s.details
+	if v.Reason == "" {
+		v.Reason = s.usedUp(c.Customer, 0)
+	}
+	switch {
+	case v.Reason != "":
+	case len(c.Types) > 0 && !slices.ContainsFunc(c.Types, s.details.Applies):
+		v.Reason = keeper.CodeNotApplicable
+	case c.Subtotal >= 0 && c.Subtotal < s.details.MinOrder:
+		v.Reason = keeper.CodeBelowMinimum
+	}
+	return v
+}
+
+// closed is why the code does not hold for an event now, or "".
+func (s *State) closed(event, at int64) string {
+	switch t := s.details; {
+	case t == nil || t.Event != 0 && t.Event != event:
+		return keeper.CodeNotFound
+	case s.disabled:
+		return keeper.CodeDisabled
+	case at < t.ValidFrom:
+		return keeper.CodeNotYet
+	case at >= t.ValidUntil:
+		return keeper.CodeExpired
+	}
+	return ""
+}
+
+// usedUp is why there is no use left, or "". back is how many uses the same order gives
+// back.
+func (s *State) usedUp(customer uint64, back int64) string {
+	switch t := s.details; {
+	case t.MaxUses > 0 && s.used+s.held-back >= t.MaxUses:
+		return keeper.CodeUsedUp
+	case t.MaxByCustomer > 0 && customer != 0 && s.buyers.Count(customer)-back >= t.MaxByCustomer:
+		return keeper.CodeCustomerLimit
+	}
+	return ""
+}
+
+// protocol is the code's side of the reservation protocol with one ledger.
+func (s *State) protocol(event int64) keeper.Protocol {
+	return keeper.Protocol{Self: s.ref, Ledger: engine.EventRef(event), Book: s.books.Of(event), Goods: goods{s, event}}
+}
+
+// goods are the code's uses, as one ledger sees them.
+type goods struct {
+	*State
+	event int64
+}
+
+// RefuseLine says why a use can't be reserved, or nil. Late money takes its use again,
+// whatever has become of the code.
+func (g goods) RefuseLine(l *keeper.Line, replaced keeper.Held, at int64) *engine.Refusal {
+	if l.Late && g.details != nil {
+		return nil
+	}
+	reason := g.closed(g.event, at)
+	if reason == "" {
+		reason = g.usedUp(l.Customer, replaced.Quantity)
+	}
+	if reason == "" {
+		return nil
+	}
+	return engine.Refuse(engine.PromoCodeInvalid, keeper.BadCode{Reason: reason})
+}
+
+// GrantLine says what the code gives.
+func (g goods) GrantLine(c keeper.Reserve) keeper.Granted {
+	terms := g.details.Discount
+	return keeper.Granted{Claim: c.Claim, Keeper: g.ref, Discount: &terms}
+}
+
+// ReserveLine sets a use aside.
+func (g goods) ReserveLine(d *engine.Decision, c keeper.Reserve, replaced keeper.Held, at int64) {
+	d.Facts = append(d.Facts, &keeper.ReservedFact{
+		Claim: c.Claim, Floor: c.Floor, At: at, Quantity: 1, Customer: c.Line.Customer, Left: g.left(1 - replaced.Quantity),
+	})
+}
+
+// CommitLine consumes the use.
+func (g goods) CommitLine(d *engine.Decision, c keeper.Commit, _ keeper.Held, _ int64) {
+	d.Facts = append(d.Facts, &keeper.CommittedFact{Claim: c.Claim, Floor: c.Floor})
+}
+
+// ReleaseLine gives the use back.
+func (g goods) ReleaseLine(d *engine.Decision, c keeper.Release, h keeper.Held, _ int64) {
+	d.Facts = append(d.Facts, &keeper.ReleasedFact{Claim: c.Claim, Floor: c.Floor, Left: g.left(-h.Quantity)})
+}
+
+// takeBack takes a use back that was consumed.
+func (s *State) takeBack(d *engine.Decision, c keeper.Return, at int64) {
+	d.Facts = append(d.Facts, &keeper.ReturnedFact{Claim: c.Claim, Floor: c.Floor, Quantity: c.Quantity, Customer: c.Customer, Left: s.left(-c.Quantity), At: at})
+}
+
+// left is how many uses there are after so many more are taken; negative: unlimited.
+func (s *State) left(more int64) int64 {
+	if s.details.MaxUses == 0 {
+		return -1
+	}
+	return max(0, s.details.MaxUses-s.used-s.held-more)
+}

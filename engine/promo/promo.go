@@ -1,0 +1,114 @@
+// Package promo is the kind of a promo code: it owns the code's terms and its uses, and
+// is a keeper of the reservation protocol (engine/keeper).
+//
+// A use is reserved when an order is placed, consumed when the order is completed, and
+// comes back when the order ends unpaid. The code grants its terms, and the ledger
+// computes the discount from them (engine/order), for the code knows no prices. An
+// organization-wide code serves the orders of many events: it has one book per ledger,
+// for serials and floors mean something within one ledger only.
+//
+// Invariants: uses reserved and consumed never exceed MaxUses at the time that they are
+// granted, but for late money, which takes its use again; no customer has more uses than
+// MaxPerCustomer. The edge asks it and orders' ledgers do; it wakes to ask about
+// reservations that no ledger has confirmed, and holds no goroutine. Limits: 1,000,000
+// uses with a limit; one code is of one organization.
+package promo
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"boxoffice/engine"
+	"boxoffice/engine/keeper"
+)
+
+// Details are a code's terms as its organizer sets them. Times are unix milliseconds.
+type Details struct {
+	keeper.Discount `cbor:"1,keyasint"`
+	ValidFrom       int64  `cbor:"2,keyasint"`
+	ValidUntil      int64  `cbor:"3,keyasint"`           // the first moment at which it does not hold any more
+	Event           int64  `cbor:"4,keyasint,omitempty"` // number of the one event that it is for; 0: all of the organization's
+	Description     string `cbor:"5,keyasint,omitempty"`
+	MaxUses         int64  `cbor:"6,keyasint,omitempty"` // 0: no limit
+	MaxByCustomer   int64  `cbor:"7,keyasint,omitempty"` // uses of one customer; 0: no limit
+}
+
+// equal says whether two records say the same.
+func (t *Details) equal(other *Details) bool {
+	return slices.Equal(t.Types, other.Types) && t.Code == other.Code && t.Percentage == other.Percentage && t.Value == other.Value &&
+		t.MinOrder == other.MinOrder && t.ValidFrom == other.ValidFrom && t.ValidUntil == other.ValidUntil && t.Event == other.Event &&
+		t.Description == other.Description && t.MaxUses == other.MaxUses && t.MaxByCustomer == other.MaxByCustomer
+}
+
+// State is a code's memory.
+type State struct {
+	ref      engine.Ref
+	details  *Details // nil until created, and again when it is removed; replaced, never changed
+	created  int64    // unix milliseconds
+	rev      uint64
+	disabled bool
+	redeemed bool  // a use was consumed once: the code can't be renamed or removed
+	used     int64 // uses consumed
+	held     int64 // uses reserved
+	books    keeper.Books
+	buyers   keeper.Customers // uses by customer
+}
+
+// New is the empty state of a code.
+func New(ref engine.Ref) engine.State {
+	return &State{ref: ref, books: keeper.NewBooks(), buyers: keeper.NewCustomers()}
+}
+
+// Record is a code as its actor answers for it.
+type Record struct {
+	Ref       engine.Ref
+	Details   Details
+	CreatedAt int64 // unix milliseconds
+	Revision  uint64
+	Disabled  bool
+	Redeemed  bool
+	Removed   bool  // the answer to the Delete that removed it
+	Used      int64 // uses consumed
+	Held      int64 // uses reserved for open orders
+}
+
+func (s *State) record() *Record {
+	return &Record{
+		Ref: s.ref, Details: *s.details, CreatedAt: s.created, Revision: s.rev,
+		Disabled: s.disabled, Redeemed: s.redeemed, Used: s.used, Held: s.held,
+	}
+}
+
+// Next is when the state wants a Wake: to ask about reservations that nobody has
+// confirmed.
+func (s *State) Next() time.Time { return s.books.Next() }
+
+// Check returns the first broken invariant.
+func (s *State) Check() error {
+	if err := s.books.Check(); err != nil {
+		return fmt.Errorf("promo: %w", err)
+	}
+	held := s.books.Quantity()
+	switch bought := s.buyers.Sum(); {
+	case held != s.held:
+		return fmt.Errorf("promo: %d uses held, %d in the books", s.held, held)
+	case bought != s.held+s.used:
+		return fmt.Errorf("promo: customers have %d uses, %d are held and %d used", bought, s.held, s.used)
+	case s.details == nil && bought != 0:
+		return fmt.Errorf("promo: %d uses of a code that is not there", bought)
+	}
+	return nil
+}
+
+// Used is the number of uses consumed, for the audit.
+func (s *State) Used() int64 { return s.used }
+
+// Open calls f for every open reservation, for the audit.
+func (s *State) Open(f func(keeper.Held)) { s.books.Each(f) }
+
+// Holds says whether a reservation is open, for the audit.
+func (s *State) Holds(c keeper.Claim) bool {
+	state, _ := s.books.Of(c.Order.Event()).Look(c)
+	return state == keeper.Open
+}

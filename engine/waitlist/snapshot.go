@@ -1,0 +1,41 @@
+package waitlist
+
+import "slices"
+
+// Frozen is the snapshot of a line.
+type Frozen struct {
+	Auto         bool     `cbor:"1,keyasint,omitempty"`
+	OfferMinutes int64    `cbor:"2,keyasint"`
+	Entries      []*Entry `cbor:"3,keyasint,omitempty"`
+	Joined       uint64   `cbor:"4,keyasint"`
+	Guards       []Guard  `cbor:"5,keyasint,omitempty"`
+}
+
+// Freeze is a copy that shares the entries, which are never changed; nil of no line.
+func (l *Line) Freeze() *Frozen {
+	if l == nil {
+		return nil
+	}
+	f := &Frozen{Auto: l.Auto, OfferMinutes: l.OfferMinutes, Entries: slices.Clone(l.entries), Joined: l.joined}
+	for _, g := range l.guards {
+		f.Guards = append(f.Guards, g.Guard)
+	}
+	return f
+}
+
+// Thaw is the line of a snapshot; every guard is to be told anew.
+func Thaw(f *Frozen) *Line {
+	if f == nil {
+		return nil
+	}
+	l := New()
+	l.Auto, l.OfferMinutes = f.Auto, f.OfferMinutes
+	for _, e := range f.Entries {
+		l.put(e)
+	}
+	l.joined = f.Joined
+	for _, g := range f.Guards {
+		l.guards = append(l.guards, guard{Guard: g})
+	}
+	return l
+}

@@ -1,0 +1,446 @@
+// Package waitlist is the line of those who wait for an event's sold-out ticket types:
+// entries, what becomes of them, and which types are to sell to nobody else. The event's
+// ledger owns the line and decides on it (engine/event), for an offer is one of its orders:
+// it holds its stock for the offer's window, under the id of its entry.
+//
+// Invariants: a ticket type is guarded exactly while an entry waits that could take it;
+// an entry is offered something once. Limits: MaxAlive entries wait or are offered
+// something, and as many that have ended are remembered.
+package waitlist
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"boxoffice/engine"
+	"boxoffice/engine/keeper"
+)
+
+// Statuses of an entry (docs/rules.md, Statuses).
+const (
+	StatusWaiting   = "waiting"
+	StatusOffered   = "offered"
+	StatusClaimed   = "claimed"
+	StatusExpired   = "expired"
+	StatusCancelled = "cancelled"
+)
+
+// Limits of a line.
+const (
+	MaxAlive    = 20_000
+	maxEnded    = 20_000
+	MaxQuantity = 10
+)
+
+// What an organizer may set, in minutes.
+const (
+	DefaultOfferMinutes = 12 * 60
+	MinOfferMinutes     = 15
+	MaxOfferMinutes     = 72 * 60
+)
+
+// Milliseconds after which what was not acknowledged is told again, and an offer that was
+// refused is tried again though its ticket type has told nothing new.
+const (
+	resendMillis = 2_000
+	retryMillis  = 5_000
+)
+
+// Entry is somebody who waits. It is replaced, never changed. Times are unix milliseconds.
+type Entry struct {
+	ID        engine.OrderID `cbor:"1,keyasint"`           // also of the order that is its offer
+	Number    uint64         `cbor:"2,keyasint"`           // counts the entries from 1
+	Type      int64          `cbor:"3,keyasint,omitempty"` // number of the ticket type; 0: any that people may wait for
+	Quantity  int64          `cbor:"4,keyasint"`
+	Email     string         `cbor:"5,keyasint"`
+	Name      string         `cbor:"6,keyasint"`
+	Customer  uint64         `cbor:"7,keyasint"` // hash of the address
+	At        int64          `cbor:"8,keyasint"`
+	Status    string         `cbor:"9,keyasint"`
+	Called    bool           `cbor:"10,keyasint,omitempty"` // the organizer has said to offer it something
+	Given     int64          `cbor:"11,keyasint,omitempty"` // number of the ticket type that was offered
+	OfferedAt int64          `cbor:"12,keyasint,omitempty"`
+	ExpiresAt int64          `cbor:"13,keyasint,omitempty"` // of the offer
+	EndedAt   int64          `cbor:"14,keyasint,omitempty"`
+}
+
+func (e *Entry) alive() bool { return e.Status == StatusWaiting || e.Status == StatusOffered }
+
+// Takes says whether the entry could take units of a ticket type.
+func (e *Entry) Takes(o *keeper.Offer) bool {
+	return CanWait(o) && (e.Type == o.Keeper.ID || e.Type == 0 && o.Waitlist)
+}
+
+// CanWait says whether units of a ticket type can be set aside. Seats can't: which of them
+// come free is for the seat map to say.
+func CanWait(o *keeper.Offer) bool { return o.Revision > 0 && !o.Seated }
+
+// Guard is what a ticket type was last told of whether somebody waits for it.
+type Guard struct {
+	Type     int64  `cbor:"1,keyasint"`
+	On       bool   `cbor:"2,keyasint"`
+	Revision uint64 `cbor:"3,keyasint"`
+}
+
+// guard is a Guard, and what a crash forgets of it.
+type guard struct {
+	Guard
+	seen bool  // the type has acknowledged it
+	told int64 // when it was told, unix milliseconds
+}
+
+// who is whom an entry is of, and what for.
+type who struct {
+	customer uint64
+	typ      int64
+}
+
+// ask is the last try to offer units of a ticket type to somebody.
+type ask struct {
+	entry    engine.OrderID
+	revision uint64 // of the type's offer that it went by
+	at       int64  // unix milliseconds
+}
+
+// Line is an event's line.
+type Line struct {
+	Auto         bool
+	OfferMinutes int64
+
+	entries []*Entry // by number
+	joined  uint64   // entries there were, ever
+	index   map[engine.OrderID]*Entry
+	alive   map[who]*Entry
+	units   map[int64]int64 // that are waited for, by ticket type
+	waiting int
+	guards  []guard // by ticket type
+
+	due   bool // somebody is to be offered something, or may be (volatile from here on)
+	asks  map[int64]ask
+	holds []engine.OrderID // entries whose callers wait for the guards
+}
+
+// New is the line of an event that nobody has waited for.
+func New() *Line {
+	return &Line{
+		Auto: true, OfferMinutes: DefaultOfferMinutes,
+		index: make(map[engine.OrderID]*Entry), alive: make(map[who]*Entry), units: make(map[int64]int64), asks: make(map[int64]ask),
+	}
+}
+
+// Find is the entry with an id, or nil.
+func (l *Line) Find(id engine.OrderID) *Entry {
+	if l == nil {
+		return nil
+	}
+	return l.index[id]
+}
+
+// Of is the entry that a customer has in line for a ticket type, or nil.
+func (l *Line) Of(customer uint64, typ int64) *Entry {
+	if l == nil {
+		return nil
+	}
+	return l.alive[who{customer, typ}]
+}
+
+// Offered is how many entries are offered something.
+func (l *Line) Offered() int { return len(l.alive) - l.waiting }
+
+// Full says whether nobody more may join.
+func (l *Line) Full() bool { return l != nil && len(l.alive) >= MaxAlive }
+
+// Next is the number of the next entry.
+func (l *Line) Next() uint64 {
+	if l == nil {
+		return 1
+	}
+	return l.joined + 1
+}
+
+// Waiting calls f for those who wait, the oldest first, until it returns false.
+func (l *Line) Waiting(f func(*Entry) bool) {
+	if l.waiting == 0 {
+		return
+	}
+	for _, e := range l.entries {
+		if e.Status == StatusWaiting && !f(e) {
+			return
+		}
+	}
+}
+
+// Page is the entries after a number, at most so many, each with its place among those who
+// wait, from 1; 0 of the others.
+func (l *Line) Page(after uint64, limit int) []Placed {
+	var out []Placed
+	place := 0
+	for _, e := range l.entries {
+		if e.Status == StatusWaiting {
+			place++
+		}
+		if e.Number <= after {
+			continue
+		}
+		if len(out) == limit {
+			break
+		}
+		p := Placed{Entry: *e}
+		if e.Status == StatusWaiting {
+			p.Position = place
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// Position is an entry's place among those who wait, from 1; 0 when it does not.
+func (l *Line) Position(of *Entry) int {
+	if of.Status != StatusWaiting {
+		return 0
+	}
+	place := 1
+	l.Waiting(func(e *Entry) bool {
+		if e.Number < of.Number {
+			place++
+		}
+		return e.Number < of.Number
+	})
+	return place
+}
+
+// Reserved is how much room of an event is kept for those who wait: what is set aside for
+// them, as far as they want it.
+func (l *Line) Reserved(offers map[int64]keeper.Offer) int64 {
+	if l == nil || l.waiting == 0 {
+		return 0
+	}
+	var sum, wanted int64
+	for i := range l.guards {
+		if g := &l.guards[i]; g.On {
+			sum += min(offers[g.Type].Free, l.units[g.Type]+l.units[0])
+		}
+	}
+	for _, n := range l.units {
+		wanted += n
+	}
+	return min(sum, wanted)
+}
+
+// put takes a new entry in, or an entry in the place of what it was.
+func (l *Line) put(e *Entry) {
+	if was := l.index[e.ID]; was == nil {
+		l.entries = append(l.entries, e)
+		l.joined = max(l.joined, e.Number)
+	} else {
+		l.count(was, -1)
+		i, _ := slices.BinarySearchFunc(l.entries, was.Number, func(e *Entry, n uint64) int { return cmp.Compare(e.Number, n) })
+		l.entries[i] = e
+	}
+	l.index[e.ID] = e
+	l.count(e, 1)
+	l.forget()
+	l.due = true
+}
+
+func (l *Line) count(e *Entry, n int) {
+	if e.Status == StatusWaiting {
+		l.waiting += n
+		l.units[e.Type] += int64(n) * e.Quantity
+		if l.units[e.Type] == 0 {
+			delete(l.units, e.Type)
+		}
+	}
+	if of := (who{e.Customer, e.Type}); e.alive() && n > 0 {
+		l.alive[of] = e
+	} else if n < 0 && l.alive[of] == e {
+		delete(l.alive, of)
+	}
+}
+
+// forget drops the oldest half of those that have ended, when there are too many.
+func (l *Line) forget() {
+	over := len(l.entries) - len(l.alive) - maxEnded
+	if over <= 0 {
+		return
+	}
+	over += maxEnded / 2
+	kept := make([]*Entry, 0, len(l.entries)-over)
+	for _, e := range l.entries {
+		if over > 0 && !e.alive() {
+			over--
+			delete(l.index, e.ID)
+			continue
+		}
+		kept = append(kept, e)
+	}
+	l.entries = kept
+}
+
+// Stir has the line looked at.
+func (l *Line) Stir() {
+	if l != nil {
+		l.due = true
+	}
+}
+
+// Judge sets the guards as the entries and the ticket types call for it.
+func (l *Line) Judge(offers map[int64]keeper.Offer) {
+	if l == nil {
+		return
+	}
+	for typ, o := range offers {
+		on := CanWait(&o) && (l.units[typ] > 0 || l.units[0] > 0 && o.Waitlist)
+		i, has := slices.BinarySearchFunc(l.guards, typ, func(g guard, t int64) int { return cmp.Compare(g.Type, t) })
+		switch {
+		case !has && on:
+			l.guards = slices.Insert(l.guards, i, guard{Guard: Guard{Type: typ, On: true, Revision: 1}})
+		case has && l.guards[i].On != on:
+			l.guards[i] = guard{Guard: Guard{Type: typ, On: on, Revision: l.guards[i].Revision + 1}}
+		}
+	}
+	l.due = true
+}
+
+// Guarded says whether all ticket types that an entry waits for are known to sell to nobody
+// else.
+func (l *Line) Guarded(e *Entry, offers map[int64]keeper.Offer, seen *keeper.AwaitSeen) bool {
+	for _, o := range offers {
+		if !e.Takes(&o) {
+			continue
+		}
+		g := l.guard(o.Keeper.ID)
+		if g == nil || !g.On || !g.seen && !g.isSeen(seen) {
+			return false
+		}
+	}
+	return true
+}
+
+func (l *Line) guard(typ int64) *guard {
+	if l == nil {
+		return nil
+	}
+	for i := range l.guards {
+		if l.guards[i].Type == typ {
+			return &l.guards[i]
+		}
+	}
+	return nil
+}
+
+func (g *guard) isSeen(c *keeper.AwaitSeen) bool {
+	return c != nil && c.Keeper.ID == g.Type && c.Revision == g.Revision
+}
+
+// Untold are the guards to be told at a time.
+func (l *Line) Untold(now int64) []Guard {
+	var out []Guard
+	for _, g := range l.guards {
+		if !g.seen && (g.told == 0 || now >= g.told+resendMillis) {
+			out = append(out, g.Guard)
+		}
+	}
+	return out
+}
+
+// Held are the entries whose callers may be answered once an acknowledgement is taken in.
+func (l *Line) Held(offers map[int64]keeper.Offer, seen *keeper.AwaitSeen) []*Entry {
+	var out []*Entry
+	for _, id := range l.holds {
+		if e := l.index[id]; e != nil && (e.Status != StatusWaiting || l.Guarded(e, offers, seen)) {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// Ready says whether units of a ticket type may be offered to somebody now: no other offer
+// of them is on its way, for the older entry must be the first to get them, and the type
+// has told something new since the last.
+func (l *Line) Ready(o *keeper.Offer, now int64, pending func(engine.OrderID) bool) bool {
+	a, asked := l.asks[o.Keeper.ID]
+	return o.Free > 0 && (!asked || !pending(a.entry) && (o.Revision > a.revision || now >= a.at+retryMillis))
+}
+
+// Due is when the line wants to be looked at, in unix milliseconds; 0 for never.
+func (l *Line) Due(offers map[int64]keeper.Offer) int64 {
+	if l == nil {
+		return 0
+	}
+	if l.due {
+		return 1
+	}
+	next := int64(0)
+	consider := func(at int64) {
+		if next == 0 || at < next {
+			next = at
+		}
+	}
+	for i := range l.guards {
+		if g := &l.guards[i]; !g.seen {
+			consider(g.told + resendMillis)
+		}
+	}
+	if l.waiting > 0 {
+		for typ, a := range l.asks {
+			if offers[typ].Free > 0 {
+				consider(a.at + retryMillis)
+			}
+		}
+	}
+	return next
+}
+
+// Check returns the first broken invariant.
+func (l *Line) Check(offers map[int64]keeper.Offer) error {
+	if l == nil {
+		return nil
+	}
+	waiting, alive, units := 0, 0, make(map[int64]int64)
+	for i, e := range l.entries {
+		if l.index[e.ID] != e || i > 0 && e.Number <= l.entries[i-1].Number {
+			return fmt.Errorf("waitlist: entry %d is out of place", e.Number)
+		}
+		if e.Status == StatusWaiting {
+			waiting++
+			units[e.Type] += e.Quantity
+		}
+		if e.alive() {
+			alive++
+		}
+	}
+	if waiting != l.waiting || alive != len(l.alive) || len(l.index) != len(l.entries) {
+		return fmt.Errorf("waitlist: %d of %d wait, counted %d of %d", waiting, alive, l.waiting, len(l.alive))
+	}
+	for typ, o := range offers {
+		on := CanWait(&o) && (units[typ] > 0 || units[0] > 0 && o.Waitlist)
+		if g := l.guard(typ); (g != nil && g.On) != on {
+			return fmt.Errorf("waitlist: ticket type %d is guarded %t, not %t", typ, !on, on)
+		}
+	}
+	return nil
+}
+
+// OfCustomer lists the entries of an address, by its hash.
+func (l *Line) OfCustomer(customer uint64) (entries []*Entry) {
+	if l == nil {
+		return nil
+	}
+	for _, e := range l.entries {
+		if e.Customer == customer {
+			entries = append(entries, e)
+		}
+	}
+	return entries
+}
+
+// Erase replaces a customer's address by a pseudonym, and drops the name.
+func (l *Line) Erase(customer uint64, pseudonym string) {
+	for _, e := range l.OfCustomer(customer) {
+		c := *e
+		c.Email, c.Name = pseudonym, ""
+		l.put(&c)
+	}
+}

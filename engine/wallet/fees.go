@@ -1,0 +1,54 @@
+package wallet
+
+import (
+	"boxoffice/engine"
+	"boxoffice/engine/keeper"
+)
+
+// protocol is the wallet's side of the reservation protocol with one ledger.
+func (s *State) protocol(event int64) keeper.Protocol {
+	return keeper.Protocol{Self: s.ref, Ledger: engine.EventRef(event), Book: s.books.Of(event), Goods: s}
+}
+
+// RefuseLine says why a fee can't be reserved, or nil.
+func (s *State) RefuseLine(l *keeper.Line, replaced keeper.Held, at int64) *engine.Refusal {
+	if available := s.available() + replaced.Quantity; l.Quantity > available {
+		return engine.Refuse(engine.InsufficientFunds, Funds{s.currency(), engine.Decimal(l.Quantity), engine.Decimal(available)})
+	}
+	if s.full(&Entry{Kind: Debited, At: at}) {
+		return engine.Refuse(engine.Overloaded, nil)
+	}
+	return nil
+}
+
+// GrantLine says that a fee is reserved.
+func (s *State) GrantLine(c keeper.Reserve) keeper.Granted {
+	return keeper.Granted{Claim: c.Claim, Keeper: s.ref}
+}
+
+// ReserveLine sets a fee aside.
+func (s *State) ReserveLine(d *engine.Decision, c keeper.Reserve, replaced keeper.Held, at int64) {
+	d.Facts = append(d.Facts, &keeper.ReservedFact{
+		Claim: c.Claim, Floor: c.Floor, At: at, Quantity: c.Line.Quantity, Left: s.available() + replaced.Quantity - c.Line.Quantity,
+	})
+}
+
+// CommitLine debits a fee.
+func (s *State) CommitLine(d *engine.Decision, c keeper.Commit, h keeper.Held, at int64) {
+	fee := Entry{
+		ID: c.Order, Kind: Debited, Amount: h.Quantity, Reason: IssueFee, Reference: c.Order.String(), At: max(at, s.last.At),
+	}
+	d.Facts = append(d.Facts, &keeper.CommittedFact{Claim: c.Claim, Floor: c.Floor})
+	d.Facts = append(d.Facts, s.enter(fee, fingerprint(&fee)).Facts...)
+}
+
+// ReleaseLine gives a fee back.
+func (s *State) ReleaseLine(d *engine.Decision, c keeper.Release, h keeper.Held, _ int64) {
+	d.Facts = append(d.Facts, &keeper.ReleasedFact{Claim: c.Claim, Floor: c.Floor, Left: s.available() + h.Quantity})
+}
+
+// Held is the sum of the fees that are reserved, for the audit.
+func (s *State) Held() int64 { return s.held }
+
+// Open calls f for every open reservation, for the audit.
+func (s *State) Open(f func(keeper.Held)) { s.books.Each(f) }

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"boxoffice/loadtest/client"
+	"boxoffice/loadtest/rig"
+	"boxoffice/loadtest/rush"
+)
+
+// promoCode is named by the orders of the promo case: a tenth off, without a bound.
+const promoCode = "BENCH"
+
+// measurePromo measures orders that name a promo code.
+func (b *bench) measurePromo(ctx context.Context) (ordersAt, error) {
+	s, err := b.sale(ctx, rush.SaleType{Quantity: plenty})
+	if err != nil {
+		return ordersAt{}, err
+	}
+	if err := b.organizer.Post(ctx, "/organizer/promo-codes", map[string]any{
+		"code": promoCode, "discountType": "percentage", "discountValue": 10, "validFrom": "2020-01-01T00:00:00Z", "validUntil": "2035-01-01T00:00:00Z",
+	}, nil); err != nil {
+		return ordersAt{}, err
+	}
+	svc, err := client.ParseTarget(b.node.URL)
+	if err != nil {
+		return ordersAt{}, err
+	}
+	k := newKeys()
+	c := &closed{
+		net: b.net, hosts: []string{svc.Host}, conns: b.cmd.Conns, want: 201, wanted: []byte(`"discount":"250.00"`), numbers: &b.numbers,
+		make: func(out []byte, n uint64) []byte {
+			var key [36]byte
+			var body [192]byte
+			order := appendOrder(body[:0], s.Types[0].ID, n)
+			order = append(order[:len(order)-1], `,"promoCode":"`+promoCode+`"}`...)
+			return appendPost(out, svc.Host, "/api/v1/orders", "", string(k.append(key[:0], n)), order)
+		},
+		warm: b.cmd.Warm, measure: b.cmd.Measure, cpu: b.cpuOf(b.node.PID), drained: b.caughtUp,
+	}
+	r, err := c.run(ctx)
+	b.disturbed("orders with a promo code", r)
+	if err != nil {
+		return ordersAt{}, fmt.Errorf("orders with a promo code: %w", err)
+	}
+	if err := b.auditStock(ctx, svc, []*rush.Sale{s}, r.total); err != nil {
+		return ordersAt{}, fmt.Errorf("orders with a promo code: %w", err)
+	}
+	return b.costOf("orders with a promo code", r), nil
+}
+
+// buyersAtOnce of the whole checkout: each waits for the provider in between.
+const buyersAtOnce = 64
+
+// measureCheckout measures the whole way to a ticket: the order, the opening of a payment
+// and its verification, at a provider that answers at once. What the provider and the buyers'
+// calls to it cost is not counted.
+func (b *bench) measureCheckout(ctx context.Context) (ordersAt, error) {
+	s, err := b.sale(ctx, rush.SaleType{Quantity: plenty})
+	if err != nil {
+		return ordersAt{}, err
+	}
+	svc, err := client.ParseTarget(b.node.URL)
+	if err != nil {
+		return ordersAt{}, err
+	}
+	web := &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: buyersAtOnce}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	defer web.CloseIdleConnections()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	provider := b.node.Targets()[2] // is none of the others that disturb
+	sampler := rig.StartSampler(append(b.cpuOf(b.node.PID), provider)...)
+	var total atomic.Int64
+	var buyers sync.WaitGroup
+	k, began := newKeys(), time.Now()
+	for i := range buyersAtOnce {
+		buyers.Go(func() {
+			for time.Since(began) < b.cmd.Warm+b.cmd.Measure && ctx.Err() == nil {
+				n := b.numbers.Add(1)
+				if err := checkOut(ctx, svc, b.net.Source(i), web, s.Types[0].ID, k, n); err != nil {
+					cancel(fmt.Errorf("checkout: %w", err))
+					return
+				}
+				total.Add(1)
+			}
+		})
+	}
+	buyers.Wait()
+	r := &closedResult{span: time.Since(began), done: total.Load(), total: total.Load()}
+	if err = context.Cause(ctx); err == nil {
+		err = b.caughtUp(ctx)
+	}
+	r.usage = sampler.Stop()
+	b.disturbed("the whole checkout", r)
+	if err != nil {
+		return ordersAt{}, err
+	}
+	if err := b.auditStock(ctx, svc, []*rush.Sale{s}, r.total); err != nil {
+		return ordersAt{}, fmt.Errorf("the whole checkout: %w", err)
+	}
+	return b.costOf("the whole checkout", r), nil
+}
+
+// checkOut buys one ticket.
+func checkOut(ctx context.Context, svc client.API, from *client.Source, web *http.Client, ticketType string, k keys, n uint64) error {
+	var order rush.Order
+	call := client.Call{Method: "POST", Path: "/orders", Key: string(k.append(nil, n)), Body: appendOrder(nil, ticketType, n)}
+	if a := svc.Do(ctx, from, call, &order); !a.OK() {
+		return a.Err()
+	}
+	token := url.QueryEscape(order.AccessToken)
+	var at struct{ AuthorizationURL string }
+	if a := svc.Do(ctx, from, client.Call{Method: "POST", Path: "/orders/" + order.ID + "/pay?token=" + token, Body: []byte(`{"provider":"paystack"}`)}, &at); !a.OK() {
+		return a.Err()
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, at.AuthorizationURL, strings.NewReader(`{"outcome":"success"}`))
+	if err != nil {
+		return fmt.Errorf("checkout page: %w", err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	res, err := web.Do(req)
+	if err != nil {
+		return fmt.Errorf("checkout page: %w", err)
+	}
+	_ = res.Body.Close() // its status says all
+	if res.StatusCode >= 400 {
+		return fmt.Errorf("checkout page: %s", res.Status)
+	}
+	call = client.Call{Method: "POST", Path: "/payments/verify?token=" + token, Body: rush.Encode(map[string]string{"orderId": order.ID})}
+	if a := svc.Do(ctx, from, call, &order); !a.OK() {
+		return a.Err()
+	}
+	if order.Status != rush.Completed || len(order.Tickets) != 1 {
+		return fmt.Errorf("order %s is %s with %d tickets", order.ID, order.Status, len(order.Tickets))
+	}
+	return nil
+}
+
+// costOf is a case without latencies.
+func (b *bench) costOf(name string, r *closedResult) ordersAt {
+	at := ordersAt{RPS: round(r.rps()), ServerCPU: round(r.micros(0)), PgCPU: round(r.micros(1))}
+	say("%s: %.0f/s; server %.1f us, Postgres %.1f us", name, at.RPS, at.ServerCPU, at.PgCPU)
+	return at
+}

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"boxoffice/loadtest/client"
+	"boxoffice/loadtest/rush"
+)
+
+// readAt is one case of reads: gzipped, by callers without credentials.
+type readAt struct {
+	RPS   float64 `json:"rps"`
+	CPU   float64 `json:"cpu_us"`
+	Share float64 `json:"share_of_echo"` // of the echo's peak; 0: that was not measured
+}
+
+// measureMap has visitors read the drawing of a map of 20,000 seats, and the part of the
+// map that changes.
+func (b *bench) measureMap(ctx context.Context) error {
+	svc, err := client.ParseTarget(b.node.URL)
+	if err != nil {
+		return err
+	}
+	sale, err := b.organizer.OpenSale(ctx, []rush.SaleType{{Name: "Seat", Quantity: 1, MaxPerOrder: 10, MaxPerCustomer: 10}, {Name: "House seat", Quantity: 1, MaxPerOrder: 10, MaxPerCustomer: 10}})
+	if err != nil {
+		return err
+	}
+	house, err := b.organizer.SeatBy(ctx, sale, "arena", 3600)
+	if err != nil {
+		return err
+	}
+	live := strings.TrimSuffix(house.Path, "/seats") + "/seatmap?live=true"
+	var seats struct{ DrawingURL string }
+	if a := svc.Do(ctx, b.net.Source(0), client.Call{Method: "GET", Path: live}, &seats); !a.OK() {
+		return a.Err()
+	}
+	if b.result.Drawing, err = b.readsCase(ctx, svc.Host, "the drawing of 20,000 seats", seats.DrawingURL); err != nil {
+		return err
+	}
+	b.result.LiveMap, err = b.readsCase(ctx, svc.Host, "the part of their map that changes", "/api/v1"+live)
+	return err
+}
+
+// readsCase measures GET of one path.
+func (b *bench) readsCase(ctx context.Context, host, name, path string) (readAt, error) {
+	get := fmt.Appendf(nil, "GET %s HTTP/1.1\r\nHost: %s\r\nAccept-Encoding: gzip\r\n\r\n", path, host)
+	c := &closed{
+		net: b.net, hosts: []string{host}, conns: b.cmd.Conns, want: 200, numbers: &b.numbers,
+		make: func(b []byte, _ uint64) []byte { return append(b, get...) },
+		warm: b.cmd.Warm, measure: b.cmd.Measure, cpu: b.cpuOf(b.node.PID),
+	}
+	r, err := c.run(ctx)
+	b.disturbed(name, r)
+	if err != nil {
+		return readAt{}, fmt.Errorf("%s: %w", name, err)
+	}
+	at := readAt{RPS: round(r.rps()), CPU: round(r.micros(0))}
+	if b.result.EchoRPS > 0 {
+		at.Share = round(r.rps() / b.result.EchoRPS)
+	}
+	say("%s: %.0f/s, %.2f of the echo; server %.1f us (the echo's %.1f)", name, at.RPS, at.Share, at.CPU, b.result.EchoCPU)
+	return at, nil
+}

@@ -1,0 +1,221 @@
+package bookings
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/url"
+	"slices"
+	"time"
+
+	"boxoffice/loadtest/client"
+	"boxoffice/loadtest/contest"
+	"boxoffice/loadtest/report"
+	"boxoffice/loadtest/rig"
+	"boxoffice/loadtest/rush"
+)
+
+// Order is what an order had and what has become of it.
+type Order struct {
+	ID, Customer string
+	place
+	Units       int
+	From, Until time.Time // when it surely had its places; Until is zero while it has them
+	Status      string
+	Late        bool // its money came too late
+	Refunds     int  // of that money, that have been made
+}
+
+// Outcome is what a run has come to.
+type Outcome struct {
+	Places, Cap      int
+	Orders           []Order
+	Tried            int64
+	Odd              []string      // answers that nobody should have had
+	Left, LeftAtLast map[place]int // once all orders had ended one way or another, and once all were refunded
+}
+
+// readOutcome reads what has become of the orders, gives all back, and reads what is left.
+func (s *season) readOutcome(ctx context.Context) (*Outcome, error) {
+	o := &Outcome{Places: s.cfg.Places, Cap: s.cfg.Cap, Tried: s.tried.Load(), Odd: s.odd, Orders: make([]Order, len(s.bookings))}
+	var err error
+	if err = contest.ForAll(s.cfg.Tables, len(s.bookings), func(table, i int) (err error) {
+		o.Orders[i], err = s.readOrder(ctx, table, s.bookings[i])
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	if o.Left, err = s.readLeft(ctx); err != nil {
+		return nil, err
+	}
+	if err = contest.ForAll(s.cfg.Tables, len(s.bookings), func(_, i int) error {
+		if o.Orders[i].Status != rush.Completed {
+			return nil
+		}
+		return s.Refund(ctx, &s.bookings[i].order)
+	}); err != nil {
+		return nil, err
+	}
+	for deadline := time.Now().Add(s.Agree); ; rig.Wait(ctx, rush.FirstPause) {
+		if o.LeftAtLast, err = s.readLeft(ctx); err != nil {
+			return nil, err
+		}
+		if o.allLeft() || time.Now().After(deadline) || ctx.Err() != nil {
+			return o, context.Cause(ctx)
+		}
+	}
+}
+
+// allLeft says whether all places have come back.
+func (o *Outcome) allLeft() bool {
+	for _, n := range o.LeftAtLast {
+		if n != o.Places {
+			return false
+		}
+	}
+	return true
+}
+
+// readOrder reads what has become of an order, and of money that came too late once that has
+// gone back.
+func (s *season) readOrder(ctx context.Context, from int, b *booking) (Order, error) {
+	o := Order{ID: b.order.ID, Customer: b.customer, place: b.place, Units: b.units, From: b.from, Until: b.until, Late: b.page != nil}
+	for deadline := time.Now().Add(s.Agree); ; rig.Wait(ctx, rush.FirstPause) {
+		var now struct {
+			Status  string
+			Refunds []struct{ Status string }
+		}
+		path := "/orders/" + url.PathEscape(b.order.ID) + "?token=" + url.QueryEscape(b.order.AccessToken)
+		if a := s.Insist(ctx, from, client.Call{Method: "GET", Path: path}, &now); !a.OK() {
+			return o, fmt.Errorf("bookings: read order: %w", a.Err())
+		}
+		o.Status, o.Refunds = now.Status, 0
+		for _, r := range now.Refunds {
+			if r.Status == "processed" { // nobody has asked for any yet
+				o.Refunds++
+			}
+		}
+		if o.isSettled() || time.Now().After(deadline) || ctx.Err() != nil {
+			return o, context.Cause(ctx)
+		}
+	}
+}
+
+// isSettled says whether an order has come to an end with its money: it has its places, or
+// what came too late has gone back.
+func (o *Order) isSettled() bool {
+	return !contest.IsOpen(o.Status) && (!o.Late || o.Status == rush.Completed || o.Refunds == 1)
+}
+
+// Audit judges what a run has come to.
+func Audit(o *Outcome) []report.Check {
+	return []report.Check{checkAnswers(o), checkSlots(o), checkCustomers(o), checkMoney(o), checkLeft(o), checkBack(o)}
+}
+
+// checkAnswers: whoever was refused was refused for want of places.
+func checkAnswers(o *Outcome) report.Check {
+	c := report.Check{Name: "every order was granted or refused, as a contest can have it", Checked: o.Tried}
+	for _, answer := range o.Odd {
+		c.Found("an order was answered %s", answer)
+	}
+	return c
+}
+
+// checkSlots: at no time had orders more places of a slot than there are.
+func checkSlots(o *Outcome) report.Check {
+	c := report.Check{Name: "no slot had more than its places at any time"}
+	of := make(map[place][]Order)
+	for _, order := range o.Orders {
+		of[order.place] = append(of[order.place], order)
+	}
+	for at, orders := range of {
+		c.Checked++
+		if most := mostAtOnce(orders); most > o.Places {
+			c.Found("slot %s of %s had %d places taken, of %d", at.slot, at.date, most, o.Places)
+		}
+	}
+	return c
+}
+
+// checkCustomers: at no time had a customer more places of a date than he may have.
+func checkCustomers(o *Outcome) report.Check {
+	c := report.Check{Name: "no customer had more than a day's places at any time"}
+	of := make(map[[2]string][]Order)
+	for _, order := range o.Orders {
+		key := [2]string{order.Customer, order.date}
+		of[key] = append(of[key], order)
+	}
+	for key, orders := range of {
+		c.Checked++
+		if most := mostAtOnce(orders); most > o.Cap {
+			c.Found("%s had %d places on %s, of %d", key[0], most, key[1], o.Cap)
+		}
+	}
+	return c
+}
+
+// mostAtOnce is the most units that orders surely had at one time.
+func mostAtOnce(orders []Order) (most int) {
+	type change struct {
+		at    time.Time
+		units int
+	}
+	var changes []change
+	for _, o := range orders {
+		if o.Until.IsZero() {
+			changes = append(changes, change{o.From, o.Units})
+		} else if o.Until.After(o.From) {
+			changes = append(changes, change{o.From, o.Units}, change{o.Until, -o.Units})
+		}
+	}
+	slices.SortFunc(changes, func(a, b change) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.units, b.units)) })
+	now := 0
+	for _, c := range changes {
+		now += c.units
+		most = max(most, now)
+	}
+	return most
+}
+
+// checkMoney: every order has ended, and money that came too late has bought its places or
+// gone back, once.
+func checkMoney(o *Outcome) report.Check {
+	c := report.Check{Name: "every order has ended, and late money has gone back once"}
+	for i := range o.Orders {
+		c.Checked++
+		if of := &o.Orders[i]; !of.isSettled() || of.Status == rush.Completed && of.Refunds > 0 {
+			c.Found("order %s is %s, with %d refunds of late money", of.ID, of.Status, of.Refunds)
+		}
+	}
+	return c
+}
+
+// checkLeft: what is left of a slot is what completed orders have left of it.
+func checkLeft(o *Outcome) report.Check {
+	c := report.Check{Name: "what is left of each slot is what was not sold"}
+	sold := make(map[place]int)
+	for _, of := range o.Orders {
+		if of.Status == rush.Completed {
+			sold[of.place] += of.Units
+		}
+	}
+	for at, left := range o.Left {
+		c.Checked++
+		if left != o.Places-sold[at] {
+			c.Found("slot %s of %s has %d left, and %d of %d are sold", at.slot, at.date, left, sold[at], o.Places)
+		}
+	}
+	return c
+}
+
+// checkBack: once everything is refunded, all places are there.
+func checkBack(o *Outcome) report.Check {
+	c := report.Check{Name: "all places come back"}
+	for at, left := range o.LeftAtLast {
+		c.Checked++
+		if left != o.Places {
+			c.Found("slot %s of %s has %d left in the end, of %d", at.slot, at.date, left, o.Places)
+		}
+	}
+	return c
+}

@@ -1,0 +1,144 @@
+package gates
+
+import (
+	"context"
+	"net/url"
+
+	"boxoffice/loadtest/report"
+	"boxoffice/loadtest/rush"
+)
+
+// counters are what the service says of the gates.
+type counters struct {
+	CheckedIn, Scanned, Denied int64
+	Gates                      []struct {
+		Gate                      string
+		Scanned, Admitted, Denied int64
+	}
+}
+
+// audit compares what devices said with what is durable.
+func (e *evening) audit(ctx context.Context, w *witnesses) ([]report.Check, error) {
+	var stats counters
+	if err := e.organizer.Send(ctx, "GET", "/checkin/event/"+url.PathEscape(e.event)+"/stats", nil, &stats); err != nil {
+		return nil, err
+	}
+	facts, err := e.organizer.CountFacts(ctx, []string{rush.Admitted}, int(stats.CheckedIn), e.cfg.Agree)
+	if err != nil {
+		return nil, err
+	}
+	admissions := facts[rush.Admitted]
+	return append([]report.Check{
+		e.checkTold(), e.checkOnce(admissions), e.checkNamed(admissions), e.checkGood(), e.checkSums(&stats, admissions),
+	}, w.compareSums(ctx, &stats, admissions, e.cfg.Agree)...), nil
+}
+
+func (e *evening) checkTold() report.Check {
+	c := report.Check{Name: "devices decided every code, and have told whom they let in", Checked: e.shown.Load()}
+	for _, f := range e.failed {
+		c.Found("%s", f)
+	}
+	for _, d := range e.devices {
+		if n := d.Counts().Waiting; n > 0 {
+			c.Found("%s has %d admissions to tell", d.name, n)
+		}
+	}
+	return c
+}
+
+func (e *evening) checkOnce(admissions map[string]int) report.Check {
+	c := report.Check{Name: "a ticket has at most one durable admission", Checked: int64(len(e.holders))}
+	for ticket, n := range admissions {
+		if n > 1 {
+			c.Found("ticket %s has %d", ticket, n)
+		}
+	}
+	return c
+}
+
+// checkNamed checks that of those whom devices let in, all are named but the one whose
+// admission is durable.
+func (e *evening) checkNamed(admissions map[string]int) report.Check {
+	c := report.Check{Name: "who was let in wrongly is named, and nobody else"}
+	of := map[string]*holder{}
+	for _, h := range e.holders {
+		of[h.code], of[h.short] = h, h
+		if h.next != "" {
+			of[h.next] = h
+		}
+		for _, qr := range h.qrs {
+			of[qr] = h
+		}
+	}
+	named := map[*holder]int{}
+	for _, d := range e.devices {
+		for _, w := range d.LetInWrongly() {
+			h := of[w.Scan.Code]
+			if h == nil {
+				c.Found("%s names %q, which is no ticket's", d.name, w.Scan.Code)
+				continue
+			}
+			named[h]++
+		}
+	}
+	for _, h := range e.holders {
+		c.Checked += int64(len(h.letIn))
+		if len(h.letIn)-named[h] != admissions[h.id] {
+			c.Found("ticket %s was let in by %v; %d of them are named, %d admissions are durable", h.code, h.letIn, named[h], admissions[h.id])
+		}
+	}
+	return c
+}
+
+func (e *evening) checkGood() report.Check {
+	c := report.Check{Name: "whoever has a good ticket was let in"}
+	for _, h := range e.holders {
+		if h.kind == plain {
+			c.Checked++
+		}
+	}
+	for _, f := range e.denied {
+		c.Found("%s", f)
+	}
+	return c
+}
+
+// checkSums adds the devices up and compares them with the service's counters. A request
+// whose answer never came may be counted there.
+func (e *evening) checkSums(stats *counters, admissions map[string]int) report.Check {
+	c := report.Check{Name: "the gates' counters are the sums of the devices", Checked: int64(len(stats.Gates))}
+	type sums struct{ admitted, denied, unanswered int64 }
+	gates, durable := map[string]*sums{}, int64(0)
+	for _, d := range e.devices {
+		s := gates[d.gate]
+		if s == nil {
+			s = new(sums)
+			gates[d.gate] = s
+		}
+		n, wrong := d.Counts(), len(d.LetInWrongly())
+		s.admitted += int64(n.Admitted - wrong)
+		s.denied += int64(n.Denied - n.DeniedAlone + wrong)
+		s.unanswered += int64(n.Unanswered)
+	}
+	for _, n := range admissions {
+		durable += int64(n)
+	}
+	var scanned, admitted, denied int64
+	for _, g := range stats.Gates {
+		scanned, admitted, denied = scanned+g.Scanned, admitted+g.Admitted, denied+g.Denied
+		s := gates[g.Gate]
+		if s == nil {
+			c.Found("there is no gate %q", g.Gate)
+			continue
+		}
+		if g.Admitted != s.admitted || g.Denied < s.denied || g.Denied > s.denied+s.unanswered || g.Scanned != g.Admitted+g.Denied {
+			c.Found("%s counts %d scanned, %d admitted, %d denied; its devices %d and %d, with %d unanswered",
+				g.Gate, g.Scanned, g.Admitted, g.Denied, s.admitted, s.denied, s.unanswered)
+		}
+	}
+	if admitted != stats.CheckedIn || scanned != stats.Scanned || denied != stats.Denied || durable != stats.CheckedIn {
+		c.Found("the totals are %d scanned, %d admitted, %d denied, and the gates' %d, %d, %d; %d admissions are durable",
+			stats.Scanned, stats.CheckedIn, stats.Denied, scanned, admitted, denied, durable)
+	}
+	return c
+}

@@ -1,0 +1,303 @@
+package gates
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+	"github.com/google/uuid"
+
+	"boxoffice/gate"
+	"boxoffice/loadtest/client"
+	"boxoffice/loadtest/rig"
+	"boxoffice/loadtest/rush"
+)
+
+// evening is one run: an event, its gates and all who come.
+type evening struct {
+	cfg       Config
+	random    *rand.Rand
+	node      *rig.Node // nil: the service is not ours to kill
+	svc       client.API
+	net       *client.Network
+	pages     http.Client
+	organizer *rush.Organizer
+	event     string
+	holders   []*holder
+	devices   []*device
+	moves     []move
+	began     time.Time
+
+	shown, refunded, passed atomic.Int64
+	killed                  int64
+
+	mu            sync.Mutex
+	online, alone *hdrhistogram.Histogram // microseconds of scans
+	denied        []string                // people with a good ticket who were not let in
+	failed        []string                // scans that devices could not decide
+}
+
+// device is a device at a gate, with its network and those who will come to it.
+type device struct {
+	*gate.Device
+	name, gate string
+	cable      cable
+	leaves     time.Duration // when it goes offline; 0: never
+	visits     []visit
+}
+
+// visit is somebody who shows a code.
+type visit struct {
+	at     time.Duration
+	holder *holder // nil: the code is of no ticket
+	other  bool    // not the first who shows the ticket
+	how    how
+}
+
+// how a code is shown.
+type how int
+
+const (
+	byQR how = iota
+	typed
+	byDoorCode
+)
+
+// cable is a device's network. It has connections of its own.
+type cable struct {
+	http.Transport
+	out atomic.Bool
+}
+
+// RoundTrip sends a request if the cable is in.
+func (c *cable) RoundTrip(r *http.Request) (*http.Response, error) {
+	if c.out.Load() {
+		return nil, &net.OpError{Op: "dial", Err: errors.New("the cable is out")}
+	}
+	return c.Transport.RoundTrip(r)
+}
+
+// perGate is how many devices stand at a gate.
+const perGate = 10
+
+// openGates opens the devices and has each take its first manifest.
+func (e *evening) openGates(ctx context.Context, target string) error {
+	for i := range e.cfg.Devices {
+		d := &device{name: fmt.Sprintf("device-%d", i), gate: fmt.Sprintf("Gate %d", i/perGate+1)}
+		skew := time.Duration((e.random.Float64()*2 - 1) * float64(e.cfg.Skew))
+		if i%3 == 0 {
+			d.leaves = e.cfg.Duration/10 + time.Duration(e.random.Float64()*float64(e.cfg.Duration*8/10-e.cfg.Away))
+		}
+		var err error
+		if d.Device, err = gate.Open(gate.Config{
+			URL: strings.TrimSuffix(target, "/") + "/api/v1", Event: e.event, Key: e.organizer.Bearer, Gate: d.gate, Name: d.name, Typed: true,
+			Dir: filepath.Join(e.cfg.Out, "devices", e.event, d.name), Client: &http.Client{Transport: &d.cable},
+			Now: func() time.Time { return time.Now().Add(skew) }, Patience: e.cfg.Patience,
+		}); err != nil {
+			return errors.Join(err, e.closeGates())
+		}
+		e.devices = append(e.devices, d)
+		if err := d.Sync(ctx); err != nil {
+			return errors.Join(err, e.closeGates())
+		}
+	}
+	return nil
+}
+
+func (e *evening) closeGates() error {
+	e.pages.CloseIdleConnections()
+	var err error
+	for _, d := range e.devices {
+		d.cable.CloseIdleConnections()
+		err = errors.Join(err, d.Close())
+	}
+	return err
+}
+
+// plan says who comes when, to which device.
+func (e *evening) plan() {
+	draw := func() (int, time.Duration) {
+		return e.random.IntN(len(e.devices)), time.Duration(e.random.Float64() * float64(e.cfg.Duration))
+	}
+	come := func(i int, v visit) { e.devices[i].visits = append(e.devices[i].visits, v) }
+	for _, h := range e.holders {
+		i, at := draw()
+		v := visit{at: at, holder: h}
+		switch share := e.random.Float64(); {
+		case share < 0.3:
+			v.how = typed
+		case share < 0.4:
+			v.how = byDoorCode
+		}
+		// The other comes within half a minute, to another device.
+		second := visit{at: at + time.Duration(e.random.Float64()*float64(e.cfg.Duration)/12), holder: h, other: true, how: typed}
+		elsewhere := (i + 1 + e.random.IntN(len(e.devices)-1)) % len(e.devices)
+		switch share := e.random.Float64(); {
+		case share < e.cfg.Copied:
+			h.kind = copied
+			come(elsewhere, second)
+		case share < e.cfg.Copied+e.cfg.Refunded:
+			h.kind = refunded
+		case share < e.cfg.Copied+e.cfg.Refunded+e.cfg.Passed:
+			h.kind = passed
+			come(elsewhere, second)
+		}
+		if h.kind == refunded || h.kind == passed {
+			e.moves = append(e.moves, move{time.Duration(e.random.Float64() * float64(at)), h})
+			v.how = typed // the phone of whom it was taken from shows none
+		}
+		come(i, v)
+	}
+	for range int(e.cfg.Wrong * float64(len(e.holders))) {
+		i, at := draw()
+		come(i, visit{at: at, how: how(e.random.IntN(3))})
+	}
+	for _, d := range e.devices {
+		slices.SortFunc(d.visits, func(a, b visit) int { return cmp.Compare(a.at, b.at) })
+	}
+}
+
+// letIn has everybody come, and ends when all devices are back and have told everything,
+// or that takes too long.
+func (e *evening) letIn(ctx context.Context, log *slog.Logger) error {
+	e.began = time.Now()
+	following, stop := context.WithCancel(ctx)
+	var followers, gates sync.WaitGroup
+	for _, d := range e.devices {
+		followers.Go(func() { d.follow(following, e) })
+		gates.Go(func() { e.work(ctx, d) })
+	}
+	gates.Go(func() { e.moveTickets(ctx) })
+	killed := e.killNode(ctx, log)
+	gates.Wait()
+	for deadline := time.Now().Add(e.cfg.Agree); ctx.Err() == nil && time.Now().Before(deadline) && e.waiting() > 0; {
+		rig.Wait(ctx, 50*time.Millisecond)
+	}
+	stop()
+	followers.Wait()
+	return errors.Join(killed, context.Cause(ctx))
+}
+
+// waiting is how many admissions the service has not been told.
+func (e *evening) waiting() (n int) {
+	for _, d := range e.devices {
+		n += d.Counts().Waiting
+	}
+	return n
+}
+
+// readyTime is how long a node that was killed may take to be ready again.
+const readyTime = time.Minute
+
+// killNode kills the run's own node in the middle, and starts it again.
+func (e *evening) killNode(ctx context.Context, log *slog.Logger) error {
+	if e.node == nil {
+		return nil
+	}
+	rig.Wait(ctx, e.cfg.Duration/2)
+	if err := e.node.Kill(); err != nil {
+		return err
+	}
+	killed := time.Now()
+	if err := e.node.Start(ctx, readyTime); err != nil {
+		return err
+	}
+	e.killed++
+	log.InfoContext(ctx, "killed and back", slog.Duration("after", time.Since(killed)))
+	return nil
+}
+
+// follow syncs the device, and pulls its cable out for a while.
+func (d *device) follow(ctx context.Context, e *evening) {
+	ticker := time.NewTicker(e.cfg.Every)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			since := time.Since(e.began)
+			d.cable.out.Store(d.leaves > 0 && since >= d.leaves && since < d.leaves+e.cfg.Away)
+			_ = d.Sync(ctx) // the next one tries again
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// work lets in whoever comes to a device, one after the other.
+func (e *evening) work(ctx context.Context, d *device) {
+	for i := range d.visits {
+		v := &d.visits[i]
+		rig.Wait(ctx, time.Until(e.began.Add(v.at)))
+		if ctx.Err() != nil {
+			return
+		}
+		code := e.codeOf(ctx, v)
+		if code == "" {
+			continue // nobody has taken the ticket
+		}
+		online, asked := d.Online(), time.Now()
+		says, err := d.Scan(ctx, code)
+		e.note(d, v, code, says, err, online, time.Since(asked))
+	}
+}
+
+// codeOf is what somebody shows; empty when they have nothing.
+func (e *evening) codeOf(ctx context.Context, v *visit) string {
+	h := v.holder
+	switch {
+	case h == nil && v.how == byDoorCode:
+		return "222222" // one of 900 million may be right
+	case h == nil && v.how == typed:
+		return "222222399ZZZZYYYYXXX"
+	case h == nil:
+		return "https://other.example/t/" + uuid.NewString()
+	case h.kind == passed && v.other:
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		return h.next
+	case v.how == byQR:
+		return cmp.Or(e.showQR(ctx, h), h.code)
+	case v.how == byDoorCode:
+		return h.short
+	default:
+		return h.code
+	}
+}
+
+// note notes what a device said.
+func (e *evening) note(d *device, v *visit, code string, says gate.Verdict, err error, online bool, took time.Duration) {
+	e.shown.Add(1)
+	h := v.holder
+	if h != nil && says.Status == gate.Success {
+		h.mu.Lock()
+		h.letIn = append(h.letIn, d.name)
+		h.mu.Unlock()
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	histogram := e.alone
+	if online {
+		histogram = e.online
+	}
+	_ = histogram.RecordValue(max(1, took.Microseconds())) // longer ones than a minute are not there
+	switch {
+	case err != nil:
+		e.failed = append(e.failed, fmt.Sprintf("%s: %v", d.name, err))
+	case h == nil && says.Status == gate.Success:
+		e.failed = append(e.failed, fmt.Sprintf("%s let in %q, which is no ticket's", d.name, code))
+	case h != nil && h.kind == plain && says.Status != gate.Success:
+		e.denied = append(e.denied, fmt.Sprintf("%s denied %s of %s: %s %s", d.name, code, h.code, says.Status, says.Reason))
+	}
+}

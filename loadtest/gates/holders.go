@@ -1,0 +1,226 @@
+package gates
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"boxoffice/loadtest/client"
+	"boxoffice/loadtest/rig"
+	"boxoffice/loadtest/rush"
+)
+
+// kind is what becomes of a ticket.
+type kind int
+
+const (
+	plain kind = iota
+	copied
+	refunded
+	passed
+)
+
+// holder is a ticket, and what its holders were told.
+type holder struct {
+	order *order
+	index int // among the order's tickets
+	id    string
+	code  string
+	short string
+	kind  kind
+
+	mu    sync.Mutex
+	next  string   // the code of whom it was passed on to
+	letIn []string // devices
+	qrs   []string // that were shown
+}
+
+// order is an order of many tickets, with what its holders' phones show.
+type order struct {
+	id, token string
+
+	mu      sync.Mutex
+	fetched time.Time
+	qrs     []string
+}
+
+// Tickets of one order, and how long a phone shows a QR payload before it asks anew.
+const (
+	perOrder = 100
+	qrLife   = 20 * time.Second
+)
+
+// issued is as much of an order of the organization's own as is read here.
+type issued struct {
+	Order   struct{ ID, AccessToken string }
+	Tickets []struct{ ID, Code, ShortCode, QR string }
+}
+
+// sell puts the event on sale and issues the tickets.
+func (e *evening) sell(ctx context.Context) (err error) {
+	if e.organizer, err = rush.Register(ctx, e.svc, e.net.Source(0)); err != nil {
+		return err
+	}
+	sale, err := e.organizer.OpenSale(ctx, []rush.SaleType{{
+		Name: "Floor", Quantity: e.cfg.Holders, Free: true, MaxPerOrder: rush.MaxPerOrder, MaxPerCustomer: rush.MaxPerCustomer,
+	}})
+	if err != nil {
+		return err
+	}
+	e.event = sale.EventID
+	path := "/organizer/events/" + url.PathEscape(e.event)
+	if err := e.organizer.UseKey(ctx); err != nil {
+		return err
+	}
+	if err := e.organizer.Send(ctx, "PUT", path, map[string]any{"offlineDoorCodes": true}, nil); err != nil {
+		return err
+	}
+	if err := e.organizer.Send(ctx, "PUT", path+"/tickets/"+url.PathEscape(sale.Types[0].ID), map[string]any{"transferable": true}, nil); err != nil {
+		return err
+	}
+	for len(e.holders) < e.cfg.Holders {
+		n := min(perOrder, e.cfg.Holders-len(e.holders))
+		var made issued
+		if err := e.organizer.Post(ctx, "/events/"+url.PathEscape(e.event)+"/issue", map[string]any{
+			"items": []rush.Item{{TicketTypeID: sale.Types[0].ID, Quantity: n}},
+			"buyer": map[string]string{"email": uuid.NewString() + "@load.test", "name": "Load Buyer"}, "sendEmail": false,
+		}, &made); err != nil {
+			return err
+		}
+		if len(made.Tickets) != n {
+			return fmt.Errorf("gates: an order of %d tickets has %d", n, len(made.Tickets))
+		}
+		o := &order{id: made.Order.ID, token: made.Order.AccessToken}
+		for i, t := range made.Tickets {
+			e.holders = append(e.holders, &holder{order: o, index: i, id: t.ID, code: t.Code, short: t.ShortCode})
+		}
+	}
+	return nil
+}
+
+// showQR is what a holder's phone shows now; empty when it can't ask for it.
+func (e *evening) showQR(ctx context.Context, h *holder) string {
+	o := h.order
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if time.Since(o.fetched) > qrLife {
+		var read struct{ Tickets []struct{ QR string } }
+		path := "/orders/" + url.PathEscape(o.id) + "?token=" + url.QueryEscape(o.token)
+		asked := time.Now()
+		if a := e.svc.Do(ctx, e.net.Source(1), client.Call{Method: "GET", Path: path}, &read); !a.OK() || len(read.Tickets) <= h.index {
+			return ""
+		}
+		o.fetched, o.qrs = asked, nil
+		for _, t := range read.Tickets {
+			o.qrs = append(o.qrs, t.QR)
+		}
+	}
+	if h.index >= len(o.qrs) {
+		return ""
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.qrs = append(h.qrs, o.qrs[h.index])
+	return o.qrs[h.index]
+}
+
+// move is a ticket that is refunded or passed on while people come.
+type move struct {
+	at time.Duration
+	*holder
+}
+
+// moveTickets refunds and passes on, each at its time. What the service does not do, as of
+// a ticket that was used, is not counted.
+func (e *evening) moveTickets(ctx context.Context) {
+	slices.SortFunc(e.moves, func(a, b move) int { return cmp.Compare(a.at, b.at) })
+	for _, m := range e.moves {
+		rig.Wait(ctx, time.Until(e.began.Add(m.at)))
+		if ctx.Err() != nil {
+			return
+		}
+		if m.kind == refunded {
+			if e.organizer.Post(ctx, "/organizer/orders/"+url.PathEscape(m.order.id)+"/refund", map[string]any{
+				"ticketIds": []string{m.id}, "reason": "Asked for.",
+			}, nil) == nil {
+				e.refunded.Add(1)
+			}
+		} else if e.passOn(ctx, m.holder) == nil {
+			e.passed.Add(1)
+		}
+	}
+}
+
+// passOn offers a ticket and takes it, by the link that was mailed.
+func (e *evening) passOn(ctx context.Context, h *holder) error {
+	to := uuid.NewString() + "@load.test"
+	a := e.svc.Do(ctx, e.net.Source(2), client.Call{
+		Method: "POST", Path: "/tickets/" + url.PathEscape(h.id) + "/transfer", Key: uuid.NewString(),
+		Body: rush.Encode(map[string]string{"toEmail": to, "toName": "Load Friend", "token": h.order.token}),
+	}, nil)
+	if !a.OK() {
+		return a.Err()
+	}
+	token, err := e.readClaim(ctx, to)
+	if err != nil {
+		return err
+	}
+	var claimed struct{ Code string }
+	a = e.svc.Do(ctx, e.net.Source(2), client.Call{Method: "POST", Path: "/tickets/transfers/" + url.PathEscape(token) + "/claim", Key: uuid.NewString()}, &claimed)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.next = claimed.Code
+	return a.Err()
+}
+
+var (
+	mailLink  = regexp.MustCompile(`<td>([^<]+)</td><td><a href="(/dev/mail/[^"]+)"`)
+	claimLink = regexp.MustCompile(`/tickets/claim#token=([\w-]+)`)
+)
+
+// mailTime is how long a mail may take.
+const mailTime = 10 * time.Second
+
+// readClaim reads the token of a mailed offer among the captured mails.
+func (e *evening) readClaim(ctx context.Context, to string) (string, error) {
+	for deadline := time.Now().Add(mailTime); time.Now().Before(deadline) && ctx.Err() == nil; rig.Wait(ctx, 100*time.Millisecond) {
+		for _, row := range mailLink.FindAllStringSubmatch(e.readPage(ctx, "/dev/mail"), -1) {
+			if row[1] != to {
+				continue
+			}
+			if found := claimLink.FindStringSubmatch(e.readPage(ctx, row[2])); found != nil {
+				return found[1], nil
+			}
+		}
+	}
+	return "", errors.New("gates: no mail came")
+}
+
+// readPage reads a page that developers read; empty when it can't.
+func (e *evening) readPage(ctx context.Context, path string) string {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+e.svc.Host+path, nil)
+	if err != nil {
+		return ""
+	}
+	res, err := e.pages.Do(req)
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = res.Body.Close() }() // it was read
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		return ""
+	}
+	return strings.ReplaceAll(string(text), "&#43;", "+")
+}

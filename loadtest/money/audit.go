@@ -1,0 +1,351 @@
+package money
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"boxoffice/loadtest/report"
+)
+
+// Compare compares the books. Books that are at rest, and right, have no findings.
+func Compare(b *Books) []report.Check {
+	return []report.Check{
+		checkReceived(b), checkReturned(b), checkKept(b), checkRest(b), checkEntries(b), checkProceeds(b), checkFees(b), checkCodes(b), checkTotals(b),
+	}
+}
+
+// isSold says whether the order has its tickets, whatever has become of them.
+func (o *Order) isSold() bool {
+	return o.Status == "completed" || o.Status == "partially_refunded" || o.Status == "refunded" && o.Tickets > 0
+}
+
+// isOwn says whether a refund is of the money that the order took for its price: what came
+// beyond that, in another currency or again goes back by itself.
+func (r *Refund) isOwn(o *Order) bool { return r.Deposit == 0 && r.Currency == o.Currency }
+
+// isAlive says whether a refund's money has gone back, or is to.
+func (r *Refund) isAlive() bool {
+	return r.Status != "denied" && r.Status != "cancelled" && r.Status != "requested"
+}
+
+// isByItself says whether nobody has asked for a refund.
+func (r *Refund) isByItself() bool {
+	return slices.Contains([]string{"late", "underpaid", "overpaid", "twice", "cancelled", "currency", "deposit"}, r.Reason)
+}
+
+// indexAttempts returns the orders and the payments of all attempts, by reference.
+func (b *Books) indexAttempts() (of map[string]*Order, at map[string]*Payment) {
+	of, at = make(map[string]*Order), make(map[string]*Payment)
+	for _, o := range b.Orders {
+		for i := range o.Payments {
+			of[o.Payments[i].Reference], at[o.Payments[i].Reference] = o, &o.Payments[i]
+		}
+	}
+	return of, at
+}
+
+// checkReceived: what a provider took is what the order says that it received.
+func checkReceived(b *Books) report.Check {
+	c := report.Check{Name: "what the providers took, the orders received"}
+	orders, attempts := b.indexAttempts()
+	told := make(map[string]bool)
+	for i := range b.Provider {
+		row := &b.Provider[i]
+		if row.Paid == 0 {
+			continue
+		}
+		c.Checked++
+		o := orders[row.Order]
+		switch {
+		case o == nil:
+			c.Found("%d %s of %s, which no order knows", row.Paid, row.Currency, row.Order)
+		case row.Parent != 0:
+			if !slices.ContainsFunc(o.Refunds, func(r Refund) bool { return r.Deposit == row.ID && r.Amount == row.Paid }) {
+				c.Found("deposit %d of %d %s, which came to the paid address of %s, goes back by no refund", row.ID, row.Paid, row.Currency, row.Order)
+			}
+		case row.Currency != o.Currency:
+			if !slices.ContainsFunc(o.Refunds, func(r Refund) bool {
+				return r.Reference == row.Order && r.Currency == row.Currency && r.Amount == row.Paid
+			}) {
+				c.Found("%d %s of %s goes back by no refund", row.Paid, row.Currency, row.Order)
+			}
+		case attempts[row.Order].Received != row.Paid:
+			c.Found("%s: the provider took %d %s, the order received %d", row.Order, row.Paid, row.Currency, attempts[row.Order].Received)
+		}
+		told[row.Order] = true
+	}
+	for reference, p := range attempts {
+		if p.Received > 0 && !told[reference] {
+			c.Found("%s: the order received %d, the provider took nothing", reference, p.Received)
+		}
+	}
+	return c
+}
+
+// checkReturned: what a provider returned is what the refunds say that has gone back.
+func checkReturned(b *Books) report.Check {
+	c := report.Check{Name: "what the refunds say went back, the providers returned"}
+	back, deposits := make(map[string]int64), make(map[int64]int64)
+	for _, o := range b.Orders {
+		for i := range o.Refunds {
+			r := &o.Refunds[i]
+			switch {
+			case r.Status != "processed":
+			case r.Deposit != 0:
+				deposits[r.Deposit] += r.Amount
+			case r.Reference != "":
+				back[r.Reference] += r.Amount
+			}
+		}
+	}
+	// A node that dies while it opens a deposit opens another under the same reference. The
+	// buyer is told of the second one alone.
+	returned := make(map[string]int64)
+	for i := range b.Provider {
+		row := &b.Provider[i]
+		c.Checked++
+		if row.Parent == 0 {
+			returned[row.Order] += row.Refunded
+		} else if said := deposits[row.ID]; said != row.Refunded {
+			c.Found("deposit %d of %s: the provider returned %d %s, the refunds say %d", row.ID, row.Order, row.Refunded, row.Currency, said)
+		}
+	}
+	for reference, sum := range returned {
+		if said := back[reference]; said != sum {
+			c.Found("%s: the provider returned %d, the refunds say %d", reference, sum, said)
+		}
+		delete(back, reference)
+	}
+	for reference, said := range back {
+		c.Found("%s: the refunds say that %d went back, and no provider knows of it", reference, said)
+	}
+	return c
+}
+
+// checkKept: of its own money an order keeps its price, less what was asked back, if it has
+// its tickets, and nothing if not.
+func checkKept(b *Books) report.Check {
+	c := report.Check{Name: "money that was kept has its tickets"}
+	for id, o := range b.Orders {
+		if o.Issued {
+			continue
+		}
+		c.Checked++
+		var kept, want int64
+		for _, p := range o.Payments {
+			kept += p.Received
+		}
+		if o.isSold() {
+			want = o.Total
+		}
+		for i := range o.Refunds {
+			r := &o.Refunds[i]
+			if !r.isOwn(o) || !r.isAlive() {
+				continue
+			}
+			kept -= r.Amount
+			if !r.isByItself() {
+				want -= r.Amount
+			}
+		}
+		if kept != want {
+			c.Found("order %s, %s: %d kept instead of %d: %+v %+v", id, o.Status, kept, want, o.Payments, o.Refunds)
+		}
+		if o.isSold() && o.Tickets != o.Wanted || !o.isSold() && o.Tickets != 0 {
+			c.Found("order %s, %s, of %d tickets has %d", id, o.Status, o.Wanted, o.Tickets)
+		}
+	}
+	return c
+}
+
+// checkRest: no order and no refund waits for anything.
+func checkRest(b *Books) report.Check {
+	c := report.Check{Name: "nothing is stuck"}
+	for id, o := range b.Orders {
+		c.Checked++
+		if !isFinal(o.Status) {
+			c.Found("order %s is %s: %+v", id, o.Status, o.Payments)
+		}
+		for _, r := range o.Refunds {
+			if r.Status != "processed" && r.Status != "denied" && r.Status != "cancelled" {
+				c.Found("order %s: a refund of %d %s (%s) is %s", id, r.Amount, r.Currency, r.Reason, r.Status)
+			}
+		}
+	}
+	return c
+}
+
+// checkEntries: the entries of a wallet lead to what it has.
+func checkEntries(b *Books) report.Check {
+	c := report.Check{Name: "the entries of the wallets add up"}
+	for _, currency := range slices.Sorted(maps.Keys(b.Wallets)) {
+		w := b.Wallets[currency]
+		var balance, pending int64
+		for i, e := range w.Entries {
+			c.Checked++
+			switch e.Kind {
+			case "sale":
+				pending += e.Amount
+			case "refund": // of what is pending first
+				off := min(e.Amount, max(pending, 0))
+				pending, balance = pending-off, balance-(e.Amount-off)
+			case "issue_fee", "debit":
+				balance -= e.Amount
+			case "credit":
+				balance += e.Amount
+			}
+			if e.Number != int64(i)+1 || e.Balance != balance || e.Pending != pending {
+				c.Found("%s, entry %d: %d and %d pending instead of %d and %d", currency, e.Number, e.Balance, e.Pending, balance, pending)
+				balance, pending = e.Balance, e.Pending
+			}
+		}
+		if w.Balance != balance || w.Pending != pending {
+			c.Found("%s: the wallet has %d and %d pending, its entries lead to %d and %d", currency, w.Balance, w.Pending, balance, pending)
+		}
+	}
+	return c
+}
+
+// sumEntries adds up the entries of a kind.
+func (w *Wallet) sumEntries(kind string) (sum int64) {
+	for _, e := range w.Entries {
+		if e.Kind == kind {
+			sum += e.Amount
+		}
+	}
+	return sum
+}
+
+// checkProceeds: the wallets got what the paid orders earned, less what was given back.
+func checkProceeds(b *Books) report.Check {
+	c := report.Check{Name: "the wallets' proceeds are the orders'"}
+	earned, back := make(map[string]int64), make(map[string]int64)
+	for _, o := range b.Orders {
+		if o.Issued || !o.isSold() {
+			continue
+		}
+		c.Checked++
+		earned[o.Currency] += o.Total - o.Fees
+		back[o.Currency] += min(o.askedBack(), o.Total-o.Fees)
+	}
+	for _, currency := range slices.Sorted(maps.Keys(b.Wallets)) {
+		w := b.Wallets[currency]
+		if got := w.sumEntries("sale"); got != earned[currency] {
+			c.Found("%s: sales of %d in the wallet, the orders earned %d", currency, got, earned[currency])
+		}
+		if got := w.sumEntries("refund"); got != back[currency] {
+			c.Found("%s: refunds of %d in the wallet, the orders gave %d back", currency, got, back[currency])
+		}
+	}
+	return c
+}
+
+// askedBack is what has gone back of an order because somebody asked for it.
+func (o *Order) askedBack() (sum int64) {
+	for i := range o.Refunds {
+		if r := &o.Refunds[i]; r.Status == "processed" && !r.isByItself() {
+			sum += r.Amount
+		}
+	}
+	return sum
+}
+
+// checkFees: the wallets paid for the orders that were issued, and for no others.
+func checkFees(b *Books) report.Check {
+	c := report.Check{Name: "the wallets paid the fees of what was issued"}
+	for _, currency := range slices.Sorted(maps.Keys(b.Wallets)) {
+		c.Checked++
+		if paid := b.Wallets[currency].sumEntries("issue_fee"); paid != b.Fees[currency] {
+			c.Found("%s: fees of %d in the wallet, the issued orders had %d", currency, paid, b.Fees[currency])
+		}
+	}
+	return c
+}
+
+// checkCodes: a code has as many uses as orders have it that are not given back.
+func checkCodes(b *Books) report.Check {
+	c := report.Check{Name: "the uses of promo codes are the orders'"}
+	uses := make(map[string]int64)
+	for _, o := range b.Orders {
+		if o.Code != "" && o.isSold() && o.Ended < o.Wanted {
+			uses[o.Code]++
+		}
+	}
+	for _, code := range b.Codes {
+		c.Checked++
+		if n := uses[code.Event+" "+code.Name]; n != code.Used {
+			c.Found("%s: %d uses, %d orders", code.Name, code.Used, n)
+		}
+	}
+	return c
+}
+
+// total is what one set of books has of a currency.
+type total struct{ took, returned int64 }
+
+// providerTotals and orderTotals are the sums of the two sets, by currency.
+func (b *Books) providerTotals() map[string]total {
+	sums := make(map[string]total)
+	for i := range b.Provider {
+		row := &b.Provider[i]
+		t := sums[row.Currency]
+		sums[row.Currency] = total{t.took + row.Paid, t.returned + row.Refunded}
+	}
+	return sums
+}
+
+func (b *Books) orderTotals() map[string]total {
+	sums := make(map[string]total)
+	add := func(currency string, took, returned int64) {
+		t := sums[currency]
+		sums[currency] = total{t.took + took, t.returned + returned}
+	}
+	for _, o := range b.Orders {
+		for _, p := range o.Payments {
+			add(o.Currency, p.Received, 0)
+		}
+		for i := range o.Refunds {
+			r := &o.Refunds[i]
+			if !r.isOwn(o) {
+				add(r.Currency, r.Amount, 0)
+			}
+			if r.Status == "processed" && r.Reference != "" {
+				add(r.Currency, 0, r.Amount)
+			}
+		}
+	}
+	return sums
+}
+
+// checkTotals: both sets come to the same sums.
+func checkTotals(b *Books) report.Check {
+	c := report.Check{Name: "the sums by currency are the same"}
+	theirs, ours := b.providerTotals(), b.orderTotals()
+	for _, currency := range slices.Sorted(maps.Keys(theirs)) {
+		c.Checked++
+		if theirs[currency] != ours[currency] {
+			c.Found("%s: the providers took %d and returned %d, the orders %d and %d",
+				currency, theirs[currency].took, theirs[currency].returned, ours[currency].took, ours[currency].returned)
+		}
+	}
+	return c
+}
+
+// sayTotals says what the three sets of books come to, a line for each.
+func (b *Books) sayTotals() string {
+	var out strings.Builder
+	theirs, ours := b.providerTotals(), b.orderTotals()
+	for _, currency := range slices.Sorted(maps.Keys(theirs)) {
+		fmt.Fprintf(&out, "%s: the providers took %s and returned %s; the orders %s and %s\n", currency,
+			majorUnits(theirs[currency].took), majorUnits(theirs[currency].returned), majorUnits(ours[currency].took), majorUnits(ours[currency].returned))
+		if w := b.Wallets[currency]; w != nil {
+			fmt.Fprintf(&out, "%s: the wallet got %s of sales, gave %s back, paid %s in fees, and has %s and %s pending\n", currency,
+				majorUnits(w.sumEntries("sale")), majorUnits(w.sumEntries("refund")), majorUnits(w.sumEntries("issue_fee")), majorUnits(w.Balance), majorUnits(w.Pending))
+		}
+	}
+	return out.String()
+}
+
+func majorUnits(cents int64) string { return fmt.Sprintf("%d.%02d", cents/100, cents%100) }

@@ -1,0 +1,283 @@
+package money
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"boxoffice/loadtest/client"
+	"boxoffice/loadtest/report"
+	"boxoffice/loadtest/rig"
+)
+
+// Books are the three sets that have to agree. Amounts are in minor units.
+type Books struct {
+	Provider []Row             // what the providers took and returned
+	Orders   map[string]*Order // what the orders say, by id
+	Wallets  map[string]*Wallet
+	Fees     map[string]int64 // that the organization was told it paid, by currency
+	Codes    []Code
+}
+
+// Row is one payment at a provider.
+type Row struct {
+	ID                    int64
+	Parent                int64  // the payment to whose address these coins came later; 0: none
+	Order                 string // our reference
+	Status, Currency      string
+	Asked, Paid, Refunded int64
+	Provider              string
+}
+
+// Order is an order in its own words.
+type Order struct {
+	Status, Currency, Code string
+	Total, Fees            int64
+	Issued                 bool
+	Wanted, Tickets, Ended int
+	Payments               []Payment
+	Refunds                []Refund
+}
+
+// Payment is an attempt to pay an order.
+type Payment struct {
+	Reference, Status string
+	Received          int64
+}
+
+// Refund is money that an order gives back.
+type Refund struct {
+	Reference, Currency, Reason, Status string
+	Deposit                             int64 // the later payment that it gives back
+	Amount                              int64
+}
+
+// Wallet is what an organization has in a currency, and how that came about.
+type Wallet struct {
+	Balance, Pending int64
+	Entries          []Entry // the oldest first
+}
+
+// Entry is a line of a wallet.
+type Entry struct {
+	Number                   int64
+	Kind                     string
+	Amount, Balance, Pending int64
+}
+
+// Code is a promo code of an event.
+type Code struct {
+	Event, Name string
+	Used, Max   int64 // Max 0: no bound
+}
+
+// isFinal says whether an order of the status has nothing more to come.
+func isFinal(status string) bool { return status != "pending" && status != "processing" }
+
+// parseCents reads a decimal of two places.
+func parseCents(decimal string) int64 {
+	n, err := strconv.ParseInt(strings.Replace(decimal, ".", "", 1), 10, 64)
+	if err != nil {
+		return -1 // which no sum agrees with
+	}
+	return n
+}
+
+// compareAtRest compares the books until they agree, or the time for that is over.
+func (m *market) compareAtRest(ctx context.Context) (*Books, []report.Check, error) {
+	for deadline := time.Now().Add(m.cfg.Rest); ; rig.Wait(ctx, 3*time.Second) {
+		m.decideOnce(ctx)
+		b, err := m.readBooks(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		checks := Compare(b)
+		if !slices.ContainsFunc(checks, func(c report.Check) bool { return c.Failed > 0 }) || time.Now().After(deadline) || ctx.Err() != nil {
+			return b, checks, context.Cause(ctx)
+		}
+	}
+}
+
+// readBooks reads all books. The orders' are read before the wallets', which follow them.
+func (m *market) readBooks(ctx context.Context) (*Books, error) {
+	rows, err := m.readProviders(ctx)
+	if err != nil {
+		return nil, err
+	}
+	b := &Books{Provider: rows, Orders: make(map[string]*Order), Wallets: make(map[string]*Wallet), Fees: make(map[string]int64)}
+	if err := m.readOrders(ctx, b); err != nil {
+		return nil, err
+	}
+	for _, currency := range []string{"USD", "NGN"} {
+		if b.Wallets[currency], err = m.readWallet(ctx, currency); err != nil {
+			return nil, err
+		}
+	}
+	var codes struct {
+		PromoCodes []struct {
+			Code      string
+			EventID   string
+			UsedCount int64
+			MaxUses   *int64
+		}
+	}
+	if a := m.insistAs(ctx, m.organizer.Bearer, client.Call{Method: "GET", Path: "/organizer/promo-codes?limit=100"}, &codes); !a.OK() {
+		return nil, fmt.Errorf("money: promo codes: %w", a.Err())
+	}
+	for _, c := range codes.PromoCodes {
+		code := Code{Event: c.EventID, Name: c.Code, Used: c.UsedCount}
+		if c.MaxUses != nil {
+			code.Max = *c.MaxUses
+		}
+		b.Codes = append(b.Codes, code)
+	}
+	return b, nil
+}
+
+// readProviders lists all payments at the simulators.
+func (m *market) readProviders(ctx context.Context) (all []Row, err error) {
+	for from := int64(0); ; {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, m.cfg.Paysim+"/_sim/transactions?limit=10000&from="+strconv.FormatInt(from, 10), nil)
+		if err != nil {
+			return nil, fmt.Errorf("money: providers: %w", err)
+		}
+		var page struct {
+			Transactions []Row
+			Next         int64
+		}
+		res, err := m.web.Do(req)
+		if err != nil {
+			return nil, fmt.Errorf("money: providers: %w", err)
+		}
+		text, err := io.ReadAll(res.Body)
+		if err := errors.Join(err, res.Body.Close(), json.Unmarshal(text, &page)); err != nil {
+			return nil, fmt.Errorf("money: providers: %w", err)
+		}
+		all = append(all, page.Transactions...)
+		if from = page.Next; from == 0 {
+			return all, nil
+		}
+	}
+}
+
+// readOrders reads each order, those of buyers as the buyers do.
+func (m *market) readOrders(ctx context.Context, b *Books) error {
+	var mu sync.Mutex
+	var failed error
+	take := func(issued bool, call client.Call, event string) {
+		var r record
+		a := m.insistAs(ctx, call.Bearer, call, &r)
+		mu.Lock()
+		defer mu.Unlock()
+		if !a.OK() {
+			failed = fmt.Errorf("money: order: %w", a.Err())
+			return
+		}
+		o := r.toOrder(issued)
+		if o.Code != "" {
+			o.Code = event + " " + o.Code
+		}
+		b.Orders[r.ID] = o
+	}
+	calls := make(chan func())
+	var readers sync.WaitGroup
+	for range 8 {
+		readers.Go(func() {
+			for call := range calls {
+				call()
+			}
+		})
+	}
+	for _, o := range m.orders {
+		calls <- func() {
+			take(false, client.Call{Method: "GET", Path: "/orders/" + o.id + "?token=" + url.QueryEscape(o.token)}, o.sale.event)
+		}
+	}
+	for _, o := range m.issued {
+		b.Fees[o.currency] += o.fee
+		calls <- func() {
+			take(true, client.Call{Method: "GET", Path: "/organizer/orders/" + o.id, Bearer: m.organizer.Bearer}, "")
+		}
+	}
+	close(calls)
+	readers.Wait()
+	return failed
+}
+
+// toOrder returns what the comparison has to know of a record.
+func (r *record) toOrder(issued bool) *Order {
+	o := &Order{
+		Status: r.Status, Currency: r.Currency, Total: parseCents(r.Total), Fees: parseCents(r.Fees), Issued: issued, Tickets: len(r.Tickets),
+	}
+	if r.PromoCode != nil {
+		o.Code = *r.PromoCode
+	}
+	for _, i := range r.Items {
+		o.Wanted += int(i.Quantity)
+	}
+	for _, t := range r.Tickets {
+		if t.Status == "refunded" {
+			o.Ended++
+		}
+	}
+	for _, p := range r.Payments {
+		o.Payments = append(o.Payments, Payment{p.Reference, p.Status, parseCents(p.Received)})
+	}
+	for _, f := range r.Refunds {
+		back := Refund{Reference: f.Reference, Currency: f.Currency, Reason: f.Reason, Status: f.Status, Amount: parseCents(f.Amount)}
+		if f.Reason == "deposit" && f.Message != nil {
+			back.Deposit, _ = strconv.ParseInt(strings.TrimPrefix(*f.Message, "Deposit "), 10, 64)
+		}
+		o.Refunds = append(o.Refunds, back)
+	}
+	return o
+}
+
+// readWallet reads a wallet and all of its entries.
+func (m *market) readWallet(ctx context.Context, currency string) (*Wallet, error) {
+	var all struct {
+		Items []struct{ Currency, Balance, PendingBalance string }
+	}
+	if a := m.insistAs(ctx, m.organizer.Bearer, client.Call{Method: "GET", Path: "/organizer/wallets"}, &all); !a.OK() {
+		return nil, fmt.Errorf("money: wallets: %w", a.Err())
+	}
+	w := &Wallet{}
+	for _, i := range all.Items {
+		if i.Currency == currency {
+			w.Balance, w.Pending = parseCents(i.Balance), parseCents(i.PendingBalance)
+		}
+	}
+	for cursor := ""; ; {
+		var page struct {
+			Items []struct {
+				Number                                int64
+				Kind, Amount, Balance, PendingBalance string
+			}
+			NextCursor *string
+		}
+		a := m.insistAs(ctx, m.organizer.Bearer, client.Call{
+			Method: "GET", Path: "/organizer/wallets/" + currency + "/entries?limit=100&cursor=" + url.QueryEscape(cursor),
+		}, &page)
+		if !a.OK() {
+			return nil, fmt.Errorf("money: entries: %w", a.Err())
+		}
+		for _, e := range page.Items {
+			w.Entries = append(w.Entries, Entry{e.Number, e.Kind, parseCents(e.Amount), parseCents(e.Balance), parseCents(e.PendingBalance)})
+		}
+		if page.NextCursor == nil {
+			slices.SortFunc(w.Entries, func(a, b Entry) int { return cmp.Compare(a.Number, b.Number) })
+			return w, nil
+		}
+		cursor = *page.NextCursor
+	}
+}

@@ -1,0 +1,294 @@
+package money
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"boxoffice/loadtest/client"
+	"boxoffice/loadtest/rig"
+	"boxoffice/loadtest/rush"
+)
+
+// story is what a buyer does, and what the provider makes of it.
+type story struct {
+	name   string
+	weight int
+	modes  string   // of the payment at the simulator
+	does   []string // at one checkout after the other
+	also   bool     // the second checkout is another provider's
+	before bool     // the order is given up before the money comes
+	after  bool     // and after
+	asks   bool     // the buyer's page asks what has become of the payment
+	only   string   // the one provider that it happens at
+	cards  bool     // it does not happen with coins
+}
+
+const (
+	pays  = "success"
+	fails = "failed"
+	turns = "abandoned" // away
+)
+
+var stories = []story{
+	{name: "as it should be", weight: 30, does: []string{pays}},
+	{name: "as it should be, and asks", weight: 6, does: []string{pays}, asks: true},
+	{name: "pending for some time", weight: 7, modes: "pending=2", does: []string{pays}, asks: true},
+	{name: "late", weight: 5, modes: "late=3s", does: []string{pays}},
+	{name: "told twice, out of order and late", weight: 7, modes: "duplicate=3,reorder=2s,hookdelay=500ms", does: []string{pays}},
+	{name: "told by nobody", weight: 3, modes: "drop", does: []string{pays}},
+	{name: "told under a wrong signature, and asks", weight: 3, modes: "badsig", does: []string{pays}, asks: true},
+	{name: "too little, and gives up", weight: 3, modes: "short", does: []string{pays}, after: true},
+	{name: "too little, and pays again", weight: 3, modes: "short", does: []string{pays, pays}, asks: true},
+	{name: "too much", weight: 5, modes: "over", does: []string{pays}},
+	{name: "another currency", weight: 4, modes: "currency=ZAR", does: []string{pays}, after: true, cards: true},
+	{name: "fails, then works", weight: 5, does: []string{fails, pays}, asks: true},
+	{name: "turns away", weight: 3, does: []string{turns}, after: true},
+	{name: "gives up, and the money comes", weight: 5, does: []string{pays}, before: true},
+	{name: "pays twice", weight: 6, does: []string{pays, pays}, also: true},
+	{name: "pays after giving up, told by nobody", weight: 1, modes: "drop", does: []string{pays}, before: true},
+	{name: "a slow provider", weight: 3, modes: "slow=1500ms", does: []string{pays}},
+	{name: "a provider that loses answers", weight: 4, modes: "error=503@0.3,lost@0.3,reset@0.1", does: []string{pays}, asks: true},
+	{name: "coins come again", weight: 3, modes: "again=1s,duplicate=2", does: []string{pays}, only: coins},
+	{name: "a refund that fails first", weight: 3, modes: "refundfails", does: []string{pays}, cards: true},
+	{name: "a refund that is refused first", weight: 2, modes: "refundrefused", does: []string{pays}, cards: true},
+	{name: "a refund that takes time", weight: 3, modes: "refundslow=3s", does: []string{pays}, cards: true},
+}
+
+// The providers.
+const (
+	coins       = "nowpayments"
+	paystack    = "paystack"
+	flutterwave = "flutterwave"
+)
+
+// pickStory draws one, and the providers that a sale's currency has for it, in some order.
+func pickStory(rng *rand.Rand, s *sale, skip []string) (*story, []string) {
+	for {
+		sum := 0
+		for i := range stories {
+			sum += stories[i].weight
+		}
+		n := rng.IntN(sum)
+		i := 0
+		for ; n >= stories[i].weight; i++ {
+			n -= stories[i].weight
+		}
+		t := &stories[i]
+		if slices.ContainsFunc(skip, func(part string) bool { return strings.Contains(t.name, part) }) {
+			continue
+		}
+		at := slices.DeleteFunc(slices.Clone(s.providers), func(p string) bool { return t.only != "" && p != t.only || t.cards && p == coins })
+		if len(at) > 0 {
+			rng.Shuffle(len(at), func(i, j int) { at[i], at[j] = at[j], at[i] })
+			return t, at
+		}
+	}
+}
+
+// record is as much of an order as is read here.
+type record struct {
+	ID, Status, Currency, Total, Fees, AccessToken string
+	PromoCode                                      *string
+	Items                                          []struct{ Quantity int64 }
+	Tickets                                        []struct{ ID, Status string }
+	Payments                                       []payment
+	Refunds                                        []refund
+}
+
+type payment struct {
+	Reference, Provider, Status, Received string
+}
+
+type refund struct {
+	ID, OrderID, Reference, Amount, Currency, Reason, Status string
+	TicketID, Message                                        *string
+	Manual                                                   bool
+}
+
+// playBuyer plays one buyer's story.
+func (m *market) playBuyer(ctx context.Context, i int) {
+	rng := m.newRandom(i)
+	s := m.sales[rng.IntN(len(m.sales))]
+	t, providers := pickStory(rng, s, m.cfg.Skip)
+	email, who := fmt.Sprintf("buyer-%d@load.test", i), (*customer)(nil)
+	if rng.IntN(5) == 0 {
+		who = m.customers[rng.IntN(len(m.customers))]
+		email = who.email
+	}
+	body := map[string]any{
+		"items": []rush.Item{{TicketTypeID: s.types[rng.IntN(len(s.types))], Quantity: 1 + rng.IntN(3)}}, "guestEmail": email, "guestName": "Load Buyer",
+	}
+	if code := s.codes[rng.IntN(len(s.codes))]; code != "" {
+		body["promoCode"] = code
+	}
+	var o record
+	a := m.insistAsGuest(ctx, client.Call{Method: "POST", Path: "/orders", Body: rush.Encode(body)}, &o)
+	if a.Code == "PROMO_CODE_INVALID" { // it is used up
+		delete(body, "promoCode")
+		a = m.insistAsGuest(ctx, client.Call{Method: "POST", Path: "/orders", Body: rush.Encode(body)}, &o)
+	}
+	if !a.OK() {
+		return // the service was away for too long
+	}
+	mine := placed{o.ID, o.AccessToken, s}
+	m.mu.Lock()
+	m.orders = append(m.orders, mine)
+	m.stories[t.name]++
+	m.mu.Unlock()
+	if o.Status == rush.Completed { // it cost nothing
+		return
+	}
+	for n, does := range t.does {
+		provider := providers[0]
+		if t.also && n == 1 {
+			provider = providers[1%len(providers)]
+		}
+		m.checkOut(ctx, mine, provider, t, does, n)
+	}
+	m.followOrder(ctx, mine, t, who, rng)
+}
+
+// checkOut opens a payment and does something at the provider's page.
+func (m *market) checkOut(ctx context.Context, o placed, provider string, t *story, does string, n int) {
+	in := map[string]any{"provider": provider}
+	if provider == coins {
+		in["payCurrency"] = "usdcbsc"
+	}
+	var at struct{ AuthorizationURL, PayAddress string }
+	a := m.insistAsGuest(ctx, client.Call{Method: "POST", Path: "/orders/" + o.id + "/pay?token=" + url.QueryEscape(o.token), Body: rush.Encode(in)}, &at)
+	if !a.OK() {
+		return // paid meanwhile, or the provider is down for too long
+	}
+	if t.before && n == 0 {
+		m.giveUp(ctx, o)
+	}
+	page := at.AuthorizationURL
+	if at.PayAddress != "" {
+		page = m.cfg.Paysim + "/checkout/" + at.PayAddress
+	}
+	modes := t.modes
+	if n > 0 && strings.HasPrefix(modes, "short") {
+		modes = "" // the rest is paid in full
+	}
+	m.visitCheckout(ctx, page+"?paysim="+url.QueryEscape(modes), url.Values{"outcome": {does}}.Encode(), "application/x-www-form-urlencoded")
+	if len(t.does) > n+1 && t.asks {
+		m.verifyPayment(ctx, o)
+	}
+}
+
+// visitCheckout sends something to the simulator, and says whether it was taken.
+func (m *market) visitCheckout(ctx context.Context, address, body, kind string) bool {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewBufferString(body))
+	if err != nil {
+		return false
+	}
+	req.Header.Set("Content-Type", kind)
+	res, err := m.web.Do(req)
+	if err != nil {
+		return false
+	}
+	_ = res.Body.Close() // nothing in it matters
+	return res.StatusCode < 400
+}
+
+func (m *market) setModes(ctx context.Context, modes string) {
+	m.visitCheckout(ctx, m.cfg.Paysim+"/_sim/modes", string(rush.Encode(map[string]string{"modes": modes})), "application/json")
+}
+
+// verifyPayment does what the buyer's page does to learn of a payment.
+func (m *market) verifyPayment(ctx context.Context, o placed) {
+	m.svc.Do(ctx, m.net.Source(1), client.Call{
+		Method: "POST", Path: "/payments/verify?token=" + url.QueryEscape(o.token), Body: rush.Encode(map[string]string{"orderId": o.id}),
+	}, nil)
+}
+
+// giveUp cancels an order.
+func (m *market) giveUp(ctx context.Context, o placed) {
+	a := m.insistAsGuest(ctx, client.Call{Method: "POST", Path: "/orders/" + o.id + "/cancel", Body: rush.Encode(map[string]string{"token": o.token})}, nil)
+	if a.OK() {
+		m.cancelled.Add(1)
+	}
+}
+
+func (m *market) readOrder(ctx context.Context, o placed) (r record, ok bool) {
+	a := m.insistAsGuest(ctx, client.Call{Method: "GET", Path: "/orders/" + o.id + "?token=" + url.QueryEscape(o.token)}, &r)
+	return r, a.OK()
+}
+
+// followOrder waits a little for the tickets, and gives some of them back.
+func (m *market) followOrder(ctx context.Context, o placed, t *story, who *customer, rng *rand.Rand) {
+	var r record
+	for range 6 {
+		rig.Wait(ctx, 150*time.Millisecond)
+		if t.asks {
+			m.verifyPayment(ctx, o)
+		}
+		var ok bool
+		if r, ok = m.readOrder(ctx, o); !ok || r.Status == rush.Completed || r.Status == rush.Cancelled {
+			break
+		}
+	}
+	switch {
+	case t.after && r.Status != rush.Completed:
+		m.giveUp(ctx, o)
+	case r.Status != rush.Completed || len(r.Tickets) == 0:
+	case who != nil && rng.IntN(2) == 0:
+		if m.askRefund(ctx, who, r.Tickets[0].ID) {
+			m.asked.Add(1)
+		}
+	case rng.IntN(5) == 0 || strings.HasPrefix(t.modes, "refund"):
+		body := map[string]any{"reason": "The line-up has changed."}
+		switch rng.IntN(3) {
+		case 0:
+			body["ticketIds"] = []string{r.Tickets[rng.IntN(len(r.Tickets))].ID}
+		case 1:
+			body["amount"] = 1.25
+		}
+		if m.insistAs(ctx, m.organizer.Bearer, client.Call{Method: "POST", Path: "/organizer/orders/" + o.id + "/refund", Body: rush.Encode(body)}, nil).OK() {
+			m.given.Add(1)
+		}
+	}
+}
+
+// insistAsGuest repeats a call until it is settled, under one key.
+func (m *market) insistAsGuest(ctx context.Context, c client.Call, out any) client.Answer {
+	return m.insistAs(ctx, "", c, out)
+}
+
+func (m *market) insistAs(ctx context.Context, bearer string, c client.Call, out any) client.Answer {
+	c.Bearer, c.Key = bearer, uuid.NewString()
+	return m.svc.Insist(ctx, m.net.Source(0), c, m.cfg.Patience, out)
+}
+
+// customer is a buyer with an account, who asks for money back.
+type customer struct {
+	email string
+
+	mu     sync.Mutex
+	bearer string
+	since  time.Time
+}
+
+// askRefund asks for a ticket's money.
+func (m *market) askRefund(ctx context.Context, who *customer, ticket string) bool {
+	who.mu.Lock()
+	defer who.mu.Unlock()
+	if time.Since(who.since) > 8*time.Minute { // a session is good for ten
+		if err := m.logIn(ctx, who); err != nil {
+			return false
+		}
+	}
+	return m.insistAs(ctx, who.bearer, client.Call{
+		Method: "POST", Path: "/users/me/refunds", Body: rush.Encode(map[string]string{"ticketId": ticket, "reason": "I am ill and can't come."}),
+	}, nil).OK()
+}

@@ -1,0 +1,28 @@
+package rush
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"boxoffice/loadtest/report"
+)
+
+// ErrFindings is returned, with the report, when the audit found something.
+var ErrFindings = errors.New("the audit found something")
+
+// PrintChecks tells what an audit checked and found. It fails when that is anything.
+func PrintChecks(out io.Writer, checks []report.Check) error {
+	var found int64
+	for _, c := range checks {
+		fmt.Fprintf(out, "audit: %s: %d checked, %d found %s\n", c.Name, c.Checked, c.Failed, c.Note)
+		for _, f := range c.Findings {
+			fmt.Fprintln(out, "FOUND", f)
+		}
+		found += c.Failed
+	}
+	if found > 0 {
+		return fmt.Errorf("%w: %d findings", ErrFindings, found)
+	}
+	return nil
+}

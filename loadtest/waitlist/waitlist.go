@@ -1,0 +1,331 @@
+// Package waitlist is the contest for what comes free of a sold-out ticket type, between
+// people who wait in line and people who pass by, while the node is killed. Run returns
+// when every goroutine and process that it started has ended.
+package waitlist
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net/url"
+	"regexp"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"boxoffice/loadtest/client"
+	"boxoffice/loadtest/contest"
+	"boxoffice/loadtest/report"
+	"boxoffice/loadtest/rig"
+	"boxoffice/loadtest/rush"
+)
+
+// Config is `boxoffice loadtest waitlist`.
+type Config struct {
+	contest.Config
+	Units    int     `default:"200" help:"Tickets of the sold-out type."`
+	Waiting  int     `default:"2000" help:"People who wait for one to three tickets."`
+	Given    int64   `default:"500" help:"Tickets that come free, one after the other, before all others stay."`
+	Passers  float64 `default:"50" help:"Orders a second by people who pass by."`
+	Kills    int     `default:"2" help:"How many times the node is killed with -9 while tickets come free."`
+	Abandons float64 `default:"0.3" help:"Share of orders that are never paid, and run out after five minutes."`
+}
+
+// Validate is called by kong, and by the run itself.
+func (c *Config) Validate() error {
+	if c.Units < perOrder || c.Waiting < 1 || c.Passers <= 0 || c.Abandons < 0 || c.Abandons > 1 {
+		return errors.New("at least an order's tickets, somebody who waits, somebody who passes by, and a share between 0 and 1")
+	}
+	return nil
+}
+
+// offerLink is where a mail has what claims an offer.
+var offerLink = regexp.MustCompile(`/waitlist#token=([\w-]+)`)
+
+const (
+	perOrder      = 2 // tickets of the orders that the type is sold out by
+	window        = 5 // minutes that an order may be unpaid
+	atOnce        = 8 // people who act at a time, where all do the same
+	mostWanted    = 3
+	offered       = "waitlist_offered" // the kind of mail
+	passerAddress = 50                 // the first of the client addresses of passers-by
+)
+
+// line is a run.
+type line struct {
+	*contest.Place
+	cfg         Config
+	event, kind string
+	waiting     []*Waiting
+
+	mu     sync.Mutex
+	orders []*rush.Order // that ever held tickets, as they were made
+	errs   []error
+	letIn  []string // orders of passers-by
+	odd    []string // answers that they should not have had
+
+	people                      sync.WaitGroup
+	kills                       int
+	given, passed, refused, ran atomic.Int64
+}
+
+// Run sells out, has people wait, gives back and audits. It fails when the audit finds
+// something.
+func Run(ctx context.Context, cfg Config, out io.Writer, log *slog.Logger) (*contest.Result, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	return contest.Hold(ctx, cfg.Config, "waitlist", 1, offerLink, out, log, func(at *contest.Place) (*contest.Result, error) {
+		l := &line{Place: at, cfg: cfg}
+		if err := l.sellOut(ctx); err != nil {
+			return nil, err
+		}
+		if err := l.fillLine(ctx); err != nil {
+			return nil, err
+		}
+		log.InfoContext(ctx, "sold out", slog.Int("waiting", len(l.waiting)))
+		if err := l.giveBack(ctx); err != nil {
+			return nil, err
+		}
+		outcome, err := l.readOutcome(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return &contest.Result{Counts: l.countEvents(), Checks: Audit(outcome)}, nil
+	})
+}
+
+// sellOut puts the type on sale and has all of it ordered.
+func (l *line) sellOut(ctx context.Context) error {
+	sale, err := l.Organizer.OpenSale(ctx, []rush.SaleType{{Name: "Floor", Quantity: l.cfg.Units, MaxPerOrder: 10, MaxPerCustomer: 10}})
+	if err != nil {
+		return err
+	}
+	l.event, l.kind = sale.EventID, sale.Types[0].ID
+	path := "/organizer/events/" + url.PathEscape(l.event)
+	if err := l.Organizer.Send(ctx, "PUT", path, map[string]any{"orderWindowMinutes": window}, nil); err != nil {
+		return err
+	}
+	if err := l.Organizer.Send(ctx, "PUT", path+"/tickets/"+url.PathEscape(l.kind), map[string]any{"waitlistEnabled": true}, nil); err != nil {
+		return err
+	}
+	return contest.ForAll(atOnce, (l.cfg.Units+perOrder-1)/perOrder, func(_, i int) error {
+		o := new(rush.Order)
+		if a := l.Order(ctx, i, l.orderOf(fmt.Sprintf("buyer-%d@load.test", i), min(perOrder, l.cfg.Units-i*perOrder)), o); !a.OK() {
+			return a.Err()
+		}
+		l.keepOrder(o)
+		return nil
+	})
+}
+
+// fillLine puts people in line.
+func (l *line) fillLine(ctx context.Context) error {
+	rng := rand.New(rand.NewPCG(l.cfg.Seed, 0)) //nolint:gosec // no secret
+	for i := range l.cfg.Waiting {
+		l.waiting = append(l.waiting, &Waiting{Email: fmt.Sprintf("waiting-%d@load.test", i), Quantity: 1 + rng.IntN(mostWanted)})
+	}
+	return contest.ForAll(atOnce, len(l.waiting), func(_, i int) error {
+		w := l.waiting[i]
+		body := map[string]any{"email": w.Email, "name": "Load Waiting", "quantity": w.Quantity}
+		if i%2 == 0 { // the others take any type, of which there is this one
+			body["ticketTypeId"] = l.kind
+		}
+		path := "/community/events/" + url.PathEscape(l.event) + "/waitlist"
+		return l.Insist(ctx, i, client.Call{Method: "POST", Path: path, Body: rush.Encode(body)}, nil).Err()
+	})
+}
+
+// giveBack plays those who hold tickets and give them back, and those who are offered them
+// and do the same, until enough have come free and every offered ticket is held.
+func (l *line) giveBack(ctx context.Context) error {
+	open, closing := context.WithCancel(ctx)
+	defer closing()
+	var others sync.WaitGroup
+	for i, o := range l.orders {
+		l.people.Go(func() { l.playHolder(ctx, *o, i) })
+	}
+	others.Go(func() { l.passBy(open) })
+	others.Go(func() { l.answerOffers(open) })
+	others.Go(func() {
+		var err error
+		if l.kills, err = l.KillAlong(open, l.cfg.Kills, int(l.cfg.Given), func() int { return int(l.given.Load()) }); err != nil {
+			l.noteError(err)
+		}
+	})
+	for l.given.Load() < l.cfg.Given && ctx.Err() == nil && !l.hasErrors() {
+		rig.Wait(ctx, rush.FirstPause)
+	}
+	err := l.awaitRest(ctx)
+	closing()
+	others.Wait()
+	l.people.Wait()
+	return errors.Join(append(l.errs, err)...)
+}
+
+// playHolder does what a holder does with an order: pay it and get it refunded, cancel it, or
+// nothing.
+// Once enough has come free, everybody pays.
+func (l *line) playHolder(ctx context.Context, o rush.Order, i int) {
+	rng := rand.New(rand.NewPCG(l.cfg.Seed, uint64(i+1))) //nolint:gosec // no secret
+	if err := l.actOnOrder(ctx, &o, i, rng); err != nil && ctx.Err() == nil {
+		l.noteError(fmt.Errorf("waitlist: order %s: %w", o.ID, err))
+	}
+}
+
+func (l *line) actOnOrder(ctx context.Context, o *rush.Order, from int, rng *rand.Rand) error {
+	rig.Wait(ctx, time.Duration(rng.Int64N(int64(10*time.Second))))
+	enough := l.given.Load() >= l.cfg.Given
+	switch p := rng.Float64(); {
+	case !enough && p < l.cfg.Abandons:
+		return l.runOut(ctx, o, from)
+	case !enough && p < l.cfg.Abandons+0.2:
+		if err := l.GiveUp(ctx, from, o); err != nil {
+			return err
+		}
+		l.given.Add(countTickets(o))
+		return nil
+	}
+	if err := l.Buy(ctx, from, o); err != nil {
+		return err
+	}
+	rig.Wait(ctx, time.Duration(rng.Int64N(int64(10*time.Second))))
+	if l.given.Load() >= l.cfg.Given {
+		return nil
+	}
+	if err := l.Refund(ctx, o); err != nil {
+		return err
+	}
+	l.given.Add(countTickets(o))
+	return nil
+}
+
+// runOut waits until an order has run out.
+func (l *line) runOut(ctx context.Context, o *rush.Order, from int) error {
+	for deadline := time.Now().Add(window*time.Minute + l.Agree); contest.IsOpen(o.Status); {
+		if err := rig.Pause(ctx, time.Second); err != nil {
+			return err
+		}
+		if err := l.Read(ctx, from, o); err != nil {
+			return err
+		}
+		if time.Now().After(deadline) {
+			return errors.New("it has not run out")
+		}
+	}
+	l.ran.Add(countTickets(o))
+	l.given.Add(countTickets(o))
+	return nil
+}
+
+// answerOffers claims each offer that is mailed. A mail may come again, under its id, when the
+// node dies while it sends it.
+func (l *line) answerOffers(ctx context.Context) {
+	answered := make(map[string]bool)
+	for seen := 0; ctx.Err() == nil; rig.Wait(ctx, rush.FirstPause) {
+		mails := l.Mail.Of(offered)
+		for ; seen < len(mails); seen++ {
+			m, from := mails[seen], l.cfg.Units+seen
+			if !answered[m.ID] {
+				answered[m.ID] = true
+				l.people.Go(func() { l.claimOffer(ctx, m.Found, from) })
+			}
+		}
+	}
+}
+
+func (l *line) claimOffer(ctx context.Context, token string, from int) {
+	o := new(rush.Order)
+	a := l.Insist(ctx, from, client.Call{Method: "POST", Path: "/community/waitlist/" + url.PathEscape(token) + "/claim"}, o)
+	switch {
+	case a.OK():
+		l.keepOrder(o)
+		l.playHolder(ctx, *o, from)
+	case ctx.Err() == nil:
+		l.noteError(fmt.Errorf("waitlist: claim: %w", a.Err()))
+	}
+}
+
+// passBy is the people who try to order what comes free. None of them may get it.
+func (l *line) passBy(ctx context.Context) {
+	var all sync.WaitGroup
+	defer all.Wait()
+	tick := time.NewTicker(time.Duration(float64(time.Second) / l.cfg.Passers))
+	defer tick.Stop()
+	for i := 0; ; i++ {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		all.Go(func() {
+			o := new(rush.Order)
+			from := passerAddress + i
+			a := l.API.Do(ctx, l.Net.Source(from), client.Call{
+				Method: "POST", Path: "/orders", Body: rush.Encode(l.orderOf(fmt.Sprintf("passer-%d@load.test", i), 1+i%mostWanted)),
+			}, o)
+			if ctx.Err() != nil {
+				return
+			}
+			l.passed.Add(1)
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			switch {
+			case a.OK():
+				l.letIn = append(l.letIn, o.ID)
+			case a.Code == "TICKET_SOLD_OUT":
+				l.refused.Add(1)
+			case !a.Unsettled():
+				l.odd = append(l.odd, a.Err().Error())
+			}
+		})
+	}
+}
+
+// orderOf makes the body of an order.
+func (l *line) orderOf(email string, quantity int) *rush.PlaceOrder {
+	return &rush.PlaceOrder{Items: []rush.Item{{TicketTypeID: l.kind, Quantity: quantity}}, GuestEmail: email, GuestName: "Load Buyer"}
+}
+
+func (l *line) keepOrder(o *rush.Order) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.orders = append(l.orders, o)
+}
+
+func (l *line) noteError(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.errs = append(l.errs, err)
+}
+
+func (l *line) hasErrors() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.errs) > 0
+}
+
+// countTickets counts the tickets of an order.
+func countTickets(o *rush.Order) (n int64) {
+	for _, i := range o.Items {
+		n += int64(i.Quantity)
+	}
+	return n
+}
+
+// countEvents counts what happened.
+func (l *line) countEvents() []report.Count {
+	return []report.Count{
+		{Name: "tickets", Count: int64(l.cfg.Units)},
+		{Name: "people in line", Count: int64(len(l.waiting))},
+		{Name: "tickets that came free", Count: l.given.Load()},
+		{Name: "of them as orders ran out", Count: l.ran.Load()},
+		{Name: "offers mailed", Count: int64(len(l.Mail.Of(offered)))},
+		{Name: "orders tried by people who pass by", Count: l.passed.Load()},
+		{Name: "of them refused", Count: l.refused.Load()},
+		{Name: "times the node was killed", Count: int64(l.kills)},
+	}
+}

@@ -1,0 +1,157 @@
+package attendees
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"boxoffice/engine"
+	"boxoffice/engine/order"
+	"boxoffice/engine/waitlist"
+	"boxoffice/persistence/codec"
+	"boxoffice/persistence/follower"
+	"boxoffice/persistence/journal"
+	"boxoffice/persistence/readmodel"
+)
+
+// Follower is the name of the follower that writes the table.
+const Follower = "attendees"
+
+// changes are the facts with which tickets come to somebody, or somebody goes out of an order.
+var changes = []engine.FactType{(*order.Completed)(nil).FactType(), (*order.TicketTransferred)(nil).FactType(), (*order.Erased)(nil).FactType()}
+
+// wanted are those, and the facts that name an address (naming).
+func wanted(t engine.FactType) bool {
+	return slices.Contains(changes, t) || t == (*order.TransferOffered)(nil).FactType() || t == (*waitlist.Joined)(nil).FactType()
+}
+
+// Apply writes who has the tickets of the batches' facts, within the follower's
+// transaction. It waits until the read model has passed the batches, and takes orders
+// as they stand there: a fact that is applied again does no harm.
+func (s *Store) Apply(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
+	seen := make(map[engine.OrderID]bool)
+	var ids [][16]byte
+	var named naming
+	for i := range batches {
+		for j := range batches[i].Records {
+			r := &batches[i].Records[j]
+			if r.Ref.Kind != engine.KindEvent {
+				continue
+			}
+			for f, err := range follower.Select(r, wanted) {
+				if err != nil {
+					return fmt.Errorf("attendees: batch %d of writer %d: %w", batches[i].Seq, batches[i].Writer, err)
+				}
+				named.takeFact(f.Fact)
+				if of, ok := f.Fact.(order.Fact); ok && slices.Contains(changes, f.Fact.FactType()) && !seen[of.OrderID()] {
+					seen[of.OrderID()] = true
+					ids = append(ids, of.OrderID())
+				}
+			}
+		}
+	}
+	if err := named.writeRows(ctx, tx); err != nil || len(ids) == 0 {
+		return err
+	}
+	if err := readmodel.AwaitPassed(ctx, tx, batches); err != nil {
+		return err
+	}
+	return s.write(ctx, tx, ids)
+}
+
+// catchUpPage is how many orders CatchUp writes in a transaction.
+const catchUpPage = 200
+
+// CatchUp writes who has an event's tickets that the follower has not come to yet.
+func (s *Store) CatchUp(ctx context.Context, event int64) error {
+	const unwritten = `
+SELECT DISTINCT t.order_id FROM tickets t LEFT JOIN attendees a USING (event_id, serial)
+WHERE t.event_id = $1 AND a.event_id IS NULL LIMIT $2`
+	for {
+		rows, _ := s.pool.Query(ctx, unwritten, event, catchUpPage) // CollectRows returns its error
+		ids, err := pgx.CollectRows(rows, pgx.RowTo[[16]byte])
+		if err == nil && len(ids) > 0 {
+			err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error { return s.write(ctx, tx, ids) })
+		}
+		if err != nil {
+			return fmt.Errorf("attendees: catch up with event %d: %w", event, err)
+		}
+		if len(ids) < catchUpPage {
+			return nil
+		}
+	}
+}
+
+// write brings the rows of some orders' tickets, and of their customers, up to date.
+func (s *Store) write(ctx context.Context, tx pgx.Tx, ids [][16]byte) error {
+	// What an organizer has written about who attends is about this holder.
+	const upsert = `
+INSERT INTO attendees (event_id, serial, order_id, type_id, issued_at, updated_at, holder, email, name)
+SELECT * FROM unnest($1::bigint[], $2::int[], $3::uuid[], $4::bigint[], $5::timestamptz[], $6::timestamptz[], $7::text[], $8::text[], $9::text[])
+ON CONFLICT (event_id, serial) DO UPDATE
+SET holder = excluded.holder, email = excluded.email, name = excluded.name, updated_at = excluded.updated_at
+WHERE attendees.holder <> excluded.holder`
+	rows, _ := tx.Query(ctx, `SELECT record FROM orders WHERE id = ANY($1)`, ids) // ForEachRow returns its error
+	var a columns
+	var seen []customer
+	var named naming
+	var record []byte
+	if _, err := pgx.ForEachRow(rows, []any{&record}, func() error {
+		o := new(order.Order)
+		if err := codec.Unmarshal(record, o); err != nil {
+			return err
+		}
+		seen = append(seen, customersOf(o)...)
+		named.takeOrder(o)
+		return a.add(o)
+	}); err != nil {
+		return fmt.Errorf("attendees: read orders: %w", err)
+	}
+	if _, err := tx.Exec(ctx, upsert, a.events, a.serials, a.orders, a.types, a.issued, a.updated, a.holders, a.emails, a.names); err != nil {
+		return fmt.Errorf("attendees: write: %w", err)
+	}
+	if err := named.writeRows(ctx, tx); err != nil {
+		return err
+	}
+	return s.writeCustomers(ctx, tx, seen)
+}
+
+// columns are rows of the table.
+type columns struct {
+	events, types          []int64
+	serials                []int32
+	orders                 [][16]byte
+	issued, updated        []time.Time
+	holders, emails, names []string
+}
+
+func (c *columns) add(o *order.Order) error {
+	if o.FirstTicket == 0 {
+		return nil
+	}
+	if !o.HasSoundSize() {
+		return fmt.Errorf("order %s has too many tickets", o.ID)
+	}
+	serial := o.FirstTicket
+	for i := range o.Lines {
+		for range o.Lines[i].Quantity {
+			attends := o.HolderOf(serial)
+			c.events, c.types = append(c.events, o.ID.Event()), append(c.types, o.Lines[i].Type)
+			c.serials, c.orders = append(c.serials, int32(serial)), append(c.orders, o.ID) //nolint:gosec // a serial is an int4 in all tables
+			c.issued, c.updated = append(c.issued, time.UnixMilli(o.EndedAt)), append(c.updated, time.UnixMilli(o.UpdatedAt))
+			c.holders = append(c.holders, clean(order.NormalEmail(o.OwnerOf(serial).Email)))
+			c.emails, c.names = append(c.emails, clean(attends.Email)), append(c.names, clean(attends.Name))
+			serial++
+		}
+	}
+	return nil
+}
+
+// clean is s as a text column takes it.
+func clean(s string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
+}

@@ -1,0 +1,97 @@
+// Package attendees owns the tables of who holds and who attends with each ticket, and of
+// an organization's customers. A follower of its own writes them, so that a rush does not
+// pay for it; organizers change names, addresses, tags and notes.
+//
+// The edge calls Store; the follower calls Apply from one goroutine. Nothing here needs a
+// stop.
+package attendees
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"boxoffice/engine/order"
+	"boxoffice/persistence/codec"
+	"boxoffice/persistence/publicfacts"
+	"boxoffice/persistence/readmodel"
+)
+
+// ErrNotFound says that there is no such attendee, or not yet.
+var ErrNotFound = errors.New("attendees: not found")
+
+// Store reads and edits the tables. Its methods may be called by any goroutine.
+type Store struct {
+	pool  *pgxpool.Pool
+	facts *publicfacts.Store
+	key   func(org int64, address string) string
+}
+
+// New works with the tables of a pool's database. facts tells what is tagged; key is what an organization is shown
+// for a customer's address.
+func New(pool *pgxpool.Pool, facts *publicfacts.Store, key func(org int64, address string) string) *Store {
+	return &Store{pool, facts, key}
+}
+
+// Place is a ticket's place in a list of the newest first.
+type Place struct {
+	IssuedAt int64 // unix milliseconds
+	Event    int64
+	Serial   uint32
+}
+
+// Held is a ticket in its holder's hands, and its order.
+type Held struct {
+	Place
+	Order *order.Order
+}
+
+// selectHeld is in the order of the index, which no plan may leave.
+const selectHeld = `
+SELECT a.issued_at, a.event_id, a.serial, o.record
+FROM attendees a JOIN tickets t USING (event_id, serial) JOIN orders o ON o.id = a.order_id
+WHERE a.holder = $1 AND a.holder <> '' AND t.status = ANY($2) AND (a.issued_at, a.event_id, a.serial) < ($3, $4, $5)
+ORDER BY a.issued_at DESC, a.event_id DESC, a.serial DESC LIMIT $6`
+
+// Held lists the live tickets that the owner of an address holds, the newest first, after
+// a place; a zero place is before the first.
+func (s *Store) Held(ctx context.Context, address string, after Place, limit int) ([]Held, error) {
+	if after == (Place{}) {
+		after = Place{IssuedAt: time.Now().Add(24 * time.Hour).UnixMilli()} // another node's clock may be ahead
+	}
+	live := readmodel.TicketStatusNumbers("issued", "checked_in")
+	rows, _ := s.pool.Query(ctx, selectHeld, order.NormalEmail(address), live, time.UnixMilli(after.IssuedAt), after.Event, int64(after.Serial), limit) // CollectRows returns its error
+	var last *order.Order
+	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (h Held, err error) {
+		var at time.Time
+		var record []byte
+		if err := row.Scan(&at, &h.Event, &h.Serial, &record); err != nil {
+			return h, err
+		}
+		h.IssuedAt = at.UnixMilli()
+		last, err = decoded(last, h.Event, h.Serial, record)
+		h.Order = last
+		return h, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("attendees: held by an address: %w", err)
+	}
+	return list, nil
+}
+
+// decoded is the order of a ticket: the last one, whose tickets are neighbours, or the
+// record's.
+func decoded(last *order.Order, number int64, serial uint32, record []byte) (*order.Order, error) {
+	if last != nil && last.ID.Event() == number && serial >= last.FirstTicket && int64(serial) < int64(last.FirstTicket)+last.Tickets() {
+		return last, nil
+	}
+	o := new(order.Order)
+	if err := codec.Unmarshal(record, o); err != nil {
+		return nil, err
+	}
+	return o, nil
+}

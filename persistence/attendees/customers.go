@@ -1,0 +1,236 @@
+package attendees
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"boxoffice/engine/order"
+	"boxoffice/persistence"
+	"boxoffice/persistence/codec"
+	"boxoffice/persistence/readmodel"
+)
+
+// Customer is who has bought or holds tickets of an organization. Times are unix
+// milliseconds.
+type Customer struct {
+	Number  int64
+	Org     int64
+	Key     string
+	Email   string // in lower case
+	Name    string
+	FirstAt int64 // when the first and the last order was completed that they have tickets of
+	LastAt  int64
+	Orders  int64
+	Tickets int64 // that they hold, whatever has become of them
+	Tags    []string
+	Spent   []Spent
+}
+
+// Spent is what a customer's orders come to in a currency, in minor units, less what was
+// paid back.
+type Spent struct {
+	Currency string
+	Amount   int64
+}
+
+// customer is somebody whom an order names as the buyer or as a ticket's holder.
+type customer struct {
+	event       int64
+	email, name string
+	at          int64 // unix milliseconds
+}
+
+// customersOf are the customers of a completed order, each once.
+func customersOf(o *order.Order) []customer {
+	if o.FirstTicket == 0 || !o.HasSoundSize() {
+		return nil
+	}
+	seen := map[string]bool{"": true}
+	var out []customer
+	add := func(email, name string) {
+		if email = clean(order.NormalEmail(email)); !seen[email] {
+			seen[email] = true
+			out = append(out, customer{o.ID.Event(), email, clean(name), o.EndedAt})
+		}
+	}
+	add(o.Email, o.Name)
+	serial := o.FirstTicket
+	for i := range o.Lines {
+		for range o.Lines[i].Quantity {
+			holder := o.OwnerOf(serial)
+			add(holder.Email, holder.Name)
+			serial++
+		}
+	}
+	return out
+}
+
+// writeCustomers notes the customers of some orders.
+func (s *Store) writeCustomers(ctx context.Context, tx pgx.Tx, seen []customer) error {
+	orgs, err := organizations(ctx, tx, seen)
+	if err != nil {
+		return err
+	}
+	const upsert = `
+INSERT INTO customers AS c (org, customer, key, email, name, first_at, last_at)
+SELECT org, (array_agg(customer))[1], key, email, (array_agg(name ORDER BY at DESC))[1], min(at), max(at)
+FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::timestamptz[]) AS s(org, customer, key, email, name, at)
+GROUP BY org, email, key
+ON CONFLICT (org, email) DO UPDATE SET first_at = least(c.first_at, excluded.first_at), last_at = greatest(c.last_at, excluded.last_at),
+  name = CASE WHEN excluded.last_at >= c.last_at AND excluded.name <> '' THEN excluded.name ELSE c.name END`
+	n := len(seen)
+	of, hashes, at := make([]int64, 0, n), make([]int64, 0, n), make([]time.Time, 0, n)
+	keys, emails, names := make([]string, 0, n), make([]string, 0, n), make([]string, 0, n)
+	for _, c := range seen {
+		org, ok := orgs[c.event]
+		if !ok {
+			continue
+		}
+		of, hashes = append(of, org), append(hashes, int64(order.CustomerOf(c.email))) //nolint:gosec // kept as its bits
+		keys, emails, names = append(keys, s.key(org, c.email)), append(emails, c.email), append(names, c.name)
+		at = append(at, time.UnixMilli(c.at))
+	}
+	if _, err := tx.Exec(ctx, upsert, of, hashes, keys, emails, names, at); err != nil {
+		return fmt.Errorf("attendees: write customers: %w", err)
+	}
+	return nil
+}
+
+// organizations are those of the events that customers were seen at.
+func organizations(ctx context.Context, tx pgx.Tx, seen []customer) (map[int64]int64, error) {
+	events := make([]int64, len(seen))
+	for i := range seen {
+		events[i] = seen[i].event
+	}
+	rows, _ := tx.Query(ctx, `SELECT number, org FROM events WHERE number = ANY($1)`, events) // ForEachRow returns its error
+	orgs := make(map[int64]int64)
+	var number, org int64
+	if _, err := pgx.ForEachRow(rows, []any{&number, &org}, func() error {
+		orgs[number] = org
+		return nil
+	}); err != nil {
+		return nil, fmt.Errorf("attendees: organizations of events: %w", err)
+	}
+	return orgs, nil
+}
+
+// CustomerFilter picks an organization's customers; zero fields pick all.
+type CustomerFilter struct {
+	Org   int64
+	Query string // a part of the name or e-mail
+	Event int64  // that they have bought or hold tickets of
+	Tag   string // of a ticket that they hold
+	Sort  string // recent, oldest or name
+	After int64  // the number of the last one of the page before
+	Limit int
+}
+
+// sorts are the orders of a list. Each ends in the number, which makes it one.
+var sorts = map[string]struct{ key, after, by string }{
+	"recent": {"last_at, number", "<", "last_at DESC, number DESC"},
+	"oldest": {"first_at, number", ">", "first_at, number"},
+	"name":   {"lower(name), number", ">", "lower(name), number"},
+}
+
+// customerColumns are those of a Customer; $2 are the statuses of orders. What they hold and have bought is looked up by
+// indexes of their address.
+const customerColumns = `
+SELECT c.number, c.org, c.key, c.email, c.name, c.first_at, c.last_at, held.n, held.tags, bought.n, bought.currencies, bought.amounts
+FROM (%s) c
+CROSS JOIN LATERAL (
+  SELECT count(*) AS n, coalesce((SELECT array_agg(DISTINCT tag ORDER BY tag) FROM attendees b JOIN events f ON f.number = b.event_id, unnest(b.tags) AS tag
+    WHERE b.holder = c.email AND b.holder <> '' AND f.org = c.org), '{}') AS tags
+  FROM attendees a JOIN events e ON e.number = a.event_id WHERE a.holder = c.email AND a.holder <> '' AND e.org = c.org) held
+CROSS JOIN LATERAL (
+  SELECT coalesce(sum(n), 0)::bigint AS n, coalesce(array_agg(currency ORDER BY currency), '{}') AS currencies, coalesce(array_agg(amount ORDER BY currency), '{}') AS amounts
+  FROM (SELECT o.currency, count(*) AS n,
+      (sum(o.total) - coalesce(sum((SELECT sum(r.amount) FROM refunds r WHERE r.order_id = o.id AND r.status = 'processed')), 0))::bigint AS amount
+    FROM orders o JOIN events e ON e.number = o.event_id
+    WHERE o.customer = c.customer AND lower(btrim(o.email)) = c.email AND e.org = c.org AND o.status = ANY($2)
+    GROUP BY o.currency) sums) bought`
+
+// Customers lists an organization's customers.
+func (s *Store) Customers(ctx context.Context, f CustomerFilter) ([]Customer, error) {
+	sort := sorts[f.Sort]
+	find := fmt.Sprintf(`
+SELECT * FROM customers AS c WHERE org = $1
+  AND ($7 = '' OR strpos(lower(name), $7) > 0 OR strpos(email, $7) > 0)
+  AND ($3::bigint = 0 OR EXISTS (SELECT FROM attendees a WHERE a.holder = c.email AND a.holder <> '' AND a.event_id = $3)
+    OR EXISTS (SELECT FROM orders o WHERE o.customer = c.customer AND o.event_id = $3 AND lower(btrim(o.email)) = c.email AND o.status = ANY($2)))
+  AND ($4 = '' OR EXISTS (SELECT FROM attendees a JOIN events e ON e.number = a.event_id
+    WHERE a.holder = c.email AND a.holder <> '' AND e.org = c.org AND a.tags @> ARRAY[$4]))
+  AND ($5::bigint = 0 OR (%s) %s (SELECT %s FROM customers WHERE number = $5))
+ORDER BY %s LIMIT $6`, sort.key, sort.after, sort.key, sort.by)
+	query := fmt.Sprintf(customerColumns, find) + ` ORDER BY ` + sort.by
+	rows, _ := s.pool.Query(ctx, query, persistence.PlanEachTime, f.Org, readmodel.SoldStatuses(), f.Event, f.Tag, f.After, f.Limit, strings.ToLower(f.Query)) // CollectRows returns its error
+	list, err := pgx.CollectRows(rows, readCustomer)
+	if err != nil {
+		return nil, fmt.Errorf("customers of organization %d: %w", f.Org, err)
+	}
+	return list, nil
+}
+
+// Customer finds an organization's customer by the key, or returns ErrNotFound.
+func (s *Store) Customer(ctx context.Context, org int64, key string) (*Customer, error) {
+	query := fmt.Sprintf(customerColumns, `SELECT * FROM customers WHERE org = $1 AND key = $3`)
+	rows, _ := s.pool.Query(ctx, query, org, readmodel.SoldStatuses(), clean(key)) // CollectExactlyOneRow returns its error
+	c, err := pgx.CollectExactlyOneRow(rows, readCustomer)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, ErrNotFound
+	}
+	if err != nil {
+		return nil, fmt.Errorf("customer of organization %d: %w", org, err)
+	}
+	return &c, nil
+}
+
+func readCustomer(row pgx.CollectableRow) (c Customer, err error) {
+	var first, last time.Time
+	var currencies []string
+	var amounts []int64
+	if err := row.Scan(&c.Number, &c.Org, &c.Key, &c.Email, &c.Name, &first, &last, &c.Tickets, &c.Tags, &c.Orders, &currencies, &amounts); err != nil {
+		return c, err
+	}
+	c.FirstAt, c.LastAt = first.UnixMilli(), last.UnixMilli()
+	for i, currency := range currencies {
+		c.Spent = append(c.Spent, Spent{currency, amounts[i]})
+	}
+	return c, nil
+}
+
+// OrdersOf lists a customer's orders that have tickets, the newest first.
+func (s *Store) OrdersOf(ctx context.Context, c *Customer, limit int) ([]order.Order, error) {
+	const find = `
+SELECT o.record FROM orders o JOIN events e ON e.number = o.event_id
+WHERE o.customer = $1 AND lower(btrim(o.email)) = $2 AND e.org = $3 AND o.status = ANY($5)
+ORDER BY o.created_at DESC, o.id DESC LIMIT $4`
+	rows, _ := s.pool.Query(ctx, find, int64(order.CustomerOf(c.Email)), c.Email, c.Org, limit, readmodel.SoldStatuses()) //nolint:gosec // kept as its bits; CollectRows returns its error
+	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (o order.Order, err error) {
+		var record []byte
+		if err := row.Scan(&record); err != nil {
+			return o, err
+		}
+		return o, codec.Unmarshal(record, &o)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("orders of customer %d: %w", c.Number, err)
+	}
+	return list, nil
+}
+
+// HeldOf lists the tickets that a customer holds, the newest first.
+func (s *Store) HeldOf(ctx context.Context, c *Customer, limit int) ([]Attendee, error) {
+	const held = attendeeColumns + `JOIN events e ON e.number = a.event_id
+WHERE a.holder = $1 AND a.holder <> '' AND e.org = $2 ORDER BY a.issued_at DESC, a.event_id DESC, a.serial DESC LIMIT $3`
+	rows, _ := s.pool.Query(ctx, held, c.Email, c.Org, limit) // collect returns its error
+	list, err := collect(rows)
+	if err != nil {
+		return nil, fmt.Errorf("tickets of customer %d: %w", c.Number, err)
+	}
+	return list, nil
+}

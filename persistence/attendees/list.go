@@ -1,0 +1,118 @@
+package attendees
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"boxoffice/engine/order"
+	"boxoffice/persistence"
+	"boxoffice/persistence/readmodel"
+)
+
+// Attendee is who attends with a ticket. Times are unix milliseconds.
+type Attendee struct {
+	Event       int64
+	Serial      uint32
+	Order       *order.Order
+	Name        string
+	Email       string
+	Tags        []string
+	Status      string // of the ticket
+	CheckedInAt int64  // 0: not yet
+	Gate        string
+	UpdatedAt   int64
+}
+
+// Filter picks attendees of an event; zero fields pick all.
+type Filter struct {
+	Query     string // a part of the name or e-mail
+	Status    string
+	Type      int64 // number of the ticket type
+	Tag       string
+	CheckedIn *bool
+	Since     time.Time // of the last change
+}
+
+const attendeeColumns = `
+SELECT a.event_id, a.serial, a.name, a.email, a.tags, t.status, t.checked_in_at, coalesce(t.gate, ''), greatest(a.updated_at, t.checked_in_at), o.record
+FROM attendees a JOIN tickets t USING (event_id, serial) JOIN orders o ON o.id = a.order_id
+`
+
+const selectAttendees = attendeeColumns + `WHERE a.event_id = $1 `
+
+// List lists an event's attendees by their tickets, the newest first, before a serial; 0
+// is behind all.
+func (s *Store) List(ctx context.Context, number int64, f Filter, before uint32, limit int) ([]Attendee, error) {
+	const filtered = selectAttendees + `AND a.serial < $2
+  AND ($3 = '' OR strpos(lower(a.name), lower($3)) > 0 OR strpos(lower(a.email), lower($3)) > 0)
+  AND ($4::smallint[] IS NULL OR t.status = ANY($4)) AND ($5 = 0 OR a.type_id = $5) AND ($6 = '' OR a.tags @> ARRAY[$6])
+  AND ($7::bool IS NULL OR $7 AND t.checked_in_at IS NOT NULL OR NOT $7 AND t.checked_in_at IS NULL) AND greatest(a.updated_at, t.checked_in_at) >= $8
+ORDER BY a.serial DESC LIMIT $9`
+	if before == 0 {
+		before = math.MaxInt32
+	}
+	var statuses []int16
+	if f.Status != "" {
+		statuses = readmodel.TicketStatusNumbers(f.Status)
+	}
+	rows, _ := s.pool.Query(ctx, filtered, persistence.PlanEachTime, number, int64(before), f.Query, statuses, f.Type, f.Tag, f.CheckedIn, f.Since, limit) // CollectRows returns its error
+	list, err := collect(rows)
+	if err != nil {
+		return nil, fmt.Errorf("attendees of event %d: %w", number, err)
+	}
+	return list, nil
+}
+
+// Find finds the attendee of one ticket. It returns ErrNotFound.
+func (s *Store) Find(ctx context.Context, number int64, serial uint32) (*Attendee, error) {
+	rows, _ := s.pool.Query(ctx, selectAttendees+`AND a.serial = $2`, number, int64(serial)) // CollectRows returns its error
+	list, err := collect(rows)
+	if err != nil {
+		return nil, fmt.Errorf("attendee %d of event %d: %w", serial, number, err)
+	}
+	if len(list) == 0 {
+		return nil, ErrNotFound
+	}
+	return &list[0], nil
+}
+
+func collect(rows pgx.Rows) ([]Attendee, error) {
+	var last *order.Order
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (a Attendee, err error) {
+		var status int16
+		var checkedIn *time.Time
+		var updated time.Time
+		var record []byte
+		if err := row.Scan(&a.Event, &a.Serial, &a.Name, &a.Email, &a.Tags, &status, &checkedIn, &a.Gate, &updated, &record); err != nil {
+			return a, err
+		}
+		if checkedIn != nil {
+			a.CheckedInAt = checkedIn.UnixMilli()
+		}
+		a.Status, a.UpdatedAt = readmodel.TicketStatus(status), updated.UnixMilli()
+		last, err = decoded(last, a.Event, a.Serial, record)
+		a.Order = last
+		return a, err
+	})
+}
+
+// Edit changes who attends with a ticket; nil leaves a column as it is. It returns
+// ErrNotFound.
+func (s *Store) Edit(ctx context.Context, number int64, serial uint32, name, email *string) error {
+	const edit = `
+UPDATE attendees SET name = coalesce($3, name), email = coalesce($4, email), updated_at = now() WHERE event_id = $1 AND serial = $2 RETURNING true`
+	var done bool
+	err := s.pool.QueryRow(ctx, edit, number, int64(serial), name, email).Scan(&done)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return ErrNotFound
+	}
+	if err != nil {
+		return fmt.Errorf("edit attendee %d of event %d: %w", serial, number, err)
+	}
+	return nil
+}

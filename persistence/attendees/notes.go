@@ -1,0 +1,58 @@
+package attendees
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+)
+
+// Note is what an organization has written down about a customer.
+type Note struct {
+	ID        uuid.UUID
+	Number    int64   // later ones have greater ones
+	Author    *string // e-mail; nil: an API key
+	Body      string
+	CreatedAt time.Time
+}
+
+const noteColumns = `id, number, (SELECT email FROM users u WHERE u.id = author), body, created_at`
+
+// AddNote adds a note about a customer by a user (0: an API key), unless it is there
+// already.
+func (s *Store) AddNote(ctx context.Context, c *Customer, id uuid.UUID, author int64, body string) (*Note, error) {
+	const insert = `
+INSERT INTO customer_notes (id, customer, author, body) VALUES ($1, $2, nullif($3::bigint, 0), $4)
+ON CONFLICT (id) DO UPDATE SET id = excluded.id RETURNING ` + noteColumns
+	rows, _ := s.pool.Query(ctx, insert, id, c.Number, author, body) // CollectExactlyOneRow returns its error
+	n, err := pgx.CollectExactlyOneRow(rows, pgx.RowToAddrOfStructByPos[Note])
+	if err != nil {
+		return nil, fmt.Errorf("add note: %w", err)
+	}
+	return n, nil
+}
+
+// Notes lists the notes about a customer, the newest first, before a number.
+func (s *Store) Notes(ctx context.Context, c *Customer, before int64, limit int) ([]Note, error) {
+	const find = `SELECT ` + noteColumns + ` FROM customer_notes WHERE customer = $1 AND number < $2 ORDER BY number DESC LIMIT $3`
+	rows, _ := s.pool.Query(ctx, find, c.Number, before, limit) // CollectRows returns its error
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Note])
+	if err != nil {
+		return nil, fmt.Errorf("notes about customer %d: %w", c.Number, err)
+	}
+	return list, nil
+}
+
+// DeleteNote deletes a note about a customer, or returns ErrNotFound.
+func (s *Store) DeleteNote(ctx context.Context, c *Customer, id uuid.UUID) error {
+	done, err := s.pool.Exec(ctx, `DELETE FROM customer_notes WHERE customer = $1 AND id = $2`, c.Number, id)
+	if err != nil {
+		return fmt.Errorf("delete note %s: %w", id, err)
+	}
+	if done.RowsAffected() == 0 {
+		return ErrNotFound
+	}
+	return nil
+}

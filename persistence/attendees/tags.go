@@ -1,0 +1,153 @@
+package attendees
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"boxoffice/persistence/publicfacts"
+	"boxoffice/persistence/readmodel"
+)
+
+// Tagged is an attendee who has been given a tag.
+type Tagged struct {
+	Event  int64
+	Serial uint32
+	Email  string
+	Name   string
+	Tags   []string
+}
+
+// Telling makes what is told of somebody who was tagged.
+type Telling func(*Tagged) (publicfacts.Own, error)
+
+// TagTickets gives tickets a tag that they don't have yet, and tells it of each. Those that
+// are not in the table yet are written first. It returns ErrNotFound, and tags none, if
+// there is no such ticket.
+func (s *Store) TagTickets(ctx context.Context, tickets []Place, tag string, tell Telling) error {
+	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		events, serials, err := s.lockTickets(ctx, tx, tickets)
+		if err != nil {
+			return err
+		}
+		return s.tag(ctx, tx, events, serials, tag, tell)
+	})
+	if err != nil {
+		return fmt.Errorf("tag tickets: %w", err)
+	}
+	return nil
+}
+
+// UntagTickets takes a tag off tickets, and says from how many. It returns ErrNotFound,
+// and changes none, if there is no such ticket.
+func (s *Store) UntagTickets(ctx context.Context, tickets []Place, tag string) (removed int64, err error) {
+	const untag = `
+UPDATE attendees SET tags = array_remove(tags, $3), updated_at = now()
+WHERE (event_id, serial) IN (SELECT * FROM unnest($1::bigint[], $2::bigint[])) AND tags @> ARRAY[$3]`
+	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		events, serials, err := s.lockTickets(ctx, tx, tickets)
+		if err != nil {
+			return err
+		}
+		done, err := tx.Exec(ctx, untag, events, serials, tag)
+		removed = done.RowsAffected()
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("untag tickets: %w", err)
+	}
+	return removed, nil
+}
+
+// lockTickets locks the rows of tickets, which exist after it, in one order.
+func (s *Store) lockTickets(ctx context.Context, tx pgx.Tx, tickets []Place) (events, serials []int64, err error) {
+	for _, t := range tickets {
+		events, serials = append(events, t.Event), append(serials, int64(t.Serial))
+	}
+	const find = `
+SELECT t.order_id, a.event_id IS NOT NULL FROM unnest($1::bigint[], $2::bigint[]) AS w(event_id, serial)
+JOIN tickets t USING (event_id, serial) LEFT JOIN attendees a USING (event_id, serial)`
+	rows, _ := tx.Query(ctx, find, events, serials) // ForEachRow returns its error
+	var unwritten [][16]byte
+	var order [16]byte
+	var written bool
+	found := 0
+	if _, err := pgx.ForEachRow(rows, []any{&order, &written}, func() error {
+		if found++; !written {
+			unwritten = append(unwritten, order)
+		}
+		return nil
+	}); err != nil {
+		return nil, nil, err
+	}
+	if found < len(tickets) {
+		return nil, nil, ErrNotFound
+	}
+	if len(unwritten) > 0 {
+		if err := s.write(ctx, tx, unwritten); err != nil {
+			return nil, nil, err
+		}
+	}
+	const lock = `
+SELECT FROM attendees WHERE (event_id, serial) IN (SELECT * FROM unnest($1::bigint[], $2::bigint[])) ORDER BY event_id, serial FOR UPDATE`
+	_, err = tx.Exec(ctx, lock, events, serials)
+	return events, serials, err
+}
+
+// tag tags tickets whose rows are locked, and tells it.
+func (s *Store) tag(ctx context.Context, tx pgx.Tx, events, serials []int64, tag string, tell Telling) error {
+	const add = `
+UPDATE attendees SET tags = tags || $3::text, updated_at = now()
+WHERE (event_id, serial) IN (SELECT * FROM unnest($1::bigint[], $2::bigint[])) AND NOT tags @> ARRAY[$3]
+RETURNING event_id, serial, email, name, tags`
+	rows, _ := tx.Query(ctx, add, events, serials, tag) // CollectRows returns its error
+	tagged, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Tagged])
+	if err != nil {
+		return err
+	}
+	told := make([]publicfacts.Own, len(tagged))
+	for i := range tagged {
+		if told[i], err = tell(&tagged[i]); err != nil {
+			return err
+		}
+	}
+	return s.facts.Tell(ctx, tx, told...)
+}
+
+// TagCustomer tags the active tickets that a customer holds, tells it of those that did not
+// have the tag, and says how many have it now.
+func (s *Store) TagCustomer(ctx context.Context, c *Customer, tag string, tell Telling) (active int, err error) {
+	const lock = `
+SELECT a.event_id, a.serial FROM attendees a JOIN events e ON e.number = a.event_id JOIN tickets t USING (event_id, serial)
+WHERE a.holder = $1 AND a.holder <> '' AND e.org = $2 AND t.status = ANY($3) ORDER BY event_id, serial FOR UPDATE OF a`
+	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		rows, _ := tx.Query(ctx, lock, c.Email, c.Org, readmodel.TicketStatusNumbers("issued", "checked_in")) // ForEachRow returns its error
+		var events, serials []int64
+		var event, serial int64
+		if _, err := pgx.ForEachRow(rows, []any{&event, &serial}, func() error {
+			events, serials = append(events, event), append(serials, serial)
+			return nil
+		}); err != nil {
+			return err
+		}
+		active = len(events)
+		return s.tag(ctx, tx, events, serials, tag, tell)
+	})
+	if err != nil {
+		return 0, fmt.Errorf("tag customer %d: %w", c.Number, err)
+	}
+	return active, nil
+}
+
+// UntagCustomer takes a tag off the tickets that a customer holds, and says from how many.
+func (s *Store) UntagCustomer(ctx context.Context, c *Customer, tag string) (removed int64, err error) {
+	const untag = `
+UPDATE attendees a SET tags = array_remove(a.tags, $3), updated_at = now() FROM events e
+WHERE e.number = a.event_id AND a.holder = $1 AND a.holder <> '' AND e.org = $2 AND a.tags @> ARRAY[$3]`
+	done, err := s.pool.Exec(ctx, untag, c.Email, c.Org, tag)
+	if err != nil {
+		return 0, fmt.Errorf("untag customer %d: %w", c.Number, err)
+	}
+	return done.RowsAffected(), nil
+}

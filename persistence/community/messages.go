@@ -1,0 +1,223 @@
+package community
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"boxoffice/persistence/publicfacts"
+)
+
+// The statuses of a thread: by who wrote last.
+const (
+	ThreadOpen    = "open"
+	ThreadReplied = "replied"
+)
+
+// LimitTime is the time in which a buyer's messages to an organization are counted.
+const LimitTime = time.Hour
+
+// TooManyMessages is that the buyer has written as often as allowed.
+type TooManyMessages struct{ Wait time.Duration }
+
+func (e *TooManyMessages) Error() string { return "community: too many messages" }
+
+// Thread is what a buyer and an organization write to each other about a ticket.
+type Thread struct {
+	ID        uuid.UUID
+	Buyer     int64 // user
+	Email     string
+	Name      string
+	Org       int64
+	Event     int64
+	Ticket    uint32
+	Status    string
+	Last      int64 // number of the last message
+	CreatedAt time.Time
+	Messages  []Message `db:"-"` // the newest, the oldest of them first
+}
+
+// Message is one of a thread.
+type Message struct {
+	ID             uuid.UUID
+	Number         int64 // later ones have greater ones
+	Thread         uuid.UUID
+	ByBuyer        bool
+	Body           string
+	AttachmentURLs []string
+	CreatedAt      time.Time
+	ReadAt         *time.Time
+}
+
+const (
+	threadColumns = `id, buyer, (SELECT email FROM users u WHERE u.id = buyer),
+(SELECT trim(first_name || ' ' || last_name) FROM users u WHERE u.id = buyer), org, event, ticket, status, last, created_at`
+
+	messageColumns = `id, number, thread, by_buyer, body, attachment_urls, created_at, read_at`
+)
+
+// WriteToOrganization adds a buyer's message, unless it is there already, to the thread
+// about the ticket, which is made with its first, and tells it. It returns TooManyMessages
+// when the buyer has written to the organization so often within LimitTime.
+func (s *Store) WriteToOrganization(ctx context.Context, t *Thread, m *Message, limit int, tell func(*Message) (publicfacts.Own, error)) (*Message, error) {
+	var added *Message
+	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		if err := checkMessages(ctx, tx, t, m.ID, limit); err != nil {
+			return err
+		}
+		const open = `
+INSERT INTO message_threads (buyer, org, event, ticket, status) VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (buyer, org, event, ticket) DO UPDATE SET status = excluded.status RETURNING id`
+		if err := tx.QueryRow(ctx, open, t.Buyer, t.Org, t.Event, t.Ticket, ThreadOpen).Scan(&m.Thread); err != nil {
+			return err
+		}
+		var known bool
+		if err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM messages WHERE id = $1)`, m.ID).Scan(&known); err != nil {
+			return err
+		}
+		var err error
+		if added, err = addMessage(ctx, tx, m); err != nil || known {
+			return err
+		}
+		told, err := tell(added)
+		if err != nil {
+			return err
+		}
+		return s.facts.Tell(ctx, tx, told)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("write to an organization: %w", err)
+	}
+	return added, nil
+}
+
+// checkMessages counts what a buyer has written to an organization, one message at a time.
+func checkMessages(ctx context.Context, tx pgx.Tx, t *Thread, id uuid.UUID, limit int) error {
+	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('messages', $1))`, t.Buyer^t.Org<<32); err != nil {
+		return err
+	}
+	const count = `
+SELECT count(*), coalesce(extract(epoch FROM now() - min(m.created_at)), 0)::float8
+FROM messages m JOIN message_threads t ON t.id = m.thread
+WHERE t.buyer = $1 AND t.org = $2 AND m.by_buyer AND m.id <> $3 AND m.created_at > now() - make_interval(secs => $4)`
+	var n int
+	var age float64
+	if err := tx.QueryRow(ctx, count, t.Buyer, t.Org, id, LimitTime.Seconds()).Scan(&n, &age); err != nil {
+		return err
+	}
+	if n >= limit {
+		return &TooManyMessages{LimitTime - time.Duration(age*float64(time.Second))}
+	}
+	return nil
+}
+
+// Reply adds an organization's message to a thread, unless it is there already.
+func (s *Store) Reply(ctx context.Context, m *Message) (*Message, error) {
+	var added *Message
+	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, `UPDATE message_threads SET status = $2 WHERE id = $1`, m.Thread, ThreadReplied)
+		if err != nil {
+			return err
+		}
+		added, err = addMessage(ctx, tx, m)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reply in thread %s: %w", m.Thread, err)
+	}
+	return added, nil
+}
+
+// addMessage adds a message to a thread that the transaction has locked. Who writes has
+// read what the other wrote.
+func addMessage(ctx context.Context, tx pgx.Tx, m *Message) (*Message, error) {
+	const insert = `
+INSERT INTO messages (id, thread, by_buyer, body, attachment_urls) VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (id) DO UPDATE SET id = excluded.id RETURNING ` + messageColumns
+	rows, _ := tx.Query(ctx, insert, m.ID, m.Thread, m.ByBuyer, m.Body, m.AttachmentURLs) // CollectExactlyOneRow returns its error
+	added, err := pgx.CollectExactlyOneRow(rows, pgx.RowToAddrOfStructByPos[Message])
+	if err != nil {
+		return nil, err
+	}
+	const read = `UPDATE messages SET read_at = now() WHERE thread = $1 AND by_buyer <> $2 AND read_at IS NULL`
+	if _, err := tx.Exec(ctx, read, m.Thread, m.ByBuyer); err != nil {
+		return nil, err
+	}
+	_, err = tx.Exec(ctx, `UPDATE message_threads SET last = greatest(last, $2) WHERE id = $1`, m.Thread, added.Number)
+	return added, err
+}
+
+// Thread finds a thread without its messages, or returns ErrNotFound.
+func (s *Store) Thread(ctx context.Context, id uuid.UUID) (*Thread, error) {
+	rows, _ := s.pool.Query(ctx, `SELECT `+threadColumns+` FROM message_threads WHERE id = $1`, id) // CollectExactlyOneRow returns its error
+	t, err := pgx.CollectExactlyOneRow(rows, pgx.RowToAddrOfStructByPos[Thread])
+	if err != nil {
+		return nil, fmt.Errorf("thread %s: %w", id, one(err))
+	}
+	return t, nil
+}
+
+// ThreadsOfBuyer lists a buyer's threads, the one written to last first, before a
+// message's number.
+func (s *Store) ThreadsOfBuyer(ctx context.Context, buyer, before int64, limit int) ([]Thread, error) {
+	const find = `SELECT ` + threadColumns + ` FROM message_threads WHERE buyer = $1 AND last < $2 ORDER BY last DESC LIMIT $3`
+	return s.threads(ctx, shownMessages, find, buyer, before, limit)
+}
+
+// exportedMessages is how many of a thread's messages its buyer is given with all else.
+const exportedMessages = 1_000
+
+// WholeThreadsOfBuyer is ThreadsOfBuyer with more messages of each thread.
+func (s *Store) WholeThreadsOfBuyer(ctx context.Context, buyer, before int64, limit int) ([]Thread, error) {
+	const find = `SELECT ` + threadColumns + ` FROM message_threads WHERE buyer = $1 AND last < $2 ORDER BY last DESC LIMIT $3`
+	return s.threads(ctx, exportedMessages, find, buyer, before, limit)
+}
+
+// ThreadsOf lists an organization's threads, in the way of ThreadsOfBuyer: those of one
+// event unless it is 0, and of one status unless it is "".
+func (s *Store) ThreadsOf(ctx context.Context, org, event int64, status string, before int64, limit int) ([]Thread, error) {
+	const find = `SELECT ` + threadColumns + ` FROM message_threads
+WHERE org = $1 AND $2::bigint IN (0, event) AND $3::text IN ('', status) AND last < $4 ORDER BY last DESC LIMIT $5`
+	return s.threads(ctx, shownMessages, find, org, event, status, before, limit)
+}
+
+// shownMessages is how many of a thread's messages a list has.
+const shownMessages = 50
+
+func (s *Store) threads(ctx context.Context, messages int, find string, args ...any) ([]Thread, error) {
+	rows, _ := s.pool.Query(ctx, find, args...) // CollectRows returns its error
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Thread])
+	if err == nil {
+		err = s.fill(ctx, list, messages)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("threads: %w", err)
+	}
+	return list, nil
+}
+
+// fill reads the newest messages of threads, to a limit of each.
+func (s *Store) fill(ctx context.Context, list []Thread, limit int) error {
+	at := make(map[uuid.UUID]*Thread, len(list))
+	ids := make([]uuid.UUID, len(list))
+	for i := range list {
+		at[list[i].ID], ids[i] = &list[i], list[i].ID
+	}
+	const find = `
+SELECT m.* FROM unnest($1::uuid[]) AS t(id) CROSS JOIN LATERAL
+(SELECT ` + messageColumns + ` FROM messages WHERE thread = t.id ORDER BY number DESC LIMIT $2) m ORDER BY m.number`
+	rows, _ := s.pool.Query(ctx, find, ids, limit) // CollectRows returns its error
+	messages, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Message])
+	for i := range messages {
+		t, ok := at[messages[i].Thread]
+		if !ok {
+			return errors.New("a message of another thread")
+		}
+		t.Messages = append(t.Messages, messages[i])
+	}
+	return err
+}

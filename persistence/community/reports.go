@@ -1,0 +1,182 @@
+package community
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"boxoffice/persistence/publicfacts"
+)
+
+// The statuses of a report (docs/rules.md, People).
+const (
+	ReportSubmitted   = "submitted"
+	ReportUnderReview = "under_review"
+	ReportEscalated   = "escalated"
+	ReportResolved    = "resolved"
+	ReportDismissed   = "dismissed"
+)
+
+// ErrState is a move that the row's status does not allow.
+var ErrState = errors.New("community: the status does not allow it")
+
+// Report is what somebody complains of.
+type Report struct {
+	ID           uuid.UUID
+	Number       int64 // later ones have greater ones
+	Reporter     int64 // user
+	Email        string
+	Org          int64
+	Event        *int64
+	Platform     bool // it is not told to the organization
+	Category     string
+	Description  string
+	EvidenceURLs []string
+	Status       string
+	Resolution   string
+	Note         string
+	CreatedAt    time.Time
+	ClosedAt     *time.Time
+}
+
+const (
+	// reportStatus is a report's status now: a week without an answer escalates it.
+	reportStatus = `CASE WHEN NOT platform AND status IN ('submitted', 'under_review') AND created_at < now() - interval '7 days'
+THEN 'escalated' ELSE status END`
+
+	reportColumns = `id, number, reporter, (SELECT email FROM users u WHERE u.id = reporter), org, event, platform, category, description,
+evidence_urls, ` + reportStatus + ` AS status, resolution, note, created_at, closed_at`
+
+	// escalated is true of reports that have come to the platform, or will have by now.
+	escalated = `(platform OR escalated_at IS NOT NULL OR ` + reportStatus + ` = 'escalated')`
+)
+
+// querier is a pool or a transaction.
+type querier interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}
+
+func readReport(ctx context.Context, q querier, query string, args ...any) (*Report, error) {
+	rows, _ := q.Query(ctx, query, args...) // CollectExactlyOneRow returns its error
+	r, err := pgx.CollectExactlyOneRow(rows, pgx.RowToAddrOfStructByPos[Report])
+	return r, one(err)
+}
+
+// TellReport makes what an organization is told of its report.
+type TellReport func(*Report) (publicfacts.Own, error)
+
+// tell tells an organization of its report. Of one that is the platform's own it hears
+// nothing.
+func (s *Store) tell(ctx context.Context, tx pgx.Tx, r *Report, tell TellReport) error {
+	if r.Platform {
+		return nil
+	}
+	told, err := tell(r)
+	if err != nil {
+		return err
+	}
+	return s.facts.Tell(ctx, tx, told)
+}
+
+// AddReport adds a report and tells it, unless it is there already, and returns it as it is
+// kept.
+func (s *Store) AddReport(ctx context.Context, r *Report, tell TellReport) (*Report, error) {
+	const insert = `
+INSERT INTO reports (id, reporter, org, event, platform, category, description, evidence_urls) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+ON CONFLICT (id) DO NOTHING RETURNING ` + reportColumns
+	var added *Report
+	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
+		added, err = readReport(ctx, tx, insert, r.ID, r.Reporter, r.Org, r.Event, r.Platform, r.Category, r.Description, r.EvidenceURLs)
+		if errors.Is(err, ErrNotFound) {
+			added, err = readReport(ctx, tx, `SELECT `+reportColumns+` FROM reports WHERE id = $1`, r.ID)
+			return err
+		}
+		if err != nil {
+			return err
+		}
+		return s.tell(ctx, tx, added, tell)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("add report: %w", err)
+	}
+	return added, nil
+}
+
+// Report finds a report, or returns ErrNotFound.
+func (s *Store) Report(ctx context.Context, id uuid.UUID) (*Report, error) {
+	r, err := readReport(ctx, s.pool, `SELECT `+reportColumns+` FROM reports WHERE id = $1`, id)
+	if err != nil {
+		return nil, fmt.Errorf("report %s: %w", id, err)
+	}
+	return r, nil
+}
+
+// ReportsOf lists the reports that an organization is told, the newest first, before a
+// number; those of one status, unless it is "".
+func (s *Store) ReportsOf(ctx context.Context, org int64, status string, before int64, limit int) ([]Report, error) {
+	const find = `SELECT ` + reportColumns + ` FROM reports
+WHERE org = $1 AND NOT platform AND number < $2 AND $3 IN ('', ` + reportStatus + `) ORDER BY number DESC LIMIT $4`
+	return s.reports(ctx, find, org, before, status, limit)
+}
+
+// ReportsBy lists the reports that a user has made, in the way of ReportsOf.
+func (s *Store) ReportsBy(ctx context.Context, reporter, before int64, limit int) ([]Report, error) {
+	const find = `SELECT ` + reportColumns + ` FROM reports WHERE reporter = $1 AND number < $2 ORDER BY number DESC LIMIT $3`
+	return s.reports(ctx, find, reporter, before, limit)
+}
+
+// EscalatedReports lists the reports that are the platform's, in the way of ReportsOf.
+func (s *Store) EscalatedReports(ctx context.Context, status string, before int64, limit int) ([]Report, error) {
+	const find = `SELECT ` + reportColumns + ` FROM reports
+WHERE ` + escalated + ` AND number < $1 AND $2 IN ('', ` + reportStatus + `) ORDER BY number DESC LIMIT $3`
+	return s.reports(ctx, find, before, status, limit)
+}
+
+func (s *Store) reports(ctx context.Context, find string, args ...any) ([]Report, error) {
+	rows, _ := s.pool.Query(ctx, find, args...) // CollectRows returns its error
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Report])
+	if err != nil {
+		return nil, fmt.Errorf("reports: %w", err)
+	}
+	return list, nil
+}
+
+// CloseReport ends an organization's report, or one that is the platform's, and tells it.
+// It returns ErrState when it is not open, or is the other's to close.
+func (s *Store) CloseReport(ctx context.Context, id uuid.UUID, byPlatform bool, status, resolution, note string, tell TellReport) (*Report, error) {
+	const end = `
+UPDATE reports SET status = $3, resolution = $4, note = $5, closed_at = now(),
+escalated_at = CASE WHEN $2 THEN coalesce(escalated_at, now()) END
+WHERE id = $1 AND closed_at IS NULL AND ` + escalated + ` = $2 RETURNING ` + reportColumns
+	var closed *Report
+	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
+		if closed, err = moveReport(ctx, tx, end, id, byPlatform, status, resolution, note); err != nil {
+			return err
+		}
+		return s.tell(ctx, tx, closed, tell)
+	})
+	return closed, err
+}
+
+// EscalateReport hands an organization's report to the platform.
+func (s *Store) EscalateReport(ctx context.Context, id uuid.UUID) (*Report, error) {
+	const escalate = `
+UPDATE reports SET status = 'escalated', escalated_at = now()
+WHERE id = $1 AND closed_at IS NULL AND NOT ` + escalated + ` RETURNING ` + reportColumns
+	return moveReport(ctx, s.pool, escalate, id)
+}
+
+func moveReport(ctx context.Context, q querier, move string, id uuid.UUID, args ...any) (*Report, error) {
+	r, err := readReport(ctx, q, move, append([]any{id}, args...)...)
+	if errors.Is(err, ErrNotFound) {
+		err = ErrState
+	}
+	if err != nil {
+		return nil, fmt.Errorf("move report %s: %w", id, err)
+	}
+	return r, nil
+}

@@ -1,0 +1,107 @@
+package community
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+)
+
+// Review is what the holder of a ticket says of its event.
+type Review struct {
+	ID         uuid.UUID
+	Number     int64 // later ones have greater ones
+	Org        int64
+	Event      int64
+	Ticket     uint32
+	Rating     int
+	Body       string
+	AuthorName string
+	Reply      string // the organizer's; "": none
+	Hidden     bool   // by the platform
+	CreatedAt  time.Time
+}
+
+const reviewColumns = `id, number, org, event, ticket, rating, body, author_name, reply, hidden, created_at`
+
+func (s *Store) review(ctx context.Context, query string, args ...any) (*Review, error) {
+	rows, _ := s.pool.Query(ctx, query, args...) // CollectExactlyOneRow returns its error
+	r, err := pgx.CollectExactlyOneRow(rows, pgx.RowToAddrOfStructByPos[Review])
+	return r, one(err)
+}
+
+// AddReview adds a review and returns it as it is kept, or ErrExists when the ticket has
+// another.
+func (s *Store) AddReview(ctx context.Context, r *Review) (*Review, error) {
+	const insert = `
+INSERT INTO reviews (id, org, event, ticket, rating, body, author_name) VALUES ($1, $2, $3, $4, $5, $6, $7)
+ON CONFLICT DO NOTHING RETURNING ` + reviewColumns
+	added, err := s.review(ctx, insert, r.ID, r.Org, r.Event, r.Ticket, r.Rating, r.Body, r.AuthorName)
+	if errors.Is(err, ErrNotFound) {
+		added, err = s.review(ctx, `SELECT `+reviewColumns+` FROM reviews WHERE id = $1`, r.ID)
+		if errors.Is(err, ErrNotFound) {
+			return nil, ErrExists
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("add review: %w", err)
+	}
+	return added, nil
+}
+
+// Review finds a review, or returns ErrNotFound.
+func (s *Store) Review(ctx context.Context, id uuid.UUID) (*Review, error) {
+	r, err := s.review(ctx, `SELECT `+reviewColumns+` FROM reviews WHERE id = $1`, id)
+	if err != nil {
+		return nil, fmt.Errorf("review %s: %w", id, err)
+	}
+	return r, nil
+}
+
+// ReplyToReview sets what the organizer answers.
+func (s *Store) ReplyToReview(ctx context.Context, id uuid.UUID, reply string) (*Review, error) {
+	r, err := s.review(ctx, `UPDATE reviews SET reply = $2 WHERE id = $1 RETURNING `+reviewColumns, id, reply)
+	if err != nil {
+		return nil, fmt.Errorf("reply to review %s: %w", id, err)
+	}
+	return r, nil
+}
+
+// HideReview hides a review from everybody, or shows it again.
+func (s *Store) HideReview(ctx context.Context, id uuid.UUID, hidden bool) (*Review, error) {
+	r, err := s.review(ctx, `UPDATE reviews SET hidden = $2 WHERE id = $1 RETURNING `+reviewColumns, id, hidden)
+	if err != nil {
+		return nil, fmt.Errorf("hide review %s: %w", id, err)
+	}
+	return r, nil
+}
+
+// Reviews lists an event's reviews that are not hidden, the newest first, before a number.
+func (s *Store) Reviews(ctx context.Context, event, before int64, limit int) ([]Review, error) {
+	const find = `SELECT ` + reviewColumns + ` FROM reviews WHERE event = $1 AND number < $2 AND NOT hidden ORDER BY number DESC LIMIT $3`
+	rows, _ := s.pool.Query(ctx, find, event, before, limit) // CollectRows returns its error
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Review])
+	if err != nil {
+		return nil, fmt.Errorf("reviews of event %d: %w", event, err)
+	}
+	return list, nil
+}
+
+// Ratings counts an event's reviews that are not hidden by their rating: the first count
+// is that of rating 1.
+func (s *Store) Ratings(ctx context.Context, event int64) (counts [5]int, err error) {
+	const count = `SELECT rating, count(*) FROM reviews WHERE event = $1 AND NOT hidden GROUP BY rating`
+	rows, _ := s.pool.Query(ctx, count, event) // ForEachRow returns its error
+	var rating, n int
+	_, err = pgx.ForEachRow(rows, []any{&rating, &n}, func() error {
+		counts[rating-1] = n
+		return nil
+	})
+	if err != nil {
+		return counts, fmt.Errorf("ratings of event %d: %w", event, err)
+	}
+	return counts, nil
+}

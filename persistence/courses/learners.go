@@ -1,0 +1,125 @@
+package courses
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"boxoffice/engine/course"
+)
+
+// Certificate says that somebody has completed a course.
+type Certificate struct {
+	Number       string
+	ID           string
+	Event        int64
+	Holder       string // e-mail in lower case
+	Ticket       uint32 // serial of the ticket by which it was earned
+	Name         string // of the holder
+	Title        string // of the course
+	Organization string
+	Template     string
+	IssuedAt     time.Time
+}
+
+const selectCertificate = `SELECT number, id::text, event, holder, ticket, name, title, organization, template, issued_at FROM course_certificates `
+
+// Certificate finds a certificate by its number; nil: there is none.
+func (s *Store) Certificate(ctx context.Context, number string) (*Certificate, error) {
+	return certificate(ctx, s.pool, `WHERE number = $1`, number)
+}
+
+// Earned is the certificate that a holder has of an event; nil: none was issued.
+func (s *Store) Earned(ctx context.Context, event int64, holder string) (*Certificate, error) {
+	return certificate(ctx, s.pool, `WHERE holder = $1 AND event = $2`, holder, event)
+}
+
+type querier interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}
+
+func certificate(ctx context.Context, q querier, where string, args ...any) (*Certificate, error) {
+	rows, _ := q.Query(ctx, selectCertificate+where, args...) // CollectExactlyOneRow returns its error
+	c, err := pgx.CollectExactlyOneRow(rows, pgx.RowToAddrOfStructByPos[Certificate])
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	if err != nil {
+		return nil, fmt.Errorf("certificate: %w", err)
+	}
+	return c, nil
+}
+
+// Progress is how far a holder has come in an event's course.
+func (s *Store) Progress(ctx context.Context, event int64, holder string) (*course.Progress, error) {
+	return progress(s.pool.QueryRow(ctx, `SELECT progress FROM course_learners WHERE holder = $1 AND event = $2`, holder, event))
+}
+
+func progress(row pgx.Row) (*course.Progress, error) {
+	p := new(course.Progress)
+	var document []byte
+	err := row.Scan(&document)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return p, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(document, p)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("progress: %w", err)
+	}
+	return p, nil
+}
+
+// Begun says whether a holder has ever taken a step in an event's course.
+func (s *Store) Begun(ctx context.Context, event int64, holder string) (begun bool, err error) {
+	const find = `SELECT EXISTS (SELECT FROM course_learners WHERE holder = $1 AND event = $2)`
+	if err := s.pool.QueryRow(ctx, find, holder, event).Scan(&begun); err != nil {
+		return false, fmt.Errorf("look for progress: %w", err)
+	}
+	return begun, nil
+}
+
+// Learn takes a holder a step on, one step at a time. Step gets how far the holder has
+// come, and returns the certificate that this earns, which is issued once, or nil; its
+// error changes nothing. Learn returns the certificate that the holder has then, or nil.
+func (s *Store) Learn(ctx context.Context, event int64, holder string, step func(*course.Progress) (*Certificate, error)) (p *course.Progress, c *Certificate, err error) {
+	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		const begin = `INSERT INTO course_learners (event, holder, progress) VALUES ($1, $2, '{}') ON CONFLICT DO NOTHING`
+		if _, err := tx.Exec(ctx, begin, event, holder); err != nil {
+			return err
+		}
+		const read = `SELECT progress FROM course_learners WHERE holder = $1 AND event = $2 FOR UPDATE`
+		if p, err = progress(tx.QueryRow(ctx, read, holder, event)); err != nil {
+			return err
+		}
+		earned, err := step(p)
+		if err != nil {
+			return err
+		}
+		document, err := json.Marshal(p)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, `UPDATE course_learners SET progress = $3 WHERE holder = $1 AND event = $2`, holder, event, document); err != nil {
+			return err
+		}
+		if earned != nil {
+			const issue = `INSERT INTO course_certificates (number, event, holder, ticket, name, title, organization, template)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (holder, event) DO NOTHING`
+			if _, err := tx.Exec(ctx, issue, earned.Number, event, holder, earned.Ticket, earned.Name, earned.Title, earned.Organization, earned.Template); err != nil {
+				return err
+			}
+		}
+		c, err = certificate(ctx, tx, `WHERE holder = $1 AND event = $2`, holder, event)
+		return err
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("learn: %w", err)
+	}
+	return p, c, nil
+}

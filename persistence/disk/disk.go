@@ -1,0 +1,157 @@
+// Package disk watches how much room is left on the file system that a private Postgres
+// shares with everything else in the data directory. A server that finds none for its log
+// ends itself, so what would be written is refused while there is some left.
+//
+// The node starts one Watch before its Postgres and stops it after; Look is for whoever
+// asks once.
+package disk
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Room is what a file system has.
+type Room struct {
+	Free uint64 `json:"freeBytes"` // for users other than root
+	Size uint64 `json:"sizeBytes"`
+}
+
+// Look asks the file system that a directory is on.
+func Look(dir string) (Room, error) {
+	var fs unix.Statfs_t
+	if err := unix.Statfs(dir, &fs); err != nil {
+		return Room{}, fmt.Errorf("room of %s: %w", dir, err)
+	}
+	block := uint64(fs.Bsize) //nolint:gosec // the kernel's, above 0
+	return Room{Free: fs.Bavail * block, Size: fs.Blocks * block}, nil
+}
+
+// Limits say how much room is too little.
+type Limits struct {
+	Warn    uint // megabytes: with less, the operator should make room
+	Reserve uint // megabytes: with less, nothing more is to be written
+}
+
+// Level is how a room stands.
+type Level string
+
+// A room is full before it is used up: by then its database would have ended itself.
+const (
+	Plenty Level = "plenty"
+	Low    Level = "low"
+	Full   Level = "full"
+)
+
+// LevelOf says how a room stands.
+func (l Limits) LevelOf(r Room) Level {
+	switch free := r.Free >> 20; {
+	case free < uint64(l.Reserve):
+		return Full
+	case free < uint64(l.Warn):
+		return Low
+	default:
+		return Plenty
+	}
+}
+
+// every is the time between two looks. A rush writes some 10 MB in it, and by so much
+// later than it could a node sells again.
+const every = 250 * time.Millisecond
+
+// Config says what is watched.
+type Config struct {
+	Limits
+	Dir string
+	Log *slog.Logger
+}
+
+// Watch looks again and again, and logs what has changed.
+type Watch struct {
+	cfg     Config
+	seen    atomic.Pointer[Room]
+	cancel  context.CancelFunc
+	running sync.WaitGroup
+}
+
+// Start looks for the first time, and goes on until Stop.
+func Start(ctx context.Context, cfg Config) (*Watch, error) {
+	first, err := Look(cfg.Dir)
+	if err != nil {
+		return nil, err
+	}
+	w := &Watch{cfg: cfg}
+	w.seen.Store(&first)
+	w.logChange(ctx, Plenty, first)
+	ctx, w.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	w.running.Go(func() { w.run(ctx) })
+	return w, nil
+}
+
+// Stop ends the watch.
+func (w *Watch) Stop(context.Context) error {
+	w.cancel()
+	w.running.Wait()
+	return nil
+}
+
+func (w *Watch) run(ctx context.Context) {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		now, err := Look(w.cfg.Dir)
+		if err != nil { // the directory is gone: whoever writes there will say so
+			w.cfg.Log.DebugContext(ctx, "room not known", slog.Any("error", err))
+			continue
+		}
+		w.logChange(ctx, w.cfg.LevelOf(*w.seen.Swap(&now)), now)
+	}
+}
+
+// logChange says how a room stands, if that is not how it stood before.
+func (w *Watch) logChange(ctx context.Context, before Level, now Room) {
+	level := w.cfg.LevelOf(now)
+	if level == before {
+		return
+	}
+	log := w.cfg.Log.With(slog.String("dir", w.cfg.Dir), slog.Uint64("free_mb", now.Free>>20), slog.Uint64("size_mb", now.Size>>20),
+		slog.Uint64("warn_mb", uint64(w.cfg.Warn)), slog.Uint64("reserve_mb", uint64(w.cfg.Reserve)))
+	switch level {
+	case Plenty:
+		log.InfoContext(ctx, "disk has room again")
+	case Low:
+		log.WarnContext(ctx, "disk runs full")
+	case Full:
+		log.ErrorContext(ctx, "disk is full: nothing is sold until there is room")
+	}
+}
+
+// Room is what the last look saw.
+func (w *Watch) Room() Room { return *w.seen.Load() }
+
+// Full says whether nothing more is to be written.
+func (w *Watch) Full() bool { return w.cfg.LevelOf(w.Room()) == Full }
+
+// Await waits until it is not full, or ctx ends.
+func (w *Watch) Await(ctx context.Context) {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for w.Full() {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}

@@ -1,0 +1,78 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// ErrBusy says that somebody reads or writes where a day was to be dropped: it is to be
+// tried again later.
+var ErrBusy = errors.New("journal: somebody is at it")
+
+// lockTimeout is the SQLSTATE of a lock that was not to be had in time.
+const lockTimeout = "55P03"
+
+// lockPartitions makes nodes take turns at making and dropping partitions.
+const lockPartitions = `SELECT pg_advisory_xact_lock(hashtext('partitions of ' || 'journal'::regclass::oid))`
+
+// Days lists the days that the journal has a partition of, the oldest first.
+func (j *Reader) Days(ctx context.Context) ([]time.Time, error) {
+	const days = `
+SELECT to_date(right(c.relname, 8), 'YYYYMMDD') FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+WHERE i.inhparent = 'journal'::regclass AND c.relname ~ '^journal_[0-9]{8}$' ORDER BY 1`
+	rows, _ := j.pool.Query(ctx, days) // CollectRows returns its error
+	list, err := pgx.CollectRows(rows, pgx.RowTo[time.Time])
+	if err != nil {
+		return nil, fmt.Errorf("journal: days: %w", err)
+	}
+	return list, nil
+}
+
+// DropDay drops a day with its facts, if check does not object. It is one transaction: a node
+// that dies meanwhile leaves all of the day or nothing. Appends wait behind it for no longer
+// than a lock is waited for; ErrBusy says that it was not to be had.
+func (j *Reader) DropDay(ctx context.Context, day time.Time, check func(context.Context, pgx.Tx) error) error {
+	err := pgx.BeginFunc(ctx, j.pool, func(tx pgx.Tx) error {
+		for _, sql := range []string{`SET LOCAL lock_timeout = '200ms'`, lockPartitions} {
+			if _, err := tx.Exec(ctx, sql); err != nil {
+				return err
+			}
+		}
+		if err := check(ctx, tx); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, `DELETE FROM spans WHERE day = $1`, day); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, `DROP TABLE `+pgx.Identifier{partitionOf(dayOf(day))}.Sanitize())
+		return err
+	})
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == lockTimeout {
+		return ErrBusy
+	}
+	if err != nil {
+		return fmt.Errorf("journal: drop %s: %w", day.Format(time.DateOnly), err)
+	}
+	return nil
+}
+
+// Base is the snapshot that a stream begins with whose first facts were dropped. A stream
+// without a floor begins with nothing: seq is 0.
+func (j *Reader) Base(ctx context.Context, stream int64) (seq int64, state []byte, err error) {
+	const base = `
+SELECT f.seq, (SELECT string_agg(s.state, '' ORDER BY s.part) FROM snapshots s WHERE (s.stream_id, s.epoch, s.seq) = (f.stream_id, f.epoch, f.seq))
+FROM floors f WHERE f.stream_id = $1`
+	err = j.pool.QueryRow(ctx, base, stream).Scan(&seq, &state)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return 0, nil, nil
+	}
+	if err != nil {
+		return 0, nil, fmt.Errorf("journal: base of stream %d: %w", stream, err)
+	}
+	return seq, state, nil
+}

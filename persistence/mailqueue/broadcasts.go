@@ -1,0 +1,69 @@
+package mailqueue
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+
+	"boxoffice/persistence/outreach"
+)
+
+// Broadcast notes a broadcast (outreach.Store.AddBroadcast) and has its mails written.
+func (o *Queue) Broadcast(ctx context.Context, b *outreach.Broadcast, limit int) error {
+	return pgx.BeginFunc(ctx, o.pool, func(tx pgx.Tx) error {
+		added, err := o.outreach.AddBroadcast(ctx, tx, b, limit)
+		if err != nil || !added {
+			return err
+		}
+		return o.insert(ctx, tx, []river.InsertManyParams{{Args: broadcast{ID: b.ID}}})
+	})
+}
+
+// broadcast is the job that writes to one page of a broadcast's recipients, and puts the
+// next page out.
+type broadcast struct {
+	ID    uuid.UUID `json:"id"`
+	After string    `json:"after,omitzero"` // the last address of the page before
+}
+
+// Kind names the jobs.
+func (broadcast) Kind() string { return "mail_broadcast" }
+
+// InsertOpts queue them behind the mails.
+func (broadcast) InsertOpts() river.InsertOpts {
+	return river.InsertOpts{Queue: bulkQueue, Priority: pagesLast}
+}
+
+type broadcaster struct {
+	river.WorkerDefaults[broadcast]
+	*Queue
+}
+
+func (b *broadcaster) Work(ctx context.Context, job *river.Job[broadcast]) error {
+	at := job.Args
+	list, err := b.outreach.Recipients(ctx, at.ID, at.After, pageSize)
+	if err != nil {
+		return fmt.Errorf("mailqueue: %w", err)
+	}
+	var mails []Mail
+	for i := range list {
+		mails = append(mails, Mail{
+			Template: Broadcast, Subject: at.ID.String() + "/" + list[i].Email, To: list[i].Email, Name: list[i].Name, Broadcast: at.ID.String(),
+		})
+	}
+	return pgx.BeginFunc(ctx, b.pool, func(tx pgx.Tx) error {
+		if err := b.AddIn(ctx, tx, mails...); err != nil {
+			return err
+		}
+		if len(list) == pageSize {
+			next := broadcast{ID: at.ID, After: list[pageSize-1].Email}
+			if err := b.insert(ctx, tx, []river.InsertManyParams{{Args: next}}); err != nil {
+				return err
+			}
+		}
+		return complete(ctx, tx, job)
+	})
+}

@@ -1,0 +1,84 @@
+package mailqueue
+
+import (
+	"context"
+	"errors"
+	"strconv"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+
+	"boxoffice/engine/event"
+	"boxoffice/persistence/readmodel"
+)
+
+// IsForEverybody says whether an event is public and can be bought still.
+func IsForEverybody(e *readmodel.Event) bool {
+	switch e.Status {
+	case event.StatusPublished, event.StatusOnSale, event.StatusSoldOut, event.StatusInProgress:
+		return e.Details.Visibility == "public"
+	}
+	return false
+}
+
+// announceEvent has the followers of an organization told of an event that goes live.
+func (b *batch) announceEvent(ctx context.Context, f *event.Moved, of source) error {
+	if f.At < b.oldest || f.From != event.StatusDraft && f.From != event.StatusReview {
+		return nil
+	}
+	return b.insert(ctx, b.tx, []river.InsertManyParams{{Args: followers{Event: of.event}}})
+}
+
+// followers is the job that writes to one page of those who follow the organization of an
+// event, and puts the next page out. Each of them is told of an event once, however often
+// it is published.
+type followers struct {
+	Event int64 `json:"event"`
+	After int64 `json:"after,omitzero"` // the last follower of the page before
+}
+
+// Kind names the jobs.
+func (followers) Kind() string { return "mail_followers" }
+
+// InsertOpts queue them behind the mails.
+func (followers) InsertOpts() river.InsertOpts {
+	return river.InsertOpts{Queue: bulkQueue, Priority: pagesLast}
+}
+
+type announcer struct {
+	river.WorkerDefaults[followers]
+	*Queue
+}
+
+func (a *announcer) Work(ctx context.Context, job *river.Job[followers]) error {
+	at := job.Args
+	e, err := a.model.EventByNumber(ctx, at.Event)
+	if errors.Is(err, readmodel.ErrNotFound) || err == nil && !IsForEverybody(&e) {
+		return nil // it was withdrawn, or was never for everybody
+	}
+	if err != nil {
+		return err
+	}
+	list, err := a.outreach.Followers(ctx, e.Details.Org, at.After, pageSize)
+	if err != nil {
+		return err
+	}
+	var mails []Mail
+	for i := range list {
+		mails = append(mails, Mail{
+			Template: EventPublished, Subject: strconv.FormatInt(at.Event, 10) + "/" + list[i].Email, To: list[i].Email, Name: list[i].Name, Event: at.Event,
+		})
+	}
+	return pgx.BeginFunc(ctx, a.pool, func(tx pgx.Tx) error {
+		if err := a.AddIn(ctx, tx, mails...); err != nil {
+			return err
+		}
+		if len(list) == pageSize {
+			next := followers{Event: at.Event, After: list[pageSize-1].Number}
+			if err := a.insert(ctx, tx, []river.InsertManyParams{{Args: next}}); err != nil {
+				return err
+			}
+		}
+		return complete(ctx, tx, job)
+	})
+}

@@ -1,0 +1,105 @@
+package media
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Name says which of the files are the organization's and ready. Something names them
+// from now on: they are not collected for as long as a file is kept that nothing names.
+func (s *Store) Name(ctx context.Context, org int64, ids []int64) ([]int64, error) {
+	rows, _ := s.pool.Query(ctx, `UPDATE media SET named_at = now() WHERE id = ANY($2) AND org = $1 AND ready RETURNING id`, org, ids) // CollectRows returns its error
+	own, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return nil, fmt.Errorf("name media: %w", err)
+	}
+	return own, nil
+}
+
+const (
+	unnamedDays   = 7   // for which a file is kept that nothing names
+	unfinishedFor = "1" // hour, after which a file that is not ready has been given up
+	atATime       = 100 // files that are looked for at once
+)
+
+// silent are the tables in which no file is looked for: what has been, and what is said
+// of it, names files for ever; and what a rush fills names none.
+var silent = []string{
+	"media", "journal", "snapshots", "streams", "spans", "tails", "writers", "wakes", "applied", "set_aside", "facts", "webhook_deliveries", "mails",
+	"idempotency", "command_numbers", "sessions", "orders", "tickets", "payments", "refunds", "wallet_entries", "river_job", "requests",
+}
+
+// Unneeded returns some files whose bytes and rows may go: nothing has named them for
+// seven days, or they were begun and given up. It marks them, so that nothing can name
+// them any more; Forget removes them.
+func (s *Store) Unneeded(ctx context.Context) ([]*File, error) {
+	rows, _ := s.pool.Query(ctx, `SELECT id FROM media WHERE ready AND named_at < now() - make_interval(days => $1)
+		ORDER BY named_at LIMIT $2`, unnamedDays, atATime) // CollectRows returns its error
+	old, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return nil, fmt.Errorf("old media: %w", err)
+	}
+	named, err := s.named(ctx, old)
+	if err != nil {
+		return nil, err
+	}
+	const mark = `
+WITH kept AS (UPDATE media SET named_at = now() WHERE id = ANY($2)),
+gone AS (UPDATE media SET ready = false WHERE id = ANY($1) AND NOT id = ANY($2) AND named_at < now() - make_interval(days => $3) RETURNING id)
+SELECT id, org, kind, filename, mime, bytes, variants, sha256, private, ready, created_at FROM media
+WHERE id IN (SELECT id FROM gone) OR NOT ready AND created_at < now() - interval '` + unfinishedFor + ` hour' LIMIT $4`
+	rows, _ = s.pool.Query(ctx, mark, old, named, unnamedDays, atATime) // CollectRows returns its error
+	files, err := pgx.CollectRows(rows, scan)
+	if err != nil {
+		return nil, fmt.Errorf("unneeded media: %w", err)
+	}
+	return files, nil
+}
+
+// named says which of the files some record names, in whatever column of texts, JSON or
+// bytes: a table that is added is looked through without being told of here.
+func (s *Store) named(ctx context.Context, ids []int64) ([]int64, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	rows, _ := s.pool.Query(ctx, `
+SELECT c.table_name, c.column_name, c.data_type = 'bytea' FROM information_schema.columns c JOIN information_schema.tables t USING (table_schema, table_name)
+WHERE c.table_schema = current_schema() AND t.table_type = 'BASE TABLE' AND NOT c.table_name = ANY($1)
+  AND (c.data_type IN ('text', 'json', 'jsonb', 'bytea') OR c.udt_name = '_text')`, silent) // CollectRows returns its error
+	type column struct {
+		Table, Column string
+		Bytes         bool
+	}
+	columns, err := pgx.CollectRows(rows, pgx.RowToStructByPos[column])
+	if err != nil {
+		return nil, fmt.Errorf("columns that name media: %w", err)
+	}
+	var found []int64
+	for _, c := range columns {
+		table, name := pgx.Identifier{c.Table}.Sanitize(), pgx.Identifier{c.Column}.Sanitize()
+		// A path that begins another is taken for it: that keeps a file too long, never too short.
+		has := `position('/media/' || id in r.` + name + `::text) > 0`
+		if c.Bytes {
+			has = `position(convert_to('/media/' || id, 'UTF8') in r.` + name + `) > 0`
+		}
+		rows, _ := s.pool.Query(ctx, `SELECT id FROM unnest($1::bigint[]) id WHERE EXISTS (SELECT FROM `+table+` r WHERE `+has+`)`, ids) // CollectRows returns its error
+		more, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+		if err != nil {
+			return nil, fmt.Errorf("media named by %s: %w", c.Table, err)
+		}
+		found = append(found, more...)
+	}
+	slices.Sort(found)
+	return slices.Compact(found), nil
+}
+
+// Forget removes the row of a file whose bytes are gone.
+func (s *Store) Forget(ctx context.Context, id int64) error {
+	if _, err := s.pool.Exec(ctx, `DELETE FROM media WHERE id = $1 AND NOT ready`, id); err != nil {
+		return fmt.Errorf("forget media: %w", err)
+	}
+	return nil
+}

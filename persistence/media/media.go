@@ -1,0 +1,144 @@
+// Package media is the plain table of the files that organizations have uploaded: what
+// each is, whose, and how much room it takes. The bytes are in a store of files
+// (persistence/blobs) under the file's number. The edge calls it; it owns no goroutine.
+package media
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// ErrQuota says that the organization's files take as much room as they may.
+var ErrQuota = errors.New("media: the organization has no room for the file")
+
+// File is one row.
+type File struct {
+	ID        int64
+	Org       int64
+	Kind      string
+	Name      string // for people
+	Type      string // media type
+	Bytes     int64
+	Variants  map[string]Variant // by name; empty for what is no image
+	Sum       []byte             // SHA-256 of the file
+	Private   bool
+	Ready     bool
+	CreatedAt time.Time
+}
+
+// Variant is an image in another size or format.
+type Variant struct {
+	Bytes  int64 `json:"bytes"`
+	Width  int   `json:"width"` // pixels
+	Height int   `json:"height"`
+}
+
+// Room is what all of the file takes, in bytes. An image is one of its variants.
+func (f *File) Room() int64 {
+	if len(f.Variants) == 0 {
+		return f.Bytes
+	}
+	room := int64(0)
+	for _, v := range f.Variants {
+		room += v.Bytes
+	}
+	return room
+}
+
+// Store reads and writes files' rows.
+type Store struct{ pool *pgxpool.Pool }
+
+// New is the store of a database.
+func New(pool *pgxpool.Pool) *Store { return &Store{pool} }
+
+const selected = `SELECT id, org, kind, filename, mime, bytes, variants, sha256, private, ready, created_at FROM media `
+
+// Begin makes the row of a file whose bytes are about to be stored, unless the
+// organization's files would take more than quota bytes with it: ErrQuota. The same
+// command again finds the row that it has made, ready or not.
+func (s *Store) Begin(ctx context.Context, command [16]byte, quota int64, f *File) (*File, error) {
+	var made *File
+	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
+		// One begin at a time counts.
+		if _, err := tx.Exec(ctx, `SELECT FROM organizations WHERE id = $1 FOR NO KEY UPDATE`, f.Org); err != nil {
+			return err
+		}
+		if made, err = one(ctx, tx, selected+`WHERE command = $1 AND org = $2`, command, f.Org); err != nil || made != nil {
+			return err
+		}
+		var used int64
+		if err := tx.QueryRow(ctx, `SELECT coalesce(sum(room), 0)::bigint FROM media WHERE org = $1`, f.Org).Scan(&used); err != nil {
+			return err
+		}
+		if used+f.Room() > quota {
+			return ErrQuota
+		}
+		variants := f.Variants
+		if variants == nil {
+			variants = map[string]Variant{}
+		}
+		if _, err = tx.Exec(ctx, `INSERT INTO media (id, org, command, kind, filename, mime, bytes, variants, room, sha256, private)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+			drawID(), f.Org, command, f.Kind, f.Name, f.Type, f.Bytes, variants, f.Room(), f.Sum, f.Private); err != nil {
+			return err
+		}
+		made, err = one(ctx, tx, selected+`WHERE command = $1`, command)
+		return err
+	})
+	if err != nil && !errors.Is(err, ErrQuota) {
+		return nil, fmt.Errorf("begin media: %w", err)
+	}
+	return made, err
+}
+
+// drawID is a number that others can't guess, and every JSON reader keeps whole.
+func drawID() int64 {
+	var b [8]byte
+	_, _ = rand.Read(b[:])                                  // never fails
+	return int64(binary.BigEndian.Uint64(b[:])>>12) | 1<<50 //nolint:gosec // of 52 bits
+}
+
+// Finish makes a file known whose bytes are stored.
+func (s *Store) Finish(ctx context.Context, id int64) error {
+	if _, err := s.pool.Exec(ctx, `UPDATE media SET ready = true WHERE id = $1`, id); err != nil {
+		return fmt.Errorf("finish media: %w", err)
+	}
+	return nil
+}
+
+// Get returns a file that is ready, whoever's it is, or nil.
+func (s *Store) Get(ctx context.Context, id int64) (*File, error) {
+	f, err := one(ctx, s.pool, selected+`WHERE id = $1 AND ready`, id)
+	if err != nil {
+		return nil, fmt.Errorf("media: %w", err)
+	}
+	return f, nil
+}
+
+// querier is the pool or a transaction.
+type querier interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}
+
+// one reads the file that a statement returns, or nil.
+func one(ctx context.Context, q querier, sql string, args ...any) (*File, error) {
+	rows, _ := q.Query(ctx, sql, args...) // CollectOneRow returns its error
+	f, err := pgx.CollectOneRow(rows, scan)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil //nolint:nilnil // no file is an answer
+	}
+	return f, err
+}
+
+func scan(row pgx.CollectableRow) (*File, error) {
+	f := new(File)
+	err := row.Scan(&f.ID, &f.Org, &f.Kind, &f.Name, &f.Type, &f.Bytes, &f.Variants, &f.Sum, &f.Private, &f.Ready, &f.CreatedAt)
+	return f, err
+}

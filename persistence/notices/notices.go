@@ -1,0 +1,146 @@
+// Package notices is the table of what payment providers tell by themselves (their
+// webhooks), and the jobs that act on it.
+//
+// Add writes a notice and its job in one transaction, before the provider is answered:
+// what was answered is never lost, and what a provider delivers again has one row and
+// one job. The job hands the notice to its Act, and is tried again while that fails.
+//
+// The edge calls it, cmd registers its workers. It owns no goroutine.
+package notices
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+)
+
+const (
+	// queue is River's queue of the jobs: of its own, so that no mail is ever before a
+	// payment.
+	queue = "payments"
+	// workers work at notices; each asks a provider.
+	workers = 16
+	// cooldown is how soon one look for jobs follows another.
+	cooldown = 20 * time.Millisecond
+	// attempts to act on a notice. The sweep of payments asks the provider too, so that
+	// nothing is lost after the last.
+	attempts = 12
+	// kept is how long notices are kept, for whoever has to explain a payment.
+	kept = 90 * 24 * time.Hour
+	// pruneEvery is how often older ones are deleted.
+	pruneEvery = time.Hour
+)
+
+// Notice is what a provider told.
+type Notice struct {
+	Provider string
+	EventID  string // the same for every delivery of one event
+	Digest   [32]byte
+	Body     []byte // sealed
+	About    About
+}
+
+// About is which payment a notice is about, and what its job carries. A notice without a
+// Reference is about none of ours.
+type About struct {
+	Provider  string `json:"provider"`
+	Reference string `json:"reference"`
+	// ProviderID is the provider's own name of the payment, where one reference may have several.
+	ProviderID string `json:"deposit,omitzero"` // as jobs of earlier releases call it
+}
+
+// Kind names the job.
+func (About) Kind() string { return "payment_notice" }
+
+// InsertOpts of asking a provider.
+func (About) InsertOpts() river.InsertOpts {
+	return river.InsertOpts{Queue: queue, MaxAttempts: attempts}
+}
+
+// pruneArgs deletes old notices.
+type pruneArgs struct{}
+
+// Kind names the job.
+func (pruneArgs) Kind() string { return "payment_notice_prune" }
+
+// Store is the table.
+type Store struct {
+	pool *pgxpool.Pool
+	jobs *river.Client[pgx.Tx] // inserts; works nothing
+}
+
+// New makes the store.
+func New(pool *pgxpool.Pool) (*Store, error) {
+	jobs, err := river.NewClient(riverpgxv5.New(pool), &river.Config{Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return nil, fmt.Errorf("notices: %w", err)
+	}
+	return &Store{pool: pool, jobs: jobs}, nil
+}
+
+// Add makes a notice durable, and has somebody act on it. A notice that is there already
+// changes nothing.
+func (s *Store) Add(ctx context.Context, n *Notice) error {
+	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		const insert = `
+INSERT INTO payment_notices (provider, event_id, digest, body) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`
+		done, err := tx.Exec(ctx, insert, n.Provider, n.EventID, n.Digest[:], n.Body)
+		if err != nil || done.RowsAffected() == 0 || n.About.Reference == "" {
+			return err
+		}
+		_, err = s.jobs.InsertTx(ctx, tx, n.About, nil)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("payment notice: %w", err)
+	}
+	return nil
+}
+
+// Act asks the provider about the payment that a notice is about, and has its order take
+// the answer in.
+type Act func(context.Context, About) error
+
+// AddWorkers registers what the jobs do.
+func (s *Store) AddWorkers(w *river.Workers, queues map[string]river.QueueConfig, act Act) {
+	river.AddWorker(w, &worker{act: act})
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, _ *river.Job[pruneArgs]) error {
+		return s.prune(ctx)
+	}))
+	queues[queue] = river.QueueConfig{MaxWorkers: workers, FetchCooldown: cooldown}
+}
+
+// Periodic are the jobs that come by the clock.
+func Periodic() []*river.PeriodicJob {
+	return []*river.PeriodicJob{river.NewPeriodicJob(river.PeriodicInterval(pruneEvery), func() (river.JobArgs, *river.InsertOpts) {
+		return pruneArgs{}, nil
+	}, nil)}
+}
+
+// prune deletes what is older than kept.
+func (s *Store) prune(ctx context.Context) error {
+	if _, err := s.pool.Exec(ctx, `DELETE FROM payment_notices WHERE received_at < now() - $1::interval`, kept); err != nil {
+		return fmt.Errorf("payment notices: %w", err)
+	}
+	return nil
+}
+
+type worker struct {
+	river.WorkerDefaults[About]
+	act Act
+}
+
+// Work acts on one notice.
+func (w *worker) Work(ctx context.Context, job *river.Job[About]) error { return w.act(ctx, job.Args) }
+
+// NextRetry is soon at first: a provider may tell of money a moment before its own answers
+// know of it.
+func (w *worker) NextRetry(job *river.Job[About]) time.Time {
+	return time.Now().Add(min(time.Second<<min(job.Attempt-1, 12), 30*time.Minute))
+}

@@ -1,0 +1,157 @@
+package outreach
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"boxoffice/persistence/readmodel"
+)
+
+// Broadcast is a mail to those who attend an event.
+type Broadcast struct {
+	ID        uuid.UUID
+	Number    int64 // later ones have greater ones
+	Org       int64
+	Event     int64
+	Subject   string
+	Body      string // HTML, sanitised
+	Tag       string // of those who get it; "": all
+	CreatedAt time.Time
+
+	Recipients int64
+	Sent       int64
+	Suppressed int64 // they got none
+}
+
+// Recipient is somebody who gets a broadcast.
+type Recipient struct {
+	Email string
+	Name  string
+}
+
+// Limited is that an event has had as many broadcasts as allowed.
+type Limited struct{ Wait time.Duration }
+
+func (e *Limited) Error() string { return "outreach: too many broadcasts" }
+
+// LimitTime is the time in which an event's broadcasts are counted.
+const LimitTime = 24 * time.Hour
+
+// broadcastColumns count the recipients anew each time.
+const broadcastColumns = `
+SELECT b.id, b.number, b.org, b.event, b.subject, b.body, b.tag, b.created_at, r.n, r.sent, r.suppressed
+FROM broadcasts b CROSS JOIN LATERAL (
+  SELECT count(*) AS n, count(*) FILTER (WHERE status = 'sent') AS sent, count(*) FILTER (WHERE status = 'suppressed') AS suppressed
+  FROM broadcast_recipients WHERE broadcast = b.id) r `
+
+// AddBroadcast notes a broadcast and its recipients, each once: who attends with a live
+// ticket, and has not unsubscribed. One that is there already is returned as it is, with
+// false. It returns Limited when the event has had so many within LimitTime.
+func (s *Store) AddBroadcast(ctx context.Context, tx pgx.Tx, b *Broadcast, limit int) (added bool, err error) {
+	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('broadcasts', $1))`, b.Event); err != nil {
+		return false, fmt.Errorf("add broadcast: %w", err)
+	}
+	if known, err := readBroadcast(ctx, tx, broadcastColumns+`WHERE b.id = $1`, b.ID); !errors.Is(err, ErrNotFound) {
+		if err == nil {
+			*b = *known
+		}
+		return false, err
+	}
+	const count = `
+SELECT count(*), coalesce(extract(epoch FROM now() - min(created_at)), 0)::float8 FROM broadcasts
+WHERE event = $1 AND created_at > now() - make_interval(secs => $2)`
+	var n int
+	var age float64
+	if err := tx.QueryRow(ctx, count, b.Event, LimitTime.Seconds()).Scan(&n, &age); err != nil {
+		return false, fmt.Errorf("add broadcast: %w", err)
+	}
+	if n >= limit {
+		return false, &Limited{LimitTime - time.Duration(age*float64(time.Second))}
+	}
+	const insert = `INSERT INTO broadcasts (id, org, event, subject, body, tag) VALUES ($1, $2, $3, $4, $5, $6)`
+	if _, err := tx.Exec(ctx, insert, b.ID, b.Org, b.Event, b.Subject, b.Body, b.Tag); err != nil {
+		return false, fmt.Errorf("add broadcast: %w", err)
+	}
+	const invite = `
+INSERT INTO broadcast_recipients (broadcast, email, name)
+SELECT $1, email, (array_agg(name ORDER BY name DESC))[1] FROM (
+  SELECT lower(btrim(coalesce(nullif(a.email, ''), a.holder))) AS email, a.name FROM attendees a JOIN tickets t USING (event_id, serial)
+  WHERE a.event_id = $2 AND t.status = ANY($3) AND ($4 = '' OR a.tags @> ARRAY[$4])) who
+WHERE email <> '' AND NOT EXISTS (SELECT FROM mail_suppressions m WHERE m.email = who.email AND m.org IN (0, $5))
+GROUP BY email`
+	done, err := tx.Exec(ctx, invite, b.ID, b.Event, readmodel.TicketStatusNumbers("issued", "checked_in"), b.Tag, b.Org)
+	if err != nil {
+		return false, fmt.Errorf("add broadcast: %w", err)
+	}
+	b.Recipients = done.RowsAffected()
+	return true, nil
+}
+
+// ErrNotFound says that there is no such row.
+var ErrNotFound = errors.New("outreach: not found")
+
+// querier is a pool or a transaction.
+type querier interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}
+
+func readBroadcast(ctx context.Context, q querier, query string, args ...any) (*Broadcast, error) {
+	rows, _ := q.Query(ctx, query, args...) // CollectExactlyOneRow returns its error
+	b, err := pgx.CollectExactlyOneRow(rows, pgx.RowToAddrOfStructByPos[Broadcast])
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, ErrNotFound
+	}
+	if err != nil {
+		return nil, fmt.Errorf("broadcast: %w", err)
+	}
+	return b, nil
+}
+
+// Broadcast finds a broadcast, or returns ErrNotFound.
+func (s *Store) Broadcast(ctx context.Context, id uuid.UUID) (*Broadcast, error) {
+	return readBroadcast(ctx, s.pool, broadcastColumns+`WHERE b.id = $1`, id)
+}
+
+// Broadcasts lists an event's broadcasts, the newest first, before a number.
+func (s *Store) Broadcasts(ctx context.Context, event, before int64, limit int) ([]Broadcast, error) {
+	rows, _ := s.pool.Query(ctx, broadcastColumns+`WHERE b.event = $1 AND b.number < $2 ORDER BY b.number DESC LIMIT $3`, event, before, limit) // CollectRows returns its error
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Broadcast])
+	if err != nil {
+		return nil, fmt.Errorf("broadcasts of event %d: %w", event, err)
+	}
+	return list, nil
+}
+
+// Recipients lists those who get a broadcast, by their addresses, after one of them.
+func (s *Store) Recipients(ctx context.Context, broadcast uuid.UUID, after string, limit int) ([]Recipient, error) {
+	const find = `SELECT email, name FROM broadcast_recipients WHERE broadcast = $1 AND email > $2 ORDER BY email LIMIT $3`
+	rows, _ := s.pool.Query(ctx, find, broadcast, after, limit) // CollectRows returns its error
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Recipient])
+	if err != nil {
+		return nil, fmt.Errorf("recipients of broadcast %s: %w", broadcast, err)
+	}
+	return list, nil
+}
+
+// IsWaiting says whether somebody has a broadcast still to come.
+func (s *Store) IsWaiting(ctx context.Context, broadcast uuid.UUID, email string) (waiting bool, err error) {
+	const find = `SELECT EXISTS (SELECT FROM broadcast_recipients WHERE broadcast = $1 AND email = $2 AND status = 'waiting')`
+	if err := s.pool.QueryRow(ctx, find, broadcast, email).Scan(&waiting); err != nil {
+		return false, fmt.Errorf("recipient of broadcast %s: %w", broadcast, err)
+	}
+	return waiting, nil
+}
+
+// NoteRecipient says what has become of a broadcast to somebody: sent or suppressed.
+func (s *Store) NoteRecipient(ctx context.Context, broadcast uuid.UUID, email, status string) error {
+	const note = `UPDATE broadcast_recipients SET status = $3 WHERE broadcast = $1 AND email = $2`
+	if _, err := s.pool.Exec(ctx, note, broadcast, email, status); err != nil {
+		return fmt.Errorf("recipient of broadcast %s: %w", broadcast, err)
+	}
+	return nil
+}

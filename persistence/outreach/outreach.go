@@ -1,0 +1,106 @@
+// Package outreach owns the plain tables of whom organizations write to in bulk: their
+// followers, and the addresses that get no bulk mail. The edge and the mail queue call it.
+// It owns no goroutine.
+//
+// Addresses are kept, and must be given, in lower case.
+package outreach
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Store reads and writes the tables. Its methods may be called by any goroutine.
+type Store struct{ pool *pgxpool.Pool }
+
+// New is the store of a database.
+func New(pool *pgxpool.Pool) *Store { return &Store{pool} }
+
+// Why an address gets no bulk mail.
+const (
+	Bounce      = "bounce"
+	Complaint   = "complaint"
+	Unsubscribe = "unsubscribe"
+)
+
+// Follower is somebody who follows an organization.
+type Follower struct {
+	Number int64 // later ones have greater ones
+	Email  string
+	Name   string
+}
+
+// Follow has an address follow an organization, also when it had left. It says when that
+// began in unix milliseconds, or 0 if the address follows already.
+func (s *Store) Follow(ctx context.Context, org int64, email, name string) (since int64, err error) {
+	const follow = `
+INSERT INTO org_followers AS f (org, email, name, following) VALUES ($1, $2, $3, true)
+ON CONFLICT (org, email) DO UPDATE SET following = true, changed_at = now(), name = coalesce(nullif(excluded.name, ''), f.name)
+WHERE NOT f.following RETURNING (extract(epoch FROM changed_at) * 1000)::bigint`
+	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		const back = `DELETE FROM mail_suppressions WHERE email = $1 AND org = $2 AND reason = 'unsubscribe'`
+		if _, err := tx.Exec(ctx, back, email, org); err != nil {
+			return err
+		}
+		err := tx.QueryRow(ctx, follow, org, email, name).Scan(&since)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return nil
+		}
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("follow organization %d: %w", org, err)
+	}
+	return since, nil
+}
+
+// Leave has an address follow an organization no more, and get no bulk mail of it.
+func (s *Store) Leave(ctx context.Context, org int64, email string) error {
+	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		const leave = `UPDATE org_followers SET following = false, changed_at = now() WHERE org = $1 AND email = $2 AND following`
+		if _, err := tx.Exec(ctx, leave, org, email); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, suppress, email, org, Unsubscribe)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("leave organization %d: %w", org, err)
+	}
+	return nil
+}
+
+const suppress = `INSERT INTO mail_suppressions (email, org, reason) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`
+
+// Suppress has an address get no bulk mail of anybody.
+func (s *Store) Suppress(ctx context.Context, email, reason string) error {
+	if _, err := s.pool.Exec(ctx, suppress, email, 0, reason); err != nil {
+		return fmt.Errorf("suppress an address: %w", err)
+	}
+	return nil
+}
+
+// Suppressed says whether an address gets no bulk mail of an organization.
+func (s *Store) Suppressed(ctx context.Context, org int64, email string) (suppressed bool, err error) {
+	const find = `SELECT EXISTS (SELECT FROM mail_suppressions WHERE email = $1 AND org IN (0, $2))`
+	if err := s.pool.QueryRow(ctx, find, email, org).Scan(&suppressed); err != nil {
+		return false, fmt.Errorf("look for a suppressed address: %w", err)
+	}
+	return suppressed, nil
+}
+
+// Followers lists those who follow an organization after one of them; 0 is before the
+// first.
+func (s *Store) Followers(ctx context.Context, org, after int64, limit int) ([]Follower, error) {
+	const find = `SELECT number, email, name FROM org_followers WHERE org = $1 AND following AND number > $2 ORDER BY number LIMIT $3`
+	rows, _ := s.pool.Query(ctx, find, org, after, limit) // CollectRows returns its error
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Follower])
+	if err != nil {
+		return nil, fmt.Errorf("followers of organization %d: %w", org, err)
+	}
+	return list, nil
+}

@@ -1,0 +1,110 @@
+// Package program is the plain tables of what an organizer tells about an event beside
+// its record: the sessions of its schedule, the sections of its room, and how its page
+// looks. The edge calls it. It owns no goroutine.
+//
+// A session and a section have the id of the command that made them: a repeat of the
+// command finds what it has made, and makes nothing more.
+package program
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// foreignKeyViolation is the SQLSTATE of a row that another still refers to.
+const foreignKeyViolation = "23503"
+
+// MaxRows is how many sessions, and how many sections, an event may have.
+const MaxRows = 500
+
+// What is refused.
+var (
+	ErrTooMany  = errors.New("program: the event has as many as it may")
+	ErrNotFound = errors.New("program: the event has no such row")
+	ErrInUse    = errors.New("program: a ticket type names the section")
+)
+
+// Store reads and writes the tables.
+type Store struct{ pool *pgxpool.Pool }
+
+// New is the store of a database.
+func New(pool *pgxpool.Pool) *Store { return &Store{pool} }
+
+// Program is all that is told about an event.
+type Program struct {
+	Sessions      []Session
+	Sections      []Section
+	Customization []byte // JSON; nil: nothing was customized
+}
+
+// Read returns all that is told about an event.
+func (s *Store) Read(ctx context.Context, event int64) (*Program, error) {
+	p := new(Program)
+	var b pgx.Batch
+	b.Queue(selectSessions, event).Query(func(rows pgx.Rows) (err error) {
+		p.Sessions, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Session])
+		return err
+	})
+	b.Queue(selectSections, event).Query(func(rows pgx.Rows) (err error) {
+		p.Sections, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Section])
+		return err
+	})
+	b.Queue(`SELECT document FROM page_customizations WHERE event = $1`, event).Query(func(rows pgx.Rows) error {
+		_, err := pgx.ForEachRow(rows, []any{&p.Customization}, func() error { return nil })
+		return err
+	})
+	if err := s.pool.SendBatch(ctx, &b).Close(); err != nil {
+		return nil, fmt.Errorf("program of event %d: %w", event, err)
+	}
+	return p, nil
+}
+
+// insert adds a row to one of the tables, unless the event has MaxRows others or the row
+// is there already. It counts one event's rows at a time.
+func (s *Store) insert(ctx context.Context, table string, event int64, id uuid.UUID, statement string, args ...any) error {
+	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended($1, $2))`, table, event); err != nil {
+			return err
+		}
+		var others int
+		count := `SELECT count(*) FROM ` + pgx.Identifier{table}.Sanitize() + ` WHERE event = $1 AND id <> $2`
+		if err := tx.QueryRow(ctx, count, event, id).Scan(&others); err != nil {
+			return err
+		}
+		if others >= MaxRows {
+			return ErrTooMany
+		}
+		_, err := tx.Exec(ctx, statement, args...)
+		return err
+	})
+}
+
+// edit reads a row, has it changed, and writes it, while nobody else does. It returns
+// ErrNotFound when the event has no such row.
+func edit[Row any](ctx context.Context, s *Store, find, write string, event int64, id uuid.UUID, change func(*Row) error, values func(*Row) []any) (*Row, error) {
+	var row *Row
+	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		rows, _ := tx.Query(ctx, find, event, id) // CollectExactlyOneRow returns its error
+		var err error
+		if row, err = pgx.CollectExactlyOneRow(rows, pgx.RowToAddrOfStructByPos[Row]); err != nil {
+			if errors.Is(err, pgx.ErrNoRows) {
+				return ErrNotFound
+			}
+			return err
+		}
+		if err = change(row); err != nil {
+			return err
+		}
+		_, err = tx.Exec(ctx, write, values(row)...)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return row, nil
+}

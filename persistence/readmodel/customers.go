@@ -1,0 +1,29 @@
+package readmodel
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// EventsOf lists the events that a customer has ordered for, the newest first, to a
+// thousand. Two addresses may be the same customer: the order tells.
+func (m *Model) EventsOf(ctx context.Context, customer uint64) ([]int64, error) {
+	const find = `SELECT DISTINCT event_id FROM orders WHERE customer = $1 ORDER BY event_id DESC LIMIT 1000`
+	return m.eventNumbers(ctx, find, int64(customer)) //nolint:gosec // kept as its bits
+}
+
+// NewestEvents lists the events that were made last.
+func (m *Model) NewestEvents(ctx context.Context, limit int) ([]int64, error) {
+	return m.eventNumbers(ctx, `SELECT number FROM events ORDER BY number DESC LIMIT $1`, limit)
+}
+
+func (m *Model) eventNumbers(ctx context.Context, find string, args ...any) ([]int64, error) {
+	rows, _ := m.pool.Query(ctx, find, args...) // CollectRows returns its error
+	list, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return nil, fmt.Errorf("numbers of events: %w", err)
+	}
+	return list, nil
+}

@@ -1,0 +1,47 @@
+package readmodel
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"boxoffice/engine/event"
+	"boxoffice/persistence/codec"
+)
+
+// fillAtOnce is how many events are made searchable in one transaction.
+const fillAtOnce = 500
+
+// FillSearch makes the events searchable that were written before there was a search:
+// what they are searched by is in their records, which SQL can't read. A node calls it
+// when it starts, after the migrations; several may at once.
+func FillSearch(ctx context.Context, pool *pgxpool.Pool) error {
+	const find = `SELECT number, record FROM events WHERE search IS NULL ORDER BY number LIMIT $1`
+	const fill = `UPDATE events SET search = $2, words = $3 WHERE number = $1 AND search IS NULL`
+	for {
+		rows, _ := pool.Query(ctx, find, fillAtOnce) // ForEachRow returns its error
+		b := &pgx.Batch{}
+		var number int64
+		var record []byte
+		_, err := pgx.ForEachRow(rows, []any{&number, &record}, func() error {
+			d := new(event.Details)
+			if codec.Unmarshal(record, d) != nil {
+				d = new(event.Details) // nobody can read this event: nobody searches it
+			}
+			search, words := searchColumns(d)
+			b.Queue(fill, number, search, words)
+			return nil
+		})
+		if err == nil && b.Len() > 0 {
+			err = pool.SendBatch(ctx, b).Close()
+		}
+		if err != nil {
+			return fmt.Errorf("readmodel: make events searchable: %w", err)
+		}
+		if b.Len() < fillAtOnce {
+			return nil
+		}
+	}
+}

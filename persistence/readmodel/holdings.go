@@ -1,0 +1,114 @@
+package readmodel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"boxoffice/engine/order"
+	"boxoffice/persistence/codec"
+)
+
+// Holding is a live ticket in somebody's hands.
+type Holding struct {
+	Event   int64
+	Serial  uint32
+	Version byte   // of the holder
+	Name    string // of who bought it, or ""
+}
+
+// mostOrders of one customer are looked through.
+const mostOrders = 1000
+
+const moveTicket = `INSERT INTO ticket_holders (event_id, serial, email) VALUES ($1, $2, $3)
+ON CONFLICT (event_id, serial) DO UPDATE SET email = excluded.email`
+
+// ticketMoved queues that a ticket has a new holder.
+func (w *Writer) ticketMoved(f *order.TicketTransferred) {
+	// A serial that no ticket can have must not fail to be sent: the follower would take the
+	// connection that this closes for an outage, and try again for good.
+	serial := int32(f.Ticket) //nolint:gosec // few tickets
+	w.batch.Queue(moveTicket, f.ID.Event(), serial, key(order.NormalEmail(f.Email)))
+}
+
+// Holdings lists the live tickets that somebody holds of a category's events, by the
+// address and by whom caps count for.
+func (m *Model) Holdings(ctx context.Context, customer uint64, email, category string) ([]Holding, error) {
+	email = order.NormalEmail(email)
+	orders, err := m.ordersOf(ctx, customer, category)
+	if err != nil {
+		return nil, fmt.Errorf("holdings: %w", err)
+	}
+	var held []Holding
+	for _, o := range orders {
+		if order.NormalEmail(o.Email) != email || o.FirstTicket == 0 {
+			continue
+		}
+		const find = `SELECT serial FROM tickets WHERE event_id = $1 AND serial >= $2 AND serial < $3 AND status = ANY($4) ORDER BY serial`
+		first := int64(o.FirstTicket)
+		rows, _ := m.pool.Query(ctx, find, o.ID.Event(), first, first+o.Tickets(), liveTickets) // CollectRows returns its error
+		serials, err := pgx.CollectRows(rows, pgx.RowTo[uint32])
+		if err != nil {
+			return nil, fmt.Errorf("holdings: %w", err)
+		}
+		for _, serial := range serials {
+			if h := o.HolderOf(serial); h.Version == 1 || order.NormalEmail(h.Email) == email { // whom a line names attends, and does not hold
+				held = append(held, Holding{o.ID.Event(), serial, h.Version, o.Name})
+			}
+		}
+	}
+	const claimed = `
+SELECT h.event_id, h.serial, o.record FROM ticket_holders h JOIN events e ON e.number = h.event_id
+JOIN tickets t ON t.event_id = h.event_id AND t.serial = h.serial
+JOIN orders o ON o.id = t.order_id
+WHERE h.email = $1 AND e.category = $2 AND t.status = ANY($3) ORDER BY h.event_id, h.serial`
+	rows, _ := m.pool.Query(ctx, claimed, key(email), category, liveTickets) // CollectRows returns its error
+	more, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (h Holding, err error) {
+		var record []byte
+		var o order.Order
+		if err := row.Scan(&h.Event, &h.Serial, &record); err != nil {
+			return h, err
+		}
+		err = codec.Unmarshal(record, &o)
+		h.Version = o.HolderOf(h.Serial).Version
+		return h, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("holdings: %w", err)
+	}
+	return append(held, more...), nil
+}
+
+// Holds says whether a ticket is worth something and in its holder's hands still.
+func (m *Model) Holds(ctx context.Context, event int64, serial uint32, version byte) (bool, error) {
+	const find = `SELECT o.record FROM tickets t JOIN orders o ON o.id = t.order_id
+WHERE t.event_id = $1 AND t.serial = $2 AND t.status = ANY($3)`
+	var record []byte
+	err := m.pool.QueryRow(ctx, find, event, int64(serial), liveTickets).Scan(&record)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("holder of a ticket: %w", err)
+	}
+	var o order.Order
+	if err := codec.Unmarshal(record, &o); err != nil {
+		return false, fmt.Errorf("holder of a ticket: %w", err)
+	}
+	return o.HolderOf(serial).Version == version, nil
+}
+
+// liveTickets are the statuses of tickets that are worth something.
+var liveTickets = []int16{ticketIssued, ticketCheckedIn}
+
+// ordersOf lists a customer's orders that have tickets of a category's events.
+func (m *Model) ordersOf(ctx context.Context, customer uint64, category string) ([]order.Order, error) {
+	const find = `
+SELECT o.record FROM orders o JOIN events e ON e.number = o.event_id
+WHERE o.customer = $1 AND e.category = $2 AND o.status = ANY($3) ORDER BY o.id LIMIT $4`
+	statuses := []int16{statusNumber(order.StatusCompleted), statusNumber(order.StatusPartiallyRefunded)}
+	rows, _ := m.pool.Query(ctx, find, int64(customer), category, statuses, mostOrders) //nolint:gosec // the column holds its bits; CollectRows returns its error
+	return pgx.CollectRows(rows, scanOrder)
+}

@@ -1,0 +1,165 @@
+package readmodel
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"boxoffice/engine"
+	"boxoffice/engine/order"
+	"boxoffice/persistence"
+	"boxoffice/persistence/codec"
+)
+
+// Lists for an organization and for a buyer. Orders have no index for them, which would
+// cost every order of a rush: an event's are neighbours by their ids.
+
+// OrderFilter says which orders a list has. A zero field filters nothing.
+type OrderFilter struct {
+	Org      int64
+	Event    int64
+	Status   string
+	Text     string    // part of the buyer's address, or an order's id
+	From, To time.Time // both included
+	BeforeAt int64     // unix milliseconds: none younger, of those of this moment
+	Skip     int       // so many are passed over
+	Limit    int
+}
+
+// OrganizationOrders lists an organization's orders, the newest first.
+func (m *Model) OrganizationOrders(ctx context.Context, f OrderFilter) ([]order.Order, error) {
+	const find = `
+SELECT o.record FROM unnest($1::uuid[], $2::uuid[]) AS r(first, next)
+CROSS JOIN LATERAL (SELECT * FROM orders WHERE id >= r.first AND id < r.next) o
+WHERE ($3::smallint < 0 OR o.status = $3) AND ($4 = '' OR strpos(lower(o.email), $4) > 0 OR o.id::text = $4)
+  AND ($5::timestamptz IS NULL OR o.created_at >= $5) AND ($6::timestamptz IS NULL OR o.created_at <= $6)
+  AND ($7::timestamptz IS NULL OR o.created_at <= $7)
+ORDER BY o.created_at DESC, o.id DESC OFFSET $8 LIMIT $9`
+	events := []int64{f.Event}
+	if f.Event == 0 {
+		rows, _ := m.pool.Query(ctx, `SELECT number FROM events WHERE org = $1`, f.Org) // CollectRows returns its error
+		var err error
+		if events, err = pgx.CollectRows(rows, pgx.RowTo[int64]); err != nil {
+			return nil, fmt.Errorf("orders of organization %d: %w", f.Org, err)
+		}
+	}
+	first, next := make([][16]byte, len(events)), make([][16]byte, len(events))
+	for i, number := range events {
+		first[i], next[i] = engine.NewID(number, make([]byte, 10)), engine.NewID(number+1, make([]byte, 10))
+	}
+	status := int16(-1)
+	if f.Status != "" {
+		status = statusNumber(f.Status)
+	}
+	rows, _ := m.pool.Query(ctx, find, persistence.PlanEachTime, first, next, status, strings.ToLower(f.Text), instant(f.From), instant(f.To), moment(f.BeforeAt), f.Skip, f.Limit) // as above
+	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (o order.Order, err error) {
+		var record []byte
+		if err := row.Scan(&record); err != nil {
+			return o, err
+		}
+		return o, codec.Unmarshal(record, &o)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("orders of organization %d: %w", f.Org, err)
+	}
+	return list, nil
+}
+
+// instant is a time as a parameter, NULL for the zero one.
+func instant(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}
+
+// RefundFilter says which refunds a list has. A zero field filters nothing.
+type RefundFilter struct {
+	Org      int64
+	Event    int64
+	Customer uint64
+	Status   string
+	Asked    bool // only those that somebody has asked for
+	BeforeAt int64
+	Skip     int
+	Limit    int
+}
+
+// AskedRefund is a refund of a list, in its order.
+type AskedRefund struct {
+	Order    order.Order
+	Position int
+	At       int64 // unix milliseconds
+}
+
+// AskedRefunds lists refunds, the newest first.
+func (m *Model) AskedRefunds(ctx context.Context, f RefundFilter) ([]AskedRefund, error) {
+	const find = `
+SELECT o.record, r.position, r.created_at FROM refunds r JOIN orders o ON o.id = r.order_id
+WHERE ($1::bigint = 0 OR EXISTS (SELECT FROM events e WHERE e.number = o.event_id AND e.org = $1)) AND ($2::bigint = 0 OR o.event_id = $2)
+  AND ($3::bigint = 0 OR o.customer = $3) AND ($4 = '' OR r.status = $4) AND (NOT $5 OR r.asked) AND ($6::timestamptz IS NULL OR r.created_at <= $6)
+ORDER BY r.created_at DESC, r.order_id, r.position OFFSET $7 LIMIT $8`
+	rows, _ := m.pool.Query(ctx, find, persistence.PlanEachTime, f.Org, f.Event, int64(f.Customer), f.Status, f.Asked, moment(f.BeforeAt), f.Skip, f.Limit) // CollectRows returns its error
+	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (r AskedRefund, err error) {
+		var record []byte
+		var at time.Time
+		if err := row.Scan(&record, &r.Position, &at); err != nil {
+			return r, err
+		}
+		r.At = at.UnixMilli()
+		return r, codec.Unmarshal(record, &r.Order)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("refunds: %w", err)
+	}
+	return list, nil
+}
+
+// RetryRefund has a refund that failed looked at as soon as the sweep comes.
+func (m *Model) RetryRefund(ctx context.Context, id engine.OrderID, position int) error {
+	const retry = `UPDATE refunds SET not_before = NULL, failures = 0, stuck = false WHERE order_id = $1 AND position = $2 AND next_check IS NOT NULL`
+	if _, err := m.pool.Exec(ctx, retry, [16]byte(id), position); err != nil {
+		return fmt.Errorf("retry refund %d of order %s: %w", position, id, err)
+	}
+	return nil
+}
+
+// paidStatuses are those of orders whose money may still go back as a whole.
+var paidStatuses = []string{order.StatusCompleted, order.StatusPartiallyRefunded}
+
+// PaidOrders lists an event's orders that cost something and are paid, by id, after one.
+func (m *Model) PaidOrders(ctx context.Context, event int64, after engine.OrderID, limit int) ([]order.Order, error) {
+	const find = `SELECT record FROM orders WHERE id > $1 AND id < $2 AND status = ANY($3) AND total > 0 ORDER BY id LIMIT $4`
+	rows, _ := m.pool.Query(ctx, find, [16]byte(after), [16]byte(engine.NewID(event+1, make([]byte, 10))), statusNumbers(paidStatuses), limit) // CollectRows returns its error
+	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (o order.Order, err error) {
+		var record []byte
+		if err := row.Scan(&record); err != nil {
+			return o, err
+		}
+		return o, codec.Unmarshal(record, &o)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("paid orders of event %d: %w", event, err)
+	}
+	return list, nil
+}
+
+// CountPaidOrders counts them.
+func (m *Model) CountPaidOrders(ctx context.Context, event int64) (n int64, err error) {
+	const count = `SELECT count(*) FROM orders WHERE id > $1 AND id < $2 AND status = ANY($3) AND total > 0`
+	first, next := engine.NewID(event, make([]byte, 10)), engine.NewID(event+1, make([]byte, 10))
+	if err := m.pool.QueryRow(ctx, count, [16]byte(first), [16]byte(next), statusNumbers(paidStatuses)).Scan(&n); err != nil {
+		return 0, fmt.Errorf("paid orders of event %d: %w", event, err)
+	}
+	return n, nil
+}
+
+func statusNumbers(statuses []string) (all []int16) {
+	for _, s := range statuses {
+		all = append(all, statusNumber(s))
+	}
+	return all
+}

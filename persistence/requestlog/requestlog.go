@@ -1,0 +1,166 @@
+// Package requestlog keeps the requests of API keys for a week: method, route, status,
+// latency, key, client and time of each, and no body. It owns the table requests.
+//
+// A request must not wait for its own row. The server calls Add, which puts an entry into a
+// queue in memory and never blocks; one goroutine writes what is queued. An entry is dropped,
+// and counted, when the queue is full, when there is no room on the disk or when a batch
+// can't be written: so the log may have gaps, and says how many. Stop writes what is left.
+package requestlog
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math"
+	"net/netip"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"boxoffice/persistence/panics"
+)
+
+// Kept is how long a request is shown.
+const Kept = 7 * 24 * time.Hour
+
+const (
+	queued     = 16_384 // entries that wait; 2 MB
+	writeEvery = 500 * time.Millisecond
+	writeTime  = 5 * time.Second
+	pruneEvery = 10 * time.Minute
+	pruneBatch = 5_000 // rows in one transaction
+)
+
+// Entry is one request of an API key.
+type Entry struct {
+	Number    int64 // of the row; Add needs none
+	Org, Key  int64
+	At        time.Time     // when its headers had come
+	Took      time.Duration // until it was answered
+	Status    int
+	Method    string
+	Route     string // as in the document: /api/v1/events/{eventId}
+	RequestID string
+	Client    netip.Addr
+}
+
+// Config is what a Log works with.
+type Config struct {
+	Pool *pgxpool.Pool
+	Log  *slog.Logger
+	Full func() bool // whether there is no room for more on the disk
+}
+
+// Log writes entries, and reads them. Its methods may be called by any goroutine.
+type Log struct {
+	cfg     Config
+	queue   chan Entry
+	dropped atomic.Int64
+	cancel  context.CancelFunc
+	done    chan struct{}
+}
+
+// Start begins to write. Stop ends it.
+func Start(cfg Config) *Log {
+	ctx, cancel := context.WithCancel(context.Background())
+	l := &Log{cfg: cfg, queue: make(chan Entry, queued), cancel: cancel, done: make(chan struct{})}
+	go l.run(ctx)
+	return l
+}
+
+// Add has an entry written soon, or drops it.
+func (l *Log) Add(e *Entry) {
+	select {
+	case l.queue <- *e:
+	default:
+		l.dropped.Add(1)
+	}
+}
+
+// Dropped is how many entries have been dropped.
+func (l *Log) Dropped() int64 { return l.dropped.Load() }
+
+// Stop writes what is queued, and ends the log. Nothing may be added any more.
+func (l *Log) Stop(ctx context.Context) error {
+	l.cancel()
+	<-l.done
+	l.writeQueued(ctx)
+	return nil
+}
+
+func (l *Log) run(ctx context.Context) {
+	defer close(l.done)
+	write, prune := time.NewTicker(writeEvery), time.NewTicker(pruneEvery)
+	defer write.Stop()
+	defer prune.Stop()
+	for {
+		select {
+		case <-write.C:
+			l.writeQueued(ctx)
+		case <-prune.C:
+			err := panics.Catch(l.cfg.Log, "deletion of old requests", func() error { return l.Prune(ctx) })
+			if err != nil && ctx.Err() == nil {
+				l.cfg.Log.WarnContext(ctx, "old requests not deleted", slog.Any("error", err))
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// writeQueued writes what is queued at the moment. The end of ctx cuts off no batch: it has
+// writeTime.
+func (l *Log) writeQueued(ctx context.Context) {
+	entries := make([]Entry, len(l.queue))
+	if len(entries) == 0 {
+		return
+	}
+	for i := range entries { // there is no other reader
+		entries[i] = <-l.queue
+	}
+	if l.cfg.Full() {
+		l.dropped.Add(int64(len(entries)))
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTime)
+	defer cancel()
+	err := panics.Catch(l.cfg.Log, "request log", func() error { return l.write(ctx, entries) })
+	if err != nil {
+		l.dropped.Add(int64(len(entries)))
+		l.cfg.Log.WarnContext(ctx, "requests not logged", slog.Int("requests", len(entries)), slog.Any("error", err))
+	}
+}
+
+var columns = []string{"org", "key", "at", "took", "status", "method", "route", "request_id", "client"}
+
+// write copies entries into the table. A crash of Postgres may lose the last of them, for
+// nobody waits until they are durable.
+func (l *Log) write(ctx context.Context, entries []Entry) error {
+	return pgx.BeginFunc(ctx, l.cfg.Pool, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, `SET LOCAL synchronous_commit = off`); err != nil {
+			return err
+		}
+		_, err := tx.CopyFrom(ctx, pgx.Identifier{"requests"}, columns, pgx.CopyFromSlice(len(entries), func(i int) ([]any, error) {
+			e := &entries[i]
+			took := int32(min(e.Took.Microseconds(), math.MaxInt32))                                               //nolint:gosec // bounded
+			return []any{e.Org, e.Key, e.At, took, int16(e.Status), e.Method, e.Route, e.RequestID, e.Client}, nil //nolint:gosec // three digits
+		}))
+		return err
+	})
+}
+
+// Prune deletes the requests that are no longer kept.
+func (l *Log) Prune(ctx context.Context) error {
+	const prune = `DELETE FROM requests WHERE ctid = ANY (ARRAY(SELECT ctid FROM requests WHERE at < now() - $1::interval LIMIT $2))`
+	for {
+		tag, err := l.cfg.Pool.Exec(ctx, prune, Kept, pruneBatch)
+		if err != nil {
+			return fmt.Errorf("delete old requests: %w", err)
+		}
+		if tag.RowsAffected() < pruneBatch {
+			return nil
+		}
+	}
+}

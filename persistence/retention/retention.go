@@ -1,0 +1,229 @@
+// Package retention drops old days of the journal, and with them the last copies of what
+// people have had erased. It owns the table floors.
+//
+// A day is dropped when all followers have passed it, no fact of it is set aside, and every
+// stream that has facts in it has a later snapshot which is founded and can be read: that
+// becomes the stream's floor, and the snapshots before it are deleted. Floors are raised one
+// by one, and the day goes in one transaction that looks at all of this again, so that a node
+// that dies at any time leaves nothing that can't be loaded.
+//
+// One node of a cluster runs it, until its context ends.
+package retention
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"boxoffice/engine"
+	"boxoffice/engine/all"
+	"boxoffice/persistence/codec"
+	"boxoffice/persistence/journal"
+	"boxoffice/persistence/panics"
+	"boxoffice/persistence/snapshot"
+)
+
+const every = 10 * time.Minute // between two looks
+
+// Keeper drops days that are older than their retention.
+type Keeper struct {
+	pool      *pgxpool.Pool
+	journal   *journal.Reader
+	snapshots *snapshot.Store
+	keep      time.Duration
+	followers []string
+	log       *slog.Logger
+}
+
+// New makes a keeper. The followers are those that must have passed a day even if they have
+// never begun.
+func New(pool *pgxpool.Pool, keep time.Duration, log *slog.Logger, followers ...string) *Keeper {
+	return &Keeper{pool, journal.NewReader(pool), snapshot.New(pool), keep, followers, log}
+}
+
+// Run drops what is old, until the context ends. With a retention of 0 it keeps all days.
+func (k *Keeper) Run(ctx context.Context) {
+	if k.keep == 0 {
+		return
+	}
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			err := panics.Catch(k.log, "journal retention", func() error { return k.Sweep(ctx, time.Now()) })
+			if err != nil && ctx.Err() == nil {
+				k.log.WarnContext(ctx, "a day of the journal is kept", slog.Any("error", err))
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// Sweep drops the days that are older than their retention, the oldest first, up to one that
+// has to stay. Its error says why.
+func (k *Keeper) Sweep(ctx context.Context, now time.Time) error {
+	days, err := k.journal.Days(ctx)
+	if err != nil {
+		return err
+	}
+	for _, day := range days {
+		if !day.Add(24 * time.Hour).Before(now.Add(-k.keep)) {
+			return nil
+		}
+		if err := k.raiseFloors(ctx, day); err != nil {
+			return err
+		}
+		err := k.journal.DropDay(ctx, day, func(ctx context.Context, tx pgx.Tx) error { return refuseDrop(ctx, tx, day, k.followers) })
+		if err != nil {
+			return err
+		}
+		k.log.InfoContext(ctx, "a day of the journal was dropped", slog.String("day", day.Format(time.DateOnly)))
+	}
+	return nil
+}
+
+// uncovered are the streams that have facts in a day beyond their floors.
+const uncovered = `
+SELECT s.stream_id, st.name, s.last FROM (SELECT stream_id, max(last_seq) AS last FROM spans WHERE day = @day GROUP BY stream_id) s
+JOIN streams st USING (stream_id) LEFT JOIN floors f USING (stream_id) WHERE coalesce(f.seq, 0) < s.last ORDER BY s.stream_id LIMIT @most`
+
+// maxFloors bounds how many floors one sweep raises for a day. The next sweep raises the rest.
+const maxFloors = 10_000
+
+// raiseFloors makes the last snapshots of a day's streams their floors, as far as those
+// snapshots have the day's facts.
+func (k *Keeper) raiseFloors(ctx context.Context, day time.Time) error {
+	rows, _ := k.pool.Query(ctx, uncovered, pgx.NamedArgs{"day": day, "most": maxFloors}) // CollectRows returns its error
+	type stream struct {
+		ID   int64
+		Name string
+		Last int64
+	}
+	streams, err := pgx.CollectRows(rows, pgx.RowToStructByPos[stream])
+	if err != nil {
+		return fmt.Errorf("retention: streams of a day: %w", err)
+	}
+	for _, s := range streams {
+		if err := k.raiseFloor(ctx, s.ID, s.Name, s.Last); err != nil {
+			return fmt.Errorf("retention: %s: %w", s.Name, err)
+		}
+	}
+	return nil
+}
+
+func (k *Keeper) raiseFloor(ctx context.Context, stream int64, name string, last int64) error {
+	v, frozen, err := k.snapshots.Load(ctx, stream, snapshot.Latest)
+	if err != nil || v.Seq < last {
+		return err
+	}
+	ref, err := engine.ParseRef(name)
+	if err != nil {
+		return err
+	}
+	if err := checkFrozen(ref, frozen); err != nil {
+		return err
+	}
+	// A snapshot is founded when no later epoch has written the fact that it ends with: else
+	// its activation had facts that the journal refused.
+	const raise = `
+INSERT INTO floors (stream_id, epoch, seq)
+SELECT $1, $2::int, $3::bigint FROM records_of($1, $3::bigint - 1, $3) r WHERE r.first_seq <= $3 AND r.epoch <= $2
+ON CONFLICT (stream_id) DO UPDATE SET epoch = excluded.epoch, seq = excluded.seq WHERE floors.seq < excluded.seq`
+	return pgx.BeginFunc(ctx, k.pool, func(tx pgx.Tx) error {
+		tag, err := tx.Exec(ctx, raise, stream, v.Epoch, v.Seq)
+		if err != nil || tag.RowsAffected() == 0 {
+			return err
+		}
+		_, err = tx.Exec(ctx, `DELETE FROM snapshots WHERE stream_id = $1 AND (epoch, seq) < ($2, $3)`, stream, v.Epoch, v.Seq)
+		return err
+	})
+}
+
+// checkFrozen says whether a snapshot can be read, and breaks no invariant.
+func checkFrozen(ref engine.Ref, frozen []byte) error {
+	kind, err := all.Kind(ref.Kind)
+	if err != nil {
+		return err
+	}
+	v := kind.Frozen()
+	if err := codec.Unmarshal(frozen, v); err != nil {
+		return err
+	}
+	state, err := kind.Thaw(ref, v)
+	if err != nil {
+		return err
+	}
+	return state.Check()
+}
+
+// Held is why a day has to stay.
+type Held struct {
+	Why string // of reasons
+	By  string // which follower, stream ...
+}
+
+// Error tells it.
+func (h *Held) Error() string { return "retention: " + h.Why + ": " + h.By }
+
+// reasons are the queries that find something for which a day has to stay.
+var reasons = []struct{ why, by string }{
+	{"a follower has not passed the day", `
+SELECT n.name FROM (SELECT DISTINCT name FROM followers UNION SELECT unnest(@followers::text[])) n
+CROSS JOIN (SELECT writer, max(batch) AS batch FROM journal WHERE day = @day GROUP BY writer) j
+LEFT JOIN followers f ON f.name = n.name AND f.writer = j.writer WHERE coalesce(f.batch, 0) < j.batch ORDER BY 1 LIMIT 1`},
+	{"a fact of the day is set aside", `
+SELECT s.follower || ' ' || s.aggregate FROM set_aside s JOIN journal j ON j.writer = s.writer AND j.batch = s.batch
+WHERE j.day = @day AND s.done_at IS NULL LIMIT 1`},
+	{"the day is not indexed", `
+SELECT t.writer::text FROM tails t JOIN journal j ON j.writer = t.writer AND j.batch > t.batch WHERE j.day = @day LIMIT 1`},
+	{"a stream has no snapshot of the day's facts", `SELECT u.name FROM (` + uncovered + `) u`},
+}
+
+// querier is a pool or a transaction.
+type querier interface {
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}
+
+// refuseDrop returns a *Held when a day has to stay, or an error of reading.
+func refuseDrop(ctx context.Context, q querier, day time.Time, followers []string) error {
+	args := pgx.NamedArgs{"day": day, "followers": followers, "most": 1}
+	for _, r := range reasons {
+		var by string
+		err := q.QueryRow(ctx, r.by, args).Scan(&by)
+		if err == nil {
+			return &Held{r.why, by}
+		}
+		if !errors.Is(err, pgx.ErrNoRows) {
+			return fmt.Errorf("retention: %w", err)
+		}
+	}
+	return nil
+}
+
+// Standing is how far back the journal goes.
+type Standing struct {
+	Days   int    `json:"days"`
+	Oldest string `json:"oldest"`         // the oldest day
+	Held   string `json:"held,omitempty"` // why it would have to stay
+}
+
+// Stand reads it.
+func Stand(ctx context.Context, pool *pgxpool.Pool) (Standing, error) {
+	days, err := journal.NewReader(pool).Days(ctx)
+	if err != nil || len(days) == 0 {
+		return Standing{}, err
+	}
+	s := Standing{Days: len(days), Oldest: days[0].Format(time.DateOnly)}
+	err = refuseDrop(ctx, pool, days[0], nil)
+	if held, ok := errors.AsType[*Held](err); ok {
+		s.Held, err = held.Why+": "+held.By, nil
+	}
+	return s, err
+}
