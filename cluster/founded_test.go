@@ -174,7 +174,7 @@ func TestARepeatedPlaceDoesNotOvertakeItsRefusal(t *testing.T) {
 	send := func(cmd engine.Command, then func(engine.Reply, error)) {
 		before := j.Backlog()
 		wg.Go(func() { then(n.Ask(t.Context(), engine.EventRef(eventNo), cmd)) })
-		require.Eventually(t, func() bool { return j.Backlog() > before }, 5*time.Second, time.Millisecond)
+		require.Eventually(t, func() bool { return j.Backlog() > before }, time.Minute, time.Millisecond)
 	}
 	send(event.BeginPayment{Order: ann.Order, Number: "ann", Provider: "paystack"}, func(_ engine.Reply, err error) { require.NoError(t, err) })
 	send(bob, func(_ engine.Reply, err error) {

@@ -414,7 +414,7 @@ func TestIdleActorsAreSnapshottedAndPutAway(t *testing.T) {
 	onSale(t, n, 0, 5)
 	ask(t, n, engine.EventRef(eventNo), place(1, 1))
 	idle.Store(int64(10 * time.Minute)) // long since the claim was proven
-	require.Eventually(t, func() bool { return n.Actors() == 0 }, 10*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return n.Actors() == 0 }, time.Minute, 10*time.Millisecond)
 	require.Equal(t, int64(1), ask(t, n, engine.EventRef(eventNo), event.GateStats{}).(*event.Stats).Issued)
 	require.Eventually(t, func() bool {
 		w.shelf.mu.Lock()
@@ -473,7 +473,7 @@ func TestTheLastSnapshotIsEnough(t *testing.T) {
 		defer close(stopped)
 		stop(t, n, j)
 	}()
-	require.Eventually(t, func() bool { return n.Actors() == 0 }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return n.Actors() == 0 }, time.Minute, time.Millisecond)
 	close(goOn)
 	<-stopped
 	require.Equal(t, 2, w.shelf.saves, "one of the event, one of its ticket type")

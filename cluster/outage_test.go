@@ -66,11 +66,11 @@ func TestATimerSurvivesAnOutage(t *testing.T) {
 		c.Now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
 	})
 	defer stop(t, n, j)
-	require.Eventually(t, func() bool { return a.tried.Load() > 0 && n.Actors() == 0 }, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return a.tried.Load() > 0 && n.Actors() == 0 }, time.Minute, time.Millisecond)
 	ahead.Add(int64(10 * time.Second))
 	a.away.Store(false)
 	// Nobody is asked, not even the ticket type: it would ask the event.
-	require.Eventually(t, func() bool { return a.decided.Load() > 0 }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return a.decided.Load() > 0 }, time.Minute, time.Millisecond)
 }
 
 // An actor that is told more than it can deal with gets its Wake all the same: it asks
@@ -183,10 +183,10 @@ func TestATellDoesNotRunInCircles(t *testing.T) {
 	leaving.Leaving = true
 	a.Members([]members.Member{a.member, seen})
 	b.Members([]members.Member{a.member, leaving})
-	require.Eventually(t, func() bool { return a.Census().Links+b.Census().Links == 2 }, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return a.Census().Links+b.Census().Links == 2 }, time.Minute, time.Millisecond)
 	before := sent.Load()
 	a.Tell(engine.EventRef(p.eventOf("b")), event.GateStats{})
-	require.Eventually(t, func() bool { return sent.Load() > before+100 }, 5*time.Second, time.Millisecond, "it does go on")
+	require.Eventually(t, func() bool { return sent.Load() > before+100 }, time.Minute, time.Millisecond, "it does go on")
 	require.Never(t, func() bool { return sent.Load() > before+10_000 }, 500*time.Millisecond, 10*time.Millisecond)
 	a.Members([]members.Member{a.member, leaving})
 }

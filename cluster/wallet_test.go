@@ -76,7 +76,7 @@ func TestAnIdleWalletComesBack(t *testing.T) {
 	defer stop(t, n, j)
 	ask(t, n, purse, wallet.Credit{ID: movement(1), Amount: 500, Pending: true})
 	first := ask(t, n, purse, wallet.Credit{ID: movement(2), Amount: 300}).(*wallet.Reply)
-	require.Eventually(t, func() bool { return n.Actors() == 0 }, 10*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return n.Actors() == 0 }, time.Minute, 10*time.Millisecond)
 	again := ask(t, n, purse, wallet.Credit{ID: movement(2), Amount: 300}).(*wallet.Reply)
 	require.True(t, again.Known)
 	require.Equal(t, first.Entry, again.Entry)

@@ -138,7 +138,7 @@ func openOnDisk(t *testing.T, log io.Writer, dir string, warn, reserve uint) *no
 // sells waits until more orders are acknowledged, and says how long it took.
 func (c *crowd) sells() time.Duration {
 	began, before := time.Now(), c.orders()
-	require.Eventually(c.shop.T, func() bool { return c.orders() > before+crowdSize }, 30*time.Second, 10*time.Millisecond)
+	require.Eventually(c.shop.T, func() bool { return c.orders() > before+crowdSize }, time.Minute, 10*time.Millisecond)
 	return time.Since(began)
 }
 
@@ -191,11 +191,11 @@ func TestDiskFull(t *testing.T) {
 	c := startCrowd(s, ids[0])
 	c.sells()
 	leaveFree(t, dir, 100) // two segments of Postgres's log above the reserve: the crowd takes longer for them than we look
-	require.Eventually(t, func() bool { return strings.Contains(log.String(), "disk runs full") }, 30*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return strings.Contains(log.String(), "disk runs full") }, time.Minute, 10*time.Millisecond)
 	require.NoError(t, s.Ready(), "it warns before")
 	require.Regexp(t, `(?m)^low +\d+ MB +200 MB$`, status())
 	leaveFree(t, dir, 50)
-	require.Eventually(t, func() bool { return c.refused.Load() > 100 }, 30*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return c.refused.Load() > 100 }, time.Minute, 10*time.Millisecond)
 	t.Logf("full after %d orders", c.orders())
 
 	require.ErrorContains(t, s.Ready(), "the disk is full")

@@ -39,7 +39,7 @@ func TestPaysimBaseURL(t *testing.T) {
 		return string(text)
 	}
 	answer := ""
-	require.Eventually(t, func() bool { answer = begin(); return answer != "" }, 10*time.Second, 20*time.Millisecond)
+	require.Eventually(t, func() bool { answer = begin(); return answer != "" }, time.Minute, 20*time.Millisecond)
 	require.Contains(t, answer, `"authorization_url":"https://pay.example.org/checkout/`)
 	stop()
 	require.NoError(t, <-ended)

@@ -51,7 +51,7 @@ func TestSetAsideCommands(t *testing.T) {
 	s.Place("eve@example.org", ids[0], 1)
 	s.Place("ada@example.org", ids[0], 1)
 	told := func() int { return s.ToldOf("order.completed") }
-	require.Eventually(t, func() bool { return told() == 1 && len(asides(s, "--follower=facts")) > 0 }, 30*time.Second, 50*time.Millisecond)
+	require.Eventually(t, func() bool { return told() == 1 && len(asides(s, "--follower=facts")) > 0 }, time.Minute, 50*time.Millisecond)
 	model := asides(s, "--follower=readmodel")
 	require.NotEmpty(t, model)
 	require.Equal(t, "order.created", model[0].Type)
@@ -69,5 +69,5 @@ func TestSetAsideCommands(t *testing.T) {
 	require.True(t, ok, out)
 	require.Contains(t, out, " 0 still set aside")
 	require.Empty(t, asides(s))
-	require.Eventually(t, func() bool { return told() == 2 }, 30*time.Second, 50*time.Millisecond)
+	require.Eventually(t, func() bool { return told() == 2 }, time.Minute, 50*time.Millisecond)
 }

@@ -75,7 +75,7 @@ func TestRests(t *testing.T) {
 			assert.ErrorIs(t, err, context.Canceled)
 		})
 	}
-	require.Eventually(t, func() bool { return h.Full() != nil }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return h.Full() != nil }, time.Minute, time.Millisecond)
 	cancel()
 	line.Wait()
 	busy.Store(false)

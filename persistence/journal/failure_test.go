@@ -15,7 +15,7 @@ import (
 	"boxoffice/persistence/persisttest"
 )
 
-const failWithin = 20 * time.Second
+const failWithin = time.Minute
 
 func requireFailed(t *testing.T, j *journal.Postgres, want error) {
 	t.Helper()

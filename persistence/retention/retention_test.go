@@ -104,7 +104,7 @@ func (a *actor) save() {
 func (w *world) indexed() {
 	w.t.Helper()
 	began := time.Now()
-	require.Eventually(w.t, func() bool { return w.j.Unindexed() < time.Since(began) }, 20*time.Second, 10*time.Millisecond)
+	require.Eventually(w.t, func() bool { return w.j.Unindexed() < time.Since(began) }, time.Minute, 10*time.Millisecond)
 }
 
 func (w *world) follow(name string) {

@@ -171,7 +171,7 @@ func (s *Shop) Verify(id, token string) Answer {
 func (s *Shop) Becomes(want string, what func() string) {
 	s.T.Helper()
 	got := ""
-	require.Eventually(s.T, func() bool { got = what(); return got == want }, 15*time.Second, 20*time.Millisecond, "want %s", want)
+	require.Eventually(s.T, func() bool { got = what(); return got == want }, time.Minute, 20*time.Millisecond, "want %s", want)
 }
 
 func (s *Shop) Status(id, token string) func() string {

@@ -396,7 +396,7 @@ func TestStop(t *testing.T) {
 			}
 			failed <- err
 		}()
-		require.Eventually(t, func() bool { return sim.Stats().Calls["transactions"] == 1 }, 5*time.Second, time.Millisecond)
+		require.Eventually(t, func() bool { return sim.Stats().Calls["transactions"] == 1 }, time.Minute, time.Millisecond)
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		defer cancel()
 		require.NoError(t, sim.Stop(ctx))

@@ -150,7 +150,7 @@ func TestAudience(t *testing.T) {
 	}
 	all := func() {
 		t.Helper()
-		require.Eventually(t, func() bool { return c.Standing().Current == 300 }, 20*time.Second, time.Millisecond, "%+v", c.Standing())
+		require.Eventually(t, func() bool { return c.Standing().Current == 300 }, time.Minute, time.Millisecond, "%+v", c.Standing())
 	}
 	c.Begin()
 	for seat := before; seat < before+10; seat++ {
@@ -166,7 +166,7 @@ func TestAudience(t *testing.T) {
 
 	c.Begin()
 	c.Slow(true)
-	require.Eventually(t, func() bool { return c.Standing().Current == 280 }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return c.Standing().Current == 280 }, time.Minute, time.Millisecond)
 	for seat := before + 10; seat < before+20; seat++ {
 		change(seat)
 		seen(seat)

@@ -38,7 +38,7 @@ func session(changes nodetest.Object) nodetest.Object {
 // no more.
 func awaitTold(t *testing.T, s *nodetest.Shop, want int) {
 	t.Helper()
-	require.Eventually(t, func() bool { return s.ToldOf("event.updated") >= want }, 10*time.Second, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return s.ToldOf("event.updated") >= want }, time.Minute, 20*time.Millisecond)
 	require.Equal(t, want, s.ToldOf("event.updated"))
 }
 

@@ -31,7 +31,7 @@ func TestFactsThroughKafka(t *testing.T) {
 			require.NoError(t, s.Pool().QueryRow(t.Context(), `SELECT count(*) FROM facts WHERE type = 'order.completed'`+where).Scan(&n))
 			return n
 		}
-		require.Eventually(t, func() bool { return count("") >= len(placed) }, 30*time.Second, 20*time.Millisecond)
+		require.Eventually(t, func() bool { return count("") >= len(placed) }, time.Minute, 20*time.Millisecond)
 		require.Equal(t, len(placed), count(""))
 		var twice int
 		require.NoError(t, s.Pool().QueryRow(t.Context(), `SELECT count(*) - count(DISTINCT id) FROM facts`).Scan(&twice))

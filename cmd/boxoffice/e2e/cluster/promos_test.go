@@ -28,7 +28,7 @@ func TestPromoContest(t *testing.T) {
 		"code": "CONTEST", "discountType": "percentage", "discountValue": 10, "maxUses": 100, "validFrom": "2020-01-01T00:00:00Z", "validUntil": "2035-01-01T00:00:00Z",
 	}).Is(201, "")
 	// The rush is over long before the first order runs out.
-	const window = 10 * time.Second
+	const window = 20 * time.Second
 	for _, event := range events {
 		shops[0].Window(event, window)
 	}
