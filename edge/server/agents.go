@@ -33,7 +33,11 @@ func (s *Server) answerAgent(ctx *fasthttp.RequestCtx, x *exchange, _ *operation
 			header.Add(string(name), string(value))
 		}
 	}
-	reply, err := s.cfg.Agents.Answer(call.Context, &mcp.Caller{
+	agents, err := s.cfg.Agents()
+	if err != nil {
+		return err
+	}
+	reply, err := agents.Answer(call.Context, &mcp.Caller{
 		Principal: call.Principal,
 		Now:       call.Now,
 		Count: func() error {

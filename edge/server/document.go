@@ -3,6 +3,8 @@ package server
 import (
 	"strings"
 
+	"github.com/valyala/fasthttp"
+
 	"boxoffice/edge/openapi"
 	"boxoffice/edge/web"
 )
@@ -20,41 +22,49 @@ func (s *Server) registerPages() error {
 		}
 		s.read("/orders/{id}", s.orderPage(page))
 	}
-	if err := s.registerFiles(files); err != nil {
-		return err
-	}
+	s.registerFiles(files)
 	return s.registerShop()
 }
 
 // registerDocument adds the OpenAPI document in both of its forms, and the page
 // on which people read it.
 func (s *Server) registerDocument() error {
-	files := []openapi.File{
-		{Path: "/api/v1/openapi.json", Type: "application/json", Body: s.cfg.Document.JSON},
-		{Path: "/api/v1/openapi.yaml", Type: "application/yaml", Body: s.cfg.Document.YAML},
-	}
 	page, err := openapi.Page()
 	if err != nil {
 		return err
 	}
-	var out []web.File
-	for _, f := range append(files, page...) {
-		w := web.File{Path: f.Path, Type: f.Type, Cache: "public, max-age=60", Body: f.Body}
+	const cache = "public, max-age=60"
+	part := func(of func(*openapi.Document) []byte) func() ([]byte, error) {
+		return func() ([]byte, error) {
+			d, err := s.cfg.Document()
+			if err != nil {
+				return nil, err
+			}
+			return of(d), nil
+		}
+	}
+	out := []web.File{
+		{Path: "/api/v1/openapi.json", Type: "application/json", Cache: cache, Print: part(func(d *openapi.Document) []byte { return d.JSON })},
+		{Path: "/api/v1/openapi.yaml", Type: "application/yaml", Cache: cache, Print: part(func(d *openapi.Document) []byte { return d.YAML })},
+	}
+	for _, f := range page {
+		w := web.File{Path: f.Path, Type: f.Type, Cache: cache, Body: f.Body}
 		if strings.HasPrefix(f.Type, "text/html") {
 			w.Policy = openapi.PagePolicy
 		}
 		out = append(out, w)
 	}
-	return s.registerFiles(out)
+	s.registerFiles(out)
+	return nil
 }
 
-func (s *Server) registerFiles(files []web.File) error {
+func (s *Server) registerFiles(files []web.File) {
 	for _, f := range files {
-		static, err := web.NewStatic(f)
-		if err != nil {
-			return err
-		}
-		s.read(f.Path, s.countPage(static.Serve))
+		static := web.NewStatic(f)
+		s.read(f.Path, s.countPage(func(ctx *fasthttp.RequestCtx) {
+			if err := static.Serve(ctx); err != nil {
+				s.fail(ctx, exchangeOf(ctx), err)
+			}
+		}))
 	}
-	return nil
 }

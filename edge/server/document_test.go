@@ -19,7 +19,7 @@ func documented(t *testing.T) (*edgetest.Client, *openapi.Document) {
 	t.Helper()
 	doc, err := openapi.Print(table(), openapi.Info{Title: "Test", Version: "1"})
 	require.NoError(t, err)
-	return edgetest.NewClient(t, server.Config{Ops: table(), Document: doc}), doc
+	return edgetest.NewClient(t, server.Config{Ops: table(), Document: func() (*openapi.Document, error) { return doc, nil }}), doc
 }
 
 func TestServesTheDocument(t *testing.T) {

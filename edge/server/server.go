@@ -58,17 +58,17 @@ type Config struct {
 	Ready          func() error // nil when requests may come; else why not
 	Full           func() bool  // whether there is no room for what requests would change; nil: never
 	TrustedProxies []netip.Prefix
-	UploadDir      string                  // where the files of requests lie until they are answered
-	MaxFile        int64                   // bytes of any file; 0: as much as its operation takes
-	MaxPerAddress  int                     // open connections of one address; 0: 4,096
-	MaxConnections int                     // open connections; 0: 20,000
-	Agents         *mcp.Server             // answers agents; nil: there is no interface for them
-	Requests       *requestlog.Log         // where the requests of API keys are kept; nil: nowhere
-	Document       *openapi.Document       // served with its page; nil: none
-	Mailbox        fasthttp.RequestHandler // shows captured mail to people on this machine; nil: none is captured
-	OrderPage      OrderPage               // what the pages of orders show; nil: there are none
-	Shop           *Shop                   // what the pages of events show; nil: there are none
-	KeySet         KeySet                  // the public keys of access tokens; nil: none are served
+	UploadDir      string                            // where the files of requests lie until they are answered
+	MaxFile        int64                             // bytes of any file; 0: as much as its operation takes
+	MaxPerAddress  int                               // open connections of one address; 0: 4,096
+	MaxConnections int                               // open connections; 0: 20,000
+	Requests       *requestlog.Log                   // where the requests of API keys are kept; nil: nowhere
+	Agents         func() (*mcp.Server, error)       // answers agents; nil: there is no interface for them
+	Document       func() (*openapi.Document, error) // served with its page; nil: none
+	Mailbox        fasthttp.RequestHandler           // shows captured mail to people on this machine; nil: none is captured
+	OrderPage      OrderPage                         // what the pages of orders show; nil: there are none
+	Shop           *Shop                             // what the pages of events show; nil: there are none
+	KeySet         KeySet                            // the public keys of access tokens; nil: none are served
 	Log            *slog.Logger
 	Metrics        *prometheus.Registry
 	Now            func() time.Time // nil: time.Now

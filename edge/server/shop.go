@@ -47,7 +47,8 @@ func (s *Server) registerShop() error {
 			Body: []byte("User-agent: *\nDisallow: /api/\nDisallow: /o/\nDisallow: /orders/\nSitemap: " + s.cfg.Shop.BaseURL + "/sitemap.xml\n"),
 		})
 	}
-	return s.registerFiles(files)
+	s.registerFiles(files)
+	return nil
 }
 
 // eventPage serves the page of an event.

@@ -12,10 +12,12 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
 	"strings"
+	"sync"
 
 	"github.com/valyala/fasthttp"
 )
@@ -35,6 +37,8 @@ type File struct {
 	Policy string // of a page; empty: nobody opens the file by itself
 	Cache  string // for how long clients may keep it, as Cache-Control says it
 	Body   []byte
+	// Print makes the Body when somebody first asks for it. Nil: the Body is there.
+	Print func() ([]byte, error)
 }
 
 // What clients may keep, and for how long.
@@ -93,30 +97,50 @@ func Files() ([]File, error) {
 	return files, nil
 }
 
-// Static is a File that is ready to be served.
+// Static serves a File. It packs the file for the first who asks, since most files of a
+// node are never asked for, and packing all of them takes a core for half a second.
 type Static struct {
-	file   File
-	zipped []byte
-	tag    string // of the file; the zipped one's ends differently
+	file File
+	pack func() (*packed, error)
 }
 
-// NewStatic prepares a file.
-func NewStatic(f File) (*Static, error) {
+type packed struct {
+	plain, zipped []byte
+	tag           string // of the plain form; the zipped one's ends differently
+}
+
+// NewStatic makes the Static of a file.
+func NewStatic(f File) *Static {
+	return &Static{file: f, pack: sync.OnceValues(f.pack)}
+}
+
+func (f *File) pack() (*packed, error) {
+	p := &packed{plain: f.Body}
+	if f.Print != nil {
+		var err error
+		if p.plain, err = f.Print(); err != nil {
+			return nil, fmt.Errorf("%s: %w", f.Path, err)
+		}
+	}
 	var zipped bytes.Buffer
 	w := gzip.NewWriter(&zipped)
-	if _, err := w.Write(f.Body); err != nil {
+	_, err := w.Write(p.plain)
+	if err = errors.Join(err, w.Close()); err != nil {
 		return nil, fmt.Errorf("%s: %w", f.Path, err)
 	}
-	if err := w.Close(); err != nil {
-		return nil, fmt.Errorf("%s: %w", f.Path, err)
-	}
-	sum := sha256.Sum256(f.Body)
-	return &Static{file: f, zipped: zipped.Bytes(), tag: `"` + hex.EncodeToString(sum[:12]) + `"`}, nil
+	sum := sha256.Sum256(p.plain)
+	p.zipped, p.tag = zipped.Bytes(), `"`+hex.EncodeToString(sum[:12])+`"`
+	return p, nil
 }
 
-// Serve answers with the file, or 304 to those that have it.
-func (s *Static) Serve(ctx *fasthttp.RequestCtx) {
-	h, tag, body := &ctx.Response.Header, s.tag, s.file.Body
+// Serve answers with the file, or 304 to those that have it. Its error is one of the
+// file's Print.
+func (s *Static) Serve(ctx *fasthttp.RequestCtx) error {
+	p, err := s.pack()
+	if err != nil {
+		return err
+	}
+	h, tag, body := &ctx.Response.Header, p.tag, p.plain
 	h.Set(fasthttp.HeaderVary, fasthttp.HeaderAcceptEncoding)
 	h.Set(fasthttp.HeaderCacheControl, s.file.Cache)
 	if s.file.Policy != "" {
@@ -124,16 +148,17 @@ func (s *Static) Serve(ctx *fasthttp.RequestCtx) {
 	}
 	zip := ctx.Request.Header.HasAcceptEncoding("gzip")
 	if zip {
-		tag, body = strings.TrimSuffix(tag, `"`)+`-gzip"`, s.zipped
+		tag, body = strings.TrimSuffix(tag, `"`)+`-gzip"`, p.zipped
 	}
 	h.Set(fasthttp.HeaderETag, tag)
 	if string(ctx.Request.Header.Peek(fasthttp.HeaderIfNoneMatch)) == tag {
 		ctx.SetStatusCode(fasthttp.StatusNotModified)
-		return
+		return nil
 	}
 	if zip {
 		h.Set(fasthttp.HeaderContentEncoding, "gzip")
 	}
 	ctx.SetContentType(s.file.Type)
 	ctx.SetBody(body)
+	return nil
 }

@@ -78,14 +78,13 @@ func TestPolicy(t *testing.T) {
 func TestServe(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat("seat ", 1000)
-	s, err := web.NewStatic(web.File{Path: "/x", Type: "text/plain", Policy: "default-src 'none'", Cache: "no-cache", Body: []byte(text)})
-	require.NoError(t, err)
+	s := web.NewStatic(web.File{Path: "/x", Type: "text/plain", Policy: "default-src 'none'", Cache: "no-cache", Body: []byte(text)})
 	get := func(headers ...string) *fasthttp.Response {
 		var ctx fasthttp.RequestCtx
 		for i := 0; i < len(headers); i += 2 {
 			ctx.Request.Header.Set(headers[i], headers[i+1])
 		}
-		s.Serve(&ctx)
+		require.NoError(t, s.Serve(&ctx))
 		return &ctx.Response
 	}
 	plain := get()

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -565,15 +566,16 @@ func (n *Node) startEdge(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	doc, err := Document(n.cfg.BaseURL)
-	if err != nil {
-		return err
-	}
 	ops := n.areas.Routes()
-	agents, err := mcp.New(mcp.Config{Ops: ops, Document: doc.JSON, BaseURL: n.cfg.BaseURL, Version: Version, Facts: n.publicFacts, Log: n.log})
-	if err != nil {
-		return err
-	}
+	// A node prints the document for its first reader, since that takes a core for a second.
+	document := sync.OnceValues(func() (*openapi.Document, error) { return Document(n.cfg.BaseURL) })
+	agents := sync.OnceValues(func() (*mcp.Server, error) {
+		doc, err := document()
+		if err != nil {
+			return nil, err
+		}
+		return mcp.New(mcp.Config{Ops: ops, Document: doc.JSON, BaseURL: n.cfg.BaseURL, Version: Version, Facts: n.publicFacts, Log: n.log})
+	})
 	var mailbox fasthttp.RequestHandler
 	if n.mailbox != nil && servesThisMachine(n.cfg.BaseURL) {
 		mailbox = n.mailbox.Page
@@ -594,7 +596,7 @@ func (n *Node) startEdge(ctx context.Context) error {
 		Limits:  server.NewLimits(n.cfg.LimitsScale, n.areas.Sales.OpenOrder),
 		Replies: &server.Replies{Store: n.replies, Secrets: n.secrets}, Requests: n.requests,
 		Origins: n.cfg.Origins, PublicCache: n.cfg.PublicCache, HTTPS: strings.HasPrefix(n.cfg.BaseURL, "https://"),
-		MaxPerAddress: n.cfg.MaxPerAddress, MaxConnections: n.cfg.MaxConnections, Document: doc, Mailbox: mailbox, KeySet: n.areas.Identity.KeySet, OrderPage: n.areas.Sales.OrderPage,
+		MaxPerAddress: n.cfg.MaxPerAddress, MaxConnections: n.cfg.MaxConnections, Document: document, Mailbox: mailbox, KeySet: n.areas.Identity.KeySet, OrderPage: n.areas.Sales.OrderPage,
 		Shop:      &server.Shop{BaseURL: n.cfg.BaseURL, Event: n.areas.Catalog.ShopEvent, Slugs: n.areas.Catalog.ShopSlugs},
 		UploadDir: uploads, MaxFile: max(int64(n.cfg.MediaVideoMB)<<20, 50<<20),
 		Log: n.log, Metrics: n.registry,
