@@ -1,0 +1,247 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"boxoffice/edge"
+	"boxoffice/edge/catalog"
+	"boxoffice/edge/erasure"
+	"boxoffice/edge/gates"
+	"boxoffice/edge/hasher"
+	"boxoffice/edge/identity"
+	"boxoffice/edge/images"
+	"boxoffice/edge/learning"
+	"boxoffice/edge/letters"
+	"boxoffice/edge/live"
+	"boxoffice/edge/money"
+	"boxoffice/edge/outward"
+	"boxoffice/edge/people"
+	"boxoffice/edge/sales"
+	"boxoffice/edge/webhook"
+	"boxoffice/persistence/accounts"
+	"boxoffice/persistence/apikeys"
+	"boxoffice/persistence/attendees"
+	"boxoffice/persistence/blobs"
+	"boxoffice/persistence/community"
+	"boxoffice/persistence/courses"
+	"boxoffice/persistence/deliveries"
+	"boxoffice/persistence/downloads"
+	"boxoffice/persistence/idempotency"
+	"boxoffice/persistence/livetokens"
+	"boxoffice/persistence/mailqueue"
+	"boxoffice/persistence/media"
+	"boxoffice/persistence/notices"
+	"boxoffice/persistence/numbers"
+	"boxoffice/persistence/outreach"
+	"boxoffice/persistence/personal"
+	"boxoffice/persistence/program"
+	"boxoffice/persistence/promos"
+	"boxoffice/persistence/publicfacts"
+	"boxoffice/persistence/refundruns"
+	"boxoffice/persistence/requestlog"
+	"boxoffice/persistence/venues"
+)
+
+// startAreas opens the areas of the API, with what they work with, and has them do what
+// they do by themselves.
+func (n *Node) startAreas(ctx context.Context) (err error) {
+	if n.secrets, err = n.cfg.master(); err != nil {
+		return err
+	}
+	if n.mailQueue, err = mailqueue.New(mailqueue.Config{Pool: n.pool, Log: n.log, Busy: n.faster(busyRate), Scale: n.cfg.LimitsScale}); err != nil {
+		return err
+	}
+	people := accounts.New(n.pool)
+	if err := n.openFactLog(); err != nil {
+		return err
+	}
+	n.personal = personal.New(n.pool)
+	n.attendees = attendees.New(n.pool, n.publicFacts, n.secrets.CustomerKey)
+	told, codes, taught := program.New(n.pool), promos.New(n.pool), courses.New(n.pool)
+	opened := downloads.New(n.pool)
+	pages, err := live.OpenPages(live.PagesDeps{Read: n.model, Accounts: people, Program: told, Courses: taught, Promos: codes, Settled: n.Settled})
+	if err != nil {
+		return err
+	}
+	n.started(func(context.Context) error {
+		n.feed.Close()
+		pages.Close()
+		return nil
+	})
+	known := live.NewEvents(n.model)
+	n.letters = letters.New(letters.Deps{
+		Read: n.model, Accounts: people, Known: known, Pages: pages, Feed: n.feed, Secrets: n.secrets,
+		Mail: n.mailQueue, Outreach: outreach.New(n.pool), Sender: n.sender, BaseURL: n.cfg.BaseURL,
+	})
+	files, err := n.openMedia(ctx)
+	if err != nil {
+		return err
+	}
+	n.areas.Catalog = catalog.New(catalog.Deps{
+		Node: n.cluster, Read: n.model, Known: known, Pages: pages, Feed: n.feed, Venues: venues.New(n.pool), Program: told, Courses: taught,
+		Events: numbers.New(n.pool, "event_numbers"), Types: numbers.New(n.pool, "ticket_type_numbers"), BaseURL: n.cfg.BaseURL,
+		Media: files, Log: n.log,
+	})
+	if n.notices, err = notices.New(n.pool); err != nil {
+		return err
+	}
+	n.openPeople(people, known, pages)
+	n.eraser = erasure.New(erasure.Deps{
+		Node: n.cluster, Read: n.model, Attendees: n.attendees, Personal: n.personal, Known: known, Pages: pages,
+		Followed: n.awaitFollowers, DropMail: n.dropMail, Log: n.log,
+	})
+	n.openSales(people, known, pages, taught, opened)
+	n.areas.Gates = gates.New(gates.Deps{Node: n.cluster, Known: known, Secrets: n.secrets, LiveTokens: livetokens.New(n.pool), LimitsScale: n.cfg.LimitsScale})
+	n.areas.Money = money.New(money.Deps{
+		Node: n.cluster, Read: n.model, Accounts: people, Known: known, Pages: pages, Settled: n.Settled,
+		Promos: codes, Codes: numbers.New(n.pool, "promo_numbers"), LimitsScale: n.cfg.LimitsScale, Log: n.log,
+	})
+	n.areas.Learning = learning.New(learning.Deps{Read: n.model, Accounts: people, Courses: taught, Downloads: opened, Secrets: n.secrets, BaseURL: n.cfg.BaseURL})
+	n.areas.Operations = &edge.Operations{Node: n.cluster, Drain: n.Drain}
+	if err := n.openOutward(people); err != nil {
+		return err
+	}
+	n.started(n.cluster.Once("payments", n.areas.Sales.SweepPayments))
+	n.started(n.cluster.Once("media", n.areas.Catalog.CollectMedia))
+	n.started(n.cluster.Once("erasures", n.eraser.Resume))
+	return n.startIdentity(ctx, people)
+}
+
+// openSales makes the area of orders. It needs that of people.
+func (n *Node) openSales(people *accounts.Store, known *live.Events, pages *live.Pages, taught *courses.Store, opened *downloads.Store) {
+	n.areas.Sales = sales.New(sales.Deps{
+		Node:          n.cluster,
+		Read:          n.model,
+		Accounts:      people,
+		Attendees:     n.attendees,
+		Downloads:     opened,
+		Courses:       taught,
+		Settled:       n.Settled,
+		Known:         known,
+		Pages:         pages,
+		Feed:          n.feed,
+		Letters:       n.letters,
+		Gateways:      n.gateways,
+		Notices:       n.notices,
+		RefundRuns:    refundruns.New(n.pool),
+		Secrets:       n.secrets,
+		ExportReports: n.areas.People.ExportReports,
+		ExportThreads: n.areas.People.ExportThreads,
+		Personal:      n.personal,
+		BaseURL:       n.cfg.BaseURL,
+		Env:           n.cfg.Env,
+		LimitsScale:   n.cfg.LimitsScale,
+		Log:           n.log,
+	})
+}
+
+// openMedia opens what uploaded files are kept in.
+func (n *Node) openMedia(ctx context.Context) (files catalog.Media, err error) {
+	program, err := os.Executable()
+	if err != nil {
+		return files, fmt.Errorf("our own program: %w", err)
+	}
+	files = catalog.Media{
+		Table: media.New(n.pool), Secrets: n.secrets, Images: images.NewMaker(program),
+		VideoLimit: int64(n.cfg.MediaVideoMB) << 20, Quota: int64(n.cfg.MediaQuotaMB) << 20,
+	}
+	if n.cfg.MediaURL == "" {
+		files.Blobs, err = blobs.OpenDisk(filepath.Join(n.cfg.DataDir, "media"))
+		return files, err
+	}
+	bucket, err := blobs.OpenS3(n.cfg.MediaURL)
+	if err != nil {
+		return files, fmt.Errorf("BOXOFFICE_MEDIA_URL %w", err)
+	}
+	within, cancel := context.WithTimeout(ctx, bucketTime)
+	defer cancel()
+	if err := bucket.Check(within); err != nil { // it may come back; sales don't wait for it
+		n.log.ErrorContext(ctx, "uploaded files can't be reached", slog.Any("error", err))
+	}
+	files.Blobs = bucket
+	return files, nil
+}
+
+// bucketTime is for a store of files to say that it is there, when a node starts.
+const bucketTime = 5 * time.Second
+
+// uploadDir is where this node keeps files until their requests are answered. What lies
+// there at a start is of requests that a crash has cut off.
+func (n *Node) uploadDir() (string, error) {
+	dir := filepath.Join(n.cfg.DataDir, "uploads", n.cfg.Node)
+	if err := os.RemoveAll(dir); err != nil {
+		return "", fmt.Errorf("uploads: %w", err)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", fmt.Errorf("uploads: %w", err)
+	}
+	return dir, nil
+}
+
+// openPeople opens the area of those around an event.
+func (n *Node) openPeople(all *accounts.Store, known *live.Events, pages *live.Pages) {
+	n.areas.People = people.New(people.Deps{
+		Read: n.model, Accounts: all, Attendees: n.attendees, Settled: n.Settled, Known: known, Pages: pages, Letters: n.letters,
+		Community: community.New(n.pool, n.publicFacts), Outreach: outreach.New(n.pool), Mail: n.mailQueue, Secrets: n.secrets, LimitsScale: n.cfg.LimitsScale,
+	})
+}
+
+// openFactLog opens the log of what the world is told. startFacts has it filled.
+func (n *Node) openFactLog() (err error) {
+	if n.endpoints, err = deliveries.New(n.pool); err != nil {
+		return err
+	}
+	teller := &webhook.Teller{Secrets: n.secrets, Seats: n.feed.Seats}
+	n.publicFacts = publicfacts.New(n.pool, n.secrets, teller, n.endpoints.FanOut)
+	return nil
+}
+
+// openOutward opens the area of what the world is told.
+func (n *Node) openOutward(people *accounts.Store) (err error) {
+	if n.targets, err = n.cfg.webhookTargets(); err != nil {
+		return err
+	}
+	n.areas.Outward = outward.New(outward.Deps{
+		Endpoints: n.endpoints, Targets: n.targets, Facts: n.publicFacts,
+		Accounts: people, Mail: n.mailQueue, Secrets: n.secrets,
+	})
+	return nil
+}
+
+// startIdentity opens the area of people and credentials, follows the changes of
+// credentials, and makes the configured administrator.
+func (n *Node) startIdentity(ctx context.Context, people *accounts.Store) error {
+	program, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("our own program: %w", err)
+	}
+	hashes := hasher.New(program, n.faster(sellingRate))
+	n.started(hashes.Stop)
+	n.replies = idempotency.New(n.pool)
+	n.requests = requestlog.Start(requestlog.Config{Pool: n.pool, Log: n.log, Full: n.disk.Full})
+	n.started(n.requests.Stop)
+	n.areas.Identity, err = identity.Open(identity.Deps{
+		Accounts: people, APIKeys: apikeys.New(n.pool), Requests: n.requests, Replies: n.replies, Mail: n.mailQueue, Hasher: hashes,
+		Secrets: n.secrets, Eraser: n.eraser, ListBalances: n.areas.Money.ListBalances, CheckFiles: n.areas.Catalog.CheckFiles, Env: n.cfg.Env, Log: n.log,
+	})
+	if err != nil {
+		return err
+	}
+	n.started(func(context.Context) error {
+		n.areas.Identity.Close()
+		return nil
+	})
+	n.started(identity.StartWatch(n.areas.Identity).Stop)
+	if n.cfg.AdminEmail == "" {
+		return nil
+	}
+	if err := n.cfg.admin(); err != nil {
+		return err
+	}
+	return n.areas.Identity.EnsureAdmin(ctx, n.cfg.AdminEmail, n.cfg.AdminPassword)
+}

@@ -1,0 +1,99 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"boxoffice/persistence"
+	"boxoffice/persistence/embedded"
+	"boxoffice/persistence/migrate"
+	"boxoffice/persistence/readmodel"
+)
+
+// startPostgres brings the private server up, if there is no other, and the
+// schema up to date.
+func (n *Node) startPostgres(ctx context.Context) error {
+	url := n.cfg.DatabaseURL
+	if n.cfg.Private() {
+		var err error
+		n.postgres, err = embedded.Start(ctx, embedded.Config{
+			Dir: filepath.Join(n.cfg.DataDir, "postgres"), Log: n.log, Install: n.cfg.AllowInstall,
+		})
+		if err != nil {
+			return err
+		}
+		n.started(n.postgres.Stop)
+		if n.postgres.Attached() {
+			return fmt.Errorf("another process uses %s", n.cfg.DataDir)
+		}
+		url = n.postgres.URL()
+	}
+	pool, err := OpenPool(ctx, url)
+	if err != nil {
+		return err
+	}
+	n.pool = pool
+	n.started(func(context.Context) error {
+		pool.Close()
+		return nil
+	})
+	schema, err := Migrated(ctx, pool)
+	if err != nil {
+		return err
+	}
+	n.log.InfoContext(ctx, "migrated", slog.String("schema", schema.String()))
+	return readmodel.FillSearch(ctx, pool)
+}
+
+// OpenPool connects to a database, with what every node asks of its connections.
+func OpenPool(ctx context.Context, url string) (*pgxpool.Pool, error) {
+	cfg, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, fmt.Errorf("BOXOFFICE_DATABASE_URL: %w", err)
+	}
+	cfg.MaxConns = 16
+	// What a follower reads again must not take every core from a sale.
+	cfg.ConnConfig.RuntimeParams["max_parallel_workers_per_gather"] = "0"
+	pace := persistence.NewPace()
+	cfg.BeforeConnect, cfg.AfterConnect = pace.Before, pace.After
+	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("postgres: %w", err)
+	}
+	return pool, nil
+}
+
+// Schema is what Migrated found and left: numbers of the files that have run.
+type Schema struct{ Before, After, Known int32 }
+
+// Migrated brings the schema up to date.
+func Migrated(ctx context.Context, pool *pgxpool.Pool) (s Schema, err error) {
+	conn, err := pool.Acquire(ctx)
+	if err != nil {
+		return s, fmt.Errorf("postgres: %w", err)
+	}
+	defer conn.Release()
+	if s.Before, s.Known, err = migrate.Versions(ctx, conn.Conn()); err != nil {
+		return s, err
+	}
+	if err := migrate.Up(ctx, conn.Conn()); err != nil {
+		return s, err
+	}
+	s.After, _, err = migrate.Versions(ctx, conn.Conn())
+	return s, err
+}
+
+// String says in a sentence what was done.
+func (s Schema) String() string {
+	switch {
+	case s.After > s.Known:
+		return fmt.Sprintf("the schema is at version %d, of a later release that this one (%d) runs beside; it stays as it is", s.After, s.Known)
+	case s.Before == s.After:
+		return fmt.Sprintf("the schema is at version %d already", s.After)
+	}
+	return fmt.Sprintf("the schema was brought from version %d to %d", s.Before, s.After)
+}

@@ -1,0 +1,86 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+	"sync"
+
+	"github.com/valyala/fasthttp"
+
+	"boxoffice/edge"
+	"boxoffice/edge/mcp"
+	"boxoffice/edge/openapi"
+	"boxoffice/edge/server"
+	"boxoffice/edge/sse"
+	"boxoffice/edge/webhook"
+)
+
+// startEdge opens the server, and lets requests in.
+func (n *Node) startEdge(ctx context.Context) error {
+	proxies, err := n.cfg.proxies()
+	if err != nil {
+		return err
+	}
+	ops := n.areas.Routes()
+	// A node prints the document for its first reader, since that takes a core for a second.
+	document := sync.OnceValues(func() (*openapi.Document, error) { return Document(n.cfg.BaseURL) })
+	agents := sync.OnceValues(func() (*mcp.Server, error) {
+		doc, err := document()
+		if err != nil {
+			return nil, err
+		}
+		return mcp.New(mcp.Config{Ops: ops, Document: doc.JSON, BaseURL: n.cfg.BaseURL, Version: Version, Facts: n.publicFacts, Log: n.log})
+	})
+	var mailbox fasthttp.RequestHandler
+	if n.mailbox != nil && servesThisMachine(n.cfg.BaseURL) {
+		mailbox = n.mailbox.Page
+	}
+	uploads, err := n.uploadDir()
+	if err != nil {
+		return err
+	}
+	n.registry = n.metrics()
+	hub, err := sse.New(sse.Config{MaxViewers: n.cfg.MaxViewers, MaxPerAddress: n.cfg.ViewersPerAddress, Metrics: n.registry, Log: n.log})
+	if err != nil {
+		return err
+	}
+	n.started(hub.Stop)
+	n.server, err = server.New(server.Config{
+		Ops: ops, Agents: agents, Env: n.cfg.Env, Authenticate: n.areas.Identity.Authenticate, Ready: n.Ready, Full: n.disk.Full, TrustedProxies: proxies,
+		Hub:     hub,
+		Limits:  server.NewLimits(n.cfg.LimitsScale, n.areas.Sales.OpenOrder),
+		Replies: &server.Replies{Store: n.replies, Secrets: n.secrets}, Requests: n.requests,
+		Origins: n.cfg.Origins, PublicCache: n.cfg.PublicCache, HTTPS: strings.HasPrefix(n.cfg.BaseURL, "https://"),
+		MaxPerAddress: n.cfg.MaxPerAddress, MaxConnections: n.cfg.MaxConnections, Document: document, Mailbox: mailbox, KeySet: n.areas.Identity.KeySet, OrderPage: n.areas.Sales.OrderPage,
+		Shop:      &server.Shop{BaseURL: n.cfg.BaseURL, Event: n.areas.Catalog.ShopEvent, Slugs: n.areas.Catalog.ShopSlugs},
+		UploadDir: uploads, MaxFile: max(int64(n.cfg.MediaVideoMB)<<20, 50<<20),
+		Log: n.log, Metrics: n.registry,
+	})
+	if err != nil {
+		return err
+	}
+	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", n.cfg.Listen)
+	if err != nil {
+		return fmt.Errorf("BOXOFFICE_LISTEN: %w", err)
+	}
+	n.server.Start(ln)
+	n.started(n.server.Stop)
+	return nil
+}
+
+// servesThisMachine says whether people reach the node on this machine alone. Elsewhere
+// a proxy stands before it, and captured mail is read from its directory.
+func servesThisMachine(baseURL string) bool {
+	u, err := url.Parse(baseURL)
+	return err == nil && server.LoopbackHost(u.Host)
+}
+
+// Document is the OpenAPI document of the API at an address.
+func Document(baseURL string) (*openapi.Document, error) {
+	return openapi.Print(new(edge.Areas).Routes(), openapi.Info{
+		Title: "Boxoffice", Version: Version, BaseURL: baseURL, Webhooks: webhook.Catalogue,
+	})
+}
