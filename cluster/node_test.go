@@ -58,7 +58,7 @@ func (s *shelf) Load(_ context.Context, stream int64, before snapshot.Version) (
 	return snapshot.Version{}, nil, nil
 }
 
-// later says whether one version is later than another.
+// later reports whether one version is later than another.
 func later(a, b snapshot.Version) bool {
 	return a.Epoch > b.Epoch || a.Epoch == b.Epoch && a.Seq > b.Seq
 }

@@ -133,7 +133,7 @@ func (p *peer) ask(ctx context.Context, to engine.Ref, cmd engine.Command) (engi
 	})
 }
 
-// tell sends a command that nobody waits for, and says whether there was a link.
+// tell sends a command that nobody waits for, and reports whether there was a link.
 func (p *peer) tell(to engine.Ref, cmd engine.Command) bool {
 	p.mu.Lock()
 	l := p.link

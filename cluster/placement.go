@@ -75,7 +75,7 @@ func bucketOf(event int64) int {
 // ownerOf is the index of the member that owns an event's actors, or none.
 func (p *placement) ownerOf(event int64) int { return int(p.owner[bucketOf(event)]) }
 
-// owns says whether this node owns an event's actors.
+// owns reports whether this node owns an event's actors.
 func (p *placement) owns(event int64) bool {
 	return p.self != none && p.ownerOf(event) == p.self
 }

@@ -50,7 +50,7 @@ func (k Kind) String() string {
 	return kindRows[k].name
 }
 
-// OfOrganization says whether an actor of the kind is an organization's: its Home is
+// OfOrganization reports whether an actor of the kind is an organization's: its Home is
 // the organization's number.
 func (k Kind) OfOrganization() bool { return int(k) < len(kindRows) && kindRows[k].ofOrg }
 
@@ -149,7 +149,7 @@ type FactType uint16
 // VolatileFrom is the first number of the volatile fact types.
 const VolatileFrom FactType = 1000
 
-// Volatile says whether facts of this type stay out of the journal.
+// Volatile reports whether facts of this type stay out of the journal.
 func (t FactType) Volatile() bool { return t >= VolatileFrom }
 
 // FactDef is one row of a kind's fact table.

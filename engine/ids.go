@@ -71,7 +71,7 @@ func (id ID) Number() int64 {
 	return n
 }
 
-// Zero says whether the ID is unset.
+// Zero reports whether the ID is unset.
 func (id ID) Zero() bool { return id == ID{} }
 
 // String writes the ID as a UUID in lower case.

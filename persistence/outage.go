@@ -13,7 +13,7 @@ import (
 	"github.com/minio/minio-go/v7"
 )
 
-// Outage says whether an error is the absence of the database or of the store of
+// Outage reports whether an error is the absence of the database or of the store of
 // files, not the caller's fault: the connection is gone or can't be made, the server is short of
 // something, shutting down, on standby, or broke a tie, or our own disk is full. The same call
 // may work later.
@@ -31,7 +31,7 @@ func Outage(err error) bool {
 		errors.Is(err, syscall.ENOSPC)
 }
 
-// passing says whether the class of a SQLSTATE is one that passes: connection,
+// passing reports whether the class of a SQLSTATE is one that passes: connection,
 // transaction state, rollback, resources, state of objects, operator, system.
 func passing(code string) bool {
 	if len(code) < 2 {

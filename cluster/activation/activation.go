@@ -39,7 +39,7 @@ type Shell interface {
 	Prove(claim journal.Claim)
 	// Send sends a command to any actor. It may be lost.
 	Send(to engine.Ref, cmd engine.Command)
-	// Here says whether an actor is this node's now. Join sends to it if it still is:
+	// Here reports whether an actor is this node's now. Join sends to it if it still is:
 	// what it decides on hearing the command needs the sender's claim.
 	Here(to engine.Ref) bool
 	Join(to engine.Ref, j Joint)
@@ -92,7 +92,7 @@ func New(ref engine.Ref, snapshotEvery int64, shell Shell) *Activation {
 	return &Activation{Ref: ref, shell: shell, snapshotEvery: snapshotEvery, held: make(map[engine.OrderID][]*Call)}
 }
 
-// Leaving says whether the activation takes no more commands.
+// Leaving reports whether the activation takes no more commands.
 func (a *Activation) Leaving() bool { return a.leaving.Load() }
 
 // Messages of a shell to its activation. Commands come as *Call with somebody who waits,

@@ -56,7 +56,7 @@ func (r *refusals) forget(number int64) {
 	}
 }
 
-// has says whether a refusal of the command is on its way.
+// has reports whether a refusal of the command is on its way.
 func (r *refusals) has(key engine.OrderID) bool {
 	_, ok := r.last[key]
 	return ok

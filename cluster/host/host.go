@@ -36,7 +36,7 @@ type Env struct {
 	Log       *slog.Logger
 	Now       func() time.Time                 // not set back by the wall clock
 	Send      func(engine.Ref, engine.Command) // to any actor, without waiting
-	// Here says whether an actor is this node's now. Join sends to it if it still
+	// Here reports whether an actor is this node's now. Join sends to it if it still
 	// is: what it decides on hearing the command needs the claim.
 	Here   func(engine.Ref) bool
 	Join   func(engine.Ref, activation.Joint)
@@ -147,7 +147,7 @@ func (h *Hosted) Prove(claim journal.Claim) {
 // Send sends a command to any actor, without waiting.
 func (h *Hosted) Send(to engine.Ref, cmd engine.Command) { h.env.Send(to, cmd) }
 
-// Here says whether an actor is this node's now.
+// Here reports whether an actor is this node's now.
 func (h *Hosted) Here(to engine.Ref) bool { return h.env.Here(to) }
 
 // Join sends within the node.

@@ -177,7 +177,7 @@ func (s *Sim) settledCodes() error {
 	return nil
 }
 
-// ticketsLeft says whether an order has a ticket whose money did not go back.
+// ticketsLeft reports whether an order has a ticket whose money did not go back.
 func (t *truth) ticketsLeft(b *book, o *order.Order) bool {
 	for i := range uint32(o.Tickets()) {
 		if !b.hand(o.FirstTicket + i).gone {

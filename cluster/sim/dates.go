@@ -264,7 +264,7 @@ func (t *truth) takeBooked(ref engine.Ref, d *diary, f *calendar.Reserved) error
 	return t.aboveFloor(b, f.Claim, f.Floor)
 }
 
-// has says whether an order has its dates, under a serial.
+// has reports whether an order has its dates, under a serial.
 func (d *diary) has(o *order.Order, serial keeper.Serial) error {
 	h := d.held[o.ID]
 	if h == nil || h.Claim.Serial != serial || len(h.Bookings) != len(o.Lines) {
@@ -278,7 +278,7 @@ func (d *diary) has(o *order.Order, serial keeper.Serial) error {
 	return nil
 }
 
-// closed says whether an order's dates are sold or released, as the order has ended.
+// closed reports whether an order's dates are sold or released, as the order has ended.
 func (d *diary) closed(o *order.Order) error {
 	claim := keeper.Claim{Order: o.ID, Serial: o.Serial}
 	if h := d.held[o.ID]; h != nil && h.Claim == claim {

@@ -24,7 +24,7 @@ func (s *Sim) forgetPerson(sh *show, email string) {
 	s.ask(sh.ref, erase, 1+s.fates.IntN(3), nil)
 }
 
-// namesPerson says whether an order names somebody.
+// namesPerson reports whether an order names somebody.
 func namesPerson(o *order.Order, customer uint64) bool {
 	is := func(email string) bool { return order.CustomerOf(order.NormalEmail(email)) == customer }
 	if is(o.Email) {

@@ -263,7 +263,7 @@ func (t *truth) takeSeatsReserved(ref engine.Ref, st *seats, f *seatmap.Reserved
 	return t.aboveFloor(t.book(ref.Home), claim, f.Reservation.Floor)
 }
 
-// granted says whether a reservation was made.
+// granted reports whether a reservation was made.
 func (st *seats) granted(c keeper.Claim) error {
 	r := st.reserved[c.Order]
 	if _, ended := st.ended[c]; !ended && (r == nil || r.Reservation.Claim != c) {
@@ -311,7 +311,7 @@ func (t *truth) takeSeatsReleased(ref engine.Ref, st *seats, f *seatmap.Released
 	return nil
 }
 
-// has says whether an order has all its seats, under a serial, as its lines have
+// has reports whether an order has all its seats, under a serial, as its lines have
 // them, and no other. Those that are coming back it may have, or not.
 func (st *seats) has(o *order.Order, serial keeper.Serial, back map[string]bool) error {
 	claim := keeper.Claim{Order: o.ID, Serial: serial}
@@ -347,7 +347,7 @@ func (st *seats) has(o *order.Order, serial keeper.Serial, back map[string]bool)
 	return nil
 }
 
-// closed says whether the seats of a closed order are sold, or not its any
+// closed reports whether the seats of a closed order are sold, or not its any
 // more.
 func (st *seats) closed(o *order.Order, back map[string]bool) error {
 	if !hasSeats(o.Lines) {

@@ -47,7 +47,7 @@ func newHosted(n *node, ref engine.Ref) *hosted {
 	return a
 }
 
-// alive says whether its node has neither crashed nor let go of it.
+// alive reports whether its node has neither crashed nor let go of it.
 func (a *hosted) alive() bool { return a.node.life == a.life }
 
 // load claims the stream, reads the state, and hands it to the activation.
@@ -204,7 +204,7 @@ func (a *hosted) Send(to engine.Ref, cmd engine.Command) {
 	s.transmit(a.node, &envelope{to: to, cmd: cmd})
 }
 
-// Here says whether the node takes an actor for its own.
+// Here reports whether the node takes an actor for its own.
 func (a *hosted) Here(to engine.Ref) bool { return a.node.sim.owner(a.node, to) == a.node }
 
 // Join delivers within the node, before the facts that the command goes with are durable.

@@ -59,7 +59,7 @@ func (s *Sim) issue(sh *show) {
 	}
 }
 
-// issuedBy says whether an order's command is the organization's own.
+// issuedBy reports whether an order's command is the organization's own.
 func (s *Sim) issuedBy(id engine.OrderID) bool {
 	places := s.places[id]
 	return len(places) > 0 && places[0].Issue != nil

@@ -13,7 +13,7 @@ import (
 	"boxoffice/engine/waitlist"
 )
 
-// hasLines says whether the shows of a seed have waitlists. One in four does: the others
+// hasLines reports whether the shows of a seed have waitlists. One in four does: the others
 // are the same runs as before there were any.
 func hasLines(seed uint64) bool { return seed%4 == 1 }
 

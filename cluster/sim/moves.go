@@ -83,7 +83,7 @@ func (t *truth) takeMoved(ref engine.Ref, d *diary, f *calendar.Moved) error {
 	return nil
 }
 
-// isMoved says whether a ticket of an order has moved under a serial.
+// isMoved reports whether a ticket of an order has moved under a serial.
 func isMoved(o *order.Order, serial keeper.Serial) bool {
 	return slices.ContainsFunc(o.Rescheduled, func(r order.Rescheduled) bool { return r.Serial == serial })
 }

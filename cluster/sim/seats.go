@@ -18,7 +18,7 @@ type hall struct {
 	prices  map[string]int64 // ticket type by section
 }
 
-// sells says whether a ticket type is sold by seat, as far as the organizer knows.
+// sells reports whether a ticket type is sold by seat, as far as the organizer knows.
 func (h *hall) sells(typ int64) bool {
 	if h != nil {
 		for _, priced := range h.prices {

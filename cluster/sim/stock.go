@@ -162,7 +162,7 @@ func (st *stock) check() error {
 	return nil
 }
 
-// mayLeave says whether a message tells nothing but the journal's truth.
+// mayLeave reports whether a message tells nothing but the journal's truth.
 func (t *truth) mayLeave(from engine.Ref, c engine.Command) error {
 	orderOf := func(claim keeper.Claim) *order.Order {
 		if sl := t.book(from.Home).orders[claim.Order]; sl != nil && sl.order.Serial == claim.Serial {

@@ -418,7 +418,7 @@ func (t *truth) closed(ref engine.Ref, b *book, f *event.OrderClosed) error {
 	return nil
 }
 
-// closed says whether an order's units are sold or released, as the order has ended.
+// closed reports whether an order's units are sold or released, as the order has ended.
 func (st *stock) closed(o *order.Order) error {
 	claim := keeper.Claim{Order: o.ID, Serial: o.Serial}
 	if h := st.held[o.ID]; h != nil && h.Claim == claim {

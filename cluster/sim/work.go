@@ -340,7 +340,7 @@ func (s *Sim) judgePicked(ref engine.Ref, cmd engine.Command, held []string, unt
 	}
 }
 
-// shows says whether an order is as a reply tells.
+// shows reports whether an order is as a reply tells.
 func (b *book) shows(cmd engine.Command, r *event.OrderReply) error {
 	id, print := orderOf(cmd)
 	sl := b.orders[id]
@@ -376,7 +376,7 @@ func (b *book) shows(cmd engine.Command, r *event.OrderReply) error {
 	return nil
 }
 
-// scanned says whether a verdict is the journal's.
+// scanned reports whether a verdict is the journal's.
 func (b *book) scanned(cmd engine.Command, r *event.ScanReply) error {
 	scan, _ := cmd.(event.Scan)
 	if r.Status != event.ScanSuccess && r.Status != event.ScanDuplicate {

@@ -109,7 +109,7 @@ func (s *State) forgetBefore(day keeper.Day) {
 	}
 }
 
-// openBefore says whether an open reservation is for a date before a day.
+// openBefore reports whether an open reservation is for a date before a day.
 func (s *State) openBefore(day keeper.Day) bool {
 	for _, bookings := range s.bookings {
 		for _, b := range bookings {

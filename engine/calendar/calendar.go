@@ -245,7 +245,7 @@ func (s *State) Units(day keeper.Day, slot string) int64 { return s.taken[place{
 // Open calls f for every open reservation, for the audit.
 func (s *State) Open(f func(keeper.Held)) { s.book.Each(f) }
 
-// Holds says whether a reservation of a quantity is open, for the audit.
+// Holds reports whether a reservation of a quantity is open, for the audit.
 func (s *State) Holds(c keeper.Claim, quantity int64) bool {
 	state, h := s.book.Look(c)
 	return state == keeper.Open && h.Quantity == quantity

@@ -91,7 +91,7 @@ func (s *State) knownSlot(slot *Slot, kept []string) string {
 	return ""
 }
 
-// booked says whether units of a slot are taken from a day on.
+// booked reports whether units of a slot are taken from a day on.
 func (s *State) booked(slot string, from keeper.Day) bool {
 	for p, n := range s.taken {
 		if p.slot == slot && p.date >= from && n > 0 {
@@ -176,7 +176,7 @@ func (c *Config) closed(date keeper.Day, slot *Slot, at int64) string {
 	return ""
 }
 
-// Closed says whether nothing takes place on a date.
+// Closed reports whether nothing takes place on a date.
 func (c *Config) Closed(date keeper.Day) bool {
 	return slices.Contains(c.ClosedDates, date) || slices.Contains(c.ClosedWeekdays, int(date.Weekday()))
 }

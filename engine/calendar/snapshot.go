@@ -85,7 +85,7 @@ func Thaw(ref engine.Ref, frozen any) (engine.State, error) {
 	return s, s.Check()
 }
 
-// equal says whether two configurations say the same.
+// equal reports whether two configurations say the same.
 func (c *Config) equal(other *Config) bool {
 	return c.Mode == other.Mode && c.DailyCapacity == other.DailyCapacity && c.MaxPerCustomer == other.MaxPerCustomer &&
 		c.MaxAdvanceDays == other.MaxAdvanceDays && c.NoGroups == other.NoGroups && c.MultiDay == other.MultiDay &&

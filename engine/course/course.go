@@ -116,7 +116,7 @@ func (c *Content) Missing() []Problem {
 	return all
 }
 
-// Examines says whether who learns has to pass an exam.
+// Examines reports whether who learns has to pass an exam.
 func (c *Content) Examines() bool { return c.Exam != nil && c.Exam.Enabled }
 
 // Units are the ids of what there is to complete, in the course's order.

@@ -19,7 +19,7 @@ const (
 	hour        = 60 * 60 * 1000
 )
 
-// Started says whether the learner has done anything.
+// Started reports whether the learner has done anything.
 func (p *Progress) Started() bool { return len(p.Done) > 0 || p.Attempts > 0 }
 
 // Mark notes that a unit is done, or is not.
@@ -60,7 +60,7 @@ func (c *Content) Completed(p *Progress) []int {
 	return done
 }
 
-// IsComplete says whether the learner has done all units, and has passed the exam if
+// IsComplete reports whether the learner has done all units, and has passed the exam if
 // there is one.
 func (c *Content) IsComplete(p *Progress) bool {
 	n := len(c.Units())

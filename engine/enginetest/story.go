@@ -262,7 +262,7 @@ func (c *character) load(from int, frozen []byte) (err error) {
 	return nil
 }
 
-// listed says whether a reply could go to another node.
+// listed reports whether a reply could go to another node.
 func listed(r engine.Reply) error {
 	refusal, refused := r.(*engine.Refusal)
 	ok := slices.ContainsFunc(all.Replies, func(known engine.Reply) bool { return reflect.TypeOf(known) == reflect.TypeOf(r) })

@@ -27,7 +27,7 @@ func (s *State) Apply(f engine.Fact) {
 		s.applyMoveDropped(f.ID)
 	case *Guessed:
 		by := [2]uint64{buyer: f.Customer, address: f.Client}
-		s.tries.done(by, s.tries.begin(by), f.At)
+		s.tries.finish(by, s.tries.begin(by), f.At)
 	case *order.Created:
 		s.applyOrderCreated(f)
 	case *order.Completed:
@@ -60,7 +60,7 @@ func (s *State) Apply(f engine.Fact) {
 	case *ProceedsHeard:
 		s.telling.seen = max(s.telling.seen, f.Revision)
 	case *Woken:
-		s.woken(f.Epoch)
+		s.startAgain(f.Epoch)
 	case *Elapsed:
 		s.applyElapsed(f)
 	case *Acted:
@@ -75,10 +75,10 @@ func (s *State) applyRecord(f engine.Fact) {
 	switch f := f.(type) {
 	case *Created:
 		s.details, s.status, s.created = f.Details, StatusDraft, f.At
-		s.touch(f.At)
+		s.noteChange(f.At)
 	case *Updated:
 		s.details = f.Details
-		s.touch(f.At)
+		s.noteChange(f.At)
 	case *Moved:
 		s.status = f.To
 		switch f.To {
@@ -87,10 +87,10 @@ func (s *State) applyRecord(f engine.Fact) {
 		case StatusCompleted:
 			s.earned.Completed = f.At
 		}
-		s.touch(f.At)
+		s.noteChange(f.At)
 	case *Removed:
 		s.details, s.status = nil, ""
-		s.touch(f.At)
+		s.noteChange(f.At)
 	case *Offered:
 		s.offers[f.Offer.Keeper.ID] = f.Offer
 		s.line.Judge(s.offers)
@@ -109,7 +109,7 @@ func (s *State) applyRecord(f engine.Fact) {
 	case *order.TransferOffered, *order.TransferRevoked, *order.TicketTransferred:
 		s.applyTransfer(f.(order.Fact)) //nolint:errcheck,forcetypeassert // each is one
 	case order.Fact:
-		s.change(f.OrderID(), f.Fold)
+		s.changeOrder(f.OrderID(), f.Fold)
 	}
 }
 
@@ -140,17 +140,17 @@ func (s *State) endAll() {
 	}
 }
 
-// touch notes a change of the record, and has its status judged again.
-func (s *State) touch(at int64) {
+// noteChange notes that the record has changed, and has the event's status judged again.
+func (s *State) noteChange(at int64) {
 	s.updated = at
 	s.rev++
 	s.judgeAgain(at)
 }
 
-// filled has the event's status judged again when it is full and was not, or was full and
-// is not any more.
-func (s *State) filled(was bool, at int64) {
-	if s.full() != was {
+// noteFilling has the event's status judged again when the event has become full, or is
+// full no more.
+func (s *State) noteFilling(was bool, at int64) {
+	if s.isFull() != was {
 		s.judgeAgain(at)
 	}
 }
@@ -165,8 +165,8 @@ func (s *State) judgeAgain(at int64) {
 	}
 }
 
-// change replaces an order by a changed copy.
-func (s *State) change(id engine.OrderID, to func(*order.Order) *order.Order) {
+// changeOrder replaces an order by a changed copy.
+func (s *State) changeOrder(id engine.OrderID, to func(*order.Order) *order.Order) {
 	for _, table := range [...]*orderTable{&s.open, &s.late} {
 		if o := table.get(id); o != nil {
 			after := to(o)
@@ -207,17 +207,17 @@ func (s *State) applyGranted(f *LineGranted) {
 func (s *State) applyDropped(id engine.OrderID) {
 	if p := s.placing[id]; p != nil {
 		if p.late == nil && isCounted(p.order) {
-			s.made.undone(doersOf(p.order), p.doers)
+			s.made.takeBack(doersOf(p.order), p.doers)
 		}
-		s.placed(id)
+		s.endPlacing(id)
 		s.live -= p.order.Tickets()
 		s.line.Stir()
 		s.raiseFloor()
 	}
 }
 
-// placed ends an order's wait for its keepers.
-func (s *State) placed(id engine.OrderID) {
+// endPlacing ends an order's wait for its keepers.
+func (s *State) endPlacing(id engine.OrderID) {
 	s.begun -= s.placing[id].order.Tickets()
 	delete(s.placing, id)
 	s.trimPlaceDue()
@@ -232,7 +232,7 @@ func (s *State) trimPlaceDue() {
 }
 
 func (s *State) applyOrderCreated(f *order.Created) {
-	o, full := f.Order, s.full()
+	o, full := f.Order, s.isFull()
 	if o == nil {
 		return
 	}
@@ -246,56 +246,56 @@ func (s *State) applyOrderCreated(f *order.Created) {
 	}
 	p := s.placing[o.ID]
 	if p != nil {
-		s.placed(o.ID)
+		s.endPlacing(o.ID)
 	} else {
 		s.live += o.Tickets()
 	}
-	s.filled(full, o.CreatedAt)
+	s.noteFilling(full, o.CreatedAt)
 	s.open.put(o)
 	s.expiry.add(o.ExpiresAt, o.ID)
 	if isCounted(o) {
 		if p == nil {
 			p = &placing{doers: s.made.begin(doersOf(o))}
 		}
-		s.made.done(doersOf(o), p.doers, o.CreatedAt)
-		s.opened(o, 1)
+		s.made.finish(doersOf(o), p.doers, o.CreatedAt)
+		s.countUnpaid(o, 1)
 	}
 }
 
-// opened counts a buyer's unpaid orders: one more or one less. A free order is
+// countUnpaid counts a buyer's unpaid orders: one more or one less. A free order is
 // paid as soon as it is made.
-func (s *State) opened(o *order.Order, n int32) {
+func (s *State) countUnpaid(o *order.Order, n int32) {
 	if isCounted(o) && o.Total > 0 {
-		s.made.opened(o.Customer, n)
+		s.made.countUnpaid(o.Customer, n)
 	}
 }
 
 func (s *State) applyOrderCompleted(f *order.Completed) {
-	o, full := s.find(f.ID), s.full()
+	o, full := s.find(f.ID), s.isFull()
 	if o == nil || o.Sold() {
 		return
 	}
 	if o.Unpaid() {
-		s.opened(o, -1)
+		s.countUnpaid(o, -1)
 	} else { // stock was taken again
 		if s.placing[o.ID] != nil {
-			s.placed(o.ID)
+			s.endPlacing(o.ID)
 		} else {
 			s.live += o.Tickets()
 		}
-		s.filled(full, f.At)
+		s.noteFilling(full, f.At)
 		s.late.drop(o.ID)
-		s.reopen(o.ID)
+		s.keepOpen(o.ID)
 	}
 	o = f.Fold(o)
 	s.open.put(o)
-	s.minted.mint(o)
-	s.earn(o, f.At)
+	s.minted.mintTickets(o)
+	s.addEarnings(o, f.At)
 	s.settleFrom(o, f.At)
 }
 
-// reopen takes an order that is settled anew off the list of those to close.
-func (s *State) reopen(id engine.OrderID) {
+// keepOpen takes an order off the list of those to close, since it is settled once more.
+func (s *State) keepOpen(id engine.OrderID) {
 	s.closing = slices.DeleteFunc(s.closing, func(c engine.OrderID) bool { return c == id })
 	if len(s.closing) == 0 {
 		s.closeAt = 0
@@ -303,15 +303,15 @@ func (s *State) reopen(id engine.OrderID) {
 }
 
 func (s *State) applyOrderEnded(f *order.Ended) {
-	o, full := s.open.get(f.ID), s.full()
+	o, full := s.open.get(f.ID), s.isFull()
 	if o == nil || !o.Unpaid() {
 		return
 	}
-	s.opened(o, -1)
+	s.countUnpaid(o, -1)
 	o = f.Fold(o)
 	s.live -= o.Tickets()
 	s.line.Stir()
-	s.filled(full, f.At)
+	s.noteFilling(full, f.At)
 	s.open.put(o)
 	s.settleFrom(o, f.At)
 }

@@ -88,13 +88,13 @@ func (b *batch) decideOne(c *BatchScan) *ScanReply {
 	if b.isGuess(c.Ticket, c.Version) {
 		c.Ticket = 0
 	}
-	at := min(max(c.At, b.earliest(b.now)), b.now+aheadScanMillis)
+	at := min(max(c.At, b.earliestScan(b.now)), b.now+aheadScanMillis)
 	scan := Scan{Ticket: c.Ticket, Version: c.Version, Printed: c.Printed, Denied: c.Denied, Gate: c.Gate, Device: c.Device, Key: binary.BigEndian.Uint64(c.Request.ID[:8])}
-	verdict := b.judge(scan, at)
+	verdict := b.judgeScan(scan, at)
 	first := b.admitted[c.Ticket]
 	switch {
 	case verdict == verdictUsed && b.sameScan(scan, at):
-		return b.admission(c.Ticket)
+		return b.firstAdmission(c.Ticket)
 	case verdict == verdictAdmitted && first != nil && sameDevice(first.Device, c.Device, at-first.At):
 		return b.admittedBy(first)
 	case verdict == verdictAdmitted && first != nil:
@@ -123,9 +123,9 @@ func (b *batch) admittedBy(f *CheckedIn) *ScanReply {
 	}
 }
 
-// earliest is the first moment at which a scan of the event can have been made. Long before
+// earliestScan is the first moment at which a scan of the event can have been made. Long before
 // the doors open, somebody tries the gates.
-func (s *State) earliest(now int64) int64 {
+func (s *State) earliestScan(now int64) int64 {
 	doors := s.details.DoorsAt
 	if doors == 0 {
 		doors = s.details.StartAt
@@ -136,7 +136,7 @@ func (s *State) earliest(now int64) int64 {
 	return doors - earlyScanMillis
 }
 
-// sameDevice says whether a device that scans again so many milliseconds later repeats
+// sameDevice reports whether a device that scans again so many milliseconds later repeats
 // its scan.
 func sameDevice(first, device string, millis int64) bool {
 	return first != "" && first == device && max(millis, -millis) <= sameScanMillis

@@ -72,15 +72,15 @@ func (s *State) checkTallies() error {
 			doing++
 		}
 	}
-	if err := s.made.check(open, doing); err != nil {
+	if err := s.made.checkCounts(open, doing); err != nil {
 		return err
 	}
-	return s.tries.check(0, 0)
+	return s.tries.checkCounts(0, 0)
 }
 
 // checkTickets looks an order's tickets up by their serials.
 func (s *State) checkTickets(o *order.Order) error {
-	g := s.minted.group(o.FirstTicket)
+	g := s.minted.groupOf(o.FirstTicket)
 	for i := range o.Lines {
 		if g+i >= s.minted.groups() || s.minted.order.At(g+i) != o.ID || int64(s.minted.size(g+i)) != o.Lines[i].Quantity {
 			return fmt.Errorf("event: order %s lacks the tickets of line %d", o.ID, i)
@@ -98,7 +98,7 @@ func (s *State) checkFloor() error {
 	if s.epoch == 0 || overtaken {
 		return nil
 	}
-	floor := s.floor()
+	floor := s.lowestAlive()
 	below := func(n keeper.Serial) bool { return n < floor }
 	for o := range s.open.all() {
 		if below(o.Serial) {

@@ -24,9 +24,9 @@ func (s *State) decideScan(c Scan, at int64) engine.Decision {
 	if s.isGuess(c.Ticket, c.Version) {
 		c.Ticket = 0
 	}
-	verdict := s.judge(c, at)
+	verdict := s.judgeScan(c, at)
 	if verdict == verdictUsed && s.sameScan(c, at) {
-		return engine.Decision{Reply: s.admission(c.Ticket)}
+		return engine.Decision{Reply: s.firstAdmission(c.Ticket)}
 	}
 	var request *engine.Request
 	var reason string
@@ -111,11 +111,11 @@ var verdicts = [...]struct{ status, reason string }{
 // changes, so it is the same answer later.
 func (s *State) scanReply(ticket uint32, verdict byte) *ScanReply {
 	if verdict == verdictAdmitted {
-		return s.admission(ticket)
+		return s.firstAdmission(ticket)
 	}
 	r := &ScanReply{Status: verdicts[verdict].status, Reason: verdicts[verdict].reason, Ticket: ticket}
 	if verdict == verdictUsed {
-		first := s.admission(ticket)
+		first := s.firstAdmission(ticket)
 		r.At, r.Gate = first.At, first.Gate
 	}
 	return r
@@ -135,9 +135,9 @@ func (s *State) answerScan(r *engine.Request, at int64, ticket uint32, status, r
 	}
 }
 
-// judge says whether a scan admits, as things stood at a time. An event that was cancelled
-// or has ended was last touched then. A ticket that was refunded later is judged as it was.
-func (s *State) judge(c Scan, at int64) byte {
+// judgeScan reports whether a scan admits, as things stood at a time. An event that was
+// cancelled or has ended was last changed then. A ticket that was refunded later is judged as it was.
+func (s *State) judgeScan(c Scan, at int64) byte {
 	if c.Ticket == 0 || int(c.Ticket) > s.minted.len() {
 		return verdictForeign
 	}
@@ -161,10 +161,10 @@ func (s *State) judge(c Scan, at int64) byte {
 	}
 }
 
-// judgeVisit says whether a ticket admits at a time: that of a reservation does on its
+// judgeVisit reports whether a ticket admits at a time: that of a reservation does on its
 // booked date.
 func (s *State) judgeVisit(ticket uint32, at int64) byte {
-	opens, closes, booked := s.minted.visit(ticket)
+	opens, closes, booked := s.minted.visitOf(ticket)
 	switch {
 	case booked && at < opens:
 		return verdictNotYet
@@ -175,7 +175,7 @@ func (s *State) judgeVisit(ticket uint32, at int64) byte {
 	}
 }
 
-// sameScan says whether a scan of a used ticket is the one that admitted it,
+// sameScan reports whether a scan of a used ticket is the one that admitted it,
 // sent again.
 func (s *State) sameScan(c Scan, at int64) bool {
 	i := int(c.Ticket) - 1
@@ -187,8 +187,8 @@ func (s *State) sameScan(c Scan, at int64) bool {
 	return d != 0 && d == s.minted.device.At(i) && max(since, -since) <= sameScanMillis
 }
 
-// admission is the answer that a used ticket's first scan had.
-func (s *State) admission(ticket uint32) *ScanReply {
+// firstAdmission returns the answer that the first scan of a used ticket had.
+func (s *State) firstAdmission(ticket uint32) *ScanReply {
 	i := int(ticket) - 1
 	return &ScanReply{
 		Status: ScanSuccess, Ticket: ticket, Version: s.newVersion(ticket), Holder: s.holderName(ticket), IDCheck: s.details.IDCheck,
@@ -196,7 +196,7 @@ func (s *State) admission(ticket uint32) *ScanReply {
 	}
 }
 
-func (s *State) stats() *Stats {
+func (s *State) countStats() *Stats {
 	st := &Stats{
 		Issued: int64(s.minted.len()), Capacity: s.details.Capacity,
 		PerMin: slices.Clone(s.gates.minutes), Gates: slices.Clone(s.gates.counts),

@@ -251,7 +251,7 @@ type Record struct {
 	Room      int64 // what the event's capacity still admits, or NoCapacity; Get alone tells it
 }
 
-// TypeReply says whether the event has a ticket type.
+// TypeReply reports whether the event has a ticket type.
 type TypeReply struct{ Has bool }
 
 // OrderReply is an order as the ledger knows it. Past says that the ledger

@@ -79,11 +79,11 @@ func (s *State) decideRecord(c engine.Command, at int64) engine.Decision {
 	}
 	switch c := c.(type) {
 	case Get:
-		r := s.record()
-		r.Room = s.room()
+		r := s.makeRecord()
+		r.Room = s.roomLeft()
 		return engine.Decision{Reply: r}
 	case GetType:
-		_, has := s.offer(c.Type)
+		_, has := s.findOffer(c.Type)
 		return engine.Decision{Reply: &TypeReply{Has: has}}
 	case Transfer:
 		return s.decideTransfer(c, at)
@@ -98,11 +98,11 @@ func (s *State) decideRecord(c engine.Command, at int64) engine.Decision {
 	case ScanBatch:
 		return s.decideBatch(c, at)
 	case GateRoster:
-		return engine.Decision{Reply: s.roster()}
+		return engine.Decision{Reply: s.listRoster()}
 	case UndoScan:
 		return s.decideUndo(c, at)
 	case GateStats:
-		return engine.Decision{Reply: s.stats()}
+		return engine.Decision{Reply: s.countStats()}
 	default:
 		return s.decideLine(c, at)
 	}
@@ -114,7 +114,7 @@ func refuse(code engine.Code, details any) engine.Decision {
 
 func (s *State) decideCreate(c Create, at int64) engine.Decision {
 	if s.details != nil {
-		return engine.Decision{Reply: s.record()}
+		return engine.Decision{Reply: s.makeRecord()}
 	}
 	if s.created != 0 { // removed, and the command comes late
 		return refuse(engine.EventNotFound, nil)
@@ -134,7 +134,7 @@ func (s *State) decideUpdate(c Update, at int64) engine.Decision {
 		return refuse(engine.Conflict, nil)
 	}
 	if c.Details.equal(*s.details) {
-		return engine.Decision{Reply: s.record()}
+		return engine.Decision{Reply: s.makeRecord()}
 	}
 	if Ended(s.status) {
 		return refuse(engine.InvalidTransition, Transition{From: s.status, To: s.status, Allowed: []string{}})
@@ -148,14 +148,14 @@ func (s *State) decideUpdate(c Update, at int64) engine.Decision {
 		}}})
 	}
 	t := c.Details
-	r := s.record()
+	r := s.makeRecord()
 	r.Details, r.UpdatedAt, r.Revision = &t, at, s.rev+1
 	return engine.Decision{Facts: []engine.Fact{&Updated{Details: &t, At: at}}, Reply: r}
 }
 
 // decideTouch tells the record anew. Of an event that has ended nothing changes.
 func (s *State) decideTouch(at int64) engine.Decision {
-	r := s.record()
+	r := s.makeRecord()
 	if Ended(s.status) {
 		return engine.Decision{Reply: r}
 	}
@@ -171,8 +171,8 @@ type TypeLimit struct {
 	MaxTicketTypes int `json:"maxTicketTypes"`
 }
 
-// offer is what a ticket type offers, if it has offered anything yet.
-func (s *State) offer(typ int64) (keeper.Offer, bool) {
+// findOffer returns what a ticket type offers, if it has offered anything yet.
+func (s *State) findOffer(typ int64) (keeper.Offer, bool) {
 	o := s.offers[typ]
 	return o, o.Revision > 0
 }
@@ -198,7 +198,7 @@ func (s *State) decideOffer(c keeper.Offer, at int64) engine.Decision {
 			Code: engine.Conflict, Message: fmt.Sprintf("An event has at most %d ticket types.", MaxTypes), Details: TypeLimit{MaxTypes},
 		}}
 	}
-	d := engine.Decision{Sends: seen, Reply: s.record()}
+	d := engine.Decision{Sends: seen, Reply: s.makeRecord()}
 	if !known || old.Revision < c.Revision || old.Revision == c.Revision && old != c {
 		d.Facts = []engine.Fact{&Offered{Offer: c, At: at}}
 	}
@@ -206,7 +206,7 @@ func (s *State) decideOffer(c keeper.Offer, at int64) engine.Decision {
 }
 
 func (s *State) decideGetOrder(c GetOrder) engine.Decision {
-	if o := s.ordered(c.Order); o != nil {
+	if o := s.findMade(c.Order); o != nil {
 		return engine.Decision{Reply: &OrderReply{Order: o, Status: o.Status}}
 	}
 	if status, _, ok := s.past.find(c.Order); ok {
@@ -216,7 +216,7 @@ func (s *State) decideGetOrder(c GetOrder) engine.Decision {
 }
 
 func (s *State) decideCancel(c CancelOrder, at int64) engine.Decision {
-	o := s.ordered(c.Order)
+	o := s.findMade(c.Order)
 	if o == nil {
 		if status, _, ok := s.past.find(c.Order); ok {
 			return pastReply(status, engine.OrderNotCancellable)
@@ -229,7 +229,7 @@ func (s *State) decideCancel(c CancelOrder, at int64) engine.Decision {
 	case !o.Unpaid():
 		return refuse(engine.OrderNotCancellable, OrderState{Status: o.Status, Reason: "only unpaid orders are cancelled"})
 	}
-	return s.end(o, order.StatusCancelled, at)
+	return s.endOrder(o, order.StatusCancelled, at)
 }
 
 // pastReply answers for an order of which only the outcome is known: a
@@ -241,20 +241,20 @@ func pastReply(status string, code engine.Code) engine.Decision {
 	return refuse(code, OrderState{Status: status, Reason: "only unpaid orders are cancelled"})
 }
 
-// end is the decision that ends an unpaid order without a sale: its keepers are
-// told to give back what they hold, and what came short of the price goes back.
-func (s *State) end(o *order.Order, status string, at int64) engine.Decision {
+// endOrder ends an unpaid order without a sale: it tells the keepers to give back what they
+// hold, and sends back money that came short of the price.
+func (s *State) endOrder(o *order.Order, status string, at int64) engine.Decision {
 	if o.Status == order.StatusOffered {
 		return s.endOffer(o, status, at)
 	}
-	d := noted(o, append([]engine.Fact{&order.Ended{ID: o.ID, Status: status, At: at}}, shortMoney(o, "", at)...))
+	d := foldFacts(o, append([]engine.Fact{&order.Ended{ID: o.ID, Status: status, At: at}}, shortMoney(o, "", at)...))
 	s.tellKeepers(&d, o, allPlaces(o), false)
 	return d
 }
 
 // tellKeepers adds Commit or Release for the keepers at the places.
 func (s *State) tellKeepers(d *engine.Decision, o *order.Order, lines places, sold bool) {
-	claim, floor := keeper.Claim{Order: o.ID, Serial: o.Serial}, s.floor()
+	claim, floor := keeper.Claim{Order: o.ID, Serial: o.Serial}, s.lowestAlive()
 	lines.each(func(place int) {
 		var c engine.Command = keeper.Release{Claim: claim, Floor: floor}
 		if sold {

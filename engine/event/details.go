@@ -94,7 +94,7 @@ func ProductType(category string) string {
 // ticket types.
 const Course = "online-course"
 
-// sameProduct says whether an event may change between two categories while it
+// sameProduct reports whether an event may change between two categories while it
 // has ticket types.
 func sameProduct(a, b string) bool {
 	return a == b || ProductType(a) == ProductType(b) && a != Course && b != Course
@@ -113,7 +113,7 @@ func orNil[T any](list []T) []T {
 	return list
 }
 
-// equal says whether two records say the same.
+// equal reports whether two records say the same.
 func (t Details) equal(other Details) bool {
 	t.normalize()
 	other.normalize()

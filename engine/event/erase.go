@@ -24,20 +24,20 @@ func (*PersonErased) FactType() engine.FactType { return typePersonErased }
 // leaves the waitlist, and pending offers of tickets to or by the person are revoked. The
 // ledger forgets the records of orders that have ended, so the caller brings them all along.
 func (s *State) decideErase(c Erase, at int64) engine.Decision {
-	d := engine.Decision{Reply: s.record()}
+	d := engine.Decision{Reply: s.makeRecord()}
 	for _, e := range s.line.OfCustomer(c.Customer) {
 		switch e.Status {
 		case waitlist.StatusWaiting:
 			d.Facts = append(d.Facts, &waitlist.EntryEnded{ID: e.ID, Status: waitlist.StatusCancelled, At: at})
 		case waitlist.StatusOffered:
 			if o := s.find(e.ID); o != nil {
-				merge(&d, s.endOffer(o.Erase(c.Customer, c.Pseudonym), waitlist.StatusCancelled, at))
+				mergeDecision(&d, s.endOffer(o.Erase(c.Customer, c.Pseudonym), waitlist.StatusCancelled, at))
 			}
 		}
 	}
 	for _, h := range s.hands.list {
 		if h.Last.Pending(at) && (isCustomer(h.Last.From, c.Customer) || isCustomer(h.Last.To, c.Customer)) {
-			id := s.minted.order.At(s.minted.group(h.Last.Ticket))
+			id := s.minted.order.At(s.minted.groupOf(h.Last.Ticket))
 			d.Facts = append(d.Facts, &order.TransferRevoked{ID: id, Ticket: h.Last.Ticket, Round: h.Last.Round, At: at})
 		}
 	}
@@ -53,14 +53,14 @@ func (s *State) decideErase(c Erase, at int64) engine.Decision {
 	return d
 }
 
-// isCustomer says whether an address is the one of a hash.
+// isCustomer reports whether an address is the one of a hash.
 func isCustomer(email string, customer uint64) bool {
 	return email != "" && order.CustomerOf(order.NormalEmail(email)) == customer
 }
 
 func (s *State) applyPersonErased(f *PersonErased) {
 	for _, e := range s.line.OfCustomer(f.Customer) {
-		s.change(e.ID, func(o *order.Order) *order.Order { return o.Erase(f.Customer, f.Pseudonym) })
+		s.changeOrder(e.ID, func(o *order.Order) *order.Order { return o.Erase(f.Customer, f.Pseudonym) })
 	}
 	s.line.Erase(f.Customer, f.Pseudonym)
 	for _, h := range slices.Clone(s.hands.list) {
@@ -89,10 +89,10 @@ func (h *hand) erasePerson(customer uint64, pseudonym string) *hand {
 
 // applyErased takes the person out of an order, and the name off its tickets.
 func (s *State) applyErased(f *order.Erased) {
-	s.change(f.ID, f.Fold)
+	s.changeOrder(f.ID, f.Fold)
 	for _, first := range f.Names {
 		if s.minted.has(first) {
-			s.minted.eraseName(s.minted.group(first))
+			s.minted.eraseName(s.minted.groupOf(first))
 		}
 	}
 }

@@ -106,16 +106,16 @@ func New(ref engine.Ref) engine.State {
 	}
 }
 
-func (s *State) record() *Record {
+func (s *State) makeRecord() *Record {
 	return &Record{
 		Number: s.ref.ID, Details: s.details, Status: s.status, CreatedAt: s.created, UpdatedAt: s.updated,
 		Revision: s.rev, Types: len(s.offers), Sold: s.minted.len() > 0,
 	}
 }
 
-// ordered returns an order that somebody has made, if the ledger has its record. What is
-// only offered to who waits is none.
-func (s *State) ordered(id engine.OrderID) *order.Order {
+// findMade returns an order that somebody has made, if the ledger has its record. An offer
+// to somebody on the waitlist is no such order until it is claimed.
+func (s *State) findMade(id engine.OrderID) *order.Order {
 	if o := s.find(id); o != nil && o.Status != order.StatusOffered {
 		return o
 	}
@@ -130,15 +130,15 @@ func (s *State) find(id engine.OrderID) *order.Order {
 	return s.late.get(id)
 }
 
-// floor is the serial below which none of the event's orders is alive.
-func (s *State) floor() keeper.Serial {
+// lowestAlive returns the serial below which none of the event's orders is alive.
+func (s *State) lowestAlive() keeper.Serial {
 	if s.alive.Len() > 0 {
 		return s.alive.At(0).Serial
 	}
 	return keeper.NewSerial(s.epoch, s.counter+1)
 }
 
-// isAlive says whether a claim's order is being placed or open under its serial.
+// isAlive reports whether a claim's order is being placed or open under its serial.
 func (s *State) isAlive(c keeper.Claim) bool {
 	if p := s.placing[c.Order]; p != nil && p.order.Serial == c.Serial {
 		return true
@@ -152,7 +152,7 @@ func (s *State) isAlive(c keeper.Claim) bool {
 	if _, ok := s.moved[c.Serial]; ok {
 		return true
 	}
-	serial, _, ok := s.open.head(c.Order)
+	serial, _, ok := s.open.headOf(c.Order)
 	return ok && serial == c.Serial
 }
 

@@ -57,7 +57,7 @@ func (s *State) newVersion(ticket uint32) byte {
 	return 0
 }
 
-// isGuess says whether a code is of a holder that the ticket has not had: nobody was ever
+// isGuess reports whether a code is of a holder that the ticket has not had: nobody was ever
 // given such a code.
 func (s *State) isGuess(ticket uint32, version byte) bool {
 	return version > s.hands.of(ticket).Version
@@ -68,7 +68,7 @@ func (s *State) holderName(ticket uint32) string {
 	if h := s.hands.of(ticket); h.Version != firstVersion {
 		return h.Name
 	}
-	return s.minted.holder(ticket)
+	return s.minted.holderOf(ticket)
 }
 
 // decideTransfer offers a ticket to somebody, who has seven days to claim it.
@@ -87,7 +87,7 @@ func (s *State) decideTransfer(c Transfer, at int64) engine.Decision {
 		reason = NotTransferablePending
 	default:
 		f := &order.TransferOffered{
-			ID: s.minted.order.At(s.minted.group(c.Ticket)), Ticket: c.Ticket, Round: h.Last.Round + 1,
+			ID: s.minted.order.At(s.minted.groupOf(c.Ticket)), Ticket: c.Ticket, Round: h.Last.Round + 1,
 			From: c.From, To: c.To, Name: c.Name, At: at, ExpiresAt: at + transferMillis,
 		}
 		return engine.Decision{Facts: []engine.Fact{f}, Reply: &TransferReply{Transfer: f.Transfer(), Order: f.ID, Version: h.Version}}
@@ -95,10 +95,10 @@ func (s *State) decideTransfer(c Transfer, at int64) engine.Decision {
 	return refuse(engine.NotTransferable, NotTransferable{Reason: reason})
 }
 
-// isGivenBack says whether a ticket's money is asked for: who claimed it would lose it
+// isGivenBack reports whether a ticket's money is asked for: who claimed it would lose it
 // when the refund is granted.
 func (s *State) isGivenBack(ticket uint32) bool {
-	o := s.find(s.minted.order.At(s.minted.group(ticket)))
+	o := s.find(s.minted.order.At(s.minted.groupOf(ticket)))
 	return o != nil && slices.ContainsFunc(o.Refunds, func(r order.Refund) bool { return r.Gives(ticket) })
 }
 
@@ -111,7 +111,7 @@ func (s *State) decideRevoke(c RevokeTransfer, at int64) engine.Decision {
 	if !h.Last.Pending(at) {
 		return refuse(engine.TransferNotPending, nil)
 	}
-	f := &order.TransferRevoked{ID: s.minted.order.At(s.minted.group(c.Ticket)), Ticket: c.Ticket, Round: h.Last.Round, At: at}
+	f := &order.TransferRevoked{ID: s.minted.order.At(s.minted.groupOf(c.Ticket)), Ticket: c.Ticket, Round: h.Last.Round, At: at}
 	last := h.Last
 	last.Status, last.EndedAt = order.TransferStatusRevoked, at
 	return engine.Decision{Facts: []engine.Fact{f}, Reply: &TransferReply{Transfer: last, Order: f.ID, Version: h.Version}}
@@ -126,7 +126,7 @@ func (s *State) decideClaim(c ClaimTransfer, at int64) engine.Decision {
 		return refuse(engine.TransferNotPending, nil)
 	}
 	f := &order.TicketTransferred{
-		ID: s.minted.order.At(s.minted.group(c.Ticket)), Ticket: c.Ticket, Round: c.Round, Version: h.Version + 1,
+		ID: s.minted.order.At(s.minted.groupOf(c.Ticket)), Ticket: c.Ticket, Round: c.Round, Version: h.Version + 1,
 		Email: h.Last.To, Name: h.Last.Name, At: at,
 	}
 	last := h.Last
@@ -152,7 +152,7 @@ func (s *State) applyTransfer(f order.Fact) {
 			s.hands.put(&h)
 			s.endTransfer(f.Ticket, order.TransferStatusClaimed, f.At)
 		}
-		s.change(f.ID, f.Fold)
+		s.changeOrder(f.ID, f.Fold)
 	}
 }
 

@@ -29,11 +29,11 @@ func (p *placing) caller() *engine.OrderID {
 	return &p.order.ID
 }
 
-// leads says whether an order is the first of those that are placed together, or alone.
-func (p *placing) leads() bool { return *p.caller() == p.order.ID }
+// isFirst reports whether an order is placed alone, or is the first of those placed together.
+func (p *placing) isFirst() bool { return *p.caller() == p.order.ID }
 
-// together are the orders that are made with one, that one included.
-func (s *State) together(p *placing) []*placing {
+// placedTogether returns the orders that are placed with p, and p itself.
+func (s *State) placedTogether(p *placing) []*placing {
 	if p.group == nil {
 		return []*placing{p}
 	}
@@ -53,7 +53,7 @@ func (s *State) decidePlaceAll(c PlaceAll, at int64) engine.Decision {
 	d := engine.Decision{}
 	var tickets int64
 	for i := range c.Orders {
-		p, r := s.begin(c.Orders[i], uint32(i)+1, at) //nolint:gosec // few
+		p, r := s.beginPlacing(c.Orders[i], uint32(i)+1, at) //nolint:gosec // few
 		if r != nil {
 			return engine.Decision{Reply: r}
 		}
@@ -111,7 +111,7 @@ func (s *State) refuseAll(p *placing, why *engine.Refusal) *engine.Refusal {
 		return why
 	}
 	out.Requested = 0
-	for _, q := range s.together(p) {
+	for _, q := range s.placedTogether(p) {
 		out.Requested += q.order.Tickets()
 		if q.waiting.empty() {
 			out.Available += q.order.Tickets()
@@ -125,7 +125,7 @@ func (s *State) refuseAll(p *placing, why *engine.Refusal) *engine.Refusal {
 func (s *State) createAll(last *placing, g *LineGranted, at int64) engine.Decision {
 	var d engine.Decision
 	all, first := new(AllReply), s.minted.next()
-	for _, p := range s.together(last) {
+	for _, p := range s.placedTogether(last) {
 		o := *p.order
 		if p == last {
 			takeGrant(&o, g)
@@ -142,7 +142,7 @@ func (s *State) createAll(last *placing, g *LineGranted, at int64) engine.Decisi
 func (s *State) askFee(o *order.Order, g *LineGranted, fee int64) engine.Decision {
 	asked := &FeeAsked{ID: o.ID, Fee: fee, Wallet: engine.WalletRef(s.details.Org, o.Currency)}
 	p := &placing{order: o}
-	asked.take(p)
+	asked.awaitFee(p)
 	claim := keeper.Claim{Order: o.ID, Serial: o.Serial}
 	place := len(o.Lines) + walletPlace
 	return engine.Decision{
@@ -151,8 +151,8 @@ func (s *State) askFee(o *order.Order, g *LineGranted, fee int64) engine.Decisio
 	}
 }
 
-// take has an order wait for the wallet alone.
-func (f *FeeAsked) take(p *placing) {
+// awaitFee has an order wait for the wallet alone.
+func (f *FeeAsked) awaitFee(p *placing) {
 	issue := *p.order.Issue
 	issue.Fee, issue.Wallet = f.Fee, f.Wallet
 	p.order.Issue, p.waiting = &issue, only(len(p.order.Lines)+walletPlace)
@@ -160,6 +160,6 @@ func (f *FeeAsked) take(p *placing) {
 
 func (s *State) applyFeeAsked(f *FeeAsked) {
 	if p := s.placing[f.ID]; p != nil {
-		f.take(p)
+		f.awaitFee(p)
 	}
 }

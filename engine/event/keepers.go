@@ -154,7 +154,7 @@ func (p *placing) askedOf(place int) keeper.Line {
 	return l
 }
 
-// takesSeats says whether one of the lines does.
+// takesSeats reports whether one of the lines does.
 func takesSeats(lines []order.Line) bool {
 	return slices.ContainsFunc(lines, func(l order.Line) bool { return len(l.Seats) > 0 })
 }

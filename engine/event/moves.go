@@ -34,15 +34,15 @@ var moves = map[string][]string{
 // Public lists the statuses in which the public sees an event.
 var Public = []string{StatusPublished, StatusOnSale, StatusSoldOut, StatusInProgress}
 
-// selling says whether orders are taken in a status.
-func selling(status string) bool { return slices.Contains(Public, status) }
+// isSelling reports whether an event takes orders in a status.
+func isSelling(status string) bool { return slices.Contains(Public, status) }
 
-// Ended says whether an event is over for good. The public still sees it, for
+// Ended reports whether an event is over for good. The public still sees it, for
 // those who have bought, but nothing of it is sold.
 func Ended(status string) bool { return status == StatusCompleted || status == StatusCancelled }
 
-// transition refuses a move that the table does not have.
-func (s *State) transition(to string) *engine.Refusal {
+// refuseTransition refuses a move that the table does not have.
+func (s *State) refuseTransition(to string) *engine.Refusal {
 	if slices.Contains(moves[s.status], to) {
 		return nil
 	}
@@ -53,10 +53,10 @@ func (s *State) decideMove(c Move, at int64) engine.Decision {
 	if s.details == nil {
 		return refuse(engine.EventNotFound, nil)
 	}
-	if c.To == s.status || c.Live && selling(s.status) {
-		return engine.Decision{Reply: s.record()}
+	if c.To == s.status || c.Live && isSelling(s.status) {
+		return engine.Decision{Reply: s.makeRecord()}
 	}
-	if r := s.transition(c.To); r != nil {
+	if r := s.refuseTransition(c.To); r != nil {
 		return engine.Decision{Reply: r}
 	}
 	if c.To == StatusPublished && !s.offersAny() {
@@ -66,7 +66,7 @@ func (s *State) decideMove(c Move, at int64) engine.Decision {
 		}}
 	}
 	f := &Moved{From: s.status, To: c.To, Reason: c.Reason, At: at}
-	r := s.record()
+	r := s.makeRecord()
 	r.Status, r.UpdatedAt, r.Revision = c.To, at, r.Revision+1
 	return engine.Decision{Facts: []engine.Fact{f}, Reply: r}
 }
@@ -78,15 +78,15 @@ func (s *State) decideDelete(c Delete, at int64) engine.Decision {
 	}
 	draft := s.status == StatusDraft || s.status == StatusReview
 	if draft && s.live == 0 && s.minted.len() == 0 {
-		return engine.Decision{Facts: []engine.Fact{&Removed{At: at}}, Reply: s.record()}
+		return engine.Decision{Facts: []engine.Fact{&Removed{At: at}}, Reply: s.makeRecord()}
 	}
 	if s.status == StatusCancelled {
-		return engine.Decision{Reply: s.record()}
+		return engine.Decision{Reply: s.makeRecord()}
 	}
 	if s.status == StatusCompleted {
-		return engine.Decision{Reply: s.transition(StatusCancelled)}
+		return engine.Decision{Reply: s.refuseTransition(StatusCancelled)}
 	}
-	r := s.record()
+	r := s.makeRecord()
 	r.Status, r.UpdatedAt, r.Revision = StatusCancelled, at, r.Revision+1
 	return engine.Decision{
 		Facts: []engine.Fact{&Moved{From: s.status, To: StatusCancelled, Reason: c.Reason, At: at}},
@@ -118,10 +118,10 @@ func (s *State) dueStatus(at int64) string {
 	return s.status
 }
 
-// offersAny says whether a ticket type has offered itself.
+// offersAny reports whether a ticket type has offered itself.
 func (s *State) offersAny() bool {
 	for typ := range s.offers {
-		if _, made := s.offer(typ); made {
+		if _, made := s.findOffer(typ); made {
 			return true
 		}
 	}
@@ -145,7 +145,7 @@ func (s *State) saleStatus(at int64) string {
 		return StatusSoldOut
 	case open == 0:
 		return StatusPublished
-	case stock == 0 || s.full():
+	case stock == 0 || s.isFull():
 		return StatusSoldOut
 	default:
 		return StatusOnSale

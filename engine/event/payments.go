@@ -18,7 +18,7 @@ const (
 
 // decideBegin opens an attempt to pay, or returns the one that is open.
 func (s *State) decideBegin(c BeginPayment, at int64) engine.Decision {
-	o, d := s.payable(c.Order)
+	o, d := s.findPayable(c.Order)
 	if o == nil {
 		return d
 	}
@@ -37,7 +37,7 @@ func (s *State) decideBegin(c BeginPayment, at int64) engine.Decision {
 	if len(o.Attempts) == maxAttempts {
 		return refuse(engine.OrderNotPayable, OrderState{Status: o.Status, Reason: "too many payment attempts"})
 	}
-	if r := s.paying(o, c.Scale, at); r != nil {
+	if r := s.refusePaying(o, c.Scale, at); r != nil {
 		return engine.Decision{Reply: r}
 	}
 	f := &order.PaymentBegun{ID: o.ID, ExpiresAt: o.ExpiresAt, Attempt: order.Attempt{
@@ -48,7 +48,7 @@ func (s *State) decideBegin(c BeginPayment, at int64) engine.Decision {
 	if !o.Extended {
 		f.ExpiresAt = max(o.ExpiresAt, at+c.WindowMillis)
 	}
-	return noted(o, append(facts, f))
+	return foldFacts(o, append(facts, f))
 }
 
 // givingWay is the status that an open attempt ends in when the buyer pays anew, or empty
@@ -65,12 +65,12 @@ func givingWay(a *order.Attempt, payCurrency string, at int64) string {
 	return ""
 }
 
-// payable returns an order that may be paid, or the refusal that says why not.
-func (s *State) payable(id engine.OrderID) (*order.Order, engine.Decision) {
-	o := s.ordered(id)
+// findPayable returns an order that may be paid, or the refusal that says why not.
+func (s *State) findPayable(id engine.OrderID) (*order.Order, engine.Decision) {
+	o := s.findMade(id)
 	if o == nil {
 		if status, _, ok := s.past.find(id); ok {
-			return nil, engine.Decision{Reply: ended(status, false)} // that it was free, only its record knows
+			return nil, engine.Decision{Reply: refuseEnded(status, false)} // that it was free, only its record knows
 		}
 		return nil, refuse(engine.OrderNotFound, nil)
 	}
@@ -88,11 +88,11 @@ func Payable(o *order.Order) *engine.Refusal {
 	if o.Unpaid() {
 		return nil
 	}
-	return ended(o.Status, o.Total == 0)
+	return refuseEnded(o.Status, o.Total == 0)
 }
 
-// ended is why an order that has ended can't be paid.
-func ended(status string, free bool) *engine.Refusal {
+// refuseEnded returns the reason why an order that has ended can't be paid.
+func refuseEnded(status string, free bool) *engine.Refusal {
 	switch {
 	case status == order.StatusCompleted && free:
 		return engine.Refuse(engine.NothingToPay, nil)
@@ -150,7 +150,7 @@ func (s *State) decideReport(c ReportPayment, at int64) engine.Decision {
 	case c.Status == order.AttemptSucceeded && !full:
 		f.Status = order.AttemptUnderpaid
 	case full && back == 0 && a.Status != order.AttemptSucceeded:
-		return s.settle(o, f, at)
+		return s.applyPayment(o, f, at)
 	}
 	more := f.Received > a.Received && a.Status != order.AttemptSucceeded
 	told := f.Status == a.Status && (c.Arrived == "" || c.Arrived == a.Deposit.Arrived)
@@ -161,12 +161,12 @@ func (s *State) decideReport(c ReportPayment, at int64) engine.Decision {
 	if more && !o.Unpaid() {
 		facts = append(facts, refundDue(f, f.Received-back, order.BackUnderpaid))
 	}
-	return noted(o, facts)
+	return foldFacts(o, facts)
 }
 
-// noted is the decision that takes facts about an order in, and answers with
-// what becomes of it. It numbers the refunds among them.
-func noted(o *order.Order, facts []engine.Fact) engine.Decision {
+// foldFacts decides on facts about an order, and answers with the order that they make of
+// it. It numbers the refunds among them.
+func foldFacts(o *order.Order, facts []engine.Fact) engine.Decision {
 	after := o
 	for _, f := range facts {
 		if due, ok := f.(*order.RefundDue); ok {
@@ -177,22 +177,22 @@ func noted(o *order.Order, facts []engine.Fact) engine.Decision {
 	return engine.Decision{Facts: facts, Reply: &OrderReply{Order: after, Status: after.Status}}
 }
 
-// settle acts on money that has arrived in full for the first time.
-func (s *State) settle(o *order.Order, f *order.PaymentReported, at int64) engine.Decision {
+// applyPayment acts on money that has arrived in full for the first time.
+func (s *State) applyPayment(o *order.Order, f *order.PaymentReported, at int64) engine.Decision {
 	switch {
 	case s.status == StatusCancelled:
 		return sendBack(o, f, order.BackCancelled)
 	case o.Unpaid():
 		done := &order.Completed{ID: o.ID, Serial: o.Serial, First: s.minted.next(), At: at}
 		facts := append([]engine.Fact{f, done}, shortMoney(o, f.Reference, at)...)
-		d := noted(o, append(facts, refundSurplus(o, f)...))
+		d := foldFacts(o, append(facts, refundSurplus(o, f)...))
 		s.tellKeepers(&d, o, allPlaces(o), true)
 		return d
 	case o.Sold():
 		return sendBack(o, f, order.BackTwice)
 	case o.Status == order.StatusCancelled:
 		return sendBack(o, f, order.BackCancelled)
-	case !selling(s.status) || s.details.Capacity != NoCapacity && o.Tickets() > s.roomForAll():
+	case !isSelling(s.status) || s.details.Capacity != NoCapacity && o.Tickets() > s.roomForAll():
 		return sendBack(o, f, order.BackLate)
 	}
 	// The order ended before its money came: take stock again, by an order
@@ -205,7 +205,7 @@ func (s *State) settle(o *order.Order, f *order.PaymentReported, at int64) engin
 
 // sendBack notes money and that it is to be refunded.
 func sendBack(o *order.Order, f *order.PaymentReported, reason string) engine.Decision {
-	return noted(o, []engine.Fact{f, refundDue(f, f.Received, reason)})
+	return foldFacts(o, []engine.Fact{f, refundDue(f, f.Received, reason)})
 }
 
 func refundDue(f *order.PaymentReported, amount int64, reason string) *order.RefundDue {
@@ -233,7 +233,7 @@ func sendForeign(o *order.Order, f *order.PaymentReported, c ReportPayment) engi
 	if due == nil {
 		return engine.Decision{Reply: &OrderReply{Order: o, Status: o.Status}}
 	}
-	return noted(o, append([]engine.Fact{f}, due...))
+	return foldFacts(o, append([]engine.Fact{f}, due...))
 }
 
 // backOnce is the refund of money that no order can take, unless it is known.
@@ -248,7 +248,7 @@ func backOnce(o *order.Order, back *order.Refund) []engine.Fact {
 
 // decideDeposit notes that coins go back which came to an attempt's address after it was paid.
 func (s *State) decideDeposit(c ReportDeposit, at int64) engine.Decision {
-	o, facts := s.recall(c.Order, c.Record, at)
+	o, facts := s.recallOrder(c.Order, c.Record, at)
 	switch {
 	case o == nil:
 		return refuse(engine.OrderNotFound, nil)
@@ -261,7 +261,7 @@ func (s *State) decideDeposit(c ReportDeposit, at int64) engine.Decision {
 	if due == nil {
 		return engine.Decision{Reply: &OrderReply{Order: o, Status: o.Status}}
 	}
-	return noted(o, append(facts, due...))
+	return foldFacts(o, append(facts, due...))
 }
 
 // shortMoney are the refunds of what came short of an ending order's price, by
@@ -291,7 +291,7 @@ func (s *State) settleLate(p *placing, at int64) engine.Decision {
 	o := s.find(p.order.ID)
 	f := p.lateReport(at)
 	done := &order.Completed{ID: o.ID, Serial: p.order.Serial, First: s.minted.next(), At: at}
-	d := noted(o, append([]engine.Fact{f, done}, refundSurplus(o, f)...))
+	d := foldFacts(o, append([]engine.Fact{f, done}, refundSurplus(o, f)...))
 	d.Answers, d.Reply = []engine.Answer{{Key: o.ID, Reply: d.Reply}}, nil
 	s.tellKeepers(&d, p.order, allPlaces(p.order), true)
 	return d
@@ -315,7 +315,7 @@ func (s *State) decideRefund(c ReportRefund, at int64) engine.Decision {
 	if r := &o.Refunds[c.Position]; r.Status == order.RefundProcessed || r.Status == c.Status && r.ProviderRef == c.ProviderRef {
 		return engine.Decision{Reply: &OrderReply{Order: o, Status: o.Status}}
 	}
-	return noted(o, []engine.Fact{&order.RefundReported{
+	return foldFacts(o, []engine.Fact{&order.RefundReported{
 		ID: o.ID, Reference: c.Reference, Position: c.Position, Status: c.Status, ProviderRef: c.ProviderRef, At: at,
 	}})
 }

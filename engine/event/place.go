@@ -15,11 +15,11 @@ func (s *State) decidePlace(c Place, at int64) engine.Decision {
 	if d, known := s.decideKnown(c); known {
 		return d
 	}
-	p, r := s.begin(c, 1, at)
+	p, r := s.beginPlacing(c, 1, at)
 	if r != nil {
 		return engine.Decision{Reply: r}
 	}
-	if r := s.ordering(p, at); r != nil {
+	if r := s.refuseOrdering(p, at); r != nil {
 		return engine.Decision{Reply: r}
 	}
 	if r := s.refuseRoom(c.Lines, p.order.Tickets()); r != nil {
@@ -28,19 +28,19 @@ func (s *State) decidePlace(c Place, at int64) engine.Decision {
 	return s.startPlacing(p)
 }
 
-// begin is an order that may be placed, as the nth of those that are begun together, or
-// why it may not.
-func (s *State) begin(c Place, nth uint32, at int64) (*placing, *engine.Refusal) {
+// beginPlacing returns an order that may be placed, as the nth of those that are begun
+// together, or the reason why it may not.
+func (s *State) beginPlacing(c Place, nth uint32, at int64) (*placing, *engine.Refusal) {
 	if s.details == nil {
 		return nil, engine.Refuse(engine.TicketTypeNotFound, nil)
 	}
 	for i := range c.Lines {
-		if _, ok := s.offer(c.Lines[i].Type); !ok {
+		if _, ok := s.findOffer(c.Lines[i].Type); !ok {
 			return nil, engine.Refuse(engine.TicketTypeNotFound, keeper.OfType{TicketTypeID: s.typeID(&c.Lines[i])})
 		}
 	}
-	if !selling(s.status) {
-		return nil, s.blocked(&c.Lines[0])
+	if !isSelling(s.status) {
+		return nil, s.refuseLine(&c.Lines[0])
 	}
 	if r := s.missSeats(c.Lines); r != nil {
 		return nil, r
@@ -115,17 +115,17 @@ func (s *State) decideKnownAs(id engine.OrderID, body uint64) (engine.Decision, 
 	return engine.Decision{}, false
 }
 
-// room is how many more units the event's capacity admits, or NoCapacity.
-func (s *State) room() int64 {
+// roomLeft returns how many more units the event's capacity admits, or NoCapacity.
+func (s *State) roomLeft() int64 {
 	if s.details.Capacity == NoCapacity {
 		return NoCapacity
 	}
 	return max(0, s.details.Capacity-s.live)
 }
 
-// full says that the event's capacity is used up by orders that have been made, and by what
-// is set aside for those who wait.
-func (s *State) full() bool {
+// isFull reports whether the orders that have been made, and what is set aside for the
+// waitlist, use up the event's capacity.
+func (s *State) isFull() bool {
 	return s.details != nil && s.details.Capacity != NoCapacity && s.live-s.begun+s.line.Reserved(s.offers) >= s.details.Capacity
 }
 
@@ -133,8 +133,8 @@ func (s *State) typeID(l *order.Line) string {
 	return engine.NumberedID(s.ref.Home, l.Type).String()
 }
 
-// blocked refuses a line because of the event's status.
-func (s *State) blocked(l *order.Line) *engine.Refusal { return s.notOnSale(l, "event_"+s.status) }
+// refuseLine refuses a line because of the event's status.
+func (s *State) refuseLine(l *order.Line) *engine.Refusal { return s.notOnSale(l, "event_"+s.status) }
 
 func (s *State) notOnSale(l *order.Line, reason string) *engine.Refusal {
 	o := s.offers[l.Type]
@@ -152,7 +152,7 @@ func (s *State) startPlacing(p *placing) engine.Decision {
 	claim := keeper.Claim{Order: p.order.ID, Serial: p.order.Serial}
 	var floor keeper.Serial
 	if p.late != nil {
-		floor = s.floor()
+		floor = s.lowestAlive()
 	}
 	sole := p.waiting.len() == 1 && p.late == nil && p.order.Issue == nil
 	var asks []engine.Send
@@ -187,27 +187,27 @@ func (s *State) decideGranted(c keeper.Granted, at int64) engine.Decision {
 	}
 	switch {
 	case p.late != nil && s.find(c.Order) == nil: // its time came meanwhile
-		return s.drop(p, engine.Refuse(engine.Unavailable, nil), -1)
-	case p.late != nil && !selling(s.status):
+		return s.dropPlacing(p, engine.Refuse(engine.Unavailable, nil), -1)
+	case p.late != nil && !isSelling(s.status):
 		return s.refundLate(p, at)
 	case p.late != nil:
 		return s.settleLate(p, at)
 	}
-	if !selling(s.status) {
-		return s.drop(p, s.blocked(&p.order.Lines[0]), -1)
+	if !isSelling(s.status) {
+		return s.dropPlacing(p, s.refuseLine(&p.order.Lines[0]), -1)
 	}
 	if p.group != nil {
 		return s.createAll(p, lineGranted(c, place), at)
 	}
-	if r := s.guessing(p, at); r != nil { // others of his were wrong meanwhile
-		return s.drop(p, r, -1)
+	if r := s.refuseGuessing(p, at); r != nil { // others of his were wrong meanwhile
+		return s.dropPlacing(p, r, -1)
 	}
-	return s.create(p, place, c, at)
+	return s.createOrder(p, place, c, at)
 }
 
-// create makes the order that p has become with its last grant. A free one is
+// createOrder makes the order that p has become with its last grant. A free one is
 // completed at once.
-func (s *State) create(p *placing, place int, c keeper.Granted, at int64) engine.Decision {
+func (s *State) createOrder(p *placing, place int, c keeper.Granted, at int64) engine.Decision {
 	o := *p.order
 	takeGrant(&o, lineGranted(c, place))
 	if fee := o.IssueFee(); fee > 0 && !o.TakesFee() {
@@ -215,7 +215,7 @@ func (s *State) create(p *placing, place int, c keeper.Granted, at int64) engine
 	}
 	if o.Promo != nil {
 		if r := refuseCode(&o); r != nil {
-			return s.drop(p, r, -1)
+			return s.dropPlacing(p, r, -1)
 		}
 	}
 	if p.offer {
@@ -296,9 +296,9 @@ func (s *State) decideRefused(c keeper.Refused, at int64) engine.Decision {
 	if p.late != nil && s.find(c.Order) != nil {
 		return s.refundLate(p, at)
 	}
-	d := s.drop(p, s.refuseAll(p, c.Refusal), placeOf(p.order, c.Keeper))
+	d := s.dropPlacing(p, s.refuseAll(p, c.Refusal), placeOf(p.order, c.Keeper))
 	if c.Refusal.Code == engine.PresaleCodeRequired && p.presale != "" && isCounted(p.order) {
-		if r := s.guessing(p, at); r != nil {
+		if r := s.refuseGuessing(p, at); r != nil {
 			d.Answers[0].Reply = r // what he tried beyond the limit is not judged
 		} else {
 			d.Facts = append(d.Facts, &Guessed{Customer: p.order.Customer, Client: p.order.Client, At: at})
@@ -307,12 +307,12 @@ func (s *State) decideRefused(c keeper.Refused, at int64) engine.Decision {
 	return d
 }
 
-// drop forgets an order that waited for its keepers, and answers its callers.
+// dropPlacing forgets an order that waited for its keepers, and answers its callers.
 // All keepers but the one at the refusing place are told to release. Those that it was to
 // be made with are forgotten as well.
-func (s *State) drop(p *placing, why *engine.Refusal, refusing int) engine.Decision {
+func (s *State) dropPlacing(p *placing, why *engine.Refusal, refusing int) engine.Decision {
 	d := engine.Decision{Answers: []engine.Answer{{Key: *p.caller(), Reply: why}}}
-	for _, q := range s.together(p) {
+	for _, q := range s.placedTogether(p) {
 		d.Facts = append(d.Facts, &Dropped{ID: q.order.ID})
 		release := allPlaces(q.order)
 		if q == p && refusing >= 0 {
@@ -362,10 +362,10 @@ func (s *State) decideInquire(c keeper.Inquire) engine.Decision {
 			}
 			continue
 		}
-		serial, status, ok := s.open.head(claim.Order)
+		serial, status, ok := s.open.headOf(claim.Order)
 		switch {
 		case !ok || serial != claim.Serial:
-			d.Sends = append(d.Sends, engine.Send{To: c.Keeper, Cmd: keeper.Release{Claim: claim, Floor: s.floor()}})
+			d.Sends = append(d.Sends, engine.Send{To: c.Keeper, Cmd: keeper.Release{Claim: claim, Floor: s.lowestAlive()}})
 		case order.Unpaid(status):
 			confirmed = append(confirmed, claim)
 		default:

@@ -102,7 +102,7 @@ func TestOvertakenWhileLoading(t *testing.T) {
 	d := r.tell(Place{Order: engine.NumberedID(1, 2), Email: "buyer@example.com", Customer: 2, Lines: []order.Line{{Type: 1, Quantity: 1}}})
 	reserve, ok := d.Asks[0].Cmd.(keeper.Reserve)
 	require.True(t, ok)
-	require.Less(t, reserve.Serial, r.state.floor())
+	require.Less(t, reserve.Serial, r.state.lowestAlive())
 	require.Zero(t, reserve.Floor)
 	require.NoError(t, r.state.Check())
 }

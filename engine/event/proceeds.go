@@ -57,8 +57,8 @@ type earning struct {
 	Sales int64 `cbor:"2,keyasint"`
 }
 
-// endless says whether the event has no end at which its sales clear.
-func (s *State) endless() bool {
+// isEndless reports whether the event has no end at which its sales clear.
+func (s *State) isEndless() bool {
 	switch ProductType(s.details.Category) {
 	case ProductReservation:
 		return true
@@ -68,8 +68,8 @@ func (s *State) endless() bool {
 	return false
 }
 
-// earn takes an order in that was sold.
-func (s *State) earn(o *order.Order, at int64) {
+// addEarnings adds what a sold order has earned.
+func (s *State) addEarnings(o *order.Order, at int64) {
 	e := &s.earned
 	sales := o.Earns()
 	if sales == 0 {
@@ -96,13 +96,13 @@ func (s *State) giveBack(was, is *order.Order) {
 	}
 }
 
-// proceeds are what the wallet is told.
-func (s *State) proceeds() keeper.Proceeds {
+// sumProceeds returns the totals that the wallet is told.
+func (s *State) sumProceeds() keeper.Proceeds {
 	e := &s.earned
 	p := keeper.Proceeds{Event: s.ref.ID, Revision: e.Revision, Sales: e.Sales, Refunds: e.Refunds}
 	young := e.Sales
 	switch {
-	case s.endless():
+	case s.isEndless():
 		young = 0
 		for _, y := range e.Young {
 			young += y.Sales
@@ -128,7 +128,7 @@ func (s *State) ripenAt() int64 {
 	e := &s.earned
 	switch {
 	case s.details == nil:
-	case s.endless():
+	case s.isEndless():
 		if len(e.Young) > 0 {
 			return e.Young[0].Until + clearPurchased
 		}
@@ -146,7 +146,7 @@ func (s *State) wakeProceeds(d *engine.Decision, now int64) {
 	}
 	if at := s.tellAt(); at != 0 && at <= now {
 		d.Facts = append(d.Facts, &ProceedsTold{At: now})
-		d.Sends = append(d.Sends, engine.Send{To: engine.WalletRef(s.details.Org, s.details.Currency), Cmd: s.proceeds()})
+		d.Sends = append(d.Sends, engine.Send{To: engine.WalletRef(s.details.Org, s.details.Currency), Cmd: s.sumProceeds()})
 	}
 }
 
@@ -159,7 +159,7 @@ func (s *State) applyRipened(f *Ripened) {
 		n++
 	}
 	e.Young = e.Young[n:]
-	if s.details != nil && !s.endless() {
+	if s.details != nil && !s.isEndless() {
 		e.Ripe = e.Completed != 0
 	}
 }

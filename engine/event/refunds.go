@@ -34,9 +34,9 @@ func notEligible(reason string) engine.Decision {
 	return refuse(engine.RefundNotEligible, NotEligible{Reason: reason})
 }
 
-// recall is an order, and the fact that brings the record of one back that the ledger has
-// forgotten.
-func (s *State) recall(id engine.OrderID, record *order.Order, at int64) (*order.Order, []engine.Fact) {
+// recallOrder returns an order. If the ledger has forgotten its record, the fact that brings
+// it back comes along.
+func (s *State) recallOrder(id engine.OrderID, record *order.Order, at int64) (*order.Order, []engine.Fact) {
 	if o := s.find(id); o != nil {
 		return o, nil
 	}
@@ -48,7 +48,7 @@ func (s *State) recall(id engine.OrderID, record *order.Order, at int64) (*order
 
 // decideAskRefund takes a request for money, and grants it if the organization asks.
 func (s *State) decideAskRefund(c AskRefund, at int64) engine.Decision {
-	o, facts := s.recall(c.Order, c.Record, at)
+	o, facts := s.recallOrder(c.Order, c.Record, at)
 	switch {
 	case o == nil:
 		return refuse(engine.OrderNotFound, nil)
@@ -128,7 +128,7 @@ func (s *State) amountBack(o *order.Order, tickets []uint32, asked int64) (int64
 
 // decideOnRefund grants or denies a request, or takes it back.
 func (s *State) decideOnRefund(c DecideRefund, at int64) engine.Decision {
-	o, facts := s.recall(c.Order, c.Record, at)
+	o, facts := s.recallOrder(c.Order, c.Record, at)
 	if o == nil || c.Position < 0 || c.Position >= len(o.Refunds) || o.Refunds[c.Position].Ask == nil {
 		return refuse(engine.NotFound, nil)
 	}
@@ -141,7 +141,7 @@ func (s *State) decideOnRefund(c DecideRefund, at int64) engine.Decision {
 		if c.Cancel {
 			status = order.RefundCancelled
 		}
-		return noted(o, append(facts, &order.RefundDecided{
+		return foldFacts(o, append(facts, &order.RefundDecided{
 			ID: o.ID, Position: c.Position, Status: status, Amount: r.Amount, Note: c.Note, At: at,
 		}))
 	}
@@ -212,7 +212,7 @@ func placesBack(o *order.Order, position int) places {
 	return back
 }
 
-// isLastReturn says whether no ticket of the order is left but those of the refund and of
+// isLastReturn reports whether no ticket of the order is left but those of the refund and of
 // those granted before it.
 func isLastReturn(o *order.Order, position int) bool {
 	mine, gone := o.Refunds[position].Ask.Serial, int64(0)
@@ -229,7 +229,7 @@ func (s *State) sendReturns(d *engine.Decision, o *order.Order, position int, to
 	ask := o.Refunds[position].Ask
 	to.each(func(place int) {
 		back := keeper.Return{
-			Claim: keeper.Claim{Order: o.ID, Serial: ask.Serial}, Floor: s.floor(), Under: ask.Serial, Customer: o.Customer,
+			Claim: keeper.Claim{Order: o.ID, Serial: ask.Serial}, Floor: s.lowestAlive(), Under: ask.Serial, Customer: o.Customer,
 		}
 		for _, ticket := range ask.Tickets {
 			line, k, _ := o.LineOf(ticket)
@@ -321,12 +321,12 @@ func (s *State) applyRecalled(f *OrderRecalled) {
 
 // applyRefundDecided ends the tickets of a refund that is granted.
 func (s *State) applyRefundDecided(f *order.RefundDecided) {
-	s.change(f.ID, f.Fold)
+	s.changeOrder(f.ID, f.Fold)
 	o := s.find(f.ID)
 	if o == nil || f.Serial == 0 {
 		return
 	}
-	full := s.full()
+	full := s.isFull()
 	for _, ticket := range f.Tickets {
 		if s.minted.has(ticket) && s.refuseTicket(ticket) == "" {
 			s.minted.markRefunded(ticket, f.At)
@@ -334,7 +334,7 @@ func (s *State) applyRefundDecided(f *order.RefundDecided) {
 		}
 	}
 	s.line.Stir()
-	s.filled(full, f.At)
+	s.noteFilling(full, f.At)
 	if f.Serial.Epoch() == s.epoch {
 		s.counter = max(s.counter, uint32(f.Serial)) //nolint:gosec // the lower half
 	}
@@ -361,7 +361,7 @@ func (s *State) startReturning(o *order.Order, position int, at int64) {
 }
 
 func (s *State) applyRefundReturned(f *order.RefundReturned) {
-	s.change(f.ID, f.Fold)
+	s.changeOrder(f.ID, f.Fold)
 	if o := s.find(f.ID); o != nil && f.Position >= 0 && f.Position < len(o.Refunds) && o.Refunds[f.Position].Ask != nil {
 		delete(s.returning, o.Refunds[f.Position].Ask.Serial)
 	}

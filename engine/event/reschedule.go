@@ -27,7 +27,7 @@ type moving struct {
 
 // decideReschedule asks the calendar for a ticket's new place.
 func (s *State) decideReschedule(c Reschedule, at int64) engine.Decision {
-	o, _ := s.recall(c.Order, c.Record, at)
+	o, _ := s.recallOrder(c.Order, c.Record, at)
 	if o == nil || s.details == nil {
 		return refuse(engine.TicketNotFound, nil)
 	}
@@ -62,7 +62,7 @@ func (s *State) decideReschedule(c Reschedule, at int64) engine.Decision {
 	return engine.Decision{
 		Hold: &m.order, Facts: []engine.Fact{&Moving{moving: m}},
 		Sends: []engine.Send{{To: engine.CalendarRef(s.ref.Home), Cmd: keeper.Reserve{
-			Claim: m.claim(), Floor: s.floor(), Line: keeper.Line{Quantity: 1, Customer: o.Customer, Bookings: []keeper.Booking{m.to}},
+			Claim: m.claim(), Floor: s.lowestAlive(), Line: keeper.Line{Quantity: 1, Customer: o.Customer, Bookings: []keeper.Booking{m.to}},
 		}}},
 	}
 }
@@ -99,7 +99,7 @@ func (s *State) refuseMove(o *order.Order, ticket uint32, at int64) *engine.Refu
 // decideMoveGranted moves the ticket to the place that the calendar has reserved, unless
 // something happened to it meanwhile.
 func (s *State) decideMoveGranted(m *moving, c keeper.Granted, at int64) engine.Decision {
-	o, facts := s.recall(m.order, m.record, at)
+	o, facts := s.recallOrder(m.order, m.record, at)
 	switch {
 	case o == nil || len(c.Visits) != 1 || m.version != s.hands.of(m.ticket).Version:
 		return s.dropMove(m, engine.Refuse(engine.TicketNotFound, nil), true)
@@ -126,7 +126,7 @@ func (s *State) decideMoveGranted(m *moving, c keeper.Granted, at int64) engine.
 func (s *State) sendMoved(d *engine.Decision, o *order.Order) {
 	if r := o.Unsettled(); r != nil {
 		d.Sends = append(d.Sends, engine.Send{To: engine.CalendarRef(s.ref.Home), Cmd: keeper.Commit{
-			Claim: keeper.Claim{Order: o.ID, Serial: r.Serial}, Floor: s.floor(), Back: &r.From,
+			Claim: keeper.Claim{Order: o.ID, Serial: r.Serial}, Floor: s.lowestAlive(), Back: &r.From,
 		}})
 	}
 }
@@ -138,7 +138,7 @@ func (s *State) dropMove(m *moving, why *engine.Refusal, release bool) engine.De
 		Answers: []engine.Answer{{Key: m.order, Reply: why}},
 	}
 	if release {
-		d.Sends = []engine.Send{{To: engine.CalendarRef(s.ref.Home), Cmd: keeper.Release{Claim: m.claim(), Floor: s.floor()}}}
+		d.Sends = []engine.Send{{To: engine.CalendarRef(s.ref.Home), Cmd: keeper.Release{Claim: m.claim(), Floor: s.lowestAlive()}}}
 	}
 	return d
 }
@@ -148,7 +148,7 @@ func (s *State) dropMove(m *moving, why *engine.Refusal, release bool) engine.De
 func (s *State) refuseMoved(m *moving, why *engine.Refusal) *engine.Refusal {
 	switch details := why.Details.(type) {
 	case keeper.DateCap:
-		if o, _ := s.recall(m.order, m.record, 0); o != nil {
+		if o, _ := s.recallOrder(m.order, m.record, 0); o != nil {
 			line, _, _ := o.LineOf(m.ticket)
 			details.TicketTypeID = s.typeID(&o.Lines[line])
 		}
@@ -184,9 +184,9 @@ func (s *State) endMoving(id engine.OrderID) {
 
 func (s *State) applyRescheduled(f *order.TicketRescheduled) {
 	s.endMoving(f.ID)
-	s.change(f.ID, f.Fold)
+	s.changeOrder(f.ID, f.Fold)
 	if s.minted.has(f.Ticket) {
-		s.minted.reschedule(f.Ticket, &f.Visit)
+		s.minted.moveVisit(f.Ticket, &f.Visit)
 	}
 	if o := s.find(f.ID); o != nil {
 		s.startMoved(o, f.At)
@@ -202,7 +202,7 @@ func (s *State) startMoved(o *order.Order, at int64) {
 }
 
 func (s *State) applyRescheduleSettled(f *order.RescheduleSettled) {
-	s.change(f.ID, f.Fold)
+	s.changeOrder(f.ID, f.Fold)
 	delete(s.moved, f.Serial)
 	s.raiseFloor()
 }

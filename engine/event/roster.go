@@ -11,7 +11,7 @@ const (
 	letterExpired   = 'e'
 )
 
-func (s *State) roster() *Roster {
+func (s *State) listRoster() *Roster {
 	r := &Roster{
 		Letters: make([]byte, 0, s.minted.len()), DoorCodes: s.details.OfflineDoorCodes, RotatingOnly: s.details.RotatingOnly,
 		First: slices.Collect(s.minted.first.All()), Types: slices.Collect(s.minted.kind.All()),

@@ -103,7 +103,7 @@ func (s *State) sortedOffers() []keeper.Offer {
 // Thaw is the state of a decoded snapshot.
 func Thaw(ref engine.Ref, frozen any) (engine.State, error) {
 	f, ok := frozen.(*Frozen)
-	if !ok || !f.even() {
+	if !ok || !f.hasEvenColumns() {
 		return nil, fmt.Errorf("event: snapshot of %s is a %T with columns of unequal length", ref.Name(), frozen)
 	}
 	s, _ := New(ref).(*State)
@@ -151,8 +151,8 @@ func Thaw(ref engine.Ref, frozen any) (engine.State, error) {
 	return s, s.Check()
 }
 
-// even says whether columns that belong together have the same length.
-func (f *Frozen) even() bool {
+// hasEvenColumns reports whether columns that belong together have the same length.
+func (f *Frozen) hasEvenColumns() bool {
 	same := func(n int, of ...int) bool { return !slices.ContainsFunc(of, func(m int) bool { return m != n }) }
 	return same(len(f.LateIDs), len(f.LateAt)) &&
 		same(f.PastIDs.Len(), f.PastStatus.Len(), f.PastPrints.Len(), f.PastAt.Len()) &&
@@ -181,12 +181,12 @@ func (s *State) thawPast(f *Frozen) {
 func (s *State) thawOrders(f *Frozen) error {
 	for _, o := range f.Open {
 		s.open.put(o)
-		s.thawed(o)
+		s.watchThawed(o)
 	}
 	for _, o := range f.Late {
 		s.late.put(o)
 	}
-	if err := s.open.thaw(f.OpenPacked, s.thawed); err != nil {
+	if err := s.open.thaw(f.OpenPacked, s.watchThawed); err != nil {
 		return err
 	}
 	if err := s.late.thaw(f.LatePacked, s.thawReturns); err != nil {
@@ -208,8 +208,8 @@ func (s *State) thawReturns(o *order.Order) {
 	s.startMoved(o, o.UpdatedAt)
 }
 
-// thawed has an open order's time watched, or its end told again.
-func (s *State) thawed(o *order.Order) {
+// watchThawed watches the time of an open order, or has its end told again.
+func (s *State) watchThawed(o *order.Order) {
 	s.thawReturns(o)
 	if !o.Unpaid() {
 		s.settling[o.ID] = allPlaces(o)
@@ -217,7 +217,7 @@ func (s *State) thawed(o *order.Order) {
 		return
 	}
 	s.live += o.Tickets()
-	s.opened(o, 1)
+	s.countUnpaid(o, 1)
 	if s.status == StatusCancelled {
 		s.due = append(s.due, o.ID)
 		return

@@ -27,12 +27,12 @@ func (t *orderTable) get(id engine.OrderID) *order.Order {
 	if !ok {
 		return nil
 	}
-	return unpacked(t.rows.At(int(i)))
+	return unpackOrder(t.rows.At(int(i)))
 }
 
-// head is an order's serial and status, without the rest; ok says that there is
-// one.
-func (t *orderTable) head(id engine.OrderID) (serial keeper.Serial, status string, ok bool) {
+// headOf returns an order's serial and status without unpacking the rest. It reports false
+// when there is no such order.
+func (t *orderTable) headOf(id engine.OrderID) (serial keeper.Serial, status string, ok bool) {
 	i, ok := t.index[id]
 	if !ok {
 		return 0, "", false
@@ -41,8 +41,8 @@ func (t *orderTable) head(id engine.OrderID) (serial keeper.Serial, status strin
 	return o.Serial, o.Status, true
 }
 
-// unpacked is the order that put packed.
-func unpacked(s string) *order.Order {
+// unpackOrder returns the order that put has packed.
+func unpackOrder(s string) *order.Order {
 	o, err := order.Unpack(s)
 	if err != nil {
 		panic(err) // our own bytes; those of a snapshot were read as it was thawed
@@ -52,11 +52,11 @@ func unpacked(s string) *order.Order {
 
 func (t *orderTable) put(o *order.Order) {
 	t.buf = o.Pack(t.buf[:0])
-	t.adopt(o.ID)
+	t.putPacked(o.ID)
 }
 
-// adopt is put for an order that lies packed in t.buf.
-func (t *orderTable) adopt(id engine.OrderID) {
+// putPacked does what put does, for an order that lies packed in t.buf.
+func (t *orderTable) putPacked(id engine.OrderID) {
 	if i, ok := t.index[id]; ok {
 		t.rows.Set(int(i), t.buf)
 		return
@@ -74,7 +74,7 @@ func (t *orderTable) thaw(pages []paged.TextPage, f func(*order.Order)) error {
 				return err
 			}
 			t.buf = append(t.buf[:0], row...)
-			t.adopt(o.ID)
+			t.putPacked(o.ID)
 			f(o)
 		}
 	}
@@ -92,7 +92,7 @@ func (t *orderTable) drop(id engine.OrderID) {
 func (t *orderTable) all() iter.Seq[*order.Order] {
 	return func(yield func(*order.Order) bool) {
 		for row := range t.rows.All() {
-			if !yield(unpacked(row)) {
+			if !yield(unpackOrder(row)) {
 				return
 			}
 		}

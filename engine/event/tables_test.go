@@ -191,7 +191,7 @@ func TestTickets(t *testing.T) {
 				}
 			}
 			require.Equal(t, uint32(len(holders))-uint32(o.Tickets())+1, minted.next())
-			minted.mint(o)
+			minted.mintTickets(o)
 		}
 		require.Equal(t, len(holders), minted.len())
 		total := uint32(0)
@@ -201,8 +201,8 @@ func TestTickets(t *testing.T) {
 		require.Equal(t, uint32(len(holders)), total)
 		for i := range holders {
 			serial := uint32(i + 1)
-			require.Equal(t, holders[i], minted.holder(serial))
-			require.Equal(t, orders[i], minted.order.At(minted.group(serial)))
+			require.Equal(t, holders[i], minted.holderOf(serial))
+			require.Equal(t, orders[i], minted.order.At(minted.groupOf(serial)))
 		}
 	})
 }

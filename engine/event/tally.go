@@ -82,8 +82,8 @@ func (t *tally) slot(side int, who uint64) uint32 {
 	return slot
 }
 
-// tidy forgets a doer of whom there is nothing to know.
-func (t *tally) tidy(side int, who uint64, slot uint32) {
+// forgetIdle forgets a doer who has no deeds and no open orders left.
+func (t *tally) forgetIdle(side int, who uint64, slot uint32) {
 	if d := t.doer(slot); d.done == 0 && d.doing == 0 && d.open == 0 {
 		*d = doer{}
 		delete(t.slots[side], who)
@@ -101,21 +101,21 @@ func (t *tally) begin(by [2]uint64) (slots [2]uint32) {
 	return slots
 }
 
-// undone takes a deed back that has come to nothing.
-func (t *tally) undone(by [2]uint64, slots [2]uint32) {
+// takeBack takes back a deed that has come to nothing.
+func (t *tally) takeBack(by [2]uint64, slots [2]uint32) {
 	for side, slot := range slots {
 		t.doer(slot).doing--
-		t.tidy(side, by[side], slot)
+		t.forgetIdle(side, by[side], slot)
 	}
 }
 
-// done notes a deed, and forgets old ones: two out for one in, so that there are
+// finish notes a deed, and forgets old ones: two out for one in, so that there are
 // never many for long.
-func (t *tally) done(by [2]uint64, slots [2]uint32, at int64) {
+func (t *tally) finish(by [2]uint64, slots [2]uint32, at int64) {
 	t.append(by, slots, at)
 	for range 2 {
 		if t.time(t.gone+1) <= t.time(t.last())-t.span || t.deeds.Len() > maxTally {
-			t.forget()
+			t.forgetOldest()
 		}
 	}
 }
@@ -151,29 +151,29 @@ func (t *tally) deed(n uint32) deed     { return t.deeds.At(t.place(n)) }
 func (t *tally) time(n uint32) int64    { return t.deed(n).at }
 func (t *tally) doer(slot uint32) *doer { return &t.doers[slot/block][slot%block] }
 
-// forget drops the oldest deed.
-func (t *tally) forget() {
+// forgetOldest drops the oldest deed.
+func (t *tally) forgetOldest() {
 	old := t.deed(t.gone + 1)
 	for side, slot := range old.slot {
 		d := t.doer(slot)
 		d.first = old.next[side]
 		d.done--
-		t.tidy(side, old.who[side], slot)
+		t.forgetIdle(side, old.who[side], slot)
 	}
 	t.deeds.Drop(1)
 	t.gone++
 }
 
-// opened counts the unpaid orders of a buyer.
-func (t *tally) opened(who uint64, n int32) {
+// countUnpaid counts the unpaid orders of a buyer.
+func (t *tally) countUnpaid(who uint64, n int32) {
 	slot := t.slot(buyer, who)
 	t.doer(slot).open += n
-	t.tidy(buyer, who, slot)
+	t.forgetIdle(buyer, who, slot)
 }
 
-// wait is how many milliseconds it takes until a doer's next deed is within a
-// limit; 0 when it is now.
-func (t *tally) wait(side int, d doer, limit, now int64) int64 {
+// waitTime returns the milliseconds until a doer's next deed is within a limit; 0 when it
+// is now.
+func (t *tally) waitTime(side int, d doer, limit, now int64) int64 {
 	over := int64(d.done) + int64(d.doing) + 1 - limit
 	switch {
 	case over <= 0:
@@ -188,8 +188,8 @@ func (t *tally) wait(side int, d doer, limit, now int64) int64 {
 	return max(0, t.time(n)+t.span-now)
 }
 
-// check counts everything once more: each deed is in a list of both its doers.
-func (t *tally) check(open, doing int64) error {
+// checkCounts counts everything once more: each deed is in a list of both its doers.
+func (t *tally) checkCounts(open, doing int64) error {
 	var sum doer
 	for i := range t.used {
 		d := t.doer(i)

@@ -35,10 +35,10 @@ func TestTally(t *testing.T) {
 				a := begun[i]
 				begun = slices.Delete(begun, i, i+1)
 				if what == 3 {
-					tally.undone(a.by, a.slots)
+					tally.takeBack(a.by, a.slots)
 					break
 				}
-				tally.done(a.by, a.slots, a.at)
+				tally.finish(a.by, a.slots, a.at)
 				if n := len(all); n > 0 {
 					a.at = max(a.at, all[n-1].at)
 				}
@@ -48,7 +48,7 @@ func TestTally(t *testing.T) {
 				if open[by[0]] > 0 {
 					n = -1
 				}
-				tally.opened(by[0], int32(n))
+				tally.countUnpaid(by[0], int32(n))
 				open[by[0]] += n
 			}
 			if rapid.IntRange(0, 20).Draw(t, "saved") == 0 && len(begun) == 0 {
@@ -58,7 +58,7 @@ func TestTally(t *testing.T) {
 			for _, n := range open {
 				sum += n
 			}
-			require.NoError(t, tally.check(sum, int64(len(begun))))
+			require.NoError(t, tally.checkCounts(sum, int64(len(begun))))
 			for side := range by {
 				limit := rapid.Int64Range(1, 6).Draw(t, "limit")
 				var at []int64 // of his deeds that still count
@@ -73,7 +73,7 @@ func TestTally(t *testing.T) {
 						taken++
 					}
 				}
-				wait := tally.wait(side, tally.find(side, by[side]), limit, now)
+				wait := tally.waitTime(side, tally.find(side, by[side]), limit, now)
 				switch over := taken + 1 - limit; {
 				case over <= 0:
 					require.Zero(t, wait)
@@ -96,7 +96,7 @@ func thawed(t *tally, open map[uint64]int64) tally {
 	}
 	for who, n := range open {
 		if n > 0 {
-			fresh.opened(who, int32(n))
+			fresh.countUnpaid(who, int32(n))
 		}
 	}
 	return fresh
@@ -109,17 +109,17 @@ func TestTallyBound(t *testing.T) {
 	const more = 1_000
 	for n := range uint64(maxTally + more) {
 		by := [2]uint64{n, n}
-		tally.done(by, tally.begin(by), 0)
+		tally.finish(by, tally.begin(by), 0)
 	}
-	require.NoError(t, tally.check(0, 0))
+	require.NoError(t, tally.checkCounts(0, 0))
 	require.Zero(t, tally.find(buyer, more-1))
 	require.NotZero(t, tally.find(address, more))
 	require.Equal(t, maxTally, tally.deeds.Len())
 	for n := range uint64(maxTally) { // much later
 		by := [2]uint64{n % 2, 0}
-		tally.done(by, tally.begin(by), 5_000+int64(n))
+		tally.finish(by, tally.begin(by), 5_000+int64(n))
 	}
-	require.NoError(t, tally.check(0, 0))
+	require.NoError(t, tally.checkCounts(0, 0))
 	require.Len(t, tally.slots[buyer], 2)
 	require.LessOrEqual(t, tally.deeds.Len(), 1_001)
 }
@@ -189,10 +189,10 @@ func BenchmarkTally(b *testing.B) {
 				who := n * 0x9e3779b97f4a7c15
 				by := [2]uint64{who, who % addresses}
 				for side := range by {
-					t.wait(side, t.find(side, by[side]), 1<<40, int64(n/25))
+					t.waitTime(side, t.find(side, by[side]), 1<<40, int64(n/25))
 				}
-				t.done(by, t.begin(by), int64(n/25))
-				t.opened(who, 1)
+				t.finish(by, t.begin(by), int64(n/25))
+				t.countUnpaid(who, 1)
 			}
 		})
 	}

@@ -46,7 +46,7 @@ type tickets struct {
 
 func (t *tickets) len() int { return t.status.Len() }
 
-// has says whether there is a ticket of this serial.
+// has reports whether there is a ticket of this serial.
 func (t *tickets) has(serial uint32) bool { return serial > 0 && int(serial) <= t.len() }
 
 func (t *tickets) groups() int { return t.first.Len() }
@@ -73,14 +73,14 @@ func (t *tickets) markRefunded(serial uint32, at int64) {
 	t.endedAt.Set(int(serial)-1, at)
 }
 
-// hadEnded says whether a ticket was ended at a time. One that ended at an unknown time
+// hadEnded reports whether a ticket was ended at a time. One that ended at an unknown time
 // counts as if it always had.
 func (t *tickets) hadEnded(serial uint32, at int64) bool {
 	i := int(serial) - 1
 	return isEnded(t.status.At(i)) && (i >= t.endedAt.Len() || at >= t.endedAt.At(i))
 }
 
-// wasAdmitted says whether a ticket was let in, also if it was refunded since.
+// wasAdmitted reports whether a ticket was let in, also if it was refunded since.
 func (t *tickets) wasAdmitted(serial uint32) bool {
 	i := int(serial) - 1
 	status := t.status.At(i)
@@ -98,8 +98,8 @@ func (t *tickets) size(group int) uint32 {
 	return t.next() - t.first.At(group)
 }
 
-// mint adds the tickets of an order.
-func (t *tickets) mint(o *order.Order) {
+// mintTickets adds the tickets of an order.
+func (t *tickets) mintTickets(o *order.Order) {
 	for i := range o.Lines {
 		name, _ := o.Holder(i)
 		t.first.Append(t.next())
@@ -109,7 +109,7 @@ func (t *tickets) mint(o *order.Order) {
 			t.names.Append(b)
 		}
 		t.nameEnd.Append(uint32(t.names.Len()))
-		t.book(o.Lines[i].Visit)
+		t.addVisit(o.Lines[i].Visit)
 		for range o.Lines[i].Quantity {
 			t.status.Append(ticketIssued)
 			t.at.Append(0)
@@ -120,9 +120,9 @@ func (t *tickets) mint(o *order.Order) {
 	}
 }
 
-// book notes when the tickets of the newest group admit. Orders of events that take no
+// addVisit notes when the tickets of the newest group admit. Orders of events that take no
 // bookings cost nothing.
-func (t *tickets) book(v *keeper.Visit) {
+func (t *tickets) addVisit(v *keeper.Visit) {
 	if v == nil && t.opens.Len() == 0 {
 		return
 	}
@@ -170,14 +170,15 @@ func (r *rescheduledTickets) put(n rescheduled) {
 
 func (r *rescheduledTickets) freeze() []rescheduled { return slices.Clone(r.list) }
 
-// reschedule notes when a ticket admits that was moved to another date.
-func (t *tickets) reschedule(serial uint32, v *keeper.Visit) {
+// moveVisit notes when a ticket admits after its move to another date.
+func (t *tickets) moveVisit(serial uint32, v *keeper.Visit) {
 	opens, closes := v.Admits()
 	t.rescheduled.put(rescheduled{serial, Window{opens, closes}})
 }
 
-// visit is when a ticket admits; not ok when that is whenever its event does.
-func (t *tickets) visit(serial uint32) (opens, closes int64, ok bool) {
+// visitOf returns when a ticket admits. It reports false for a ticket that admits whenever its
+// event does.
+func (t *tickets) visitOf(serial uint32) (opens, closes int64, ok bool) {
 	if i, moved := t.rescheduled.index[serial]; moved {
 		w := t.rescheduled.list[i].Window
 		return w.Opens, w.Closes, true
@@ -185,18 +186,18 @@ func (t *tickets) visit(serial uint32) (opens, closes int64, ok bool) {
 	if t.opens.Len() == 0 {
 		return 0, 0, false
 	}
-	g := t.group(serial)
+	g := t.groupOf(serial)
 	return t.opens.At(g), t.closes.At(g), t.closes.At(g) > 0
 }
 
-// group is the group that a ticket belongs to.
-func (t *tickets) group(serial uint32) int {
+// groupOf returns the group that a ticket belongs to.
+func (t *tickets) groupOf(serial uint32) int {
 	return sort.Search(t.groups(), func(i int) bool { return t.first.At(i) > serial }) - 1
 }
 
-// holder is the name on a ticket.
-func (t *tickets) holder(serial uint32) string {
-	g := t.group(serial)
+// holderOf returns the name on a ticket.
+func (t *tickets) holderOf(serial uint32) string {
+	g := t.groupOf(serial)
 	start := uint32(0)
 	if g > 0 {
 		start = t.nameEnd.At(g - 1)

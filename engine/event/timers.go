@@ -28,11 +28,11 @@ func (s *State) decideWake(c engine.Wake, now int64) engine.Decision {
 	}
 	acted := Acted{At: now}
 	for _, p := range s.placeDue.ready(now, wakeLimit) {
-		if q := s.placing[p.id]; q != nil && q.at+placeMillis <= now && q.leads() {
-			merge(&d, s.drop(q, engine.Refuse(engine.Unavailable, nil), -1))
+		if q := s.placing[p.id]; q != nil && q.at+placeMillis <= now && q.isFirst() {
+			mergeDecision(&d, s.dropPlacing(q, engine.Refuse(engine.Unavailable, nil), -1))
 		}
 		if m := s.moving[p.id]; m != nil && m.at+placeMillis <= now {
-			merge(&d, s.dropMove(m, engine.Refuse(engine.Unavailable, nil), true))
+			mergeDecision(&d, s.dropMove(m, engine.Refuse(engine.Unavailable, nil), true))
 		}
 	}
 	for _, o := range s.sendDue.ready(now, wakeLimit) {
@@ -44,12 +44,12 @@ func (s *State) decideWake(c engine.Wake, now int64) engine.Decision {
 	}
 	for _, id := range s.due[:min(len(s.due), wakeLimit)] {
 		acted.Due++
-		if o := s.open.get(id); o != nil && s.over(o, now) {
+		if o := s.open.get(id); o != nil && s.isOver(o, now) {
 			status := o.EndStatus()
 			if s.status == StatusCancelled {
 				status = order.StatusCancelled
 			}
-			merge(&d, s.end(o, status, now)) // nobody waits for its reply
+			mergeDecision(&d, s.endOrder(o, status, now)) // nobody waits for its reply
 		}
 	}
 	acted.Returns = s.resendReturns(&d, now)
@@ -62,9 +62,9 @@ func (s *State) decideWake(c engine.Wake, now int64) engine.Decision {
 	return d
 }
 
-// over says whether an unpaid order's time is up. Money in flight pins it, for
-// a day.
-func (s *State) over(o *order.Order, now int64) bool {
+// isOver reports whether an unpaid order's time is up. Money in flight keeps the order alive
+// for a day.
+func (s *State) isOver(o *order.Order, now int64) bool {
 	if !o.Unpaid() {
 		return false
 	}
@@ -88,16 +88,16 @@ func (s *State) wakeClock(d *engine.Decision, now int64) {
 	}
 }
 
-// merge adds the facts, answers and sends of another decision.
-func merge(d *engine.Decision, more engine.Decision) {
+// mergeDecision adds the facts, answers and sends of another decision.
+func mergeDecision(d *engine.Decision, more engine.Decision) {
 	d.Facts = append(d.Facts, more.Facts...)
 	d.Answers = append(d.Answers, more.Answers...)
 	d.Sends = append(d.Sends, more.Sends...)
 	d.Asks = append(d.Asks, more.Asks...)
 }
 
-// woken starts an activation: what the last one left unsettled is told again.
-func (s *State) woken(epoch int32) {
+// startAgain starts an activation. It tells again what the last one left unsettled.
+func (s *State) startAgain(epoch int32) {
 	s.epoch, s.counter = epoch, 0
 	var alive []keeper.Claim
 	for o := range s.open.all() {

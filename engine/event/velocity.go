@@ -52,8 +52,8 @@ type VelocityLimit struct {
 	RetryAfterSeconds int64  `json:"retryAfterSeconds"`
 }
 
-// limit is an event's limit or the rule's, times the deployment's scale.
-func limit(own, rule int64, scale float64) int64 {
+// scaleLimit returns the event's own limit, or else the rule's, times the deployment's scale.
+func scaleLimit(own, rule int64, scale float64) int64 {
 	switch {
 	case own == Off:
 		return math.MaxInt64
@@ -78,48 +78,48 @@ func tooFast(rule string, limit, span, wait int64) *engine.Refusal {
 // doersOf are who a tally counts an order for.
 func doersOf(o *order.Order) [2]uint64 { return [2]uint64{buyer: o.Customer, address: o.Client} }
 
-// isCounted says whether the velocity rules see an order.
+// isCounted reports whether the velocity rules see an order.
 func isCounted(o *order.Order) bool { return o.Client != 0 }
 
-// ordering is why its buyer may not place another order now, or nil.
-func (s *State) ordering(p *placing, at int64) *engine.Refusal {
+// refuseOrdering returns the reason why the buyer may not place another order now, or nil.
+func (s *State) refuseOrdering(p *placing, at int64) *engine.Refusal {
 	o, v := p.order, &s.details.Velocity
 	if !isCounted(o) {
 		return nil
 	}
 	by := s.made.find(buyer, o.Customer)
-	most := limit(v.OrdersPerBuyer, ordersPerBuyer, p.scale)
-	if wait := s.made.wait(buyer, by, most, at); wait > 0 {
+	most := scaleLimit(v.OrdersPerBuyer, ordersPerBuyer, p.scale)
+	if wait := s.made.waitTime(buyer, by, most, at); wait > 0 {
 		return tooFast("orders_per_buyer", most, orderSpan, wait)
 	}
-	most = limit(v.OrdersPerAddress, ordersPerAddress, p.scale)
-	if wait := s.made.wait(address, s.made.find(address, o.Client), most, at); wait > 0 {
+	most = scaleLimit(v.OrdersPerAddress, ordersPerAddress, p.scale)
+	if wait := s.made.waitTime(address, s.made.find(address, o.Client), most, at); wait > 0 {
 		return tooFast("orders_per_address", most, orderSpan, wait)
 	}
-	most = limit(v.OpenOrdersPerBuyer, openOrdersPerBuyer, p.scale)
+	most = scaleLimit(v.OpenOrdersPerBuyer, openOrdersPerBuyer, p.scale)
 	if int64(by.open)+int64(by.doing) >= most {
 		return tooFast("open_orders_per_buyer", most, s.details.OrderWindow, s.details.OrderWindow)
 	}
-	return s.guessing(p, at)
+	return s.refuseGuessing(p, at)
 }
 
-// guessing is why a buyer may not try another presale code now, or nil.
-func (s *State) guessing(p *placing, at int64) *engine.Refusal {
+// refuseGuessing returns the reason why a buyer may not try another presale code now, or nil.
+func (s *State) refuseGuessing(p *placing, at int64) *engine.Refusal {
 	if p.presale == "" || !isCounted(p.order) {
 		return nil
 	}
-	most := limit(s.details.Velocity.PresaleTries, presaleTries, p.scale)
+	most := scaleLimit(s.details.Velocity.PresaleTries, presaleTries, p.scale)
 	for side, who := range doersOf(p.order) {
-		if wait := s.tries.wait(side, s.tries.find(side, who), most, at); wait > 0 {
+		if wait := s.tries.waitTime(side, s.tries.find(side, who), most, at); wait > 0 {
 			return tooFast("presale_tries", most, presaleSpan, wait)
 		}
 	}
 	return nil
 }
 
-// paying is why an order may not be tried to pay again now, or nil.
-func (s *State) paying(o *order.Order, scale float64, at int64) *engine.Refusal {
-	most := limit(s.details.Velocity.PaymentAttempts, paymentAttempts, scale)
+// refusePaying returns the reason why nobody may try to pay an order again now, or nil.
+func (s *State) refusePaying(o *order.Order, scale float64, at int64) *engine.Refusal {
+	most := scaleLimit(s.details.Velocity.PaymentAttempts, paymentAttempts, scale)
 	first := len(o.Attempts)
 	for first > 0 && o.Attempts[first-1].At > at-paymentSpan {
 		first--

@@ -22,10 +22,10 @@ func TestVisits(t *testing.T) {
 		}
 		return o
 	}
-	s.minted.mint(lines(nil))
+	s.minted.mintTickets(lines(nil))
 	require.Zero(t, s.minted.opens.Len(), "plain tickets have no columns")
-	s.minted.mint(lines(&keeper.Visit{Start: 1_000, End: 2_000}, nil, &keeper.Visit{Start: 3_000, End: 4_000}))
-	s.minted.mint(lines(&keeper.Visit{Start: 3_000, End: 4_000, Opens: 2_500, Closes: 5_000})) // a slot of a date
+	s.minted.mintTickets(lines(&keeper.Visit{Start: 1_000, End: 2_000}, nil, &keeper.Visit{Start: 3_000, End: 4_000}))
+	s.minted.mintTickets(lines(&keeper.Visit{Start: 3_000, End: 4_000, Opens: 2_500, Closes: 5_000})) // a slot of a date
 	frozen := s.Freeze()
 	thawed, err := Thaw(s.ref, frozen)
 	require.NoError(t, err)
@@ -51,7 +51,7 @@ func TestVisits(t *testing.T) {
 			{10, 4_999, verdictAdmitted},
 			{10, 5_000, verdictOver},
 		} {
-			require.Equal(t, c.want, s.judge(Scan{Ticket: c.ticket}, c.at), "%+v", c)
+			require.Equal(t, c.want, s.judgeScan(Scan{Ticket: c.ticket}, c.at), "%+v", c)
 		}
 	}
 }

@@ -54,13 +54,13 @@ func (s *State) decideJoin(c waitlist.Join, at int64) engine.Decision {
 	if e := s.line.Find(c.ID); e != nil { // it is sent again
 		return s.answerJoin(engine.Decision{}, e)
 	}
-	if !selling(s.status) {
-		return closed(waitlist.ClosedOver)
+	if !isSelling(s.status) {
+		return refuseClosed(waitlist.ClosedOver)
 	}
 	if e := s.line.Of(c.Customer, c.Type); e != nil {
 		return s.answerJoin(engine.Decision{}, e)
 	}
-	if _, made := s.offer(c.Type); c.Type != 0 && !made {
+	if _, made := s.findOffer(c.Type); c.Type != 0 && !made {
 		return refuse(engine.TicketTypeNotFound, nil)
 	}
 	enabled := false
@@ -69,12 +69,12 @@ func (s *State) decideJoin(c waitlist.Join, at int64) engine.Decision {
 			continue
 		}
 		enabled = true
-		if !o.SoldOut && !s.full() {
-			return closed(waitlist.ClosedNotSoldOut)
+		if !o.SoldOut && !s.isFull() {
+			return refuseClosed(waitlist.ClosedNotSoldOut)
 		}
 	}
 	if !enabled || ProductType(s.details.Category) == ProductReservation {
-		return closed(waitlist.ClosedNotEnabled)
+		return refuseClosed(waitlist.ClosedNotEnabled)
 	}
 	if s.line.Full() {
 		return engine.Decision{Reply: &engine.Refusal{Code: engine.Conflict, Message: "The waitlist is full."}}
@@ -86,7 +86,7 @@ func (s *State) decideJoin(c waitlist.Join, at int64) engine.Decision {
 	return s.answerJoin(engine.Decision{Facts: []engine.Fact{&waitlist.Joined{Entry: e}}}, e)
 }
 
-func closed(reason string) engine.Decision {
+func refuseClosed(reason string) engine.Decision {
 	return refuse(engine.WaitlistClosed, waitlist.Closed{Reason: reason})
 }
 
@@ -165,8 +165,8 @@ func (s *State) decideClaimOffer(c waitlist.Claim, at int64) engine.Decision {
 		return refuse(engine.Conflict, waitlist.Standing{Status: e.Status})
 	case was.ExpiresAt <= at:
 		return refuse(engine.Conflict, waitlist.Standing{Status: waitlist.StatusExpired})
-	case !selling(s.status):
-		return engine.Decision{Reply: s.blocked(&was.Lines[0])}
+	case !isSelling(s.status):
+		return engine.Decision{Reply: s.refuseLine(&was.Lines[0])}
 	}
 	o := *was
 	o.Status, o.CreatedAt, o.UpdatedAt, o.ExpiresAt = order.StatusPending, at, at, at+s.details.OrderWindow
@@ -185,15 +185,15 @@ func (s *State) decideClaimOffer(c waitlist.Claim, at int64) engine.Decision {
 // decideCall has what is set aside offered to so many of the oldest whom it fits.
 func (s *State) decideCall(c waitlist.Call, at int64) engine.Decision {
 	var ids []engine.OrderID
-	if s.line != nil && selling(s.status) {
-		left, room := make(map[int64]int64, len(s.offers)), s.room()
+	if s.line != nil && isSelling(s.status) {
+		left, room := make(map[int64]int64, len(s.offers)), s.roomLeft()
 		for typ, o := range s.offers {
 			if s.isOpen(&o, at) {
 				left[typ] = o.Free
 			}
 		}
 		s.line.Waiting(func(e *waitlist.Entry) bool {
-			typ := s.fitting(e, left, room)
+			typ := s.fittingType(e, left, room)
 			if typ == 0 {
 				return true
 			}
@@ -214,9 +214,9 @@ func (s *State) decideCall(c waitlist.Call, at int64) engine.Decision {
 	return d
 }
 
-// fitting is the first ticket type of which an entry may have what it waits for, by what is
-// left of each and of the event's room; 0 for none.
-func (s *State) fitting(e *waitlist.Entry, left map[int64]int64, room int64) int64 {
+// fittingType returns the first ticket type that has what an entry waits for, by what is left
+// of each type and of the event's room; 0 for none.
+func (s *State) fittingType(e *waitlist.Entry, left map[int64]int64, room int64) int64 {
 	if room != NoCapacity && e.Quantity > room {
 		return 0
 	}
@@ -235,7 +235,7 @@ func (s *State) fitting(e *waitlist.Entry, left map[int64]int64, room int64) int
 	return first
 }
 
-// isOpen says whether units of a ticket type that are set aside may be offered at a time.
+// isOpen reports whether units of a ticket type that are set aside may be offered at a time.
 func (s *State) isOpen(o *keeper.Offer, at int64) bool {
 	return o.Free > 0 && !o.Hidden && !o.Seated && at >= o.SaleStart && at < o.SaleEnd
 }
@@ -271,14 +271,14 @@ func (s *State) wakeLine(d *engine.Decision, now int64) {
 	}
 	d.Facts = slices.Insert(d.Facts, 0, engine.Fact(&waitlist.Judged{At: now})) // the others may call for another look
 	if e, typ := s.firstInLine(now); e != nil {
-		merge(d, s.startOffer(e, typ, now))
+		mergeDecision(d, s.startOffer(e, typ, now))
 	}
 }
 
 // firstInLine is the oldest entry that may be offered something now, and of which ticket
 // type.
 func (s *State) firstInLine(now int64) (first *waitlist.Entry, typ int64) {
-	if s.details == nil || !selling(s.status) {
+	if s.details == nil || !isSelling(s.status) {
 		return nil, 0
 	}
 	pending := func(id engine.OrderID) bool { return s.placing[id] != nil }
@@ -291,10 +291,10 @@ func (s *State) firstInLine(now int64) (first *waitlist.Entry, typ int64) {
 	if len(left) == 0 {
 		return nil, 0
 	}
-	room := s.room()
+	room := s.roomLeft()
 	s.line.Waiting(func(e *waitlist.Entry) bool {
 		if (s.line.Auto || e.Called) && !pending(e.ID) {
-			if typ = s.fitting(e, left, room); typ != 0 {
+			if typ = s.fittingType(e, left, room); typ != 0 {
 				first = e
 			}
 		}
@@ -316,7 +316,7 @@ func (s *State) startOffer(e *waitlist.Entry, typ, at int64) engine.Decision {
 // makeOffer makes the order that an entry is offered, unless it has left meanwhile.
 func (s *State) makeOffer(o *order.Order) engine.Decision {
 	if e := s.line.Find(o.ID); e == nil || e.Status != waitlist.StatusWaiting {
-		return s.drop(s.placing[o.ID], engine.Refuse(engine.NotFound, nil), -1)
+		return s.dropPlacing(s.placing[o.ID], engine.Refuse(engine.NotFound, nil), -1)
 	}
 	o.SumUp(s.details.AbsorbFees)
 	o.Digital = ProductType(s.details.Category) == ProductDigital
@@ -326,7 +326,7 @@ func (s *State) makeOffer(o *order.Order) engine.Decision {
 // roomForAll is how many units the event's capacity admits of those who don't wait, or
 // NoCapacity.
 func (s *State) roomForAll() int64 {
-	room := s.room()
+	room := s.roomLeft()
 	if room == NoCapacity {
 		return NoCapacity
 	}
@@ -338,7 +338,7 @@ func (s *State) applyLine(f engine.Fact) {
 	if s.line == nil {
 		s.line = waitlist.New()
 	}
-	full := s.full()
+	full := s.isFull()
 	switch f := f.(type) {
 	case *waitlist.OfferMade:
 		if f.Order == nil || len(f.Order.Lines) == 0 || s.find(f.Order.ID) != nil || !s.line.Apply(f) {
@@ -359,14 +359,14 @@ func (s *State) applyLine(f engine.Fact) {
 	}
 	if changed, ok := f.(waitlist.Fact); ok {
 		s.line.Judge(s.offers)
-		s.filled(full, changed.Decided())
+		s.noteFilling(full, changed.Decided())
 	}
 }
 
 // applyOffered keeps the order that an entry is offered.
 func (s *State) applyOffered(o *order.Order) {
 	if s.placing[o.ID] != nil {
-		s.placed(o.ID)
+		s.endPlacing(o.ID)
 	} else {
 		s.live += o.Tickets()
 	}

@@ -30,7 +30,7 @@ type (
 		// out; 0: the organizer has changed the record.
 		Resize uint64 `cbor:"4,keyasint,omitempty"`
 	}
-	// Awaited says whether somebody waits for the type's units, as the ledger has told.
+	// Awaited reports whether somebody waits for the type's units, as the ledger has told.
 	Awaited struct {
 		Revision uint64 `cbor:"1,keyasint"`
 		On       bool   `cbor:"2,keyasint"`

@@ -77,7 +77,7 @@ func (t *Details) terms() *keeper.Terms {
 	return terms
 }
 
-// equal says whether two records say the same.
+// equal reports whether two records say the same.
 func (t Details) equal(other Details) bool {
 	a, b := t.RefundHours, other.RefundHours
 	t.RefundHours, other.RefundHours = nil, nil
@@ -145,7 +145,7 @@ func (s *State) forSale(free int64) int64 {
 	return free
 }
 
-// guarded says whether free units are set aside. Seats are the seat map's to judge.
+// guarded reports whether free units are set aside. Seats are the seat map's to judge.
 func (s *State) guarded() bool { return s.awaited && !s.details.Seated }
 
 // plenty is what is free of an unlimited type.
@@ -225,7 +225,7 @@ func (s *State) Sold() int64 { return s.sold }
 // Open calls f for every open reservation, for the audit.
 func (s *State) Open(f func(keeper.Held)) { s.book.Each(f) }
 
-// Holds says whether a reservation of a quantity is open, for the audit.
+// Holds reports whether a reservation of a quantity is open, for the audit.
 func (s *State) Holds(c keeper.Claim, quantity int64) bool {
 	state, h := s.book.Look(c)
 	return state == keeper.Open && h.Quantity == quantity

@@ -81,7 +81,7 @@ func (b *Book) Look(c Claim) (ClaimState, Held) {
 	}
 }
 
-// isSuperseded says whether a claim counts as ended for no other reason than that a later
+// isSuperseded reports whether a claim counts as ended for no other reason than that a later
 // serial of its order is held.
 func (b *Book) isSuperseded(c Claim) bool {
 	i, held := b.index[c.Order]
@@ -121,7 +121,7 @@ func (b *Book) Inquire(now int64) ([]Claim, *InquiredFact) {
 	return ask, &InquiredFact{N: n, At: now}
 }
 
-// wants says whether the claim is still open and unconfirmed.
+// wants reports whether the claim is still open and unconfirmed.
 func (b *Book) wants(c Claim) bool {
 	if _, ok := b.confirmed[c]; ok {
 		return false
@@ -261,7 +261,7 @@ type FrozenBook struct {
 	Pages []HeldPage           `cbor:"4,keyasint"`
 }
 
-// blank says whether nothing of the journal's is in the book.
+// blank reports whether nothing of the journal's is in the book.
 func (f *FrozenBook) blank() bool { return f.Floor == 0 && len(f.Pages) == 0 && len(f.Ended) == 0 }
 
 // HeldPage are reservations in a snapshot, encoded as one string of bytes: 48 each.

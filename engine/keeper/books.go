@@ -64,7 +64,7 @@ func (s Books) End(c Claim, floor Serial) (h Held, open bool) {
 	return s.own(c.Order.Event()).End(c, floor)
 }
 
-// Apply takes in the protocol's volatile facts, and says whether the fact was one.
+// Apply takes in the protocol's volatile facts, and reports whether the fact was one.
 func (s Books) Apply(f engine.Fact) bool {
 	switch f := f.(type) {
 	case *LedgerInquiredFact:

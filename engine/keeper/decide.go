@@ -127,7 +127,7 @@ func (p Protocol) answer(c engine.Command) []engine.Send {
 	return []engine.Send{{To: p.Ledger, Cmd: c}}
 }
 
-// Apply takes in the protocol's volatile facts, and says whether the fact was one.
+// Apply takes in the protocol's volatile facts, and reports whether the fact was one.
 func (b *Book) Apply(f engine.Fact) bool {
 	switch f := f.(type) {
 	case *BarredFact:

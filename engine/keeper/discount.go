@@ -29,7 +29,7 @@ const (
 	CodeCustomerLimit = "CUSTOMER_LIMIT"
 )
 
-// Applies says whether the discount is for a ticket type.
+// Applies reports whether the discount is for a ticket type.
 func (d *Discount) Applies(ticketType engine.TypeID) bool {
 	return len(d.Types) == 0 || slices.Contains(d.Types, ticketType)
 }

@@ -41,7 +41,7 @@ func (o *Order) ApplyDiscount() (applies, enough bool) {
 	return applies, subtotal >= t.MinOrder
 }
 
-// discounts says whether the order's code is for a line of it.
+// discounts reports whether the order's code is for a line of it.
 func (o *Order) discounts(l *Line) bool {
 	return o.Promo.Terms.Applies(engine.NumberedID(o.ID.Event(), l.Type))
 }

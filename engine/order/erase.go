@@ -14,7 +14,7 @@ const pseudonymDomain = "@erased.invalid"
 // forgotten. What it begins with is drawn.
 func Pseudonym(drawn string) string { return drawn + pseudonymDomain }
 
-// IsPseudonym says whether an address is one, to which nobody writes.
+// IsPseudonym reports whether an address is one, to which nobody writes.
 func IsPseudonym(email string) bool { return strings.HasSuffix(email, pseudonymDomain) }
 
 // NormalEmail is the form in which addresses are compared.
@@ -88,7 +88,7 @@ func (o *Order) Erase(customer uint64, pseudonym string) *Order {
 	return &c
 }
 
-// isAskedBy says whether a refund was asked for by the holder of one of its tickets.
+// isAskedBy reports whether a refund was asked for by the holder of one of its tickets.
 func (o *Order) isAskedBy(ask *Ask, is func(email string) bool) bool {
 	return slices.ContainsFunc(ask.Tickets, func(ticket uint32) bool { return is(o.OwnerOf(ticket).Email) })
 }

@@ -134,7 +134,7 @@ func (f *PaymentReported) Fold(o *Order) *Order {
 	return &c
 }
 
-// InFlight says whether a provider reports money on its way.
+// InFlight reports whether a provider reports money on its way.
 func (o *Order) InFlight() bool {
 	return slices.ContainsFunc(o.Attempts, func(a Attempt) bool { return a.Status == AttemptProcessing })
 }
@@ -186,14 +186,14 @@ func (o *Order) EndStatus() string {
 	return StatusFailed
 }
 
-// MoneyMayCome says whether an ended order still has to do with money: an
+// MoneyMayCome reports whether an ended order still has to do with money: an
 // attempt to pay it that was not the one that paid, or a refund. Of one that is
 // over, somebody may not have heard yet that it is.
 func (o *Order) MoneyMayCome() bool {
 	return len(o.Refunds) > 0 || len(o.Attempts) > 1 || len(o.Attempts) == 1 && !o.Sold()
 }
 
-// OwesRefund says whether a refund has not been processed yet.
+// OwesRefund reports whether a refund has not been processed yet.
 func (o *Order) OwesRefund() bool {
 	return slices.ContainsFunc(o.Refunds, func(r Refund) bool { return r.Open() })
 }
@@ -215,7 +215,7 @@ func (o *Order) refundedStatus() string {
 	return StatusPartiallyRefunded
 }
 
-// Open says whether the refund is not at its end: money is to move, somebody is to
+// Open reports whether the refund is not at its end: money is to move, somebody is to
 // decide, or keepers are to get something back.
 func (r *Refund) Open() bool {
 	switch r.Status {

@@ -138,10 +138,10 @@ type Line struct {
 	Terms *keeper.Terms `cbor:"10,keyasint,omitempty"`
 }
 
-// Transferable says whether the line's tickets may be passed on.
+// Transferable reports whether the line's tickets may be passed on.
 func (l *Line) Transferable() bool { return l.Terms == nil || !l.Terms.Bound }
 
-// Refundable says whether the line's tickets were sold with a right to a refund.
+// Refundable reports whether the line's tickets were sold with a right to a refund.
 func (l *Line) Refundable() bool { return l.Terms != nil && l.Terms.Refundable }
 
 // FaceValue is what the k-th ticket of the line costs after the discount, without fees.
@@ -188,10 +188,10 @@ type Deposit struct {
 	Arrived    string `cbor:"7,keyasint,omitempty"`
 }
 
-// Opened says whether the buyer has been told where to pay.
+// Opened reports whether the buyer has been told where to pay.
 func (a *Attempt) Opened() bool { return a.URL != "" || a.Deposit.Address != "" }
 
-// Open says whether money may still come of the attempt.
+// Open reports whether money may still come of the attempt.
 func (a *Attempt) Open() bool {
 	return a.Status == AttemptPending || a.Status == AttemptProcessing
 }
@@ -225,7 +225,7 @@ const (
 	BackDeposit   = "deposit"   // coins came to an address that had been paid
 )
 
-// isApart says whether the refund gives back money that does not count for its attempt.
+// isApart reports whether the refund gives back money that does not count for its attempt.
 func (r *Refund) isApart() bool { return r.Currency != "" || r.Deposit != "" }
 
 // CurrencyIn is the refund's currency, in an order of a currency.
@@ -265,10 +265,10 @@ func (r *Refund) AskedBy() string {
 	return r.Ask.By
 }
 
-// Approved says whether the refund has been granted: its tickets are dead.
+// Approved reports whether the refund has been granted: its tickets are dead.
 func (r *Refund) Approved() bool { return r.Ask != nil && r.Ask.Serial != 0 }
 
-// Sends says whether a provider is to send the refund's money, or to try again.
+// Sends reports whether a provider is to send the refund's money, or to try again.
 func (r *Refund) Sends() bool {
 	if r.Ask != nil && (!r.Approved() || r.Ask.Manual || r.Amount == 0) {
 		return false
@@ -276,7 +276,7 @@ func (r *Refund) Sends() bool {
 	return r.Status == RefundProcessing || r.Status == RefundFailed
 }
 
-// Gives says whether the refund is one that a ticket's money may still go back by, or has.
+// Gives reports whether the refund is one that a ticket's money may still go back by, or has.
 func (r *Refund) Gives(ticket uint32) bool {
 	return r.Ask != nil && slices.Contains(r.Ask.Tickets, ticket) && r.Status != RefundDenied && r.Status != RefundCancelled
 }
@@ -293,7 +293,7 @@ func (o *Order) Tickets() int64 {
 // mostTickets of an order are far more than anybody can buy at once.
 const mostTickets = 1 << 20
 
-// HasSoundSize says whether the order has so few tickets that they can be listed. One
+// HasSoundSize reports whether the order has so few tickets that they can be listed. One
 // that has not was never placed, but a damaged journal may say so, and its tickets
 // would take all memory.
 func (o *Order) HasSoundSize() bool {
@@ -318,7 +318,7 @@ func (o *Order) WithdrawableUntil() int64 {
 	return o.EndedAt + withdrawalMillis
 }
 
-// Sold says whether the order has its tickets, whatever has become of them.
+// Sold reports whether the order has its tickets, whatever has become of them.
 func (o *Order) Sold() bool { return o.FirstTicket != 0 }
 
 // LineOf is the line of one of the order's tickets, and the ticket's place in it.
@@ -381,10 +381,10 @@ func (o *Order) GaveBack() int64 {
 	return min(o.AskedBack(true), o.Total-o.Fees)
 }
 
-// Unpaid says whether the order waits for money.
+// Unpaid reports whether the order waits for money.
 func (o *Order) Unpaid() bool { return Unpaid(o.Status) }
 
-// Unpaid says whether an order of the status waits for money, or to be claimed.
+// Unpaid reports whether an order of the status waits for money, or to be claimed.
 func Unpaid(status string) bool {
 	return status == StatusPending || status == StatusProcessing || status == StatusOffered
 }
@@ -405,7 +405,7 @@ func (o *Order) Placed() *Order {
 	return &c
 }
 
-// CompletesAtOnce says whether the decision that makes the order completes it: nobody pays
+// CompletesAtOnce reports whether the decision that makes the order completes it: nobody pays
 // for it here.
 func (o *Order) CompletesAtOnce() bool { return o.Total == 0 || o.Issue != nil }
 
@@ -433,7 +433,7 @@ func (o *Order) sentBack(reference string, processed bool) int64 {
 	return sum
 }
 
-// NeedsPerson says whether a person has to send the i-th refund's money: no provider sends
+// NeedsPerson reports whether a person has to send the i-th refund's money: no provider sends
 // coins back.
 func (o *Order) NeedsPerson(i int) bool {
 	r := &o.Refunds[i]
@@ -480,16 +480,16 @@ func (o *Order) RefundDeadline(ticket uint32) int64 {
 	return min(deadline, bound)
 }
 
-// TakesSeats says whether the order was placed for seats.
+// TakesSeats reports whether the order was placed for seats.
 func (o *Order) TakesSeats() bool { return o.Shopper != nil }
 
-// TakesFee says whether the organization's wallet pays a fee for the order.
+// TakesFee reports whether the organization's wallet pays a fee for the order.
 func (o *Order) TakesFee() bool { return o.Issue != nil && o.Issue.Fee > 0 }
 
-// Books says whether the order takes places of a calendar.
+// Books reports whether the order takes places of a calendar.
 func (o *Order) Books() bool { return len(o.Lines) > 0 && o.Lines[0].Visit != nil }
 
-// Seated says whether some of the order's tickets are for seats.
+// Seated reports whether some of the order's tickets are for seats.
 func (o *Order) Seated() bool {
 	return slices.ContainsFunc(o.Lines, func(l Line) bool { return len(l.Seats) > 0 })
 }

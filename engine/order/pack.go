@@ -388,7 +388,7 @@ func later(p *packing, each func(p *packing)) {
 	}
 }
 
-// reads says whether a field is to be read. One that the record ends before is
+// reads reports whether a field is to be read. One that the record ends before is
 // left as it is.
 func (p *packing) reads() bool {
 	if !p.reading || p.left == 0 {

@@ -24,7 +24,7 @@ type Transfer struct {
 	EndedAt   int64  `cbor:"9,keyasint,omitempty"`
 }
 
-// Pending says whether the ticket may be claimed.
+// Pending reports whether the ticket may be claimed.
 func (t *Transfer) Pending(at int64) bool {
 	return t.Status == TransferStatusPending && at < t.ExpiresAt
 }

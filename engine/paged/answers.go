@@ -84,7 +84,7 @@ func (a *Answers[T]) Freeze() (f *FrozenAnswers, values [][]T) {
 	return &FrozenAnswers{IDs: a.ids.Freeze(), Prints: a.prints.Freeze(), At: a.at.Freeze()}, a.values.Freeze()
 }
 
-// Thaw fills empty Answers from a snapshot. It says whether its columns fit.
+// Thaw fills empty Answers from a snapshot. It reports whether its columns fit.
 func (a *Answers[T]) Thaw(f *FrozenAnswers, values []T) bool {
 	if f == nil {
 		return len(values) == 0

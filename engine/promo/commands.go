@@ -33,7 +33,7 @@ func (Delete) Command()   {}
 func (Get) Command()      {}
 func (Validate) Command() {}
 
-// Verdict says whether a code holds, and on which terms.
+// Verdict reports whether a code holds, and on which terms.
 type Verdict struct {
 	Reason  string // "" when it holds
 	Details Details

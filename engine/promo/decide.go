@@ -86,7 +86,7 @@ func (s *State) decideDelete(at int64) engine.Decision {
 	return engine.Decision{Facts: []engine.Fact{&Removed{At: at}}, Reply: r}
 }
 
-// validate says whether the code holds for a purchase.
+// validate reports whether the code holds for a purchase.
 func (s *State) validate(c Validate, at int64) *Verdict {
 	v := &Verdict{Reason: s.closed(c.Event, at)}
 	if v.Reason == keeper.CodeNotFound {

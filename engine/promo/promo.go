@@ -34,7 +34,7 @@ type Details struct {
 	MaxByCustomer   int64  `cbor:"7,keyasint,omitempty"` // uses of one customer; 0: no limit
 }
 
-// equal says whether two records say the same.
+// equal reports whether two records say the same.
 func (t *Details) equal(other *Details) bool {
 	return slices.Equal(t.Types, other.Types) && t.Code == other.Code && t.Percentage == other.Percentage && t.Value == other.Value &&
 		t.MinOrder == other.MinOrder && t.ValidFrom == other.ValidFrom && t.ValidUntil == other.ValidUntil && t.Event == other.Event &&
@@ -107,7 +107,7 @@ func (s *State) Used() int64 { return s.used }
 // Open calls f for every open reservation, for the audit.
 func (s *State) Open(f func(keeper.Held)) { s.books.Each(f) }
 
-// Holds says whether a reservation is open, for the audit.
+// Holds reports whether a reservation is open, for the audit.
 func (s *State) Holds(c keeper.Claim) bool {
 	state, _ := s.books.Of(c.Order.Event()).Look(c)
 	return state == keeper.Open

@@ -92,7 +92,7 @@ func (q *search) run() (seats []int32, adjacent bool) {
 	return seats, len(seats) == 1
 }
 
-// offered says whether the row's section is for sale and asked for.
+// offered reports whether the row's section is for sale and asked for.
 func (q *search) offered(row int32) bool {
 	section := q.s.plan.Rows[row].Section
 	slot := q.s.prices[section]
@@ -154,12 +154,12 @@ func (q *search) collect(row int32) {
 	}
 }
 
-// joined says whether the k-th seat of the row in hand is beside the one before.
+// joined reports whether the k-th seat of the row in hand is beside the one before.
 func (q *search) joined(k int) bool {
 	return q.row[k] == q.row[k-1]+1 && !q.s.plan.start[q.row[k]]
 }
 
-// fits says whether a group has the kinds of seats that are asked for.
+// fits reports whether a group has the kinds of seats that are asked for.
 func (q *search) fits(kinds *[Companion + 1]int) bool {
 	return !q.c.Accessible || kinds[Wheelchair] > 0 && kinds[Companion] <= perWheelchair*kinds[Wheelchair]
 }
@@ -181,14 +181,14 @@ func (q *search) offer(from int, cost int64, pieces int) {
 	}
 }
 
-// gap says whether a group of neighbours leaves a standard seat beside it single
+// gap reports whether a group of neighbours leaves a standard seat beside it single
 // that was not before.
 func (q *search) gap(from int) bool {
 	end := from + q.c.Quantity
 	return q.pair(from) && !q.pair(from-1) || q.pair(end) && !q.pair(end+1)
 }
 
-// pair says whether the k-th seat of the row in hand and the one before are
+// pair reports whether the k-th seat of the row in hand and the one before are
 // standard ones and neighbours.
 func (q *search) pair(k int) bool {
 	kinds := q.s.plan.SeatKind

@@ -66,7 +66,7 @@ func (m *model) indexes(ids []string) []int {
 	return seats
 }
 
-// mayHave says whether a seat is one that is asked for.
+// mayHave reports whether a seat is one that is asked for.
 func (m *model) mayHave(c *seatmap.BestAvailable, i int) bool {
 	return m.openTo(c.Holder, i) && m.typ(i) != 0 && (c.Type == 0 || m.typ(i) == c.Type) &&
 		(c.Accessible || m.layout.SeatKind[i] == seatmap.Standard)

@@ -209,7 +209,7 @@ func (s *State) ids(seats []int32) []string {
 	return out
 }
 
-// contains says whether a seat is in a list that rises.
+// contains reports whether a seat is in a list that rises.
 func contains(seats []int32, i int32) bool {
 	_, ok := slices.BinarySearch(seats, i)
 	return ok

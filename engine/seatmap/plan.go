@@ -44,5 +44,5 @@ func newPlan(l *Layout) *plan {
 // row returns a row's seats: from the first up to, but not with, the second.
 func (p *plan) row(r int32) (first, end int32) { return p.first[r], p.first[r+1] }
 
-// beside says whether seat i+1 is the neighbour of seat i.
+// beside reports whether seat i+1 is the neighbour of seat i.
 func (p *plan) beside(i int32) bool { return i >= 0 && int(i)+1 < len(p.start) && !p.start[i+1] }

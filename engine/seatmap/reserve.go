@@ -84,7 +84,7 @@ func (s *State) RefuseLine(l *keeper.Line, replaced keeper.Held, _ int64) *engin
 	return nil
 }
 
-// mayTake says whether a seat is free for an order: held by its own holder, or,
+// mayTake reports whether a seat is free for an order: held by its own holder, or,
 // when it names none, by its own principal.
 func (s *State) mayTake(one *seat, l *keeper.Line, mine *sale) bool {
 	switch h := one.hold; {

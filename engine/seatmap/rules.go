@@ -37,7 +37,7 @@ func attend(p *plan, picks []pick) {
 	}
 }
 
-// attended says whether a list of seats keeps the rule of companions.
+// attended reports whether a list of seats keeps the rule of companions.
 func (p *plan) attended(seats []int32) bool {
 	room := 0
 	for _, i := range seats {
@@ -78,7 +78,7 @@ func (s *State) judgeGaps(picks []pick, wanted []int32, own *hold) bool {
 	return failed
 }
 
-// leavesGap says whether a selection would leave a seat of a row single and free
+// leavesGap reports whether a selection would leave a seat of a row single and free
 // that is not so now. Such a seat is beside one that is selected, or one that is
 // given back.
 func (s *State) leavesGap(row int32, wanted []int32, own *hold) bool {
@@ -96,7 +96,7 @@ func (s *State) leavesGap(row int32, wanted []int32, own *hold) bool {
 	return own != nil && slices.ContainsFunc(own.seats, func(i int32) bool { return !contains(wanted, i) && near(i) })
 }
 
-// single says whether a seat would be single and free with the selection, and is
+// single reports whether a seat would be single and free with the selection, and is
 // not now.
 func (s *State) single(i int32, wanted []int32, own *hold) bool {
 	after := func(i int32) bool { return s.open(i, own) && !contains(wanted, i) }
@@ -104,7 +104,7 @@ func (s *State) single(i int32, wanted []int32, own *hold) bool {
 	return s.alone(i, after) && !s.alone(i, now)
 }
 
-// alone says whether a seat is open and its neighbours are not.
+// alone reports whether a seat is open and its neighbours are not.
 func (s *State) alone(i int32, open func(int32) bool) bool {
 	if !open(i) || s.plan.beside(i-1) && open(i-1) {
 		return false
@@ -112,18 +112,18 @@ func (s *State) alone(i int32, open func(int32) bool) bool {
 	return !s.plan.beside(i) || !open(i+1)
 }
 
-// open says whether a standard seat is free, or the holder's own.
+// open reports whether a standard seat is free, or the holder's own.
 func (s *State) open(i int32, own *hold) bool {
 	return s.plan.SeatKind[i] == Standard && s.freeFor(i, own)
 }
 
-// freeFor says whether a seat is free, or the holder's own.
+// freeFor reports whether a seat is free, or the holder's own.
 func (s *State) freeFor(i int32, own *hold) bool {
 	one := &s.seats[i]
 	return one.free() || own != nil && one.hold == own
 }
 
-// avoidable says whether as many standard seats as are wanted in a row could be
+// avoidable reports whether as many standard seats as are wanted in a row could be
 // chosen in it, in no more pieces, without leaving a single one. A piece is
 // taken from the end of a run of open seats, so that it leaves a single one only
 // if one is all that remains.

@@ -177,7 +177,7 @@ func (s *State) thawSeats(f *Frozen) {
 	}
 }
 
-// even says whether columns that belong together fit, and name only seats and
+// even reports whether columns that belong together fit, and name only seats and
 // slots that there are.
 func (f *Frozen) even() bool {
 	same := func(n int, of ...int) bool { return !slices.ContainsFunc(of, func(m int) bool { return m != n }) }

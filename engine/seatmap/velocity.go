@@ -64,7 +64,7 @@ type recent struct {
 // slotOf is the number of the slot of a time in unix milliseconds.
 func slotOf(at int64) int64 { return max(0, at) / slotSpan }
 
-// over says whether all slots have ended long enough ago.
+// over reports whether all slots have ended long enough ago.
 func (r *recent) over(slot int64) bool { return r.newest+slots <= slot }
 
 // advance makes a slot the newest one, unless there is a newer one.

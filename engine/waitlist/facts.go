@@ -107,7 +107,7 @@ var Facts = []engine.FactDef{
 	{Type: typeSet, Name: "waitlist.set", New: func() engine.Fact { return new(SetFact) }},
 }
 
-// Apply takes a fact in, and says whether it was one about the line that changes it.
+// Apply takes a fact in, and reports whether it was one about the line that changes it.
 func (l *Line) Apply(f engine.Fact) bool {
 	switch f := f.(type) {
 	case *Joined:

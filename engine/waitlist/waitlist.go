@@ -67,12 +67,12 @@ type Entry struct {
 
 func (e *Entry) alive() bool { return e.Status == StatusWaiting || e.Status == StatusOffered }
 
-// Takes says whether the entry could take units of a ticket type.
+// Takes reports whether the entry could take units of a ticket type.
 func (e *Entry) Takes(o *keeper.Offer) bool {
 	return CanWait(o) && (e.Type == o.Keeper.ID || e.Type == 0 && o.Waitlist)
 }
 
-// CanWait says whether units of a ticket type can be set aside. Seats can't: which of them
+// CanWait reports whether units of a ticket type can be set aside. Seats can't: which of them
 // come free is for the seat map to say.
 func CanWait(o *keeper.Offer) bool { return o.Revision > 0 && !o.Seated }
 
@@ -148,7 +148,7 @@ func (l *Line) Of(customer uint64, typ int64) *Entry {
 // Offered is how many entries are offered something.
 func (l *Line) Offered() int { return len(l.alive) - l.waiting }
 
-// Full says whether nobody more may join.
+// Full reports whether nobody more may join.
 func (l *Line) Full() bool { return l != nil && len(l.alive) >= MaxAlive }
 
 // Next is the number of the next entry.
@@ -303,7 +303,7 @@ func (l *Line) Judge(offers map[int64]keeper.Offer) {
 	l.due = true
 }
 
-// Guarded says whether all ticket types that an entry waits for are known to sell to nobody
+// Guarded reports whether all ticket types that an entry waits for are known to sell to nobody
 // else.
 func (l *Line) Guarded(e *Entry, offers map[int64]keeper.Offer, seen *keeper.AwaitSeen) bool {
 	for _, o := range offers {
@@ -356,7 +356,7 @@ func (l *Line) Held(offers map[int64]keeper.Offer, seen *keeper.AwaitSeen) []*En
 	return out
 }
 
-// Ready says whether units of a ticket type may be offered to somebody now: no other offer
+// Ready reports whether units of a ticket type may be offered to somebody now: no other offer
 // of them is on its way, for the older entry must be the first to get them, and the type
 // has told something new since the last.
 func (l *Line) Ready(o *keeper.Offer, now int64, pending func(engine.OrderID) bool) bool {

@@ -63,7 +63,7 @@ func (s *State) find(m *movement) (int, bool) {
 	return slices.BinarySearchFunc(s.open, m.Made.Number, func(o *movement, n int64) int { return cmp.Compare(o.Made.Number, n) })
 }
 
-// full says whether there is no room to remember a new movement.
+// full reports whether there is no room to remember a new movement.
 func (s *State) full(e *Entry) bool {
 	return len(s.recent) >= maxRecent && s.recent[0].at() >= e.At-knownMillis || e.Kind == Pended && len(s.open) >= maxRecent
 }

@@ -105,7 +105,7 @@ type Entry struct {
 	At        int64     `cbor:"11,keyasint"`           // unix milliseconds; never before the entry before it
 }
 
-// PaysOut says whether the entry pays money out to the organization.
+// PaysOut reports whether the entry pays money out to the organization.
 func (e *Entry) PaysOut() bool { return e.Kind == Debited && e.Reason == Payout }
 
 // State is a wallet's memory.

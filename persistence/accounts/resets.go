@@ -44,7 +44,7 @@ func (s *Store) keepLink(ctx context.Context, table string, u *User, hash [32]by
 	return u, nil
 }
 
-// ResetStands says whether a password reset may still be used.
+// ResetStands reports whether a password reset may still be used.
 func (s *Store) ResetStands(ctx context.Context, hash [32]byte) (stands bool, err error) {
 	err = s.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM password_resets WHERE hash = $1 AND NOT used AND expires_at > now())`,
 		hash[:]).Scan(&stands)

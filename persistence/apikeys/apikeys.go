@@ -48,12 +48,12 @@ type Key struct {
 	UpdatedAt       time.Time
 }
 
-// Proves says whether the hash is that of the key's secret, in constant time.
+// Proves reports whether the hash is that of the key's secret, in constant time.
 func (k *Key) Proves(hash [sha256.Size]byte) bool {
 	return subtle.ConstantTimeCompare(k.SecretHash, hash[:]) == 1
 }
 
-// Live says whether the key authenticates at the time.
+// Live reports whether the key authenticates at the time.
 func (k *Key) Live(now time.Time) bool {
 	return k.Status == Active && (k.ExpiresAt == nil || now.Before(*k.ExpiresAt))
 }

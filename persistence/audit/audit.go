@@ -54,7 +54,7 @@ func (r *Report) find(format string, args ...any) {
 	r.Findings = append(r.Findings, fmt.Sprintf(format, args...))
 }
 
-// Clean says whether nothing is wrong.
+// Clean reports whether nothing is wrong.
 func (r *Report) Clean() bool { return len(r.Findings) == 0 }
 
 // Run audits every stream. Its error is one of reading; what is wrong with the

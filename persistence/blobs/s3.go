@@ -61,7 +61,7 @@ func credentialsOf(u *url.URL) *credentials.Credentials {
 	return credentials.NewChainCredentials([]credentials.Provider{new(credentials.EnvAWS), new(credentials.IAM)})
 }
 
-// Check says whether the bucket is there and our credentials open it.
+// Check reports whether the bucket is there and our credentials open it.
 func (s *S3) Check(ctx context.Context) error {
 	found, err := s.core.BucketExists(ctx, s.bucket)
 	if err == nil && !found {

@@ -75,7 +75,7 @@ func progress(row pgx.Row) (*course.Progress, error) {
 	return p, nil
 }
 
-// Begun says whether a holder has ever taken a step in an event's course.
+// Begun reports whether a holder has ever taken a step in an event's course.
 func (s *Store) Begun(ctx context.Context, event int64, holder string) (begun bool, err error) {
 	const find = `SELECT EXISTS (SELECT FROM course_learners WHERE holder = $1 AND event = $2)`
 	if err := s.pool.QueryRow(ctx, find, holder, event).Scan(&begun); err != nil {

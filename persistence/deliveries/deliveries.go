@@ -81,7 +81,7 @@ type Endpoint struct {
 	UpdatedAt time.Time
 }
 
-// Takes says whether the endpoint is subscribed to a type.
+// Takes reports whether the endpoint is subscribed to a type.
 func (e *Endpoint) Takes(typ string) bool {
 	for _, t := range e.Events {
 		if t == typ || t == All {

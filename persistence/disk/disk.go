@@ -140,7 +140,7 @@ func (w *Watch) logChange(ctx context.Context, before Level, now Room) {
 // Room is what the last look saw.
 func (w *Watch) Room() Room { return *w.seen.Load() }
 
-// Full says whether nothing more is to be written.
+// Full reports whether nothing more is to be written.
 func (w *Watch) Full() bool { return w.cfg.LevelOf(w.Room()) == Full }
 
 // Await waits until it is not full, or ctx ends.

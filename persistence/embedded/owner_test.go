@@ -66,7 +66,7 @@ func node(dir string) error {
 }
 
 // losePostmaster kills Postgres, which makes its sessions ours when we are
-// process 1, and says whether they were buried. One that is still dying when
+// process 1, and reports whether they were buried. One that is still dying when
 // Postgres is started again is buried the next time, hence two rounds.
 func losePostmaster(ctx context.Context, s *Server) error {
 	if os.Getpid() != 1 {

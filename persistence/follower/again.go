@@ -169,7 +169,7 @@ WHERE follower = $1 AND stream_id = $2 AND (seq = ANY ($3) OR $4) AND done_at IS
 	return err
 }
 
-// giveUp says whether the journal has dropped a stream's first facts, and notes that nothing
+// giveUp reports whether the journal has dropped a stream's first facts, and notes that nothing
 // can be made anew of it then.
 func (d *Digester) giveUp(ctx context.Context, tx pgx.Tx, stream int64) (beheaded bool, err error) {
 	const note = `

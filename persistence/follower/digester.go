@@ -91,7 +91,7 @@ type unusable struct{ error }
 
 func (u unusable) Unwrap() error { return u.error }
 
-// breaks says whether an attempt that failed has left the connection unusable.
+// breaks reports whether an attempt that failed has left the connection unusable.
 func breaks(tx pgx.Tx, err error) bool {
 	_, panicked := errors.AsType[*panics.Error](err)
 	return panicked && (tx.Conn().IsClosed() || tx.Conn().PgConn().IsBusy())
@@ -163,7 +163,7 @@ func (d *Digester) try(ctx context.Context, tx pgx.Tx, batches []journal.Batch) 
 	return panics.Catch(d.log, "follower "+d.name, func() error { return d.apply(ctx, tx, batches) })
 }
 
-// passes says whether an attempt may go well later, or no single fact is to blame
+// passes reports whether an attempt may go well later, or no single fact is to blame
 // for its failure. An error that looks like a network's does not suffice: decoding a
 // fact that is cut short is io.ErrUnexpectedEOF, and a fact that Kafka finds too large is
 // a net.Error. When Postgres is away, the connection is closed.
@@ -178,7 +178,7 @@ func passes(ctx context.Context, tx pgx.Tx, err error) bool {
 	return connecting
 }
 
-// ofData says whether a SQLSTATE blames the data of a statement: cardinality, data
+// ofData reports whether a SQLSTATE blames the data of a statement: cardinality, data
 // exceptions, constraints, views' checks, limits, and what functions raise.
 func ofData(code string) bool {
 	switch code[:min(2, len(code))] {

@@ -174,7 +174,7 @@ func (f *feed) Lag() Lag {
 	return lag
 }
 
-// awaited says whether somebody waits.
+// awaited reports whether somebody waits.
 func (f *feed) awaited() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -303,7 +303,7 @@ LEFT JOIN floors f ON f.stream_id = b.stream_id AND f.seq >= b.last_seq WHERE r.
 // lookUp is how long a rest goes on before its reason is looked at again.
 const lookUp = 100 * time.Millisecond
 
-// yields says whether there is more important work on the machine.
+// yields reports whether there is more important work on the machine.
 func (r *round) yields() bool { return r.f.cfg.Yield > 0 && r.f.cfg.Busy() && !r.f.awaited() }
 
 // atOnce is how many facts the next transaction may take in.

@@ -174,7 +174,7 @@ func (l *lane) failed(ctx context.Context, b *batch, again bool, err error) erro
 	return err
 }
 
-// send executes the append and says whether the batch got in. It returns only once the
+// send executes the append and reports whether the batch got in. It returns only once the
 // server has said that it is ready for the next statement, which it does after the
 // commit.
 func (l *lane) send(ctx context.Context, b *batch, again bool) (in bool, err error) {
@@ -249,7 +249,7 @@ func (l *lane) pardon(ctx context.Context, b *batch) error {
 	return err
 }
 
-// there says whether the journal holds the batch as last sent. Something else under its
+// there reports whether the journal holds the batch as last sent. Something else under its
 // number is an ErrConflict.
 func (l *lane) there(ctx context.Context, b *batch) (same bool, err error) {
 	found := false

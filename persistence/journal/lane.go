@@ -228,7 +228,7 @@ func (l *lane) place(e *Entry) int32 {
 	return s.record
 }
 
-// needed says whether a claim that an entry needs has not been lost, as far as is
+// needed reports whether a claim that an entry needs has not been lost, as far as is
 // known, and which record of the batch must get in for that, or -1. An epoch that has
 // passed may have been lost: whoever needs it is refused.
 func (l *lane) needed(c Claim) (record int32, met bool) {

@@ -29,7 +29,7 @@ INSERT INTO live_tokens (hash, event_id, expires_at) VALUES ($1, $2, $3)`
 	return nil
 }
 
-// Redeem says whether a token opens an event's stream. It does so once.
+// Redeem reports whether a token opens an event's stream. It does so once.
 func (s *Store) Redeem(ctx context.Context, event int64, token string, now time.Time) (bool, error) {
 	const redeem = `DELETE FROM live_tokens WHERE hash = $1 AND event_id = $2 AND expires_at > $3`
 	tag, err := s.pool.Exec(ctx, redeem, hash(token), event, now)

@@ -12,7 +12,7 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// IsForEverybody says whether an event is public and can be bought still.
+// IsForEverybody reports whether an event is public and can be bought still.
 func IsForEverybody(e *readmodel.Event) bool {
 	switch e.Status {
 	case event.StatusPublished, event.StatusOnSale, event.StatusSoldOut, event.StatusInProgress:

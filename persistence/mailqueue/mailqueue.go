@@ -51,7 +51,7 @@ type Config struct {
 	// Settle is how long an event must be left alone before its holders hear
 	// of a change: who corrects a mistake writes to nobody. 0: 10 minutes.
 	Settle time.Duration
-	// Busy says whether the node has more to do than write mails that can
+	// Busy reports whether the node has more to do than write mails that can
 	// wait. nil: it never has.
 	Busy func() bool
 	// Scale multiplies the caps of mails that nobody pays for. 0: 1.

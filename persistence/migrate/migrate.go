@@ -47,7 +47,7 @@ func Up(ctx context.Context, conn *pgx.Conn) error {
 	return jobs(ctx, conn)
 }
 
-// refuseIfTooOld says whether a binary that knows so many files may run on a schema that
+// refuseIfTooOld reports whether a binary that knows so many files may run on a schema that
 // has seen more: a node of the release before is started again in the middle of an
 // upgrade, or an upgrade is taken back.
 func refuseIfTooOld(ctx context.Context, conn *pgx.Conn, known int) error {

@@ -138,7 +138,7 @@ func (s *Store) Recipients(ctx context.Context, broadcast uuid.UUID, after strin
 	return list, nil
 }
 
-// IsWaiting says whether somebody has a broadcast still to come.
+// IsWaiting reports whether somebody has a broadcast still to come.
 func (s *Store) IsWaiting(ctx context.Context, broadcast uuid.UUID, email string) (waiting bool, err error) {
 	const find = `SELECT EXISTS (SELECT FROM broadcast_recipients WHERE broadcast = $1 AND email = $2 AND status = 'waiting')`
 	if err := s.pool.QueryRow(ctx, find, broadcast, email).Scan(&waiting); err != nil {

@@ -84,7 +84,7 @@ func (s *Store) Suppress(ctx context.Context, email, reason string) error {
 	return nil
 }
 
-// Suppressed says whether an address gets no bulk mail of an organization.
+// Suppressed reports whether an address gets no bulk mail of an organization.
 func (s *Store) Suppressed(ctx context.Context, org int64, email string) (suppressed bool, err error) {
 	const find = `SELECT EXISTS (SELECT FROM mail_suppressions WHERE email = $1 AND org IN (0, $2))`
 	if err := s.pool.QueryRow(ctx, find, email, org).Scan(&suppressed); err != nil {

@@ -52,7 +52,7 @@ func Catch(log *slog.Logger, job string, item func() error) (err error) {
 	return item()
 }
 
-// Do runs one item of a job that returns no error. It says whether the item ended
+// Do runs one item of a job that returns no error. It reports whether the item ended
 // without a panic.
 func Do(log *slog.Logger, job string, item func()) bool {
 	return Catch(log, job, func() error {

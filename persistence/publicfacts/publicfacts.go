@@ -57,7 +57,7 @@ type Sink func(ctx context.Context, tx pgx.Tx, facts []Fact) error
 
 // Catalogue makes what is told of facts. It is called by several goroutines.
 type Catalogue interface {
-	// Covers says whether anything is ever told of facts of a type. Others
+	// Covers reports whether anything is ever told of facts of a type. Others
 	// are not even decoded.
 	Covers(kind engine.Kind, t engine.FactType) bool
 	// Build is what is told of a fact, in order. Its error, unless the

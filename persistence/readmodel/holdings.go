@@ -81,7 +81,7 @@ WHERE h.email = $1 AND e.category = $2 AND t.status = ANY($3) ORDER BY h.event_i
 	return append(held, more...), nil
 }
 
-// Holds says whether a ticket is worth something and in its holder's hands still.
+// Holds reports whether a ticket is worth something and in its holder's hands still.
 func (m *Model) Holds(ctx context.Context, event int64, serial uint32, version byte) (bool, error) {
 	const find = `SELECT o.record FROM tickets t JOIN orders o ON o.id = t.order_id
 WHERE t.event_id = $1 AND t.serial = $2 AND t.status = ANY($3)`

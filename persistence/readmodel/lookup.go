@@ -18,7 +18,7 @@ import (
 
 // What followers read that come after the read model, within their transactions.
 
-// Passed says whether the read model has taken the batches in.
+// Passed reports whether the read model has taken the batches in.
 func Passed(ctx context.Context, tx pgx.Tx, batches []journal.Batch) (bool, error) {
 	const passed = `
 SELECT coalesce(bool_and(f.batch IS NOT NULL AND f.batch >= b.batch), true)

@@ -11,7 +11,7 @@ import (
 	"boxoffice/engine/order"
 )
 
-// unsettled says whether the provider may have more to say of an attempt. One
+// unsettled reports whether the provider may have more to say of an attempt. One
 // that expired or was cancelled here may still be paid there, and one that
 // failed may be tried again where the buyer was sent.
 func unsettled(a *order.Attempt) bool {
@@ -205,7 +205,7 @@ WHERE r.next_check <= $1 AND (r.not_before IS NULL OR r.not_before <= $1) ORDER 
 }
 
 // ClaimRefund takes a refund of RefundsDue for the caller alone until a time, and
-// says whether nobody else has taken it since: two nodes that sweep at the same
+// reports whether nobody else has taken it since: two nodes that sweep at the same
 // moment would both send the money.
 func (m *Model) ClaimRefund(ctx context.Context, r *Refund, until time.Time) (bool, error) {
 	const claim = `

@@ -167,7 +167,7 @@ func (m *SeatMap) begin(v *seatmap.Map, lost int64) (ok bool) {
 	return true
 }
 
-// lose waits for the actor's answer again, and says whether somebody watches.
+// lose waits for the actor's answer again, and reports whether somebody watches.
 func (m *SeatMap) lose() (watched bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

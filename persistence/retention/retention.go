@@ -146,7 +146,7 @@ ON CONFLICT (stream_id) DO UPDATE SET epoch = excluded.epoch, seq = excluded.seq
 	})
 }
 
-// checkFrozen says whether a snapshot can be read, and breaks no invariant.
+// checkFrozen reports whether a snapshot can be read, and breaks no invariant.
 func checkFrozen(ref engine.Ref, frozen []byte) error {
 	kind, err := all.Kind(ref.Kind)
 	if err != nil {
