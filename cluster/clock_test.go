@@ -35,10 +35,10 @@ func TestTimersNoticeThatTheClockHasCaughtUp(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	timers := newTimers(func() time.Time { return now }, nil)
-	timers.later(time.Hour, func() {})
+	timers.runLater(time.Hour, func() {})
 	require.LessOrEqual(t, timers.fire(), lookEvery)
 	fired := false
-	timers.later(time.Minute, func() { fired = true })
+	timers.runLater(time.Minute, func() { fired = true })
 	now = now.Add(time.Hour - time.Second)
 	require.LessOrEqual(t, timers.fire(), lookEvery)
 	require.True(t, fired)

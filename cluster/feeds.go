@@ -14,9 +14,9 @@ import (
 // maxFollowed is how many events a node follows at most. With more it lets one go.
 const maxFollowed = 100_000
 
-// followed are the kinds whose facts go to nodes that follow an event: what live
-// stock and seats are made of.
-func followed(k engine.Kind) bool { return k == engine.KindInventory || k == engine.KindSeatmap }
+// isFollowed reports whether the facts of a kind go to nodes that follow an event. Live
+// stock and seats are made of them.
+func isFollowed(k engine.Kind) bool { return k == engine.KindInventory || k == engine.KindSeatmap }
 
 // feeds carry committed facts to the nodes that show them, one subscription per
 // node and event.
@@ -55,7 +55,7 @@ func (n *Node) Follow(ctx context.Context, event int64) error {
 		case n.placement.Load() != p: // too late for it to notice what we follow
 			n.feeds.sources.Delete(event)
 		case err != nil:
-			return outcome(engine.EventRef(event), err)
+			return outcomeOf(engine.EventRef(event), err)
 		default:
 			return nil
 		}
@@ -99,7 +99,7 @@ func (n *Node) Observe(b *journal.Batch) {
 	}
 	for i := range b.Records {
 		r := &b.Records[i]
-		if !followed(r.Ref.Kind) {
+		if !isFollowed(r.Ref.Kind) {
 			continue
 		}
 		readers, _ := n.feeds.readers.Load(r.Ref.Home)
@@ -117,8 +117,8 @@ func (n *Node) Observe(b *journal.Batch) {
 	}
 }
 
-// joined notes that another node follows an event of ours.
-func (f *feeds) joined(in *inbound, event int64) {
+// noteFollower notes that another node follows an event of ours.
+func (f *feeds) noteFollower(in *inbound, event int64) {
 	f.readers.Compute(event, func(old []*inbound, _ bool) ([]*inbound, xsync.ComputeOp) {
 		if slices.Contains(old, in) {
 			return old, xsync.CancelOp
@@ -127,8 +127,8 @@ func (f *feeds) joined(in *inbound, event int64) {
 	})
 }
 
-// left forgets a link.
-func (f *feeds) left(in *inbound) {
+// forgetLink forgets a link.
+func (f *feeds) forgetLink(in *inbound) {
 	for event := range f.readers.All() {
 		f.readers.Compute(event, func(old []*inbound, _ bool) ([]*inbound, xsync.ComputeOp) {
 			rest := slices.DeleteFunc(slices.Clone(old), func(o *inbound) bool { return o == in })
@@ -140,29 +140,29 @@ func (f *feeds) left(in *inbound) {
 	}
 }
 
-// broken ends the feeds from a member.
-func (f *feeds) broken(member string) {
+// endFeedsFrom ends the feeds from a member.
+func (f *feeds) endFeedsFrom(member string) {
 	for event, source := range f.sources.All() {
 		if source.member == member {
 			f.sources.Delete(event)
 		}
 	}
 	p := f.n.placement.Load()
-	f.missed(p, p)
+	f.markMissed(p, p)
 }
 
-// moved ends the feeds of events that have another owner now.
-func (f *feeds) moved(old, now *placement) {
+// endMovedFeeds ends the feeds of events that have another owner now.
+func (f *feeds) endMovedFeeds(old, now *placement) {
 	for event, source := range f.sources.All() {
 		if owner := now.ownerOf(event); owner == none || owner == now.self || now.members[owner].ID != source.member {
 			f.sources.Delete(event)
 		}
 	}
-	f.missed(old, now)
+	f.markMissed(old, now)
 }
 
-// missed says of which events the facts have been seen without a gap.
-func (f *feeds) missed(old, now *placement) {
+// markMissed marks the events whose facts may have been missed.
+func (f *feeds) markMissed(old, now *placement) {
 	f.n.cfg.Missed(func(event int64) bool {
 		if old.owns(event) && now.owns(event) {
 			return true
@@ -179,5 +179,5 @@ func (f *feeds) dropOne() {
 		break
 	}
 	p := f.n.placement.Load()
-	f.missed(p, p)
+	f.markMissed(p, p)
 }

@@ -76,7 +76,7 @@ func (n *Node) serveLink(ctx context.Context, conn net.Conn) error {
 	}
 	in := &inbound{link: newLink(conn), n: n}
 	r := bufio.NewReaderSize(conn, linkBuffer)
-	from, err := in.hello(r, n.cfg.Self, "")
+	from, err := in.exchangeHello(r, n.cfg.Self, "")
 	if err != nil {
 		n.strangers.Add(1)
 		in.fail(err)
@@ -84,15 +84,15 @@ func (n *Node) serveLink(ctx context.Context, conn net.Conn) error {
 	}
 	in.from = from
 	var wg sync.WaitGroup
-	wg.Go(func() { in.guard(n.cfg.Log, func() { in.write(in.committed) }) })
+	wg.Go(func() { in.guard(n.cfg.Log, func() { in.write(in.tellCommitted) }) })
 	in.guard(n.cfg.Log, func() { in.read(r, in.handle) })
 	wg.Wait()
-	n.feeds.left(in)
+	n.feeds.forgetLink(in)
 	return in.err
 }
 
-// committed tells the other node what the replies after it rest on.
-func (in *inbound) committed(w *writer) {
+// tellCommitted tells the other node what the replies after it rest on.
+func (in *inbound) tellCommitted(w *writer) {
 	own := &in.n.own
 	if own.any.Load() == in.told {
 		return
@@ -131,7 +131,7 @@ func (in *inbound) handle(kind byte, r *reader) error {
 		}
 		switch {
 		case err != nil: // a newer node's
-		case in.n.here(to):
+		case in.n.isHere(to):
 			in.n.Tell(to, cmd)
 		default: // on, but not at once: if our list is the older one it comes back
 			in.n.tellLater(to, cmd, time.Time{})
@@ -140,14 +140,14 @@ func (in *inbound) handle(kind byte, r *reader) error {
 		number, ref := r.number(), r.ref()
 		if r.err == nil {
 			in.n.run(func(ctx context.Context) {
-				in.n.cede(ctx, ref)
+				in.n.cedeActor(ctx, ref)
 				in.Answer(number, nil, nil)
 			})
 		}
 	case frameFollow:
 		number, event := r.number(), r.number()
 		if r.err == nil {
-			in.n.feeds.joined(in, event)
+			in.n.feeds.noteFollower(in, event)
 			in.Answer(number, nil, nil)
 		}
 	}

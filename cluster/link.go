@@ -196,8 +196,8 @@ func (l *link) frame(in *bufio.Reader, buf *[]byte) (kind byte, body []byte, err
 	return head[4], *buf, err
 }
 
-// hello says who is there; each side does, and hears the other.
-func (l *link) hello(in *bufio.Reader, self, want string) (other string, err error) {
+// exchangeHello tells the other side who we are, and reads who it is.
+func (l *link) exchangeHello(in *bufio.Reader, self, want string) (other string, err error) {
 	var w writer
 	w.begin(frameHello)
 	w.number(protocol)
@@ -246,7 +246,7 @@ func (n *Node) dial(ctx context.Context, to, id string) (*link, *bufio.Reader, e
 	}
 	l := newLink(conn)
 	in := bufio.NewReaderSize(conn, linkBuffer)
-	if _, err := l.hello(in, n.cfg.Self, id); err != nil {
+	if _, err := l.exchangeHello(in, n.cfg.Self, id); err != nil {
 		l.fail(err)
 		if n.cfg.TLS == nil && (errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET)) {
 			err = fmt.Errorf("it hung up, and may want TLS: %w", err)

@@ -55,7 +55,7 @@ func (n *Node) Members(list []members.Member) {
 	old := n.placement.Swap(p)
 	close(old.changed)
 	n.ceded.Clear() // the new list knows
-	n.feeds.moved(old, p)
+	n.feeds.endMovedFeeds(old, p)
 	n.run(n.handOver)
 	select {
 	case n.reshuffled <- struct{}{}:
@@ -81,12 +81,12 @@ func (n *Node) handOver(ctx context.Context) {
 	}
 }
 
-// cede lets an actor go that another node is about to claim. For a moment it is
-// not made here again: the list of members may come later than the question.
-func (n *Node) cede(ctx context.Context, ref engine.Ref) {
+// cedeActor lets go of an actor that another node is about to claim. For a moment the actor
+// is not made here again: the list of members may come later than the question.
+func (n *Node) cedeActor(ctx context.Context, ref engine.Ref) {
 	n.ceded.Store(ref, n.Now())
 	n.letGo(ctx, ref)
-	n.timers.later(maxPatience, func() { n.ceded.Delete(ref) })
+	n.timers.runLater(maxPatience, func() { n.ceded.Delete(ref) })
 }
 
 // letGo puts an actor away, once what it has decided is durable.
@@ -197,8 +197,8 @@ func (n *Node) Once(task string, f func(context.Context)) (stop func(context.Con
 	n.wg.Go(func() {
 		defer close(ended)
 		for p := n.placement.Load(); life.Err() == nil; p = n.placement.Load() {
-			if p.self != none && p.task(task) == p.self {
-				n.during(life, task, f)
+			if p.self != none && p.ownerOfTask(task) == p.self {
+				n.runWhileOwned(life, task, f)
 				continue
 			}
 			select {
@@ -218,15 +218,15 @@ func (n *Node) Once(task string, f func(context.Context)) (stop func(context.Con
 	}
 }
 
-// during runs f as long as the task is this node's.
-func (n *Node) during(life context.Context, task string, f func(context.Context)) {
+// runWhileOwned runs f as long as the task is this node's.
+func (n *Node) runWhileOwned(life context.Context, task string, f func(context.Context)) {
 	ctx, cancel := context.WithCancel(life)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		panics.Keep(ctx, n.cfg.Log, "task "+task, func() { f(ctx) })
 	}()
-	for p := n.placement.Load(); p.self != none && p.task(task) == p.self && life.Err() == nil; p = n.placement.Load() {
+	for p := n.placement.Load(); p.self != none && p.ownerOfTask(task) == p.self && life.Err() == nil; p = n.placement.Load() {
 		select {
 		case <-p.changed:
 		case <-life.Done():

@@ -130,15 +130,15 @@ func Start(cfg Config) *Node {
 	n.freezer = make(chan func(context.Context), 64)
 	n.timers = newTimers(n.Now, n.wakeActor)
 	n.env = host.Env{
-		Journal: cfg.Journal, Snapshots: cfg.Snapshots, Log: n.cfg.Log, Now: n.Now, Send: n.Tell, Here: n.here, Join: n.join,
-		Arm: n.timers.arm, Go: n.run, Freeze: n.freeze, Gone: n.gone, Parked: n.parked, Before: n.before, SnapshotEvery: n.cfg.SnapshotEvery,
+		Journal: cfg.Journal, Snapshots: cfg.Snapshots, Log: n.cfg.Log, Now: n.Now, Send: n.Tell, Here: n.isHere, Join: n.join,
+		Arm: n.timers.arm, Go: n.run, Freeze: n.freeze, Gone: n.forgetActor, Parked: n.noteParked, Before: n.before, SnapshotEvery: n.cfg.SnapshotEvery,
 		Fenced: &n.fenced, Unfounded: &n.unfounded,
 	}
-	n.keep("timers", n.timers.run)
-	n.keep("snapshot writer", n.runFreezer)
-	n.keep("sweeper", n.sweep)
+	n.keepRunning("timers", n.timers.run)
+	n.keepRunning("snapshot writer", n.runFreezer)
+	n.keepRunning("sweeper", n.sweep)
 	if cfg.Listen != nil {
-		n.keep("accepting of links", func(ctx context.Context) { n.listen(ctx, cfg.Listen) })
+		n.keepRunning("accepting of links", func(ctx context.Context) { n.listen(ctx, cfg.Listen) })
 	}
 	return n
 }
@@ -200,7 +200,7 @@ func (n *Node) Ask(ctx context.Context, to engine.Ref, cmd engine.Command) (engi
 			return reply, nil
 		}
 		if !errors.Is(err, activation.ErrMoved) {
-			return nil, outcome(to, err)
+			return nil, outcomeOf(to, err)
 		}
 		if since.IsZero() {
 			since = time.Now()
@@ -211,7 +211,7 @@ func (n *Node) Ask(ctx context.Context, to engine.Ref, cmd engine.Command) (engi
 		case <-p.changed:
 		case <-time.After(lookAgain):
 		case <-ctx.Done():
-			return nil, outcome(to, ctx.Err())
+			return nil, outcomeOf(to, ctx.Err())
 		}
 	}
 }
@@ -254,8 +254,8 @@ func (n *Node) askHere(ctx context.Context, to engine.Ref, cmd engine.Command) (
 	}
 }
 
-// outcome is what a caller is told of a command that had no reply.
-func outcome(to engine.Ref, err error) error {
+// outcomeOf returns what a caller is told of a command that had no reply.
+func outcomeOf(to engine.Ref, err error) error {
 	if _, refused := errors.AsType[*engine.Refusal](err); refused {
 		return err
 	}
@@ -315,13 +315,13 @@ func (n *Node) tellLater(to engine.Ref, cmd engine.Command, since time.Time) {
 		return
 	}
 	n.adrift.Add(1)
-	n.timers.later(lookAgain, func() {
+	n.timers.runLater(lookAgain, func() {
 		n.adrift.Add(-1)
 		n.tell(to, cmd, since)
 	})
 }
 
-func (n *Node) here(ref engine.Ref) bool { return n.placement.Load().owns(ref.Home) }
+func (n *Node) isHere(ref engine.Ref) bool { return n.placement.Load().owns(ref.Home) }
 
 // join sends what must not leave the node: it is lost if the actor has moved.
 func (n *Node) join(to engine.Ref, j activation.Joint) {
@@ -368,14 +368,14 @@ func (n *Node) spawn(act *host.Hosted) *slot {
 	return s
 }
 
-// gone forgets an activation. It keeps answering "moved" for a while to those
+// forgetActor forgets an activation. It keeps answering "moved" for a while to those
 // who have its address.
-func (n *Node) gone(a *host.Hosted) {
+func (n *Node) forgetActor(a *host.Hosted) {
 	n.slots.Compute(a.Ref, func(old *slot, loaded bool) (*slot, xsync.ComputeOp) {
 		if !loaded || old.act != a {
 			return old, xsync.CancelOp
 		}
-		n.timers.later(lingerFor, func() { old.PostUserMessage(host.Dropped) })
+		n.timers.runLater(lingerFor, func() { old.PostUserMessage(host.Dropped) })
 		n.strands.Compute(a.Ref.Home, func(s *strand, _ bool) (*strand, xsync.ComputeOp) {
 			if s.actors--; s.actors > 0 {
 				return s, xsync.CancelOp
@@ -386,12 +386,12 @@ func (n *Node) gone(a *host.Hosted) {
 	})
 }
 
-func (n *Node) parked(ref engine.Ref, claim journal.Claim, at time.Time) error {
+func (n *Node) noteParked(ref engine.Ref, claim journal.Claim, at time.Time) error {
 	return n.cfg.Wakes.Park(n.ctx, ref, claim, at)
 }
 
-// keep starts a background job that Stop waits for, and that goes on after a panic.
-func (n *Node) keep(job string, loop func(context.Context)) {
+// keepRunning starts a background job that Stop waits for, and that goes on after a panic.
+func (n *Node) keepRunning(job string, loop func(context.Context)) {
 	n.run(func(ctx context.Context) {
 		panics.Keep(ctx, n.cfg.Log, job, func() { loop(ctx) })
 	})

@@ -51,7 +51,7 @@ func (p *peer) run(ctx context.Context) {
 		if err == nil {
 			pause = redialFirst
 			p.serve(ctx, l, in)
-			p.n.feeds.broken(p.member.ID)
+			p.n.feeds.endFeedsFrom(p.member.ID)
 			err = l.err
 		}
 		if ctx.Err() != nil {

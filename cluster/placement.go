@@ -45,7 +45,7 @@ func newPlacement(list []members.Member, self string) *placement {
 		owner, prior := none, none
 		var most, mostPrior uint64
 		for i, m := range list {
-			weight := mix(seeds[i] ^ mix(uint64(b)+1))
+			weight := mixBits(seeds[i] ^ mixBits(uint64(b)+1))
 			if !m.Leaving && (owner == none || weight > most) {
 				owner, most = i, weight
 			}
@@ -58,8 +58,8 @@ func newPlacement(list []members.Member, self string) *placement {
 	return p
 }
 
-// mix spreads a number over 64 bits (the finalizer of splitmix64).
-func mix(x uint64) uint64 {
+// mixBits spreads a number over 64 bits (the finalizer of splitmix64).
+func mixBits(x uint64) uint64 {
 	x ^= x >> 30
 	x *= 0xbf58476d1ce4e5b9
 	x ^= x >> 27
@@ -69,7 +69,7 @@ func mix(x uint64) uint64 {
 
 // bucketOf is the share that an event, or an organization's wallets, are in.
 func bucketOf(event int64) int {
-	return int(mix(uint64(event)) % buckets) //nolint:gosec // spreads negative ones as well
+	return int(mixBits(uint64(event)) % buckets) //nolint:gosec // spreads negative ones as well
 }
 
 // ownerOf is the index of the member that owns an event's actors, or none.
@@ -80,11 +80,11 @@ func (p *placement) owns(event int64) bool {
 	return p.self != none && p.ownerOf(event) == p.self
 }
 
-// task is the member that does a task which is done once in the cluster.
-func (p *placement) task(name string) int {
+// ownerOfTask returns the member that does a task of which the cluster needs only one.
+func (p *placement) ownerOfTask(name string) int {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(name)) // never fails
-	return int(p.owner[mix(h.Sum64())%buckets])
+	return int(p.owner[mixBits(h.Sum64())%buckets])
 }
 
 // OwnerOf is the member that owns an event's actors by a list of members.

@@ -93,12 +93,12 @@ type letters struct {
 	next  int   // in taken
 }
 
-func (l *letters) left() int { return len(l.taken) - l.next }
+func (l *letters) countLeft() int { return len(l.taken) - l.next }
 
 // take fetches what has come, under the lock, when all that was fetched before is
 // dealt with.
 func (l *letters) take() {
-	if l.left() == 0 {
+	if l.countLeft() == 0 {
 		l.taken, l.come, l.next = l.come, l.taken[:0], 0
 	}
 }
@@ -160,16 +160,16 @@ func (m *mailbox) serve(most int) (dealt int) {
 		}
 		m.strand.mu.Lock()
 		defer m.strand.mu.Unlock()
-		if m.system.left()+len(m.system.come) > 0 || !m.suspended && m.user.left()+len(m.user.come) > 0 {
+		if m.system.countLeft()+len(m.system.come) > 0 || !m.suspended && m.user.countLeft()+len(m.user.come) > 0 {
 			m.wait()
 		}
 	}()
 	for ; dealt < most; dealt++ {
 		switch {
-		case m.system.left() > 0:
+		case m.system.countLeft() > 0:
 			msg = m.system.pop()
 			m.invokeSystem(msg)
-		case !m.suspended && m.user.left() > 0:
+		case !m.suspended && m.user.countLeft() > 0:
 			msg = m.user.pop()
 			m.receiver.Handle(msg)
 		default:

@@ -41,8 +41,8 @@ func (t *timers) arm(ref engine.Ref, at time.Time) {
 	t.push(&timer{at: at, ref: ref})
 }
 
-// later runs a short task after a delay.
-func (t *timers) later(d time.Duration, task func()) {
+// runLater runs a short task after a delay.
+func (t *timers) runLater(d time.Duration, task func()) {
 	t.mu.Lock()
 	t.push(&timer{at: t.now().Add(d), task: task})
 }

@@ -147,13 +147,13 @@ func (a *Activation) Handle(msg any) {
 	}()
 	switch m := msg.(type) {
 	case *Call:
-		a.take(m, m.Cmd)
+		a.takeCommand(m, m.Cmd)
 	case Joint:
 		a.takeJoint(m)
 	case engine.Command:
-		a.take(nil, m)
+		a.takeCommand(nil, m)
 	case Loaded:
-		a.begin(m)
+		a.beginServing(m)
 	case Proven:
 		a.releaseProven(m.At)
 	case settled:
@@ -173,11 +173,11 @@ func (a *Activation) Handle(msg any) {
 	}
 }
 
-// take deals with a command, now or after loading. A nil call is a tell.
-func (a *Activation) take(c *Call, cmd engine.Command) {
+// takeCommand deals with a command, now or after loading. A nil call is a tell.
+func (a *Activation) takeCommand(c *Call, cmd engine.Command) {
 	switch {
 	case a.stopped.Load():
-		a.bounce(c, cmd)
+		a.bounceCommand(c, cmd)
 	case c != nil && c.expires > 0 && c.expires < a.shell.Now().UnixMilli():
 		c.Finish(nil, ErrUnavailable) // its caller has gone
 	case a.state == nil || a.leaving.Load():
@@ -201,8 +201,8 @@ func (a *Activation) takeJoint(j Joint) {
 	a.decide(nil, j.Cmd, j.Needs)
 }
 
-// bounce sends a command that reached an ended activation on its way again.
-func (a *Activation) bounce(c *Call, cmd engine.Command) {
+// bounceCommand sends a command that reached an ended activation on its way again.
+func (a *Activation) bounceCommand(c *Call, cmd engine.Command) {
 	if c != nil {
 		c.Finish(nil, ErrMoved)
 		return
@@ -213,8 +213,9 @@ func (a *Activation) bounce(c *Call, cmd engine.Command) {
 	}
 }
 
-// begin makes a loaded activation live, and deals with what has come meanwhile.
-func (a *Activation) begin(l Loaded) {
+// beginServing makes a loaded activation live, and deals with the commands that came while it
+// was loaded.
+func (a *Activation) beginServing(l Loaded) {
 	if a.stopped.Load() {
 		return
 	}
@@ -232,9 +233,9 @@ func (a *Activation) begin(l Loaded) {
 		a.stash = a.stash[1:] // if this one panics, stop answers the others
 		switch m := m.(type) {
 		case *Call:
-			a.take(m, m.Cmd)
+			a.takeCommand(m, m.Cmd)
 		case engine.Command:
-			a.take(nil, m)
+			a.takeCommand(nil, m)
 		}
 	}
 	a.stash = nil // with its room
@@ -254,7 +255,7 @@ func (a *Activation) stop(err error, fenced bool) {
 		case *Call:
 			m.Finish(nil, err)
 		case engine.Command:
-			a.bounce(nil, m)
+			a.bounceCommand(nil, m)
 		}
 	}
 	for _, done := range a.leavers {
@@ -266,7 +267,7 @@ func (a *Activation) stop(err error, fenced bool) {
 		}
 	}
 	for _, w := range a.unproven {
-		w.fail()
+		w.failCallers()
 	}
 	a.stash, a.held, a.unproven, a.leavers = nil, nil, nil, nil
 }

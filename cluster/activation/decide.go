@@ -91,7 +91,7 @@ func (a *Activation) decide(c *Call, cmd engine.Command, needs journal.Claim) {
 		delete(a.held, ans.Key)
 	}
 	w.entry.Needs = needs
-	joint := a.joint(w, d.Joint)
+	joint := a.sendJoint(w, d.Joint)
 	a.submit(w)
 	for _, s := range joint { // after its facts were handed over: the lane keeps the order
 		a.shell.Join(s.To, Joint{s.Cmd, a.claim})
@@ -99,7 +99,7 @@ func (a *Activation) decide(c *Call, cmd engine.Command, needs journal.Claim) {
 	if a.seq-a.saved >= max(a.snapshotEvery, a.saved) {
 		a.freeze()
 	}
-	a.arm()
+	a.armTimer()
 }
 
 // ask sends what need not wait for facts, unless the stream may have been claimed
@@ -110,7 +110,7 @@ func (a *Activation) ask(w *work, asks []engine.Send, key *engine.OrderID) {
 	if len(asks) == 0 {
 		return
 	}
-	a.refusals.forget(a.settled())
+	a.refusals.forget(a.countSettled())
 	if len(a.unproven) > 0 || !a.isProven() || key != nil && a.refusals.has(*key) {
 		w.sends = append(w.sends, asks...)
 		return
@@ -120,9 +120,9 @@ func (a *Activation) ask(w *work, asks []engine.Send, key *engine.OrderID) {
 	}
 }
 
-// joint returns what leaves as soon as the decision's facts are on their way. What
+// sendJoint returns what leaves as soon as the decision's facts are on their way. What
 // has no facts to go with, or another node to go to, leaves with the rest.
-func (a *Activation) joint(w *work, sends []engine.Send) []engine.Send {
+func (a *Activation) sendJoint(w *work, sends []engine.Send) []engine.Send {
 	if len(sends) == 0 || len(w.entry.Facts) > 0 && a.shell.Here(sends[0].To) {
 		return sends
 	}
@@ -169,8 +169,8 @@ func (a *Activation) takeIn(w *work, facts []engine.Fact) bool {
 // an answer leaves that needs no fact (docs/adr/0004).
 const proofLife = time.Second
 
-// silent says that nothing has to be kept or told of a decision.
-func (w *work) silent() bool {
+// isSilent reports whether a decision leaves nothing to keep and nothing to tell.
+func (w *work) isSilent() bool {
 	return len(w.entry.Facts)+len(w.answers)+len(w.sends) == 0 && w.call == nil && w.frozen == nil
 }
 
@@ -178,19 +178,19 @@ func (w *work) silent() bool {
 // unless facts before it are still on their way, or the stream may have been
 // claimed by another activation since it was last proven ours.
 func (a *Activation) submit(w *work) {
-	if w.silent() && a.isProven() { // else it is how a stale activation finds out that it is
+	if w.isSilent() && a.isProven() { // else it is how a stale activation finds out that it is
 		w.recycle()
 		return
 	}
 	if len(w.entry.Facts) == 0 && a.pending.Load() == 0 {
 		if a.lost.Load() { // the state is ahead of the journal: the end is on its way
-			w.fail()
+			w.failCallers()
 			return
 		}
 		a.answer(w)
 		return
 	}
-	a.refusals.forget(a.settled())
+	a.refusals.forget(a.countSettled())
 	a.handed++
 	a.refusals.add(w, a.handed)
 	a.pending.Add(1)
@@ -198,8 +198,8 @@ func (a *Activation) submit(w *work) {
 	a.shell.Append(&w.entry)
 }
 
-// settled is how many entries the journal has settled: they come back in order.
-func (a *Activation) settled() int64 { return a.handed - a.pending.Load() }
+// countSettled returns how many entries the journal has settled: they come back in order.
+func (a *Activation) countSettled() int64 { return a.handed - a.pending.Load() }
 
 // answer lets out what needs no fact: at once while the claim is known to have
 // stood within the last second, else when it is proven anew.
@@ -216,7 +216,7 @@ func (a *Activation) answer(w *work) {
 // answerLate lets an outcome out that its batch did not prove.
 func (a *Activation) answerLate(w *work) {
 	if a.stopped.Load() {
-		w.fail()
+		w.failCallers()
 		return
 	}
 	a.answer(w)
@@ -253,7 +253,7 @@ func (w *work) Settled(err error) {
 		case w.frozen != nil || act.isProven():
 			w.release()
 		case act.stopped.Load(): // the library may have let go of it: a message would reach nobody
-			w.fail()
+			w.failCallers()
 		default:
 			act.shell.Post(settled{w})
 		}
@@ -261,12 +261,12 @@ func (w *work) Settled(err error) {
 	}
 	w.act.lost.Store(true) // before nothing is pending any more
 	w.act.pending.Add(-1)
-	w.fail()
+	w.failCallers()
 	w.act.shell.Post(Fenced{})
 }
 
-// fail tells the callers that the outcome is not known.
-func (w *work) fail() {
+// failCallers tells the callers that the outcome is not known.
+func (w *work) failCallers() {
 	if w.call != nil {
 		w.call.Finish(nil, ErrUnavailable)
 	}
@@ -309,8 +309,8 @@ func (w *work) release() {
 	w.recycle()
 }
 
-// arm asks for a Wake when the state wants one earlier than asked for.
-func (a *Activation) arm() {
+// armTimer asks for a Wake when the state wants one earlier than asked for.
+func (a *Activation) armTimer() {
 	next := a.state.Next()
 	if next.IsZero() || !a.armed.IsZero() && !next.Before(a.armed) {
 		return

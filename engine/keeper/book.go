@@ -111,7 +111,7 @@ func (b *Book) Inquire(now int64) ([]Claim, *InquiredFact) {
 			break
 		}
 		n++
-		if b.wants(q.claim) {
+		if b.isWanted(q.claim) {
 			ask = append(ask, q.claim)
 		}
 	}
@@ -121,8 +121,8 @@ func (b *Book) Inquire(now int64) ([]Claim, *InquiredFact) {
 	return ask, &InquiredFact{N: n, At: now}
 }
 
-// wants reports whether the claim is still open and unconfirmed.
-func (b *Book) wants(c Claim) bool {
+// isWanted reports whether the claim is still open and unconfirmed.
+func (b *Book) isWanted(c Claim) bool {
 	if _, ok := b.confirmed[c]; ok {
 		return false
 	}
@@ -138,13 +138,13 @@ func (b *Book) Reserve(f *ReservedFact) (old Held, replaced bool) {
 	if replaced {
 		old = b.held.At(int(i))
 		b.held.Set(int(i), h)
-		b.end(old.Claim)
+		b.endClaim(old.Claim)
 	} else {
 		b.index[f.Claim.Order] = int32(b.held.Len())
 		b.held.Append(h)
 	}
-	b.inquire(f.Claim, inquireAt(f.At))
-	b.raise(f.Floor)
+	b.planInquiry(f.Claim, inquireAt(f.At))
+	b.raiseFloor(f.Floor)
 	return old, replaced
 }
 
@@ -159,18 +159,18 @@ func (b *Book) End(c Claim, floor Serial) (h Held, open bool) {
 		b.index[b.held.Remove(int(i)).Claim.Order] = i
 		delete(b.index, c.Order)
 	}
-	b.end(c)
-	b.raise(floor)
+	b.endClaim(c)
+	b.raiseFloor(floor)
 	return h, open
 }
 
-func (b *Book) end(c Claim) {
+func (b *Book) endClaim(c Claim) {
 	delete(b.confirmed, c)
 	b.ended.add(c.Serial)
 }
 
-// raise forgets the ended serials below the ledger's floor.
-func (b *Book) raise(floor Serial) {
+// raiseFloor forgets the ended serials below the ledger's floor.
+func (b *Book) raiseFloor(floor Serial) {
 	if floor <= b.floor {
 		return
 	}
@@ -181,28 +181,28 @@ func (b *Book) raise(floor Serial) {
 	b.floor = floor
 }
 
-// bar applies a BarredFact.
-func (b *Book) bar(f *BarredFact) { b.barred.add(f.Claim.Serial) }
+// applyBarred applies a BarredFact.
+func (b *Book) applyBarred(f *BarredFact) { b.barred.add(f.Claim.Serial) }
 
-// confirm applies a ConfirmedFact.
-func (b *Book) confirm(f *ConfirmedFact) {
+// applyConfirmed applies a ConfirmedFact.
+func (b *Book) applyConfirmed(f *ConfirmedFact) {
 	for _, c := range f.Claims {
-		if b.wants(c) {
+		if b.isWanted(c) {
 			b.confirmed[c] = struct{}{}
 		}
 	}
 }
 
-// inquired applies an InquiredFact: those asked about are asked again later.
-func (b *Book) inquired(f *InquiredFact) {
+// applyInquired applies an InquiredFact: those asked about are asked again later.
+func (b *Book) applyInquired(f *InquiredFact) {
 	if f.N >= MaxInquire {
 		b.rest = f.At + inquireRest
 	}
 	for range f.N {
 		q := b.inquiries.At(0)
 		b.inquiries.Drop(1)
-		if b.wants(q.claim) {
-			b.inquire(q.claim, inquireAt(f.At))
+		if b.isWanted(q.claim) {
+			b.planInquiry(q.claim, inquireAt(f.At))
 		}
 	}
 }
@@ -214,9 +214,9 @@ func inquireAt(at int64) int64 {
 	return due - due%inquireGrain
 }
 
-// inquire has the claim asked about when due. It is the last in the queue,
+// planInquiry has the claim asked about when due. It is the last in the queue,
 // unless a clock has jumped.
-func (b *Book) inquire(c Claim, due int64) {
+func (b *Book) planInquiry(c Claim, due int64) {
 	one := inquiry{c, due}
 	b.inquiries.Push(one)
 	for i := b.inquiries.Len() - 1; i > 0 && b.inquiries.At(i-1).due > due; i-- {
@@ -261,8 +261,8 @@ type FrozenBook struct {
 	Pages []HeldPage           `cbor:"4,keyasint"`
 }
 
-// blank reports whether nothing of the journal's is in the book.
-func (f *FrozenBook) blank() bool { return f.Floor == 0 && len(f.Pages) == 0 && len(f.Ended) == 0 }
+// isBlank reports whether the book has nothing that the journal has told.
+func (f *FrozenBook) isBlank() bool { return f.Floor == 0 && len(f.Pages) == 0 && len(f.Ended) == 0 }
 
 // HeldPage are reservations in a snapshot, encoded as one string of bytes: 48 each.
 type HeldPage []Held
@@ -323,7 +323,7 @@ func Thaw(f FrozenBook) Book {
 			b.thaw(h)
 		}
 	}
-	for _, q := range sorted(b.held.All()) {
+	for _, q := range sortInquiries(b.held.All()) {
 		b.inquiries.Push(q)
 	}
 	for i := 0; i+1 < len(f.Ended); i += 2 {
@@ -338,8 +338,8 @@ func (b *Book) thaw(h Held) {
 	b.held.Append(h)
 }
 
-// sorted are the inquiries about reservations, by due time.
-func sorted(held iter.Seq[Held]) []inquiry {
+// sortInquiries returns the inquiries about reservations, by due time.
+func sortInquiries(held iter.Seq[Held]) []inquiry {
 	var qs []inquiry
 	for h := range held {
 		qs = append(qs, inquiry{h.Claim, inquireAt(h.At)})

@@ -91,7 +91,7 @@ func TestBook(t *testing.T) {
 				delete(held, c.Order)
 				over[c] = true
 			case step == 3 && state == Open:
-				b.confirm(&ConfirmedFact{Claims: []Claim{c}})
+				b.applyConfirmed(&ConfirmedFact{Claims: []Claim{c}})
 			case step == 4:
 				b = Thaw(b.Freeze())
 			case step == 5:
@@ -100,7 +100,7 @@ func TestBook(t *testing.T) {
 					require.Equal(t, c, held[c.Order].Claim)
 				}
 				if f != nil {
-					b.inquired(f)
+					b.applyInquired(f)
 				}
 			}
 			require.NoError(t, b.Check())
@@ -140,7 +140,7 @@ func TestBookBars(t *testing.T) {
 	t.Parallel()
 	b := NewBook()
 	c := Claim{engine.NumberedID(1, 1), NewSerial(1, 1)}
-	b.bar(&BarredFact{Claim: c})
+	b.applyBarred(&BarredFact{Claim: c})
 	state, _ := b.Look(c)
 	require.Equal(t, Barred, state)
 	again := Thaw(b.Freeze())
@@ -177,22 +177,22 @@ func TestBookInquires(t *testing.T) {
 		for _, c := range ask {
 			asked[c] = true
 		}
-		b.inquired(f)
+		b.applyInquired(f)
 	}
 	require.Len(t, asked, n)
 	require.Equal(t, inquireAt(due), b.Due())
-	b.confirm(&ConfirmedFact{Claims: ask})
+	b.applyConfirmed(&ConfirmedFact{Claims: ask})
 	for now := b.Due(); ; now = b.Due() {
 		more, f := b.Inquire(now)
 		if len(more) == 0 {
-			b.inquired(f)
+			b.applyInquired(f)
 			break
 		}
 		for _, c := range more {
 			require.NotContains(t, ask, c)
 			b.End(c, 0)
 		}
-		b.inquired(f)
+		b.applyInquired(f)
 	}
 	require.Zero(t, b.Due())
 	require.Equal(t, MaxInquire, b.Len())

@@ -25,15 +25,15 @@ func (s Books) Of(event int64) *Book {
 	return &b
 }
 
-// own is the book of an event's ledger, which is kept.
-func (s Books) own(event int64) *Book {
+// ownBook returns the book of an event's ledger, and keeps it.
+func (s Books) ownBook(event int64) *Book {
 	b := s.Of(event)
 	s[event] = b
 	return b
 }
 
-// events lists the events whose ledgers have a book, in a fixed order.
-func (s Books) events() []int64 { return slices.Sorted(maps.Keys(s)) }
+// listEvents lists the events whose ledgers have a book, in a fixed order.
+func (s Books) listEvents() []int64 { return slices.Sorted(maps.Keys(s)) }
 
 // LedgerOf is the event whose ledger a command of the protocol comes from.
 func LedgerOf(c engine.Command) (event int64, mine bool) {
@@ -56,24 +56,24 @@ func LedgerOf(c engine.Command) (event int64, mine bool) {
 
 // Reserve applies a ReservedFact, and returns the reservation that it replaced.
 func (s Books) Reserve(f *ReservedFact) (old Held, replaced bool) {
-	return s.own(f.Claim.Order.Event()).Reserve(f)
+	return s.ownBook(f.Claim.Order.Event()).Reserve(f)
 }
 
 // End applies the end of a reservation, and returns what it had held, if it was open.
 func (s Books) End(c Claim, floor Serial) (h Held, open bool) {
-	return s.own(c.Order.Event()).End(c, floor)
+	return s.ownBook(c.Order.Event()).End(c, floor)
 }
 
 // Apply takes in the protocol's volatile facts, and reports whether the fact was one.
 func (s Books) Apply(f engine.Fact) bool {
 	switch f := f.(type) {
 	case *LedgerInquiredFact:
-		s.own(f.Event).inquired(f.Inquired)
+		s.ownBook(f.Event).applyInquired(f.Inquired)
 	case *BarredFact:
-		s.own(f.Claim.Order.Event()).bar(f)
+		s.ownBook(f.Claim.Order.Event()).applyBarred(f)
 	case *ConfirmedFact:
 		if len(f.Claims) > 0 {
-			s.own(f.Claims[0].Order.Event()).confirm(f)
+			s.ownBook(f.Claims[0].Order.Event()).applyConfirmed(f)
 		}
 	default:
 		return false
@@ -98,7 +98,7 @@ func (s Books) Next() time.Time {
 // DecideWake asks the ledgers about reservations that none of them has confirmed for long.
 func (s Books) DecideWake(self engine.Ref, now int64) engine.Decision {
 	var d engine.Decision
-	for _, event := range s.events() {
+	for _, event := range s.listEvents() {
 		claims, inquired := s[event].Inquire(now)
 		if inquired == nil {
 			continue
@@ -122,7 +122,7 @@ func (s Books) Quantity() int64 {
 
 // Each calls f for every open reservation, for the audit.
 func (s Books) Each(f func(Held)) {
-	for _, event := range s.events() {
+	for _, event := range s.listEvents() {
 		s[event].Each(f)
 	}
 }
@@ -130,8 +130,8 @@ func (s Books) Each(f func(Held)) {
 // Freeze returns the books for a snapshot, in the order of their events. One in which no
 // fact of the journal stands is left out, as a replay makes none.
 func (s Books) Freeze() (events []int64, books []FrozenBook) {
-	for _, event := range s.events() {
-		if f := s[event].Freeze(); !f.blank() {
+	for _, event := range s.listEvents() {
+		if f := s[event].Freeze(); !f.isBlank() {
 			events, books = append(events, event), append(books, f)
 		}
 	}
@@ -150,7 +150,7 @@ func ThawBooks(events []int64, books []FrozenBook) Books {
 
 // Check returns the first broken invariant of the books.
 func (s Books) Check() error {
-	for _, event := range s.events() {
+	for _, event := range s.listEvents() {
 		if err := s[event].Check(); err != nil {
 			return fmt.Errorf("event %d: %w", event, err)
 		}

@@ -48,25 +48,25 @@ func (p Protocol) decideReserve(c Reserve, at int64) (d engine.Decision) {
 	state, held := p.Book.Look(c.Claim)
 	switch state {
 	case Open:
-		return engine.Decision{Sends: p.answer(p.Goods.GrantLine(c))}
+		return engine.Decision{Sends: p.answerKeeper(p.Goods.GrantLine(c))}
 	case Ended, Barred:
 		return engine.Decision{} // the Reserve is late: its ledger has stopped waiting
 	case Unknown, Replaces:
 	}
 	if r := p.Goods.RefuseLine(&c.Line, held, at); r != nil {
-		return engine.Decision{Sends: p.answer(Refused{Claim: c.Claim, Keeper: p.Self, Refusal: r})}
+		return engine.Decision{Sends: p.answerKeeper(Refused{Claim: c.Claim, Keeper: p.Self, Refusal: r})}
 	}
 	if c.Sole {
-		d.Joint = p.answer(p.Goods.GrantLine(c))
+		d.Joint = p.answerKeeper(p.Goods.GrantLine(c))
 	} else {
-		d.Sends = p.answer(p.Goods.GrantLine(c))
+		d.Sends = p.answerKeeper(p.Goods.GrantLine(c))
 	}
 	p.Goods.ReserveLine(&d, c, held, at)
 	return d
 }
 
 func (p Protocol) decideCommit(c Commit, at int64) engine.Decision {
-	d := engine.Decision{Sends: p.answer(Closed{Claim: c.Claim, Keeper: p.Self})}
+	d := engine.Decision{Sends: p.answerKeeper(Closed{Claim: c.Claim, Keeper: p.Self})}
 	switch state, held := p.Book.Look(c.Claim); state {
 	case Open:
 		p.Goods.CommitLine(&d, c, held, at)
@@ -80,7 +80,7 @@ func (p Protocol) decideCommit(c Commit, at int64) engine.Decision {
 }
 
 func (p Protocol) decideRelease(c Release, at int64) engine.Decision {
-	d := engine.Decision{Sends: p.answer(Closed{Claim: c.Claim, Keeper: p.Self})}
+	d := engine.Decision{Sends: p.answerKeeper(Closed{Claim: c.Claim, Keeper: p.Self})}
 	switch state, held := p.Book.Look(c.Claim); state {
 	case Unknown, Replaces, Barred:
 		// The ledger waits only for what was granted: either its Reserve was
@@ -103,7 +103,7 @@ func (p Protocol) decideRelease(c Release, at int64) engine.Decision {
 // heard before. takeBack adds what the kind decides. Seats know by themselves to whom
 // they were sold, and don't need it.
 func (p Protocol) DecideReturn(c Return, takeBack func(d *engine.Decision)) engine.Decision {
-	d := engine.Decision{Sends: p.answer(Returned{Claim: c.Claim, Keeper: p.Self, Under: c.Under})}
+	d := engine.Decision{Sends: p.answerKeeper(Returned{Claim: c.Claim, Keeper: p.Self, Under: c.Under})}
 	if state, _ := p.Book.Look(c.Claim); state != Ended {
 		takeBack(&d)
 	}
@@ -119,11 +119,11 @@ func (p Protocol) DecideWake(d *engine.Decision, at int64) {
 	}
 	d.Facts = append(d.Facts, inquired)
 	if len(claims) > 0 {
-		d.Sends = append(d.Sends, p.answer(Inquire{Keeper: p.Self, Claims: claims})...)
+		d.Sends = append(d.Sends, p.answerKeeper(Inquire{Keeper: p.Self, Claims: claims})...)
 	}
 }
 
-func (p Protocol) answer(c engine.Command) []engine.Send {
+func (p Protocol) answerKeeper(c engine.Command) []engine.Send {
 	return []engine.Send{{To: p.Ledger, Cmd: c}}
 }
 
@@ -131,11 +131,11 @@ func (p Protocol) answer(c engine.Command) []engine.Send {
 func (b *Book) Apply(f engine.Fact) bool {
 	switch f := f.(type) {
 	case *BarredFact:
-		b.bar(f)
+		b.applyBarred(f)
 	case *InquiredFact:
-		b.inquired(f)
+		b.applyInquired(f)
 	case *ConfirmedFact:
-		b.confirm(f)
+		b.applyConfirmed(f)
 	default:
 		return false
 	}

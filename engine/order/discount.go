@@ -23,7 +23,7 @@ func (o *Order) ApplyDiscount() (applies, enough bool) {
 		l := &o.Lines[i]
 		l.Discount = 0
 		subtotal += l.UnitPrice * l.Quantity
-		if o.discounts(l) {
+		if o.discountsLine(l) {
 			applies = true
 			applicable += l.UnitPrice * l.Quantity
 		}
@@ -31,24 +31,24 @@ func (o *Order) ApplyDiscount() (applies, enough bool) {
 	switch {
 	case t.Percentage:
 		for i := range o.Lines {
-			if l := &o.Lines[i]; o.discounts(l) {
+			if l := &o.Lines[i]; o.discountsLine(l) {
 				l.Discount = l.Quantity * t.Off(l.UnitPrice)
 			}
 		}
 	case applicable > 0:
-		o.spread(t.Off(applicable), applicable)
+		o.spreadDiscount(t.Off(applicable), applicable)
 	}
 	return applies, subtotal >= t.MinOrder
 }
 
-// discounts reports whether the order's code is for a line of it.
-func (o *Order) discounts(l *Line) bool {
+// discountsLine reports whether the order's code is for a line of it.
+func (o *Order) discountsLine(l *Line) bool {
 	return o.Promo.Terms.Applies(engine.NumberedID(o.ID.Event(), l.Type))
 }
 
-// spread takes an amount off the tickets that the code is for, whose prices come to
+// spreadDiscount takes an amount off the tickets that the code is for, whose prices come to
 // applicable.
-func (o *Order) spread(amount, applicable int64) {
+func (o *Order) spreadDiscount(amount, applicable int64) {
 	type share struct {
 		line      int
 		remainder int64 // the same for all tickets of a line
@@ -57,10 +57,10 @@ func (o *Order) spread(amount, applicable int64) {
 	left := amount
 	for i := range o.Lines {
 		l := &o.Lines[i]
-		if !o.discounts(l) {
+		if !o.discountsLine(l) {
 			continue
 		}
-		off, remainder := divide(amount, l.UnitPrice, applicable)
+		off, remainder := divideShare(amount, l.UnitPrice, applicable)
 		l.Discount = off * l.Quantity
 		left -= l.Discount
 		shares = append(shares, share{i, remainder})
@@ -74,9 +74,9 @@ func (o *Order) spread(amount, applicable int64) {
 	}
 }
 
-// divide is a ticket's share of an amount, rounded down, and what is left over. The
-// product may need more than 64 bits; the share does not, for price is at most of.
-func divide(amount, price, of int64) (share, remainder int64) {
+// divideShare returns a ticket's share of an amount, rounded down, and what is left over. The
+// product may need more than 64 bits; the share does not, since price is at most of.
+func divideShare(amount, price, of int64) (share, remainder int64) {
 	hi, lo := bits.Mul64(uint64(amount), uint64(price))
 	q, r := bits.Div64(hi, lo, uint64(of))
 	return int64(q), int64(r)

@@ -154,8 +154,8 @@ func (l *Line) FaceValue(k int64) int64 {
 	return l.UnitPrice - off
 }
 
-// fees are the platform's fees on the line's tickets, each rounded by itself.
-func (l *Line) fees() int64 {
+// sumFees returns the platform's fees on the line's tickets, each rounded by itself.
+func (l *Line) sumFees() int64 {
 	if l.Quantity < 1 {
 		return 0
 	}
@@ -547,7 +547,7 @@ func (o *Order) SumUp(absorb bool) {
 		l := &o.Lines[i]
 		o.Subtotal += l.UnitPrice * l.Quantity
 		o.Discount += l.Discount
-		o.Fees += l.fees()
+		o.Fees += l.sumFees()
 	}
 	switch {
 	case o.Issue != nil:

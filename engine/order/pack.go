@@ -79,8 +79,8 @@ const (
 	plainRefund  = 7
 )
 
-// fields is how many of its fields a refund is packed with.
-func (r *Refund) fields() uint64 {
+// countFields returns how many of its fields a refund is packed with.
+func (r *Refund) countFields() uint64 {
 	switch {
 	case r.isApart():
 		return refundFields
@@ -90,16 +90,16 @@ func (r *Refund) fields() uint64 {
 	return plainRefund
 }
 
-// fields is how many of its fields an order is packed with.
-func (o *Order) fields() uint64 {
+// countFields returns how many of its fields an order is packed with.
+func (o *Order) countFields() uint64 {
 	if o.Discount != 0 || o.Promo != nil || o.Digital || o.Holders != nil || o.Issue != nil || o.WaivedAt != 0 || o.Rescheduled != nil {
 		return orderFields
 	}
 	return plainOrder
 }
 
-// fields is how many of its fields a line is packed with.
-func (l *Line) fields() uint64 {
+// countFields returns how many of its fields a line is packed with.
+func (l *Line) countFields() uint64 {
 	if l.Discount != 0 || l.Visit != nil || l.Terms != nil {
 		return lineFields
 	}
@@ -108,7 +108,7 @@ func (l *Line) fields() uint64 {
 
 // packed is, with packedHead, the one list of an order's fields.
 func (o *Order) packed(p *packing) {
-	n := p.fields(o.fields(), orderFields)
+	n := p.fields(o.countFields(), orderFields)
 	outer := p.begin(n)
 	o.packedHead(p)
 	p.text(&o.Email)
@@ -263,7 +263,7 @@ func (s *Shopper) packed(p *packing) {
 }
 
 func (l *Line) packed(p *packing) {
-	n := p.fields(l.fields(), lineFields)
+	n := p.fields(l.countFields(), lineFields)
 	outer := p.begin(n)
 	p.number(&l.Type)
 	p.text(&l.Name)
@@ -307,7 +307,7 @@ func (d *Deposit) packed(p *packing) {
 }
 
 func (r *Refund) packed(p *packing) {
-	n := p.fields(r.fields(), refundFields)
+	n := p.fields(r.countFields(), refundFields)
 	outer := p.begin(n)
 	p.text(&r.Reference)
 	p.number(&r.Amount)
@@ -381,16 +381,16 @@ func later(p *packing, each func(p *packing)) {
 		var field packing
 		each(&field)
 		p.out = append(binary.AppendUvarint(p.out, uint64(len(field.out))), field.out...)
-	} else if p.reads() {
+	} else if p.isReading() {
 		field := packing{in: p.take(p.length()), reading: true, broken: p.broken, record: record{left: 1}}
 		each(&field)
 		p.broken = field.broken || field.in != ""
 	}
 }
 
-// reads reports whether a field is to be read. One that the record ends before is
-// left as it is.
-func (p *packing) reads() bool {
+// isReading reports whether a field is to be read. A field behind the record's end stays as
+// it is.
+func (p *packing) isReading() bool {
 	if !p.reading || p.left == 0 {
 		return false
 	}
@@ -401,7 +401,7 @@ func (p *packing) reads() bool {
 func (p *packing) unsigned(n *uint64) {
 	if !p.reading {
 		p.out = binary.AppendUvarint(p.out, *n)
-	} else if p.reads() {
+	} else if p.isReading() {
 		*n = p.length()
 	}
 }
@@ -415,7 +415,7 @@ func (p *packing) number(n *int64) {
 func (p *packing) hash(n *uint64) {
 	if !p.reading {
 		p.out = binary.LittleEndian.AppendUint64(p.out, *n)
-	} else if p.reads() {
+	} else if p.isReading() {
 		var b [8]byte
 		copy(b[:], p.take(8))
 		*n = binary.LittleEndian.Uint64(b[:])
@@ -425,7 +425,7 @@ func (p *packing) hash(n *uint64) {
 func (p *packing) id(id *engine.OrderID) {
 	if !p.reading {
 		p.out = append(p.out, id[:]...)
-	} else if p.reads() {
+	} else if p.isReading() {
 		copy(id[:], p.take(uint64(len(id))))
 	}
 }
@@ -433,7 +433,7 @@ func (p *packing) id(id *engine.OrderID) {
 func (p *packing) text(s *string) {
 	if !p.reading {
 		p.out = append(binary.AppendUvarint(p.out, uint64(len(*s))), *s...)
-	} else if p.reads() {
+	} else if p.isReading() {
 		*s = p.take(p.length())
 	}
 }

@@ -206,7 +206,7 @@ func (d *Digester) applySpan(ctx context.Context, tx pgx.Tx, within time.Duratio
 	if err != nil || len(batches) == 0 {
 		return err
 	}
-	return d.digest(ctx, tx, within, singly(batches))
+	return d.digest(ctx, tx, within, splitBatches(batches))
 }
 
 // readSpan reads the stream's facts after one seq and up to another from the journal.
@@ -227,12 +227,12 @@ func readSpan(ctx context.Context, tx pgx.Tx, ref engine.Ref, stream, from, upto
 	for i := range batches {
 		r := &batches[i].Records[0]
 		if r.First <= from {
-			if *r, err = after(*r, from); err != nil {
+			if *r, err = recordAfter(*r, from); err != nil {
 				continue // it cannot be read, and is applied or set aside as a whole
 			}
 		}
 		if r.Last > upto {
-			if head, _, err := cut(*r, int(upto-r.First+1)); err == nil {
+			if head, _, err := splitRecord(*r, int(upto-r.First+1)); err == nil {
 				*r = head
 			}
 		}

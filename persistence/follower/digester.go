@@ -91,8 +91,8 @@ type unusable struct{ error }
 
 func (u unusable) Unwrap() error { return u.error }
 
-// breaks reports whether an attempt that failed has left the connection unusable.
-func breaks(tx pgx.Tx, err error) bool {
+// isUnusable reports whether an attempt that failed has left the connection unusable.
+func isUnusable(tx pgx.Tx, err error) bool {
 	_, panicked := errors.AsType[*panics.Error](err)
 	return panicked && (tx.Conn().IsClosed() || tx.Conn().PgConn().IsBusy())
 }
@@ -142,32 +142,32 @@ func transact(ctx context.Context, begin func(context.Context) (pgx.Tx, error), 
 // Apply is a follower's: it applies the batches within tx, which Transact has begun.
 func (d *Digester) Apply(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
 	if within, ok := ctx.Value(carefully{}).(time.Duration); ok {
-		return d.digest(ctx, tx, within, singly(batches))
+		return d.digest(ctx, tx, within, splitBatches(batches))
 	}
 	clear(d.broke)
-	err := d.try(ctx, tx, batches)
+	err := d.tryApply(ctx, tx, batches)
 	switch {
 	case err == nil || errors.Is(err, ErrGap):
 		return err
-	case breaks(tx, err):
+	case isUnusable(tx, err):
 		return indigestible{err}
-	case passes(ctx, tx, err):
+	case mayPass(ctx, tx, err):
 		return fmt.Errorf("%w: %w", ErrAgain, err)
 	default:
 		return indigestible{err}
 	}
 }
 
-// try applies the batches. A panic is an error.
-func (d *Digester) try(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
+// tryApply applies the batches. A panic is an error.
+func (d *Digester) tryApply(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
 	return panics.Catch(d.log, "follower "+d.name, func() error { return d.apply(ctx, tx, batches) })
 }
 
-// passes reports whether an attempt may go well later, or no single fact is to blame
+// mayPass reports whether an attempt may go well later, or no single fact is to blame
 // for its failure. An error that looks like a network's does not suffice: decoding a
 // fact that is cut short is io.ErrUnexpectedEOF, and a fact that Kafka finds too large is
 // a net.Error. When Postgres is away, the connection is closed.
-func passes(ctx context.Context, tx pgx.Tx, err error) bool {
+func mayPass(ctx context.Context, tx pgx.Tx, err error) bool {
 	if ctx.Err() != nil || tx.Conn().IsClosed() || errors.Is(err, ErrAgain) || pgconn.SafeToRetry(err) {
 		return true
 	}
@@ -219,15 +219,15 @@ func (d *Digester) tryWithin(ctx context.Context, tx pgx.Tx, within time.Duratio
 	if _, err := tx.Exec(ctx, `SAVEPOINT digest`); err != nil {
 		return again(err)
 	}
-	err := d.try(ctx, tx, facts)
+	err := d.tryApply(ctx, tx, facts)
 	end := `RELEASE SAVEPOINT digest`
 	switch {
 	case errors.Is(err, ErrGap):
 		return err
-	case err != nil && breaks(tx, err):
+	case err != nil && isUnusable(tx, err):
 		d.broke[groupOf(facts)] = err
 		return unusable{again(err)}
-	case err != nil && passes(ctx, tx, err):
+	case err != nil && mayPass(ctx, tx, err):
 		return again(err)
 	case err != nil:
 		end = `ROLLBACK TO SAVEPOINT digest; RELEASE SAVEPOINT digest`
@@ -284,9 +284,9 @@ func errorText(err error) string {
 	return strings.ReplaceAll(s, "\x00", "\uFFFD")
 }
 
-// singly parts batches into batches of one fact each. A record whose facts cannot be
+// splitBatches splits batches into batches of one fact each. A record whose facts cannot be
 // told apart stays whole.
-func singly(batches []journal.Batch) []journal.Batch {
+func splitBatches(batches []journal.Batch) []journal.Batch {
 	var facts []journal.Batch
 	for i := range batches {
 		add := func(r journal.Record) {
@@ -294,7 +294,7 @@ func singly(batches []journal.Batch) []journal.Batch {
 		}
 		for _, r := range batches[i].Records {
 			for r.First < r.Last {
-				head, tail, err := cut(r, 1)
+				head, tail, err := splitRecord(r, 1)
 				if err != nil {
 					break
 				}
@@ -307,9 +307,9 @@ func singly(batches []journal.Batch) []journal.Batch {
 	return facts
 }
 
-// cut parts a record after its first n facts.
-func cut(r journal.Record, n int) (head, tail journal.Record, err error) {
-	if tail, err = after(r, r.First+int64(n)-1); err != nil {
+// splitRecord splits a record after its first n facts.
+func splitRecord(r journal.Record, n int) (head, tail journal.Record, err error) {
+	if tail, err = recordAfter(r, r.First+int64(n)-1); err != nil {
 		return r, r, err
 	}
 	head = r

@@ -90,7 +90,7 @@ func signal(c chan struct{}) {
 // returns the context's error when that comes first, and ErrStopped when the
 // follower ended.
 func (f *Follower) Passed(ctx context.Context) error {
-	w := f.await()
+	w := f.addWaiter()
 	if w == nil {
 		return nil
 	}
@@ -137,9 +137,9 @@ LEFT JOIN followers f ON f.name = $1 AND f.writer = u.writer WHERE coalesce(f.ba
 // awaitEvery is the pause between two looks at saved positions.
 const awaitEvery = 20 * time.Millisecond
 
-// await notes a waiter for all that was offered so far, or returns nil if it has
+// addWaiter notes a waiter for all that was offered so far, or returns nil if it has
 // been applied.
-func (f *feed) await() *waiter {
+func (f *feed) addWaiter() *waiter {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var until []position
@@ -174,8 +174,8 @@ func (f *feed) Lag() Lag {
 	return lag
 }
 
-// awaited reports whether somebody waits.
-func (f *feed) awaited() bool {
+// isAwaited reports whether somebody waits.
+func (f *feed) isAwaited() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return len(f.waiters) > 0
@@ -201,7 +201,7 @@ func (f *feed) advance(to []position, delay time.Duration) {
 	f.delay = delay
 	waiting := f.waiters[:0]
 	for _, w := range f.waiters {
-		if f.passed(w.until) {
+		if f.hasPassed(w.until) {
 			close(w.done)
 		} else {
 			waiting = append(waiting, w)
@@ -211,7 +211,7 @@ func (f *feed) advance(to []position, delay time.Duration) {
 	f.waiters = waiting
 }
 
-func (f *feed) passed(until []position) bool {
+func (f *feed) hasPassed(until []position) bool {
 	for _, p := range until {
 		if f.applied[p.writer] < p.batch {
 			return false

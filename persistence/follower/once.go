@@ -28,10 +28,10 @@ func Once(name string, apply Apply) Apply {
 		if err := o.read(ctx, tx, batches); err != nil {
 			return err
 		}
-		fresh, err := o.sift(batches)
+		fresh, err := o.dropApplied(batches)
 		if errors.Is(err, ErrGap) {
-			if batches, err = o.fill(ctx, tx, batches); err == nil {
-				fresh, err = o.sift(batches)
+			if batches, err = o.readMissing(ctx, tx, batches); err == nil {
+				fresh, err = o.dropApplied(batches)
 			}
 		}
 		if err != nil || len(fresh) == 0 {
@@ -77,8 +77,8 @@ SELECT a.stream_id, a.seq FROM unnest($2::bigint[]) AS m(stream_id) JOIN applied
 	return nil
 }
 
-// sift leaves out what was applied before.
-func (o *once) sift(batches []journal.Batch) (fresh []journal.Batch, err error) {
+// dropApplied leaves out what was applied before.
+func (o *once) dropApplied(batches []journal.Batch) (fresh []journal.Batch, err error) {
 	clear(o.now)
 	for _, b := range batches {
 		var records []journal.Record
@@ -94,7 +94,7 @@ func (o *once) sift(batches []journal.Batch) (fresh []journal.Batch, err error) 
 				return nil, fmt.Errorf("%w: %s, stream %d: fact %d came after %d", ErrGap, r.Ref.Name(), r.Stream, r.First, last)
 			}
 			o.now[r.Stream] = r.Last
-			if r, err = after(r, last); err != nil {
+			if r, err = recordAfter(r, last); err != nil {
 				return nil, err
 			}
 			records = append(records, r)
@@ -107,9 +107,9 @@ func (o *once) sift(batches []journal.Batch) (fresh []journal.Batch, err error) 
 	return fresh, nil
 }
 
-// fill puts the facts that a relay to Kafka has set aside before those that follow
+// readMissing puts the facts that a relay to Kafka has set aside before those that follow
 // them.
-func (o *once) fill(ctx context.Context, tx pgx.Tx, batches []journal.Batch) ([]journal.Batch, error) {
+func (o *once) readMissing(ctx context.Context, tx pgx.Tx, batches []journal.Batch) ([]journal.Batch, error) {
 	const unsent = `
 SELECT coalesce(sum(least(last_seq, $2) - greatest(seq, $1) + 1), 0)
 FROM set_aside WHERE starts_with(follower, 'kafka:') AND stream_id = $3 AND seq <= $2 AND last_seq >= $1`
@@ -143,8 +143,8 @@ FROM set_aside WHERE starts_with(follower, 'kafka:') AND stream_id = $3 AND seq 
 	return filled, nil
 }
 
-// after is the record without its facts up to last.
-func after(r journal.Record, last int64) (journal.Record, error) {
+// recordAfter returns the record without its facts up to last.
+func recordAfter(r journal.Record, last int64) (journal.Record, error) {
 	for ; r.First <= last; r.First++ {
 		_, _, rest, err := codec.Split(r.Bytes)
 		if err != nil {

@@ -48,7 +48,7 @@ func (f *Follower) follow(from Journal) error {
 		if idle {
 			r.rest(f.ctx)
 		}
-		if !r.tails.behind() && r.tails.facts == 0 {
+		if !r.tails.isBehind() && r.tails.facts == 0 {
 			r.pace(f.ctx)
 		}
 		f.cfg.Room(f.ctx)
@@ -105,7 +105,7 @@ func (r *round) step(ctx context.Context) (idle bool, err error) {
 	if r.tails.facts > 0 {
 		return false, r.unblock(ctx)
 	}
-	return !r.tails.behind(), nil
+	return !r.tails.isBehind(), nil
 }
 
 // poll has the writers read that are not fed in memory.
@@ -145,7 +145,7 @@ func (r *round) takeFeed() {
 	for _, b := range batches {
 		t := r.tails.get(b.Writer)
 		t.fed = true
-		switch next := t.last() + 1; {
+		switch next := t.lastBatch() + 1; {
 		case b.Seq < next: // read already
 		case b.Seq == next && !t.behind:
 			r.tails.add(t, b)
@@ -170,8 +170,8 @@ func (r *round) read(ctx context.Context) error {
 			if err != nil {
 				return fmt.Errorf("follower: %w", err)
 			}
-			if b.Seq != t.last()+1 {
-				return permanent{fmt.Errorf("%w: writer %d has batch %d after %d", ErrGap, w, b.Seq, t.last())}
+			if b.Seq != t.lastBatch()+1 {
+				return permanent{fmt.Errorf("%w: writer %d has batch %d after %d", ErrGap, w, b.Seq, t.lastBatch())}
 			}
 			facts += r.tails.add(t, &b)
 			if facts >= r.f.cfg.MaxBatch {
@@ -265,7 +265,7 @@ SELECT (SELECT count(*) FROM fresh) + (SELECT count(*) FROM moved)`
 	}
 	if err := r.f.cfg.Apply(ctx, tx, group); err != nil {
 		err = fmt.Errorf("follower: apply: %w", err)
-		if _, ok := errors.AsType[indigestible](err); ok || passes(ctx, tx, err) {
+		if _, ok := errors.AsType[indigestible](err); ok || mayPass(ctx, tx, err) {
 			return err
 		}
 		return permanent{err}
@@ -279,7 +279,7 @@ func (r *round) unblock(ctx context.Context) error {
 SELECT b.n, coalesce(r.writer, 0), coalesce(r.batch, $3) FROM unnest($1::bigint[], $2::bigint[]) WITH ORDINALITY AS b(stream_id, last_seq, n)
 LEFT JOIN LATERAL (SELECT writer, batch FROM records_of(b.stream_id, b.last_seq - 1, b.last_seq) r WHERE r.last_seq = b.last_seq) r ON true
 LEFT JOIN floors f ON f.stream_id = b.stream_id AND f.seq >= b.last_seq WHERE r.batch IS NOT NULL OR f.seq IS NOT NULL`
-	missing := r.tails.missing()
+	missing := r.tails.listMissing()
 	streams, seqs := make([]int64, len(missing)), make([]int64, len(missing))
 	for i, m := range missing {
 		streams[i], seqs[i] = m.stream, m.seq
@@ -303,12 +303,12 @@ LEFT JOIN floors f ON f.stream_id = b.stream_id AND f.seq >= b.last_seq WHERE r.
 // lookUp is how long a rest goes on before its reason is looked at again.
 const lookUp = 100 * time.Millisecond
 
-// yields reports whether there is more important work on the machine.
-func (r *round) yields() bool { return r.f.cfg.Yield > 0 && r.f.cfg.Busy() && !r.f.awaited() }
+// mustYield reports whether there is more important work on the machine.
+func (r *round) mustYield() bool { return r.f.cfg.Yield > 0 && r.f.cfg.Busy() && !r.f.isAwaited() }
 
 // atOnce is how many facts the next transaction may take in.
 func (r *round) atOnce() int {
-	if r.f.cfg.BusyBatch > 0 && r.yields() {
+	if r.f.cfg.BusyBatch > 0 && r.mustYield() {
 		return r.f.cfg.BusyBatch
 	}
 	return r.f.cfg.MaxBatch
@@ -317,7 +317,7 @@ func (r *round) atOnce() int {
 // yield rests after a transaction that took so long, with the reading for it.
 func (r *round) yield(ctx context.Context, took time.Duration) {
 	until := time.Now().Add(time.Duration(r.f.cfg.Yield) * took)
-	for wait := time.Until(until); wait > 0 && r.yields(); wait = time.Until(until) {
+	for wait := time.Until(until); wait > 0 && r.mustYield(); wait = time.Until(until) {
 		timer := time.NewTimer(min(wait, lookUp))
 		select {
 		case <-timer.C:

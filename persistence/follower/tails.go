@@ -30,7 +30,7 @@ type tail struct {
 	closed  bool             // the writer is: nothing will be added
 }
 
-func (t *tail) last() int64 {
+func (t *tail) lastBatch() int64 {
 	if n := len(t.pending); n > 0 {
 		return t.pending[n-1].Seq
 	}
@@ -68,7 +68,7 @@ func (ts *tails) add(t *tail, b *journal.Batch) (facts int) {
 	return facts
 }
 
-func (ts *tails) behind() bool {
+func (ts *tails) isBehind() bool {
 	for _, t := range ts.byWriter {
 		if t.behind {
 			return true
@@ -94,7 +94,7 @@ func (ts *tails) gather(limit int) (group []journal.Batch, moves []move) {
 		more = false
 		for _, w := range ts.order {
 			t := ts.byWriter[w]
-			for len(t.pending) > 0 && facts < limit && ts.follows(t.pending[0]) {
+			for len(t.pending) > 0 && facts < limit && ts.takeNext(t.pending[0]) {
 				b := t.pending[0]
 				t.pending[0] = nil
 				t.pending = t.pending[1:]
@@ -113,8 +113,8 @@ func (ts *tails) gather(limit int) (group []journal.Batch, moves []move) {
 	return group, moves
 }
 
-// follows takes the batch's seqs in if all of them are next in their streams.
-func (ts *tails) follows(b *journal.Batch) bool {
+// takeNext notes the batch's seqs if all of them are next in their streams.
+func (ts *tails) takeNext(b *journal.Batch) bool {
 	for i := range b.Records {
 		if r := &b.Records[i]; r.First > 1 || ts.seqs[r.Stream] > 0 {
 			if ts.seqs[r.Stream] != r.First-1 {
@@ -131,8 +131,8 @@ func (ts *tails) follows(b *journal.Batch) bool {
 // fact names the fact that a pending batch needs applied before it.
 type fact struct{ stream, seq int64 }
 
-// missing lists what the pending batches need and do not bring themselves.
-func (ts *tails) missing() []fact {
+// listMissing lists what the pending batches need and do not bring themselves.
+func (ts *tails) listMissing() []fact {
 	var missing []fact
 	brought := make(map[int64]int64)
 	for _, w := range ts.order {
@@ -175,7 +175,7 @@ func (ts *tails) resolve(missing []fact, found []position) error {
 			resolved = true
 		case at.batch <= t.pos:
 			return permanent{fmt.Errorf("%w: stream %d: fact %d was not applied after %d", ErrGap, m.stream, m.seq, known)}
-		case at.batch > t.last():
+		case at.batch > t.lastBatch():
 			t.behind, t.wanted = true, true
 			resolved = resolved || len(t.pending) == 0
 		}

@@ -112,8 +112,8 @@ func (b *batch) addRecord(e *Entry) int32 {
 	return int32(len(b.records) - 1)
 }
 
-// verdict is what becomes of the i-th entry.
-func (b *batch) verdict(i int) error {
+// verdictOf returns what becomes of the i-th entry.
+func (b *batch) verdictOf(i int) error {
 	switch at := b.at[i]; {
 	case at == recordNone:
 		return nil
@@ -126,9 +126,9 @@ func (b *batch) verdict(i int) error {
 	}
 }
 
-// refuse takes the records that the server found fenced out of the batch, and those
+// refuseUnmet takes the records that the server found fenced out of the batch, and those
 // that need them.
-func (b *batch) refuse() {
+func (b *batch) refuseUnmet() {
 	for _, n := range b.fenced {
 		b.records[b.sent[n-1]].fenced = true
 	}
@@ -218,7 +218,7 @@ func (b *batch) bind(writer, losses int32) [][]byte {
 	return b.params[:]
 }
 
-func (b *batch) total() (facts, bytes int64) {
+func (b *batch) countFacts() (facts, bytes int64) {
 	for i := range b.records {
 		if r := &b.records[i]; !r.fenced {
 			facts += r.last - r.first + 1

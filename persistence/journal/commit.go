@@ -63,7 +63,7 @@ func (l *lane) commit(b *batch) error {
 			b.committed = len(b.sent)
 			return nil
 		}
-		b.refuse()
+		b.refuseUnmet()
 	}
 }
 
@@ -125,7 +125,7 @@ func (l *lane) try(b *batch, again bool) error {
 		}
 	}
 	if err := l.attempt(ctx, b, again); err != nil {
-		return l.failed(ctx, b, again, err)
+		return l.afterFailure(ctx, b, again, err)
 	}
 	return nil
 }
@@ -148,7 +148,7 @@ func (l *lane) attempt(ctx context.Context, b *batch, again bool) error {
 		}
 		in, err := l.send(ctx, b, again)
 		if err == nil && !in && again { // it may be there already
-			in, err = l.there(ctx, b)
+			in, err = l.isStored(ctx, b)
 		}
 		if err != nil || in {
 			return err
@@ -157,9 +157,9 @@ func (l *lane) attempt(ctx context.Context, b *batch, again bool) error {
 	}
 }
 
-// failed prepares for the next attempt. It reconnects after every error but a
+// afterFailure prepares for the next attempt. It reconnects after every error but a
 // missing partition: nothing is gained by telling a sick session from a dead one.
-func (l *lane) failed(ctx context.Context, b *batch, again bool, err error) error {
+func (l *lane) afterFailure(ctx context.Context, b *batch, again bool, err error) error {
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		switch {
 		case pg.Code == uniqueViolation && !again:
@@ -242,16 +242,16 @@ func appendPositions(to []int64, array []byte) []int64 {
 // claim came. The answer is final: the claim waited for that attempt, or fenced it
 // too.
 func (l *lane) pardon(ctx context.Context, b *batch) error {
-	there, err := l.there(ctx, b)
+	there, err := l.isStored(ctx, b)
 	if there {
 		b.fenced = b.fenced[:0]
 	}
 	return err
 }
 
-// there reports whether the journal holds the batch as last sent. Something else under its
-// number is an ErrConflict.
-func (l *lane) there(ctx context.Context, b *batch) (same bool, err error) {
+// isStored reports whether the journal holds the batch as last sent. If it holds something
+// else under the number, the error is ErrConflict.
+func (l *lane) isStored(ctx context.Context, b *batch) (same bool, err error) {
 	found := false
 	p := b.bind(l.writer, l.losses)
 	r := l.conn.PgConn().ExecStatement(ctx, l.lookup, p[:paramFacts], binaryFormat, binaryFormat)

@@ -98,7 +98,7 @@ func (l *lane) reconnect(ctx context.Context) error {
 	if l.before.committed == 0 {
 		return nil
 	}
-	there, err := l.there(ctx, l.before)
+	there, err := l.isStored(ctx, l.before)
 	if err != nil {
 		l.drop(ctx)
 		return err

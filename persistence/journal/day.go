@@ -14,9 +14,9 @@ import (
 // indexEvery is how often the spans are brought up to date.
 const indexEvery = time.Second
 
-// tend opens partitions ahead of need, and keeps the spans up to date, until ctx ends. A
+// tendPartitions opens partitions ahead of need, and keeps the spans up to date, until ctx ends. A
 // lane that finds a partition missing opens it by itself; this only saves it the delay.
-func (j *Postgres) tend(ctx context.Context) {
+func (j *Postgres) tendPartitions(ctx context.Context) {
 	hour, second := time.NewTicker(time.Hour), time.NewTicker(indexEvery)
 	defer hour.Stop()
 	defer second.Stop()

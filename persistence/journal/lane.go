@@ -124,7 +124,7 @@ func (l *lane) run() {
 	if err != nil && l.j.ctx.Err() == nil {
 		l.j.fail(err)
 	}
-	l.refuse(rest)
+	l.refuseAll(rest)
 	l.leave(l.j.ctx)
 }
 
@@ -136,12 +136,12 @@ func (l *lane) serve() error {
 		if len(b.records) > 0 {
 			b.formed, b.day = time.Now(), dayOf(l.j.cfg.Now())
 			if err := l.commit(b); err != nil {
-				l.settle(b, ErrClosed)
+				l.tellOwners(b, ErrClosed)
 				return err
 			}
 			l.publish(b)
 		}
-		l.settle(b, nil)
+		l.tellOwners(b, nil)
 		if l.closed {
 			return ErrWriterClosed
 		}
@@ -201,7 +201,7 @@ func (l *lane) place(e *Entry) int32 {
 	case e.Claim.Epoch < s.epoch || s.lost:
 		return recordFenced
 	}
-	on, met := l.needed(e.Needs)
+	on, met := l.findNeeded(e.Needs)
 	if !met {
 		s.lost = true
 		return recordFenced
@@ -228,10 +228,10 @@ func (l *lane) place(e *Entry) int32 {
 	return s.record
 }
 
-// needed reports whether a claim that an entry needs has not been lost, as far as is
+// findNeeded reports whether a claim that an entry needs has not been lost, as far as is
 // known, and which record of the batch must get in for that, or -1. An epoch that has
 // passed may have been lost: whoever needs it is refused.
-func (l *lane) needed(c Claim) (record int32, met bool) {
+func (l *lane) findNeeded(c Claim) (record int32, met bool) {
 	if c == (Claim{}) {
 		return -1, true
 	}
@@ -265,7 +265,7 @@ func (l *lane) publish(b *batch) {
 	l.batches = b.seq
 	l.stats.batches.Add(1)
 	l.j.cfg.Committed(time.Since(b.formed))
-	facts, bytes := b.total()
+	facts, bytes := b.countFacts()
 	l.stats.facts.Add(facts)
 	l.stats.bytes.Add(bytes)
 	if l.j.cfg.Sink != nil {
@@ -274,15 +274,15 @@ func (l *lane) publish(b *batch) {
 	l.batch, l.before = l.before, l.batch
 }
 
-// settle tells the owners, in order: what their records say, or err for all.
-func (l *lane) settle(b *batch, err error) {
+// tellOwners tells the owners, in order: what their records say, or err for all.
+func (l *lane) tellOwners(b *batch, err error) {
 	n := int64(len(b.entries))
 	for i, e := range b.entries {
 		b.entries[i] = nil
 		if err != nil {
 			e.Owner.Settled(err)
 		} else {
-			e.Owner.Settled(b.verdict(i))
+			e.Owner.Settled(b.verdictOf(i))
 		}
 	}
 	b.entries = b.entries[:0]
@@ -290,9 +290,9 @@ func (l *lane) settle(b *batch, err error) {
 	l.backlog.Add(-n)
 }
 
-// refuse settles all that is left with the error, in order, and then lets
+// refuseAll settles all that is left with the error, in order, and then lets
 // Append answer by itself.
-func (l *lane) refuse(err error) {
+func (l *lane) refuseAll(err error) {
 	for {
 		for ; l.next < len(l.taken); l.next++ {
 			l.taken[l.next].Owner.Settled(err)

@@ -110,7 +110,7 @@ func Open(ctx context.Context, cfg Config) (*Postgres, error) {
 	}
 	tended, stop := context.WithCancel(life)
 	j.stopTending = stop
-	j.tending.Go(func() { j.tend(tended) })
+	j.tending.Go(func() { j.tendPartitions(tended) })
 	return j, nil
 }
 
@@ -197,7 +197,7 @@ w AS (
   ON CONFLICT (name) DO UPDATE SET at = excluded.at)
 SELECT stream_id, epoch, (SELECT losses FROM writers WHERE writer = $2) FROM c`
 	var c Claim
-	if err := j.pool.QueryRow(ctx, claim, ref.Name(), j.lane(ref).writer).Scan(&c.Stream, &c.Epoch, &c.losses); err != nil {
+	if err := j.pool.QueryRow(ctx, claim, ref.Name(), j.laneOf(ref).writer).Scan(&c.Stream, &c.Epoch, &c.losses); err != nil {
 		return Claim{}, fmt.Errorf("journal: claim %s: %w", ref.Name(), err)
 	}
 	return c, nil
@@ -231,10 +231,10 @@ WHERE NOT EXISTS (SELECT FROM streams s WHERE s.stream_id = b.stream_id AND s.ep
 
 // Append takes an entry over and returns at once. There is no limit here:
 // callers shed by Backlog before they decide.
-func (j *Postgres) Append(e *Entry) { j.lane(e.Ref).append(e) }
+func (j *Postgres) Append(e *Entry) { j.laneOf(e.Ref).append(e) }
 
-// lane is that of the actor's event.
-func (j *Postgres) lane(ref engine.Ref) *lane {
+// laneOf returns the lane of the actor's event.
+func (j *Postgres) laneOf(ref engine.Ref) *lane {
 	// Mixed, for ids are given out in order.
 	h := uint64(ref.Home) * 0x9e3779b97f4a7c15 >> 32
 	return j.lanes[h%uint64(len(j.lanes))]
