@@ -155,6 +155,10 @@ func readLines(items []api.OrderItem) (int64, []order.Line, error) {
 				})
 			}
 			lines[i].Visit = &keeper.Visit{Date: day, Slot: it.ReservationSlotID}
+		} else if it.ReservationSlotID != "" {
+			return 0, nil, route.Invalid(route.Issue{
+				Path: fmt.Sprintf("items[%d].reservationDate", i), Code: route.IssueRequired, Message: "is required with a slot",
+			})
 		}
 		if n := len(it.VenueSeatIDs); n > 0 && int64(n) != it.Quantity {
 			return 0, nil, route.Invalid(route.Issue{

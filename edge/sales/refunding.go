@@ -2,6 +2,7 @@ package sales
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -329,6 +330,11 @@ func (h *Handlers) refundOrder(c *route.Call, in *api.RefundOrder) (*api.Refund,
 		if _, _, of := o.LineOf(serial); err != nil || !ok || !of {
 			return nil, route.Invalid(route.Issue{
 				Path: "ticketIds[" + strconv.Itoa(i) + "]", Code: route.IssueEnum, Message: "is no ticket of the order",
+			})
+		}
+		if slices.Contains(ask.Tickets, serial) { // else its money would go back twice
+			return nil, route.Invalid(route.Issue{
+				Path: "ticketIds[" + strconv.Itoa(i) + "]", Code: route.IssueDuplicate, Message: "is named already",
 			})
 		}
 		ask.Tickets = append(ask.Tickets, serial)

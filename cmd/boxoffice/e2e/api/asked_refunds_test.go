@@ -99,6 +99,8 @@ func TestRefundedOrder(t *testing.T) {
 	o := buyPaid(s, "ada@example.org", ids[0], 2)
 	path := "/organizer/orders/" + o.Str("id")
 	s.Own("POST", path+"/refund", nodetest.Object{"amount": 1000, "reason": "no"}).Invalid("amount", "maximum")
+	ticket := o.Str("tickets.0.id")
+	s.Own("POST", path+"/refund", nodetest.Object{"ticketIds": []string{ticket, ticket}, "reason": "no"}).Invalid("ticketIds[1]", "duplicate")
 
 	t.Log("money alone ends no ticket")
 	s.Own("POST", path+"/refund", nodetest.Object{"amount": 2.5, "reason": "the queue was long"}).Is(200, "")

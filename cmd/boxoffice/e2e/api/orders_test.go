@@ -57,6 +57,8 @@ func TestOrderFields(t *testing.T) {
 		{nodetest.Object{"items": []nodetest.Object{line(nodetest.Object{"attendeeName": nodetest.Text(200), "attendeeEmail": "a@example.org"})}}, "", ""},
 		{nodetest.Object{"items": []nodetest.Object{line(nodetest.Object{"attendeeName": nodetest.Text(201)})}}, "items[0].attendeeName", "max_length"},
 		{nodetest.Object{"items": []nodetest.Object{line(nodetest.Object{"attendeeEmail": "x"})}}, "items[0].attendeeEmail", "format"},
+		{nodetest.Object{"items": []nodetest.Object{line(nodetest.Object{"reservationDate": "2031-01-01"})}}, "items[0].reservationDate", "max_items"},
+		{nodetest.Object{"items": []nodetest.Object{line(nodetest.Object{"reservationSlotId": "slot_abcdefghij"})}}, "items[0].reservationDate", "required"},
 		{nodetest.Object{"guestEmail": nodetest.Absent}, "guestEmail", "required"},
 		{nodetest.Object{"guestEmail": nil}, "guestEmail", "required"},
 		{nodetest.Object{"guestEmail": "ada"}, "guestEmail", "format"},
