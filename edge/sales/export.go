@@ -15,6 +15,7 @@ import (
 	"boxoffice/engine/order"
 	"boxoffice/engine/waitlist"
 	"boxoffice/persistence/attendees"
+	"boxoffice/persistence/readmodel"
 )
 
 // exportPage orders or tickets are read at once for an export.
@@ -49,7 +50,7 @@ type export struct {
 	step      func(c *route.Call, out *bytes.Buffer) (over bool, err error)
 	order     engine.OrderID  // that was written last
 	held      attendees.Place // of the ticket that was written last
-	refunds   []api.Refund    // of the orders that were written
+	refunds   []api.Refund    // one's own of the orders that were written, then those of others' orders
 	place     int64           // where the next reports or threads begin
 	inside    bool            // of an array that has an item already
 }
@@ -85,7 +86,11 @@ func (x *export) addOrders(c *route.Call, out *bytes.Buffer) (bool, error) {
 		if err := x.appendItem(out, v); err != nil {
 			return false, err
 		}
-		x.refunds = append(x.refunds, v.Refunds...)
+		for j := range o.Refunds {
+			if o.Refunds[j].CustomerOf(o) == o.Customer {
+				x.refunds = append(x.refunds, v.Refunds[j])
+			}
+		}
 	}
 	if len(list) < exportPage {
 		out.WriteString(`],"tickets":[`)
@@ -112,6 +117,9 @@ func (x *export) addTickets(c *route.Call, out *bytes.Buffer) (bool, error) {
 		x.held = list[exportPage-1].Place
 		return false, nil
 	}
+	if err := x.findAskedOfOthers(c); err != nil {
+		return false, err
+	}
 	out.WriteString(`],"refunds":`)
 	if err := json.MarshalWrite(out, view.List(x.refunds), route.Encoding); err != nil {
 		return false, err
@@ -119,6 +127,27 @@ func (x *export) addTickets(c *route.Call, out *bytes.Buffer) (bool, error) {
 	out.WriteString(`,"reports":[`)
 	x.step, x.inside, x.place = x.addReports, false, 0
 	return false, nil
+}
+
+// findAskedOfOthers adds the refunds that one asked for of tickets that others have bought.
+func (x *export) findAskedOfOthers(c *route.Call) error {
+	address := order.NormalEmail(c.Principal.Email)
+	f := readmodel.RefundFilter{Customer: order.CustomerOf(address), Asked: true, Limit: exportPage}
+	for {
+		list, err := x.h.Read.AskedRefunds(c.Context, f)
+		if err != nil {
+			return err
+		}
+		for i := range list {
+			if o := &list[i].Order; o.Customer != f.Customer {
+				x.refunds = append(x.refunds, *x.h.refundView(o, list[i].Position))
+			}
+		}
+		if len(list) < exportPage {
+			return nil
+		}
+		f.Skip += exportPage
+	}
 }
 
 func (x *export) addReports(c *route.Call, out *bytes.Buffer) (bool, error) {

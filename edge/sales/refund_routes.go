@@ -18,7 +18,7 @@ func (h *Handlers) refundGroups() []route.Group {
 					Method:      "GET",
 					ID:          "listOwnRefunds",
 					Summary:     "List one's own refunds",
-					Description: "What was asked for of the orders that the account's address bought, the newest first. Money that goes back by itself, such as a second payment, is not listed here but in its order.",
+					Description: "What one has asked for as the holder of a ticket, whoever bought it, and what the organization gave back of one's own orders, the newest first. Money that goes back by itself, such as a second payment, is not listed here but in its order.",
 					Tier:        route.TierPublic,
 					Errors:      codes{engine.Forbidden},
 					Handler:     route.Handle(h.listOwnRefunds),

@@ -41,6 +41,7 @@ func (h *Handlers) askRefund(c *route.Call, in *api.AskRefund) (*api.Refund, err
 	}
 	return h.requestRefund(c, o, event.AskRefund{
 		Tickets: []uint32{serial}, Amount: -1, Reason: in.Reason, Message: in.Message, Evidence: in.EvidenceURLs, By: order.AskedByBuyer, Version: t.holder.Version,
+		Asker: customerOf(c),
 	})
 }
 
@@ -90,7 +91,12 @@ func (h *Handlers) listOwnRefunds(c *route.Call, in *api.ListOwnRefunds) (*api.L
 	if err := route.CheckEmailProven(c); err != nil {
 		return nil, err
 	}
-	return h.refundList(c, readmodel.RefundFilter{Customer: order.CustomerOf(order.NormalEmail(c.Principal.Email)), Asked: true}, in.Page)
+	return h.refundList(c, readmodel.RefundFilter{Customer: customerOf(c), Asked: true}, in.Page)
+}
+
+// customerOf is what the caller counts as, by the address of the session.
+func customerOf(c *route.Call) uint64 {
+	return order.CustomerOf(order.NormalEmail(c.Principal.Email))
 }
 
 // cancelRefund takes back what a ticket's holder has asked for, until it is decided.

@@ -124,6 +124,7 @@ type (
 		Approve  bool   // it is granted at once
 		Manual   bool   // no provider sends the money
 		Version  byte   // of the tickets' holder who asks: nobody else's go back; 0: whoever holds them
+		Asker    uint64 `cbor:",omitempty"` // order.CustomerOf the holder who asks; 0 if nobody of them does
 	}
 	// DecideRefund grants or denies a refund that was asked for, or takes it back. *OrderReply.
 	DecideRefund struct {

@@ -75,7 +75,7 @@ func (s *State) decideAskRefund(c AskRefund, at int64) engine.Decision {
 	}
 	due := &order.RefundDue{ID: o.ID, Number: len(o.Refunds) + 1, Refund: order.Refund{
 		Amount: amount, Reason: c.Reason, Status: order.RefundRequested, At: at,
-		Ask: &order.Ask{Tickets: c.Tickets, By: c.By, Message: c.Message, Evidence: c.Evidence},
+		Ask: &order.Ask{Tickets: c.Tickets, By: c.By, Message: c.Message, Evidence: c.Evidence, Asker: c.Asker},
 	}}
 	for _, ticket := range c.Tickets { // its money is wanted, so nobody may claim it any more
 		if last := s.hands.of(ticket).Last; last.Pending(at) {

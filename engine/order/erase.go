@@ -79,7 +79,7 @@ func (o *Order) Erase(customer uint64, pseudonym string) *Order {
 		}
 	}
 	for i := range c.Refunds {
-		if ask := c.Refunds[i].Ask; ask != nil && (buyer || o.isAskedBy(ask, is)) {
+		if ask := c.Refunds[i].Ask; ask != nil && (buyer || o.isAskedBy(ask, customer, is)) {
 			quiet := *ask
 			quiet.Message, quiet.Evidence, quiet.Note = "", nil, ""
 			c.Refunds[i].Ask, c.Refunds[i].Reason = &quiet, ""
@@ -88,9 +88,10 @@ func (o *Order) Erase(customer uint64, pseudonym string) *Order {
 	return &c
 }
 
-// isAskedBy reports whether a refund was asked for by the holder of one of its tickets.
-func (o *Order) isAskedBy(ask *Ask, is func(email string) bool) bool {
-	return slices.ContainsFunc(ask.Tickets, func(ticket uint32) bool { return is(o.OwnerOf(ticket).Email) })
+// isAskedBy reports whether a refund was asked for by a customer, or is of a ticket that the
+// customer holds.
+func (o *Order) isAskedBy(ask *Ask, customer uint64, is func(email string) bool) bool {
+	return ask.Asker == customer || slices.ContainsFunc(ask.Tickets, func(ticket uint32) bool { return is(o.OwnerOf(ticket).Email) })
 }
 
 // RenamedLines lists the first ticket of each line whose tickets bear another name, or none,

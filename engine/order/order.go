@@ -248,6 +248,9 @@ type Ask struct {
 	Manual    bool          `cbor:"7,keyasint,omitempty"` // no provider sends it: a person does, and says so
 	Serial    keeper.Serial `cbor:"8,keyasint,omitempty"` // under which the keepers get back what its tickets took; 0 until it is approved
 	Returned  bool          `cbor:"9,keyasint,omitempty"` // they have
+	// Asker is the CustomerOf the ticket's holder who asks; 0 of what the organization gives,
+	// of a withdrawal and of requests of before, which were the buyer's.
+	Asker uint64 `cbor:"10,keyasint,omitempty"`
 }
 
 // Who asks for a refund.
@@ -263,6 +266,14 @@ func (r *Refund) AskedBy() string {
 		return ""
 	}
 	return r.Ask.By
+}
+
+// CustomerOf is whose list of refunds the refund stands in: who asked for it, else the buyer.
+func (r *Refund) CustomerOf(o *Order) uint64 {
+	if r.Ask != nil && r.Ask.Asker != 0 {
+		return r.Ask.Asker
+	}
+	return o.Customer
 }
 
 // Approved reports whether the refund has been granted: its tickets are dead.

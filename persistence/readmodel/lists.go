@@ -80,7 +80,7 @@ func instant(t time.Time) *time.Time {
 type RefundFilter struct {
 	Org      int64
 	Event    int64
-	Customer uint64
+	Customer uint64 // who asked for it, else whose order it is of
 	Status   string
 	Asked    bool // only those that somebody has asked for
 	BeforeAt int64
@@ -100,7 +100,7 @@ func (m *Model) AskedRefunds(ctx context.Context, f RefundFilter) ([]AskedRefund
 	const find = `
 SELECT o.record, r.position, r.created_at FROM refunds r JOIN orders o ON o.id = r.order_id
 WHERE ($1::bigint = 0 OR EXISTS (SELECT FROM events e WHERE e.number = o.event_id AND e.org = $1)) AND ($2::bigint = 0 OR o.event_id = $2)
-  AND ($3::bigint = 0 OR o.customer = $3) AND ($4 = '' OR r.status = $4) AND (NOT $5 OR r.asked) AND ($6::timestamptz IS NULL OR r.created_at <= $6)
+  AND ($3::bigint = 0 OR r.customer = $3) AND ($4 = '' OR r.status = $4) AND (NOT $5 OR r.asked) AND ($6::timestamptz IS NULL OR r.created_at <= $6)
 ORDER BY r.created_at DESC, r.order_id, r.position OFFSET $7 LIMIT $8`
 	rows, _ := m.pool.Query(ctx, find, persistence.PlanEachTime, f.Org, f.Event, int64(f.Customer), f.Status, f.Asked, moment(f.BeforeAt), f.Skip, f.Limit) // CollectRows returns its error
 	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (r AskedRefund, err error) {

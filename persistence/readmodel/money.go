@@ -85,17 +85,18 @@ WHERE payments.order_id = excluded.order_id`
 // upsertRefunds queues the refunds that differ from those in the table.
 func (w *Writer) upsertRefunds() {
 	const upsert = `
-INSERT INTO refunds (order_id, position, amount, created_at, next_check, reference, reason, status, provider_ref, asked)
-SELECT * FROM unnest($1::uuid[], $2::smallint[], $3::bigint[], $4::timestamptz[], $5::timestamptz[], $6::text[], $7::text[], $8::text[], $9::text[], $10::boolean[])
+INSERT INTO refunds (order_id, position, amount, created_at, next_check, reference, reason, status, provider_ref, asked, customer)
+SELECT * FROM unnest($1::uuid[], $2::smallint[], $3::bigint[], $4::timestamptz[], $5::timestamptz[], $6::text[], $7::text[], $8::text[], $9::text[], $10::boolean[], $11::bigint[])
 ON CONFLICT (order_id, position) DO UPDATE
 SET next_check = excluded.next_check, status = excluded.status, provider_ref = excluded.provider_ref,
-  amount = excluded.amount, reference = excluded.reference, reason = excluded.reason`
+  amount = excluded.amount, reference = excluded.reference, reason = excluded.reason, customer = excluded.customer`
 	var orders [][16]byte
 	var positions []int16
 	var amounts []int64
 	var created, checks []*time.Time
 	var references, reasons, statuses, providers []string
 	var asked []bool
+	var customers []int64
 	for i := range w.orders {
 		o := &w.orders[i]
 		for j := range o.now.Refunds {
@@ -111,10 +112,11 @@ SET next_check = excluded.next_check, status = excluded.status, provider_ref = e
 			created, checks = append(created, moment(r.At)), append(checks, check)
 			references, reasons = append(references, text(r.Reference)), append(reasons, text(r.Reason))
 			statuses, providers, asked = append(statuses, text(r.Status)), append(providers, text(r.ProviderRef)), append(asked, r.Ask != nil)
+			customers = append(customers, int64(r.CustomerOf(o.now))) //nolint:gosec // kept as its bits
 		}
 	}
 	if len(orders) > 0 {
-		w.batch.Queue(upsert, orders, positions, amounts, created, checks, references, reasons, statuses, providers, asked)
+		w.batch.Queue(upsert, orders, positions, amounts, created, checks, references, reasons, statuses, providers, asked, customers)
 	}
 }
 

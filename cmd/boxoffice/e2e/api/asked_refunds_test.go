@@ -1,6 +1,7 @@
 package api
 
 import (
+	"encoding/json"
 	"testing"
 	"time"
 
@@ -118,4 +119,45 @@ func TestRefundedOrder(t *testing.T) {
 	s.Becomes("refunded", func() string { return s.Own("GET", "/organizer/orders/"+free.Str("id"), nil).Is(200, "").Str("status") })
 	list := s.Own("GET", "/organizer/orders?status=refunded&q=bob", nil).Is(200, "")
 	require.Equal(t, free.Str("id"), list.Str("items.0.id"))
+}
+
+// TestRefundOfPassedTicket has somebody who was passed a ticket ask for its money. The
+// request is theirs: it stands in their list and their export, and in nobody else's.
+func TestRefundOfPassedTicket(t *testing.T) {
+	t.Parallel()
+	s := nodetest.Open(t)
+	_, ids := s.OnSale(refundable(25))
+	o := buyPaid(s, "ada@example.org", ids[0], 1)
+	ada, bob, ticket := s.Buyer("ada@example.org"), s.Buyer("bob@example.org"), o.Str("tickets.0.id")
+	began := time.Now()
+	ada.Own("POST", "/tickets/"+ticket+"/transfer", nodetest.Object{"toEmail": "bob@example.org"}).Is(201, "")
+	s.Call("POST", "/tickets/transfers/"+claimToken(s, "bob@example.org", began)+"/claim", nil).Is(200, "")
+
+	asked := bob.Own("POST", "/users/me/refunds", nodetest.Object{"ticketId": ticket, "reason": illness, "message": "from Bob"}).Is(201, "")
+	require.Equal(t, asked.Str("id"), bob.Own("GET", "/users/me/refunds", nil).Is(200, "").Str("items.0.id"))
+	require.Empty(t, ada.Own("GET", "/users/me/refunds", nil).Is(200, "").Data("items"))
+	exported := func(who *nodetest.Shop) (ids []string) {
+		var got struct {
+			Data struct{ Refunds []struct{ ID string } }
+		}
+		require.NoError(t, json.Unmarshal([]byte(who.Raw("GET", "/users/me/export", "", "", who.Bearer()...).Is(t, 200).Body), &got))
+		for _, r := range got.Data.Refunds {
+			ids = append(ids, r.ID)
+		}
+		return ids
+	}
+	require.Equal(t, []string{asked.Str("id")}, exported(bob))
+	require.Empty(t, exported(ada))
+
+	t.Log("it stays theirs when the ticket goes on")
+	s.Own("POST", "/organizer/refunds/"+asked.Str("id")+"/deny", nodetest.Object{"reason": "It takes place."}).Is(200, "")
+	began = time.Now()
+	bob.Own("POST", "/tickets/"+ticket+"/transfer", nodetest.Object{"toEmail": "eve@example.org"}).Is(201, "")
+	s.Call("POST", "/tickets/transfers/"+claimToken(s, "eve@example.org", began)+"/claim", nil).Is(200, "")
+	require.Equal(t, "denied", bob.Own("GET", "/users/me/refunds", nil).Is(200, "").Str("items.0.status"))
+	require.Empty(t, s.Buyer("eve@example.org").Own("GET", "/users/me/refunds", nil).Is(200, "").Data("items"))
+
+	t.Log("what the organization gives back stands in the buyer's list")
+	given := s.Own("POST", "/organizer/orders/"+o.Str("id")+"/refund", nodetest.Object{"amount": 1, "reason": "the queue was long"}).Is(200, "")
+	require.Equal(t, given.Str("id"), ada.Own("GET", "/users/me/refunds", nil).Is(200, "").Str("items.0.id"))
 }
