@@ -271,7 +271,7 @@ func (h *Handlers) decideRefund(c *route.Call, id string, decision event.DecideR
 }
 
 func notPending(o *order.Order, i int) error {
-	return engine.Refuse(engine.RefundNotPending, event.OrderState{Status: o.Refunds[i].Status, Reason: "the refund's state does not allow this"})
+	return engine.Refuse(engine.RefundNotPending, event.OrderState{Status: o.Refunds[i].ToldStatus(), Reason: "the refund's state does not allow this"})
 }
 
 // retryRefund sends a refund again that the provider failed, as the sweep would after a

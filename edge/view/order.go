@@ -95,7 +95,7 @@ func Refund(o *order.Order, i int, codes *secrets.Codes) api.Refund {
 	v := api.Refund{
 		ID: refundID(o.ID, i), OrderID: o.ID.String(), Reference: r.Reference,
 		Amount: Decimal(r.Amount), Currency: r.CurrencyIn(o.Currency), Reason: r.Reason, EvidenceURLs: []string{},
-		Status: r.Status, ProviderRef: Optional(r.ProviderRef), RequestedAt: api.At(r.At), ProcessedAt: api.At(r.ProcessedAt), Manual: o.NeedsPerson(i),
+		Status: r.ToldStatus(), ProviderRef: Optional(r.ProviderRef), RequestedAt: api.At(r.At), ProcessedAt: api.At(r.ProcessedAt), Manual: o.NeedsPerson(i),
 	}
 	if r.Deposit != "" {
 		v.Message = Optional("Deposit " + r.Deposit)

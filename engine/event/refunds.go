@@ -134,7 +134,7 @@ func (s *State) decideOnRefund(c DecideRefund, at int64) engine.Decision {
 	}
 	r := &o.Refunds[c.Position]
 	if r.Status != order.RefundRequested {
-		return refuse(engine.RefundNotPending, OrderState{Status: r.Status, Reason: "the refund has been decided"})
+		return refuse(engine.RefundNotPending, OrderState{Status: r.ToldStatus(), Reason: "the refund has been decided"})
 	}
 	if !c.Approve {
 		status := order.RefundDenied

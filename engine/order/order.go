@@ -287,6 +287,15 @@ func (r *Refund) Sends() bool {
 	return r.Status == RefundProcessing || r.Status == RefundFailed
 }
 
+// ToldStatus is the status that the world is told. A refund that was granted is approved until
+// its provider has taken it; a withdrawal is granted by nobody.
+func (r *Refund) ToldStatus() string {
+	if r.Status == RefundProcessing && r.Approved() && r.Sends() && r.ProviderRef == "" && r.Ask.By != AskedByWithdrawal {
+		return RefundApproved
+	}
+	return r.Status
+}
+
 // Gives reports whether the refund is one that a ticket's money may still go back by, or has.
 func (r *Refund) Gives(ticket uint32) bool {
 	return r.Ask != nil && slices.Contains(r.Ask.Tickets, ticket) && r.Status != RefundDenied && r.Status != RefundCancelled

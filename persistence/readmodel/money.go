@@ -111,7 +111,7 @@ SET next_check = excluded.next_check, status = excluded.status, provider_ref = e
 			orders, positions, amounts = append(orders, o.now.ID), append(positions, int16(j)), append(amounts, r.Amount)
 			created, checks = append(created, moment(r.At)), append(checks, check)
 			references, reasons = append(references, text(r.Reference)), append(reasons, text(r.Reason))
-			statuses, providers, asked = append(statuses, text(r.Status)), append(providers, text(r.ProviderRef)), append(asked, r.Ask != nil)
+			statuses, providers, asked = append(statuses, text(r.ToldStatus())), append(providers, text(r.ProviderRef)), append(asked, r.Ask != nil)
 			customers = append(customers, int64(r.CustomerOf(o.now))) //nolint:gosec // kept as its bits
 		}
 	}

@@ -74,7 +74,7 @@ func TestAskedRefund(t *testing.T) {
 	require.Equal(t, "0", s.Available(event, 0))
 	path = "/organizer/refunds/" + ask(ada, second).Is(201, "").Str("id")
 	granted := s.Own("POST", path+"/approve", nodetest.Object{"amount": 20, "note": "get well"}).Is(200, "")
-	require.Equal(t, "processing 20.00 get well", granted.Str("status")+" "+granted.Str("amount")+" "+granted.Str("decisionNote"))
+	require.Equal(t, "approved 20.00 get well", granted.Str("status")+" "+granted.Str("amount")+" "+granted.Str("decisionNote"))
 	s.Becomes("1", func() string { return s.Available(event, 0) })
 	require.Equal(t, "denied_cancelled", s.Scan(event, o.Str("tickets.1.shortCode"), "d2").Str("status"))
 	id, err := engine.ParseID(o.Str("id"))

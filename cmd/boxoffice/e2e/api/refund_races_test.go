@@ -55,8 +55,9 @@ func TestRefundAtAProviderThatIsDown(t *testing.T) {
 			return n
 		}
 		was := calls()
-		require.Eventually(t, func() bool { return look() == "processing" && calls() > was+6 }, time.Minute, 50*time.Millisecond)
+		require.Eventually(t, func() bool { return look() == "approved" && calls() > was+6 }, time.Minute, 50*time.Millisecond)
 		require.Zero(t, sentBack(s, pay.Str("reference")), provider)
+		require.Equal(t, asked.Str("id"), s.Own("GET", "/organizer/refunds?status=approved", nil).Is(200, "").Str("items.0.id"))
 
 		modes(s, "lost@0.5") // it does what it is asked, and now and then nobody hears of it
 		require.Eventually(t, func() bool { look(); return sentBack(s, pay.Str("reference")) > 0 }, time.Minute, 50*time.Millisecond)
