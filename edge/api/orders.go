@@ -284,7 +284,7 @@ type Refund struct {
 	Message      *string  `json:"message" description:"What else the buyer said; of coins that came to a used address, the provider's name of the deposit. Null without either."`
 	EvidenceURLs []string `json:"evidenceUrls" description:"Addresses of what the buyer shows as evidence; empty without any."`
 	Status       string   `json:"status" enum:"requested,approved,denied,processing,processed,failed,cancelled" example:"processed" description:"requested waits for the organization; approved and processing are on their way; processed has moved; failed is sent again by itself."`
-	DecisionNote *string  `json:"decisionNote" description:"What the organization said when it decided; null if nothing."`
+	DecisionNote *string  `json:"decisionNote" description:"What the organization said when it decided, and when a person sent the money; null if nothing."`
 	ProviderRef  *string  `json:"providerRef" description:"The provider's own number of the refund; null until it has one."`
 	RequestedAt  Time     `json:"requestedAt" description:"When it was asked for, or the money was found to go back."`
 	DecidedAt    Time     `json:"decidedAt" description:"When the organization approved or denied it; null until then, and of money that goes back by itself."`

@@ -47,7 +47,7 @@ type DenyRefund struct {
 type CompleteRefund struct {
 	RefundID
 	ProviderRef string `json:"providerRef,omitzero" maxLength:"200" description:"The number of the transfer that moved the money."`
-	Note        string `json:"note,omitzero" maxLength:"2000" description:"A remark of yours. It is checked and not kept."`
+	Note        string `json:"note,omitzero" maxLength:"2000" description:"A remark of yours: it stands in the refund's decisionNote, after that of the decision."`
 }
 
 // RefundOrder gives money of an order back, with tickets or without.

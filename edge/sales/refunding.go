@@ -307,7 +307,7 @@ func (h *Handlers) completeRefund(c *route.Call, in *api.CompleteRefund) (*api.R
 		return nil, notPending(o, i)
 	}
 	done, err := cluster.AskFor[event.OrderReply](c.Context, h.Node, engine.EventRef(o.ID.Event()), event.ReportRefund{
-		Order: o.ID, Position: i, Reference: r.Reference, Status: order.RefundProcessed, ProviderRef: in.ProviderRef,
+		Order: o.ID, Position: i, Reference: r.Reference, Status: order.RefundProcessed, ProviderRef: in.ProviderRef, Note: in.Note,
 	})
 	if err != nil {
 		return nil, err

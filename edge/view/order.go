@@ -2,6 +2,7 @@ package view
 
 import (
 	"strconv"
+	"strings"
 
 	"boxoffice/edge/api"
 	"boxoffice/edge/route"
@@ -100,6 +101,7 @@ func Refund(o *order.Order, i int, codes *secrets.Codes) api.Refund {
 	if r.Deposit != "" {
 		v.Message = Optional("Deposit " + r.Deposit)
 	}
+	v.DecisionNote = Optional(r.Note)
 	ask := r.Ask
 	if ask == nil {
 		return v
@@ -108,7 +110,7 @@ func Refund(o *order.Order, i int, codes *secrets.Codes) api.Refund {
 		id := codes.TicketID(ask.Tickets[0]).String()
 		v.TicketID = &id
 	}
-	v.Message, v.EvidenceURLs, v.DecisionNote = Optional(ask.Message), List(ask.Evidence), Optional(ask.Note)
+	v.Message, v.EvidenceURLs, v.DecisionNote = Optional(ask.Message), List(ask.Evidence), Optional(strings.Trim(ask.Note+"\n"+r.Note, "\n"))
 	v.DecidedAt = api.At(ask.DecidedAt)
 	return v
 }

@@ -109,6 +109,7 @@ type (
 		Reference   string // of the attempt
 		Status      string // one of the refund statuses
 		ProviderRef string
+		Note        string `cbor:",omitempty"` // of the person who sent it by hand
 	}
 
 	// AskRefund asks for money of an order with tickets. *OrderReply.

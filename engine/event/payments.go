@@ -316,6 +316,6 @@ func (s *State) decideRefund(c ReportRefund, at int64) engine.Decision {
 		return engine.Decision{Reply: &OrderReply{Order: o, Status: o.Status}}
 	}
 	return foldFacts(o, []engine.Fact{&order.RefundReported{
-		ID: o.ID, Reference: c.Reference, Position: c.Position, Status: c.Status, ProviderRef: c.ProviderRef, At: at,
+		ID: o.ID, Reference: c.Reference, Position: c.Position, Status: c.Status, ProviderRef: c.ProviderRef, Note: c.Note, At: at,
 	}})
 }

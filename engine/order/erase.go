@@ -79,10 +79,13 @@ func (o *Order) Erase(customer uint64, pseudonym string) *Order {
 		}
 	}
 	for i := range c.Refunds {
+		if buyer {
+			c.Refunds[i].Note = ""
+		}
 		if ask := c.Refunds[i].Ask; ask != nil && (buyer || o.isAskedBy(ask, customer, is)) {
 			quiet := *ask
 			quiet.Message, quiet.Evidence, quiet.Note = "", nil, ""
-			c.Refunds[i].Ask, c.Refunds[i].Reason = &quiet, ""
+			c.Refunds[i].Ask, c.Refunds[i].Reason, c.Refunds[i].Note = &quiet, "", ""
 		}
 	}
 	return &c

@@ -98,6 +98,7 @@ type (
 		ProviderRef string         `cbor:"4,keyasint,omitempty"`
 		At          int64          `cbor:"5,keyasint"`
 		Position    int            `cbor:"6,keyasint,omitempty"` // among the order's refunds
+		Note        string         `cbor:"7,keyasint,omitempty"` // of the person who sent it by hand
 	}
 )
 

@@ -161,7 +161,7 @@ func (f *RefundReported) Fold(o *Order) *Order {
 	c.UpdatedAt = f.At
 	c.Refunds, c.Attempts = slices.Clone(c.Refunds), slices.Clone(c.Attempts)
 	r := &c.Refunds[f.Position]
-	r.Status, r.ProviderRef = f.Status, f.ProviderRef
+	r.Status, r.ProviderRef, r.Note = f.Status, f.ProviderRef, f.Note
 	if f.Status == RefundProcessed {
 		r.ProcessedAt = f.At
 		if a := c.Attempt(f.Reference); a != nil && c.sentBack(a.Reference, true) >= a.Received {

@@ -212,6 +212,8 @@ type Refund struct {
 	// Deposit is the provider's name of coins that came to the attempt's address after it
 	// was paid: a payment of its own there, and no money of the attempt.
 	Deposit string `cbor:"10,keyasint,omitempty"`
+	// Note is what the person remarked who sent the money by hand.
+	Note string `cbor:"11,keyasint,omitempty"`
 }
 
 // Why money goes back by itself.
