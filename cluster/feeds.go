@@ -148,7 +148,7 @@ func (f *feeds) endFeedsFrom(member string) {
 		}
 	}
 	p := f.n.placement.Load()
-	f.markMissed(p, p)
+	f.tellMissed(p, p)
 }
 
 // endMovedFeeds ends the feeds of events that have another owner now.
@@ -158,11 +158,12 @@ func (f *feeds) endMovedFeeds(old, now *placement) {
 			f.sources.Delete(event)
 		}
 	}
-	f.markMissed(old, now)
+	f.tellMissed(old, now)
 }
 
-// markMissed marks the events whose facts may have been missed.
-func (f *feeds) markMissed(old, now *placement) {
+// tellMissed tells the readers that facts may have been missed, and of which events none
+// were.
+func (f *feeds) tellMissed(old, now *placement) {
 	f.n.cfg.Missed(func(event int64) bool {
 		if old.owns(event) && now.owns(event) {
 			return true
@@ -179,5 +180,5 @@ func (f *feeds) dropOne() {
 		break
 	}
 	p := f.n.placement.Load()
-	f.markMissed(p, p)
+	f.tellMissed(p, p)
 }
