@@ -81,14 +81,11 @@ func sharedRefusals(ops []route.Op) map[string]bool {
 	return seen
 }
 
-// serverSentEvent is what each event of a stream looks like, once it is parsed.
+// serverSentEvent describes the events of a stream in words. As an object with members it
+// would be true of a parsed event, but generators of clients have it of the whole body.
 var serverSentEvent = map[string]any{
-	"type": "object", "description": "Each event of the stream.", "required": []string{"event", "data"},
-	"properties": map[string]any{
-		"id":    map[string]any{"type": "string", "description": "Its place in the stream, to go on from with `Last-Event-ID`."},
-		"event": map[string]any{"type": "string", "description": "What it tells."},
-		"data":  map[string]any{"type": "string", "description": "JSON, as the operation describes it."},
-	},
+	"description": "Each event of the stream has an `event`, which says what it tells, and `data`, which is JSON as the " +
+		"operation describes it. An `id` is its place in the stream, to go on from with `Last-Event-ID`.",
 }
 
 // answers completes the success and adds the refusals.
