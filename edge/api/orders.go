@@ -190,10 +190,11 @@ type OrderLine struct {
 // been passed on is its holder's alone, and left out of the answers to others.
 type Ticket struct {
 	TicketRecord
-	Code        string `json:"code,omitzero" example:"5MXKB63M7RXKTC3P4QHE" description:"The full code, for the desk at the gate. Whoever has it is let in: treat it as a secret."`
-	ShortCode   string `json:"shortCode,omitzero" example:"5MXKB6" description:"The door code: six characters to type at a gate."`
-	QR          string `json:"qr,omitzero" example:"v1.5MXKB63M7RXKTC3P4QHE.64658280.WRGEF25SPRIDPWOA" description:"What the ticket's QR code says. It changes every 30 seconds: ask again after qrExpiresAt."`
-	QRExpiresAt Time   `json:"qrExpiresAt,omitzero" description:"Until when gates take that payload."`
+	Code        string   `json:"code,omitzero" example:"5MXKB63M7RXKTC3P4QHE" description:"The full code, for the desk at the gate. Whoever has it is let in: treat it as a secret."`
+	ShortCode   string   `json:"shortCode,omitzero" example:"5MXKB6" description:"The door code: six characters to type at a gate."`
+	QR          string   `json:"qr,omitzero" example:"v1.5MXKB63M7RXKTC3P4QHE.64658280.WRGEF25SPRIDPWOA" description:"What the ticket's QR code says. It changes every 30 seconds: ask again after qrExpiresAt."`
+	QRExpiresAt Time     `json:"qrExpiresAt,omitzero" description:"Until when gates take that payload."`
+	Tags        []string `json:"tags,omitzero" description:"The organization's own tags, where it reads its orders; nobody else sees them."`
 	// What may change at any time is not in the answer that makes the order.
 	RefundEligible *bool  `json:"refundEligible,omitzero" description:"Whether its money may be asked for now. Not in the answer that makes the order, as the next three."`
 	Downloadable   *bool  `json:"downloadable,omitzero" description:"Whether a file that we host delivers it: see the ticket's download."`

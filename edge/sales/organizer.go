@@ -7,8 +7,10 @@ import (
 	"boxoffice/edge/api"
 	"boxoffice/edge/route"
 	"boxoffice/edge/secrets"
+	"boxoffice/edge/view"
 	"boxoffice/engine"
 	"boxoffice/engine/event"
+	"boxoffice/engine/order"
 	"boxoffice/persistence/readmodel"
 )
 
@@ -44,7 +46,7 @@ func (h *Handlers) listOrders(c *route.Call, in *api.ListOrders) (*api.List[api.
 	}
 	out := &api.List[api.Order]{Items: make([]api.Order, 0, in.Limit)}
 	for i := range found[:min(len(found), in.Limit)] {
-		v, err := h.fullView(c, &found[i])
+		v, err := h.ownView(c, &found[i])
 		if err != nil {
 			return nil, err
 		}
@@ -74,7 +76,23 @@ func (h *Handlers) getOwnOrder(c *route.Call, in *api.ByID) (*api.Order, error) 
 	if err != nil {
 		return nil, err
 	}
-	return h.fullView(c, o)
+	return h.ownView(c, o)
+}
+
+// ownView is an order as its organization sees it: with the tags of its tickets.
+func (h *Handlers) ownView(c *route.Call, o *order.Order) (*api.Order, error) {
+	v, err := h.fullView(c, o)
+	if err != nil || len(v.Tickets) == 0 {
+		return v, err
+	}
+	tags, err := h.Attendees.TagsOf(c.Context, o)
+	if err != nil {
+		return nil, err
+	}
+	for k := range v.Tickets {
+		v.Tickets[k].Tags = view.List(tags[o.FirstTicket+uint32(k)])
+	}
+	return v, nil
 }
 
 func (h *Handlers) cancelOwnOrder(c *route.Call, in *api.ByID) (*api.Order, error) {
@@ -93,5 +111,5 @@ func (h *Handlers) cancelOwnOrder(c *route.Call, in *api.ByID) (*api.Order, erro
 	if err != nil {
 		return nil, err
 	}
-	return h.fullView(c, o)
+	return h.ownView(c, o)
 }

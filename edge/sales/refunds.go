@@ -212,7 +212,7 @@ func (w sweep) askRefund(ctx context.Context, o *order.Order, r *readmodel.Refun
 	}
 	req := payments.RefundRequest{
 		Key: refundKey(r), Reference: known.Reference, Amount: known.Amount, Currency: known.CurrencyIn(o.Currency),
-		CustomerNote: "Your payment did not lead to tickets.",
+		CustomerNote: customerNote(known),
 	}
 	switch {
 	case known.Status == order.RefundFailed:
@@ -224,6 +224,14 @@ func (w sweep) askRefund(ctx context.Context, o *order.Order, r *readmodel.Refun
 		}
 	}
 	return gateway.Refund(ctx, req)
+}
+
+// customerNote is what the provider tells the payer of a refund.
+func customerNote(r *order.Refund) string {
+	if r.Ask != nil {
+		return "Your order was refunded."
+	}
+	return "Your payment did not lead to tickets."
 }
 
 // reportRefund has the ledger note what the provider says, if that is new.

@@ -3,9 +3,11 @@ package attendees
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
+	"boxoffice/engine/order"
 	"boxoffice/persistence/publicfacts"
 	"boxoffice/persistence/readmodel"
 )
@@ -58,6 +60,25 @@ WHERE (event_id, serial) IN (SELECT * FROM unnest($1::bigint[], $2::bigint[])) A
 		return 0, fmt.Errorf("untag tickets: %w", err)
 	}
 	return removed, nil
+}
+
+// TagsOf finds the tags of an order's tickets, by their serials; those without tags are not
+// among them. It lags behind the sale as all of the table does.
+func (s *Store) TagsOf(ctx context.Context, o *order.Order) (map[uint32][]string, error) {
+	const find = `SELECT serial, tags FROM attendees WHERE event_id = $1 AND serial >= $2 AND serial < $3 AND tags <> '{}'`
+	found := make(map[uint32][]string)
+	first := int64(o.FirstTicket)
+	rows, _ := s.pool.Query(ctx, find, o.ID.Event(), first, first+o.Tickets()) // ForEachRow returns its error
+	var serial uint32
+	var tags []string
+	_, err := pgx.ForEachRow(rows, []any{&serial, &tags}, func() error {
+		found[serial] = slices.Clone(tags)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("tags of order %s: %w", o.ID, err)
+	}
+	return found, nil
 }
 
 // lockTickets locks the rows of tickets, which exist after it, in one order.
