@@ -214,7 +214,12 @@ func (h *Writer) writeOrder(ctx context.Context, l *mailqueue.Mail, to mail.Enve
 			r := &o.Refunds[l.Refund]
 			return written(mail.OrderWithdrawn(to, &about, e, amount, len(r.Ask.Tickets), time.UnixMilli(r.At)), nil)
 		}
-		return written(mail.RefundDue(to, &about, e, amount, l.Reason), nil)
+		reason := l.Reason
+		if ticket, ok := passedOn(o, l); ok { // the buyer is told when the money moves
+			addressOwner(&to, &about, o, ticket)
+			reason = mail.PassedOn
+		}
+		return written(mail.RefundDue(to, &about, e, amount, reason), nil)
 	}
 	if l.Refund >= len(o.Refunds) {
 		return nil, fmt.Errorf("%w: order %s has no refund %d", mailqueue.ErrUndeliverable, id, l.Refund)
@@ -228,6 +233,18 @@ func (h *Writer) writeOrder(ctx context.Context, l *mailqueue.Mail, to mail.Enve
 		return written(mail.RefundDenied(to, &about, e, Amount(r.Amount, o.Currency), r.Ask.Note), nil)
 	}
 	return written(mail.RefundProcessed(to, &about, e, Amount(r.Amount, r.CurrencyIn(o.Currency))), nil)
+}
+
+// passedOn is the ticket of a refund that was granted to somebody who was passed it.
+func passedOn(o *order.Order, l *mailqueue.Mail) (ticket uint32, ok bool) {
+	if l.Reason != mailqueue.Granted || l.Refund >= len(o.Refunds) {
+		return 0, false
+	}
+	ask := o.Refunds[l.Refund].Ask
+	if ask == nil || ask.By != order.AskedByBuyer || len(ask.Tickets) == 0 || o.OwnerOf(ask.Tickets[0]).Version == 1 {
+		return 0, false
+	}
+	return ask.Tickets[0], true
 }
 
 // addressOwner addresses a mail to the person who may ask for a ticket's money. Only the

@@ -135,6 +135,7 @@ func samples(t testing.TB, name string) map[string]Message {
 		"order_withdrawn.free":        OrderWithdrawn(to(), order(1), course(), "", 1, berlin(t, "2026-03-05 20:00")),
 		"refund_due.granted":          RefundDue(to(), order(2), concert(t), "52.50 USD", "granted"),
 		"refund_due.granted.free":     RefundDue(to(), order(2), concert(t), "", "granted"),
+		"refund_due.passed_on":        RefundDue(to(), &Order{}, concert(t), "52.50 USD", "passed_on"),
 		"refund_due.late":             RefundDue(to(), order(2), concert(t), "52.50 USD", "late"),
 		"refund_due.underpaid":        RefundDue(to(), order(2), concert(t), "52.50 USD", "underpaid"),
 		"refund_due.twice":            RefundDue(to(), order(2), concert(t), "52.50 USD", "twice"),

@@ -180,7 +180,11 @@ func RefundDenied(to Envelope, o *Order, e *Event, amount, reason string) Messag
 	})
 }
 
-// RefundDue tells a buyer that an amount goes back, for a reason of event.Refund.
+// PassedOn is the reason of RefundDue for somebody who was passed the ticket and asked: the
+// refund was granted, and the money is the buyer's.
+const PassedOn = "passed_on"
+
+// RefundDue tells a buyer that an amount goes back, for a reason of order.Refund or PassedOn.
 func RefundDue(to Envelope, o *Order, e *Event, amount, reason string) Message {
 	return compose("refund_due", to, values{
 		"Event": e.shown(), "Number": o.Number, "URL": o.URL, "Amount": amount, "Reason": reason,

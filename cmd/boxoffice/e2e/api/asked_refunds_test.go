@@ -155,8 +155,16 @@ func TestRefundOfPassedTicket(t *testing.T) {
 	began = time.Now()
 	bob.Own("POST", "/tickets/"+ticket+"/transfer", nodetest.Object{"toEmail": "eve@example.org"}).Is(201, "")
 	s.Call("POST", "/tickets/transfers/"+claimToken(s, "eve@example.org", began)+"/claim", nil).Is(200, "")
+	eve := s.Buyer("eve@example.org")
 	require.Equal(t, "denied", bob.Own("GET", "/users/me/refunds", nil).Is(200, "").Str("items.0.status"))
-	require.Empty(t, s.Buyer("eve@example.org").Own("GET", "/users/me/refunds", nil).Is(200, "").Data("items"))
+	require.Empty(t, eve.Own("GET", "/users/me/refunds", nil).Is(200, "").Data("items"))
+
+	t.Log("who asked is told that it was granted, and who bought the ticket that the money is back")
+	again := eve.Own("POST", "/users/me/refunds", nodetest.Object{"ticketId": ticket, "reason": illness}).Is(201, "")
+	began = time.Now()
+	s.Own("POST", "/organizer/refunds/"+again.Str("id")+"/approve", nodetest.Object{"amount": 20}).Is(200, "")
+	require.Contains(t, s.Mail(t, "eve@example.org", "refund_due", began).Text, "20.00 USD\ngoes back to who bought it")
+	s.Mail(t, "ada@example.org", "refund_processed", began)
 
 	t.Log("what the organization gives back stands in the buyer's list")
 	given := s.Own("POST", "/organizer/orders/"+o.Str("id")+"/refund", nodetest.Object{"amount": 1, "reason": "the queue was long"}).Is(200, "")
