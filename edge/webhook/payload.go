@@ -295,7 +295,16 @@ func requested(_ context.Context, m *making) ([]any, error) {
 		return nil, nil
 	}
 	i := cmp.Or(f.Number, len(m.Order.Refunds)) - 1
-	return one(api.RefundData{Refund: view.Refund(m.Order, i, m.codes())})
+	return one(api.RefundData{Refund: m.refundAt(i, f.Refund)})
+}
+
+// refundAt is a refund of the order as a fact left it. The order may have come further
+// since: a refund that is decided at once must still be told as requested.
+func (m *making) refundAt(i int, left order.Refund) api.Refund {
+	o := *m.Order
+	o.Refunds = slices.Clone(o.Refunds)
+	o.Refunds[i] = left
+	return view.Refund(&o, i, m.codes())
 }
 
 // decided is a refund that the organization grants, or declines. Of one that its buyer
@@ -306,7 +315,12 @@ func decided(granted bool) builder {
 		if !ok || granted != (f.Serial != 0) || f.Status == order.RefundCancelled {
 			return nil, nil
 		}
-		return one(api.RefundData{Refund: view.Refund(m.Order, f.Position, m.codes())})
+		left := m.Order.Refunds[f.Position]
+		left.ProviderRef, left.Note = "", "" // of its money, which moves later
+		if f.Status != order.RefundProcessed {
+			left.ProcessedAt = 0
+		}
+		return one(api.RefundData{Refund: m.refundAt(f.Position, left)})
 	}
 }
 

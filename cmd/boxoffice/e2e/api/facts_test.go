@@ -228,6 +228,34 @@ func decideRefunds(s *nodetest.Shop, email, ticket string) {
 	s.Own("POST", ask()+"/approve", nodetest.Object{"amount": 0}).Is(200, "")
 }
 
+// TestRefundFactsKeepTheirMoment has a refund be decided before anybody is told that it was
+// asked for: what is told of the request is the request.
+func TestRefundFactsKeepTheirMoment(t *testing.T) {
+	t.Parallel()
+	s := nodetest.Open(t)
+	_, ids := s.OnSale(nodetest.With(refundable(25), nodetest.Object{"quantityTotal": 5}))
+	o := buyPaid(s, "ada@example.org", ids[0], 5)
+	ada := s.Buyer("ada@example.org")
+	for i := range 5 {
+		ask := func() string {
+			body := nodetest.Object{"ticketId": o.Str(fmt.Sprintf("tickets.%d.id", i)), "reason": illness}
+			return "/organizer/refunds/" + ada.Own("POST", "/users/me/refunds", body).Is(201, "").Str("id")
+		}
+		s.Own("POST", ask()+"/deny", nodetest.Object{"reason": "no"}).Is(200, "")
+		s.Own("POST", ask()+"/approve", nodetest.Object{}).Is(200, "")
+	}
+	s.Becomes("10 requested, 5 denied, 5 approved", func() string {
+		all, _ := feed(s, "", "")
+		return fmt.Sprintf("%d requested, %d denied, %d approved", len(of(all, "refund.requested")), len(of(all, "refund.denied")), len(of(all, "refund.approved")))
+	})
+	all, _ := feed(s, "", "")
+	for _, f := range of(all, "refund.requested") {
+		require.Equal(t, []any{"requested", nil, nil, "25.00"}, []any{
+			said(f, "data.refund.status"), said(f, "data.refund.decidedAt"), said(f, "data.refund.decisionNote"), said(f, "data.refund.amount"),
+		})
+	}
+}
+
 // actByAgent changes an event by a tool of the interface for agents.
 func actByAgent(s *nodetest.Shop, event string) {
 	s.T.Helper()
