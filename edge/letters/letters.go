@@ -209,17 +209,7 @@ func (h *Writer) writeOrder(ctx context.Context, l *mailqueue.Mail, to mail.Enve
 		addressOwner(&to, &about, o, l.Ticket)
 		return written(mail.RefundRequested(to, &about, e, Amount(l.Amount, o.Currency)), nil)
 	case mailqueue.RefundDue:
-		amount := Amount(l.Amount, cmp.Or(l.Currency, o.Currency))
-		if l.Reason == mailqueue.Granted && l.Refund < len(o.Refunds) && o.Refunds[l.Refund].AskedBy() == order.AskedByWithdrawal {
-			r := &o.Refunds[l.Refund]
-			return written(mail.OrderWithdrawn(to, &about, e, amount, len(r.Ask.Tickets), time.UnixMilli(r.At)), nil)
-		}
-		reason := l.Reason
-		if ticket, ok := passedOn(o, l); ok { // the buyer is told when the money moves
-			addressOwner(&to, &about, o, ticket)
-			reason = mail.PassedOn
-		}
-		return written(mail.RefundDue(to, &about, e, amount, reason), nil)
+		return written(writeRefundDue(l, o, to, &about, e), nil)
 	}
 	if l.Refund >= len(o.Refunds) {
 		return nil, fmt.Errorf("%w: order %s has no refund %d", mailqueue.ErrUndeliverable, id, l.Refund)
@@ -233,6 +223,21 @@ func (h *Writer) writeOrder(ctx context.Context, l *mailqueue.Mail, to mail.Enve
 		return written(mail.RefundDenied(to, &about, e, Amount(r.Amount, o.Currency), r.Ask.Note), nil)
 	}
 	return written(mail.RefundProcessed(to, &about, e, Amount(r.Amount, r.CurrencyIn(o.Currency))), nil)
+}
+
+// writeRefundDue makes the mail that an amount goes back: to the buyer, or to who was passed the
+// ticket and asked, for the buyer is told when the money moves.
+func writeRefundDue(l *mailqueue.Mail, o *order.Order, to mail.Envelope, about *mail.Order, e *mail.Event) mail.Message {
+	amount, reason := Amount(l.Amount, cmp.Or(l.Currency, o.Currency)), l.Reason
+	if l.Reason == mailqueue.Granted && l.Refund < len(o.Refunds) && o.Refunds[l.Refund].AskedBy() == order.AskedByWithdrawal {
+		r := &o.Refunds[l.Refund]
+		return mail.OrderWithdrawn(to, about, e, amount, len(r.Ask.Tickets), time.UnixMilli(r.At))
+	}
+	if ticket, ok := passedOn(o, l); ok {
+		addressOwner(&to, about, o, ticket)
+		reason = mail.PassedOn
+	}
+	return mail.RefundDue(to, about, e, amount, reason)
 }
 
 // passedOn is the ticket of a refund that was granted to somebody who was passed it.
