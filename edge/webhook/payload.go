@@ -316,7 +316,7 @@ func decided(granted bool) builder {
 			return nil, nil
 		}
 		left := m.Order.Refunds[f.Position]
-		left.ProviderRef, left.Note = "", "" // of its money, which moves later
+		left.Status, left.ProviderRef, left.Note = f.Status, "", "" // its money moves later
 		if f.Status != order.RefundProcessed {
 			left.ProcessedAt = 0
 		}

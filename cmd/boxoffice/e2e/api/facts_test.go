@@ -254,6 +254,9 @@ func TestRefundFactsKeepTheirMoment(t *testing.T) {
 			said(f, "data.refund.status"), said(f, "data.refund.decidedAt"), said(f, "data.refund.decisionNote"), said(f, "data.refund.amount"),
 		})
 	}
+	for _, f := range of(all, "refund.approved") {
+		require.Equal(t, "approved", said(f, "data.refund.status"))
+	}
 }
 
 // actByAgent changes an event by a tool of the interface for agents.
