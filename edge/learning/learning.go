@@ -4,6 +4,7 @@ package learning
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"slices"
 	"strconv"
@@ -35,7 +36,8 @@ type Deps struct {
 	// Downloads counts what was opened, which ends the right to withdraw.
 	Downloads *downloads.Store
 	Secrets   *secrets.Master
-	BaseURL   string // how people reach the service
+	Settled   func(context.Context) error // waits until the read model has what is committed
+	BaseURL   string                      // how people reach the service
 }
 
 // Handlers answer the area's requests. They may be called by any goroutine.
@@ -66,6 +68,18 @@ func (h *Handlers) holdings(c *route.Call) (holder string, held []readmodel.Hold
 	return holder, held, err
 }
 
+// refusalDelay is how long a learner without a ticket waits for the read model at most.
+const refusalDelay = time.Second
+
+// holdingsSettled looks for the holder's tickets once more before a learner is refused: the
+// read model may not have the order yet that the learner has just been told is completed.
+func (h *Handlers) holdingsSettled(c *route.Call, holder string) ([]readmodel.Holding, error) {
+	ctx, cancel := context.WithTimeout(c.Context, refusalDelay)
+	defer cancel()
+	_ = h.Settled(ctx) // a read model that lags longer refuses, and the learner asks again
+	return h.Read.Holdings(c.Context, order.CustomerOf(holder), holder, event.Course)
+}
+
 // enroll finds the course that a path names, for who holds a ticket of it.
 func (h *Handlers) enroll(c *route.Call, id string) (*enrolled, error) {
 	holder, held, err := h.holdings(c)
@@ -84,7 +98,14 @@ func (h *Handlers) enroll(c *route.Call, id string) (*enrolled, error) {
 	if err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(held, func(t readmodel.Holding) bool { return t.Event == number })
+	ofCourse := func(t readmodel.Holding) bool { return t.Event == number }
+	i := slices.IndexFunc(held, ofCourse)
+	if i < 0 && e.Details.Category == event.Course {
+		if held, err = h.holdingsSettled(c, holder); err != nil {
+			return nil, err
+		}
+		i = slices.IndexFunc(held, ofCourse)
+	}
 	public := (slices.Contains(event.Public, e.Status) || event.Ended(e.Status)) && e.Details.Visibility != "private"
 	switch {
 	case i < 0 && !public:

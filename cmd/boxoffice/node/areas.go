@@ -101,7 +101,9 @@ func (n *Node) startAreas(ctx context.Context) (err error) {
 		Node: n.cluster, Read: n.model, Accounts: people, Known: known, Pages: pages, Settled: n.Settled,
 		Promos: codes, Codes: numbers.New(n.pool, "promo_numbers"), LimitsScale: n.cfg.LimitsScale, Log: n.log,
 	})
-	n.areas.Learning = learning.New(learning.Deps{Read: n.model, Accounts: people, Courses: taught, Downloads: opened, Secrets: n.secrets, BaseURL: n.cfg.BaseURL})
+	n.areas.Learning = learning.New(learning.Deps{
+		Read: n.model, Accounts: people, Courses: taught, Downloads: opened, Secrets: n.secrets, Settled: n.Settled, BaseURL: n.cfg.BaseURL,
+	})
 	n.areas.Operations = &edge.Operations{Node: n.cluster, Drain: n.Drain}
 	if err := n.openOutward(people); err != nil {
 		return err

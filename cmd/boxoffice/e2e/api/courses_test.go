@@ -1,6 +1,7 @@
 package api
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -245,4 +246,23 @@ func TestLearnUnified(t *testing.T) {
 		submit([]any{}).Is(200, "")
 	}
 	submit([]any{}).Is(429, "RATE_LIMITED")
+}
+
+// TestCourseOpensAtOnce has learners look into a course as soon as their orders are answered
+// as completed, before the read model has them.
+func TestCourseOpensAtOnce(t *testing.T) {
+	t.Parallel()
+	s := nodetest.Open(t)
+	a := s.Own("POST", "/organizer/events", course(nil, lesson("One", nil))).Is(201, "")
+	path := "/organizer/events/" + a.Str("id")
+	ticketType := s.Own("POST", path+"/tickets", nodetest.TypeBody(0, -1)).Is(201, "").Str("id")
+	s.Own("POST", path+"/publish", nil).Is(200, "")
+	path = "/courses/" + a.Str("numericId")
+	for i := range 5 {
+		email := fmt.Sprintf("learner%d@example.org", i)
+		learner := s.Buyer(email)
+		learner.Own("GET", path, nil).Is(403, "NOT_A_BUYER")
+		s.Place(email, ticketType, 1)
+		learner.Own("GET", path, nil).Is(200, "")
+	}
 }
