@@ -69,7 +69,7 @@ func (h *Handlers) holdings(c *route.Call) (holder string, held []readmodel.Hold
 }
 
 // refusalDelay is how long a learner without a ticket waits for the read model at most.
-const refusalDelay = time.Second
+const refusalDelay = 5 * time.Second
 
 // holdingsSettled looks for the holder's tickets once more before a learner is refused: the
 // read model may not have the order yet that the learner has just been told is completed.
