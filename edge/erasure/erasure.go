@@ -95,18 +95,40 @@ func refuseFor(reason, message string) *engine.Refusal {
 	return &engine.Refusal{Code: engine.Conflict, Message: message, Details: route.Reason{Reason: reason}}
 }
 
-// refuseIfNeeded refuses while something is under way for which the person is needed.
+// refuseIfNeeded refuses while something is under way for which the person is needed. Tickets
+// are the reason that is told first, but orders are read first: one that is paid meanwhile is
+// seen as unpaid, or by its tickets.
 func (e *Eraser) refuseIfNeeded(ctx context.Context, address string, now time.Time) error {
+	open, err := e.findOpen(ctx, address)
+	if err != nil {
+		return err
+	}
+	if err := e.refuseIfActive(ctx, address, now); err != nil {
+		return err
+	}
+	if open != nil {
+		return open
+	}
+	return nil
+}
+
+// findOpen looks for an order of the person that waits for money, or owes some.
+func (e *Eraser) findOpen(ctx context.Context, address string) (*engine.Refusal, error) {
 	for o, err := range e.ordersOf(ctx, address) {
 		switch {
 		case err != nil:
-			return err
+			return nil, err
 		case o.Unpaid():
-			return refuseFor("OPEN_ORDERS", "An order waits for its payment. Cancel it first, or wait.")
+			return refuseFor("OPEN_ORDERS", "An order waits for its payment. Cancel it first, or wait."), nil
 		case o.OwesRefund():
-			return refuseFor("OPEN_REFUNDS", "Money is on its way back.")
+			return refuseFor("OPEN_REFUNDS", "Money is on its way back."), nil
 		}
 	}
+	return nil, nil //nolint:nilnil // nothing is open
+}
+
+// refuseIfActive refuses while the person holds paid tickets for what is still to come.
+func (e *Eraser) refuseIfActive(ctx context.Context, address string, now time.Time) error {
 	var active []int64 // numbers of events
 	after := attendees.Place{}
 	for {

@@ -183,6 +183,9 @@ func TestErasureRefused(t *testing.T) {
 	s.Verify(id, token).Is(200, "")
 	held(buyer, 1)
 	buyer.Own("DELETE", "/users/me", nil).Refused(409, "ACTIVE_TICKETS", nodetest.Object{"events": []any{event}})
+	t.Log("whoever holds tickets is told of them first")
+	s.Place("ada@example.org", ids[0], 1)
+	buyer.Own("DELETE", "/users/me", nil).Refused(409, "ACTIVE_TICKETS", nodetest.Object{"events": []any{event}})
 	buyer.Own("GET", "/users/me", nil).Is(200, "")
 }
 
