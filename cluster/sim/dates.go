@@ -238,13 +238,14 @@ func (t *truth) takeBooked(ref engine.Ref, d *diary, f *calendar.Reserved) error
 	d.held[f.Claim.Order] = f
 	d.count(f.Bookings, f.Customer, 1)
 	b := t.book(ref.Home)
-	late := b.orders[f.Claim.Order] != nil && b.orders[f.Claim.Order].ended
+	sl := b.orders[f.Claim.Order]
+	late := sl != nil && sl.ended
 	today := t.sim.shows[ref.Home-1].dates.dayAt(f.At)
 	for _, k := range f.Bookings {
 		i := slices.IndexFunc(d.config.Slots, func(s calendar.Slot) bool { return s.ID == k.Slot })
 		ahead := int64(k.Date - today)
 		switch {
-		case late && !b.orders[f.Claim.Order].order.Sold():
+		case late && (!sl.order.Sold() || sl.order.Serial > f.Claim.Serial): // for money that came late; of no use once it was taken under another serial
 		case ahead < 1 || ahead > d.config.MaxAdvanceDays || slices.Contains(d.config.ClosedDates, k.Date):
 			return fmt.Errorf("%s books %+v on %s: %+v", claimed(f.Claim), k, today, d.config)
 		case (d.config.Mode == calendar.DateTime) != (i >= 0) || i >= 0 && d.config.Slots[i].Paused:

@@ -304,7 +304,7 @@ func (j *judged) Decide(cmd engine.Command, now time.Time) engine.Decision {
 	for _, answer := range d.Answers {
 		delete(a.held, answer.Key)
 	}
-	s.noteRefusal(a, cmd, d.Reply)
+	s.noteRefusals(a, cmd, &d)
 	if w, timer := cmd.(engine.Wake); timer && w.Epoch == 0 && len(d.Facts) == 0 {
 		if next := j.Next(); !next.IsZero() && !next.After(now) {
 			s.failf("%s spins: a Wake at its time does nothing", a.Ref.Name())

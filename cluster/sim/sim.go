@@ -105,9 +105,9 @@ type Sim struct {
 	places   map[engine.OrderID][]*event.Place
 	cash     cash
 	fates    fates
-	early    map[uint64]int // refusals of Places that had made no order yet, by fingerprint
-	credits  byte           // paid into wallets
-	lines    bool           // the shows have waitlists
+	early    map[engine.OrderID]bool // orders whose Place was refused before it made one
+	credits  byte                    // paid into wallets
+	lines    bool                    // the shows have waitlists
 
 	shoppers int
 }
@@ -115,7 +115,7 @@ type Sim struct {
 func newSim(seed uint64, bug Bug, log io.Writer) *Sim {
 	s := &Sim{
 		bug: bug, rng: rand.New(rand.NewPCG(seed, 0x5eed)), hash: fnv.New64a(), log: log,
-		reached: make(map[string]int), streams: make(map[engine.Ref]*stream), places: make(map[engine.OrderID][]*event.Place), early: make(map[uint64]int),
+		reached: make(map[string]int), streams: make(map[engine.Ref]*stream), places: make(map[engine.OrderID][]*event.Place), early: make(map[engine.OrderID]bool),
 	}
 	s.claims, s.turns = make(map[journal.Claim]*hosted), rand.New(rand.NewPCG(seed, 0x7095))
 	s.busy = s.turns.IntN(4) == 0

@@ -304,25 +304,26 @@ func (s *Sim) visible(a *hosted, cmd engine.Command, reply engine.Reply) {
 	case *engine.Refusal:
 		p, place := cmd.(event.Place)
 		current := s.stream(a.Ref).epoch == a.claim.Epoch
-		early := s.early[p.Fingerprint] > 0
-		if early {
-			s.early[p.Fingerprint]--
-		}
-		if _, made := b.prints[p.Fingerprint]; place && made && current && !early && r.Code != engine.Unavailable {
+		if _, made := b.prints[p.Fingerprint]; place && made && current && !s.early[p.Order] && r.Code != engine.Unavailable {
 			s.failf("%s is answered %s, and has made an order", brief(cmd), r.Code)
 		}
 	}
 }
 
-// noteRefusal notes a Place that is refused while no order was made by it: the refusal may
-// leave after the same Place, sent again, has made one.
-func (s *Sim) noteRefusal(a *hosted, cmd engine.Command, reply engine.Reply) {
-	p, place := cmd.(event.Place)
-	if _, refused := reply.(*engine.Refusal); !place || !refused {
-		return
+// noteRefusals notes each Place that is refused while no order was made by it, at once or
+// after a keeper has refused: the refusal may leave after the same Place, sent again, has
+// made one.
+func (s *Sim) noteRefusals(a *hosted, cmd engine.Command, d *engine.Decision) {
+	note := func(id engine.OrderID, reply engine.Reply) {
+		if _, refused := reply.(*engine.Refusal); refused && s.truth.book(a.Ref.Home).orders[id] == nil {
+			s.early[id] = true
+		}
 	}
-	if _, made := s.truth.book(a.Ref.Home).prints[p.Fingerprint]; !made {
-		s.early[p.Fingerprint]++
+	if p, place := cmd.(event.Place); place {
+		note(p.Order, d.Reply)
+	}
+	for _, answer := range d.Answers {
+		note(answer.Key, answer.Reply)
 	}
 }
 
