@@ -189,7 +189,10 @@ type User struct {
 	Email         string         `json:"email" description:"The address in lower case."`
 	FirstName     string         `json:"firstName" description:"The first name; empty if none was given."`
 	LastName      string         `json:"lastName" description:"The last name; empty if none was given."`
+	FullName      *string        `json:"fullName" description:"First and last name; null if neither was given."`
 	Phone         *string        `json:"phone" description:"The phone number; null if none was given."`
+	Locale        *string        `json:"locale" example:"en-NG" description:"The language tag that was set; null if none was."`
+	TwoFactor     bool           `json:"twoFactorEnabled" description:"True if a sign-in asks for a second factor."`
 	Organizations []Organization `json:"organizations" description:"The organizations that the account belongs to, the oldest first."`
 	CreatedAt     time.Time      `json:"createdAt" description:"When the account was made."`
 }

@@ -211,8 +211,8 @@ func (h *Handlers) EnsureAdmin(ctx context.Context, email, password string) erro
 
 func userView(u *accounts.User, member []accounts.Membership) api.User {
 	v := api.User{
-		ID: u.PublicID, Email: u.Email, FirstName: u.FirstName, LastName: u.LastName,
-		Phone: view.Optional(u.Phone), Organizations: []api.Organization{}, CreatedAt: u.CreatedAt.UTC(),
+		ID: u.PublicID, Email: u.Email, FirstName: u.FirstName, LastName: u.LastName, FullName: view.Optional(u.Name()),
+		Phone: view.Optional(u.Phone), Locale: view.Optional(u.Locale), TwoFactor: u.TwoFactor, Organizations: []api.Organization{}, CreatedAt: u.CreatedAt.UTC(),
 	}
 	for _, m := range member {
 		v.Organizations = append(v.Organizations, api.Organization{

@@ -56,7 +56,7 @@ func TestRegister(t *testing.T) {
 	}).Is(201, "")
 	keys := nodetest.Words("user accessToken refreshToken expiresIn")
 	require.Equal(t, keys, a.Keys(""))
-	require.Equal(t, nodetest.Words("id email firstName lastName phone organizations createdAt"), a.Keys("user"))
+	require.Equal(t, nodetest.Words("id email firstName lastName fullName phone locale twoFactorEnabled organizations createdAt"), a.Keys("user"))
 	require.Equal(t, nodetest.Words("id publicId name slug role"), a.Keys("user.organizations.0"))
 	require.Equal(t, "ada@example.org", a.Str("user.email"))
 	require.Equal(t, nodetest.Text(200), a.Str("user.organizations.0.name"))
