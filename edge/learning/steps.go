@@ -2,6 +2,7 @@ package learning
 
 import (
 	"crypto/rand"
+	"slices"
 	"strconv"
 
 	"github.com/go-json-experiment/json"
@@ -144,7 +145,8 @@ func (h *Handlers) submitExam(c *route.Call, in *api.SubmitExam) (*api.ExamResul
 		return nil, err
 	}
 	var answers []course.Answer
-	if in.Answers.Value.Kind() != '[' || json.Unmarshal(in.Answers.Value, &answers) != nil {
+	if in.Answers.Value.Kind() != '[' || json.Unmarshal(in.Answers.Value, &answers) != nil ||
+		slices.ContainsFunc(answers, func(a course.Answer) bool { return a.Question == "" }) {
 		return nil, &engine.Refusal{Code: engine.InvalidAnswers}
 	}
 	exam := l.content.Exam

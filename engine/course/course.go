@@ -200,16 +200,16 @@ func (n *names) name(id *string, title string) {
 	n.free = slices.Delete(n.free, i, i+1)
 }
 
-// Answer is the option that somebody chose for a question.
+// Answer is the option that somebody chose for a question: nil for none.
 type Answer struct {
 	Question string `json:"questionId"`
-	Selected int    `json:"selectedIndex"`
+	Selected *int   `json:"selectedIndex"`
 }
 
 // Grade says which questions were answered correctly, in the exam's order, and the score
 // in percent. A question without an answer, or with two, is not.
 func (e *Exam) Grade(answers []Answer) (correct []bool, score int) {
-	chosen, twice := map[string]int{}, map[string]bool{}
+	chosen, twice := map[string]*int{}, map[string]bool{}
 	for _, a := range answers {
 		_, twice[a.Question] = chosen[a.Question]
 		chosen[a.Question] = a.Selected
@@ -217,8 +217,8 @@ func (e *Exam) Grade(answers []Answer) (correct []bool, score int) {
 	correct = make([]bool, len(e.Questions))
 	right := 0
 	for i, q := range e.Questions {
-		selected, answered := chosen[q.ID]
-		if correct[i] = answered && !twice[q.ID] && selected == q.Correct; correct[i] {
+		selected := chosen[q.ID]
+		if correct[i] = selected != nil && !twice[q.ID] && *selected == q.Correct; correct[i] {
 			right++
 		}
 	}

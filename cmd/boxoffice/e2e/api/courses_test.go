@@ -225,7 +225,7 @@ func TestLearnUnified(t *testing.T) {
 	submit := func(answers any) nodetest.Answer {
 		return b.Own("POST", path+"/exam/submit", nodetest.Object{"answers": answers})
 	}
-	for _, wrong := range []any{"x", nil, 5, nodetest.Object{}, []any{5}, []any{nodetest.Object{"questionId": "q", "selectedIndex": "1"}}} {
+	for _, wrong := range []any{"x", nil, 5, nodetest.Object{}, []any{5}, []any{nil}, []any{nodetest.Object{"selectedIndex": 1}}, []any{nodetest.Object{"questionId": "q", "selectedIndex": "1"}}} {
 		submit(wrong).Is(400, "INVALID_ANSWERS")
 	}
 	failed := submit([]any{answer(0, 1), answer(1, 0)}).Is(200, "")
@@ -246,6 +246,20 @@ func TestLearnUnified(t *testing.T) {
 		submit([]any{}).Is(200, "")
 	}
 	submit([]any{}).Is(429, "RATE_LIMITED")
+}
+
+// TestAnswerWithoutChoice leaves a question open whose right answer is the first: that is none,
+// and not the first.
+func TestAnswerWithoutChoice(t *testing.T) {
+	t.Parallel()
+	s := nodetest.Open(t)
+	b, path := enrolled(t, s, unified(nodetest.Object{"exam": exam(0)}))
+	question := b.Own("GET", path+"/exam", nil).Is(200, "").Str("questions.0.id")
+	for score, choice := range map[string]any{"0": nodetest.Absent, "0 ": nil, "100": 0} {
+		answers := []any{nodetest.With(nodetest.Object{"questionId": question}, nodetest.Object{"selectedIndex": choice})}
+		a := b.Own("POST", path+"/exam/submit", nodetest.Object{"answers": answers}).Is(200, "")
+		require.Equal(t, strings.TrimSpace(score), a.Str("scorePct"), "%v", choice)
+	}
 }
 
 // TestCourseOpensAtOnce has learners look into a course as soon as their orders are answered
