@@ -133,7 +133,7 @@ type Contacted struct {
 // TagTickets adds a tag to tickets, or takes it off.
 type TagTickets struct {
 	OrgID     string   `json:"orgId" required:"true" maxLength:"40" description:"The number of the organization whose tickets they are."`
-	TicketIDs []string `json:"ticketIds" required:"true" minItems:"1" maxItems:"500" format:"uuid" description:"The UUIDs of the tickets, 500 at most; one that is named twice counts once."`
+	TicketIDs []string `json:"ticketIds" required:"true" minItems:"1" maxItems:"500" maxLength:"64" description:"The UUIDs of the tickets, 500 at most; one that is named twice counts once."`
 	Tag       string   `json:"tag" required:"true" minLength:"1" maxLength:"200" example:"press" description:"1-60 letters, digits, spaces and _ . -; it is trimmed and kept in lower case."`
 }
 

@@ -31,6 +31,11 @@ func TestTags(t *testing.T) {
 	half := nodetest.With(body, nodetest.Object{"tag": "half", "ticketIds": []string{id("2"), uuid.NewString()}})
 	s.Own("POST", "/organizer/growth/tags", half).Is(404, "TICKET_NOT_FOUND")
 	s.Own("DELETE", "/organizer/growth/tags", half).Is(404, "TICKET_NOT_FOUND")
+	for _, nobodys := range []string{"nonsense", ""} {
+		half["ticketIds"] = []string{id("2"), nobodys}
+		s.Own("POST", "/organizer/growth/tags", half).Is(404, "TICKET_NOT_FOUND")
+		s.Own("DELETE", "/organizer/growth/tags", half).Is(404, "TICKET_NOT_FOUND")
+	}
 	attending(s, event, "?tag=half", 0)
 	eve := s.Register("eve@example.org")
 	eve.Own("POST", "/organizer/growth/tags", body).Is(404, "NOT_FOUND")
