@@ -272,7 +272,8 @@ func denied(ctx context.Context, m *making) ([]any, error) {
 		return nil, nil
 	}
 	data := api.DeniedCheckinData{Checkin: api.Checkin{
-		EventID: m.eventID(), Status: f.Status, At: api.At(f.At), GateName: view.Optional(f.Gate), DeviceID: view.Optional(f.Device),
+		EventID: m.eventID(), Status: f.Status, At: api.At(f.At),
+		GateName: view.Optional(f.Gate), DeviceID: view.Optional(f.Device), Method: view.Optional(f.Method),
 	}}
 	if m.Ticket != nil {
 		v, err := m.scanned(ctx)

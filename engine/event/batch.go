@@ -107,7 +107,7 @@ func (b *batch) decideOne(c *BatchScan) *ScanReply {
 	}
 	says := verdicts[verdict]
 	b.facts = append(b.facts, &CheckInDenied{
-		Ticket: c.Ticket, Status: says.status, At: at, Gate: c.Gate, Device: c.Device, Request: &c.Request, Reason: says.reason,
+		Ticket: c.Ticket, Status: says.status, At: at, Gate: c.Gate, Device: c.Device, Request: &c.Request, Reason: says.reason, Method: "batch",
 	})
 	if first != nil && verdict == verdictUsed {
 		return &ScanReply{Status: says.status, Reason: says.reason, Ticket: c.Ticket, At: first.At, Gate: first.Gate}

@@ -36,7 +36,7 @@ func (s *State) decideScan(c Scan, at int64) engine.Decision {
 	if verdict != verdictAdmitted {
 		return engine.Decision{
 			Facts: []engine.Fact{&CheckInDenied{
-				Ticket: c.Ticket, Status: verdicts[verdict].status, At: at, Gate: c.Gate, Device: c.Device, Request: request, Reason: reason,
+				Ticket: c.Ticket, Status: verdicts[verdict].status, At: at, Gate: c.Gate, Device: c.Device, Request: request, Reason: reason, Method: c.Method,
 			}},
 			Reply: s.scanReply(c.Ticket, verdict),
 		}

@@ -111,6 +111,7 @@ type (
 		// Request is nil of scans without an idempotency key, and Reason empty.
 		Request *engine.Request `cbor:"6,keyasint,omitempty"`
 		Reason  string          `cbor:"7,keyasint,omitempty"`
+		Method  string          `cbor:"8,keyasint,omitempty"` // as of CheckedIn; empty in older facts
 	}
 	// CheckInUndone takes an admission back: the ticket may be admitted again.
 	CheckInUndone struct {

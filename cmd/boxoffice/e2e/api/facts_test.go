@@ -353,7 +353,9 @@ func records(s *nodetest.Shop, facts []nodetest.Object, event string, paid nodet
 		said(admitted, "data.ticket.status"), said(admitted, "data.ticket.gateName"), said(admitted, "data.checkin.status"), said(admitted, "data.checkin.gateName"),
 	})
 	denied := of(facts, "ticket.checkin_denied")
-	require.Equal(s.T, []any{"denied_duplicate", said(admitted, "data.ticket.id")}, []any{said(denied[0], "data.checkin.status"), said(denied[0], "data.ticket.id")})
+	require.Equal(s.T, []any{"denied_duplicate", "qr_scan", said(admitted, "data.ticket.id")}, []any{
+		said(denied[0], "data.checkin.status"), said(denied[0], "data.checkin.method"), said(denied[0], "data.ticket.id"),
+	})
 	require.Equal(s.T, []any{"denied_wrong_event", nil}, []any{said(denied[1], "data.checkin.status"), said(denied[1], "data.ticket")})
 	back := of(facts, "refund.processed")[0]
 	require.Equal(s.T, []any{"20.00", "USD", "processed"}, []any{said(back, "data.refund.amount"), said(back, "data.refund.currency"), said(back, "data.refund.status")})
