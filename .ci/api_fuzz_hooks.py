@@ -116,7 +116,7 @@ def after_call(context, case, response):
 MAKES = {
     "createEvent": ("/api/v1/organizer/events/", "id"),
     "createTicketType": ("/api/v1/organizer/events/", "ticketTypeId"),
-    "createAPIKey": ("/api/v1/", "keyId"),
+    "createApiKey": ("/api/v1/", "keyId"),
     "placeOrder": ("/api/v1/orders/", "id"),
     "register": ("/api/v1/auth/refresh", "refreshToken"),
     "refreshTokens": ("/api/v1/auth/refresh", "refreshToken"),

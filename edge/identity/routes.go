@@ -300,7 +300,7 @@ func (h *Handlers) Routes() []route.Op {
 			Rows: []route.Op{
 				{
 					Method:      "POST",
-					ID:          "createAPIKey",
+					ID:          "createApiKey",
 					Summary:     "Make an API key",
 					Description: "An owner or admin makes a key for a program, which this answer alone shows whole. An organization has 100 keys at most that are not revoked.",
 					Status:      201,
@@ -309,7 +309,7 @@ func (h *Handlers) Routes() []route.Op {
 				},
 				{
 					Method:      "GET",
-					ID:          "listAPIKeys",
+					ID:          "listApiKeys",
 					Summary:     "List an organization's API keys",
 					Description: "An owner or admin reads the organization's keys, the newest first, revoked ones too. No secret is among them.",
 					Handler:     route.Handle(h.listAPIKeys),
@@ -317,7 +317,7 @@ func (h *Handlers) Routes() []route.Op {
 				{
 					Method:      "PUT",
 					Path:        "/{keyId}",
-					ID:          "updateAPIKey",
+					ID:          "updateApiKey",
 					Summary:     "Change an API key",
 					Description: "An owner or admin changes the fields that are sent, and they hold on every node within a second. A revoked key can't be changed any more (409 CONFLICT).",
 					Errors:      codes{engine.Conflict},
@@ -326,7 +326,7 @@ func (h *Handlers) Routes() []route.Op {
 				{
 					Method:      "DELETE",
 					Path:        "/{keyId}",
-					ID:          "revokeAPIKey",
+					ID:          "revokeApiKey",
 					Summary:     "Revoke an API key",
 					Description: "An owner or admin ends a key for good; every node refuses it within a second. The key stays in the list as revoked, and revoking it again answers the same.",
 					Handler:     route.Handle(h.revokeAPIKey),
@@ -334,7 +334,7 @@ func (h *Handlers) Routes() []route.Op {
 				{
 					Method:      "POST",
 					Path:        "/{keyId}/rotate",
-					ID:          "rotateAPIKey",
+					ID:          "rotateApiKey",
 					Summary:     "Replace the secret of an API key",
 					Description: "An owner or admin draws another secret for a key, which this answer alone shows, and with it another prefix. The old one is dead on every node within a second; scopes, addresses and limits stay.",
 					Errors:      codes{engine.Conflict},
@@ -376,7 +376,7 @@ func (h *Handlers) Routes() []route.Op {
 			Rows: []route.Op{
 				{
 					Method:      "PUT",
-					ID:          "limitAPIKey",
+					ID:          "limitApiKey",
 					Summary:     "Set an API key's own limit of strict writes",
 					Description: "An administrator of the platform lets a key make more, or fewer, requests of the strict tier than the tier allows, for a partner who sells much. It holds on every node within a second.",
 					Errors:      codes{engine.NotFound},

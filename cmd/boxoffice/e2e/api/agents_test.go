@@ -66,7 +66,7 @@ func TestAgentTools(t *testing.T) {
 		"search_events":   {true, true, true, true},
 		"list_own_events": {true, true, true, false},
 		"create_event":    {true, false, true, false},
-		"create_apikey":   {false, false, true, false},
+		"create_api_key":  {false, false, true, false},
 		"get_me":          {false, false, true, true},
 		"drain_node":      {false, false, false, false}, // the operator's
 		"watch_seats":     {false, false, false, false}, // a stream

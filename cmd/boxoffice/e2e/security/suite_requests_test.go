@@ -214,16 +214,16 @@ func (w *world) orgRequests() map[string]func() request {
 		},
 		"updateMember": func() request { return member().with(nodetest.Object{"role": "admin"}) },
 		"removeMember": member,
-		"createAPIKey": func() request {
+		"createApiKey": func() request {
 			return naming("orgId", w.orgID).with(nodetest.With(fields, nodetest.Object{"environment": "test"}))
 		},
-		"listAPIKeys":       func() request { return naming("orgId", w.orgID) },
+		"listApiKeys":       func() request { return naming("orgId", w.orgID) },
 		"listRequests":      w.loggedRequests,
 		"getRequestMetrics": func() request { return naming("orgId", w.orgID) },
-		"updateAPIKey":      func() request { return key().with(nodetest.With(fields, nodetest.Object{"status": "active"})) },
-		"revokeAPIKey":      key,
-		"rotateAPIKey":      key,
-		"limitAPIKey": func() request {
+		"updateApiKey":      func() request { return key().with(nodetest.With(fields, nodetest.Object{"status": "active"})) },
+		"revokeApiKey":      key,
+		"rotateApiKey":      key,
+		"limitApiKey": func() request {
 			r := key().with(nodetest.Object{"strictPerMinute": 60})
 			delete(r.params, "orgId")
 			return r
