@@ -27,10 +27,18 @@ const (
 	returnWithin = 20 * time.Second // after any kill -9, on a machine that has other things to do
 )
 
-// dataDir is a directory that the user whom root drops to can reach.
+// dataDir is a directory that the user whom root drops to can reach. A Postgres whose
+// node the test's end kills may write to it for a moment longer, which t.TempDir takes
+// for a failure.
 func dataDir(t *testing.T) string {
-	dir := t.TempDir()
-	require.NoError(t, os.Chmod(filepath.Dir(dir), 0o755))
+	base, err := os.MkdirTemp("", "embedded")
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		require.Eventually(t, func() bool { return os.RemoveAll(base) == nil }, returnWithin, 10*time.Millisecond)
+	})
+	require.NoError(t, os.Chmod(base, 0o755))
+	dir := filepath.Join(base, "data")
+	require.NoError(t, os.Mkdir(dir, 0o755))
 	return dir
 }
 
