@@ -27,11 +27,9 @@ const (
 	returnWithin = 20 * time.Second // after any kill -9, on a machine that has other things to do
 )
 
-// dataDir is a directory that the user whom root drops to can reach. A Postgres whose
-// node the test's end kills may write to it for a moment longer, which t.TempDir takes
-// for a failure.
+// dataDir is a directory that the user whom root drops to can reach.
 func dataDir(t *testing.T) string {
-	base, err := os.MkdirTemp("", "embedded")
+	base, err := os.MkdirTemp("", "embedded") //nolint:usetesting // a Postgres whose node has just been killed writes to it after the test for a moment
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		require.Eventually(t, func() bool { return os.RemoveAll(base) == nil }, returnWithin, 10*time.Millisecond)
