@@ -2,6 +2,7 @@ package seatmap
 
 import (
 	"slices"
+	"strconv"
 
 	"boxoffice/engine"
 )
@@ -36,9 +37,9 @@ func (s *State) decideBest(c BestAvailable, at int64) engine.Decision {
 	case s.plan == nil:
 		return refuse(engine.NoSeating, nil)
 	case c.Holder == "":
-		return invalid("A selection has a holder.", nil)
+		return invalid("A selection has a holder.")
 	case c.Quantity < 1 || c.Quantity > MaxSelection:
-		return invalid("1 to 50 seats are held at a time.", nil)
+		return invalid("1 to 50 seats are held at a time.")
 	}
 	q := &search{s: s, own: s.holds.by[c.Holder], c: &c}
 	if c.Type != 0 {
@@ -48,10 +49,10 @@ func (s *State) decideBest(c BestAvailable, at int64) engine.Decision {
 	}
 	if c.Sections != nil {
 		q.sections = make([]bool, len(s.plan.Sections))
-		for _, id := range c.Sections {
+		for k, id := range c.Sections {
 			i := slices.IndexFunc(s.plan.Sections, func(known Section) bool { return known.ID == id })
 			if i < 0 {
-				return invalid("The map has no section "+id+".", nil)
+				return refuseField("sectionIds["+strconv.Itoa(k)+"]", "enum", "is no section of the map")
 			}
 			q.sections[i] = true
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"boxoffice/engine"
@@ -46,8 +47,28 @@ func refuse(code engine.Code, details any) engine.Decision {
 	return engine.Decision{Reply: engine.Refuse(code, details)}
 }
 
-func invalid(message string, details any) engine.Decision {
-	return engine.Decision{Reply: &engine.Refusal{Code: engine.Validation, Message: message, Details: details}}
+// refuseField refuses a command for one field of the request that it was made of.
+func refuseField(path, code, message string) engine.Decision {
+	return refuse(engine.Validation, keeper.Issues{Issues: []keeper.Issue{{Path: path, Code: code, Message: message}}})
+}
+
+// maxUnknown is how many unknown seats of a list a refusal names.
+const maxUnknown = 50
+
+// unknownSeats are the issues of the members of a list that are no seats of the map.
+func (s *State) unknownSeats(list string, seats []string) (issues []keeper.Issue) {
+	for i, id := range seats {
+		if _, known := s.plan.index[id]; !known && len(issues) < maxUnknown {
+			issues = append(issues, keeper.Issue{
+				Path: list + "[" + strconv.Itoa(i) + "]", Code: "enum", Message: "is no seat of the map",
+			})
+		}
+	}
+	return issues
+}
+
+func invalid(message string) engine.Decision {
+	return engine.Decision{Reply: &engine.Refusal{Code: engine.Validation, Message: message}}
 }
 
 func (s *State) decideAttach(c Attach, at int64) engine.Decision {
@@ -55,11 +76,11 @@ func (s *State) decideAttach(c Attach, at int64) engine.Decision {
 	c.HoldTime = cmp.Or(c.HoldTime, DefaultHold)
 	switch {
 	case c.Mode != Reserved && c.Mode != GAMixed:
-		return invalid("The mode is reserved or ga_mixed.", nil)
+		return invalid("The mode is reserved or ga_mixed.")
 	case c.HoldTime < MinHold || c.HoldTime > MaxHold:
-		return invalid("A seat is held for 60 to 3600 seconds.", nil)
+		return invalid("A seat is held for 60 to 3600 seconds.")
 	case c.Layout == nil:
-		return invalid("A map has a layout.", nil)
+		return invalid("A map has a layout.")
 	}
 	after := s.record()
 	after.Mode, after.HoldTime = c.Mode, c.HoldTime
@@ -73,7 +94,7 @@ func (s *State) decideAttach(c Attach, at int64) engine.Decision {
 		return s.refuseSold()
 	}
 	if err := c.Layout.Validate(); err != nil {
-		return invalid(fmt.Sprintf("The map is not valid: %v.", err), nil)
+		return invalid(fmt.Sprintf("The map is not valid: %v.", err))
 	}
 	return engine.Decision{
 		Facts: []engine.Fact{&AttachedFact{Layout: c.Layout, Mode: c.Mode, HoldTime: c.HoldTime, At: at}},
@@ -117,15 +138,16 @@ func (s *State) decidePrice(c Price, at int64) engine.Decision {
 		return refuse(engine.NoSeating, nil)
 	}
 	types, added := make([]int64, len(s.plan.Sections)), make(map[int64]bool)
-	for _, one := range c.Sections {
+	for k, one := range c.Sections {
+		path := "mappings[" + strconv.Itoa(k) + "]"
 		i := slices.IndexFunc(s.plan.Sections, func(known Section) bool { return known.ID == one.Section })
 		switch {
 		case i < 0:
-			return invalid("The map has no section "+one.Section+".", nil)
+			return refuseField(path+".venueSectionId", "enum", "is no section of the map")
 		case types[i] != 0:
-			return invalid("Section "+one.Section+" is priced twice.", nil)
+			return refuseField(path+".venueSectionId", "duplicate", "is priced already")
 		case one.Type <= 0:
-			return invalid("Section "+one.Section+" has no ticket type.", nil)
+			return refuseField(path+".ticketTypeId", "required", "is required")
 		}
 		types[i] = one.Type
 		if s.sizes.slot(one.Type) == 0 {
@@ -133,7 +155,7 @@ func (s *State) decidePrice(c Price, at int64) engine.Decision {
 		}
 	}
 	if len(s.sizes.list)+len(added) > maxTypes {
-		return invalid("Sections have been sold as too many ticket types.", nil)
+		return refuseField("mappings", "max_items", "makes more ticket types than sections have ever been sold as")
 	}
 	after := s.record()
 	after.Prices = prices(s.plan.Layout, func(section int) int64 { return types[section] })
@@ -148,12 +170,14 @@ func (s *State) decideBlock(c Block, at int64) engine.Decision {
 		return refuse(engine.NoSeating, nil)
 	}
 	if len(c.Block) > MaxBlocks || len(c.Unblock) > MaxBlocks {
-		return invalid("At most 5000 seats are blocked, or put back, at a time.", nil)
+		return invalid("At most 5000 seats are blocked, or put back, at a time.")
 	}
 	block, unknown := s.find(c.Block, nil)
 	unblock, unknown := s.find(c.Unblock, unknown)
 	if len(unknown) > 0 {
-		return invalid("The map has no such seats.", Seats{unknown})
+		return refuse(engine.Validation, keeper.Issues{Issues: slices.Concat(
+			s.unknownSeats("block", c.Block), s.unknownSeats("unblock", c.Unblock),
+		)})
 	}
 	f := &BlockedFact{At: at}
 	var sold []string

@@ -144,12 +144,18 @@ func TestSeatingIsRefused(t *testing.T) {
 		return nodetest.Object{"mappings": []nodetest.Object{{"venueSectionId": section, "ticketTypeId": ticketType}}}
 	}
 	h.Own("PUT", h.Organize+"seating/pricing", mapping("stalls", types[0])).Is(400, "VALIDATION_ERROR")
-	h.Own("PUT", h.Organize+"seating/pricing", mapping("nowhere", h.Stalls)).Is(400, "VALIDATION_ERROR")
+	h.Own("PUT", h.Organize+"seating/pricing", mapping("nowhere", h.Stalls)).Invalid("mappings[0].venueSectionId", "enum")
+	twice := nodetest.Object{"venueSectionId": "stalls", "ticketTypeId": h.Stalls}
+	h.Own("PUT", h.Organize+"seating/pricing", nodetest.Object{"mappings": []nodetest.Object{twice, twice}}).Invalid("mappings[1].venueSectionId", "duplicate")
 
 	h.Hold("short", "stalls-A-1").Invalid("holder", "min_length")
 	h.Hold(strings.Repeat("h", 81), "stalls-A-1").Invalid("holder", "max_length")
 	h.Hold(nodetest.AdaHolds, slices.Repeat([]string{"stalls-A-1"}, 51)...).Invalid("seatIds", "max_items")
 	h.Own("POST", h.Organize+"seating/blocks", nodetest.Object{"block": slices.Repeat([]string{"x"}, 5001)}).Invalid("block", "max_items")
+	h.Own("POST", h.Organize+"seating/blocks", nodetest.Object{"block": []string{"stalls-A-1", "nowhere-1"}}).Invalid("block[1]", "enum")
+	h.Own("POST", h.Organize+"seating/blocks", nodetest.Object{"unblock": []string{"nowhere-1"}}).Invalid("unblock[0]", "enum")
+	h.Call("POST", h.Path+"seats/best-available", nodetest.Object{"holder": nodetest.AdaHolds, "quantity": 1, "adjacent": false, "sectionIds": []string{"stalls", "nowhere"}}).
+		Invalid("sectionIds[1]", "enum")
 	h.Buy("", h.Stalls, "balcony-A-1").Invalid("items[0].venueSeatIds", "enum")
 	h.Buy("", h.Stalls, "nowhere-1").Invalid("items[0].venueSeatIds", "enum")
 	h.Buy("", h.Stalls, "stalls-A-1", "stalls-A-1").Invalid("items[0].venueSeatIds", "duplicate")
