@@ -7,11 +7,13 @@ import (
 
 	"boxoffice/edge/catalog"
 	"boxoffice/edge/gates"
+	"boxoffice/edge/holders"
 	"boxoffice/edge/identity"
 	"boxoffice/edge/learning"
 	"boxoffice/edge/money"
 	"boxoffice/edge/outward"
 	"boxoffice/edge/people"
+	"boxoffice/edge/refunds"
 	"boxoffice/edge/route"
 	"boxoffice/edge/sales"
 )
@@ -22,6 +24,8 @@ type Areas struct {
 	Identity   *identity.Handlers
 	Catalog    *catalog.Handlers
 	Sales      *sales.Handlers
+	Holders    *holders.Handlers
+	Refunds    *refunds.Handlers
 	Gates      *gates.Handlers
 	Money      *money.Handlers
 	Learning   *learning.Handlers
@@ -33,6 +37,6 @@ type Areas struct {
 // Routes is the route table: every operation, once. Registration, validation,
 // the document and the suites are derived from it.
 func (a *Areas) Routes() []route.Op {
-	return slices.Concat(a.Identity.Routes(), a.Catalog.Routes(), a.Sales.Routes(),
+	return slices.Concat(a.Identity.Routes(), a.Catalog.Routes(), a.Sales.Routes(), a.Holders.Routes(), a.Refunds.Routes(),
 		a.Gates.Routes(), a.Money.Routes(), a.Learning.Routes(), a.Outward.Routes(), a.People.Routes(), a.Operations.Routes())
 }

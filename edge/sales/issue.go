@@ -76,12 +76,12 @@ func (h *Handlers) issuedView(ctx context.Context, r *event.OrderReply) (*api.Or
 	o := r.Order
 	if r.Past {
 		var err error
-		if o, err = h.pastOrder(ctx, r.ID); err != nil {
+		if o, err = h.Orders.FindPast(ctx, r.ID); err != nil {
 			return nil, nil, err
 		}
 	}
 	o = o.Placed()
-	v, err := h.orderView(ctx, o, nil, time.UnixMilli(o.EndedAt))
+	v, err := h.Orders.ShowPlaced(ctx, o, time.UnixMilli(o.EndedAt))
 	if err != nil {
 		return nil, nil, err
 	}

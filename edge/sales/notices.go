@@ -80,7 +80,7 @@ func noticeKey(key string) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// isPlainText says whether a text is made of printable ASCII.
+// isPlainText reports whether a text is made of printable ASCII.
 func isPlainText(s string) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' {
@@ -124,11 +124,11 @@ func (h *Handlers) ActOnNotice(ctx context.Context, n notices.About) error {
 // openingTime is longer than a node takes to note a payment that it opens at the provider.
 const openingTime = time.Minute
 
-// isApart says whether a payment at the provider is another one than its attempt has noted: a
+// isApart reports whether a payment at the provider is another one than its attempt has noted: a
 // later deposit to an address that has been paid, or one that a node opened and died before it
 // noted it. It returns an error while the attempt may be about to note this one.
 func (h *Handlers) isApart(ctx context.Context, p readmodel.Payment, providerID string) (bool, error) {
-	o, err := h.ledgerOrder(ctx, p.Order)
+	o, err := h.Orders.FindLive(ctx, p.Order)
 	if err != nil {
 		return false, err
 	}
@@ -153,7 +153,7 @@ func (h *Handlers) takeDeposit(ctx context.Context, p readmodel.Payment, deposit
 	if err != nil || out.Status != payments.Succeeded {
 		return err
 	}
-	o, err := h.ledgerOrder(ctx, p.Order)
+	o, err := h.Orders.FindLive(ctx, p.Order)
 	if err != nil {
 		return err
 	}

@@ -146,24 +146,6 @@ func (h *Handlers) orderGroups() []route.Group {
 			},
 		},
 		{
-			Prefix: "/api/v1/orders/{id}",
-			Tag:    "Buyers",
-			Auth:   route.Public | route.OrderToken | route.User,
-			Tier:   route.TierStrict,
-			Errors: codes{engine.OrderNotFound},
-			Rows: []route.Op{
-				{
-					Method:      "POST",
-					Path:        "/withdraw",
-					ID:          "withdrawOrder",
-					Summary:     "Withdraw from the purchase of what is digital",
-					Description: "The buyer of digital products or courses may withdraw for 14 days after completion, until the first download or lesson, and needs nobody's approval. With confirm the tickets end and what was paid for them goes back, fees included; without it, the answer says what would.",
-					Errors:      codes{engine.NoWithdrawal, engine.RefundNotEligible},
-					Handler:     route.Handle(h.withdrawOrder),
-				},
-			},
-		},
-		{
 			Prefix: "/api/v1/payments/crypto",
 			Tag:    "Orders and payments",
 			Auth:   route.Public,

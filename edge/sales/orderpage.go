@@ -36,7 +36,7 @@ func (h *Handlers) OrderPage(ctx context.Context, id, token string, from int, no
 	c := route.NewCall(ctx, &orderPageOp, now)
 	defer c.End()
 	c.Principal = route.Principal{Kinds: route.OrderToken, Token: token}
-	o, err := h.openOrder(c, id)
+	o, err := h.Orders.Open(c, id)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ func (h *Handlers) OrderPage(ctx context.Context, id, token string, from int, no
 	if err != nil {
 		return nil, err
 	}
-	v, err := h.fullView(c, o)
+	v, err := h.Orders.Show(c, o)
 	if err != nil {
 		return nil, err
 	}

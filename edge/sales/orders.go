@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,18 +12,14 @@ import (
 
 	"boxoffice/cluster"
 	"boxoffice/edge/api"
-	"boxoffice/edge/letters"
+	"boxoffice/edge/orders"
 	"boxoffice/edge/route"
-	"boxoffice/edge/secrets"
-	"boxoffice/edge/view"
 	"boxoffice/engine"
 	"boxoffice/engine/event"
-	"boxoffice/engine/inventory"
 	"boxoffice/engine/keeper"
 	"boxoffice/engine/order"
 	"boxoffice/engine/seatmap"
 	"boxoffice/persistence/promos"
-	"boxoffice/persistence/readmodel"
 )
 
 // placeOrder sends the order to its event, which runs it. The order's id is
@@ -43,7 +38,7 @@ func (h *Handlers) placeOrder(c *route.Call, in *api.PlaceOrder) (*api.Order, er
 	}
 	k, err := h.Known.Find(c.Context, number)
 	if err != nil {
-		return nil, eventHidden(err, engine.TicketTypeNotFound)
+		return nil, orders.HideEvent(err, engine.TicketTypeNotFound)
 	}
 	if err := h.boxOffice(c, k.Org, engine.TicketTypeNotFound); err != nil {
 		return nil, err
@@ -71,13 +66,13 @@ func (h *Handlers) placeOrder(c *route.Call, in *api.PlaceOrder) (*api.Order, er
 		h.Pages.ForgetCalendar(number) // the buyer sees what is left after this order
 	}
 	if r.Past {
-		if o, err = h.pastOrder(c.Context, r.ID); err != nil {
+		if o, err = h.Orders.FindPast(c.Context, r.ID); err != nil {
 			return nil, err
 		}
 		o = o.Placed()
 	}
 	route.TellReplayed(c, r.Known)
-	v, err := h.orderView(c.Context, o, nil, time.UnixMilli(o.EndedAt)) // QR payloads of that moment
+	v, err := h.Orders.ShowPlaced(c.Context, o, time.UnixMilli(o.EndedAt)) // QR payloads of that moment
 	if err != nil {
 		return nil, err
 	}
@@ -245,15 +240,15 @@ func datedID(number int64, name [sha256.Size]byte, at time.Time) engine.OrderID 
 }
 
 func (h *Handlers) getOrder(c *route.Call, in *api.OrderByToken) (*api.Order, error) {
-	o, err := h.openOrder(c, in.ID, in.Token)
+	o, err := h.Orders.Open(c, in.ID, in.Token)
 	if err != nil {
 		return nil, err
 	}
-	return h.fullView(c, o)
+	return h.Orders.Show(c, o)
 }
 
 func (h *Handlers) cancelOrder(c *route.Call, in *api.CancelOrder) (*api.Order, error) {
-	o, err := h.openOrder(c, in.ID, in.QueryToken, in.Token)
+	o, err := h.Orders.Open(c, in.ID, in.QueryToken, in.Token)
 	if err != nil {
 		return nil, err
 	}
@@ -261,270 +256,8 @@ func (h *Handlers) cancelOrder(c *route.Call, in *api.CancelOrder) (*api.Order, 
 	if err != nil {
 		return nil, err
 	}
-	if o, err = h.orderOf(c.Context, o.ID, r); err != nil {
+	if o, err = h.Orders.Of(c.Context, o.ID, r); err != nil {
 		return nil, err
 	}
-	return h.fullView(c, o)
-}
-
-// openOrder finds an order for a caller who may see it: one with a token of it that
-// has not ended, the buyer in a session whose address is proven, or the organization
-// that sells it. For others it does not exist.
-func (h *Handlers) openOrder(c *route.Call, text string, tokens ...string) (*order.Order, error) {
-	token, err := soleToken(c, tokens)
-	if err != nil {
-		return nil, err
-	}
-	id, err := engine.ParseID(text)
-	if err != nil {
-		return nil, &engine.Refusal{Code: engine.OrderNotFound}
-	}
-	k, err := h.Known.Find(c.Context, id.Event())
-	if err != nil {
-		return nil, eventHidden(err, engine.OrderNotFound)
-	}
-	until, byToken := h.Secrets.OpensOrder(id, token)
-	grant, member := c.Principal.Grant(k.Org)
-	if !byToken && !c.Principal.EmailProven {
-		if !member {
-			return nil, &engine.Refusal{Code: engine.OrderNotFound}
-		}
-		if err := route.CheckGrant(c.Op, grant); err != nil {
-			return nil, err
-		}
-	}
-	o, err := h.findOrder(c, id)
-	if err != nil {
-		return nil, err
-	}
-	if c.Principal.EmailProven && order.NormalEmail(c.Principal.Email) == order.NormalEmail(o.Email) {
-		return o, nil
-	}
-	over := false
-	if byToken && !c.Now.Before(until) {
-		if over, err = h.tokenOver(c, o); err != nil {
-			return nil, err
-		}
-	}
-	switch {
-	case byToken && !over:
-		return o, nil
-	case member:
-		return o, route.CheckGrant(c.Op, grant)
-	case over:
-		return nil, &engine.Refusal{Code: engine.Unauthorized, Message: "The order's access token has ended; sign in with the buyer's address.", Details: route.Reason{Reason: "TOKEN_EXPIRED"}}
-	}
-	return nil, &engine.Refusal{Code: engine.OrderNotFound}
-}
-
-// soleToken is the one order token that a caller brings in several places, or "" of
-// a caller who is known otherwise.
-func soleToken(c *route.Call, tokens []string) (string, error) {
-	token := c.Principal.Token
-	for _, t := range tokens {
-		if t != "" && token != "" && t != token {
-			return "", route.Invalid(route.Issue{Path: "token", Code: route.IssueDuplicate, Message: "is not the same in query and body"})
-		}
-		if t != "" {
-			token = t
-		}
-	}
-	if token == "" && !c.Principal.Proven() {
-		return "", &engine.Refusal{Code: engine.Unauthorized, Message: "The order's access token is required."}
-	}
-	return token, nil
-}
-
-// How long tokens open an order: after the event's end, or after the completion of
-// an order for a product that has no end.
-const (
-	tokenAfterPayment = 400 * 24 * time.Hour
-)
-
-// tokenOver says whether an order's token has ended. No order is younger than its
-// event's end, so those of the last days, which are nearly all that are asked for,
-// need no look at the event.
-func (h *Handlers) tokenOver(c *route.Call, o *order.Order) (bool, error) {
-	if c.Now.Before(time.UnixMilli(o.CreatedAt).Add(letters.TokenAfterEnd)) {
-		return false, nil
-	}
-	p, err := h.Pages.Event(c.Context, o.ID.Event())
-	if err != nil {
-		return false, err
-	}
-	end := time.UnixMilli(p.Event.Details.EndAt).Add(letters.TokenAfterEnd)
-	if p.Event.Details.EndAt == 0 {
-		end = time.UnixMilli(max(o.CreatedAt, o.EndedAt)).Add(tokenAfterPayment)
-	}
-	return !c.Now.Before(end), nil
-}
-
-// findOrder is an order as its event has it, or as the read model has what is older
-// than the ledger remembers.
-func (h *Handlers) findOrder(c *route.Call, id engine.OrderID) (*order.Order, error) {
-	r, err := cluster.AskFor[event.OrderReply](c.Context, h.Node, engine.EventRef(id.Event()), event.GetOrder{Order: id})
-	if err != nil {
-		if r, ok := err.(*engine.Refusal); !ok || r.Code != engine.OrderNotFound { //nolint:errorlint // ask returns refusals bare
-			return nil, err
-		}
-		return h.pastOrder(c.Context, id)
-	}
-	return h.orderOf(c.Context, id, r)
-}
-
-// OpenOrder is the order that an id names, in its one spelling, and whether a token
-// is one of that order's, over or not.
-func (h *Handlers) OpenOrder(id, token string) (order string, opens bool) {
-	o, err := engine.ParseID(id)
-	if err != nil {
-		return "", false
-	}
-	_, opens = h.Secrets.OpensOrder(o, token)
-	return o.String(), opens
-}
-
-// eventHidden is the error of know, or none, as another thing's not being found:
-// that it is the event which does not exist is hidden, and nothing else.
-func eventHidden(err error, code engine.Code) error {
-	if r, ok := err.(*engine.Refusal); err != nil && (!ok || r.Code != engine.EventNotFound) { //nolint:errorlint // know returns refusals bare
-		return err
-	}
-	return &engine.Refusal{Code: code}
-}
-
-// orderOf is the order of a reply, from the read model when the ledger has only
-// its outcome.
-func (h *Handlers) orderOf(ctx context.Context, id engine.OrderID, r *event.OrderReply) (*order.Order, error) {
-	if !r.Past {
-		return r.Order, nil
-	}
-	return h.pastOrder(ctx, id)
-}
-
-// pastOrder reads an order from the read model, which may lag behind the ledger
-// that knows it has ended.
-func (h *Handlers) pastOrder(ctx context.Context, id engine.OrderID) (*order.Order, error) {
-	for range 2 {
-		o, err := h.Read.Order(ctx, id)
-		if !errors.Is(err, readmodel.ErrNotFound) {
-			return &o.Order, err
-		}
-		if err := h.Settled(ctx); err != nil {
-			return nil, err
-		}
-	}
-	return nil, &engine.Refusal{Code: engine.OrderNotFound}
-}
-
-// fullView is an order with its tickets as the gates have left them.
-func (h *Handlers) fullView(c *route.Call, o *order.Order) (*api.Order, error) {
-	if !o.Sold() {
-		return h.orderView(c.Context, o, nil, c.Now)
-	}
-	gates, err := h.Read.Tickets(c.Context, o.ID.Event(), o.FirstTicket, int(o.Tickets()))
-	if err != nil {
-		return nil, err
-	}
-	used := make(map[uint32]admission, len(gates))
-	for _, t := range gates {
-		used[t.Serial] = admission{status: t.Status, at: t.CheckedInAt, gate: t.Gate}
-	}
-	v, err := h.orderView(c.Context, o, used, c.Now)
-	if err != nil {
-		return nil, err
-	}
-	return v, h.addCurrent(c.Context, o, v.Tickets, c.Now)
-}
-
-// addCurrent says of an order's tickets what may change at any time: whether their money
-// may be asked back, where they are delivered, and whether their time is over. The money of
-// a cancelled event may always be asked back.
-func (h *Handlers) addCurrent(ctx context.Context, o *order.Order, tickets []api.Ticket, now time.Time) error {
-	p, err := h.Pages.Event(ctx, o.ID.Event())
-	if err != nil {
-		return err
-	}
-	types := make(map[string]*inventory.Details, len(p.Types))
-	for i := range p.Types {
-		types[engine.NumberedID(o.ID.Event(), p.Types[i].Ref.ID).String()] = &p.Types[i].Details
-	}
-	for i := range tickets {
-		t := &tickets[i]
-		eligible := t.Refundable && (t.RefundDeadline == nil || !now.After(*t.RefundDeadline))
-		if p.Event.Status == event.StatusCancelled {
-			t.Refundable, t.RefundDeadline, eligible = true, nil, true
-		}
-		eligible = eligible && t.Status == "issued"
-		t.RefundEligible = &eligible
-		if of := types[t.TicketTypeID]; of != nil && (t.Status == "issued" || t.Status == "checked_in") {
-			link, note, ours := h.Letters.Access(p.Event.Details, of)
-			t.Downloadable, t.AccessURL, t.AccessNote = &ours, api.Shown(link), api.Shown(note)
-		}
-		t.Status = statusAt(t.Status, o, o.FirstTicket+uint32(i), p.Event.Status, now) //nolint:gosec // an order's ticket
-	}
-	return nil
-}
-
-// statusAt is a ticket's status at a time: one that was not used expires with the
-// completion of its event, or with its booked date. What is digital never expires.
-func statusAt(status string, o *order.Order, ticket uint32, ofEvent string, now time.Time) string {
-	const issued, expired = "issued", "expired"
-	if status != issued || o.Digital || ofEvent == event.StatusCancelled {
-		return status
-	}
-	if ofEvent == event.StatusCompleted {
-		return expired
-	}
-	if v := o.VisitOf(ticket); v != nil {
-		if _, closes := v.Admits(); now.UnixMilli() >= closes {
-			return expired
-		}
-	}
-	return status
-}
-
-// admission is what happened to a ticket at the gates.
-type admission struct {
-	status string
-	at     int64
-	gate   string
-}
-
-// orderView is an order as answers show it.
-func (h *Handlers) orderView(ctx context.Context, o *order.Order, used map[uint32]admission, now time.Time) (*api.Order, error) {
-	v := &api.Order{OrderRecord: view.Order(o, h.Known.PublicID(o.ID.Event()), h.Secrets.Event(o.ID.Event())), Tickets: []api.Ticket{}}
-	if !o.Sold() {
-		return v, nil
-	}
-	var err error
-	v.Tickets, err = h.ticketsView(ctx, o, used, now)
-	return v, err
-}
-
-func (h *Handlers) ticketsView(ctx context.Context, o *order.Order, used map[uint32]admission, now time.Time) ([]api.Ticket, error) {
-	where, err := h.Feed.Where(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	codes := h.Secrets.Event(o.ID.Event())
-	records := view.Tickets(o, h.Known.PublicID(o.ID.Event()), codes, where)
-	out := make([]api.Ticket, len(records))
-	for i := range records {
-		t, r := &out[i], &records[i]
-		t.TicketRecord = r.TicketRecord
-		if r.Version == secrets.Version || order.NormalEmail(r.Holder.Email) == order.NormalEmail(o.Email) {
-			h.showCodes(t, codes, r.Serial, r.Version, now)
-		}
-		if a, ok := used[r.Serial]; ok {
-			t.Status, t.CheckedInAt, t.GateName = a.status, api.At(a.at), view.Optional(a.gate)
-		}
-	}
-	return out, nil
-}
-
-// showCodes adds to a ticket's answer what admits its holder.
-func (h *Handlers) showCodes(t *api.Ticket, codes *secrets.Codes, serial uint32, version byte, now time.Time) {
-	qr, expires := codes.QR(serial, version, now)
-	t.Code, t.ShortCode, t.QR = codes.Code(serial, version), codes.Short(serial, version), qr
-	t.QRExpiresAt = api.At(expires.UnixMilli())
+	return h.Orders.Show(c, o)
 }

@@ -72,7 +72,7 @@ func (h *Handlers) getOwnOrder(c *route.Call, in *api.ByID) (*api.Order, error) 
 	if err != nil {
 		return nil, &engine.Refusal{Code: engine.OrderNotFound}
 	}
-	o, err := h.ownOrder(c, id)
+	o, err := h.Orders.OpenOwn(c, id)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func (h *Handlers) getOwnOrder(c *route.Call, in *api.ByID) (*api.Order, error) 
 
 // ownView is an order as its organization sees it: with the tags of its tickets.
 func (h *Handlers) ownView(c *route.Call, o *order.Order) (*api.Order, error) {
-	v, err := h.fullView(c, o)
+	v, err := h.Orders.Show(c, o)
 	if err != nil || len(v.Tickets) == 0 {
 		return v, err
 	}
@@ -100,14 +100,14 @@ func (h *Handlers) cancelOwnOrder(c *route.Call, in *api.ByID) (*api.Order, erro
 	if err != nil {
 		return nil, &engine.Refusal{Code: engine.OrderNotFound}
 	}
-	if _, err := h.ownOrder(c, id); err != nil {
+	if _, err := h.Orders.OpenOwn(c, id); err != nil {
 		return nil, err
 	}
 	r, err := cluster.AskFor[event.OrderReply](c.Context, h.Node, engine.EventRef(id.Event()), event.CancelOrder{Order: id})
 	if err != nil {
 		return nil, err
 	}
-	o, err := h.orderOf(c.Context, id, r)
+	o, err := h.Orders.Of(c.Context, id, r)
 	if err != nil {
 		return nil, err
 	}

@@ -40,7 +40,7 @@ func (h *Handlers) printTickets(c *route.Call, in *api.PrintTickets) (*route.Con
 	if err != nil {
 		return nil, err
 	}
-	v, err := h.fullView(c, o)
+	v, err := h.Orders.Show(c, o)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func (h *Handlers) getCalendar(c *route.Call, in *api.OrderByToken) (*route.Cont
 
 // soldOrder opens an order that has tickets, with its event.
 func (h *Handlers) soldOrder(c *route.Call, id, token string) (*order.Order, *live.Page, error) {
-	o, err := h.openOrder(c, id, token)
+	o, err := h.Orders.Open(c, id, token)
 	if err != nil {
 		return nil, nil, err
 	}

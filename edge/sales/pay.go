@@ -27,7 +27,7 @@ const askTime = providerTime - 3*time.Second
 
 // payOrder opens an attempt to pay at the provider, or returns the open one.
 func (h *Handlers) payOrder(c *route.Call, in *api.PayOrder) (*api.PayAt, error) {
-	o, err := h.openOrder(c, in.ID, in.QueryToken, in.Token)
+	o, err := h.Orders.Open(c, in.ID, in.QueryToken, in.Token)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +123,7 @@ func (h *Handlers) returnTo(id engine.OrderID, asked string) (string, error) {
 	return "", invalid("must be an https URL")
 }
 
-// isLoopback says whether a host is the payer's own machine.
+// isLoopback reports whether a host is the payer's own machine.
 func isLoopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
@@ -196,7 +196,7 @@ func (h *Handlers) beginAt(c *route.Call, gateway payments.Provider, o *order.Or
 // verifyPayment asks the providers what became of the order's attempts, and has
 // the event act on it. It may be polled.
 func (h *Handlers) verifyPayment(c *route.Call, in *api.VerifyPayment) (*api.Order, error) {
-	o, err := h.openOrder(c, in.OrderID, in.QueryToken, in.Token)
+	o, err := h.Orders.Open(c, in.OrderID, in.QueryToken, in.Token)
 	if err != nil {
 		return nil, err
 	}
@@ -204,7 +204,7 @@ func (h *Handlers) verifyPayment(c *route.Call, in *api.VerifyPayment) (*api.Ord
 	if err != nil && o.Status != order.StatusCompleted {
 		return nil, err
 	}
-	return h.fullView(c, o)
+	return h.Orders.Show(c, o)
 }
 
 // verify asks what became of those of the order's attempts that money may still
@@ -271,10 +271,10 @@ func (h *Handlers) reportAttempt(ctx context.Context, o *order.Order, a *order.A
 	if err != nil {
 		return nil, err
 	}
-	if o, err = h.orderOf(ctx, o.ID, r); err != nil {
+	if o, err = h.Orders.Of(ctx, o.ID, r); err != nil {
 		return nil, err
 	}
-	h.nudgeSweep(o)
+	h.NudgeRefunds(o)
 	if known := o.Attempt(a.Reference); paid && r.Past && (known == nil || known.Received < out.Amount) {
 		h.Log.ErrorContext(ctx, "money came that no order takes",
 			slog.String("reference", a.Reference), slog.String("order", o.ID.String()), slog.Int64("amount", out.Amount), slog.String("currency", out.Currency))
@@ -294,7 +294,7 @@ var attemptStatus = map[payments.Status]string{
 }
 
 func (h *Handlers) getPayment(c *route.Call, in *api.PaymentByToken) (*api.OrderPayments, error) {
-	o, err := h.openOrder(c, in.OrderID, in.Token)
+	o, err := h.Orders.Open(c, in.OrderID, in.Token)
 	if err != nil {
 		return nil, err
 	}

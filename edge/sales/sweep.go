@@ -4,13 +4,8 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"slices"
-	"sync"
 	"time"
 
-	"boxoffice/cluster"
-	"boxoffice/engine"
-	"boxoffice/engine/event"
 	"boxoffice/engine/order"
 	"boxoffice/persistence/panics"
 	"boxoffice/persistence/readmodel"
@@ -27,12 +22,11 @@ const (
 	lastCheck  = 6 * time.Hour
 )
 
-// sweep asks providers about payments that nobody verifies and sends money back
-// that is due, so that money which comes late is never silently lost.
+// sweep asks providers about payments that nobody verifies, so that money which comes late
+// is never silently lost.
 type sweep struct{ *Handlers }
 
-// SweepPayments sweeps until the context ends. One node of a cluster does. Between two rounds it
-// sends the refunds that this node has just seen granted; those of other nodes wait for the round.
+// SweepPayments sweeps until the context ends. One node of a cluster does.
 func (h *Handlers) SweepPayments(ctx context.Context) {
 	w := sweep{h}
 	tick := time.NewTicker(sweepEvery)
@@ -40,61 +34,14 @@ func (h *Handlers) SweepPayments(ctx context.Context) {
 	for {
 		select {
 		case <-tick.C:
-			w.run(ctx, w.checkPayments, w.refundEvents, w.checkRefunds)
-		case <-h.nudged:
-			w.run(ctx, w.awaitGranted, w.checkRefunds)
+			err := panics.Catch(h.Log, "payment sweep", func() error { return w.checkPayments(ctx, time.Now()) })
+			if err != nil && ctx.Err() == nil {
+				h.Log.WarnContext(ctx, "payment sweep", slog.Any("error", err))
+			}
 		case <-ctx.Done():
 			return
 		}
 	}
-}
-
-// run makes some checks, one after another. One that fails or panics keeps none of the others
-// from running.
-func (w sweep) run(ctx context.Context, checks ...func(context.Context, time.Time) error) {
-	now := time.Now()
-	errs := make([]error, len(checks))
-	for i, check := range checks {
-		errs[i] = panics.Catch(w.Log, "payment sweep", func() error { return check(ctx, now) })
-	}
-	if err := errors.Join(errs...); err != nil && ctx.Err() == nil {
-		w.Log.WarnContext(ctx, "payment sweep", slog.Any("error", err))
-	}
-}
-
-// nudgeSweep has the sweep of this node, if it is here, send an order's refunds now. It never
-// waits. Whether a refund is sent is decided by its claim alone, however often the sweep looks.
-func (h *Handlers) nudgeSweep(o *order.Order) {
-	if !slices.ContainsFunc(o.Refunds, func(r order.Refund) bool { return r.Sends() && r.ProviderRef == "" }) {
-		return
-	}
-	select {
-	case h.nudged <- struct{}{}:
-	default: // a look that has not begun yet finds this refund too
-	}
-}
-
-// awaitGranted waits until the table of refunds has those that this node has seen granted. A
-// table that lags behind holds the sweep up for no longer than a round.
-func (w sweep) awaitGranted(ctx context.Context, _ time.Time) error {
-	ctx, cancel := context.WithTimeout(ctx, sweepEvery)
-	defer cancel()
-	return w.Settled(ctx)
-}
-
-// inParallel does something with each element, few at a time, and waits: one that
-// takes long holds up no others, and neither does one that panics.
-func inParallel[T any](log *slog.Logger, job string, list []T, do func(T)) {
-	var wg sync.WaitGroup
-	slots := make(chan struct{}, sweepAtATime)
-	for _, e := range list {
-		slots <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-slots }()
-			panics.Do(log, job, func() { do(e) })
-		})
-	}
-	wg.Wait()
 }
 
 // checkPayments asks about the attempts that are due.
@@ -103,7 +50,7 @@ func (w sweep) checkPayments(ctx context.Context, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	inParallel(w.Log, "payment check", due, func(p readmodel.Payment) {
+	panics.DoEach(w.Log, "payment check", due, sweepAtATime, func(p readmodel.Payment) {
 		if err := w.checkPayment(ctx, p, now); err != nil && ctx.Err() == nil {
 			w.Log.WarnContext(ctx, "payment not checked", slog.String("reference", p.Reference), slog.Any("error", err))
 		}
@@ -127,7 +74,7 @@ func (w sweep) checkPayment(ctx context.Context, p readmodel.Payment, now time.T
 func (w sweep) verifyAttempt(ctx context.Context, p readmodel.Payment) error {
 	ctx, cancel := context.WithTimeout(ctx, sweepCall)
 	defer cancel()
-	o, err := w.ledgerOrder(ctx, p.Order)
+	o, err := w.Orders.FindLive(ctx, p.Order)
 	if err != nil {
 		return err
 	}
@@ -137,13 +84,4 @@ func (w sweep) verifyAttempt(ctx context.Context, p readmodel.Payment) error {
 	}
 	_, err = w.verify(ctx, o, []order.Attempt{*a})
 	return err
-}
-
-// ledgerOrder is an order as its ledger or the read model has it.
-func (h *Handlers) ledgerOrder(ctx context.Context, id engine.OrderID) (*order.Order, error) {
-	r, err := cluster.AskFor[event.OrderReply](ctx, h.Node, engine.EventRef(id.Event()), event.GetOrder{Order: id})
-	if err != nil {
-		return nil, err
-	}
-	return h.orderOf(ctx, id, r)
 }

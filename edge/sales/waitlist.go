@@ -6,7 +6,9 @@ import (
 	"boxoffice/cluster"
 	"boxoffice/edge/api"
 	"boxoffice/edge/live"
+	"boxoffice/edge/orders"
 	"boxoffice/edge/route"
+	"boxoffice/edge/view"
 	"boxoffice/engine"
 	"boxoffice/engine/event"
 	"boxoffice/engine/order"
@@ -45,7 +47,7 @@ func (h *Handlers) joinWaitlist(c *route.Call, in *api.JoinWaitlist) (*api.Waitl
 		return nil, err
 	}
 	r.Entry.Email, r.Entry.Name = in.Email, in.Name
-	return h.waitlistView(r), nil
+	return view.WaitlistEntry(r, h.Known.PublicID(r.Entry.ID.Event())), nil
 }
 
 func (h *Handlers) listWaitlist(c *route.Call, in *api.ListWaitlist) (*api.List[api.WaitlistEntry], error) {
@@ -72,7 +74,7 @@ func (h *Handlers) listWaitlist(c *route.Call, in *api.ListWaitlist) (*api.List[
 		out.NextCursor = route.CursorOf(int64(list[in.Limit-1].Entry.Number)) //nolint:gosec // counts
 	}
 	for i := range list {
-		out.Items = append(out.Items, *h.waitlistView(&list[i]))
+		out.Items = append(out.Items, *view.WaitlistEntry(&list[i], h.Known.PublicID(number)))
 	}
 	return out, nil
 }
@@ -118,11 +120,11 @@ func (h *Handlers) claimOffer(c *route.Call, in *api.WaitlistToken) (*api.Order,
 	if err != nil {
 		return nil, err
 	}
-	o, err := h.orderOf(c.Context, id, r)
+	o, err := h.Orders.Of(c.Context, id, r)
 	if err != nil {
 		return nil, err
 	}
-	v, err := h.fullView(c, o)
+	v, err := h.Orders.Show(c, o)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +141,7 @@ func (h *Handlers) leaveWaitlist(c *route.Call, in *api.WaitlistToken) (*api.Wai
 	if err != nil {
 		return nil, err
 	}
-	return h.waitlistView(r), nil
+	return view.WaitlistEntry(r, h.Known.PublicID(r.Entry.ID.Event())), nil
 }
 
 // openEntry is the entry that a mailed token is of.
@@ -149,22 +151,7 @@ func (h *Handlers) openEntry(c *route.Call, in *api.WaitlistToken) (engine.Order
 		return id, noEntry
 	}
 	if _, err := h.Known.Find(c.Context, id.Event()); err != nil {
-		return id, eventHidden(err, engine.NotFound)
+		return id, orders.HideEvent(err, engine.NotFound)
 	}
 	return id, nil
-}
-
-func (h *Handlers) waitlistView(p *waitlist.Placed) *api.WaitlistEntry {
-	e := &p.Entry
-	v := &api.WaitlistEntry{
-		ID: e.ID.String(), EventID: h.Known.PublicID(e.ID.Event()), Email: e.Email, Name: e.Name, Quantity: e.Quantity,
-		Status: e.Status, OfferedAt: api.At(e.OfferedAt), OfferExpiresAt: api.At(e.ExpiresAt), CreatedAt: api.At(e.At),
-	}
-	if typ := max(e.Type, e.Given); typ != 0 {
-		v.TicketTypeID = new(engine.NumberedID(e.ID.Event(), typ).String())
-	}
-	if p.Position > 0 {
-		v.Position = &p.Position
-	}
-	return v
 }

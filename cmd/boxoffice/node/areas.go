@@ -13,14 +13,17 @@ import (
 	"boxoffice/edge/erasure"
 	"boxoffice/edge/gates"
 	"boxoffice/edge/hasher"
+	"boxoffice/edge/holders"
 	"boxoffice/edge/identity"
 	"boxoffice/edge/images"
 	"boxoffice/edge/learning"
 	"boxoffice/edge/letters"
 	"boxoffice/edge/live"
 	"boxoffice/edge/money"
+	"boxoffice/edge/orders"
 	"boxoffice/edge/outward"
 	"boxoffice/edge/people"
+	"boxoffice/edge/refunds"
 	"boxoffice/edge/sales"
 	"boxoffice/edge/webhook"
 	"boxoffice/persistence/accounts"
@@ -95,7 +98,7 @@ func (n *Node) startAreas(ctx context.Context) (err error) {
 		Node: n.cluster, Read: n.model, Attendees: n.attendees, Personal: n.personal, Known: known, Pages: pages,
 		Followed: n.awaitFollowers, DropMail: n.dropMail, Log: n.log,
 	})
-	n.openSales(people, known, pages, taught, opened)
+	n.openOrders(people, known, pages, taught, opened)
 	n.areas.Gates = gates.New(gates.Deps{Node: n.cluster, Known: known, Secrets: n.secrets, LiveTokens: livetokens.New(n.pool), LimitsScale: n.cfg.LimitsScale})
 	n.areas.Money = money.New(money.Deps{
 		Node: n.cluster, Read: n.model, Accounts: people, Known: known, Pages: pages, Settled: n.Settled,
@@ -109,36 +112,30 @@ func (n *Node) startAreas(ctx context.Context) (err error) {
 		return err
 	}
 	n.started(n.cluster.Once("payments", n.areas.Sales.SweepPayments))
+	n.started(n.cluster.Once("refunds", n.areas.Refunds.Sweep))
 	n.started(n.cluster.Once("media", n.areas.Catalog.CollectMedia))
 	n.started(n.cluster.Once("erasures", n.eraser.Resume))
 	return n.startIdentity(ctx, people)
 }
 
-// openSales makes the area of orders. It needs that of people.
-func (n *Node) openSales(people *accounts.Store, known *live.Events, pages *live.Pages, taught *courses.Store, opened *downloads.Store) {
+// openOrders makes the areas of orders and tickets. They need that of people.
+func (n *Node) openOrders(people *accounts.Store, known *live.Events, pages *live.Pages, taught *courses.Store, opened *downloads.Store) {
+	n.orders = &orders.Desk{
+		Node: n.cluster, Read: n.model, Settled: n.Settled, Known: known, Pages: pages, Feed: n.feed, Letters: n.letters, Secrets: n.secrets,
+	}
+	n.areas.Refunds = refunds.New(refunds.Deps{
+		Node: n.cluster, Read: n.model, Orders: n.orders, Known: known, Downloads: opened, Courses: taught,
+		Runs: refundruns.New(n.pool), Gateways: n.gateways, Secrets: n.secrets, Settled: n.Settled, Log: n.log,
+	})
 	n.areas.Sales = sales.New(sales.Deps{
-		Node:          n.cluster,
-		Read:          n.model,
-		Accounts:      people,
-		Attendees:     n.attendees,
-		Downloads:     opened,
-		Courses:       taught,
-		Settled:       n.Settled,
-		Known:         known,
-		Pages:         pages,
-		Feed:          n.feed,
-		Letters:       n.letters,
-		Gateways:      n.gateways,
-		Notices:       n.notices,
-		RefundRuns:    refundruns.New(n.pool),
-		Secrets:       n.secrets,
-		ExportReports: n.areas.People.ExportReports,
-		ExportThreads: n.areas.People.ExportThreads,
-		Personal:      n.personal,
-		BaseURL:       n.cfg.BaseURL,
-		Env:           n.cfg.Env,
-		LimitsScale:   n.cfg.LimitsScale,
-		Log:           n.log,
+		Node: n.cluster, Read: n.model, Orders: n.orders, Attendees: n.attendees, Settled: n.Settled, Known: known, Pages: pages, Feed: n.feed,
+		Letters: n.letters, Gateways: n.gateways, Notices: n.notices, Secrets: n.secrets, NudgeRefunds: n.areas.Refunds.Nudge,
+		BaseURL: n.cfg.BaseURL, Env: n.cfg.Env, LimitsScale: n.cfg.LimitsScale, Log: n.log,
+	})
+	n.areas.Holders = holders.New(holders.Deps{
+		Node: n.cluster, Read: n.model, Orders: n.orders, Accounts: people, Attendees: n.attendees, Downloads: opened, Personal: n.personal,
+		Settled: n.Settled, Known: known, Pages: pages, Feed: n.feed, Letters: n.letters, Secrets: n.secrets, BaseURL: n.cfg.BaseURL,
+		ExportReports: n.areas.People.ExportReports, ExportThreads: n.areas.People.ExportThreads,
 	})
 }
 

@@ -23,6 +23,7 @@ import (
 	"boxoffice/edge/letters"
 	"boxoffice/edge/live"
 	"boxoffice/edge/mail"
+	"boxoffice/edge/orders"
 	"boxoffice/edge/payments"
 	"boxoffice/edge/payments/paysim"
 	"boxoffice/edge/secrets"
@@ -86,6 +87,7 @@ type Node struct {
 	replies     *idempotency.Store
 	requests    *requestlog.Log
 	letters     *letters.Writer
+	orders      *orders.Desk
 	areas       edge.Areas
 	server      *server.Server
 	stops       []func(context.Context) error

@@ -1,4 +1,4 @@
-package sales
+package holders
 
 import (
 	"math"
@@ -48,7 +48,7 @@ func (h *Handlers) heldViews(c *route.Call, list []attendees.Held) ([]api.HeldTi
 			continue
 		}
 		if shown[o.ID] == nil {
-			v, err := h.fullView(c, o)
+			v, err := h.Orders.Show(c, o)
 			if err != nil {
 				return nil, err
 			}
@@ -74,6 +74,6 @@ func (h *Handlers) heldView(c *route.Call, o *order.Order, serial uint32, shown 
 		Timezone: e.Timezone, VenueType: e.VenueType, VenueName: view.Optional(e.VenueName), VenueCity: view.Optional(e.VenueCity), CoverImage: view.Optional(e.CoverImage),
 	}}
 	v.Tier = api.HeldTier{ID: v.TicketTypeID, Name: v.TierName}
-	h.showCodes(&v.Ticket, h.Secrets.Event(o.ID.Event()), serial, o.HolderOf(serial).Version, c.Now)
+	h.Orders.ShowCodes(&v.Ticket, h.Secrets.Event(o.ID.Event()), serial, o.HolderOf(serial).Version, c.Now)
 	return v, nil
 }

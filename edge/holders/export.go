@@ -1,4 +1,4 @@
-package sales
+package holders
 
 import (
 	"bytes"
@@ -79,7 +79,7 @@ func (x *export) addOrders(c *route.Call, out *bytes.Buffer) (bool, error) {
 		if order.NormalEmail(o.Email) != address {
 			continue // another address of the same hash
 		}
-		v, err := x.h.fullView(c, o)
+		v, err := x.h.Orders.Show(c, o)
 		if err != nil {
 			return false, err
 		}
@@ -140,7 +140,7 @@ func (x *export) findAskedOfOthers(c *route.Call) error {
 		}
 		for i := range list {
 			if o := &list[i].Order; o.Customer != f.Customer {
-				x.refunds = append(x.refunds, *x.h.refundView(o, list[i].Position))
+				x.refunds = append(x.refunds, view.Refund(o, list[i].Position, x.h.Secrets.Event(o.ID.Event())))
 			}
 		}
 		if len(list) < exportPage {
@@ -192,7 +192,7 @@ func (x *export) addWaitlist(c *route.Call, out *bytes.Buffer) (bool, error) {
 				return false, err
 			}
 			for i := range page.Entries {
-				if err := x.appendItem(out, x.h.waitlistView(&page.Entries[i])); err != nil {
+				if err := x.appendItem(out, view.WaitlistEntry(&page.Entries[i], x.h.Known.PublicID(number))); err != nil {
 					return false, err
 				}
 			}

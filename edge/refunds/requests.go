@@ -1,4 +1,4 @@
-package sales
+package refunds
 
 import (
 	"math"
@@ -8,8 +8,8 @@ import (
 
 	"boxoffice/cluster"
 	"boxoffice/edge/api"
+	"boxoffice/edge/orders"
 	"boxoffice/edge/route"
-	"boxoffice/edge/view"
 	"boxoffice/engine"
 	"boxoffice/engine/event"
 	"boxoffice/engine/order"
@@ -21,48 +21,19 @@ import (
 
 var noRefund = &engine.Refusal{Code: engine.NotFound, Message: "No such refund."}
 
-// Why the terms of a ticket's type do not give its money back.
-const (
-	notRefundable  = "not_refundable"
-	deadlinePassed = "deadline_passed"
-)
-
 func (h *Handlers) askRefund(c *route.Call, in *api.AskRefund) (*api.Refund, error) {
-	t, err := h.openTicket(c, in.TicketID)
+	t, err := h.Orders.OpenTicket(c, in.TicketID)
 	if err != nil {
 		return nil, err
 	}
-	o, serial := t.order, t.holder.Ticket
-	if reason, err := h.refuseByTerms(c, o, serial); err != nil || reason != "" {
-		if err != nil {
-			return nil, err
-		}
-		return nil, engine.Refuse(engine.RefundNotEligible, event.NotEligible{Reason: reason})
+	o, serial := t.Order, t.Holder.Ticket
+	if err := h.Orders.CheckRefundTerms(c, o, serial); err != nil {
+		return nil, err
 	}
 	return h.requestRefund(c, o, event.AskRefund{
-		Tickets: []uint32{serial}, Amount: -1, Reason: in.Reason, Message: in.Message, Evidence: in.EvidenceURLs, By: order.AskedByBuyer, Version: t.holder.Version,
+		Tickets: []uint32{serial}, Amount: -1, Reason: in.Reason, Message: in.Message, Evidence: in.EvidenceURLs, By: order.AskedByBuyer, Version: t.Holder.Version,
 		Asker: customerOf(c),
 	})
-}
-
-// refuseByTerms is why the terms that a ticket was sold with do not give its money back, or "". A
-// cancelled event gives it back, whatever they say.
-func (h *Handlers) refuseByTerms(c *route.Call, o *order.Order, serial uint32) (string, error) {
-	p, err := h.Pages.Event(c.Context, o.ID.Event())
-	if err != nil {
-		return "", err
-	}
-	if p.Event.Status == event.StatusCancelled {
-		return "", nil
-	}
-	line, _, ok := o.LineOf(serial)
-	switch {
-	case !ok || !o.Lines[line].Refundable():
-		return notRefundable, nil
-	case o.RefundDeadline(serial) != 0 && c.Now.UnixMilli() > o.RefundDeadline(serial):
-		return deadlinePassed, nil
-	}
-	return "", nil
 }
 
 // requestRefund asks the order's event, and returns the refund that it has made.
@@ -72,19 +43,15 @@ func (h *Handlers) requestRefund(c *route.Call, o *order.Order, ask event.AskRef
 	if err != nil {
 		return nil, err
 	}
-	h.nudgeSweep(r.Order)
+	h.Nudge(r.Order)
 	return h.refundView(r.Order, len(r.Order.Refunds)-1), nil
 }
 
-// isManual says whether a person has to send an order's money back, for the provider that
+// isManual reports whether a person has to send an order's money back, for the provider that
 // took it sends none.
 func isManual(o *order.Order) bool {
 	paid := o.PaidBy()
 	return paid == nil || paid.Provider == "nowpayments"
-}
-
-func (h *Handlers) refundView(o *order.Order, i int) *api.Refund {
-	return new(view.Refund(o, i, h.Secrets.Event(o.ID.Event())))
 }
 
 func (h *Handlers) listOwnRefunds(c *route.Call, in *api.ListOwnRefunds) (*api.List[api.Refund], error) {
@@ -109,9 +76,9 @@ func (h *Handlers) cancelRefund(c *route.Call, in *api.RefundID) (*api.Refund, e
 		return nil, noRefund
 	}
 	if _, err := h.Known.Find(c.Context, id.Event()); err != nil {
-		return nil, eventHidden(err, engine.NotFound)
+		return nil, orders.HideEvent(err, engine.NotFound)
 	}
-	o, err := h.findOrder(c, id)
+	o, err := h.Orders.Find(c.Context, id)
 	if r, refused := err.(*engine.Refusal); refused && r.Code == engine.OrderNotFound { //nolint:errorlint // refusals come bare
 		return nil, noRefund
 	}
@@ -130,7 +97,7 @@ func (h *Handlers) cancelRefund(c *route.Call, in *api.RefundID) (*api.Refund, e
 	return h.refundView(r.Order, place), nil
 }
 
-// hasAsked says whether the caller has asked for one of an order's refunds, as the holder
+// hasAsked reports whether the caller has asked for one of an order's refunds, as the holder
 // of its ticket.
 func (h *Handlers) hasAsked(c *route.Call, o *order.Order, place int) bool {
 	ask := o.Refunds[place].Ask
@@ -196,7 +163,7 @@ func (h *Handlers) findRefund(c *route.Call, id string) (*order.Order, int, erro
 	if !ok {
 		return nil, 0, noRefund
 	}
-	o, err := h.ownOrder(c, order)
+	o, err := h.Orders.OpenOwn(c, order)
 	if r, refused := err.(*engine.Refusal); refused && r.Code == engine.OrderNotFound { //nolint:errorlint // refusals come bare
 		return nil, 0, noRefund
 	}
@@ -215,22 +182,6 @@ func readRefundID(id string) (of engine.OrderID, place int, ok bool) {
 	n, err := strconv.Atoi(number)
 	of, errID := engine.ParseID(text)
 	return of, n - 1, ok && err == nil && errID == nil && n > 0
-}
-
-// ownOrder is an order of the caller's organization.
-func (h *Handlers) ownOrder(c *route.Call, id engine.OrderID) (*order.Order, error) {
-	k, err := h.Known.Find(c.Context, id.Event())
-	if err != nil {
-		return nil, eventHidden(err, engine.OrderNotFound)
-	}
-	g, ok := c.Principal.Grant(k.Org)
-	if !ok {
-		return nil, &engine.Refusal{Code: engine.OrderNotFound}
-	}
-	if err := route.CheckGrant(c.Op, g); err != nil {
-		return nil, err
-	}
-	return h.findOrder(c, id)
 }
 
 func (h *Handlers) getRefund(c *route.Call, in *api.RefundID) (*api.Refund, error) {
@@ -266,7 +217,7 @@ func (h *Handlers) decideRefund(c *route.Call, id string, decision event.DecideR
 	if err != nil {
 		return nil, err
 	}
-	h.nudgeSweep(r.Order)
+	h.Nudge(r.Order)
 	return h.refundView(r.Order, i), nil
 }
 
@@ -290,7 +241,7 @@ func (h *Handlers) retryRefund(c *route.Call, in *api.RefundID) (*api.Refund, er
 	if err := (sweep{h}).checkRefund(c.Context, readmodel.Refund{Order: o.ID, Position: i, Refund: o.Refunds[i]}, c.Now); err != nil {
 		return nil, err
 	}
-	if o, err = h.findOrder(c, o.ID); err != nil {
+	if o, err = h.Orders.Find(c.Context, o.ID); err != nil {
 		return nil, err
 	}
 	return h.refundView(o, i), nil
@@ -321,7 +272,7 @@ func (h *Handlers) refundOrder(c *route.Call, in *api.RefundOrder) (*api.Refund,
 	if err != nil {
 		return nil, &engine.Refusal{Code: engine.OrderNotFound}
 	}
-	o, err := h.ownOrder(c, id)
+	o, err := h.Orders.OpenOwn(c, id)
 	if err != nil {
 		return nil, err
 	}

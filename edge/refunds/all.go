@@ -1,4 +1,4 @@
-package sales
+package refunds
 
 import (
 	"context"
@@ -32,7 +32,7 @@ func (h *Handlers) refundAll(c *route.Call, in *api.RefundAll) (*api.RefundRun, 
 	if err != nil {
 		return nil, err
 	}
-	r, err := h.RefundRuns.Start(c.Context, number, in.Reason, total)
+	r, err := h.Runs.Start(c.Context, number, in.Reason, total)
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func (h *Handlers) getRefundAll(c *route.Call, in *api.ByID) (*api.RefundRun, er
 	if err != nil {
 		return nil, err
 	}
-	r, err := h.RefundRuns.Find(c.Context, number)
+	r, err := h.Runs.Find(c.Context, number)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func (h *Handlers) runView(r *refundruns.Run) *api.RefundRun {
 
 // refundEvents does the next of what is to be given back of whole events.
 func (w sweep) refundEvents(ctx context.Context, now time.Time) error {
-	runs, err := w.RefundRuns.Open(ctx, refundRuns)
+	runs, err := w.Runs.Open(ctx, refundRuns)
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (w sweep) refundSome(ctx context.Context, r *refundruns.Run, now time.Time)
 		given, err := w.giveBack(ctx, o, r.Reason)
 		if err != nil {
 			w.Log.WarnContext(ctx, "order not refunded", slog.String("order", o.ID.String()), slog.Any("error", err))
-			return w.RefundRuns.Note(ctx, r)
+			return w.Runs.Note(ctx, r)
 		}
 		if r.After = o.ID; given {
 			r.Refunded++
@@ -103,10 +103,10 @@ func (w sweep) refundSome(ctx context.Context, r *refundruns.Run, now time.Time)
 	if len(orders) < refundBatch {
 		r.FinishedAt = &now
 	}
-	return w.RefundRuns.Note(ctx, r)
+	return w.Runs.Note(ctx, r)
 }
 
-// giveBack asks for the money of an order's tickets, and says whether it goes back. An
+// giveBack asks for the money of an order's tickets, and reports whether it goes back. An
 // order that was not paid here has none, and one may have been given back by itself.
 func (w sweep) giveBack(ctx context.Context, o *order.Order, reason string) (given bool, err error) {
 	tickets := ticketsLeft(o)
@@ -122,6 +122,6 @@ func (w sweep) giveBack(ctx context.Context, o *order.Order, reason string) (giv
 	if err != nil {
 		return false, err
 	}
-	w.nudgeSweep(r.Order)
+	w.Nudge(r.Order)
 	return true, nil
 }

@@ -1,13 +1,16 @@
-package sales
+package holders
 
 import (
 	"boxoffice/edge/route"
 	"boxoffice/engine"
 )
 
-// holderGroups are the rows of tickets in people's hands.
-func (h *Handlers) holderGroups() []route.Group {
-	return []route.Group{
+// codes are the errors that a row names.
+type codes = []engine.Code
+
+// Routes are the area's rows.
+func (h *Handlers) Routes() []route.Op {
+	return route.Table([]route.Group{
 		{
 			Prefix: "/api/v1/tickets",
 			Tag:    "Buyers",
@@ -95,5 +98,51 @@ func (h *Handlers) holderGroups() []route.Group {
 				},
 			},
 		},
-	}
+		{
+			Prefix: "/api/v1/organizer/events/{id}/attendees",
+			Tag:    "Attendees",
+			Auth:   route.Member | route.Key,
+			Read:   route.AttendeesRead,
+			Write:  route.AttendeesWrite,
+			Tier:   route.TierAdmin,
+			Errors: codes{engine.EventNotFound},
+			Rows: []route.Op{
+				{
+					Method:      "GET",
+					ID:          "listAttendees",
+					Summary:     "List an event's attendees",
+					Description: "The organization sees who attends with each ticket, those of the newest tickets first. The list is up to a few seconds behind the sale; status and checkedInAt are as the gates say now.",
+					Errors:      codes{engine.TicketTypeNotFound},
+					Handler:     route.Handle(h.listAttendees),
+				},
+				{
+					Method:      "GET",
+					Path:        ".csv",
+					ID:          "exportAttendees",
+					Summary:     "Write an event's attendees into a file",
+					Description: "The list of attendees as a CSV file (RFC 4180, UTF-8) with all that meet the filters. It is made while it is sent, so that one that breaks off was cut; cells that a spreadsheet would calculate begin with an apostrophe.",
+					Errors:      codes{engine.TicketTypeNotFound},
+					Handler:     route.Bytes([]string{"text/csv"}, h.exportAttendees),
+				},
+				{
+					Method:      "GET",
+					Path:        "/{ticketId}",
+					ID:          "getAttendee",
+					Summary:     "Read who attends with a ticket",
+					Description: "The attendee of one ticket, and the ticket without its codes. A ticket of another event does not exist.",
+					Errors:      codes{engine.TicketNotFound},
+					Handler:     route.Handle(h.getAttendee),
+				},
+				{
+					Method:      "PUT",
+					Path:        "/{ticketId}",
+					ID:          "updateAttendee",
+					Summary:     "Change who attends with a ticket",
+					Description: "The organization corrects a name or an e-mail; fields that are left out stay. The change lasts until the ticket changes hands, and says nothing about who holds it.",
+					Errors:      codes{engine.TicketNotFound},
+					Handler:     route.Handle(h.updateAttendee),
+				},
+			},
+		},
+	}...)
 }

@@ -1,19 +1,17 @@
-package sales
+package refunds
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"time"
-
-	"github.com/prometheus/client_golang/prometheus"
 
 	"boxoffice/edge/payments"
 	"boxoffice/engine"
 	"boxoffice/engine/event"
 	"boxoffice/engine/order"
+	"boxoffice/persistence/panics"
 	"boxoffice/persistence/readmodel"
 )
 
@@ -34,60 +32,13 @@ const (
 	lastRetry  = 24 * time.Hour
 )
 
-// refundMetrics are the numbers of the money that goes back. Those of the backlog
-// are read from the database when they are asked for.
-type refundMetrics struct {
-	read                *readmodel.Model
-	failed              prometheus.Counter
-	open, stuck, oldest *prometheus.Desc
-}
-
-func newRefundMetrics(read *readmodel.Model) *refundMetrics {
-	describe := func(name, help string) *prometheus.Desc { return prometheus.NewDesc("boxoffice_"+name, help, nil, nil) }
-	return &refundMetrics{
-		read: read,
-		failed: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "boxoffice_refunds_failed_total", Help: "Attempts to send money back that the provider failed or declined.",
-		}),
-		open:   describe("refunds_open", "Refunds whose money has not arrived, of all nodes."),
-		stuck:  describe("refunds_stuck", "Of those, the ones whose last attempt failed or that need a person."),
-		oldest: describe("refunds_oldest_seconds", "Age of the oldest refund whose money has not arrived."),
-	}
-}
-
-// Describe and Collect make refundMetrics a prometheus.Collector.
-func (m *refundMetrics) Describe(ch chan<- *prometheus.Desc) {
-	m.failed.Describe(ch)
-	ch <- m.open
-	ch <- m.stuck
-	ch <- m.oldest
-}
-
-// Collect sends the numbers; those of the backlog are no numbers while the
-// database does not answer.
-func (m *refundMetrics) Collect(ch chan<- prometheus.Metric) {
-	m.failed.Collect(ch)
-	open, stuck, oldest := math.NaN(), math.NaN(), math.NaN()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	if b, err := m.read.RefundBacklog(ctx); err == nil {
-		open, stuck, oldest = float64(b.Open), float64(b.Stuck), b.Oldest
-	}
-	ch <- prometheus.MustNewConstMetric(m.open, prometheus.GaugeValue, open)
-	ch <- prometheus.MustNewConstMetric(m.stuck, prometheus.GaugeValue, stuck)
-	ch <- prometheus.MustNewConstMetric(m.oldest, prometheus.GaugeValue, oldest)
-}
-
-// RefundMetrics are the numbers of the money that goes back.
-func (h *Handlers) RefundMetrics() prometheus.Collector { return h.refunds }
-
 // checkRefunds sends back what is due, and asks about what is on its way.
 func (w sweep) checkRefunds(ctx context.Context, now time.Time) error {
 	due, err := w.Read.RefundsDue(ctx, now, sweepBatch)
 	if err != nil {
 		return err
 	}
-	inParallel(w.Log, "refund check", due, func(r readmodel.Refund) {
+	panics.DoEach(w.Log, "refund check", due, sweepAtATime, func(r readmodel.Refund) {
 		if err := w.checkRefund(ctx, r, now); err != nil && ctx.Err() == nil {
 			w.Log.WarnContext(ctx, "refund not checked", slog.String("reference", r.Reference), slog.Any("error", err))
 		}
@@ -101,13 +52,13 @@ func (w sweep) checkRefund(ctx context.Context, r readmodel.Refund, now time.Tim
 	if mine, err := w.Read.ClaimRefund(ctx, &r, time.Now().Add(refundClaim)); err != nil || !mine {
 		return err
 	}
-	look, err := w.refund(ctx, &r)
+	look, err := w.advanceRefund(ctx, &r)
 	age := now.Sub(time.UnixMilli(r.At))
 	check := readmodel.RefundCheck{Next: now.Add(lookPause(age, err)), Failures: r.Failures, Stuck: look.stuck}
 	if look.failed {
 		check.Failures++
 		check.Next = now.Add(retryPause(check.Failures))
-		w.refunds.failed.Inc()
+		w.metrics.failed.Inc()
 	}
 	if (look.failed || look.stuck) && ctx.Err() == nil {
 		w.Log.ErrorContext(ctx, "refund does not move",
@@ -155,14 +106,14 @@ var refundStatus = map[payments.RefundStatus]string{
 	payments.RefundNeedsAttention: order.RefundProcessing,
 }
 
-// refund asks the provider about a refund, or sends it, and has the ledger note
+// advanceRefund asks the provider about a refund, or sends it, and has the ledger note
 // what it says. That an attempt failed is noted first, and only a later look
 // makes another: every attempt that the provider knows is asked about before
 // money is sent again.
-func (w sweep) refund(ctx context.Context, r *readmodel.Refund) (refundLook, error) {
+func (w sweep) advanceRefund(ctx context.Context, r *readmodel.Refund) (refundLook, error) {
 	ctx, cancel := context.WithTimeout(ctx, sweepCall)
 	defer cancel()
-	o, err := w.ledgerOrder(ctx, r.Order)
+	o, err := w.Orders.FindLive(ctx, r.Order)
 	if err != nil {
 		return refundLook{}, err
 	}
@@ -176,7 +127,7 @@ func (w sweep) refund(ctx context.Context, r *readmodel.Refund) (refundLook, err
 	if known.Status == order.RefundProcessed {
 		return refundLook{}, nil // the read model lags behind
 	}
-	out, err := w.askRefund(ctx, o, r, &known)
+	out, err := w.askProvider(ctx, o, r, &known)
 	if refusedForGood(err) {
 		look := refundLook{providerRef: known.ProviderRef, failed: true, stuck: true}
 		return look, errors.Join(err, w.reportRefund(ctx, o, r, order.RefundFailed, known.ProviderRef))
@@ -193,15 +144,15 @@ func (w sweep) refund(ctx context.Context, r *readmodel.Refund) (refundLook, err
 	return look, w.reportRefund(ctx, o, r, status, out.ID)
 }
 
-// refusedForGood says whether an error is the provider's no. After the others it
+// refusedForGood reports whether an error is the provider's no. After the others it
 // is asked again without further ado.
 func refusedForGood(err error) bool {
 	return errors.Is(err, payments.ErrDeclined) || errors.Is(err, payments.ErrUnknownReference) || errors.Is(err, payments.ErrNotConfigured)
 }
 
-// askRefund asks about the attempt that is on its way, by its number at the
+// askProvider asks about the attempt that is on its way, by its number at the
 // provider, or has the provider look for one and make one.
-func (w sweep) askRefund(ctx context.Context, o *order.Order, r *readmodel.Refund, known *order.Refund) (payments.RefundOutcome, error) {
+func (w sweep) askProvider(ctx context.Context, o *order.Order, r *readmodel.Refund, known *order.Refund) (payments.RefundOutcome, error) {
 	a := o.Attempt(r.Reference)
 	if a == nil {
 		return payments.RefundOutcome{}, errors.New("the order has no such attempt")

@@ -1,4 +1,4 @@
-package sales
+package holders
 
 import (
 	"bytes"

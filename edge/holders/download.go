@@ -1,4 +1,4 @@
-package sales
+package holders
 
 import (
 	"slices"
@@ -6,6 +6,7 @@ import (
 
 	"boxoffice/edge/api"
 	"boxoffice/edge/letters"
+	"boxoffice/edge/orders"
 	"boxoffice/edge/route"
 	"boxoffice/edge/secrets"
 	"boxoffice/edge/view"
@@ -26,7 +27,7 @@ func (h *Handlers) downloadTicket(c *route.Call, in *api.DownloadTicket) (*api.D
 	if err != nil {
 		return nil, err
 	}
-	p, err := h.Pages.Event(c.Context, t.event)
+	p, err := h.Pages.Event(c.Context, t.Event)
 	if err != nil {
 		return nil, err
 	}
@@ -35,17 +36,17 @@ func (h *Handlers) downloadTicket(c *route.Call, in *api.DownloadTicket) (*api.D
 		return nil, &engine.Refusal{Code: engine.NotDownloadable}
 	}
 	var link, note string
-	if i := slices.IndexFunc(p.Types, func(of readmodel.TicketType) bool { return of.Ref.ID == t.line.Type }); i >= 0 {
+	if i := slices.IndexFunc(p.Types, func(of readmodel.TicketType) bool { return of.Ref.ID == t.Line.Type }); i >= 0 {
 		link, note = letters.Delivery(e, &p.Types[i].Details)
 	}
 	if link == "" {
 		return nil, &engine.Refusal{Code: engine.NoFile}
 	}
-	if _, err := h.Downloads.Count(c.Context, t.event, t.serial, c.Now); err != nil {
+	if _, err := h.Downloads.Count(c.Context, t.Event, t.Serial, c.Now); err != nil {
 		return nil, err
 	}
 	if media, ours := h.Letters.HostedFile(link); ours {
-		viewer := secrets.Viewer{Event: t.event, Serial: t.serial, Version: t.holder.Version}
+		viewer := secrets.Viewer{Event: t.Event, Serial: t.Serial, Version: t.Holder.Version}
 		link = h.BaseURL + h.Secrets.MediaLink(media, viewer, c.Now.Add(fileLinkLife))
 		return &api.Delivery{URL: link, Note: view.Optional(note), Kind: "file"}, nil
 	}
@@ -54,15 +55,15 @@ func (h *Handlers) downloadTicket(c *route.Call, in *api.DownloadTicket) (*api.D
 
 // openLiveTicket finds a ticket for the session of who holds it. One that is worth
 // nothing does not exist.
-func (h *Handlers) openLiveTicket(c *route.Call, text string) (*held, error) {
-	t, err := h.openTicket(c, text)
+func (h *Handlers) openLiveTicket(c *route.Call, text string) (*orders.Held, error) {
+	t, err := h.Orders.OpenTicket(c, text)
 	if err != nil {
 		return nil, err
 	}
 	if err := h.Settled(c.Context); err != nil {
 		return nil, err
 	}
-	holds, err := h.Read.Holds(c.Context, t.event, t.serial, t.holder.Version)
+	holds, err := h.Read.Holds(c.Context, t.Event, t.Serial, t.Holder.Version)
 	if err == nil && !holds {
 		err = &engine.Refusal{Code: engine.TicketNotFound}
 	}

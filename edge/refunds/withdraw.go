@@ -1,4 +1,4 @@
-package sales
+package refunds
 
 import (
 	"slices"
@@ -27,7 +27,7 @@ const (
 // withdrawOrder ends an order's tickets and has their money go back, or says without
 // confirmation what would.
 func (h *Handlers) withdrawOrder(c *route.Call, in *api.WithdrawOrder) (*api.Withdrawal, error) {
-	o, err := h.openOrder(c, in.ID, in.QueryToken, in.Token)
+	o, err := h.Orders.Open(c, in.ID, in.QueryToken, in.Token)
 	if err != nil {
 		return nil, err
 	}
@@ -57,12 +57,12 @@ func (h *Handlers) withdrawOrder(c *route.Call, in *api.WithdrawOrder) (*api.Wit
 	if err != nil {
 		return nil, err
 	}
-	h.nudgeSweep(r.Order)
+	h.Nudge(r.Order)
 	v.Withdrawn, v.Refund = true, h.refundView(r.Order, len(r.Order.Refunds)-1)
 	return v, nil
 }
 
-// isBuyer says whether an order that was opened is open to the caller as its buyer's, and
+// isBuyer reports whether an order that was opened is open to the caller as its buyer's, and
 // not as one of the organization that sells it.
 func (h *Handlers) isBuyer(c *route.Call, o *order.Order, tokens ...string) bool {
 	if c.Principal.EmailProven && order.NormalEmail(c.Principal.Email) == order.NormalEmail(o.Email) {

@@ -1,13 +1,19 @@
-package sales
+package refunds
 
 import (
 	"boxoffice/edge/route"
 	"boxoffice/engine"
 )
 
-// refundGroups are the rows of money that goes back.
-func (h *Handlers) refundGroups() []route.Group {
-	return []route.Group{
+// codes are the errors that a row names.
+type codes = []engine.Code
+
+// own are the credentials of an organization's people and programs.
+const own = route.Member | route.Key
+
+// Routes are the area's rows.
+func (h *Handlers) Routes() []route.Op {
+	return route.Table([]route.Group{
 		{
 			Prefix: "/api/v1/users/me/refunds",
 			Tag:    "Refunds",
@@ -132,5 +138,42 @@ func (h *Handlers) refundGroups() []route.Group {
 				},
 			},
 		},
-	}
+		{
+			Prefix: "/api/v1/organizer/orders",
+			Tag:    "Organizer orders",
+			Auth:   own,
+			Read:   route.OrdersRead,
+			Write:  route.OrdersWrite,
+			Tier:   route.TierAdmin,
+			Rows: []route.Op{
+				{
+					Method:      "POST",
+					Path:        "/{id}/refund",
+					ID:          "refundOrder",
+					Summary:     "Give an order's money back, with tickets or without",
+					Description: "The organization gives back all tickets that are left, the named ones, or an amount without any ticket, and needs nobody's approval. The tickets end at once and what they took is for sale again; the money moves after that.",
+					Errors:      codes{engine.OrderNotFound, engine.RefundNotEligible},
+					Handler:     route.Handle(h.refundOrder),
+				},
+			},
+		},
+		{
+			Prefix: "/api/v1/orders/{id}",
+			Tag:    "Buyers",
+			Auth:   route.Public | route.OrderToken | route.User,
+			Tier:   route.TierStrict,
+			Errors: codes{engine.OrderNotFound},
+			Rows: []route.Op{
+				{
+					Method:      "POST",
+					Path:        "/withdraw",
+					ID:          "withdrawOrder",
+					Summary:     "Withdraw from the purchase of what is digital",
+					Description: "The buyer of digital products or courses may withdraw for 14 days after completion, until the first download or lesson, and needs nobody's approval. With confirm the tickets end and what was paid for them goes back, fees included; without it, the answer says what would.",
+					Errors:      codes{engine.NoWithdrawal, engine.RefundNotEligible},
+					Handler:     route.Handle(h.withdrawOrder),
+				},
+			},
+		},
+	}...)
 }

@@ -1,0 +1,48 @@
+// Package holders is the area of tickets in people's hands: who holds and who attends, how
+// a ticket changes hands or dates, what it delivers, and what a person may take along.
+package holders
+
+import (
+	"context"
+
+	"boxoffice/cluster"
+	"boxoffice/edge/api"
+	"boxoffice/edge/letters"
+	"boxoffice/edge/live"
+	"boxoffice/edge/orders"
+	"boxoffice/edge/route"
+	"boxoffice/edge/secrets"
+	"boxoffice/persistence/accounts"
+	"boxoffice/persistence/attendees"
+	"boxoffice/persistence/downloads"
+	"boxoffice/persistence/personal"
+	"boxoffice/persistence/readmodel"
+)
+
+// Deps is what the handlers work with.
+type Deps struct {
+	Node      *cluster.Node
+	Read      *readmodel.Model
+	Orders    *orders.Desk
+	Accounts  *accounts.Store
+	Attendees *attendees.Store
+	Downloads *downloads.Store
+	Personal  *personal.Store
+	Settled   func(context.Context) error // waits until the read model has what is committed
+	Known     *live.Events
+	Pages     *live.Pages
+	Feed      *live.Feed
+	Letters   *letters.Writer
+	Secrets   *secrets.Master
+	BaseURL   string // how people reach the service
+	// What the caller has reported, and written to organizers: a part of it, from a place
+	// on, and the place of the next (people.Handlers).
+	ExportReports func(c *route.Call, place int64) ([]api.Report, int64, error)
+	ExportThreads func(c *route.Call, place int64) ([]api.Thread, int64, error)
+}
+
+// Handlers answer the area's requests. They may be called by any goroutine.
+type Handlers struct{ Deps }
+
+// New makes the handlers.
+func New(d Deps) *Handlers { return &Handlers{d} }

@@ -1,0 +1,118 @@
+package holders
+
+import (
+	"strconv"
+
+	"boxoffice/cluster"
+	"boxoffice/edge/api"
+	"boxoffice/edge/orders"
+	"boxoffice/edge/route"
+	"boxoffice/edge/view"
+	"boxoffice/engine"
+	"boxoffice/engine/event"
+	"boxoffice/engine/keeper"
+	"boxoffice/engine/order"
+)
+
+func (h *Handlers) transferTicket(c *route.Call, in *api.TransferTicket) (*api.Transfer, error) {
+	t, err := h.Orders.OpenTicket(c, in.ID, in.QueryToken, in.Token)
+	if err != nil {
+		return nil, err
+	}
+	if order.NormalEmail(in.ToEmail) == order.NormalEmail(t.Holder.Email) {
+		return nil, route.Invalid(route.Issue{Path: "toEmail", Code: route.IssueDuplicate, Message: "holds the ticket already"})
+	}
+	var closes int64
+	if v := t.Order.VisitOf(t.Serial); v != nil {
+		_, closes = v.Admits()
+	}
+	switch {
+	case !t.Line.Transferable():
+		return nil, engine.Refuse(engine.NotTransferable, event.NotTransferable{Reason: event.NotTransferableType})
+	case t.Order.Status != order.StatusCompleted && t.Order.Status != order.StatusPartiallyRefunded:
+		return nil, engine.Refuse(engine.NotTransferable, event.NotTransferable{Reason: event.NotTransferableStatus})
+	case closes != 0 && closes <= c.Now.UnixMilli():
+		return nil, engine.Refuse(engine.NotTransferable, event.NotTransferable{Reason: event.NotTransferableOver})
+	}
+	return h.askTransfer(c, t, event.Transfer{
+		Ticket: t.Holder.Ticket, Version: t.Holder.Version, From: t.Holder.Email, To: in.ToEmail, Name: in.ToName,
+	})
+}
+
+func (h *Handlers) revokeTransfer(c *route.Call, in *api.RevokeTransfer) (*api.Transfer, error) {
+	t, err := h.Orders.OpenTicket(c, in.ID, in.Token)
+	if err != nil {
+		return nil, err
+	}
+	return h.askTransfer(c, t, event.RevokeTransfer{Ticket: t.Holder.Ticket, Version: t.Holder.Version})
+}
+
+func (h *Handlers) askTransfer(c *route.Call, t *orders.Held, cmd engine.Command) (*api.Transfer, error) {
+	r, err := cluster.AskFor[event.TransferReply](c.Context, h.Node, engine.EventRef(t.Event), cmd)
+	if err != nil {
+		return nil, err
+	}
+	of, id := &r.Transfer, h.Secrets.Event(t.Event).TicketID(t.Holder.Ticket).String()
+	v := &api.Transfer{
+		ID: id + "-t" + strconv.Itoa(int(of.Round)), TicketID: id, FromEmail: of.From, ToEmail: of.To, ToName: view.Optional(of.Name),
+		Status: of.Now(c.Now.UnixMilli()), CreatedAt: api.At(of.At), ExpiresAt: api.At(of.ExpiresAt),
+	}
+	if of.Status == order.TransferStatusClaimed {
+		v.ClaimedAt = api.At(of.EndedAt)
+	}
+	return v, nil
+}
+
+// rescheduleTicket moves a ticket of a reservation to another date or slot, as long as its
+// money might be asked for.
+func (h *Handlers) rescheduleTicket(c *route.Call, in *api.RescheduleTicket) (*api.Ticket, error) {
+	t, err := h.Orders.OpenTicket(c, in.TicketID)
+	if err != nil {
+		return nil, err
+	}
+	date, err := keeper.ParseDay(in.Date)
+	if err != nil {
+		return nil, route.Invalid(route.Issue{Path: "date", Code: route.IssueFormat, Message: "must be a date, such as 2031-06-20"})
+	}
+	if err := h.Orders.CheckRefundTerms(c, t.Order, t.Serial); err != nil {
+		return nil, err
+	}
+	r, err := cluster.AskFor[event.OrderReply](c.Context, h.Node, engine.EventRef(t.Event), event.Reschedule{
+		Order: t.Order.ID, Record: t.Order, Ticket: t.Serial, Version: t.Holder.Version, Date: date, Slot: in.SlotID,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := h.Settled(c.Context); err != nil { // so that whoever reads the ticket next reads of its new date
+		return nil, err
+	}
+	return h.Orders.ShowTicket(c, r.Order, t.Serial)
+}
+
+// claimTransfer makes whoever has the mailed link the ticket's holder.
+func (h *Handlers) claimTransfer(c *route.Call, in *api.ClaimTransfer) (*api.Ticket, error) {
+	number, serial, round, ok := h.Secrets.ParseTransfer(in.Token)
+	if !ok {
+		return nil, &engine.Refusal{Code: engine.TicketNotFound}
+	}
+	if _, err := h.Known.Find(c.Context, number); err != nil {
+		return nil, orders.HideEvent(err, engine.TicketNotFound)
+	}
+	r, err := cluster.AskFor[event.TransferReply](c.Context, h.Node, engine.EventRef(number), event.ClaimTransfer{Ticket: serial, Round: round})
+	if err != nil {
+		return nil, err
+	}
+	if r.Transfer.Name != "" {
+		if err := h.Accounts.NoteBuyer(c.Context, order.NormalEmail(r.Transfer.To), r.Transfer.Name); err != nil {
+			return nil, err
+		}
+	}
+	if err := h.Settled(c.Context); err != nil { // so that whoever reads the ticket next reads of its new holder
+		return nil, err
+	}
+	o, err := h.Orders.Find(c.Context, r.Order)
+	if err != nil {
+		return nil, err
+	}
+	return h.Orders.ShowTicket(c, o, serial)
+}

@@ -1,0 +1,131 @@
+package orders
+
+import (
+	"time"
+
+	"boxoffice/edge/letters"
+	"boxoffice/edge/route"
+	"boxoffice/engine"
+	"boxoffice/engine/order"
+)
+
+// tokenAfterPayment is how long a token opens an order for a product that has no end.
+const tokenAfterPayment = 400 * 24 * time.Hour
+
+// tokenOver refuses a token that has opened its order for as long as tokens do.
+var tokenOver = &engine.Refusal{
+	Code: engine.Unauthorized, Message: "The order's access token has ended; sign in with the buyer's address.", Details: route.Reason{Reason: "TOKEN_EXPIRED"},
+}
+
+// Open finds an order for a caller who may see it: one with a token of it that
+// has not ended, the buyer in a session whose address is proven, or the organization
+// that sells it. For others it does not exist.
+func (d *Desk) Open(c *route.Call, text string, tokens ...string) (*order.Order, error) {
+	token, err := soleToken(c, tokens)
+	if err != nil {
+		return nil, err
+	}
+	id, err := engine.ParseID(text)
+	if err != nil {
+		return nil, &engine.Refusal{Code: engine.OrderNotFound}
+	}
+	k, err := d.Known.Find(c.Context, id.Event())
+	if err != nil {
+		return nil, HideEvent(err, engine.OrderNotFound)
+	}
+	until, byToken := d.Secrets.OpensOrder(id, token)
+	grant, member := c.Principal.Grant(k.Org)
+	if !byToken && !c.Principal.EmailProven {
+		if !member {
+			return nil, &engine.Refusal{Code: engine.OrderNotFound}
+		}
+		if err := route.CheckGrant(c.Op, grant); err != nil {
+			return nil, err
+		}
+	}
+	o, err := d.Find(c.Context, id)
+	if err != nil {
+		return nil, err
+	}
+	if c.Principal.EmailProven && order.NormalEmail(c.Principal.Email) == order.NormalEmail(o.Email) {
+		return o, nil
+	}
+	over := false
+	if byToken && !c.Now.Before(until) {
+		if over, err = d.isTokenOver(c, o); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case byToken && !over:
+		return o, nil
+	case member:
+		return o, route.CheckGrant(c.Op, grant)
+	case over:
+		return nil, tokenOver
+	}
+	return nil, &engine.Refusal{Code: engine.OrderNotFound}
+}
+
+// soleToken is the one order token that a caller brings in several places, or "" if the
+// caller is known otherwise.
+func soleToken(c *route.Call, tokens []string) (string, error) {
+	token := c.Principal.Token
+	for _, t := range tokens {
+		if t != "" && token != "" && t != token {
+			return "", route.Invalid(route.Issue{Path: "token", Code: route.IssueDuplicate, Message: "is not the same in query and body"})
+		}
+		if t != "" {
+			token = t
+		}
+	}
+	if token == "" && !c.Principal.Proven() {
+		return "", &engine.Refusal{Code: engine.Unauthorized, Message: "The order's access token is required."}
+	}
+	return token, nil
+}
+
+// isTokenOver reports whether an order's token has ended. An order is made before its event
+// ends, so that the orders of the last days, which are nearly all that are asked for, need
+// no look at the event.
+func (d *Desk) isTokenOver(c *route.Call, o *order.Order) (bool, error) {
+	if c.Now.Before(time.UnixMilli(o.CreatedAt).Add(letters.TokenAfterEnd)) {
+		return false, nil
+	}
+	p, err := d.Pages.Event(c.Context, o.ID.Event())
+	if err != nil {
+		return false, err
+	}
+	end := time.UnixMilli(p.Event.Details.EndAt).Add(letters.TokenAfterEnd)
+	if p.Event.Details.EndAt == 0 {
+		end = time.UnixMilli(max(o.CreatedAt, o.EndedAt)).Add(tokenAfterPayment)
+	}
+	return !c.Now.Before(end), nil
+}
+
+// ReadToken is the order that an id names, in its one spelling, and whether a token is one
+// of that order's, over or not.
+func (d *Desk) ReadToken(id, token string) (order string, opens bool) {
+	o, err := engine.ParseID(id)
+	if err != nil {
+		return "", false
+	}
+	_, opens = d.Secrets.OpensOrder(o, token)
+	return o.String(), opens
+}
+
+// OpenOwn finds an order for the organization that sells it.
+func (d *Desk) OpenOwn(c *route.Call, id engine.OrderID) (*order.Order, error) {
+	k, err := d.Known.Find(c.Context, id.Event())
+	if err != nil {
+		return nil, HideEvent(err, engine.OrderNotFound)
+	}
+	g, ok := c.Principal.Grant(k.Org)
+	if !ok {
+		return nil, &engine.Refusal{Code: engine.OrderNotFound}
+	}
+	if err := route.CheckGrant(c.Op, g); err != nil {
+		return nil, err
+	}
+	return d.Find(c.Context, id)
+}

@@ -1,0 +1,85 @@
+// Package orders finds orders and their tickets for those who may see them, and shows them
+// as answers do. The areas of sales, holders and refunds build on it.
+package orders
+
+import (
+	"context"
+	"errors"
+
+	"boxoffice/cluster"
+	"boxoffice/edge/letters"
+	"boxoffice/edge/live"
+	"boxoffice/edge/secrets"
+	"boxoffice/engine"
+	"boxoffice/engine/event"
+	"boxoffice/engine/order"
+	"boxoffice/persistence/readmodel"
+)
+
+// Desk finds orders and tickets, and shows them. Its methods may be called by any goroutine.
+type Desk struct {
+	Node    *cluster.Node
+	Read    *readmodel.Model
+	Settled func(context.Context) error // waits until the read model has what is committed
+	Known   *live.Events
+	Pages   *live.Pages
+	Feed    *live.Feed
+	Letters *letters.Writer
+	Secrets *secrets.Master
+}
+
+// Find is an order as its event has it, or as the read model has what is older
+// than the ledger remembers.
+func (d *Desk) Find(ctx context.Context, id engine.OrderID) (*order.Order, error) {
+	o, err := d.FindLive(ctx, id)
+	if err != nil {
+		if r, ok := err.(*engine.Refusal); !ok || r.Code != engine.OrderNotFound { //nolint:errorlint // ask returns refusals bare
+			return nil, err
+		}
+		return d.FindPast(ctx, id)
+	}
+	return o, nil
+}
+
+// FindLive is an order that its ledger remembers, if only by its outcome; what is older is
+// not found.
+func (d *Desk) FindLive(ctx context.Context, id engine.OrderID) (*order.Order, error) {
+	r, err := cluster.AskFor[event.OrderReply](ctx, d.Node, engine.EventRef(id.Event()), event.GetOrder{Order: id})
+	if err != nil {
+		return nil, err
+	}
+	return d.Of(ctx, id, r)
+}
+
+// Of is the order of an event's reply. It comes from the read model when the ledger has
+// only its outcome.
+func (d *Desk) Of(ctx context.Context, id engine.OrderID, r *event.OrderReply) (*order.Order, error) {
+	if !r.Past {
+		return r.Order, nil
+	}
+	return d.FindPast(ctx, id)
+}
+
+// FindPast reads an order from the read model, which may lag behind the ledger
+// that knows it has ended.
+func (d *Desk) FindPast(ctx context.Context, id engine.OrderID) (*order.Order, error) {
+	for range 2 {
+		o, err := d.Read.Order(ctx, id)
+		if !errors.Is(err, readmodel.ErrNotFound) {
+			return &o.Order, err
+		}
+		if err := d.Settled(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return nil, &engine.Refusal{Code: engine.OrderNotFound}
+}
+
+// HideEvent turns an event's not being found into that of another thing, which code says,
+// so that nobody learns which of the two does not exist. Other errors stay what they are.
+func HideEvent(err error, code engine.Code) error {
+	if r, ok := err.(*engine.Refusal); err != nil && (!ok || r.Code != engine.EventNotFound) { //nolint:errorlint // refusals come bare
+		return err
+	}
+	return &engine.Refusal{Code: code}
+}

@@ -1,0 +1,144 @@
+package orders
+
+import (
+	"context"
+	"time"
+
+	"boxoffice/edge/api"
+	"boxoffice/edge/route"
+	"boxoffice/edge/secrets"
+	"boxoffice/edge/view"
+	"boxoffice/engine"
+	"boxoffice/engine/event"
+	"boxoffice/engine/inventory"
+	"boxoffice/engine/order"
+)
+
+// Show is an order with its tickets as the gates have left them.
+func (d *Desk) Show(c *route.Call, o *order.Order) (*api.Order, error) {
+	if !o.Sold() {
+		return d.ShowPlaced(c.Context, o, c.Now)
+	}
+	gates, err := d.Read.Tickets(c.Context, o.ID.Event(), o.FirstTicket, int(o.Tickets()))
+	if err != nil {
+		return nil, err
+	}
+	used := make(map[uint32]admission, len(gates))
+	for _, t := range gates {
+		used[t.Serial] = admission{status: t.Status, at: t.CheckedInAt, gate: t.Gate}
+	}
+	v, err := d.showOrder(c.Context, o, used, c.Now)
+	if err != nil {
+		return nil, err
+	}
+	return v, d.addCurrent(c.Context, o, v.Tickets, c.Now)
+}
+
+// ShowPlaced is an order whose tickets no gate has seen yet, with the QR payloads of a
+// moment.
+func (d *Desk) ShowPlaced(ctx context.Context, o *order.Order, at time.Time) (*api.Order, error) {
+	return d.showOrder(ctx, o, nil, at)
+}
+
+func (d *Desk) showOrder(ctx context.Context, o *order.Order, used map[uint32]admission, now time.Time) (*api.Order, error) {
+	v := &api.Order{OrderRecord: view.Order(o, d.Known.PublicID(o.ID.Event()), d.Secrets.Event(o.ID.Event())), Tickets: []api.Ticket{}}
+	if !o.Sold() {
+		return v, nil
+	}
+	var err error
+	v.Tickets, err = d.showTickets(ctx, o, used, now)
+	return v, err
+}
+
+func (d *Desk) showTickets(ctx context.Context, o *order.Order, used map[uint32]admission, now time.Time) ([]api.Ticket, error) {
+	where, err := d.Feed.Where(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	codes := d.Secrets.Event(o.ID.Event())
+	records := view.Tickets(o, d.Known.PublicID(o.ID.Event()), codes, where)
+	out := make([]api.Ticket, len(records))
+	for i := range records {
+		t, r := &out[i], &records[i]
+		t.TicketRecord = r.TicketRecord
+		if r.Version == secrets.Version || order.NormalEmail(r.Holder.Email) == order.NormalEmail(o.Email) {
+			d.ShowCodes(t, codes, r.Serial, r.Version, now)
+		}
+		if a, ok := used[r.Serial]; ok {
+			t.Status, t.CheckedInAt, t.GateName = a.status, api.At(a.at), view.Optional(a.gate)
+		}
+	}
+	return out, nil
+}
+
+// ShowCodes adds to a ticket's answer what admits its holder.
+func (d *Desk) ShowCodes(t *api.Ticket, codes *secrets.Codes, serial uint32, version byte, now time.Time) {
+	qr, expires := codes.QR(serial, version, now)
+	t.Code, t.ShortCode, t.QR = codes.Code(serial, version), codes.Short(serial, version), qr
+	t.QRExpiresAt = api.At(expires.UnixMilli())
+}
+
+// ShowTicket is a ticket as its holder sees it, with what admits.
+func (d *Desk) ShowTicket(c *route.Call, o *order.Order, serial uint32) (*api.Ticket, error) {
+	v, err := d.Show(c, o)
+	if err != nil {
+		return nil, err
+	}
+	t := &v.Tickets[serial-o.FirstTicket]
+	d.ShowCodes(t, d.Secrets.Event(o.ID.Event()), serial, o.HolderOf(serial).Version, c.Now)
+	return t, nil
+}
+
+// addCurrent adds to an order's tickets what may change at any time: whether their money may
+// be asked back, where they are delivered, and whether their time is over. The money of a
+// cancelled event may always be asked back.
+func (d *Desk) addCurrent(ctx context.Context, o *order.Order, tickets []api.Ticket, now time.Time) error {
+	p, err := d.Pages.Event(ctx, o.ID.Event())
+	if err != nil {
+		return err
+	}
+	types := make(map[string]*inventory.Details, len(p.Types))
+	for i := range p.Types {
+		types[engine.NumberedID(o.ID.Event(), p.Types[i].Ref.ID).String()] = &p.Types[i].Details
+	}
+	for i := range tickets {
+		t := &tickets[i]
+		eligible := t.Refundable && (t.RefundDeadline == nil || !now.After(*t.RefundDeadline))
+		if p.Event.Status == event.StatusCancelled {
+			t.Refundable, t.RefundDeadline, eligible = true, nil, true
+		}
+		eligible = eligible && t.Status == "issued"
+		t.RefundEligible = &eligible
+		if of := types[t.TicketTypeID]; of != nil && (t.Status == "issued" || t.Status == "checked_in") {
+			link, note, ours := d.Letters.Access(p.Event.Details, of)
+			t.Downloadable, t.AccessURL, t.AccessNote = &ours, api.Shown(link), api.Shown(note)
+		}
+		t.Status = StatusAt(t.Status, o, o.FirstTicket+uint32(i), p.Event.Status, now) //nolint:gosec // an order's ticket
+	}
+	return nil
+}
+
+// StatusAt is a ticket's status at a moment. A ticket that nobody used expires with the
+// completion of its event, or with its booked date; what is digital never expires.
+func StatusAt(status string, o *order.Order, ticket uint32, ofEvent string, now time.Time) string {
+	const issued, expired = "issued", "expired"
+	if status != issued || o.Digital || ofEvent == event.StatusCancelled {
+		return status
+	}
+	if ofEvent == event.StatusCompleted {
+		return expired
+	}
+	if v := o.VisitOf(ticket); v != nil {
+		if _, closes := v.Admits(); now.UnixMilli() >= closes {
+			return expired
+		}
+	}
+	return status
+}
+
+// admission is what happened to a ticket at the gates.
+type admission struct {
+	status string
+	at     int64
+	gate   string
+}

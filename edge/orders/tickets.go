@@ -1,0 +1,131 @@
+package orders
+
+import (
+	"context"
+	"errors"
+
+	"boxoffice/cluster"
+	"boxoffice/edge/route"
+	"boxoffice/engine"
+	"boxoffice/engine/event"
+	"boxoffice/engine/order"
+	"boxoffice/persistence/readmodel"
+)
+
+// Held is a ticket in its holder's hands.
+type Held struct {
+	Event  int64 // its number
+	Serial uint32
+	Order  *order.Order
+	Line   *order.Line
+	Holder order.Holder
+}
+
+// OpenTicket finds a ticket for its holder: in a session whose address is proven, or with
+// the order's token while the buyer holds it. For others it does not exist.
+func (d *Desk) OpenTicket(c *route.Call, text string, tokens ...string) (*Held, error) {
+	token, err := soleToken(c, tokens)
+	if err != nil {
+		return nil, err
+	}
+	o, serial, err := d.findTicket(c, text)
+	if err != nil {
+		return nil, err
+	}
+	line, _, ok := o.LineOf(serial)
+	if !ok {
+		return nil, &engine.Refusal{Code: engine.TicketNotFound}
+	}
+	t := &Held{Event: o.ID.Event(), Serial: serial, Order: o, Line: &o.Lines[line], Holder: o.OwnerOf(serial)}
+	holder := order.NormalEmail(t.Holder.Email)
+	if c.Principal.EmailProven && order.NormalEmail(c.Principal.Email) == holder {
+		return t, nil
+	}
+	until, opens := d.Secrets.OpensOrder(o.ID, token)
+	if !opens || holder != order.NormalEmail(o.Email) {
+		return nil, &engine.Refusal{Code: engine.TicketNotFound}
+	}
+	if !c.Now.Before(until) {
+		over, err := d.isTokenOver(c, o)
+		if err != nil {
+			return nil, err
+		}
+		if over {
+			return nil, tokenOver
+		}
+	}
+	return t, nil
+}
+
+// findTicket is the order of a ticket by its public id, and its serial.
+func (d *Desk) findTicket(c *route.Call, text string) (*order.Order, uint32, error) {
+	notFound := &engine.Refusal{Code: engine.TicketNotFound}
+	id, err := engine.ParseID(text)
+	if err != nil || id.Event() < 1 {
+		return nil, 0, notFound
+	}
+	if _, err := d.Known.Find(c.Context, id.Event()); err != nil {
+		return nil, 0, HideEvent(err, engine.TicketNotFound)
+	}
+	serial, ok := d.Secrets.Event(id.Event()).FromTicketID(id)
+	if !ok {
+		return nil, 0, notFound
+	}
+	of, err := d.orderOfTicket(c.Context, id.Event(), serial)
+	if errors.Is(err, readmodel.ErrNotFound) {
+		return nil, 0, notFound
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	o, err := d.Find(c.Context, of)
+	return o, serial, err
+}
+
+// orderOfTicket asks the read model, and asks it once more when it has what is committed.
+// The ticket may have been sold through another node; the event's answer tells this one how
+// far the read model has to be.
+func (d *Desk) orderOfTicket(ctx context.Context, number int64, serial uint32) (of engine.OrderID, err error) {
+	for range 2 {
+		list, err := d.Read.Tickets(ctx, number, serial, 1)
+		if err != nil {
+			return of, err
+		}
+		if len(list) > 0 && list[0].Serial == serial {
+			return list[0].Order, nil
+		}
+		if _, err := cluster.AskFor[event.Record](ctx, d.Node, engine.EventRef(number), event.Get{}); err != nil {
+			return of, err
+		}
+		if err := d.Settled(ctx); err != nil {
+			return of, err
+		}
+	}
+	return of, readmodel.ErrNotFound
+}
+
+// Why the terms of a ticket's type do not give its money back.
+const (
+	notRefundable  = "not_refundable"
+	deadlinePassed = "deadline_passed"
+)
+
+// CheckRefundTerms refuses a refund that the terms do not give with which a ticket was sold.
+// A cancelled event gives the money back, whatever they say.
+func (d *Desk) CheckRefundTerms(c *route.Call, o *order.Order, serial uint32) error {
+	p, err := d.Pages.Event(c.Context, o.ID.Event())
+	if err != nil {
+		return err
+	}
+	if p.Event.Status == event.StatusCancelled {
+		return nil
+	}
+	line, _, ok := o.LineOf(serial)
+	switch {
+	case !ok || !o.Lines[line].Refundable():
+		return engine.Refuse(engine.RefundNotEligible, event.NotEligible{Reason: notRefundable})
+	case o.RefundDeadline(serial) != 0 && c.Now.UnixMilli() > o.RefundDeadline(serial):
+		return engine.Refuse(engine.RefundNotEligible, event.NotEligible{Reason: deadlinePassed})
+	}
+	return nil
+}

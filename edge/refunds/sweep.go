@@ -1,0 +1,56 @@
+package refunds
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"boxoffice/persistence/panics"
+)
+
+const (
+	sweepEvery   = 2 * time.Second
+	sweepBatch   = 64
+	sweepAtATime = 8
+	sweepCall    = 15 * time.Second // bounds a look at one refund
+)
+
+// sweep sends money back that is due, and asks providers about what is on its way.
+type sweep struct{ *Handlers }
+
+// Sweep sweeps until the context ends. One node of a cluster does. Between two rounds it
+// sends the refunds that this node has just seen granted; those of other nodes wait for the
+// round.
+func (h *Handlers) Sweep(ctx context.Context) {
+	w := sweep{h}
+	tick := time.NewTicker(sweepEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			w.run(ctx, w.refundEvents)
+			w.run(ctx, w.checkRefunds)
+		case <-h.nudged:
+			w.run(ctx, w.awaitGranted)
+			w.run(ctx, w.checkRefunds)
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// run does one thing of a round. If it fails or panics, the round goes on with the next.
+func (w sweep) run(ctx context.Context, do func(context.Context, time.Time) error) {
+	err := panics.Catch(w.Log, "refund sweep", func() error { return do(ctx, time.Now()) })
+	if err != nil && ctx.Err() == nil {
+		w.Log.WarnContext(ctx, "refund sweep", slog.Any("error", err))
+	}
+}
+
+// awaitGranted waits until the table of refunds has those that this node has seen granted. A
+// table that lags behind holds the sweep up for no longer than a round.
+func (w sweep) awaitGranted(ctx context.Context, _ time.Time) error {
+	ctx, cancel := context.WithTimeout(ctx, sweepEvery)
+	defer cancel()
+	return w.Settled(ctx)
+}
