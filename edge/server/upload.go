@@ -133,7 +133,10 @@ func (u *upload) read(r *multipart.Reader, dir string, limit int64) error {
 		note(name)
 		note(fileName)
 		if fileName != "" {
-			if name != "file" || u.file != nil {
+			if name != "file" {
+				return route.Invalid(route.Issue{Path: name, Code: route.IssueUnsupported, Message: "takes no file; a file is sent as file"})
+			}
+			if u.file != nil {
 				return route.Invalid(route.Issue{Path: "file", Code: route.IssueDuplicate, Message: "must be the only file"})
 			}
 			if err := u.spool(part, dir, limit); err != nil {

@@ -2,6 +2,7 @@ package nodetest
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"image"
 	"image/color"
@@ -23,6 +24,7 @@ import (
 
 // Upload is a file as a form sends it.
 type Upload struct {
+	Field      string // of the form; "file" if empty
 	Name, Type string
 	Body       []byte
 	Fields     map[string]string
@@ -38,7 +40,7 @@ func (u Upload) Form() (body []byte, mediaType string, err error) {
 		}
 	}
 	h := textproto.MIMEHeader{}
-	h.Set("Content-Disposition", `form-data; name="file"; filename="`+strings.NewReplacer("\\", "\\\\", `"`, `\"`).Replace(u.Name)+`"`)
+	h.Set("Content-Disposition", `form-data; name="`+cmp.Or(u.Field, "file")+`"; filename="`+strings.NewReplacer("\\", "\\\\", `"`, `\"`).Replace(u.Name)+`"`)
 	h.Set("Content-Type", u.Type)
 	part, err := w.CreatePart(h)
 	if err != nil {

@@ -117,6 +117,9 @@ func TestUploadFileRefuses(t *testing.T) {
 	put("a.txt", "text/plain", []byte("a"), "field", "song").Invalid("field", "enum")
 	put("a.txt", "text/plain", []byte("a"), "private", "yes").Invalid("private", "enum")
 	put("a.txt", "text/plain", []byte("a"), "orgId", "7").Is(404, "NOT_FOUND")
+	misnamed := textFile("a.txt", "a")
+	misnamed.Field = "document"
+	s.Upload(filesPath, misnamed, s.Bearer()...).Invalid("document", "unsupported")
 	s.Own("POST", filesPath, nodetest.Object{"file": "a"}).Is(415, "UNSUPPORTED_MEDIA_TYPE")
 	s.Upload(filesPath, textFile("a.txt", "a")).Is(401, "UNAUTHORIZED")
 
