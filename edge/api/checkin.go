@@ -136,7 +136,7 @@ type GateStats struct {
 	CheckedIn       int64       `json:"checkedIn" description:"Tickets that were admitted, less those taken back."`
 	Scanned         int64       `json:"scanned" description:"Codes that gates have shown, whatever came of them."`
 	Denied          int64       `json:"denied" description:"Codes that were denied."`
-	Remaining       int64       `json:"remaining" description:"Tickets issued that have not been admitted."`
+	Remaining       int64       `json:"remaining" description:"Tickets that may yet be admitted: of those issued, neither admitted nor refunded or cancelled."`
 	CapacityPercent float64     `json:"capacityPercent" description:"The admitted as a percentage of the event's capacity, or of the tickets issued where it has none."`
 	EntryRate       int64       `json:"entryRatePerMinute" description:"Admissions in the last full minute of the clock."`
 	Gates           []GateCount `json:"gates" description:"The same by gate, those that have scanned something."`

@@ -185,7 +185,7 @@ func (h *Handlers) gateStats(c *route.Call, in *api.ByID) (*api.GateStats, error
 func (h *Handlers) statsView(number int64, s *event.Stats, now time.Time) *api.GateStats {
 	v := &api.GateStats{
 		EventID: h.Known.PublicID(number), TicketsIssued: s.Issued, CheckedIn: s.Admitted, Scanned: s.Scanned, Denied: s.Denied,
-		Remaining: max(0, s.Issued-s.Admitted), Gates: make([]api.GateCount, len(s.Gates)),
+		Remaining: max(0, s.Issued-s.Admitted-s.Ended), Gates: make([]api.GateCount, len(s.Gates)),
 	}
 	whole := s.Capacity
 	if whole == event.NoCapacity {

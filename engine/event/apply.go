@@ -119,7 +119,7 @@ func (s *State) applyCheckedIn(f *CheckedIn) {
 	}
 	i := int(f.Ticket) - 1
 	if !isEnded(s.minted.status.At(i)) { // it was refunded after an offline device let it in
-		s.minted.status.Set(i, ticketCheckedIn)
+		s.minted.setStatus(f.Ticket, ticketCheckedIn)
 	}
 	s.minted.at.Set(i, f.At)
 	s.minted.gate.Set(i, s.gates.admit(f.Gate, f.At))

@@ -50,6 +50,15 @@ func (s *State) Check() error {
 			return fmt.Errorf("event: ticket group %d is empty", g)
 		}
 	}
+	unused := 0
+	for status := range s.minted.status.All() {
+		if status == ticketIssued {
+			unused++
+		}
+	}
+	if unused != s.minted.unused {
+		return fmt.Errorf("event: %d tickets unused, counted %d", unused, s.minted.unused)
+	}
 	if err := s.checkLine(); err != nil {
 		return err
 	}

@@ -70,7 +70,7 @@ func (s *State) decideUndo(c UndoScan, at int64) engine.Decision {
 // answered.
 func (s *State) applyUndone(f *CheckInUndone) {
 	if i := int(f.Ticket) - 1; s.minted.has(f.Ticket) && s.minted.status.At(i) == ticketCheckedIn {
-		s.minted.status.Set(i, ticketIssued)
+		s.minted.setStatus(f.Ticket, ticketIssued)
 		s.gates.undo(s.minted.gate.At(i))
 	}
 }
@@ -206,5 +206,6 @@ func (s *State) countStats() *Stats {
 		st.Admitted += g.Admitted
 		st.Denied += g.Denied
 	}
+	st.Ended = st.Issued - st.Admitted - int64(s.minted.unused)
 	return st
 }

@@ -305,6 +305,7 @@ type Stats struct {
 	Admitted int64
 	Scanned  int64
 	Denied   int64
+	Ended    int64 // tickets that were refunded or cancelled, and with which nobody was let in
 	Capacity int64 // NoCapacity or the event's
 	PerMin   []MinuteCount
 	Gates    []GateCount

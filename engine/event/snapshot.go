@@ -125,8 +125,11 @@ func Thaw(ref engine.Ref, frozen any) (engine.State, error) {
 		s.hands.put(h)
 	}
 	for i := range s.minted.len() {
-		if isEnded(s.minted.status.At(i)) {
+		switch status := s.minted.status.At(i); {
+		case isEnded(status):
 			s.minted.ended++
+		case status == ticketIssued:
+			s.minted.unused++
 		}
 	}
 	s.live = int64(s.minted.len() - s.minted.ended)

@@ -41,7 +41,8 @@ type tickets struct {
 
 	rescheduled rescheduledTickets
 
-	ended int // tickets that were refunded or cancelled
+	ended  int // tickets that were refunded or cancelled
+	unused int // tickets that are issued: nobody was let in with them, and they have not ended
 }
 
 func (t *tickets) len() int { return t.status.Len() }
@@ -63,9 +64,20 @@ func (t *tickets) endedIn(group int) (n int64) {
 
 func isEnded(status byte) bool { return status == ticketCancelled || status == ticketRefunded }
 
+func (t *tickets) setStatus(serial uint32, status byte) {
+	i := int(serial) - 1
+	if t.status.At(i) == ticketIssued {
+		t.unused--
+	}
+	if status == ticketIssued {
+		t.unused++
+	}
+	t.status.Set(i, status)
+}
+
 // markRefunded ends a ticket, and notes when: a scan from before may come later.
 func (t *tickets) markRefunded(serial uint32, at int64) {
-	t.status.Set(int(serial)-1, ticketRefunded)
+	t.setStatus(serial, ticketRefunded)
 	t.ended++
 	for t.endedAt.Len() < int(serial) {
 		t.endedAt.Append(0)
@@ -110,6 +122,7 @@ func (t *tickets) mintTickets(o *order.Order) {
 		}
 		t.nameEnd.Append(uint32(t.names.Len()))
 		t.addVisit(o.Lines[i].Visit)
+		t.unused += int(o.Lines[i].Quantity)
 		for range o.Lines[i].Quantity {
 			t.status.Append(ticketIssued)
 			t.at.Append(0)

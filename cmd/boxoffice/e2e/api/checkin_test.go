@@ -233,6 +233,18 @@ func TestGateStats(t *testing.T) {
 	require.Equal(t, event, a.Str("eventId"))
 	require.Equal(t, a.Body["data"], s.Own("GET", "/checkin/event/"+fmt.Sprint(nodetest.Number(t, event))+"/stats", nil).Body["data"])
 
+	t.Log("nobody is to come yet with a ticket that was refunded, and an admission taken back is")
+	s.Own("POST", "/organizer/orders/"+order.Str("id")+"/refund", nodetest.Object{"reason": "rain", "ticketIds": []string{order.Str("tickets.4.id"), order.Str("tickets.5.id")}}).Is(200, "")
+	remain := func() string {
+		a := stats()
+		return a.Str("ticketsIssued") + " " + a.Str("checkedIn") + " " + a.Str("remaining")
+	}
+	require.Equal(t, "8 4 2", remain())
+	s.Own("POST", "/checkin/event/"+event+"/undo", nodetest.Object{"ticketCode": order.Str("tickets.3.code")}).Is(200, "")
+	require.Equal(t, "8 3 3", remain())
+	s.Scan(event, order.Str("tickets.3.qr"), "y")
+	require.Equal(t, "8 4 2", remain())
+
 	t.Log("without a capacity, of the tickets issued")
 	s.Own("PUT", "/organizer/events/"+event, nodetest.Object{"capacity": nil}).Is(200, "")
 	require.Equal(t, "50", stats().Str("capacityPercent"))
