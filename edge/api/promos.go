@@ -98,5 +98,5 @@ type CodeVerdict struct {
 	Discount      string  `json:"discount" example:"5.00" description:"What it takes off the subtotal that was sent, as a decimal; 0.00 without one."`
 	DiscountType  *string `json:"discountType" enum:"percentage,flat" description:"Whether it takes a share of the price off, or an amount; null of a code that does not exist."`
 	DiscountValue *string `json:"discountValue" example:"10.00" description:"Percent, or the flat amount in the event's currency, as a decimal; null of a code that does not exist."`
-	Reason        *string `json:"reason" enum:"CODE_NOT_FOUND,NOT_YET_ACTIVE,EXPIRED,MAX_USES_REACHED,BELOW_MIN_ORDER,NOT_APPLICABLE_TO_THESE_TICKETS,DISABLED,CUSTOMER_LIMIT" description:"Why it would not hold; null when it would."`
+	Reason        *string `json:"reason" enum:"CODE_NOT_FOUND,NOT_YET_ACTIVE,EXPIRED,MAX_USES_REACHED,BELOW_MIN_ORDER,NOT_APPLICABLE_TO_THESE_TICKETS" description:"Why it would not hold; null when it would. A code that was disabled is told as one that does not exist."`
 }

@@ -399,5 +399,9 @@ func (h *Handlers) askCode(c *route.Call, in *api.ValidateCode) (*promo.Verdict,
 	if err != nil || code == 0 {
 		return none, err
 	}
-	return cluster.AskFor[promo.Verdict](c.Context, h.Node, engine.PromoRef(k.Org, code), ask)
+	v, err := cluster.AskFor[promo.Verdict](c.Context, h.Node, engine.PromoRef(k.Org, code), ask)
+	if err == nil && v.Reason == keeper.CodeDisabled { // its organization has taken it away
+		return none, nil
+	}
+	return v, err
 }

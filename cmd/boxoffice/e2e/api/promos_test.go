@@ -127,6 +127,8 @@ func TestPromoCodeChanges(t *testing.T) {
 	require.Equal(t, "disabled", gone.Str("promoCode.status"))
 	require.EqualValues(t, 1, gone.Data("promoCode.usedCount"))
 	s.Call("POST", "/orders", order).Refused(409, "PROMO_CODE_INVALID", nodetest.Object{"reason": "DISABLED"})
+	verdict := s.Call("POST", "/tickets/promo/validate", nodetest.Object{"code": "late", "ticketTypeIds": []any{types[0]}}).Is(200, "")
+	require.Equal(t, []any{false, "CODE_NOT_FOUND", nil}, []any{verdict.Data("valid"), verdict.Data("reason"), verdict.Data("discountValue")})
 
 	t.Log("never redeemed, it goes and its name is free")
 	fresh := s.Own("POST", promosPath, promoBody(nodetest.Object{"code": "FRESH"})).Is(201, "")
