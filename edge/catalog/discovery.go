@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"boxoffice/edge/api"
 	"boxoffice/edge/live"
@@ -117,10 +118,12 @@ func (h *Handlers) listOwnEvents(c *route.Call, in *api.ListOwn) (*api.List[*api
 	return out, nil
 }
 
+// filterOf leaves out the spaces around what people type: a keyboard that completes a word
+// puts one behind it, and a search for nothing but spaces is none.
 func filterOf(f *api.EventFilter) readmodel.Filter {
 	return readmodel.Filter{
-		Query: f.Q, Category: f.Category, ProductType: f.ProductType, Course: f.Course,
-		City: f.City, Country: f.Country, Venue: f.Venue,
+		Query: strings.TrimSpace(f.Q), Category: f.Category, ProductType: f.ProductType, Course: f.Course,
+		City: strings.TrimSpace(f.City), Country: f.Country, Venue: strings.TrimSpace(f.Venue),
 	}
 }
 
