@@ -1,14 +1,13 @@
 // Package limit counts requests against rate limits in bounded memory.
 //
-// Each subject (an address, a user, a key, in one tier) has a token bucket that
-// starts full and refills evenly. A bucket is kept as one time, that at which
-// it is full again (the generic cell rate algorithm, GCRA: ITU-T I.371 annex A),
-// so a full bucket needs no memory at all. The table has a fixed number of
-// slots of 16 bytes; where a set of slots has no free one, the bucket that is
-// the nearest to full gives way: under a flood of addresses some get a fresh
-// bucket too early, and the memory stays what it is.
+// Each subject (an address, a user, a key, in one tier) has a token bucket that starts full and
+// refills evenly. A bucket is kept as one time, the time at which it is full again (the generic
+// cell rate algorithm, GCRA: ITU-T I.371 annex A), so a full bucket needs no memory at all. The
+// table has a fixed number of slots of 16 bytes. Where a set of slots has no free one, the new
+// bucket replaces the one that is nearest to full. So under a flood of addresses some subjects get
+// a fresh bucket too early, but the memory does not grow.
 //
-// Any goroutine may call a Table. It owns none, so nothing has to be stopped.
+// Any goroutine may call a Table. It starts no goroutine, so nothing has to be stopped.
 package limit
 
 import (
@@ -39,8 +38,8 @@ type shard struct {
 	sets [setSlots][ways]slot
 }
 
-// slot is a bucket: whose it is, and when it is full again in unix
-// nanoseconds. One that is full is free.
+// slot is a bucket: whose it is, and when it is full again in unix nanoseconds. A slot whose bucket
+// is full is free.
 type slot struct {
 	subject uint64
 	full    int64
@@ -58,8 +57,8 @@ func New(megabytes int) *Table {
 // Bytes is the memory of the buckets.
 func (t *Table) Bytes() int { return len(t.shards) * setSlots * ways * slotSize }
 
-// Of is the subject of a name within a tier. The hash is keyed by the process:
-// nobody outside can make two names collide.
+// Of is the subject of a name within a tier. The hash's key is drawn by the process, so nobody
+// outside can make two names collide.
 func (t *Table) Of(tier, name string) Subject {
 	var h maphash.Hash
 	h.SetSeed(t.seed)
@@ -78,13 +77,13 @@ type Verdict struct {
 	Retry     time.Duration // until the next request is allowed, if this one is not
 }
 
-// Take counts one request of the subject at now, against a limit of requests in
-// a minute, which is the burst as well. A limit below 1 allows everything.
+// Take counts one request of the subject at now. perMinute is both the limit in a minute and the
+// burst; a limit below 1 allows everything.
 func (t *Table) Take(s Subject, perMinute int, now time.Time) Verdict {
 	return t.count(s, perMinute, time.Minute, now, 1)
 }
 
-// TakeWithin is Take against a limit of most in a span.
+// TakeWithin is like Take, with a limit of most requests in a span.
 func (t *Table) TakeWithin(s Subject, most int, span time.Duration, now time.Time) Verdict {
 	return t.count(s, most, span, now, 1)
 }
@@ -146,7 +145,7 @@ func (t *Table) count(s Subject, most int, span time.Duration, now time.Time, n 
 	return v
 }
 
-// bucket is the subject's slot, or the one that gives way for it.
+// bucket is the subject's slot, or the slot that the subject may take over.
 func bucket(set *[ways]slot, subject uint64, at int64) *slot {
 	var free *slot
 	for i := range set {

@@ -14,12 +14,12 @@ import (
 type RateRule struct {
 	Name       string
 	PerMinute  int    // and the burst
-	CountedPer string // whom it counts, for people
+	CountedPer string // whom the rule counts, as people read it
 }
 
-// The rules beside those of the tiers. Whatever a caller names by itself (an e-mail, a
-// checkout session, a device) bounds nothing alone, for another name is free: each
-// such rule has one beside it that counts the network or the credential.
+// These rules stand beside those of the tiers. What a caller names without proof (an e-mail, a
+// checkout session, a device) is no limit by itself, because another name costs nothing: so beside
+// each such rule another one counts the network or the credential.
 var (
 	RuleEmail       = RateRule{"email", 200, "e-mail address of a sign-in, from all networks"}
 	RuleHolders     = RateRule{"holders", 600, "client network, for all of its checkout sessions"}
@@ -31,7 +31,7 @@ var (
 	RuleForeign     = RateRule{"foreign-codes", 600, "credential, for codes of other events that are journaled"}
 )
 
-// RateRules are all rate limits, the tiers' first. Each is multiplied by
+// RateRules are all rate limits, those of the tiers first. Each is multiplied by
 // BOXOFFICE_LIMITS_SCALE.
 func RateRules() []RateRule {
 	var all []RateRule
@@ -41,13 +41,13 @@ func RateRules() []RateRule {
 	return append(all, RuleEmail, RuleHolders, RuleRepeats, RuleDevices, RuleDeviceCodes, RuleCodes, RuleNetCodes, RuleForeign)
 }
 
-// Scale is a limit a minute as it is configured: multiplied, and rounded up.
+// Scale is the configured limit a minute: multiplied by scale and rounded up.
 func Scale(perMinute int, scale float64) int {
 	return int(min(math.Ceil(float64(perMinute)*scale), math.MaxInt32))
 }
 
-// Refuse is the refusal of what a bucket of a tier does not allow. A payment provider is
-// told that we can't take more just now, which it understands: it sends again.
+// Refuse makes the refusal of a request that a tier's bucket does not allow. A payment provider
+// gets OVERLOADED instead of RATE_LIMITED: it understands that and sends the notice again.
 func Refuse(tier route.Tier, v Verdict) error {
 	code := engine.RateLimited
 	if tier == route.TierProvider {
@@ -56,12 +56,12 @@ func Refuse(tier route.Tier, v Verdict) error {
 	return &engine.Refusal{Code: code, Retry: int((v.Retry + time.Second - 1) / time.Second)}
 }
 
-// DeviceName is a device of a credential.
+// DeviceName names a device within its credential.
 func DeviceName(p *route.Principal, device string) string {
 	return CredentialName(p) + "/" + device
 }
 
-// CredentialName is a user or an API key.
+// CredentialName names a user or an API key.
 func CredentialName(p *route.Principal) string {
 	if p.Kinds.Has(route.User) {
 		return route.UserSubject(p.User)

@@ -10,12 +10,13 @@ import (
 	"boxoffice/edge/route"
 )
 
-// agentsRow is the way of agents to the rows of the table. It is none of them itself: it
-// asks for no scope, for those of the rows count, and speaks another protocol than ours.
+// agentsRow is the path on which agents reach the rows of the table. It asks for no scope, because
+// the row that an agent calls asks for its own, and it speaks the Model Context Protocol instead of
+// ours.
 var agentsRow = route.Op{
 	Method: fasthttp.MethodPost, Path: "/mcp", ID: "mcp", Auth: route.User | route.Key, Tier: route.TierAdmin,
 	Status: fasthttp.StatusOK, Idempotency: route.BySender, MaxBody: bodyBytes,
-	Handler: route.Handler{Raw: "application/json"}, // counted once it has been read
+	Handler: route.Handler{Raw: "application/json"}, // counted once the message has been read
 }
 
 func (s *Server) registerAgents() {
@@ -27,7 +28,7 @@ func (s *Server) answerAgent(ctx *fasthttp.RequestCtx, x *exchange, _ *operation
 	if err := refuseMedia(&ctx.Request.Header); err != nil {
 		return err
 	}
-	header := http.Header{} // the protocol's own, which carry no credentials
+	header := http.Header{} // only the headers of the protocol, which carry no credentials
 	for name, value := range ctx.Request.Header.All() {
 		if bytes.HasPrefix(name, []byte("Mcp-")) {
 			header.Add(string(name), string(value))
@@ -55,9 +56,10 @@ func (s *Server) answerAgent(ctx *fasthttp.RequestCtx, x *exchange, _ *operation
 	return nil
 }
 
-// performFor takes a request to an operation, with the credential and the address of the
-// one that ctx is, through all of the middle but the routes: no text in it can lead to
-// another operation. It is counted, and ctx tells what its limit has left.
+// performFor performs an operation for an agent, with the credential and the address of the agent's
+// own request ctx. It goes through all of the middle except the router, so no text in the tool call
+// can lead to another operation. The call counts against the operation's rate limit, and the answer
+// to ctx tells what is left of it.
 func (s *Server) performFor(ctx *fasthttp.RequestCtx, x *exchange, op *route.Op, r *mcp.Request) *mcp.Answer {
 	req := fasthttp.AcquireRequest()
 	defer fasthttp.ReleaseRequest(req)

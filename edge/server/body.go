@@ -11,19 +11,18 @@ import (
 	"boxoffice/engine"
 )
 
-// fasthttp makes room for all of a body that a request announces before a byte
-// of it has come, so a client that sends nothing but headers could claim
-// gigabytes. Three bounds stand against that: operations take small bodies
-// unless their row says otherwise; bodies that are not tiny share a budget; and
-// the read timeout frees what never came.
+// fasthttp allocates room for the whole body that a request announces before a byte of it has come,
+// so a client that sends nothing but headers could claim gigabytes. Three bounds prevent that:
+// operations take small bodies unless their row says otherwise, bodies that are not tiny share a
+// budget, and the read timeout frees the room of bodies that never came.
 const (
 	tinyBody   = 16 << 10  // bytes; needs no budget: total connections bound these
 	bodyBudget = 256 << 20 // bytes announced within bodyWindow
 	bodyWindow = 6         // seconds; one more than the read timeout
 )
 
-// bodyLimit is how much of a request's body is read: as much as the operation
-// may have, or hardly anything once the budget is spent.
+// bodyLimit is how much of a request's body is read: as much as the operation may have, or hardly
+// anything once the budget is spent.
 func (s *Server) bodyLimit(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
 	announced := h.ContentLength()
 	if announced >= 0 && announced <= tinyBody || announced == noBody {
@@ -35,18 +34,18 @@ func (s *Server) bodyLimit(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
 	limit := s.operationLimit(h)
 	chunked := announced < 0
 	if chunked {
-		announced = limit // it may become as much
+		announced = limit // a body without an announced length may grow to the limit
 	}
 	switch {
 	case announced > limit || s.bodies.admit(s.cfg.Now(), announced):
 		return fasthttp.RequestConfig{MaxRequestBodySize: limit}
 	case chunked:
-		return fasthttp.RequestConfig{MaxRequestBodySize: tinyBody} // most are
+		return fasthttp.RequestConfig{MaxRequestBodySize: tinyBody} // most bodies fit
 	}
 	return fasthttp.RequestConfig{MaxRequestBodySize: 1}
 }
 
-// noBody is fasthttp's length of a request that announces no body.
+// noBody is what fasthttp gives as the length of a request that announces no body.
 const noBody = -2
 
 // operationLimit is the most that fasthttp may read for the request's
@@ -59,7 +58,7 @@ func (s *Server) operationLimit(h *fasthttp.RequestHeader) int {
 	return bodyBytes
 }
 
-// meter sums what was announced during the last seconds.
+// meter adds up the bytes that requests announced during the last seconds.
 type meter struct {
 	budget  int
 	mu      sync.Mutex
@@ -69,7 +68,7 @@ type meter struct {
 	}
 }
 
-// admit counts n bytes, or says no if they go beyond the budget.
+// admit counts n bytes and reports whether they are within the budget.
 func (m *meter) admit(now time.Time, n int) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -91,8 +90,8 @@ func (m *meter) admit(now time.Time, n int) bool {
 	return true
 }
 
-// refuseBody answers a body that fasthttp did not read: it is too large, or
-// there was no room for it. Of a chunked one fasthttp has forgotten the headers.
+// refuseBody answers a request whose body fasthttp did not read, because it is too large or because
+// there was no room for it. Of a chunked request fasthttp has forgotten the headers by then.
 func (s *Server) refuseBody(ctx *fasthttp.RequestCtx, x *exchange) {
 	limit := s.operationLimit(&ctx.Request.Header)
 	if announced := ctx.Request.Header.ContentLength(); announced > tinyBody && announced <= limit {

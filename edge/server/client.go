@@ -10,9 +10,9 @@ import (
 	"boxoffice/edge/route"
 )
 
-// clientAddress is who sent the request: the socket's peer, or, where that is a
-// trusted proxy, the right-most hop of X-Forwarded-For that is none. Hops left
-// of it are what the client says about itself and count for nothing.
+// clientAddress is the address that sent the request: the socket's peer, or, if the peer is a
+// trusted proxy, the right-most hop of X-Forwarded-For that is not one. Hops to the left of that
+// are what the client says about itself and are ignored.
 func clientAddress(ctx *fasthttp.RequestCtx, trusted []netip.Prefix) netip.Addr {
 	client := peer(ctx.RemoteAddr())
 	if !route.Within(trusted, client) {
@@ -35,7 +35,7 @@ func clientAddress(ctx *fasthttp.RequestCtx, trusted []netip.Prefix) netip.Addr 
 	return client
 }
 
-// parseHop reads one hop, with or without a port.
+// parseHop parses one hop, with or without a port.
 func parseHop(text []byte) (netip.Addr, bool) {
 	s := string(bytes.TrimSpace(text))
 	addr, err := netip.ParseAddr(s)

@@ -18,8 +18,8 @@ import (
 // contentPolicy keeps a browser that opens a file from running anything in it.
 const contentPolicy = "default-src 'none'; sandbox"
 
-// sendContent answers with bytes that are no JSON: all of them, a range, or that the
-// client has them.
+// sendContent answers with bytes that are not JSON: with all of them, with a range, or with 304 if
+// the client has them already.
 func (s *Server) sendContent(ctx *fasthttp.RequestCtx, x *exchange, call *route.Call) error {
 	c, h := call.Content, &ctx.Response.Header
 	h.SetCanonical(headerPolicy, []byte(contentPolicy))
@@ -70,8 +70,8 @@ func (s *Server) sendContent(ctx *fasthttp.RequestCtx, x *exchange, call *route.
 	return nil
 }
 
-// streamContent answers with bytes that are made while they are sent, in chunks: an answer
-// that ends before its time has no last one.
+// streamContent answers with bytes that are made while they are sent, in chunks. If the answer
+// breaks off, the last chunk is missing, so that the client notices.
 func (s *Server) streamContent(ctx *fasthttp.RequestCtx, c *route.Content) error {
 	h := &ctx.Response.Header
 	h.SetContentType(c.Type)
@@ -89,8 +89,8 @@ func (s *Server) streamContent(ctx *fasthttp.RequestCtx, c *route.Content) error
 	return nil
 }
 
-// pacedBody gives each piece of a long answer its own time to be written: the server's
-// limit of a whole answer would cut slow clients off large files.
+// pacedBody gives each piece of a long answer its own write deadline. The server's deadline for a
+// whole answer would cut slow clients off large files.
 type pacedBody struct {
 	io.ReadCloser
 	conn net.Conn
@@ -104,7 +104,7 @@ func (b *pacedBody) Read(p []byte) (int, error) {
 	return b.ReadCloser.Read(p)
 }
 
-// unchanged says whether the client has the content already (RFC 9110, 13.2.2).
+// unchanged reports whether the client has the content already (RFC 9110, 13.2.2).
 func unchanged(h *fasthttp.RequestHeader, c *route.Content) bool {
 	if tags := string(h.Peek(fasthttp.HeaderIfNoneMatch)); tags != "" {
 		for tag := range strings.SplitSeq(tags, ",") {
@@ -118,8 +118,8 @@ func unchanged(h *fasthttp.RequestHeader, c *route.Content) bool {
 	return err == nil && !c.At.Truncate(time.Second).After(since)
 }
 
-// stillSame says whether a range is of the content that the client began with, as far
-// as it asks.
+// stillSame reports whether a range request is about the content that the client began with. A
+// request without an If-Range header does not ask for that.
 func stillSame(h *fasthttp.RequestHeader, c *route.Content) bool {
 	condition := string(h.Peek(fasthttp.HeaderIfRange))
 	if condition == "" || condition == c.Tag {
@@ -129,8 +129,8 @@ func stillSame(h *fasthttp.RequestHeader, c *route.Content) bool {
 	return err == nil && c.At.Truncate(time.Second).Equal(at)
 }
 
-// readRange reads a header Range. One that is malformed or names several ranges is as
-// if it were not there; ok is false for one that lies outside of the content.
+// readRange reads a Range header. A header that is malformed or names several ranges is ignored; ok
+// is false for a range outside of the content.
 func readRange(text string, size int64) (from, length int64, ranged, ok bool) {
 	spec, bytes := strings.CutPrefix(text, "bytes=")
 	first, last, dash := strings.Cut(spec, "-")
@@ -143,7 +143,7 @@ func readRange(text string, size int64) (from, length int64, ranged, ok bool) {
 	switch {
 	case first == "" && errB == nil: // the last b bytes
 		n := min(int64(b), size)        //nolint:gosec // of 62 bits
-		return size - n, n, true, n > 0 // none of nothing
+		return size - n, n, true, n > 0 // empty content has no last bytes
 	case errA != nil || last != "" && errB != nil || last != "" && b < a:
 		return 0, size, false, true
 	case int64(a) >= size: //nolint:gosec // of 62 bits
@@ -155,7 +155,8 @@ func readRange(text string, size int64) (from, length int64, ranged, ok bool) {
 	return int64(a), end - int64(a) + 1, true, true //nolint:gosec // below size
 }
 
-// disposition is the header that names a file to whoever saves it (RFC 6266).
+// disposition is the Content-Disposition header, which names the file for those who save it (RFC
+// 6266).
 func disposition(c *route.Content) string {
 	kind := "attachment"
 	if c.Inline {

@@ -23,12 +23,12 @@ import (
 // connection. No byte behind the header is ever read as a request
 // (docs/adr/0016-uploads-leave-the-request-loop.md).
 
-// headerHeld carries the true length of a body from the moment in which fasthttp has
-// read the header to the operation: a mark that no client knows, and the length, or -1
-// for chunks.
+// headerHeld is a header of our own that carries the true length of a body from the moment when
+// fasthttp has read the headers to the operation. Its value is a secret of the process, which no
+// client knows, and the length, or -1 for chunks.
 const headerHeld = "X-Boxoffice-Held"
 
-// holdBody has fasthttp take the request for one without a body, if it brings a file.
+// holdBody makes fasthttp treat the request as one without a body, if it brings a file.
 func (s *Server) holdBody(h *fasthttp.RequestHeader, length int) bool {
 	path, _, _ := bytes.Cut(h.RequestURI(), []byte("?"))
 	if handler, _ := s.files.Lookup(string(h.Method()), string(path), nil); handler == nil {
@@ -39,7 +39,7 @@ func (s *Server) holdBody(h *fasthttp.RequestHeader, length int) bool {
 	return true
 }
 
-// heldBody is the length of the body that holdBody has kept from fasthttp.
+// heldBody returns the length of a body that holdBody has kept from fasthttp.
 func (s *Server) heldBody(h *fasthttp.RequestHeader) (length int, held bool) {
 	text, held := bytes.CutPrefix(h.Peek(headerHeld), []byte(s.ids.prefix))
 	if !held {
@@ -49,8 +49,8 @@ func (s *Server) heldBody(h *fasthttp.RequestHeader) (length int, held bool) {
 	return length, err == nil
 }
 
-// detach answers a request whose body was held on a goroutine of its own, which ends
-// its connection. Stop waits for it.
+// detach answers a request whose body was held. It does so on a goroutine of its own, which closes
+// the connection at the end. Stop waits for that goroutine.
 func (s *Server) detach(ctx *fasthttp.RequestCtx, length int) {
 	req, raw := fasthttp.AcquireRequest(), ctx.Conn()
 	ctx.Request.CopyTo(req)
@@ -60,12 +60,12 @@ func (s *Server) detach(ctx *fasthttp.RequestCtx, length int) {
 	ctx.Hijack(func(c net.Conn) {
 		defer s.detached.Done()
 		defer fasthttp.ReleaseRequest(req)
-		defer func() { _ = raw.Close() }() // the client has the answer, or has gone
+		defer func() { _ = raw.Close() }() // the client has the answer by now, or has left
 		panics.Do(s.log, "upload", func() { s.answerDetached(raw, c, req, length) })
 	})
 }
 
-// answerDetached takes the request through the same middle as all others.
+// answerDetached takes the request through the same middle as every other request.
 func (s *Server) answerDetached(raw, c net.Conn, req *fasthttp.Request, length int) {
 	body := &steadyBody{conn: raw, now: s.cfg.Now, began: s.cfg.Now()}
 	switch {
@@ -83,14 +83,14 @@ func (s *Server) answerDetached(raw, c net.Conn, req *fasthttp.Request, length i
 	_ = raw.SetWriteDeadline(time.Now().Add(writeTimeout))
 	w := bufio.NewWriter(raw)
 	if err := ctx.Response.Write(w); err == nil {
-		_ = w.Flush() // a client that has gone learns nothing
+		_ = w.Flush() // if this fails, the client has left
 	}
 	linger(&ctx) // the client may have sent more than it announced
 }
 
-// A body must come in steadily: some of it within pauseTime, and after graceTime at
-// leastRate on the whole. A slow line may take as long as it needs; a client that
-// trickles holds a place no longer than that.
+// A body must come in steadily: some of it within every pauseTime, and after graceTime at leastRate
+// on average. So a slow line may take as long as it needs, and a client that trickles bytes cannot
+// occupy a place for long.
 const (
 	pauseTime = 15 * time.Second
 	graceTime = 30 * time.Second
@@ -102,15 +102,15 @@ type steadyBody struct {
 	conn    net.Conn
 	from    io.Reader
 	chunked bool
-	left    int64 // of a known length
+	left    int64 // bytes left of a body of known length
 	read    int64
-	ended   bool // all of it has been read
+	ended   bool // all of the body has been read
 	now     func() time.Time
 	began   time.Time
 }
 
-// Read reads on. A body that breaks off is io.ErrUnexpectedEOF, one that comes too
-// slowly os.ErrDeadlineExceeded.
+// Read reads on. A body that breaks off gives io.ErrUnexpectedEOF, a body that comes too slowly
+// os.ErrDeadlineExceeded.
 func (b *steadyBody) Read(p []byte) (int, error) {
 	if b.ended || !b.chunked && b.left == 0 {
 		b.ended = true

@@ -26,8 +26,8 @@ func (s *Server) registerPages() error {
 	return s.registerShop()
 }
 
-// registerDocument adds the OpenAPI document in both of its forms, and the page
-// on which people read it.
+// registerDocument adds the OpenAPI document in both of its forms, and the page on which people
+// read it.
 func (s *Server) registerDocument() error {
 	page, err := openapi.Page()
 	if err != nil {

@@ -30,9 +30,9 @@ type failure struct {
 	} `json:"meta"`
 }
 
-// refusalOf is what the client is told about an error: a refusal as it is, a
-// missed deadline or a database that is away as UNAVAILABLE, and INTERNAL for everything else, which the
-// client learns nothing about.
+// refusalOf is what the client is told about an error. A refusal is told as it is, a missed
+// deadline or an unreachable database as UNAVAILABLE, and everything else as INTERNAL, without
+// details.
 func refusalOf(err error) *engine.Refusal {
 	var refusal *engine.Refusal
 	switch {
@@ -53,7 +53,7 @@ func (s *Server) fail(ctx *fasthttp.RequestCtx, x *exchange, err error) {
 	s.refuse(ctx, x, refusal, engine.StatusOf(refusal.Code, x.op != nil && !x.op.Writes()))
 }
 
-// refuse writes the envelope of a refusal under a status.
+// refuse writes the envelope of a refusal with the given status.
 func (s *Server) refuse(ctx *fasthttp.RequestCtx, x *exchange, refusal *engine.Refusal, status int) {
 	s.metrics.refused(refusal.Code)
 	var f failure
@@ -83,12 +83,11 @@ func (s *Server) refuse(ctx *fasthttp.RequestCtx, x *exchange, refusal *engine.R
 	s.answer(ctx, status, buf.Bytes())
 }
 
-// retrySeconds is a Retry-After of 1 to 3 s: clients that were shed together
-// must not come back together.
+// retrySeconds is a random Retry-After of 1 to 3 s, so that clients that were turned away together
+// do not come back together.
 func retrySeconds() int { return 1 + rand.IntN(3) }
 
-// unreadable answers what fasthttp could not read as a request. The connection
-// is closed after it.
+// unreadable answers a request that fasthttp could not parse, and closes its connection.
 func (s *Server) unreadable(ctx *fasthttp.RequestCtx, err error) {
 	x := s.begin(ctx)
 	defer s.end(ctx, x)
@@ -97,7 +96,7 @@ func (s *Server) unreadable(ctx *fasthttp.RequestCtx, err error) {
 	switch {
 	case errors.As(err, &small):
 		linger(ctx)
-		_ = s.countUnrouted(ctx, x) // nothing is left to refuse: the connection is closed
+		_ = s.countUnrouted(ctx, x) // a refusal would change nothing: the connection is closed anyway
 		s.refuse(ctx, x, &engine.Refusal{Code: engine.Validation, Message: "The request headers are too large."}, fasthttp.StatusRequestHeaderFieldsTooLarge)
 	case errors.Is(err, fasthttp.ErrBodyTooLarge):
 		linger(ctx)
@@ -116,7 +115,7 @@ func linger(ctx *fasthttp.RequestCtx) {
 	}
 }
 
-// malformed refuses what is no proper HTTP request.
+// malformed refuses what is not a valid HTTP request.
 var malformed = &engine.Refusal{Code: engine.Validation, Message: "The request is not valid HTTP."}
 
 func tooLarge(limit int) *engine.Refusal {

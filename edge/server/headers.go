@@ -6,9 +6,9 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// Headers of every answer. Browsers may call the API from any origin that the
-// node is told to allow: credentials are bearer tokens, which no browser sends
-// by itself, so there is nothing for another site to ride on.
+// These are the headers of every answer. Browsers may call the API from any origin that the node is
+// told to allow. That is safe because credentials are bearer tokens, which no browser sends by
+// itself: another site has nothing to misuse.
 var (
 	headerRequestID    = []byte("X-Request-Id")
 	headerReplayed     = []byte("Idempotency-Replayed")
@@ -32,8 +32,8 @@ var (
 	jsonType   = []byte("application/json")
 )
 
-// protect sets the headers that browsers heed. A page of our own that needs more
-// than nothing has set its policy before.
+// protect sets the headers that protect browsers. A page of our own that needs a weaker policy has
+// set its own before.
 func (s *Server) protect(ctx *fasthttp.RequestCtx) {
 	h := &ctx.Response.Header
 	h.SetCanonical(headerNoSniff, noSniff)
@@ -61,7 +61,7 @@ func (s *Server) protect(ctx *fasthttp.RequestCtx) {
 	h.SetCanonical(headerExpose, exposed)
 }
 
-// preflight answers a browser that asks what it may send.
+// preflight answers a browser that asks which cross-origin requests it may send.
 func preflight(ctx *fasthttp.RequestCtx) {
 	ctx.SetStatusCode(fasthttp.StatusNoContent)
 	h := &ctx.Response.Header

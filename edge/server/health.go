@@ -13,9 +13,8 @@ import (
 	"boxoffice/engine"
 )
 
-// registerOwn adds paths that are no operations: health, metrics, keys and mail.
-// Metrics are read here from this machine alone; others have a listener of their own
-// for them.
+// registerOwn adds paths that are not operations: health, metrics, keys and captured mail. Here
+// only programs on this machine can read metrics; for others there is a listener of its own.
 func (s *Server) registerOwn() {
 	s.read("/healthz", func(ctx *fasthttp.RequestCtx) {
 		s.answer(ctx, fasthttp.StatusOK, []byte(`{"data":{"status":"ok"}}`))
@@ -37,9 +36,9 @@ func (s *Server) read(path string, h fasthttp.RequestHandler) {
 	s.router.HEAD(path, h)
 }
 
-// local serves a handler to programs on this machine only; to others there is
-// no such path. A request that came through a proxy, or that was sent to a host
-// name that somebody made point here (DNS rebinding), is another's.
+// local serves a handler to programs on this machine only; for all others the path does not exist.
+// A request that came through a proxy, or for a host name that somebody made point here (DNS
+// rebinding), does not count as local.
 func (s *Server) local(h fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		if !fromThisMachine(ctx) {
@@ -50,21 +49,21 @@ func (s *Server) local(h fasthttp.RequestHandler) fasthttp.RequestHandler {
 	}
 }
 
-// fromThisMachine says whether a program on this machine sent the request to this
-// machine by name, without a proxy between. A proxy that adds no header of its own
-// speaks HTTP/1.0 to what is behind it, as nginx does unless it is told otherwise.
+// fromThisMachine reports whether a program on this machine sent the request to this machine by
+// name, without a proxy in between. A proxy that adds no header of its own speaks HTTP/1.0 to the
+// server behind it, as nginx does by default; so only HTTP/1.1 passes.
 func fromThisMachine(ctx *fasthttp.RequestCtx) bool {
 	h := &ctx.Request.Header
 	return ctx.RemoteIP().IsLoopback() && h.IsHTTP11() && !proxied(h) && LoopbackHost(string(ctx.Host()))
 }
 
-// proxied says whether a proxy has left its mark on a request.
+// proxied reports whether a proxy has left a header in the request.
 func proxied(h *fasthttp.RequestHeader) bool {
 	return slices.ContainsFunc([]string{fasthttp.HeaderXForwardedFor, fasthttp.HeaderForwarded, "X-Real-Ip", fasthttp.HeaderVia},
 		func(name string) bool { return len(h.Peek(name)) > 0 })
 }
 
-// LoopbackHost says whether a host, with or without a port, names this machine by itself.
+// LoopbackHost reports whether a host, with or without a port, is a name of this machine itself.
 func LoopbackHost(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
@@ -73,8 +72,8 @@ func LoopbackHost(host string) bool {
 	return host == "localhost" || err == nil && a.IsLoopback()
 }
 
-// readyz says whether requests should be sent here: not before the node is
-// ready, nor once it drains.
+// readyz tells a load balancer whether it should send requests here: not before the node is ready,
+// and not while it drains.
 func (s *Server) readyz(ctx *fasthttp.RequestCtx) {
 	err := error(nil)
 	if s.cfg.Ready != nil {

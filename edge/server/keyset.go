@@ -13,8 +13,8 @@ import (
 // KeySet returns the public keys of access tokens.
 type KeySet func(ctx context.Context) (*api.KeySet, error)
 
-// keySet serves the key set as it is, without an envelope: it is not ours alone
-// to read.
+// keySet serves the key set as it is, without an envelope, because programs that know only the
+// standard format read it too.
 func (s *Server) keySet(ctx *fasthttp.RequestCtx) {
 	within, cancel := context.WithTimeout(s.base, route.DefaultTimeout)
 	defer cancel()

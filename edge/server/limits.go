@@ -12,7 +12,7 @@ import (
 	"boxoffice/engine/order"
 )
 
-// limitMegabytes is the memory of a node's buckets: a million of them.
+// limitMegabytes is the memory for a node's buckets: room for a million of them.
 const limitMegabytes = 16
 
 // Limits are a node's rate limits.
@@ -22,8 +22,8 @@ type Limits struct {
 	table     *limit.Table
 }
 
-// OpenOrder is the order that an id names, however it is spelled, in its one
-// spelling, and whether the token opens it.
+// OpenOrder returns the order that an id names, in its one canonical spelling, and whether the
+// token opens that order.
 type OpenOrder func(id, token string) (order string, opens bool)
 
 // NewLimits makes the limits, all of them multiplied by scale.
@@ -31,10 +31,10 @@ func NewLimits(scale float64, openOrder OpenOrder) *Limits {
 	return &Limits{Scale: scale, OpenOrder: openOrder, table: limit.New(limitMegabytes)}
 }
 
-// counted is a request against its limit: who was counted last, and what the
-// bucket said.
+// counted is what is known of a request's rate limit: who was counted last, and the bucket's
+// verdict.
 type counted struct {
-	done    bool // nobody has to be counted any more
+	done    bool // the request needs no more counting
 	subject limit.Subject
 	limit   int
 	verdict limit.Verdict
@@ -45,7 +45,7 @@ func (l *Limits) take(x *exchange, tier route.Tier, name string, perMinute int) 
 	s, n := l.table.Of(string(tier), name), limit.Scale(perMinute, l.Scale)
 	v := l.table.Take(s, n, x.now)
 	if c := &x.counted; !c.done || v.Remaining < c.verdict.Remaining || !v.Allowed {
-		c.subject, c.limit, c.verdict = s, n, v // the header tells of the tighter limit
+		c.subject, c.limit, c.verdict = s, n, v // the headers tell of the tightest limit
 	}
 	x.counted.done = true
 	if !v.Allowed {
@@ -54,24 +54,23 @@ func (l *Limits) take(x *exchange, tier route.Tier, name string, perMinute int) 
 	return nil
 }
 
-// takeRule counts a request of a named subject against a rule that is no tier's.
+// takeRule counts a request of a named subject against a rule that belongs to no tier.
 func (l *Limits) takeRule(x *exchange, r limit.RateRule, name string) error {
 	return l.take(x, route.Tier(r.Name), name, r.PerMinute)
 }
 
-// unrouted counts a request that is no operation's as a public read.
+// unrouted counts a request that matches no operation as a public read.
 func (l *Limits) unrouted(x *exchange, client netip.Addr) error {
 	return l.take(x, route.TierPublic, route.Network(client).String(), route.Limits[route.TierPublic].PerMinute)
 }
 
-// look says what an address has left of public reads, without counting.
+// look notes how many public reads an address has left, without counting one.
 func (l *Limits) look(x *exchange, client netip.Addr) {
 	s := l.table.Of(string(route.TierPublic), route.Network(client).String())
 	x.counted.verdict = l.table.Look(s, limit.Scale(route.Limits[route.TierPublic].PerMinute, l.Scale), x.now)
 }
 
-// before counts a request before its body is read, if that is not needed to know
-// whom to count.
+// before counts a request before its body is read, unless the body says whom to count.
 func (l *Limits) before(x *exchange, c *route.Call, o *operation) error {
 	if (o.byOrder || o.byHolder) && !c.Principal.Proven() || o.byDevice || c.Op.Handler.Raw != "" {
 		return nil
@@ -79,8 +78,8 @@ func (l *Limits) before(x *exchange, c *route.Call, o *operation) error {
 	return l.whole(x, c)
 }
 
-// whole counts a request by what is known without its body: the credential, or
-// the address. Those of the tier auth count by address, whoever is signed in.
+// whole counts a request by what is known without its body: the credential, or else the address.
+// Requests of the tier auth are counted by address, whoever is signed in.
 func (l *Limits) whole(x *exchange, c *route.Call) error {
 	tier, n := c.Op.Tier, route.Limits[c.Op.Tier].PerMinute
 	p := &c.Principal
@@ -96,9 +95,9 @@ func (l *Limits) whole(x *exchange, c *route.Call) error {
 	return l.take(x, tier, route.UserSubject(p.User), n)
 }
 
-// The requests that name whom to count. A provider is counted once its signature has
-// been found good, by its handler: what others send in its name must not use up what it
-// may send, and counts for their network (operate).
+// These requests name in their body whom to count. A provider's notice is counted by its handler,
+// after its signature has been verified: a forged notice must not use up the provider's limit, and
+// counts against the network that sent it (operate).
 type (
 	byEmail interface{ LimitEmail() string }
 	byOrder interface {
@@ -110,7 +109,7 @@ type (
 	byProvider interface{ LimitProvider() string }
 )
 
-// read counts a request that has been read, by what it names.
+// read counts a request that has been read against what it names.
 func (l *Limits) read(x *exchange, c *route.Call, in any) error {
 	switch in := in.(type) {
 	case byEmail:
@@ -148,8 +147,8 @@ func (l *Limits) read(x *exchange, c *route.Call, in any) error {
 	return nil
 }
 
-// repeat counts a request that may be answered without being read, as a repeat under
-// its Idempotency-Key is: what it names does not count it then.
+// repeat counts a request that may be answered from the replies stored under its Idempotency-Key.
+// Such a request is never read, so read does not count it.
 func (l *Limits) repeat(x *exchange, c *route.Call) error {
 	if x.counted.done {
 		return nil
@@ -158,11 +157,11 @@ func (l *Limits) repeat(x *exchange, c *route.Call) error {
 		return l.whole(x, c)
 	}
 	err := l.takeRule(x, limit.RuleRepeats, route.Network(c.Client).String())
-	x.counted.done = err != nil // what has been read is still counted by what it names
+	x.counted.done = err != nil // a request that is read after all is also counted by what it names
 	return err
 }
 
-// returned takes the count of a request back: its answer was not new.
+// returned takes the count of a request back, because its answer was nothing new.
 func (l *Limits) returned(x *exchange) {
 	if c := &x.counted; c.done {
 		c.verdict = l.table.Return(c.subject, c.limit, x.now)

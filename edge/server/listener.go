@@ -17,12 +17,12 @@ import (
 type limits struct {
 	total      int
 	perAddress int
-	exempt     []netip.Prefix // whose addresses only the total bounds: proxies
+	exempt     []netip.Prefix // addresses of proxies, which only the total bounds
 }
 
-// limited is a listener that keeps count of its connections, in total and per
-// address, and turns away those beyond a limit with a 503. fasthttp's own limit
-// per address is not used: it hides the connection and has failed for IPv6.
+// limited is a listener that counts its connections, in total and per address, and turns away those
+// beyond a limit with a 503. We don't use fasthttp's own limit per address: it hides the connection
+// and has failed for IPv6.
 type limited struct {
 	net.Listener
 	limits  limits
@@ -52,7 +52,7 @@ func (l *limited) Accept() (net.Conn, error) {
 	}
 }
 
-// admit counts the connection, or returns nil if it is one too many.
+// admit counts the connection, or returns nil if there are too many already.
 func (l *limited) admit(c net.Conn) *conn {
 	addr := peer(c.RemoteAddr())
 	l.mu.Lock()
@@ -92,7 +92,7 @@ func (l *limited) closeAll() {
 	}
 	l.mu.Unlock()
 	for _, c := range open {
-		_ = c.Close() // it goes either way
+		_ = c.Close() // the connection goes even if this fails
 	}
 }
 
@@ -122,28 +122,27 @@ const (
 	drainTime  = time.Second
 )
 
-// drain reads on for a while. A connection that is closed with bytes unread is
-// reset, and a client still busy sending too large a body would never see why
-// it was refused.
+// drain reads on for a while before the connection is closed. Closing it with unread bytes resets
+// it, and a client that is still sending too large a body would never read why it was refused.
 func (c *conn) drain() {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
-		_ = half.CloseWrite() // whatever fails here, the connection goes next
+		_ = half.CloseWrite() // if this fails, the connection is closed next anyway
 	}
 	_ = c.SetReadDeadline(time.Now().Add(drainTime))
 	_, _ = io.CopyN(io.Discard, c.Conn, drainBytes)
 }
 
-// turnAway answers a connection that is one too many and closes it. The answer
-// fits an empty send buffer, so the write cannot block.
+// turnAway answers a connection that is one too many and closes it. The answer fits into an empty
+// send buffer, so the write cannot block.
 func turnAway(c net.Conn) {
 	body := `{"error":{"code":"OVERLOADED","message":"Too many connections.","details":null},"meta":{"request_id":"` + uuid.NewString() + `"}}`
 	_, _ = fmt.Fprintf(c, "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nRetry-After: %d\r\n"+
 		"Connection: close\r\nContent-Length: %d\r\n\r\n%s", retrySeconds(), len(body), body)
-	_ = c.Close() // nothing to be done about either error
+	_ = c.Close() // there is nothing to do about either error
 }
 
-// peer is the address at the other end. A connection without an IP address,
-// as through a pipe or a local socket, comes from this machine.
+// peer is the address at the other end. A connection without an IP address, such as a pipe or a
+// local socket, counts as from this machine.
 func peer(a net.Addr) netip.Addr {
 	if tcp, ok := a.(*net.TCPAddr); ok {
 		if addr, ok := netip.AddrFromSlice(tcp.IP); ok {

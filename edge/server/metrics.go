@@ -8,8 +8,8 @@ import (
 	"boxoffice/engine"
 )
 
-// metrics are the edge's numbers. Those on the hot path are resolved when the
-// table is registered.
+// metrics are the edge's metrics. Those on the hot path are looked up once, when the table is
+// registered.
 type metrics struct {
 	seconds     *prometheus.HistogramVec
 	responses   *prometheus.CounterVec
@@ -56,7 +56,7 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 // refused counts an error answer.
 func (m *metrics) refused(code engine.Code) { m.refusals[code].Inc() }
 
-// observers are one operation's numbers.
+// observers are one operation's metrics.
 type observers struct {
 	seconds prometheus.Observer
 	classes [6]prometheus.Counter // by the first digit of the status

@@ -36,8 +36,8 @@ type Credentials struct {
 	Now    time.Time
 }
 
-// Authenticate says whom credentials prove, or refuses with UNAUTHORIZED. An
-// order token is the handler's to check.
+// Authenticate returns whom the credentials prove, or refuses with UNAUTHORIZED. An order token is
+// checked by the handler.
 type Authenticate func(ctx context.Context, c Credentials) (route.Principal, error)
 
 // exchange is one request on its way through the server.
@@ -49,14 +49,14 @@ type exchange struct {
 	limits    *Limits // nil: none
 	counted   counted
 
-	key, org int64      // of an API key, once it is proven; 0: there is none
+	key, org int64      // of an API key, once it is proven; 0: the request has none
 	client   netip.Addr // of that key's request
 }
 
-// Admit counts the request by what it names, once that has been read.
+// Admit counts the request by what its body names, once that has been read.
 func (x *exchange) Admit(c *route.Call, in any) error { return x.limits.read(x, c, in) }
 
-// attrs are the exchange's own for the log, after others.
+// attrs returns the log attributes of the exchange, after others.
 func (x *exchange) attrs(others ...slog.Attr) []slog.Attr {
 	operation := "none"
 	if x.op != nil {
@@ -67,7 +67,7 @@ func (x *exchange) attrs(others ...slog.Attr) []slog.Attr {
 
 type exchangeKey struct{}
 
-// exchangeOf is the exchange that begin has opened.
+// exchangeOf returns the exchange that begin has opened.
 func exchangeOf(ctx *fasthttp.RequestCtx) *exchange {
 	x, _ := ctx.UserValue(exchangeKey{}).(*exchange)
 	return x
@@ -95,12 +95,12 @@ func (s *Server) begin(ctx *fasthttp.RequestCtx) *exchange {
 	return x
 }
 
-// end closes it: the request id, and the numbers.
+// end closes an exchange: it writes the request id and the headers, and records the metrics.
 func (s *Server) end(ctx *fasthttp.RequestCtx, x *exchange) {
 	ctx.Response.Header.SetCanonical(headerRequestID, []byte(x.id))
 	s.protect(ctx)
 	if x.limits != nil {
-		if !x.counted.done { // what is never counted tells of public reads
+		if !x.counted.done { // a request that is never counted shows what is left of public reads
 			x.limits.look(x, clientAddress(ctx, s.cfg.TrustedProxies))
 		}
 		x.counted.tell(&ctx.Response.Header)
@@ -116,7 +116,7 @@ func (s *Server) end(ctx *fasthttp.RequestCtx, x *exchange) {
 	s.metrics.inFlight.Dec()
 }
 
-// Handle is the outermost layer: every request comes through here.
+// Handle is the outermost handler: every request comes through it.
 func (s *Server) Handle(ctx *fasthttp.RequestCtx) { s.serveExchange(ctx, s.findOperation) }
 
 // findOperation serves a request by its path.
@@ -129,12 +129,12 @@ func (s *Server) findOperation(ctx *fasthttp.RequestCtx) {
 	s.router.Handler(ctx)
 }
 
-// serveExchange opens an exchange for the request, has it handled, and closes the exchange,
-// whatever became of the handler.
+// serveExchange opens an exchange for the request, calls handle, and closes the exchange even if
+// handle panics.
 func (s *Server) serveExchange(ctx *fasthttp.RequestCtx, handle fasthttp.RequestHandler) {
 	x := s.begin(ctx)
 	defer func() {
-		if ctx.Hijacked() && x.op == nil { // it is answered as a request of its own
+		if ctx.Hijacked() && x.op == nil { // detach answers it as a request of its own
 			s.metrics.inFlight.Dec()
 			return
 		}
@@ -148,8 +148,8 @@ func (s *Server) serveExchange(ctx *fasthttp.RequestCtx, handle fasthttp.Request
 	handle(ctx)
 }
 
-// panicked answers 500 for a handler that panicked; nothing that it may have
-// written is sent.
+// panicked answers 500 for a handler that panicked. Nothing that the handler may have written is
+// sent.
 func (s *Server) panicked(ctx *fasthttp.RequestCtx, x *exchange, p any) {
 	s.metrics.panics.Inc()
 	s.log.LogAttrs(s.base, slog.LevelError, "handler panicked", x.attrs(slog.String("panic", fmt.Sprint(p)), slog.String("stack", string(debug.Stack())))...)
@@ -157,10 +157,9 @@ func (s *Server) panicked(ctx *fasthttp.RequestCtx, x *exchange, p any) {
 	s.refuse(ctx, x, engine.Refuse(engine.Internal, nil), fasthttp.StatusInternalServerError)
 }
 
-// ambiguous says whether a proxy in front may have read other borders between
-// requests out of these headers than we did: two body lengths, a coding of
-// transfer other than chunked, a bare LF, a folded line. fasthttp serves some
-// of these.
+// ambiguous reports whether a proxy in front of us may have seen other borders between requests in
+// these headers than we did: two body lengths, a transfer coding other than chunked, a bare LF, a
+// folded line. fasthttp accepts some of these.
 func ambiguous(raw []byte) bool {
 	length, coding := false, false
 	for len(raw) > 0 {
@@ -185,7 +184,7 @@ func ambiguous(raw []byte) bool {
 	return length && coding
 }
 
-// newRouter makes a router that answers in the envelope and never redirects.
+// newRouter makes a router that answers in our envelope and never redirects.
 func (s *Server) newRouter() *router.Router {
 	r := router.New()
 	r.RedirectTrailingSlash, r.RedirectFixedPath = false, false
@@ -200,8 +199,8 @@ func (s *Server) astray(ctx *fasthttp.RequestCtx, code engine.Code) {
 	s.failUnrouted(ctx, exchangeOf(ctx), engine.Refuse(code, nil))
 }
 
-// failUnrouted answers a request that has met no operation. It counts as a public
-// read of its address.
+// failUnrouted answers a request that matches no operation. It counts as a public read of its
+// address.
 func (s *Server) failUnrouted(ctx *fasthttp.RequestCtx, x *exchange, err error) {
 	if limited := s.countUnrouted(ctx, x); limited != nil {
 		err = limited
@@ -209,8 +208,8 @@ func (s *Server) failUnrouted(ctx *fasthttp.RequestCtx, x *exchange, err error) 
 	s.fail(ctx, x, err)
 }
 
-// countUnrouted counts a request that is no operation's as a public read of its
-// address, and refuses one that is too many.
+// countUnrouted counts a request that matches no operation as a public read of its address, and
+// refuses it if there are too many.
 func (s *Server) countUnrouted(ctx *fasthttp.RequestCtx, x *exchange) error {
 	if x.limits == nil {
 		return nil
@@ -218,8 +217,8 @@ func (s *Server) countUnrouted(ctx *fasthttp.RequestCtx, x *exchange) error {
 	return x.limits.unrouted(x, clientAddress(ctx, s.cfg.TrustedProxies))
 }
 
-// countPage serves a page that is no operation. A 304 is answered from memory and
-// does not count.
+// countPage serves a page that is not an operation and counts it as a public read. A 304 is
+// answered from memory and does not count.
 func (s *Server) countPage(h fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		x := exchangeOf(ctx)
@@ -243,7 +242,7 @@ type operation struct {
 	byHolder  bool // its request names the checkout session to count
 	byDevice  bool // its request names the device to count
 	tagged    bool // its answers carry an entity tag
-	// perform carries the request out and writes the answer of a success.
+	// perform carries the request out and, if it succeeds, writes the answer.
 	perform func(*fasthttp.RequestCtx, *exchange, *operation, *route.Call) error
 }
 
@@ -266,7 +265,7 @@ func (s *Server) registerRow(op *route.Op) {
 	s.mountRow(op, handler)
 }
 
-// mountRow gives a row its path; GET answers HEAD too.
+// mountRow registers a row under its path; a GET route answers HEAD too.
 func (s *Server) mountRow(op *route.Op, handler fasthttp.RequestHandler) {
 	if op.MaxBody > route.DefaultBody {
 		s.large.Handle(op.Method, op.Path, handler)
@@ -278,7 +277,7 @@ func (s *Server) mountRow(op *route.Op, handler fasthttp.RequestHandler) {
 	s.router.Handle(op.Method, op.Path, handler)
 }
 
-// handlerOf takes requests to a row.
+// handlerOf makes the handler that serves requests to a row.
 func (s *Server) handlerOf(o *operation) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		if length, held := s.heldBody(&ctx.Request.Header); held {
@@ -298,9 +297,8 @@ var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 // maxPooled bounds the answer buffers that are kept, in bytes.
 const maxPooled = 64 << 10
 
-// operate takes a matched request through the middle to its handler and writes
-// the answer of a success. Its steps are in the order of docs/ARCHITECTURE.md, The way of
-// a request.
+// operate takes a matched request through the middle to its handler and, if that succeeds, writes
+// the answer. Its steps are in the order of docs/ARCHITECTURE.md, The way of a request.
 func (s *Server) operate(ctx *fasthttp.RequestCtx, x *exchange, o *operation) error {
 	if !readPath(ctx, o.params) {
 		if err := s.countUnrouted(ctx, x); err != nil {
@@ -319,15 +317,15 @@ func (s *Server) operate(ctx *fasthttp.RequestCtx, x *exchange, o *operation) er
 		err = s.enter(ctx, x, o, call)
 	}
 	if err != nil && x.limits != nil && !x.counted.done {
-		if limited := x.limits.whole(x, call); limited != nil { // what is refused counts too
+		if limited := x.limits.whole(x, call); limited != nil { // a refused request counts too
 			return limited
 		}
 	}
 	return err
 }
 
-// findRoom refuses what would change anything while the disk is full. It comes first:
-// even who sends a request may be for the database to say.
+// findRoom refuses a write while the disk is full. It comes first, because even finding out who
+// sends the request may take the database.
 func (s *Server) findRoom(op *route.Op) error {
 	if op.Writes() && s.cfg.Full != nil && s.cfg.Full() {
 		return noRoom
@@ -335,11 +333,10 @@ func (s *Server) findRoom(op *route.Op) error {
 	return nil
 }
 
-// noRoom refuses what can't be kept.
+// noRoom refuses a request whose effect cannot be stored.
 var noRoom = &engine.Refusal{Code: engine.Unavailable, Message: "Nothing can be stored at the moment; try again shortly."}
 
-// identify finds out who sends the request, and whether it may be served to
-// them now.
+// identify finds out who sends the request, and whether they may be served now.
 func (s *Server) identify(ctx *fasthttp.RequestCtx, x *exchange, o *operation, call *route.Call) error {
 	var err error
 	if call.Principal, err = s.principal(ctx, call); err != nil {
@@ -359,7 +356,7 @@ func (s *Server) identify(ctx *fasthttp.RequestCtx, x *exchange, o *operation, c
 		return engine.Refuse(engine.Forbidden, nil)
 	}
 	if p.Kinds.Has(route.Key) && !op.Auth.Has(route.Public) {
-		return route.CheckGrant(op, p.Grants[0]) // what else an organization has, the handler knows
+		return route.CheckGrant(op, p.Grants[0]) // the handler checks the organization's other grants
 	}
 	return nil
 }
@@ -419,8 +416,8 @@ func (s *Server) perform(ctx *fasthttp.RequestCtx, x *exchange, o *operation, ca
 	return nil
 }
 
-// answer writes a JSON body, which it copies. Answers are not to be stored
-// unless their operation says otherwise: many carry a secret.
+// answer writes a JSON body, which it copies. Answers must not be stored by caches unless their
+// operation says otherwise, because many carry a secret.
 func (s *Server) answer(ctx *fasthttp.RequestCtx, status int, body []byte) {
 	ctx.SetStatusCode(status)
 	h := &ctx.Response.Header
@@ -431,10 +428,9 @@ func (s *Server) answer(ctx *fasthttp.RequestCtx, status int, body []byte) {
 	}
 }
 
-// readPath checks the path's parameters, and decodes those that may be any text.
-// The router matches the path as it was sent, so an encoded slash is part of a
-// parameter and never a border between two. It is false for a path that can't
-// name anything.
+// readPath checks the parameters of the path, and decodes those that may be any text. The router
+// matches the path as it was sent, so an encoded slash is part of a parameter and never separates
+// two. readPath returns false for a path that cannot name anything.
 func readPath(ctx *fasthttp.RequestCtx, params []route.PathParam) bool {
 	for i := range params {
 		p := &params[i]
@@ -455,11 +451,11 @@ func readPath(ctx *fasthttp.RequestCtx, params []route.PathParam) bool {
 	return true
 }
 
-// maxPlainParam bounds a path parameter whose row leaves that to its format.
+// maxPlainParam bounds a path parameter whose row sets no bound of its own.
 const maxPlainParam = 128
 
-// plainParam says whether a value is made of the characters of ids, and is no
-// dot segment, which proxies resolve.
+// plainParam reports whether a value consists only of characters that ids have, and is not a dot
+// segment, which proxies resolve.
 func plainParam(value string) bool {
 	if len(value) > maxPlainParam || strings.Trim(value, ".") == "" {
 		return false
@@ -472,9 +468,8 @@ func plainParam(value string) bool {
 	return true
 }
 
-// principal authenticates the request. An operation for everybody is served to
-// those whose credentials prove nothing, but not to a key of the other
-// environment.
+// principal authenticates the request. A public operation is also served to a caller whose
+// credentials prove nothing, but not to a key of the other environment.
 func (s *Server) principal(ctx *fasthttp.RequestCtx, call *route.Call) (route.Principal, error) {
 	op := call.Op
 	nobody := route.Principal{Kinds: route.Public}
@@ -491,7 +486,7 @@ func (s *Server) principal(ctx *fasthttp.RequestCtx, call *route.Call) (route.Pr
 	c.Client, c.Now = call.Client, call.Now
 	p, err := s.cfg.Authenticate(call.Context, c)
 	if err == nil {
-		if op.Auth.Has(route.Public) { // what everybody is served, those who say who they are are too
+		if op.Auth.Has(route.Public) { // what is public is also served to callers with a bad credential
 			p.Kinds |= route.Public
 		}
 		return p, nil
@@ -502,8 +497,8 @@ func (s *Server) principal(ctx *fasthttp.RequestCtx, call *route.Call) (route.Pr
 	return nobody, err
 }
 
-// credentials copies what the request brought. ok is false for an Authorization
-// header that carries no bearer token.
+// credentials copies the credentials that the request brought. ok is false for an Authorization
+// header without a bearer token.
 func credentials(ctx *fasthttp.RequestCtx, op *route.Op) (c Credentials, ok bool) {
 	if op.Auth.Has(route.QueryToken) {
 		c.Token = string(ctx.QueryArgs().Peek("token"))
@@ -517,8 +512,8 @@ func credentials(ctx *fasthttp.RequestCtx, op *route.Op) (c Credentials, ok bool
 	return c, bytes.EqualFold(scheme, []byte("Bearer")) && c.Bearer != ""
 }
 
-// idempotencyKey is the header's UUID in lower case, of an operation that
-// writes; empty if none was sent.
+// idempotencyKey is the header's UUID in lower case, for an operation that writes; empty if the
+// client sent none.
 func idempotencyKey(ctx *fasthttp.RequestCtx, op *route.Op) (string, error) {
 	key := ctx.Request.Header.Peek("Idempotency-Key")
 	if len(key) == 0 || !op.Writes() {
@@ -531,7 +526,7 @@ func idempotencyKey(ctx *fasthttp.RequestCtx, op *route.Op) (string, error) {
 	return s, nil
 }
 
-// source gives a plan its parameters out of an HTTP request.
+// source reads a request's parameters from HTTP for a handler's plan.
 type source struct{ ctx *fasthttp.RequestCtx }
 
 func (s source) Param(name string) (string, bool) {

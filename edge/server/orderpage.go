@@ -14,12 +14,12 @@ import (
 	"boxoffice/engine"
 )
 
-// OrderPage returns what the page of an order shows from its ticket number from on,
-// counted from 0, or refuses as getOrder does.
+// OrderPage returns what the page of an order shows, beginning with ticket number from (counted
+// from 0). It refuses as getOrder does.
 type OrderPage func(ctx context.Context, id, token string, from int, now time.Time) (*web.Order, error)
 
-// orderPage serves the page of an order. The token is in the query: the page works
-// without a script, no page that it links to learns of it (Referrer-Policy), and
+// orderPage serves the page of an order. The token is in the query, so the page works without a
+// script. It does not leak: no page that it links to learns the address (Referrer-Policy), and
 // addresses are not logged.
 func (s *Server) orderPage(page *web.OrderPage) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
@@ -54,9 +54,9 @@ func (s *Server) orderPage(page *web.OrderPage) fasthttp.RequestHandler {
 	}
 }
 
-// orderOf is what the page shows to a request. One without a token is a payer's whom
-// the provider has led back: nothing is looked up for it, so that it says nothing of
-// which orders there are.
+// orderOf returns what the page shows for a request. A request without a token comes from a payer
+// whom the provider has led back. Nothing is looked up for it, so it does not reveal which orders
+// exist.
 func (s *Server) orderOf(ctx *fasthttp.RequestCtx, x *exchange) (*web.Order, error) {
 	query := ctx.QueryArgs()
 	token := string(query.Peek("token"))
@@ -64,6 +64,6 @@ func (s *Server) orderOf(ctx *fasthttp.RequestCtx, x *exchange) (*web.Order, err
 		return &web.Order{Returned: true}, nil
 	}
 	id, _ := ctx.UserValue("id").(string)
-	from, _ := strconv.Atoi(string(query.Peek("from"))) // 0 for what is none
+	from, _ := strconv.Atoi(string(query.Peek("from"))) // 0 if it is not a number
 	return s.cfg.OrderPage(s.base, id, token, from, x.now)
 }

@@ -21,8 +21,8 @@ var (
 	publicVary  = []byte("Accept-Encoding, Authorization")
 )
 
-// packs are the gzipped public answers that this node keeps: each version is packed once,
-// however many ask for it. Its methods may be called by any goroutine.
+// packs are the gzipped public answers that this node keeps, so that each version is packed only
+// once, however many clients ask for it. Its methods may be called by any goroutine.
 type packs struct {
 	mu    sync.Mutex
 	kept  map[string]*packed // by entity tag
@@ -34,8 +34,8 @@ type packed struct {
 	body []byte
 }
 
-// pack gzips the body that has the entity tag, unless that is there. When much is kept
-// all of it is let go: what is still asked for is packed again.
+// pack returns the body gzipped, from memory if a body with this entity tag was packed before. When
+// more than packedBytes are kept it forgets all of them; what is still asked for is packed again.
 func (p *packs) pack(tag string, body []byte) []byte {
 	p.mu.Lock()
 	if p.kept == nil || p.bytes > packedBytes {
@@ -59,14 +59,15 @@ func (p *packs) pack(tag string, body []byte) []byte {
 func gzipped(body []byte) []byte {
 	var buf bytes.Buffer
 	w := gzip.NewWriter(&buf)
-	_, _ = w.Write(body) // a buffer takes everything
+	_, _ = w.Write(body) // writing to a buffer never fails
 	_ = w.Close()
 	return buf.Bytes()
 }
 
-// share makes an answer to a caller without credentials one that others may be given
-// too, for a second: with an entity tag, and gzipped for those who take it. A client that
-// has the answer is told so, which does not count unless it took the database to find out.
+// share marks an answer to a caller without credentials as one that caches may give to others for a
+// second, adds an entity tag, and gzips it for clients that accept that. A client that has the
+// answer already gets a 304, which does not count against its limit unless making the answer took
+// the database.
 func (s *Server) share(ctx *fasthttp.RequestCtx, x *exchange, call *route.Call, body []byte) {
 	h, tag := &ctx.Response.Header, entityTag(body)
 	if s.cfg.PublicCache && len(ctx.Request.Header.Peek(fasthttp.HeaderAuthorization)) == 0 {

@@ -17,21 +17,21 @@ import (
 	"boxoffice/persistence/idempotency"
 )
 
-// Replies repeats the answers of writes that come with an Idempotency-Key.
-// Stored answers are sealed under a key derived from the client's and the
-// deployment's: some carry a secret that is shown once, and
-// the table alone must open nothing.
+// Replies repeats the answers of writes that come with an Idempotency-Key. Stored answers are
+// sealed under a key that is derived from the client's key and the deployment's: some answers carry
+// a secret that is shown only once, and somebody who has only the table must not be able to read
+// it.
 type Replies struct {
 	Store   *idempotency.Store
 	Secrets *secrets.Master
 }
 
 const (
-	leaseMargin = 5 * time.Second // a request overruns its timeout by less
-	keepTime    = 2 * time.Second // for writing an answer down
+	leaseMargin = 5 * time.Second // a request overruns its timeout by less than this
+	keepTime    = 2 * time.Second // for storing an answer
 )
 
-// idempotent carries a write out, or repeats its answer.
+// idempotent carries a write out, or repeats the stored answer of an earlier one.
 func (s *Server) idempotent(ctx *fasthttp.RequestCtx, x *exchange, o *operation, call *route.Call) error {
 	r := idempotency.Request{
 		Scope: call.Scope(), Fingerprint: fingerprint(ctx), Holder: x.id, Lease: call.Timeout() + leaseMargin,
@@ -72,8 +72,8 @@ func (s *Server) idempotent(ctx *fasthttp.RequestCtx, x *exchange, o *operation,
 	return nil
 }
 
-// keep stores the answer if it is one to be repeated. The write has been carried
-// out: whether this succeeds or not, the client is told so.
+// keep stores the answer if it is one that may be repeated. The write has been carried out already,
+// so the client gets its answer even if storing it fails.
 func (s *Server) keep(ctx *fasthttp.RequestCtx, x *exchange, r idempotency.Request, label string) {
 	within, cancel := context.WithTimeout(s.base, keepTime)
 	defer cancel()
@@ -91,11 +91,11 @@ func (s *Server) keep(ctx *fasthttp.RequestCtx, x *exchange, r idempotency.Reque
 	}
 }
 
-// fingerprint is the hash of what makes two requests to one route the same.
+// fingerprint is a hash over what must be equal for two requests to one route to count as the same.
 func fingerprint(ctx *fasthttp.RequestCtx) [sha256.Size]byte {
 	h := sha256.New()
 	var body []byte
-	if u := uploadOf(ctx); u != nil { // the borders between its parts are others in a repeat
+	if u := uploadOf(ctx); u != nil { // of an upload the multipart borders are left out: a repeat has others
 		body = u.sum[:]
 	} else {
 		body = ctx.Request.Body()

@@ -32,8 +32,8 @@ import (
 	"boxoffice/persistence/requestlog"
 )
 
-// Limits of the server. They bound what one slow or hostile client can occupy: a
-// connection, a header buffer, a body in memory.
+// These limits bound what one slow or hostile client can occupy: a connection, a header buffer, a
+// body in memory.
 const (
 	readTimeout    = 5 * time.Second  // for a whole request: cuts slow clients off
 	writeTimeout   = 10 * time.Second // for an answer
@@ -146,7 +146,7 @@ func New(cfg Config) (*Server, error) {
 		ReadBufferSize:               headerBytes,
 		MaxRequestBodySize:           route.DefaultBody,
 		HeaderReceived:               s.bodyLimit,
-		Concurrency:                  cfg.MaxConnections + 1, // the listener's limit comes first
+		Concurrency:                  cfg.MaxConnections + 1, // the listener's limit is reached first
 		NoDefaultServerHeader:        true,
 		NoDefaultContentType:         true,
 		DisablePreParseMultipartForm: true,
@@ -158,8 +158,8 @@ func New(cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// quiet passes on what fasthttp tells about connections, without what it quotes:
-// that comes out of requests it could not read, and may be a secret.
+// quiet passes on what fasthttp logs about connections, but without what it quotes. Quotes come
+// from requests that it could not read, and may be secrets.
 type quiet struct{ log *slog.Logger }
 
 var quoted = regexp.MustCompile(`"(\\.|[^"\\])*("|$)`)
@@ -187,7 +187,7 @@ func (s *Server) Start(ln net.Listener) {
 	}()
 }
 
-// Failed tells of an error that ended the serving before Stop.
+// Failed receives an error if serving ended before Stop.
 func (s *Server) Failed() <-chan error { return s.failed }
 
 // Drain makes /readyz answer 503, so that no new traffic is sent here.
@@ -201,10 +201,10 @@ func (s *Server) Stop(ctx context.Context) error {
 	s.Drain()
 	defer s.cancel()
 	if s.listener == nil {
-		return nil // never started
+		return nil // it was never started
 	}
 	err := s.server.ShutdownWithContext(ctx)
-	_ = s.listener.Close() // for a server that had not begun to serve it
+	_ = s.listener.Close() // for a server that had not begun to serve the listener
 	if err == nil {
 		err = s.finishDetached(ctx)
 	}
@@ -218,7 +218,7 @@ func (s *Server) Stop(ctx context.Context) error {
 	return err
 }
 
-// finishDetached waits for the requests that fasthttp does not know.
+// finishDetached waits for the requests that fasthttp does not know of.
 func (s *Server) finishDetached(ctx context.Context) error {
 	ended := make(chan struct{})
 	go func() {

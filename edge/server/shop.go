@@ -16,18 +16,18 @@ import (
 	"boxoffice/engine"
 )
 
-// Shop is what the pages that the server writes show of events.
+// Shop is where the pages that the server writes get their events from.
 type Shop struct {
 	BaseURL string // where people reach the node
 	Event   func(ctx context.Context, slug string, now time.Time) (*api.Event, error)
 	Slugs   func(ctx context.Context, now time.Time) ([]string, error)
 }
 
-// mapAge is for how long a site map is good.
+// mapAge is how long a site map is served before it is made again.
 const mapAge = 10 * time.Minute
 
-// registerShop adds the built pages, those of events, and what programs that look for
-// events read.
+// registerShop adds the built pages, the pages of events, and what search engines and other
+// programs read to find events.
 func (s *Server) registerShop() error {
 	files, err := web.App()
 	if err != nil {
@@ -89,7 +89,7 @@ func (s *Server) eventPage(page *web.EventPage) fasthttp.RequestHandler {
 	}
 }
 
-// cover serves the picture of an event that has none of its own. It looks nothing up.
+// cover serves a generated picture for an event that has none of its own. It looks nothing up.
 func cover(ctx *fasthttp.RequestCtx) {
 	category, _ := ctx.UserValue("category").(string)
 	id, _ := ctx.UserValue("id").(string)
@@ -98,7 +98,7 @@ func cover(ctx *fasthttp.RequestCtx) {
 	ctx.SetBody(web.Cover(category, id))
 }
 
-// sharedCover serves the same picture to messengers.
+// sharedCover serves the same picture as PNG, for link previews in messengers.
 func (s *Server) sharedCover(ctx *fasthttp.RequestCtx) {
 	category, _ := ctx.UserValue("category").(string)
 	id, _ := ctx.UserValue("id").(string)
@@ -112,8 +112,8 @@ func (s *Server) sharedCover(ctx *fasthttp.RequestCtx) {
 	ctx.SetBody(body)
 }
 
-// siteMap serves the addresses of all pages that are to be found. Many ask for it, and it
-// is long: it is made once in a while.
+// siteMap serves the addresses of all pages that search engines may list. It is long and often
+// asked for, so it is made only once every mapAge.
 func (s *Server) siteMap() fasthttp.RequestHandler {
 	type entry struct {
 		Loc string `xml:"loc"`

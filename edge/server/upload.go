@@ -19,7 +19,7 @@ import (
 	"boxoffice/engine"
 )
 
-// Bounds of a multipart body beside its file.
+// These bound a multipart body, apart from its file.
 const (
 	maxParts  = 20
 	maxField  = 4 << 10 // bytes of a text field
@@ -27,17 +27,17 @@ const (
 	formSlack = 1 << 20 // bytes that fields and borders may take
 )
 
-// maxUploads is how many files are read at a time.
+// maxUploads is how many files are received at a time.
 const maxUploads = 64
 
 // upload is what a request with a file brought.
 type upload struct {
 	file   *route.File
 	fields map[string]string
-	sum    [sha256.Size]byte // of all of it, whatever the borders were
+	sum    [sha256.Size]byte // over all of the parts, without the multipart borders
 }
 
-// uploadKey finds an upload on its way from the reading to the handler.
+// uploadKey is the key under which a request carries its upload from the reading to the handler.
 type uploadKey struct{}
 
 func uploadOf(ctx *fasthttp.RequestCtx) *upload {
@@ -67,7 +67,7 @@ func (s *Server) takeFile(ctx *fasthttp.RequestCtx, op *route.Op) (*upload, erro
 	u := &upload{fields: map[string]string{}}
 	err = u.read(multipart.NewReader(body, params["boundary"]), s.cfg.UploadDir, limit)
 	if err == nil {
-		_, err = io.Copy(io.Discard, body) // a request that was cut behind its form was cut
+		_, err = io.Copy(io.Discard, body) // if it was cut off after its form, the upload counts as cut off
 	}
 	if err != nil {
 		u.remove()
@@ -79,14 +79,14 @@ func (s *Server) takeFile(ctx *fasthttp.RequestCtx, op *route.Op) (*upload, erro
 	return u, nil
 }
 
-// spoolable is the body of an upload for as long as there is room for it.
+// spoolable is the body of an upload; reading it fails once the disk is full.
 type spoolable struct {
 	io.Reader
 	server *Server
 	op     *route.Op
 }
 
-// Read reads on, or refuses to.
+// Read reads on, or refuses if the disk is full.
 func (b *spoolable) Read(p []byte) (int, error) {
 	if err := b.server.findRoom(b.op); err != nil {
 		return 0, err
@@ -94,7 +94,7 @@ func (b *spoolable) Read(p []byte) (int, error) {
 	return b.Reader.Read(p)
 }
 
-// unreadableForm is what a client is told whose body could not be read to its end.
+// unreadableForm is the error for a client whose body could not be read to its end.
 func unreadableForm(err error) error {
 	var refusal *engine.Refusal
 	var disk *os.PathError
@@ -110,7 +110,7 @@ func unreadableForm(err error) error {
 // tooSlow refuses a body that did not come in steadily.
 var tooSlow = &engine.Refusal{Code: engine.Validation, Message: "The request did not arrive in time."}
 
-// read reads the parts.
+// read reads the parts of the form.
 func (u *upload) read(r *multipart.Reader, dir string, limit int64) error {
 	h := sha256.New()
 	note := func(text string) {
@@ -161,7 +161,7 @@ func (u *upload) read(r *multipart.Reader, dir string, limit int64) error {
 	}
 }
 
-// spool writes the part's bytes onto the disk.
+// spool writes the part's bytes to a file.
 func (u *upload) spool(part *multipart.Part, dir string, limit int64) error {
 	out, err := os.CreateTemp(dir, "upload-*")
 	if err != nil {
@@ -181,15 +181,15 @@ func (u *upload) spool(part *multipart.Part, dir string, limit int64) error {
 	return err
 }
 
-// remove removes the file, if the handler has not moved it away.
+// remove removes the file, unless the handler has moved it away.
 func (u *upload) remove() {
 	if u.file != nil {
 		_ = os.Remove(u.file.Path) // it may have been moved
 	}
 }
 
-// cleanName is a file's name without what could lead out of a folder, end a header
-// or turn a line of text around.
+// cleanName is a file's name without characters that could lead out of a folder, end a header or
+// reverse the direction of a line of text.
 func cleanName(name string) string {
 	if i := strings.LastIndexAny(name, `/\`); i >= 0 {
 		name = name[i+1:]
@@ -202,7 +202,7 @@ func cleanName(name string) string {
 	}, strings.ToValidUTF8(name, ""))
 	name = strings.TrimLeft(strings.TrimSpace(name), ".")
 	if runes := []rune(name); len(runes) > maxName {
-		name = string(runes[len(runes)-maxName:]) // its end says its type
+		name = string(runes[len(runes)-maxName:]) // the end of the name tells the type
 	}
 	if name == "" {
 		return "file"

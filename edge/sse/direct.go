@@ -9,11 +9,11 @@ import (
 	"boxoffice/persistence/panics"
 )
 
-// piece is the most that is written directly under one deadline, in bytes.
+// piece is the most bytes that one write sends under one deadline.
 const piece = 16 << 10
 
-// write writes a viewer's stream until it ends, from the viewer's own
-// goroutine. That the viewer has left is noticed at the next write.
+// write writes a viewer's stream until it ends, on a goroutine of the viewer's own. If the viewer
+// has left, the next write fails and ends the stream.
 func (h *Hub) write(v *viewer) {
 	h.mu.Lock()
 	h.direct[v] = struct{}{}
@@ -54,7 +54,7 @@ func (h *Hub) writeAll(v *viewer) {
 	}
 }
 
-// writeItem writes all of an item. It reports whether it could.
+// writeItem writes all of an item and reports whether it succeeded.
 func (h *Hub) writeItem(v *viewer, it *item) bool {
 	for b := it.bytes; len(b) > 0; {
 		err := v.conn.SetWriteDeadline(time.Now().Add(h.cfg.Stall))
@@ -75,8 +75,8 @@ func (h *Hub) writeItem(v *viewer, it *item) bool {
 	return true
 }
 
-// closeDirect closes the connections of those with a goroutine each, which may
-// be waiting in a write.
+// closeDirect closes the connections of viewers that have a goroutine each, because that goroutine
+// may be waiting in a write.
 func (h *Hub) closeDirect() {
 	h.mu.Lock()
 	var conns []net.Conn
@@ -85,6 +85,6 @@ func (h *Hub) closeDirect() {
 	}
 	h.mu.Unlock()
 	for _, c := range conns {
-		_ = c.Close() // it goes either way
+		_ = c.Close() // the viewer goes even if this fails
 	}
 }

@@ -3,13 +3,12 @@
 // edge has answered their request with Hub.Serve, and knows nothing of what is
 // in the events.
 //
-// A viewer watches one topic. A topic lives from its first viewer to its last;
-// one goroutine asks its Source what has changed, at most 20 times a second,
-// and makes of it a frame, which is encoded once and kept in a short ring. A
-// viewer is little more than its place in that ring. Plain connections on Linux
-// are written by GOMAXPROCS goroutines in all, with writes that never wait; all
-// others (TLS, other systems) by one goroutine each. Who falls off the ring is
-// sent a snapshot; who takes nothing for five seconds is cut off.
+// A viewer watches one topic. A topic lives from its first viewer to its last. One goroutine per
+// topic asks its Source what has changed, at most 20 times a second, makes a frame of the changes,
+// encodes it once and keeps it in a short ring. A viewer is little more than its place in that
+// ring. Plain connections on Linux are written by GOMAXPROCS goroutines in all, with writes that
+// never wait; every other connection (TLS, other systems) has a goroutine of its own. A viewer that
+// falls off the ring is sent a snapshot; a viewer that takes nothing for five seconds is cut off.
 //
 // The edge makes one Hub with New and ends it with Stop, which ends every
 // stream and waits for every goroutine.
@@ -32,12 +31,11 @@ import (
 	"boxoffice/engine"
 )
 
-// sendBuffer is the kernel's send buffer of a viewer, in bytes (Linux doubles
-// it). With the default the kernel takes megabytes for a viewer that reads
-// nothing before anybody notices.
+// sendBuffer is the size of a viewer's send buffer in the kernel, in bytes (Linux doubles it). With
+// the default size the kernel takes megabytes for a viewer that reads nothing before we notice.
 const sendBuffer = 32 << 10
 
-// Config is what a Hub is made of. Zero values stand for those in brackets.
+// Config configures a Hub. A zero value means the default that is given in brackets.
 type Config struct {
 	MaxViewers    int                   // of this node (20,000)
 	MaxPerAddress int                   // viewers of one address (256)
@@ -68,7 +66,7 @@ type Hub struct {
 	viewers   int
 	addresses map[netip.Addr]int
 	topics    map[string]*topic
-	direct    map[*viewer]struct{} // those with a goroutine each
+	direct    map[*viewer]struct{} // viewers that have a goroutine each
 }
 
 // New makes a hub and starts its writers.
@@ -99,18 +97,17 @@ func New(cfg Config) (*Hub, error) {
 // now is the time since the hub began, from one monotonic clock.
 func (h *Hub) now() time.Duration { return time.Since(h.born) }
 
-// Request is a request for a stream.
+// Request asks for a stream.
 type Request struct {
 	Topic  Topic
 	Client netip.Addr // whose viewers MaxPerAddress bounds
 	LastID string     // Last-Event-ID: where an earlier stream broke off; or empty
 }
 
-// Serve answers the request with a stream of the topic, or returns a refusal or
-// the error of Topic.Open. The stream begins when the server's handler has
-// returned; its head is the response's header as it is then, so whatever the
-// edge sets on every answer is in it. The server must keep hijacked
-// connections. ctx bounds the waiting for a topic to open.
+// Serve answers the request with a stream of the topic, or returns a refusal or the error of
+// Topic.Open. The stream begins when the server's handler has returned. Its head is the response's
+// header as it is at that moment, so it includes whatever the edge sets on every answer. The server
+// must keep hijacked connections. ctx bounds how long Serve waits for a topic to open.
 func (h *Hub) Serve(ctx context.Context, rc *fasthttp.RequestCtx, r Request) error {
 	head := &rc.Response.Header
 	packed := rc.Request.Header.HasAcceptEncoding("gzip")
@@ -130,13 +127,13 @@ func (h *Hub) Serve(ctx context.Context, rc *fasthttp.RequestCtx, r Request) err
 	if packed {
 		head.SetContentEncoding("gzip")
 	}
-	// The stream has no length and no chunks: it ends with the connection. So
-	// one frame fits every version of HTTP, and clients come back either way.
+	// The stream has no length and no chunks: it ends when the connection does. So one frame fits
+	// every version of HTTP; clients reconnect in any case.
 	head.SetConnectionClose()
 	return nil
 }
 
-// enter counts a viewer in, if it may, and opens its topic if it is the first.
+// enter counts a viewer if the limits allow it, and opens the viewer's topic if it is the first.
 func (h *Hub) enter(ctx context.Context, r *Request) (_ *viewer, err error) {
 	t, first, err := h.admit(r)
 	if err != nil {
@@ -145,7 +142,7 @@ func (h *Hub) enter(ctx context.Context, r *Request) (_ *viewer, err error) {
 	}
 	v := &viewer{topic: t, client: r.Client, lot: uint8(rand.IntN(len(h.hints)))} //nolint:gosec // 16 fit
 	entered := false
-	defer func() { // a panic of Open too
+	defer func() { // also when Open panics
 		if !entered {
 			h.release(v)
 		}
@@ -165,12 +162,12 @@ func (h *Hub) enter(ctx context.Context, r *Request) (_ *viewer, err error) {
 	return v, nil
 }
 
-// admit finds or makes the topic of a viewer that is within the limits. first
-// says that the topic is still to be opened.
+// admit finds or makes the topic of a viewer that is within the limits. first reports whether the
+// caller must still open the topic.
 func (h *Hub) admit(r *Request) (t *topic, first bool, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	later := 5 + rand.IntN(10) // seconds: a place is free when somebody leaves
+	later := 5 + rand.IntN(10) // seconds: a place gets free only when a viewer leaves
 	switch {
 	case h.stopped:
 		return nil, false, engine.Refuse(engine.Unavailable, nil)
@@ -190,7 +187,7 @@ func (h *Hub) admit(r *Request) (t *topic, first bool, err error) {
 	return t, first, nil
 }
 
-// release counts a viewer out, and ends its topic if it was the last.
+// release gives a viewer's place back, and ends its topic if it was the last.
 func (h *Hub) release(v *viewer) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -203,7 +200,7 @@ func (h *Hub) release(v *viewer) {
 	}
 }
 
-// drop ends a topic; whoever comes next makes a new one of its name.
+// drop ends a topic. The next viewer who asks for that name makes a new one.
 func (h *Hub) drop(t *topic) {
 	if h.topics[t.name] == t {
 		delete(h.topics, t.name)
@@ -211,7 +208,7 @@ func (h *Hub) drop(t *topic) {
 	t.once.Do(func() { close(t.gone) })
 }
 
-// start begins the stream on the connection, which from here on is the hub's.
+// start begins the stream on the connection, which belongs to the hub from here on.
 func (h *Hub) start(v *viewer, head []byte, lastID string) {
 	h.mu.Lock()
 	stopped := h.stopped
@@ -221,7 +218,7 @@ func (h *Hub) start(v *viewer, head []byte, lastID string) {
 	}
 	h.mu.Unlock()
 	if stopped {
-		_ = v.conn.Close() // it goes either way
+		_ = v.conn.Close() // the viewer goes even if this fails
 		h.release(v)
 		return
 	}
@@ -235,30 +232,30 @@ func (h *Hub) start(v *viewer, head []byte, lastID string) {
 	v.resume(lastID)
 	inner, plain := below(v.conn)
 	if tcp, ok := inner.(*net.TCPConn); ok {
-		_ = tcp.SetWriteBuffer(sendBuffer) // the default only costs more
+		_ = tcp.SetWriteBuffer(sendBuffer) // on failure the default remains, which only costs more memory
 	}
 	if plain && h.writers.take(v, inner) {
 		return
 	}
-	go h.write(v) // one of its own, so that the request's memory is free
+	go h.write(v) // on a goroutine of its own, so that the request's memory is freed
 }
 
 // left closes the connection of a viewer whose stream has ended.
 func (h *Hub) left(v *viewer) {
-	_ = v.conn.Close() // it goes either way
+	_ = v.conn.Close() // the viewer goes even if this fails
 	h.release(v)
 	h.metrics.viewers.Dec()
 	h.live.Done()
 }
 
-// refreshAt spreads the viewers' new snapshots over time, whenever they came.
+// refreshAt spreads the viewers' next snapshots over time, however closely they arrived.
 func (h *Hub) refreshAt(now time.Duration) time.Duration {
 	return now + h.cfg.Refresh*3/4 + rand.N(h.cfg.Refresh/2)
 }
 
-// Stop ends every stream: viewers are sent what they lack and when to come
-// back. Those who have not taken it when ctx ends are cut off. It returns when
-// every goroutine of the hub has ended.
+// Stop ends every stream. Each viewer is first sent what it lacks and a hint when to come back; a
+// viewer that has not taken it when ctx ends is cut off. Stop returns when every goroutine of the
+// hub has ended.
 func (h *Hub) Stop(ctx context.Context) error {
 	h.mu.Lock()
 	again := h.stopped

@@ -2,7 +2,7 @@ package sse
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// metrics are the hub's numbers.
+// metrics are the hub's Prometheus metrics.
 type metrics struct {
 	viewers, topics                         prometheus.Gauge
 	frames, bytes, resyncs, cutOff, refused prometheus.Counter

@@ -14,14 +14,14 @@ import (
 	"boxoffice/persistence/panics"
 )
 
-// Bounds of a topic's ring. It need not reach further back than the longest
-// that a viewer may stall, and a snapshot is soon smaller than many frames.
+// These bound a topic's ring. It need not reach further back than a viewer may stall, and a
+// snapshot is soon smaller than many frames.
 const (
 	ringFrames = 256
 	ringBytes  = 256 << 10
 )
 
-// snapshotLife is how long a snapshot serves while frames follow it.
+// snapshotLife is how long a snapshot may be sent to new viewers, followed by the frames since.
 const snapshotLife = time.Second
 
 // Event is one event of a stream.
@@ -30,14 +30,14 @@ type Event struct {
 	Data []byte // without line breaks, as JSON is
 }
 
-// Source is what a topic shows. The topic calls it from one goroutine at a
-// time. It must not wait: viewers wait with it.
+// Source is what a topic shows. The topic calls it from one goroutine at a time. Its methods must
+// not wait, because all viewers of the topic would wait with them.
 type Source interface {
-	// Take returns what has changed since the last Take, nil if nothing has, and
-	// with whole also all there is, at that same moment. The events of either
-	// go out together; the topic keeps their data.
+	// Take returns what has changed since the last Take, or nil if nothing has. With whole it also
+	// returns a snapshot of everything at that same moment. The events of each go out together; the
+	// topic keeps their data.
 	Take(whole bool) (update, snapshot []Event)
-	// Close is the last call.
+	// Close is called last.
 	Close()
 }
 
@@ -58,30 +58,30 @@ type topic struct {
 	epoch  string // sets its ids apart from those of every other topic
 	source Source
 	state  atomic.Pointer[state]
-	wake   chan struct{} // of one
-	wanted atomic.Bool   // somebody waits for a snapshot
-	packed atomic.Bool   // somebody takes gzip
+	wake   chan struct{} // holds one signal
+	wanted atomic.Bool   // a viewer waits for a snapshot
+	packed atomic.Bool   // a viewer takes gzip
 
-	ready   chan struct{} // closed when it is open, or err says why not
+	ready   chan struct{} // closed when the topic is open, or when err says why it is not
 	err     error
 	gone    chan struct{} // closed when its last viewer has left
 	once    sync.Once
 	viewers int // under the hub's lock
 }
 
-// state is what a topic's viewers may be sent at one moment. It never changes;
-// another takes its place.
+// state is what a topic's viewers may be sent at one moment. It never changes: the topic replaces
+// it with a new state.
 type state struct {
 	frames   []*frame // the latest, in order
 	bytes    int      // of frames
 	last     uint64   // number of the last frame
-	snapshot *frame   // nil: none that is new enough
+	snapshot *frame   // nil: there is none that is new enough
 	made     time.Time
-	final    bool          // nothing follows
-	next     chan struct{} // closed when another has taken its place
+	final    bool          // no frame follows
+	next     chan struct{} // closed when a newer state has replaced this one
 }
 
-// first is the number of the first frame that is left.
+// first is the number of the oldest frame in the ring.
 func (s *state) first() uint64 { return s.last - uint64(len(s.frames)) + 1 }
 
 func newTopic(h *Hub, name string) *topic {
@@ -94,8 +94,8 @@ func newTopic(h *Hub, name string) *topic {
 	return t
 }
 
-// open opens the source and starts the topic, or leaves the error for all who
-// wait.
+// open opens the source and starts the topic. If that fails, it leaves the error for every viewer
+// that waits.
 func (t *topic) open(ctx context.Context, topic Topic) {
 	defer close(t.ready)
 	t.source, t.err = topic.Open(ctx, t.changed)
@@ -105,7 +105,7 @@ func (t *topic) open(ctx context.Context, topic Topic) {
 	}
 	if t.err != nil {
 		t.hub.mu.Lock()
-		t.hub.drop(t) // who comes next tries again
+		t.hub.drop(t) // the next viewer tries again
 		t.hub.mu.Unlock()
 	}
 }
@@ -130,13 +130,13 @@ func (t *topic) changed() {
 	}
 }
 
-// ask wants a snapshot made.
+// ask requests a new snapshot.
 func (t *topic) ask() {
 	t.wanted.Store(true)
 	t.changed()
 }
 
-// run takes what changes until the last viewer has left.
+// run calls take whenever something has changed, until the last viewer has left.
 func (t *topic) run() {
 	defer t.source.Close()
 	t.hub.metrics.topics.Inc()
@@ -165,13 +165,13 @@ func await[T any](t *topic, signal <-chan T) bool {
 	}
 }
 
-// take makes a frame of what has changed, and a snapshot if one is wanted and
-// the last is not from just now.
+// take makes a frame of what has changed. It makes a snapshot too if one is wanted and the last one
+// is older than snapshotLife.
 func (t *topic) take(now time.Time) {
 	st := *t.state.Load()
 	whole := t.wanted.Load() && (st.snapshot == nil || now.Sub(st.made) >= snapshotLife)
 	if whole {
-		t.wanted.Store(false) // before: who asks from now on may need the next one
+		t.wanted.Store(false) // reset before Take: a viewer that asks after this point may need the next snapshot
 	}
 	update, snapshot := t.source.Take(whole)
 	if len(update) == 0 && len(snapshot) == 0 {
@@ -180,7 +180,7 @@ func (t *topic) take(now time.Time) {
 	if len(update) > 0 {
 		st.last++
 		f := t.encode(st.last, update)
-		st.frames = append(slices.Clip(st.frames), f) // a copy: viewers are at the others
+		st.frames = append(slices.Clip(st.frames), f) // clipped, so append copies: viewers still read the old frames
 		for st.bytes += len(f.plain); len(st.frames) > ringFrames || st.bytes > ringBytes; st.frames = st.frames[1:] {
 			st.bytes -= len(st.frames[0].plain)
 		}
@@ -195,15 +195,15 @@ func (t *topic) take(now time.Time) {
 	t.publish(&st)
 }
 
-// publish puts a state in the place of the last one and tells the writers.
+// publish replaces the topic's state and tells the writers.
 func (t *topic) publish(st *state) {
 	st.next = make(chan struct{})
 	close(t.state.Swap(st).next)
 	t.hub.writers.notify(t)
 }
 
-// encode makes a frame of events that go out together. Its last event carries
-// the id: a stream that breaks off within the frame resumes before it.
+// encode makes one frame of events that go out together. Only its last event carries the id, so a
+// stream that breaks off within the frame resumes before it.
 func (t *topic) encode(number uint64, events []Event) *frame {
 	size := 64
 	for i := range events {
@@ -220,6 +220,6 @@ func (t *topic) encode(number uint64, events []Event) *frame {
 		b = append(b, "\n\n"...)
 	}
 	f := &frame{number: number, plain: b}
-	f.form(t.packed.Load()) // a large snapshot takes milliseconds, which a writer would take from its other viewers
+	f.form(t.packed.Load()) // packed here, because packing a large snapshot takes milliseconds for which a writer's other viewers would wait
 	return f
 }

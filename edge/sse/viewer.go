@@ -9,33 +9,33 @@ import (
 	"time"
 )
 
-// maxBatch bounds the frames of one write. Some thousand bytes pay for the call.
+// maxBatch bounds the frames of one write. A few thousand bytes already outweigh the cost of the
+// system call.
 const maxBatch = 32
 
-// viewer is one stream: its connection, and how far it has come. One goroutine
-// writes it.
+// viewer is one stream: its connection, and how far it has come. Only one goroutine writes to it.
 type viewer struct {
 	topic  *topic
 	client netip.Addr
 	conn   net.Conn
 	packed bool  // gzip
-	lot    uint8 // which of the hub's hints
+	lot    uint8 // which of the hub's reconnect hints it gets
 
-	whole bool   // a snapshot is due
-	last  bool   // the last of the stream is written, or begun
-	next  uint64 // number of the frame after the one begun last
-	rest  []byte // of what is begun; shared but for the head
+	whole bool   // a snapshot must be sent next
+	last  bool   // the last frame of the stream has been written, or begun
+	next  uint64 // number of the frame after the last one that was begun
+	rest  []byte // what is left to write of a frame that was begun; its bytes are shared
 
-	began   time.Duration // when rest was
-	moved   time.Duration // when it last took something, or first did not
+	began   time.Duration // when the frame in rest was begun
+	moved   time.Duration // when it last took something, or first could not
 	refresh time.Duration // when a new snapshot is due
 
-	fd      int // of a shard's viewer, as the next two
-	index   int // among its topic's
+	fd      int // only for viewers of a shard, as the next two fields
+	index   int // its index among its topic's viewers
 	blocked bool
 }
 
-// item is something to write, and where the viewer is with it.
+// item is something to write, and where the viewer stands once it has been written.
 type item struct {
 	bytes    []byte
 	next     uint64
@@ -43,8 +43,7 @@ type item struct {
 	last     bool
 }
 
-// resume puts the viewer after the frame that it saw last, if what followed is
-// still there.
+// resume puts the viewer behind the frame that it saw last, if the ring still has what followed.
 func (v *viewer) resume(lastID string) {
 	v.whole = true
 	epoch, number, ok := strings.Cut(lastID, "-")
@@ -71,7 +70,7 @@ func (v *viewer) batch(st *state, items []item) []item {
 		v.topic.hub.metrics.resyncs.Inc()
 	}
 	if v.whole {
-		if s := st.snapshot; s != nil && s.number+1 >= next { // never one that goes back
+		if s := st.snapshot; s != nil && s.number+1 >= next { // a snapshot older than what the viewer has seen is never sent
 			next = s.number + 1
 			items = append(items, item{bytes: s.form(v.packed), next: next, snapshot: true})
 		} else {
@@ -112,11 +111,11 @@ func (v *viewer) took(items []item, n int, now time.Duration) {
 	}
 }
 
-// ended says whether the viewer has everything.
+// ended reports whether the viewer has everything.
 func (v *viewer) ended() bool { return v.last && len(v.rest) == 0 }
 
-// beat does what time alone asks for. It reports whether there may be something
-// to write.
+// beat does what is due by time alone: a new snapshot, a keep-alive. It reports whether there may
+// be something to write.
 func (v *viewer) beat(now time.Duration) bool {
 	h := v.topic.hub
 	if now >= v.refresh {
@@ -128,16 +127,15 @@ func (v *viewer) beat(now time.Duration) bool {
 	return v.whole || len(v.rest) > 0
 }
 
-// stalled says whether a viewer that cannot be written has had its time. One
-// that takes a few bytes now and then keeps a whole frame in memory, so a frame
-// has its time too.
+// stalled reports whether a viewer that cannot be written must be cut off. The time for one frame
+// is bounded too: a viewer that takes a few bytes now and then would keep a whole frame in memory.
 func (v *viewer) stalled(now time.Duration) bool {
 	stall := v.topic.hub.cfg.Stall
 	return now-v.moved >= stall || len(v.rest) > 0 && now-v.began >= 6*stall
 }
 
-// below is the connection under others that wrap it, and whether what is
-// written to it reaches the viewer as it is.
+// below returns the innermost connection under those that wrap it. plain reports whether what is
+// written to it reaches the viewer unchanged.
 func below(c net.Conn) (inner net.Conn, plain bool) {
 	for plain = true; ; {
 		if _, ok := c.(*tls.Conn); ok {

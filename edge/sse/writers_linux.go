@@ -15,37 +15,36 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// unacknowledged is how long a viewer's machine may leave bytes without an
-// answer before the kernel gives the connection up, in milliseconds. Without
-// it, one that has lost its network is kept for a quarter of an hour.
+// unacknowledged is how many milliseconds a viewer's machine may leave bytes unacknowledged before
+// the kernel gives the connection up. Without it, a connection whose viewer has lost its network is
+// kept for a quarter of an hour.
 const unacknowledged = 30_000
 
-// writers write all plain connections, each through one of a fixed number of
+// writers write to all plain connections. Each connection belongs to one of a fixed number of
 // shards.
 type writers struct {
 	shards []*shard
 	turn   atomic.Uint64
 }
 
-// shard is a goroutine and the viewers that only it writes. It waits for its
-// epoll: a viewer can be written again, a viewer has left, or work was handed
-// over.
+// shard is a goroutine and the viewers that only it writes to. It waits on its epoll until a viewer
+// can be written again, a viewer has left, or another goroutine handed work over.
 type shard struct {
 	hub    *Hub
 	epoll  int
 	signal int // eventfd
 	beat   time.Duration
 
-	mu      sync.Mutex // of what is handed over
+	mu      sync.Mutex // guards what other goroutines hand over
 	woken   bool
 	closed  bool
 	arrived []*viewer
 	changed map[*topic]struct{}
 
-	// The goroutine's own.
+	// The fields below belong to the shard's goroutine alone.
 	viewers map[int]*viewer // by descriptor
 	topics  map[*topic][]*viewer
-	spare   map[*topic]struct{} // takes the place of changed
+	spare   map[*topic]struct{} // swapped with changed, so that serve makes no new map
 	now     time.Duration
 	items   []item
 	vector  [][]byte
@@ -80,7 +79,7 @@ func newShard(h *Hub) (*shard, error) {
 		return nil, fmt.Errorf("epoll_create: %w", err)
 	}
 	if s.signal, err = unix.Eventfd(0, unix.EFD_NONBLOCK|unix.EFD_CLOEXEC); err != nil {
-		_ = unix.Close(s.epoll) // nothing is in it
+		_ = unix.Close(s.epoll) // nothing is registered in it
 		return nil, fmt.Errorf("eventfd: %w", err)
 	}
 	if err := s.watch(s.signal, unix.EPOLLIN); err != nil {
@@ -91,7 +90,7 @@ func newShard(h *Hub) (*shard, error) {
 }
 
 func (s *shard) release() {
-	_ = unix.Close(s.epoll) // of no use to anybody else
+	_ = unix.Close(s.epoll) // nobody else uses it
 	_ = unix.Close(s.signal)
 }
 
@@ -103,9 +102,9 @@ func (s *shard) watch(fd int, events uint32) error {
 	return nil
 }
 
-// take takes a viewer over, if its connection has a descriptor. The descriptor
-// is doubled and the connection below closed, so that nobody but the shard can
-// close the one it writes to: its number would be the next client's.
+// take takes a viewer over, if its connection has a descriptor. It duplicates the descriptor and
+// closes the connection below: so only the shard can close the descriptor it writes to. Otherwise
+// the number could come to name the next client's connection.
 func (w *writers) take(v *viewer, inner net.Conn) bool {
 	conn, ok := inner.(syscall.Conn)
 	if !ok {
@@ -121,34 +120,34 @@ func (w *writers) take(v *viewer, inner net.Conn) bool {
 		return false
 	}
 	_ = inner.Close()                                                                     // the other descriptor keeps the connection
-	_ = unix.SetsockoptInt(v.fd, unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, unacknowledged) // other sockets have none
+	_ = unix.SetsockoptInt(v.fd, unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, unacknowledged) // other kinds of sockets do not have this option
 	s := w.shards[w.turn.Add(1)%uint64(len(w.shards))]
 	s.hand(func() { s.arrived = append(s.arrived, v) })
 	return true
 }
 
-// notify tells the shards that a topic has another state.
+// notify tells the shards that a topic has a new state.
 func (w *writers) notify(t *topic) {
 	for _, s := range w.shards {
 		s.hand(func() { s.changed[t] = struct{}{} })
 	}
 }
 
-// wake makes every shard look around.
+// wake makes every shard look at what was handed over and at its viewers.
 func (w *writers) wake() {
 	for _, s := range w.shards {
 		s.hand(func() {})
 	}
 }
 
-// stop ends the shards, whose viewers have left.
+// stop ends the shards. All their viewers must have left.
 func (w *writers) stop() {
 	for _, s := range w.shards {
 		s.hand(func() { s.closed = true })
 	}
 }
 
-// hand hands work over and wakes the shard, unless it has been stopped.
+// hand hands work to the shard and wakes it, unless the shard has been stopped.
 func (s *shard) hand(work func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -160,13 +159,13 @@ func (s *shard) hand(work func()) {
 		return
 	}
 	s.woken = true
-	_, _ = unix.Write(s.signal, binary.NativeEndian.AppendUint64(nil, 1)) // a counter of 64 bits is never full
+	_, _ = unix.Write(s.signal, binary.NativeEndian.AppendUint64(nil, 1)) // its counter has 64 bits, so the write never blocks
 }
 
 func (s *shard) run() {
 	defer s.release()
 	events := make([]unix.EpollEvent, 256)
-	var next time.Duration // beat
+	var next time.Duration // when the next tick is due
 	for {
 		wait := -1
 		if s.now = s.hub.now(); len(s.viewers) > 0 {
@@ -174,7 +173,7 @@ func (s *shard) run() {
 		}
 		n, err := unix.EpollWait(s.epoll, events, wait)
 		if err != nil && !errors.Is(err, unix.EINTR) {
-			panic(fmt.Errorf("epoll_wait: %w", err)) // only of wrong arguments
+			panic(fmt.Errorf("epoll_wait: %w", err)) // happens only with wrong arguments
 		}
 		s.now = s.hub.now()
 		for i := range max(n, 0) {
@@ -194,14 +193,14 @@ func (s *shard) run() {
 	}
 }
 
-// event hears about a viewer.
+// event handles what epoll says about one descriptor.
 func (s *shard) event(e *unix.EpollEvent) {
 	if int(e.Fd) == s.signal {
-		return // serve looks in any case
+		return // run calls serve in any case
 	}
 	v := s.viewers[int(e.Fd)]
 	switch {
-	case v == nil: // left in this round
+	case v == nil: // the viewer left earlier in this round
 	case e.Events&(unix.EPOLLRDHUP|unix.EPOLLHUP|unix.EPOLLERR) != 0:
 		s.leave(v)
 	case v.blocked:
@@ -210,8 +209,7 @@ func (s *shard) event(e *unix.EpollEvent) {
 	}
 }
 
-// serve does what was handed over. It reports whether the shard has been
-// stopped.
+// serve does the work that was handed over. It reports whether the shard has been stopped.
 func (s *shard) serve() (stopped bool) {
 	s.mu.Lock()
 	arrived, changed := s.arrived, s.changed
@@ -219,7 +217,7 @@ func (s *shard) serve() (stopped bool) {
 	if s.woken {
 		s.woken = false
 		var count [8]byte
-		_, _ = unix.Read(s.signal, count[:]) // it has been written once
+		_, _ = unix.Read(s.signal, count[:]) // it has been written at least once
 	}
 	stopped = s.closed
 	s.mu.Unlock()
@@ -227,7 +225,7 @@ func (s *shard) serve() (stopped bool) {
 		s.add(v)
 	}
 	for t := range changed {
-		for _, v := range slices.Backward(s.topics[t]) { // who leaves is replaced by one that has been served
+		for _, v := range slices.Backward(s.topics[t]) { // backwards: leave fills the gap with a viewer that has been served
 			if !v.blocked {
 				s.write(v)
 			}
@@ -266,14 +264,14 @@ func (s *shard) leave(v *viewer) {
 	if s.topics[v.topic] = viewers[:last]; last == 0 {
 		delete(s.topics, v.topic)
 	}
-	// A child process that is just being started may hold the descriptor too,
-	// and closing it here would not end the watch.
+	// Closing the descriptor does not end the watch by itself: a child process that is just being
+	// started may hold the descriptor too.
 	_ = unix.EpollCtl(s.epoll, unix.EPOLL_CTL_DEL, v.fd, nil)
-	_ = unix.Close(v.fd) // it goes either way
+	_ = unix.Close(v.fd) // the viewer goes even if this fails
 	s.hub.left(v)
 }
 
-// tick does what time alone asks for.
+// tick does what is due by time alone.
 func (s *shard) tick() {
 	for _, v := range s.viewers {
 		switch {
@@ -283,14 +281,14 @@ func (s *shard) tick() {
 			}
 		case v.stalled(s.now):
 			s.hub.metrics.cutOff.Inc()
-			// The kernel must not keep what it has not sent.
+			// The kernel must not keep the bytes that it has not sent.
 			_ = unix.SetsockoptLinger(v.fd, unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1})
 			s.leave(v)
 		}
 	}
 }
 
-// write writes what the viewer lacks, as far as it takes it.
+// write writes what the viewer lacks, as much as its connection takes.
 func (s *shard) write(v *viewer) {
 	st := v.topic.state.Load()
 	for {
@@ -316,8 +314,8 @@ func (s *shard) write(v *viewer) {
 	}
 }
 
-// send writes the items at hand in one call, without waiting. It returns how
-// many bytes were taken and whether that is all of them.
+// send writes the items at hand in one call, without waiting. It returns how many bytes were taken
+// and whether that was everything.
 func (s *shard) send(fd int) (n int, all bool, err error) {
 	s.vector = s.vector[:0]
 	size := 0

@@ -4,7 +4,7 @@ package sse
 
 import "net"
 
-// writers are none on this system: every viewer has a goroutine.
+// writers do nothing on this system: every viewer has a goroutine of its own.
 type writers struct{}
 
 func startWriters(*Hub) (*writers, error)    { return &writers{}, nil }
