@@ -24,12 +24,9 @@ func (h *Handlers) eventPage(c *route.Call, in *api.BySlug) (*api.Event, error) 
 	if err != nil {
 		return nil, err
 	}
-	p, err := h.Pages.Event(c.Context, number)
+	p, err := h.Pages.VisibleEvent(c, number)
 	if err != nil {
 		return nil, err
-	}
-	if !live.Visible(c, &p.Event.Record) {
-		return nil, &engine.Refusal{Code: engine.EventNotFound}
 	}
 	v, err := h.publicEvent(p)
 	if err != nil {
@@ -139,16 +136,9 @@ func publicBranding(b []byte) api.JSON {
 }
 
 func (h *Handlers) listTicketTypes(c *route.Call, in *api.ByID) (*api.TicketTypes, error) {
-	number, _, err := h.Known.ReadID(c.Context, in.ID)
+	_, p, err := h.Pages.FindVisible(c, h.Known, in.ID)
 	if err != nil {
 		return nil, err
-	}
-	p, err := h.Pages.Event(c.Context, number)
-	if err != nil {
-		return nil, err
-	}
-	if !live.Visible(c, &p.Event.Record) {
-		return nil, &engine.Refusal{Code: engine.EventNotFound}
 	}
 	types, err := h.typesView(c, p, route.SeesMore(c, p.Event.Details.Org))
 	if err != nil {

@@ -10,7 +10,6 @@ import (
 
 	"boxoffice/cluster"
 	"boxoffice/edge/api"
-	"boxoffice/edge/live"
 	"boxoffice/edge/route"
 	"boxoffice/engine"
 	"boxoffice/engine/calendar"
@@ -218,16 +217,9 @@ func limited(n int64) *int64 {
 
 // findDates tells what can be booked, from the node's memory.
 func (h *Handlers) findDates(c *route.Call, in *api.FindDates) (*api.Availability, error) {
-	number, _, err := h.Known.ReadID(c.Context, in.EventID)
+	number, p, err := h.Pages.FindVisible(c, h.Known, in.EventID)
 	if err != nil {
 		return nil, err
-	}
-	p, err := h.Pages.Event(c.Context, number)
-	if err != nil {
-		return nil, err
-	}
-	if !live.Visible(c, &p.Event.Record) {
-		return nil, &engine.Refusal{Code: engine.EventNotFound}
 	}
 	if event.ProductType(p.Event.Details.Category) != event.ProductReservation {
 		return nil, &engine.Refusal{Code: engine.NotReservation}

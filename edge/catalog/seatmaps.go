@@ -23,16 +23,9 @@ import (
 
 // publicSeats is the seat map of an event that the caller may see.
 func (h *Handlers) publicSeats(c *route.Call, id string) (int64, *readmodel.SeatMap, error) {
-	number, _, err := h.Known.ReadID(c.Context, id)
+	number, _, err := h.Pages.FindVisible(c, h.Known, id)
 	if err != nil {
 		return 0, nil, err
-	}
-	p, err := h.Pages.Event(c.Context, number)
-	if err != nil {
-		return 0, nil, err
-	}
-	if !live.Visible(c, &p.Event.Record) {
-		return 0, nil, &engine.Refusal{Code: engine.EventNotFound}
 	}
 	m, err := h.Feed.Seats(c.Context, number)
 	return number, m, err

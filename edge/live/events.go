@@ -109,6 +109,26 @@ func (p *Pages) FindNamed(ctx context.Context, known *Events, name string) (int6
 	})
 }
 
+// FindVisible is the event that an id of a path or body names, if the caller may see it. For
+// others it does not exist.
+func (p *Pages) FindVisible(c *route.Call, known *Events, id string) (int64, *Page, error) {
+	number, _, err := known.ReadID(c.Context, id)
+	if err != nil {
+		return 0, nil, err
+	}
+	page, err := p.VisibleEvent(c, number)
+	return number, page, err
+}
+
+// VisibleEvent is an event that the caller may see. For others it does not exist.
+func (p *Pages) VisibleEvent(c *route.Call, number int64) (*Page, error) {
+	page, err := p.Event(c.Context, number)
+	if err == nil && !Visible(c, &page.Event.Record) {
+		return nil, &engine.Refusal{Code: engine.EventNotFound}
+	}
+	return page, err
+}
+
 // FindOwn reads an event id and makes sure that the event is the caller's
 // organization's, and that the caller may do the operation there. Another's does
 // not exist for the caller.

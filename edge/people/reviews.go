@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"boxoffice/edge/api"
-	"boxoffice/edge/live"
 	"boxoffice/edge/route"
 	"boxoffice/edge/view"
 	"boxoffice/engine"
@@ -74,16 +73,9 @@ func (h *Handlers) moderateReview(c *route.Call, in *api.ModerateReview) (*api.M
 }
 
 func (h *Handlers) listReviews(c *route.Call, in *api.ListReviews) (*api.Reviews, error) {
-	number, _, err := h.Known.ReadID(c.Context, in.EventID)
+	number, _, err := h.Pages.FindVisible(c, h.Known, in.EventID)
 	if err != nil {
 		return nil, err
-	}
-	p, err := h.Pages.Event(c.Context, number)
-	if err != nil {
-		return nil, err
-	}
-	if !live.Visible(c, &p.Event.Record) {
-		return nil, &engine.Refusal{Code: engine.EventNotFound}
 	}
 	before, err := readBefore(in.Cursor)
 	if err != nil {

@@ -1,7 +1,6 @@
 package refunds
 
 import (
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -122,12 +121,9 @@ func (h *Handlers) listRefunds(c *route.Call, in *api.ListRefunds) (*api.List[ap
 }
 
 func (h *Handlers) refundList(c *route.Call, f readmodel.RefundFilter, page api.Page) (*api.List[api.Refund], error) {
-	keys, err := route.ReadCursor(page.Cursor, route.LastMoment, math.MaxInt64)
-	if err != nil {
+	var err error
+	if f.BeforeAt, f.Skip, err = route.ReadMomentCursor(page.Cursor); err != nil {
 		return nil, err
-	}
-	if keys != nil {
-		f.BeforeAt, f.Skip = keys[0], int(keys[1])
 	}
 	if err := h.Settled(c.Context); err != nil {
 		return nil, err
@@ -142,17 +138,8 @@ func (h *Handlers) refundList(c *route.Call, f readmodel.RefundFilter, page api.
 		out.Items = append(out.Items, *h.refundView(&found[i].Order, found[i].Position))
 	}
 	if len(found) > page.Limit {
-		last := found[page.Limit-1].At
-		same := 0
-		for i := range found[:page.Limit] {
-			if found[i].At == last {
-				same++
-			}
-		}
-		if last == f.BeforeAt {
-			same += f.Skip
-		}
-		out.NextCursor = route.CursorOf(last, int64(same))
+		moment := func(r *readmodel.AskedRefund) int64 { return r.At }
+		out.NextCursor = route.MomentCursor(found[:page.Limit], moment, f.BeforeAt, f.Skip)
 	}
 	return out, nil
 }

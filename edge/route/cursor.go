@@ -3,6 +3,7 @@ package route
 import (
 	"encoding/base64"
 	"encoding/binary"
+	"math"
 	"time"
 )
 
@@ -19,6 +20,34 @@ func CursorOf(keys ...int64) *string {
 
 // LastMoment is the last that a request can write, in unix milliseconds.
 var LastMoment = time.Date(9999, 12, 31, 23, 59, 59, 999_999_999, time.UTC).UnixMilli()
+
+// A cursor of a list that is sorted by a moment has two keys: the moment of the last row
+// seen, and how many rows of that moment were seen.
+
+// MomentCursor makes the cursor behind some rows, which were read from the place on that
+// ReadMomentCursor gave. moment is in unix milliseconds.
+func MomentCursor[Row any](rows []Row, moment func(*Row) int64, before int64, seen int) *string {
+	last := moment(&rows[len(rows)-1])
+	if last != before {
+		seen = 0
+	}
+	for i := range rows {
+		if moment(&rows[i]) == last {
+			seen++
+		}
+	}
+	return CursorOf(last, int64(seen))
+}
+
+// ReadMomentCursor reads where a page begins: before or at a moment, behind so many rows of
+// it; 0 and 0 for the first page.
+func ReadMomentCursor(s string) (before int64, seen int, err error) {
+	keys, err := ReadCursor(s, LastMoment, math.MaxInt64)
+	if keys == nil {
+		return 0, 0, err
+	}
+	return keys[0], int(keys[1]), nil
+}
 
 // ReadCursor reads a cursor of keys from 0 to the given limits; nil for none.
 func ReadCursor(s string, limits ...int64) ([]int64, error) {

@@ -2,6 +2,7 @@ package route
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -21,6 +22,24 @@ func TestCursor(t *testing.T) {
 		_, err := ReadCursor(*CursorOf(keys...), LastMoment, math.MaxInt64)
 		require.Error(t, err, "%v", keys)
 	}
+}
+
+// TestMomentCursor pages through rows of which some have the same moment, each row once.
+func TestMomentCursor(t *testing.T) {
+	t.Parallel()
+	rows := []int64{9, 7, 7, 7, 7, 7, 3, 3, 1}
+	var seen []int64
+	cursor := ""
+	for len(seen) < len(rows) {
+		before, skip, err := ReadMomentCursor(cursor)
+		require.NoError(t, err)
+		from := slices.IndexFunc(rows, func(at int64) bool { return cursor == "" || at <= before }) + skip
+		page := rows[from:min(from+2, len(rows))]
+		require.NotEmpty(t, page)
+		seen = append(seen, page...)
+		cursor = *MomentCursor(page, func(at *int64) int64 { return *at }, before, skip)
+	}
+	require.Equal(t, rows, seen)
 }
 
 // FuzzCursor reads whatever clients make of cursors: each list takes those that

@@ -1,8 +1,6 @@
 package sales
 
 import (
-	"math"
-
 	"boxoffice/cluster"
 	"boxoffice/edge/api"
 	"boxoffice/edge/route"
@@ -30,12 +28,8 @@ func (h *Handlers) listOrders(c *route.Call, in *api.ListOrders) (*api.List[api.
 			return nil, err
 		}
 	}
-	keys, err := route.ReadCursor(in.Cursor, route.LastMoment, math.MaxInt64)
-	if err != nil {
+	if f.BeforeAt, f.Skip, err = route.ReadMomentCursor(in.Cursor); err != nil {
 		return nil, err
-	}
-	if keys != nil {
-		f.BeforeAt, f.Skip = keys[0], int(keys[1])
 	}
 	if err := h.Settled(c.Context); err != nil {
 		return nil, err
@@ -53,16 +47,8 @@ func (h *Handlers) listOrders(c *route.Call, in *api.ListOrders) (*api.List[api.
 		out.Items = append(out.Items, *v)
 	}
 	if len(found) > in.Limit {
-		last, same := found[in.Limit-1].CreatedAt, 0
-		for i := range found[:in.Limit] {
-			if found[i].CreatedAt == last {
-				same++
-			}
-		}
-		if last == f.BeforeAt {
-			same += f.Skip
-		}
-		out.NextCursor = route.CursorOf(last, int64(same))
+		moment := func(o *order.Order) int64 { return o.CreatedAt }
+		out.NextCursor = route.MomentCursor(found[:in.Limit], moment, f.BeforeAt, f.Skip)
 	}
 	return out, nil
 }

@@ -101,15 +101,9 @@ func (h *Handlers) bestSeats(c *route.Call, in *api.BestSeats) (*api.BestHeld, e
 // seatedEvent is the number of an event that the caller may see, and its
 // organization. Whether it is seated, its seat map says.
 func (h *Handlers) seatedEvent(c *route.Call, id string) (number, org int64, err error) {
-	if number, _, err = h.Known.ReadID(c.Context, id); err != nil {
-		return 0, 0, err
-	}
-	p, err := h.Pages.Event(c.Context, number)
+	number, p, err := h.Pages.FindVisible(c, h.Known, id)
 	if err != nil {
 		return 0, 0, err
-	}
-	if !live.Visible(c, &p.Event.Record) {
-		return 0, 0, &engine.Refusal{Code: engine.EventNotFound}
 	}
 	org = p.Event.Details.Org
 	return number, org, h.boxOffice(c, org, engine.EventNotFound)

@@ -5,7 +5,6 @@ import (
 
 	"boxoffice/cluster"
 	"boxoffice/edge/api"
-	"boxoffice/edge/live"
 	"boxoffice/edge/orders"
 	"boxoffice/edge/route"
 	"boxoffice/edge/view"
@@ -20,16 +19,9 @@ var noEntry = &engine.Refusal{Code: engine.NotFound, Message: "No such entry of 
 // joinWaitlist puts somebody in line. Who is there already is answered with his entry, and
 // the name that was sent: the address proves nobody.
 func (h *Handlers) joinWaitlist(c *route.Call, in *api.JoinWaitlist) (*api.WaitlistEntry, error) {
-	number, _, err := h.Known.ReadID(c.Context, in.EventID)
+	number, _, err := h.Pages.FindVisible(c, h.Known, in.EventID)
 	if err != nil {
 		return nil, err
-	}
-	p, err := h.Pages.Event(c.Context, number)
-	if err != nil {
-		return nil, err
-	}
-	if !live.Visible(c, &p.Event.Record) {
-		return nil, &engine.Refusal{Code: engine.EventNotFound}
 	}
 	cmd := waitlist.Join{
 		Quantity: in.Quantity, Email: in.Email, Name: in.Name, Customer: order.CustomerOf(order.NormalEmail(in.Email)),
