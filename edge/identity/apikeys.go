@@ -111,8 +111,8 @@ func (h *Handlers) rotateAPIKey(c *route.Call, in *api.ServerKeyID) (*api.Server
 	return &api.ServerKeySecret{ServerKey: *v, Secret: plaintext}, nil
 }
 
-// drawInto draws API keys and leaves the last one whole in plaintext: the one that
-// was stored.
+// drawInto draws API keys, and leaves the plaintext of the last one, which is the one that was
+// stored, in plaintext.
 func drawInto(plaintext *string) apikeys.Draw {
 	return func(environment string) (publicID string, hash [sha256.Size]byte) {
 		*plaintext, publicID, hash = secrets.NewAPIKey(environment)
@@ -145,8 +145,8 @@ func (h *Handlers) limitAPIKey(c *route.Call, in *api.LimitAPIKey) (*api.ServerK
 
 var noKey = &engine.Refusal{Code: engine.NotFound, Message: "No such API key."}
 
-// ownKey reads a path that names one of an organization's keys, and makes sure
-// that the caller may manage them.
+// ownKey reads a path that names one of an organization's keys, and makes sure that the caller may
+// manage that organization's keys.
 func (h *Handlers) ownKey(c *route.Call, orgID, keyID string) (org, id int64, err error) {
 	if org, err = route.FindOrganization(c, orgID); err != nil {
 		return 0, 0, err
@@ -158,7 +158,7 @@ func (h *Handlers) ownKey(c *route.Call, orgID, keyID string) (org, id int64, er
 	return org, id, nil
 }
 
-// keyChanged is the answer to a change of a key: nil is a key that is not there.
+// keyChanged answers a change of a key; a nil key means that there is no such key.
 func (h *Handlers) keyChanged(k *apikeys.Key, err error) (*api.ServerKey, error) {
 	if err != nil {
 		return nil, keyRefusal(err)
@@ -182,7 +182,7 @@ func keyRefusal(err error) error {
 	return err
 }
 
-// scopes are those of a request, each once; nil is all.
+// scopes returns the scopes of a request, each once; nil means all.
 func scopes(o route.Opt[[]string]) []string {
 	if !o.Set || o.Null {
 		return nil
@@ -197,8 +197,8 @@ func expiry(c *route.Call, at *time.Time) []route.Issue {
 	return []route.Issue{{Path: "expiresAt", Code: route.IssueMinimum, Message: "must be in the future"}}
 }
 
-// allowlist reads addresses and CIDR blocks, each once, with an issue for every
-// one that is neither.
+// allowlist reads addresses and CIDR blocks, each once. It reports an issue for every text that is
+// neither.
 func allowlist(texts []string) (blocks []netip.Prefix, issues []route.Issue) {
 	for i, text := range texts {
 		p, ok := block(text)
@@ -214,8 +214,8 @@ func allowlist(texts []string) (blocks []netip.Prefix, issues []route.Issue) {
 	return blocks, issues
 }
 
-// block is an address, or the addresses that begin with as many bits as a CIDR
-// block says. An IPv4 address within IPv6 is the IPv4 address, as clients' are.
+// block reads an address or a CIDR block. An IPv4 address written as IPv6 becomes an IPv4 address,
+// as the addresses of clients do.
 func block(text string) (netip.Prefix, bool) {
 	p, err := netip.ParsePrefix(text)
 	if err != nil {

@@ -56,7 +56,7 @@ func (h *Handlers) login(c *route.Call, in *api.Login) (*api.SignIn, error) {
 	if err != nil {
 		return nil, err
 	}
-	hash := h.noHash(email) // an unknown address takes as long as a known one
+	hash := h.noHash(email) // so that an unknown address takes as long as a known one
 	if u != nil && u.PasswordHash != "" {
 		hash = u.PasswordHash
 	}
@@ -72,7 +72,7 @@ func (h *Handlers) login(c *route.Call, in *api.Login) (*api.SignIn, error) {
 
 var wrongPassword = &engine.Refusal{Code: engine.Unauthorized, Message: "The e-mail or the password is wrong."}
 
-// byPassword is the sign-in of a user whose password has been matched.
+// byPassword makes the sign-in of a user whose password has matched.
 func byPassword(c *route.Call, u *accounts.User) accounts.SignIn {
 	in := signInOf(c, u.ID)
 	in.PasswordHash = u.PasswordHash
@@ -83,14 +83,13 @@ func signInOf(c *route.Call, user int64) accounts.SignIn {
 	return accounts.SignIn{User: user, ClientAddress: c.Client.String(), UserAgent: agentOf(c)}
 }
 
-// agentOf is the User-Agent as a table can keep it.
+// agentOf is the User-Agent in a form that a table can store.
 func agentOf(c *route.Call) string {
 	agent := strings.ToValidUTF8(strings.ReplaceAll(c.UserAgent, "\x00", ""), "")
-	return strings.ToValidUTF8(agent[:min(len(agent), agentMax)], "") // the cut may have split a letter
+	return strings.ToValidUTF8(agent[:min(len(agent), agentMax)], "") // the cut may have split a character
 }
 
-// signIn opens a session for somebody who has proven to be a user, or asks for
-// the second factor.
+// signIn opens a session for somebody who has proven to be a user, or asks for their second factor.
 func (h *Handlers) signIn(c *route.Call, u *accounts.User, in accounts.SignIn) (*api.SignIn, error) {
 	if u.TwoFactor {
 		return h.challenge(c, u, in)
@@ -113,7 +112,7 @@ func (h *Handlers) openSession(c *route.Call, u *accounts.User, in accounts.Sign
 	return h.sessionOf(c, u, id)
 }
 
-// sessionOf is the answer that brings a new session.
+// sessionOf makes the answer that carries a new session.
 func (h *Handlers) sessionOf(c *route.Call, u *accounts.User, id uuid.UUID) (*api.Session, error) {
 	t, err := h.tokens(c, u.ID, id, accounts.FirstGeneration)
 	if err != nil {
@@ -126,7 +125,7 @@ func (h *Handlers) sessionOf(c *route.Call, u *accounts.User, id uuid.UUID) (*ap
 	return &api.Session{User: userView(u, member), AccessToken: t.AccessToken, RefreshToken: t.RefreshToken, ExpiresIn: t.ExpiresIn}, nil
 }
 
-// tokens are a session's, of a generation.
+// tokens makes the tokens of a session's generation.
 func (h *Handlers) tokens(c *route.Call, user int64, session uuid.UUID, generation uint32) (*api.Tokens, error) {
 	access, err := h.signAccess(c.Context, user, session.String(), c.Now)
 	if err != nil {
@@ -152,9 +151,9 @@ func (h *Handlers) refresh(c *route.Call, in *api.Refresh) (*api.Tokens, error) 
 	return h.tokens(c, user, id, next)
 }
 
-// logout ends the session of a refresh token of any generation, or, without one, the
-// session of the request's access token. A token that is none has no session to end,
-// which is what was asked for.
+// logout ends the session of a refresh token of any generation, or, without one, the session of the
+// request's access token. An invalid token has no session, so nothing is left to end and logout
+// succeeds.
 func (h *Handlers) logout(c *route.Call, in *api.Logout) (*api.LoggedOut, error) {
 	id, _, ok := h.Secrets.ParseRefresh(in.RefreshToken)
 	if in.RefreshToken == "" && c.Principal.Session != "" {
@@ -181,7 +180,7 @@ func (h *Handlers) logoutAll(c *route.Call, _ *route.None) (*api.LoggedOut, erro
 	return &api.LoggedOut{LoggedOut: true}, nil
 }
 
-// The subjects of changes (accounts.Change).
+// These are subjects of changes (accounts.Change).
 func sessionSubject(id uuid.UUID) string { return "session/" + id.String() }
 
 func (h *Handlers) sessions(c *route.Call, _ *route.None) (*api.Sessions, error) {
@@ -199,8 +198,7 @@ func (h *Handlers) sessions(c *route.Call, _ *route.None) (*api.Sessions, error)
 	return out, nil
 }
 
-// EnsureAdmin makes the administrator of the platform that the configuration
-// names.
+// EnsureAdmin creates the platform administrator that the configuration names.
 func (h *Handlers) EnsureAdmin(ctx context.Context, email, password string) error {
 	hash, err := h.hash(ctx, password)
 	if err != nil {

@@ -19,8 +19,8 @@ import (
 // codeDigits is the length of a login code.
 const codeDigits = 6
 
-// requestCode mails a login code to an address. Nothing here asks whether the
-// address has an account: the account is made by who brings the code.
+// requestCode mails a login code to an address. It does not look whether the address has an
+// account: an account is made when somebody enters the code.
 func (h *Handlers) requestCode(c *route.Call, in *api.CodeRequest) (*api.CodeSent, error) {
 	email, code := order.NormalEmail(in.Email), newCode()
 	wait, err := h.Accounts.RequestCode(c.Context, email, in.Name, h.Secrets.LoginCode(email, code))
@@ -41,7 +41,7 @@ func (h *Handlers) requestCode(c *route.Call, in *api.CodeRequest) (*api.CodeSen
 	return &api.CodeSent{Sent: true, ExpiresIn: int(accounts.CodeLife / time.Second)}, nil
 }
 
-// newCode is a login code, each as likely as another.
+// newCode draws a login code; all codes are equally likely.
 func newCode() string {
 	n, err := rand.Int(rand.Reader, big.NewInt(1_000_000))
 	if err != nil {

@@ -27,12 +27,12 @@ type Deps struct {
 	Accounts *accounts.Store
 	APIKeys  *apikeys.Store
 	Requests *requestlog.Log
-	Replies  *idempotency.Store // old ones are deleted by the watch
+	Replies  *idempotency.Store // the watch deletes old ones
 	Mail     *mailqueue.Queue
 	Hasher   *hasher.Hasher
 	Secrets  *secrets.Master
 	Eraser   *erasure.Eraser
-	// ListBalances are an organization's wallets.
+	// ListBalances returns an organization's wallets.
 	ListBalances func(ctx context.Context, org int64) ([]api.Wallet, error)
 	// CheckFiles refuses a request that names a file which the organization does not have.
 	CheckFiles func(c *route.Call, org int64, in any) error
@@ -40,8 +40,8 @@ type Deps struct {
 	Log        *slog.Logger
 }
 
-// Handlers answer the area's requests, and prove who sends one. They may be
-// called by any goroutine.
+// Handlers answer the area's requests, and find out who sends a request. They may be called by any
+// goroutine.
 type Handlers struct {
 	Deps
 	signing signing

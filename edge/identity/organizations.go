@@ -104,7 +104,7 @@ func (h *Handlers) listMembers(c *route.Call, in *api.ListMembers) (*api.List[ap
 	return out, nil
 }
 
-// addMember makes somebody a member and tells them by mail.
+// addMember makes a person a member of an organization and tells them by mail.
 func (h *Handlers) addMember(c *route.Call, in *api.AddMember) (*api.Member, error) {
 	org, err := route.FindOrganization(c, in.ID)
 	if err != nil {
@@ -125,7 +125,7 @@ func (h *Handlers) addMember(c *route.Call, in *api.AddMember) (*api.Member, err
 		return nil, err
 	}
 	l := mailqueue.Mail{Template: mailqueue.Invitation, To: m.Email, Name: m.Name, Organization: o.Name, Role: m.Role}
-	l.Subject = fmt.Sprintf("%d/%d/%d", org, m.User, m.JoinedAt.UnixMicro()) // of the membership: a repeat finds the same
+	l.Subject = fmt.Sprintf("%d/%d/%d", org, m.User, m.JoinedAt.UnixMicro()) // names the membership, so that a repeat finds the same mail
 	if err := h.Mail.Add(c.Context, l); err != nil {
 		return nil, err // a retry finds the member and queues it again
 	}
@@ -150,8 +150,8 @@ func (h *Handlers) removeMember(c *route.Call, in *api.MemberID) (*api.Member, e
 	return h.memberChanged(c, m, err)
 }
 
-// ownMember reads a path that names a member, and makes sure that the caller may
-// manage the organization.
+// ownMember reads a path that names a member, and makes sure that the caller may manage the
+// organization.
 func (h *Handlers) ownMember(c *route.Call, in *api.MemberID) (int64, error) {
 	org, err := route.FindOrganization(c, in.ID)
 	if err == nil && !route.ValidUUID(in.UserID) {
@@ -160,8 +160,8 @@ func (h *Handlers) ownMember(c *route.Call, in *api.MemberID) (int64, error) {
 	return org, err
 }
 
-// memberChanged is the answer to a change of members: nil is a member that is not
-// there. Who was whose member is told to the log, for the day somebody asks.
+// memberChanged answers a change of members; a nil member means that there is no such member. It
+// logs who was whose member, in case somebody asks later.
 func (h *Handlers) memberChanged(c *route.Call, m *accounts.Member, err error) (*api.Member, error) {
 	conflict := func(text string) error { return &engine.Refusal{Code: engine.Conflict, Message: text} }
 	switch {
@@ -171,7 +171,7 @@ func (h *Handlers) memberChanged(c *route.Call, m *accounts.Member, err error) (
 		return nil, conflict("An organization keeps at least one owner; make somebody else an owner first.")
 	case errors.Is(err, accounts.ErrNotOwner):
 		return nil, &engine.Refusal{Code: engine.Forbidden, Message: "Only an owner makes, changes or removes an owner."}
-	case errors.Is(err, accounts.ErrNotAdmin): // any more
+	case errors.Is(err, accounts.ErrNotAdmin): // not an admin any more
 		return nil, &engine.Refusal{Code: engine.Forbidden}
 	case err != nil:
 		return nil, err

@@ -36,9 +36,9 @@ func stored(salt, key []byte) string {
 	return "$argon2id$" + base64.RawStdEncoding.EncodeToString(salt) + "$" + base64.RawStdEncoding.EncodeToString(key)
 }
 
-// noHash is matched, in vain, where there is no password. How long argon2 takes
-// depends a little on the salt (its memory accesses do), so each address has a
-// salt of its own, as an account would.
+// noHash makes a hash to compare with where there is no password; the comparison always fails. The
+// time that argon2 takes depends a little on the salt (through its memory accesses), so each
+// address has a salt of its own, as an account would.
 func (h *Handlers) noHash(email string) string {
 	return stored(h.Secrets.Salt(email), make([]byte, hasher.KeySize))
 }
@@ -57,8 +57,8 @@ func (h *Handlers) matches(ctx context.Context, hash, password string) (bool, er
 	return err == nil && subtle.ConstantTimeCompare(got, want) == 1, err
 }
 
-// forgotPassword takes the address down and answers: who has an account is found
-// out when the mail is written, so that the answer takes as long for everybody.
+// forgotPassword notes the address and answers. Whether the address has an account is found out
+// only when the mail is written, so that the answer takes equally long for every address.
 func (h *Handlers) forgotPassword(c *route.Call, in *api.ForgotPassword) (*api.Sent, error) {
 	if err := h.Mail.Add(c.Context, mailqueue.Mail{Template: mailqueue.PasswordReset, To: order.NormalEmail(in.Email)}); err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func (h *Handlers) resetPassword(c *route.Call, in *api.ResetPassword) (*api.Pas
 		return nil, err
 	}
 	if !stands {
-		return nil, linkOver // and no hash is made for who only guesses
+		return nil, linkOver // a guessed token must not cost us a hash
 	}
 	password, err := h.hash(c.Context, in.Password)
 	if err != nil {
@@ -94,15 +94,15 @@ func (h *Handlers) resetPassword(c *route.Call, in *api.ResetPassword) (*api.Pas
 	return &api.PasswordSet{PasswordSet: true}, nil
 }
 
-// notify puts a letter out that tells of what has been done: done it is, whether
-// the letter can be put out or not.
+// notify queues a letter about something that has been done. What was done stays done, even if the
+// letter cannot be queued.
 func (h *Handlers) notify(ctx context.Context, l mailqueue.Mail) {
 	if err := h.Mail.Add(ctx, l); err != nil {
 		h.Log.WarnContext(ctx, "a notice was not sent", slog.String("mail", string(l.Template)), slog.Any("error", err))
 	}
 }
 
-// newToken is a token of 256 bits, and what is stored of it.
+// newToken draws a token of 256 bits, and returns with it the hash that is stored.
 func newToken() (token string, hash [32]byte) {
 	var b [32]byte
 	_, _ = rand.Read(b[:]) // never fails

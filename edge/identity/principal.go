@@ -17,31 +17,31 @@ import (
 )
 
 const (
-	proofLife = time.Minute // a proof is trusted this long at most
+	proofLife = time.Minute // longest time that a proof is trusted
 	proofMax  = 100_000     // proofs kept
 	keyPrefix = "vt_"
-	jwtPrefix = "eyJ" // the base64url of what every header of a JWT begins with: {"
+	jwtPrefix = "eyJ" // every JWT begins with this, the base64url of its header's first two characters {"
 )
 
-// noBearer refuses what is neither a JWT nor an API key. Most often it is an order's
-// token, so it says where that belongs.
+// noBearer refuses what is neither a JWT nor an API key. Most often it is an order's token, so the
+// message says where that belongs.
 var noBearer = &engine.Refusal{
 	Code:    engine.Unauthorized,
 	Message: "This is neither a user's access token nor an API key. An order's access token is no Bearer: send it as token, in the query or in the body.",
 }
 
-// proof is what a credential has been found to be. It is trusted until its life
-// or the credential ends, or a change of what it rests on is seen (watch.go).
+// proof is the result of checking a credential. It is trusted until proofLife has passed, the
+// credential expires, or something it rests on is seen to change (watch.go).
 type proof struct {
 	principal route.Principal
 	allow     []netip.Prefix // addresses that may use it; empty: all
 	until     time.Time
-	at        time.Time // before the tables were read
-	rests     []string  // subjects of changes
+	at        time.Time // when it was made, before the tables were read
+	rests     []string  // the subjects whose changes end it
 }
 
-// Authenticate proves a user's JWT or an organization's API key, or takes the query's
-// token along for the handler to match.
+// Authenticate checks a user's JWT or an organization's API key. A token in the query it passes on
+// for the handler to check.
 func (h *Handlers) Authenticate(ctx context.Context, c server.Credentials) (route.Principal, error) {
 	if c.Bearer == "" {
 		return route.Principal{Kinds: route.QueryToken, Token: c.Token}, nil
@@ -91,8 +91,8 @@ func (h *Handlers) prove(ctx context.Context, c server.Credentials, sum [sha256.
 	return p, err
 }
 
-// proveUser checks an access token, that its session stands, and what its user
-// may do.
+// proveUser checks an access token and that its session still exists, and reads what its user may
+// do.
 func (h *Handlers) proveUser(ctx context.Context, c server.Credentials) (*proof, error) {
 	cl, err := h.parseAccess(ctx, c.Bearer)
 	if err != nil {

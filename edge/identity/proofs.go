@@ -13,8 +13,8 @@ import (
 	"boxoffice/persistence/mailqueue"
 )
 
-// requestConfirmation mails a new link that confirms the address of the caller's
-// account. Whether one is due is found out when the mail is written.
+// requestConfirmation mails a new link that confirms the address of the caller's account. Whether a
+// mail is due is found out when it is written.
 func (h *Handlers) requestConfirmation(c *route.Call, _ *route.None) (*api.Sent, error) {
 	if err := h.Mail.Add(c.Context, mailqueue.Mail{Template: mailqueue.EmailConfirmation, To: c.Principal.Email}); err != nil {
 		return nil, err
@@ -22,9 +22,9 @@ func (h *Handlers) requestConfirmation(c *route.Call, _ *route.None) (*api.Sent,
 	return &api.Sent{Sent: true}, nil
 }
 
-// confirmEmail proves that the mailbox and the account are one person's: the link
-// was mailed to the one, and the password or a session is the other's. The link
-// alone does not, because whoever gets it may not be who registered the address.
+// confirmEmail proves that mailbox and account belong to one person: the link was mailed to the
+// mailbox, and the password or session belongs to the account. The link alone proves nothing,
+// because whoever receives it may not be the person who registered the address.
 func (h *Handlers) confirmEmail(c *route.Call, in *api.ConfirmEmail) (*api.EmailConfirmed, error) {
 	hash := sha256.Sum256([]byte(in.Token))
 	u, err := h.Accounts.Confirmation(c.Context, hash)
@@ -51,8 +51,8 @@ func (h *Handlers) confirmEmail(c *route.Call, in *api.ConfirmEmail) (*api.Email
 
 var linkOver = &engine.Refusal{Code: engine.Unauthorized, Message: "The link is not valid, or no longer.", Details: route.Reason{Reason: "TOKEN_EXPIRED"}}
 
-// ownerOf is what the caller shows to own an account: the password, or else the
-// session of the request.
+// ownerOf checks what the caller shows to own an account: the password, or else the session of the
+// request.
 func (h *Handlers) ownerOf(c *route.Call, u *accounts.User, password string) (by accounts.Owner, err error) {
 	if password == "" {
 		if c.Principal.User != u.ID {
@@ -76,8 +76,9 @@ func (h *Handlers) ownerOf(c *route.Call, u *accounts.User, password string) (by
 	return by, nil
 }
 
-// accountTaken makes this node forget the sessions that ended when somebody proved
-// the mailbox of an account that had been made without, and tells them of it.
+// accountTaken is called when somebody has proven the mailbox of an account that had been made
+// without that proof. It makes this node forget the sessions that this ended, and tells the person
+// by mail.
 func (h *Handlers) accountTaken(ctx context.Context, u *accounts.User) {
 	h.changed(route.UserSubject(u.ID))
 	h.notify(ctx, mailqueue.Mail{Template: mailqueue.AccountTaken, To: u.Email, Name: u.Name()})

@@ -62,7 +62,7 @@ func (h *Handlers) readRequestFilter(c *route.Call, in *api.ListRequests) (f req
 	return f, err
 }
 
-// readStatus reads a status, or a class of them, as the range that it is. Empty is all.
+// readStatus reads a status or a class of statuses as a range. An empty text means all.
 func readStatus(text string) (from, to int, ok bool) {
 	if text == "" {
 		return 0, 0, true
@@ -84,7 +84,7 @@ func requestView(e *requestlog.Entry) api.LoggedRequest {
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// metricIntervals are how far metrics look back.
+// metricIntervals says how far back metrics may look.
 var metricIntervals = map[string]time.Duration{"hour": time.Hour, "day": 24 * time.Hour, "week": requestlog.Kept}
 
 func (h *Handlers) getRequestMetrics(c *route.Call, in *api.GetRequestMetrics) (*api.RequestMetrics, error) {

@@ -7,14 +7,14 @@ import (
 	"boxoffice/engine"
 )
 
-// codes are the errors that a row names.
+// codes are the errors that a row lists.
 type codes = []engine.Code
 
 // own are the credentials of an organization's people and programs.
 const own = route.Member | route.Key
 
-// hashTime bounds what makes a key of a password. On a machine that is short of cores a key
-// takes seconds (package hasher), and people would rather wait than try again.
+// hashTime bounds requests that hash a password. On a machine that is short of cores a hash takes
+// seconds (package hasher), and people would rather wait than try again.
 const hashTime = 15 * time.Second
 
 // Routes are the area's rows.

@@ -24,23 +24,23 @@ const (
 	accessType   = "at+jwt" // RFC 9068 section 2.1
 	issuer       = "boxoffice"
 	maxToken     = 4 << 10
-	keyPause     = time.Second // between two looks for a key that is not known
+	keyPause     = time.Second // least time between two reads of the table for an unknown key
 )
 
-// claims are those of an access token.
+// claims are the claims of an access token.
 type claims struct {
 	Session string `json:"sid"`
 	jwt.RegisteredClaims
 }
 
-// signing is the keys of access tokens: the current one, and the one before it,
-// whose tokens are still good.
+// signing holds the keys of access tokens: the current key, and the one before it, whose tokens are
+// still valid.
 type signing struct {
 	keys atomic.Pointer[signingKeys]
-	mu   sync.Mutex // one look at the table at a time
+	mu   sync.Mutex // so that only one goroutine at a time reads the table
 }
 
-// signingKeys are the two live keys, as they were in the table at a time.
+// signingKeys are the two live keys, as the table had them at a time.
 type signingKeys struct {
 	number   int // of the current key
 	current  ed25519.PrivateKey
@@ -51,7 +51,7 @@ type signingKeys struct {
 // keyID is a key's kid.
 func keyID(number int) string { return "k" + strconv.Itoa(number) }
 
-// public is the live key of a number, or nil.
+// public returns the live public key with a number, or nil.
 func (k *signingKeys) public(number int) ed25519.PublicKey {
 	switch {
 	case k == nil:
@@ -64,8 +64,7 @@ func (k *signingKeys) public(number int) ed25519.PublicKey {
 	return nil
 }
 
-// reloadSigning reads which keys are live. A watcher calls it when the table has
-// changed.
+// reloadSigning reads the live keys. A watcher calls it when the table has changed.
 func (h *Handlers) reloadSigning(ctx context.Context) error {
 	h.signing.mu.Lock()
 	defer h.signing.mu.Unlock()
@@ -86,9 +85,9 @@ func (h *Handlers) readSigning(ctx context.Context) error {
 	return nil
 }
 
-// signingKeys returns the live keys, read again if the known ones do not reach
-// up to a number: another node may sign with a newer key already. Forgers make
-// up numbers too, so the table is read for it once in keyPause at most.
+// signingKeys returns the live keys. It reads them again if the known ones do not reach up to
+// number, because another node may sign with a newer key already. Forgers make up numbers too, so
+// it reads the table at most once in keyPause.
 func (h *Handlers) signingKeys(ctx context.Context, number int) (*signingKeys, error) {
 	fresh := func() *signingKeys {
 		if k := h.signing.keys.Load(); k != nil && (number <= k.number || time.Since(k.read) < keyPause) {
@@ -110,13 +109,13 @@ func (h *Handlers) signingKeys(ctx context.Context, number int) (*signingKeys, e
 	return h.signing.keys.Load(), nil
 }
 
-// parseAccess checks an access token by itself: signature, kind, issuer,
-// environment and time. Whether its session stands, the table says.
+// parseAccess checks what an access token itself says: signature, kind, issuer, environment and
+// time. Whether its session still exists is for the caller to look up.
 func (h *Handlers) parseAccess(ctx context.Context, token string) (*claims, error) {
 	if len(token) > maxToken {
 		return nil, engine.Refuse(engine.Unauthorized, nil)
 	}
-	var away error // of the table, which is not the caller's fault
+	var away error // set if the table cannot be read, which is not the caller's fault
 	cl := new(claims)
 	_, err := jwt.ParseWithClaims(token, cl, func(t *jwt.Token) (any, error) {
 		if t.Header["typ"] != accessType {
@@ -168,8 +167,8 @@ func (h *Handlers) signAccess(ctx context.Context, user int64, session string, n
 	return access, nil
 }
 
-// KeySet is the public halves of the live keys (RFC 7517), for services beside
-// this one that check our access tokens themselves.
+// KeySet returns the public halves of the live keys (RFC 7517), for other services that check our
+// access tokens themselves.
 func (h *Handlers) KeySet(ctx context.Context) (*api.KeySet, error) {
 	k, err := h.signingKeys(ctx, 0)
 	if err != nil {

@@ -25,7 +25,7 @@ import (
 // One-time codes (RFC 6238) and recovery codes (docs/rules.md, Credentials).
 const (
 	otpStep       = 30 // seconds
-	otpSkew       = 1  // steps that a device's clock may be off
+	otpSkew       = 1  // steps that a device's clock may be off by
 	otpSecret     = 20 // bytes
 	recoveryCount = 10
 	recoveryBytes = 15
@@ -68,8 +68,8 @@ func (h *Handlers) verifyTwoFactor(c *route.Call, in *api.TwoFactorVerify) (*api
 	return h.sessionOf(c, u, id)
 }
 
-// factor reads a second factor that a user shows. A one-time code has been found
-// right; of a recovery code that is left to the table.
+// factor reads the second factor that a user shows. It checks a one-time code itself; a recovery
+// code is checked by the table.
 func (h *Handlers) factor(c *route.Call, user int64, code string) (accounts.Factor, error) {
 	code = strings.ToUpper(strings.NewReplacer("-", "", " ", "").Replace(code))
 	if len(code) != codeDigits {
@@ -104,7 +104,7 @@ func factorRefusal(err error) error {
 	return err
 }
 
-// checkOTP finds the step that a one-time code is of, near to now.
+// checkOTP finds the time step near now that a one-time code belongs to.
 func (h *Handlers) checkOTP(user int64, sealed []byte, code string, now time.Time) (step int64, ok bool, err error) {
 	secret, err := h.Secrets.Open(sealOTP, otpContext(user), sealed)
 	if err != nil {
@@ -188,8 +188,8 @@ func (h *Handlers) factorChanged(c *route.Call, on bool) {
 	h.notify(c.Context, mailqueue.Mail{Template: mailqueue.TwoFactorChanged, To: c.Principal.Email, On: on})
 }
 
-// newRecoveryCodes are codes as people write them down, and what is stored of
-// them.
+// newRecoveryCodes draws codes as people write them down, and returns with them the hashes that are
+// stored.
 func newRecoveryCodes() (codes []string, hashes [][]byte) {
 	for range recoveryCount {
 		var b [recoveryBytes]byte

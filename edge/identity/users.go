@@ -27,7 +27,7 @@ func (h *Handlers) me(c *route.Call, _ *route.None) (*api.Me, error) {
 		TwoFactorEnabled: u.TwoFactor, Organizations: []api.MyRole{}, CreatedAt: u.CreatedAt.UTC(),
 	}
 	for _, m := range member {
-		if _, ok := c.Principal.Grant(m.Org.ID); ok { // as far as this session has proven it
+		if _, ok := c.Principal.Grant(m.Org.ID); ok { // only organizations that this session may act for
 			v.Organizations = append(v.Organizations, api.MyRole{ID: strconv.FormatInt(m.Org.ID, 10), Name: m.Org.Name, Role: m.Role})
 		}
 	}
@@ -55,7 +55,7 @@ func (h *Handlers) updateMe(c *route.Call, in *api.UpdateMe) (*api.Me, error) {
 	return h.me(c, nil)
 }
 
-// eraseMe erases the caller. A caller with a second factor has to show it.
+// eraseMe erases the caller. A caller with a second factor must show it.
 func (h *Handlers) eraseMe(c *route.Call, in *api.EraseMe) (*api.Erased, error) {
 	if err := route.CheckEmailProven(c); err != nil {
 		return nil, err

@@ -13,30 +13,28 @@ import (
 	"boxoffice/persistence/panics"
 )
 
-// What a proof rests on may change on any node: a key is revoked, a session
-// ended, a role taken away. The tables note every change, and each node asks for
-// the notes twice in a second; a proof that is older than a change of what it
-// rests on is made again. A change is effective on every node within a second:
-// when a node has not been able to ask for that long, it trusts no proof that
-// old.
+// What a proof rests on may change on any node: a key is revoked, a session ended, a role taken
+// away. The tables note every change, and each node reads the notes every watchEvery. A proof that
+// is older than a change of what it rests on is made again. So a change takes effect on every node
+// within a second: a node that has not been able to read the notes for watchTrust trusts no proof
+// that is older than that.
 const (
 	watchEvery = 400 * time.Millisecond
 	watchTrust = time.Second
-	watchBack  = 10 * time.Second // a note may become visible late
+	watchBack  = 10 * time.Second // how far back to look, because a note may become visible late
 	watchCall  = 2 * time.Second
 	touchEvery = 10 * time.Second // how often the last use of keys is written
 	pruneEvery = time.Hour
 )
 
-// changes are the subjects that changed lately, with the time at which this node
-// saw it.
+// changes holds the subjects that changed lately, with the time at which this node saw it.
 type changes struct {
 	at      *xsync.Map[string, time.Time]
 	mu      sync.Mutex
-	checked time.Time // everything committed before it has been seen
+	checked time.Time // every change that was committed before this has been seen
 }
 
-// stands says whether a proof still holds.
+// stands reports whether a proof still holds.
 func (h *Handlers) stands(p *proof, now time.Time) bool {
 	for _, subject := range p.rests {
 		if at, changed := h.changes.at.Load(subject); changed && !at.Before(p.at) {
@@ -52,13 +50,13 @@ func (h *Handlers) stands(p *proof, now time.Time) bool {
 // changed makes this node forget at once what it has proven about a subject.
 func (h *Handlers) changed(subject string) { h.changes.at.Store(subject, time.Now()) }
 
-// uses are the last uses of API keys that are not written yet.
+// uses are the last uses of API keys that have not been written yet.
 type uses struct {
 	mu   sync.Mutex
 	last map[int64]time.Time
 }
 
-// note keeps the use of a key, to the second.
+// note remembers the use of a key, to the second.
 func (u *uses) note(key int64, at time.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -70,7 +68,7 @@ func (u *uses) note(key int64, at time.Time) {
 	}
 }
 
-// take returns what is not written yet, and forgets it.
+// take returns the uses that have not been written yet, and forgets them.
 func (u *uses) take() map[int64]time.Time {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -79,7 +77,7 @@ func (u *uses) take() map[int64]time.Time {
 	return taken
 }
 
-// giveBack keeps uses that could not be written.
+// giveBack remembers uses again that could not be written.
 func (u *uses) giveBack(last map[int64]time.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -89,17 +87,17 @@ func (u *uses) giveBack(last map[int64]time.Time) {
 	u.last = last
 }
 
-// Watch follows the changes of credentials, and writes what the handlers note in memory.
-// Its goroutine ends with Stop.
+// Watch follows the changes of credentials, and writes to the tables what the handlers note in
+// memory. Its goroutine ends with Stop.
 type Watch struct {
 	*Handlers
-	seen   map[int64]time.Time // notes, until they are too old to be shown again
+	seen   map[int64]time.Time // notes that were seen, until they are too old to be read again
 	cancel context.CancelFunc
 	done   chan struct{}
 }
 
-// StartWatch begins. The first look at the changes has been taken when it
-// returns, or has failed: then no proof is trusted for longer than watchTrust.
+// StartWatch starts the watch. When it returns, the first look at the changes has been taken or has
+// failed; if it failed, no proof is trusted for longer than watchTrust.
 func StartWatch(h *Handlers) *Watch {
 	ctx, cancel := context.WithCancel(context.Background())
 	w := &Watch{Handlers: h, seen: make(map[int64]time.Time), cancel: cancel, done: make(chan struct{})}
@@ -108,7 +106,7 @@ func StartWatch(h *Handlers) *Watch {
 	return w
 }
 
-// Stop ends it, and writes what was noted.
+// Stop ends the watch and writes what was noted.
 func (w *Watch) Stop(ctx context.Context) error {
 	w.cancel()
 	<-w.done
@@ -140,7 +138,7 @@ func (w *Watch) run(ctx context.Context) {
 	}
 }
 
-// look asks for the changes of the last seconds and takes the new ones in.
+// look reads the changes of the last seconds and takes in the new ones.
 func (w *Watch) look(ctx context.Context) {
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, watchCall)
@@ -187,7 +185,7 @@ func (w *Watch) touch(ctx context.Context) {
 	}
 }
 
-// prune deletes what nobody will ask for any more.
+// prune deletes what nobody can use any more.
 func (w *Watch) prune(ctx context.Context) {
 	if err := w.Accounts.Prune(ctx); err != nil {
 		w.failed(ctx, "delete sessions and codes that have ended", err)
@@ -200,9 +198,9 @@ func (w *Watch) prune(ctx context.Context) {
 	}
 }
 
-// failed tells of what will be tried again.
+// failed logs the failure of something that will be tried again.
 func (w *Watch) failed(ctx context.Context, what string, err error) {
-	if !errors.Is(err, context.Canceled) { // the node stops
+	if !errors.Is(err, context.Canceled) { // it is cancelled when the node stops
 		w.Log.LogAttrs(ctx, slog.LevelWarn, "the watch of credentials failed", slog.String("to", what), slog.Any("error", err))
 	}
 }

@@ -16,8 +16,8 @@ func (h *Writer) unsubscribeURL(org int64, email string) string {
 	return h.BaseURL + "/api/v1/community/unsubscribe/" + h.Secrets.UnsubscribeToken(org, order.NormalEmail(email))
 }
 
-// writeFollowing makes the mail to somebody who follows an organization now. Anybody may
-// name anybody's address: the mail is counted.
+// writeFollowing makes the mail to somebody who now follows an organization. Anybody may enter
+// anybody's address, so this mail is counted.
 func (h *Writer) writeFollowing(ctx context.Context, l *mailqueue.Mail, to mail.Envelope) (*mail.Message, error) {
 	o, err := h.Accounts.Organization(ctx, l.Org)
 	if err != nil || o == nil {
@@ -29,8 +29,8 @@ func (h *Writer) writeFollowing(ctx context.Context, l *mailqueue.Mail, to mail.
 	return written(mail.Following(to, o.Name, h.unsubscribeURL(o.ID, l.To)), nil)
 }
 
-// writePublished makes the mail to somebody who follows the organization of a new event,
-// and has not left it since.
+// writePublished makes the mail about a new event to somebody who follows its organization, and
+// still does.
 func (h *Writer) writePublished(ctx context.Context, l *mailqueue.Mail, to mail.Envelope) (*mail.Message, error) {
 	p, err := h.Pages.Event(ctx, l.Event)
 	if err != nil {
@@ -48,8 +48,8 @@ func (h *Writer) writePublished(ctx context.Context, l *mailqueue.Mail, to mail.
 	return written(mail.EventPublished(to, e, h.BaseURL+"/e/"+d.Slug, h.unsubscribeURL(d.Org, l.To)), nil)
 }
 
-// writeBroadcast makes the mail of an organizer to somebody who attends an event, and is
-// none of those who have had it, or have unsubscribed since.
+// writeBroadcast makes an organizer's mail to somebody who attends an event, unless that person has
+// had it already or has unsubscribed.
 func (h *Writer) writeBroadcast(ctx context.Context, l *mailqueue.Mail, to mail.Envelope) (*mail.Message, error) {
 	id, err := uuid.Parse(l.Broadcast)
 	if err != nil {
@@ -82,7 +82,7 @@ func (h *Writer) writeBroadcast(ctx context.Context, l *mailqueue.Mail, to mail.
 	return written(mail.Broadcast(to, e, b.Subject, b.Body, reply, h.unsubscribeURL(b.Org, l.To)), nil)
 }
 
-// noteBroadcast notes what has become of a broadcast to somebody.
+// noteBroadcast records the status of a broadcast to one person.
 func (h *Writer) noteBroadcast(ctx context.Context, l *mailqueue.Mail, status string) error {
 	id, err := uuid.Parse(l.Broadcast)
 	if err != nil {

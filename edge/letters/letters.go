@@ -1,5 +1,5 @@
-// Package letters writes the mails that are due: it finds what each is about, as things
-// stand when it is sent. What a mail looks like is edge/mail.
+// Package letters writes the mails that are due: it looks up what each mail is about at the moment
+// of sending. How a mail looks is decided in edge/mail.
 package letters
 
 import (
@@ -39,7 +39,7 @@ type Deps struct {
 	Pages    *live.Pages
 	Feed     *live.Feed
 	Secrets  *secrets.Master
-	Mail     *mailqueue.Queue // where unpaid mails are counted
+	Mail     *mailqueue.Queue // counts the mails that nobody pays for
 	Outreach *outreach.Store
 	Sender   mail.Sender
 	BaseURL  string // how people reach the service
@@ -54,24 +54,24 @@ func New(d Deps) *Writer { return &Writer{d} }
 // CodeSecret is the label that login codes are sealed under in the queue.
 const CodeSecret = "letter"
 
-// TokenAfterEnd is how long after an event's end the links to its orders open them.
+// TokenAfterEnd is how long after an event's end the links to its orders still open them.
 const TokenAfterEnd = 30 * 24 * time.Hour
 
-// Carry writes a letter's mail, as things stand when it is sent, and sends it. It
-// is the mail queue's Send.
+// Carry writes a letter's mail, as things stand at the moment, and sends it. It is the mail queue's
+// Send.
 func (h *Writer) Carry(ctx context.Context, l *mailqueue.Mail) (sent bool, err error) {
 	m, err := h.write(ctx, l)
 	if err != nil || m == nil {
 		return false, err
 	}
-	if order.IsPseudonym(m.To) { // who was erased has no mailbox
+	if order.IsPseudonym(m.To) { // a person who was erased has no mailbox
 		return false, nil
 	}
 	err = h.Sender.Send(ctx, *m)
 	if err == nil && l.Template == mailqueue.Broadcast {
 		return true, h.noteBroadcast(ctx, l, "sent")
 	}
-	if f, ok := errors.AsType[*mail.Failure](err); ok { // only its own words are fit to be kept
+	if f, ok := errors.AsType[*mail.Failure](err); ok { // only the words of a *mail.Failure are safe to store
 		if f.Bounced {
 			if err := h.Outreach.Suppress(ctx, order.NormalEmail(m.To), outreach.Bounce); err != nil {
 				return false, err
@@ -84,15 +84,14 @@ func (h *Writer) Carry(ctx context.Context, l *mailqueue.Mail) (sent bool, err e
 	return err == nil, err
 }
 
-// write finds what a letter is about and makes the mail; nil when there is nothing
-// to say any more.
+// write looks up what a letter is about and makes the mail; nil when it has become pointless.
 func (h *Writer) write(ctx context.Context, l *mailqueue.Mail) (*mail.Message, error) {
 	to := mail.Envelope{ID: l.ID, To: l.To, Name: l.Name}
 	switch l.Template {
 	case mailqueue.LoginCode:
 		code, err := h.Secrets.Open(CodeSecret, []byte(l.ID), l.Secret)
 		if err != nil {
-			return nil, fmt.Errorf("%w: %w", mailqueue.ErrUndeliverable, err) // sealed under another master key
+			return nil, fmt.Errorf("%w: %w", mailqueue.ErrUndeliverable, err) // it was sealed under another master key
 		}
 		return written(mail.LoginCode(to, string(code)), nil)
 	case mailqueue.PasswordReset:
@@ -128,16 +127,16 @@ func (h *Writer) write(ctx context.Context, l *mailqueue.Mail) (*mail.Message, e
 
 func written(m mail.Message, err error) (*mail.Message, error) { return &m, err }
 
-// Contact sends a customer one mail of an organization at once. captured says that the
-// mail went into a developer's directory. A repeat with the same id is the same mail.
+// Contact sends one mail of an organization to a customer at once. captured reports that the mail
+// went into a developer's directory instead. A call with the same id is the same mail.
 func (h *Writer) Contact(ctx context.Context, id uuid.UUID, email, name, organization, subject, body string) (captured bool, err error) {
 	_, captured = h.Sender.(*mail.Capture)
 	to := mail.Envelope{ID: id.String(), To: email, Name: name}
 	return captured, h.Sender.Send(ctx, mail.Contact(to, organization, subject, body))
 }
 
-// writeReset makes the mail for who has an account and has not asked too often.
-// The token is the letter's, so that another attempt brings the same link.
+// writeReset makes the mail for somebody who has an account and has not asked too often. The token
+// is derived from the letter, so another attempt sends the same link.
 func (h *Writer) writeReset(ctx context.Context, to mail.Envelope, asked time.Time) (*mail.Message, error) {
 	token := h.Secrets.ResetToken(to.ID)
 	u, err := h.Accounts.RequestReset(ctx, to.To, sha256.Sum256([]byte(token)), asked)
@@ -145,13 +144,13 @@ func (h *Writer) writeReset(ctx context.Context, to mail.Envelope, asked time.Ti
 		return nil, err
 	}
 	to.Name = u.Name()
-	// The part of a link behind # is sent to no server, so it is in no log.
+	// Browsers send the part of a link behind # to no server, so it appears in no log.
 	return written(mail.PasswordReset(to, h.BaseURL+"/password/reset#token="+token), nil)
 }
 
-// writeConfirmation makes the mail for who has an account whose address is not
-// proven yet, in the way of writeReset. It does not say the name that was
-// registered: whoever reads it may not be who typed it.
+// writeConfirmation makes the mail for somebody who has an account whose address is not proven yet;
+// it works as writeReset does. It leaves out the registered name, because whoever reads the mail
+// may not be the person who registered.
 func (h *Writer) writeConfirmation(ctx context.Context, to mail.Envelope, asked time.Time) (*mail.Message, error) {
 	token := h.Secrets.ConfirmationToken(to.ID)
 	u, err := h.Accounts.RequestConfirmation(ctx, to.To, sha256.Sum256([]byte(token)), asked)
@@ -192,7 +191,7 @@ func (h *Writer) writeOrder(ctx context.Context, l *mailqueue.Mail, to mail.Enve
 	case mailqueue.AttendeeTickets:
 		return h.writeAttendee(ctx, l, o, e)
 	case mailqueue.TransferOffered:
-		// The part of a link behind # is sent to no server, so it is in no log.
+		// Browsers send the part of a link behind # to no server, so it appears in no log.
 		claim := h.BaseURL + "/tickets/claim#token=" + h.Secrets.TransferToken(id.Event(), l.Ticket, l.Round)
 		return written(mail.TransferOffered(mail.Envelope{ID: l.ID, To: l.To, Name: l.Name}, l.From, claim, e), nil)
 	case mailqueue.PaymentSeen:
@@ -225,8 +224,8 @@ func (h *Writer) writeOrder(ctx context.Context, l *mailqueue.Mail, to mail.Enve
 	return written(mail.RefundProcessed(to, &about, e, Amount(r.Amount, r.CurrencyIn(o.Currency))), nil)
 }
 
-// writeRefundDue makes the mail that an amount goes back: to the buyer, or to who was passed the
-// ticket and asked, for the buyer is told when the money moves.
+// writeRefundDue makes the mail that an amount goes back. It goes to the buyer, or to the person
+// who was passed the ticket and asked for the refund; then the buyer is told when the money moves.
 func writeRefundDue(l *mailqueue.Mail, o *order.Order, to mail.Envelope, about *mail.Order, e *mail.Event) mail.Message {
 	amount, reason := Amount(l.Amount, cmp.Or(l.Currency, o.Currency)), l.Reason
 	if l.Reason == mailqueue.Granted && l.Refund < len(o.Refunds) && o.Refunds[l.Refund].AskedBy() == order.AskedByWithdrawal {
@@ -240,7 +239,7 @@ func writeRefundDue(l *mailqueue.Mail, o *order.Order, to mail.Envelope, about *
 	return mail.RefundDue(to, about, e, amount, reason)
 }
 
-// passedOn is the ticket of a refund that was granted to somebody who was passed it.
+// passedOn returns the ticket of a refund that was granted to a person who had been passed it.
 func passedOn(o *order.Order, l *mailqueue.Mail) (ticket uint32, ok bool) {
 	if l.Reason != mailqueue.Granted || l.Refund >= len(o.Refunds) {
 		return 0, false
@@ -252,8 +251,8 @@ func passedOn(o *order.Order, l *mailqueue.Mail) (ticket uint32, ok bool) {
 	return ask.Tickets[0], true
 }
 
-// addressOwner addresses a mail to the person who may ask for a ticket's money. Only the
-// order's buyer gets the link to the order.
+// addressOwner addresses a mail to the person who may ask for a ticket's money. Only the order's
+// buyer gets the link to the order.
 func addressOwner(to *mail.Envelope, about *mail.Order, o *order.Order, ticket uint32) {
 	owner := o.OwnerOf(ticket)
 	if owner.Version > 1 {
@@ -262,8 +261,8 @@ func addressOwner(to *mail.Envelope, about *mail.Order, o *order.Order, ticket u
 	to.To, to.Name = owner.Email, owner.Name
 }
 
-// admitOrder says whether a letter about an order is due still, and counts its mail
-// if nobody pays for that. Attendees are told even if the buyer's own mail has to wait.
+// admitOrder reports whether a letter about an order is still due, and counts its mail if nobody
+// pays for it. Attendees are told even if the buyer's own mail has to wait.
 func (h *Writer) admitOrder(ctx context.Context, l *mailqueue.Mail, o *order.Order, org int64) (due bool, err error) {
 	to, unpaid := o.Email, o.CompletesAtOnce()
 	switch l.Template { //nolint:exhaustive // the others follow from a payment
@@ -295,32 +294,33 @@ func (h *Writer) admitOrder(ctx context.Context, l *mailqueue.Mail, o *order.Ord
 	case mailqueue.RefundRequested, mailqueue.RefundDenied, mailqueue.RefundDue, mailqueue.RefundProcessed:
 		return to != "", nil
 	case mailqueue.OrderCancelled:
-		unpaid = true // whatever it would have cost
+		unpaid = true // this mail is counted even if the order was paid
 	default:
 		return true, nil
 	}
-	if to == "" { // the organization issued it to nobody in particular
+	if to == "" { // the organization issued the tickets to nobody in particular
 		return false, nil
 	}
 	if !unpaid {
 		return true, nil
 	}
 	who := mailqueue.Unpaid{Recipient: order.NormalEmail(to)}
-	// The velocity rules bound what guests order, and not what the organization orders
-	// itself (Client 0), nor whom the lines name.
+	// The velocity rules bound what guests order. They bound neither what the organization orders
+	// itself (Client 0) nor the people that lines name.
 	if o.Client == 0 || l.Template != mailqueue.OrderConfirmation && l.Template != mailqueue.OrderCancelled && o.Total == 0 {
 		who.Organization = org
 	}
 	return true, h.Mail.Admit(ctx, l, who)
 }
 
-// orderURL is where the buyer of an order sees it, with a token that opens it for
-// some time from now on, even if the one of the order has ended.
+// orderURL is where the buyer of an order sees it. Its token opens the order for some time from now
+// on, even if the order's own token has expired.
 func (h *Writer) orderURL(id engine.OrderID, now time.Time) string {
 	return h.BaseURL + "/orders/" + id.String() + "?token=" + h.Secrets.RenewedToken(id, now.Add(TokenAfterEnd))
 }
 
-// addLinks adds where an order's tickets are printed and shown, and its calendar file is.
+// addLinks adds the links under which an order's tickets are printed and shown, and the link to its
+// calendar file.
 func (h *Writer) addLinks(m *mail.Order, e *mail.Event, id engine.OrderID) {
 	token := h.Secrets.RenewedToken(id, time.Now().Add(TokenAfterEnd))
 	m.Live = h.BaseURL + "/o/" + id.String() + "#token=" + token
@@ -333,7 +333,7 @@ func (h *Writer) addLinks(m *mail.Order, e *mail.Event, id engine.OrderID) {
 	}
 }
 
-// OrderEvent is what mails tell of an event to who has an order of it.
+// OrderEvent is what mails tell of an event to somebody who has an order for it.
 func (h *Writer) OrderEvent(o *order.Order, p *live.Page) *mail.Event {
 	e := h.EventMail(p.Event.Details, &p.Event, p.Org.Name)
 	if !o.Sold() {
@@ -345,7 +345,7 @@ func (h *Writer) OrderEvent(o *order.Order, p *live.Page) *mail.Event {
 	return e
 }
 
-// VisitMail is a booked visit on the clocks of its event.
+// VisitMail shows a booked visit in its event's time zone.
 func (h *Writer) VisitMail(o *order.Order, v *keeper.Visit, p *live.Page) mail.Visit {
 	zone := p.Event.Details.Timezone
 	return mail.Visit{
@@ -353,8 +353,8 @@ func (h *Writer) VisitMail(o *order.Order, v *keeper.Visit, p *live.Page) mail.V
 	}
 }
 
-// bought adds what an order's confirmation says beside its number: its lines, its
-// sums and its tickets.
+// bought adds what an order's confirmation says besides its number: its lines, its sums and its
+// tickets.
 func (h *Writer) bought(ctx context.Context, m *mail.Order, o *order.Order, p *live.Page) error {
 	where, err := h.Feed.Where(ctx, o)
 	if err != nil {
@@ -373,14 +373,14 @@ func (h *Writer) bought(ctx context.Context, m *mail.Order, o *order.Order, p *l
 	codes := h.Secrets.Event(o.ID.Event())
 	records := view.Tickets(o, h.Known.PublicID(o.ID.Event()), codes, where)
 	for i := range records {
-		if records[i].Version == secrets.Version && len(m.Tickets) < mail.MaxTickets { // the buyer's still
+		if records[i].Version == secrets.Version && len(m.Tickets) < mail.MaxTickets { // the tickets that are still the buyer's
 			m.Tickets = append(m.Tickets, ticketMail(&records[i], codes))
 		}
 	}
 	return nil
 }
 
-// noteOf is what an organization writes to whom it gives tickets.
+// noteOf is what an organization writes to the person it gives tickets to.
 func noteOf(o *order.Order) string {
 	if o.Issue == nil {
 		return ""
@@ -400,8 +400,8 @@ func ticketMail(r *view.Ticket, codes *secrets.Codes) mail.Ticket {
 	return t
 }
 
-// tellAttendees puts out a letter with their tickets for everybody whom the lines of
-// an order name beside its buyer: one for each address and order, ever.
+// tellAttendees queues a letter with their tickets for everybody whom the lines of an order name
+// besides its buyer: only one letter for each address and order, ever.
 func (h *Writer) tellAttendees(ctx context.Context, o *order.Order) error {
 	told := map[string]bool{"": true, order.NormalEmail(o.Email): true}
 	for i := range o.Lines {
@@ -419,7 +419,7 @@ func (h *Writer) tellAttendees(ctx context.Context, o *order.Order) error {
 	return nil
 }
 
-// writeAttendee makes the mail with those tickets of an order that are an attendee's.
+// writeAttendee makes the mail with an attendee's own tickets of an order.
 func (h *Writer) writeAttendee(ctx context.Context, l *mailqueue.Mail, o *order.Order, e *mail.Event) (*mail.Message, error) {
 	where, err := h.Feed.Where(ctx, o)
 	if err != nil {
@@ -450,18 +450,19 @@ func (h *Writer) Delivery(e *event.Details, t *inventory.Details) (link, note st
 	return link, note
 }
 
-// Access is where tickets of a type are delivered, and what their holders need there.
-// A file of ours has no link: it is asked for anew each time.
+// Access returns where tickets of a type are delivered, and the note that their holders need there.
+// If that is a file of ours (ours), there is no link: a link to the file is made anew for each
+// request.
 func (h *Writer) Access(e *event.Details, t *inventory.Details) (link, note string, ours bool) {
 	link, note = Delivery(e, t)
 	if h.hosted(link) {
-		return "", note, e.Category != event.Course // whose lessons are read page by page
+		return "", note, e.Category != event.Course // the lessons of a course are read page by page instead
 	}
 	return link, note, false
 }
 
-// Delivery is where tickets of a type are delivered, as the organizer has stored it, and
-// what their holders need there. The note of an event is for its own link alone.
+// Delivery returns where tickets of a type are delivered, as the organizer has stored it, and the
+// note that their holders need there. An event's note belongs to the event's own link only.
 func Delivery(e *event.Details, t *inventory.Details) (link, note string) {
 	link, note = t.AccessURL, t.AccessNote
 	if link == "" && event.ProductType(e.Category) == event.ProductDigital {
@@ -470,14 +471,14 @@ func Delivery(e *event.Details, t *inventory.Details) (link, note string) {
 	return link, note
 }
 
-// HostedFile is the number of the file of ours that a stored link is to.
+// HostedFile returns the number of the file of ours that a stored link leads to.
 func (h *Writer) HostedFile(link string) (media int64, ours bool) {
 	id, ours := strings.CutPrefix(strings.TrimPrefix(link, h.BaseURL), route.HostedPrefix)
 	media, err := strconv.ParseInt(id, 10, 64)
 	return media, ours && err == nil
 }
 
-// hosted says whether a link is to a file of ours.
+// hosted reports whether a link leads to a file of ours.
 func (h *Writer) hosted(link string) bool {
 	return strings.HasPrefix(link, "/") || h.BaseURL != "" && strings.HasPrefix(link, h.BaseURL+"/media/")
 }
@@ -524,7 +525,7 @@ func (h *Writer) EventMail(t *event.Details, e *readmodel.Event, organizer strin
 	}
 	m.Hall = !m.Digital && t.VenueType != "online"
 	m.Online = !m.Digital && t.VenueType != "physical"
-	if m.Online { // what delivers a digital product is its ticket types' (delivery)
+	if m.Online { // a digital product is delivered by its ticket types (Delivery)
 		m.Link, m.Note = h.absolute(t.OnlineLink), t.OnlineNote
 	}
 	if product == event.ProductEvent {
@@ -533,7 +534,7 @@ func (h *Writer) EventMail(t *event.Details, e *readmodel.Event, organizer strin
 	return m
 }
 
-// clockOf is a moment in unix milliseconds on the clocks of a zone; zero for none.
+// clockOf converts unix milliseconds into a time in a zone; 0 becomes the zero time.
 func clockOf(ms int64, zone string) time.Time {
 	if ms == 0 {
 		return time.Time{}
@@ -545,10 +546,10 @@ func clockOf(ms int64, zone string) time.Time {
 	return time.UnixMilli(ms).In(location)
 }
 
-// momentOf is a moment in unix milliseconds; zero for none.
+// momentOf converts unix milliseconds into a time; 0 becomes the zero time.
 func momentOf(ms int64) time.Time { return clockOf(ms, "UTC") }
 
-// absolute is a link to a file of ours as buyers reach it.
+// absolute makes a link to a file of ours into one that buyers can open.
 func (h *Writer) absolute(link string) string {
 	if strings.HasPrefix(link, "/") {
 		return h.BaseURL + link

@@ -11,8 +11,8 @@ import (
 	"boxoffice/persistence/mailqueue"
 )
 
-// writePayment makes the mail about coins that have been seen and buy nothing yet; nil when
-// their order, or their attempt, has gone on since.
+// writePayment makes the mail about coins that have been seen but do not pay the order yet. It
+// returns nil when the order or the attempt to pay it has gone on since.
 func writePayment(l *mailqueue.Mail, o *order.Order, to mail.Envelope, about *mail.Order, e *mail.Event) *mail.Message {
 	i := slices.IndexFunc(o.Attempts, func(a order.Attempt) bool { return a.Status == l.Reason && a.Deposit.Address != "" })
 	if i < 0 || !o.Unpaid() {
@@ -29,7 +29,7 @@ func writePayment(l *mailqueue.Mail, o *order.Order, to mail.Envelope, about *ma
 	return &m
 }
 
-// missingCoins is what is missing of a deposit, in coins; "" if nothing is.
+// missingCoins is how much a deposit still lacks, in coins; "" if nothing.
 func missingCoins(d *order.Deposit) string {
 	asked, isAsked := new(big.Rat).SetString(d.Amount)
 	arrived, isArrived := new(big.Rat).SetString(d.Arrived)

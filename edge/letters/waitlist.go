@@ -30,7 +30,7 @@ func (h *Writer) writeWaitlist(ctx context.Context, l *mailqueue.Mail, to mail.E
 		return nil, err
 	}
 	e := h.EventMail(p.Event.Details, &p.Event, p.Org.Name)
-	// The part of a link behind # is sent to no server, so it is in no log.
+	// Browsers send the part of a link behind # to no server, so it appears in no log.
 	url := h.BaseURL + "/waitlist#token=" + h.Secrets.WaitlistToken(id)
 	switch l.Template { //nolint:exhaustive // those of a waitlist
 	case mailqueue.WaitlistJoined:

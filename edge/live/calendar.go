@@ -11,13 +11,13 @@ import (
 
 func calendarKey(number int64) string { return "calendar/" + strconv.FormatInt(number, 10) }
 
-// Calendar is what is booked of a reservation event. The node knows it for a second, or
-// until it has taken an order for the event itself.
+// Calendar is what is booked of a reservation event. The node keeps it for a second, or until it
+// has itself taken an order for the event.
 func (p *Pages) Calendar(ctx context.Context, node *cluster.Node, number int64) (*calendar.Record, error) {
 	return CachePage(ctx, p, calendarKey(number), func() (*calendar.Record, error) {
 		return cluster.AskFor[calendar.Record](ctx, node, engine.CalendarRef(number), calendar.Get{Counts: true})
 	})
 }
 
-// ForgetCalendar has the next reader ask anew what is booked of an event.
+// ForgetCalendar makes the next reader ask anew what is booked of an event.
 func (p *Pages) ForgetCalendar(number int64) { p.cache.Del(calendarKey(number)) }

@@ -15,26 +15,26 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// Identity is what never changes of an event that exists.
+// Identity is what never changes about an event.
 type Identity struct {
 	PublicID engine.EventID
 	Org      int64
 }
 
-// Events knows which events there are and whose they are. Its methods may be called by
-// any goroutine; it has none of its own.
+// Events knows which events exist and whose they are. Its methods may be called by any goroutine;
+// it starts none of its own.
 type Events struct {
 	read  *readmodel.Model
 	known *xsync.Map[int64, Identity]
 }
 
-// NewEvents knows no event yet.
+// NewEvents makes an Events that knows no event yet.
 func NewEvents(read *readmodel.Model) *Events {
 	return &Events{read: read, known: xsync.NewMap[int64, Identity]()}
 }
 
-// Find returns an event that exists, and refuses with EVENT_NOT_FOUND else. Asking the
-// actor of one that does not would make it: the read model is asked first, once for
+// Find returns an event that exists; otherwise it refuses with EVENT_NOT_FOUND. Asking the actor of
+// an event that does not exist would create the actor, so the read model is asked first, once for
 // each event and node.
 func (e *Events) Find(ctx context.Context, number int64) (Identity, error) {
 	if k, ok := e.known.Load(number); ok {
@@ -57,8 +57,8 @@ func (e *Events) Remember(number int64, t *event.Details) Identity {
 	return k
 }
 
-// PublicID is the id of an event that answers show: its number, if the node has not
-// met the event.
+// PublicID is the event id that answers show. If the node has not met the event, it is the event's
+// number.
 func (e *Events) PublicID(number int64) string {
 	if k, ok := e.known.Load(number); ok {
 		return k.PublicID.String()
@@ -92,8 +92,8 @@ func (e *Events) ReadID(ctx context.Context, id string) (int64, Identity, error)
 	return number, k, nil
 }
 
-// FindNamed is the number of the event that a page's address names: by its slug, or by
-// its id or number. No slug looks like one of these.
+// FindNamed is the number of the event that a page's address names: by its slug, or by its id or
+// number. No slug looks like an id or a number.
 func (p *Pages) FindNamed(ctx context.Context, known *Events, name string) (int64, error) {
 	_, isNumber := route.ReadNumber(name)
 	if _, err := engine.ParseID(name); isNumber || err == nil {

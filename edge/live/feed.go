@@ -16,9 +16,8 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// Feed shows stock and seat maps from this node's memory: an actor is asked once, and
-// then the feed of committed facts keeps what it said. Its methods may be called by any
-// goroutine.
+// Feed shows stock and seat maps from this node's memory: it asks an actor once, and then keeps the
+// answer up to date from the feed of committed facts. Its methods may be called by any goroutine.
 type Feed struct {
 	stock *readmodel.Stock
 	seats *readmodel.Seats
@@ -30,15 +29,15 @@ type Feed struct {
 	reloads sync.WaitGroup
 }
 
-// NewFeed shows what stock and seats take from the committed facts. It can ask no actor
-// before Start.
+// NewFeed shows what stock and seats learn from the committed facts. Before Start it can ask no
+// actor.
 func NewFeed(stock *readmodel.Stock, seats *readmodel.Seats, log *slog.Logger) *Feed {
 	f := &Feed{stock: stock, seats: seats, log: log}
 	f.life, f.end = context.WithCancel(context.Background())
 	return f
 }
 
-// Start says where the actors are.
+// Start tells the feed how to reach the actors.
 func (f *Feed) Start(node *cluster.Node) { f.node = node }
 
 // Close ends the reloads and waits for them.
@@ -47,8 +46,7 @@ func (f *Feed) Close() {
 	f.reloads.Wait()
 }
 
-// Seats is an event's seat map as last committed, whether one is attached or
-// not.
+// Seats is an event's seat map as last committed, even if the event uses none.
 func (f *Feed) Seats(ctx context.Context, number int64) (*readmodel.SeatMap, error) {
 	if m, ok := f.seats.Get(number); ok {
 		return m, nil
@@ -61,8 +59,8 @@ func (f *Feed) Seats(ctx context.Context, number int64) (*readmodel.SeatMap, err
 	})
 }
 
-// Missed forgets what is shown of all events but those that kept names, and loads
-// the seat maps again that somebody watches.
+// Missed forgets what is shown of all events except those for which kept returns true, and reloads
+// the seat maps that somebody watches.
 func (f *Feed) Missed(kept func(event int64) bool) {
 	f.stock.Retain(kept)
 	for _, event := range f.seats.Retain(kept) {
@@ -70,7 +68,7 @@ func (f *Feed) Missed(kept func(event int64) bool) {
 	}
 }
 
-// reload makes a watched seat map known again, once its actor is to be had.
+// reload loads a watched seat map again, as soon as its actor can be reached.
 func (f *Feed) reload(event int64) {
 	for f.life.Err() == nil {
 		if _, known := f.seats.Get(event); known {
@@ -94,8 +92,7 @@ const (
 	reloadPause = 200 * time.Millisecond
 )
 
-// Left is a ticket type's live stock: from the feed, and the first time from the
-// actor.
+// Left is a ticket type's live stock: from the feed, or from the actor the first time.
 func (f *Feed) Left(ctx context.Context, ref engine.Ref) (int64, error) {
 	if left, ok := f.stock.Get(ref); ok {
 		return left, nil
@@ -112,8 +109,8 @@ func (f *Feed) Left(ctx context.Context, ref engine.Ref) (int64, error) {
 	})
 }
 
-// Where says where the seats of an order's tickets are; nil when it has none.
-// The map of an event stands still while a seat of it is sold.
+// Where says where the seats of an order's tickets are; nil if the order has none. An event's map
+// does not change while a seat of it is sold.
 func (f *Feed) Where(ctx context.Context, o *order.Order) (view.Where, error) {
 	if !o.Seated() {
 		return nil, nil

@@ -9,12 +9,12 @@ import (
 	"boxoffice/engine"
 )
 
-// A readGate bounds how many public reads ask the database at a time. Reads cost the
-// caller nothing, and orders need the same database: a crowd that searches must wait
-// for itself, not have orders wait for it. It owns no goroutine.
+// A readGate bounds how many public reads ask the database at a time. Reads cost the caller
+// nothing, and orders need the same database: when a crowd searches, the searches must wait for
+// each other and not make orders wait. A readGate starts no goroutine.
 type readGate struct {
-	places  chan struct{} // one for each that may ask now
-	waiting chan struct{} // one for each that may wait for a place
+	places  chan struct{} // one for each read that may ask now
+	waiting chan struct{} // one for each read that may wait for a place
 }
 
 // readWait is how long a read waits for a place.
@@ -58,8 +58,8 @@ func (g *readGate) enter(ctx context.Context) (leave func(), err error) {
 	}
 }
 
-// computed makes what memory does not have. Of a public read it says that the answer
-// took the database, and has it wait at the gate.
+// computed calls make for what is not in memory. If the call is a public read, it also notes that
+// the answer took the database, and waits at the gate.
 func computed[T any](ctx context.Context, g *readGate, make func() (T, error)) (none T, err error) {
 	if c := route.CallOf(ctx); c != nil && !c.Op.Writes() && c.Op.Tier == route.TierPublic {
 		c.Computed = true

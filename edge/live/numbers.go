@@ -8,9 +8,9 @@ import (
 	"boxoffice/persistence/numbers"
 )
 
-// NumberOf is the number of what a request makes within parent. With an
-// Idempotency-Key it is the same on every attempt with the same body, so that one
-// that comes after its node has died finds what was made, and makes nothing more.
+// NumberOf is the number of what a request makes within parent. With an Idempotency-Key it is the
+// same on every attempt with the same body, so that an attempt after the node has died finds what
+// was made and makes nothing more.
 func NumberOf(c *route.Call, lease *numbers.Lease, parent int64) (int64, error) {
 	if c.IdempotencyKey == "" {
 		return lease.Next(c.Context)

@@ -33,9 +33,9 @@ const (
 	pageBytes = 4 << 10
 )
 
-// Pages are public reads that this node keeps for a second, and longer while the database is
-// away: an on-sale's reads touch neither Postgres nor the actors. Its methods may be called
-// by any goroutine.
+// Pages caches public reads on this node for a second, and longer while the database is
+// unreachable, so that an on-sale's reads touch neither Postgres nor the actors. Its methods may be
+// called by any goroutine.
 type Pages struct {
 	PagesDeps
 	cache *ristretto.Cache[string, kept]
@@ -51,10 +51,10 @@ type PagesDeps struct {
 	Program  *program.Store
 	Courses  *courses.Store
 	Promos   *promos.Store
-	Settled  func(context.Context) error // waits until the read model has what is committed
+	Settled  func(context.Context) error // waits until the read model has everything that is committed
 }
 
-// OpenPages begins with an empty cache. Close ends it.
+// OpenPages makes Pages with an empty cache. Close ends it.
 func OpenPages(d PagesDeps) (*Pages, error) {
 	cache, err := ristretto.NewCache(&ristretto.Config[string, kept]{
 		NumCounters: 100_000, MaxCost: cacheSize, BufferItems: 64, IgnoreInternalCost: true,
@@ -68,34 +68,34 @@ func OpenPages(d PagesDeps) (*Pages, error) {
 // Close ends the cache.
 func (p *Pages) Close() { p.cache.Close() }
 
-// CachePage is what the cache has under a key, or is made and kept. While the database is
-// away it is what was made last: an old page is better than none.
+// CachePage returns what the cache has under a key, or calls make and keeps the result. While the
+// database is unreachable it returns the last result: an old page is better than none.
 func CachePage[T any](ctx context.Context, p *Pages, key string, make func() (T, error)) (T, error) {
 	return cacheBehind(ctx, p, p.reads, term{pageBytes, pageLife, outageLife}, key, make)
 }
 
-// KeepPage is CachePage for what never changes under its key, of about so many bytes.
+// KeepPage is like CachePage, for a page of about size bytes that never changes under its key.
 func KeepPage[T any](ctx context.Context, p *Pages, size int64, key string, make func() (T, error)) (T, error) {
 	return cacheBehind(ctx, p, p.reads, term{size, keptLife, keptLife}, key, make)
 }
 
-// CacheSearch is CachePage for a list of about so many bytes that has to be searched for.
-// It is made anew once this node has changed what lists show.
+// CacheSearch is like CachePage, for a list of about size bytes that has to be searched for. The
+// list is made again once this node has changed what lists show.
 func CacheSearch[T any](ctx context.Context, p *Pages, size int64, key string, make func() (T, error)) (T, error) {
 	return cacheBehind(ctx, p, p.searches, term{size, pageLife, pageLife}, strconv.FormatUint(p.listed.Load(), 10)+"/"+key, make)
 }
 
-// term says how a page is kept.
+// term says how long a page is kept.
 type term struct {
 	size  int64         // bytes, roughly
-	fresh time.Duration // how old it may be when it is shown
-	kept  time.Duration // the same while the database is away
+	fresh time.Duration // how old a page may be when it is shown
+	kept  time.Duration // how old it may be while the database is unreachable
 }
 
 // kept is a page in the cache.
 type kept struct {
 	page any
-	old  time.Time // from when it is shown only while the database is away
+	old  time.Time // after this it is shown only while the database is unreachable
 }
 
 func cacheBehind[T any](ctx context.Context, p *Pages, g *readGate, term term, key string, make func() (T, error)) (T, error) {
@@ -103,7 +103,7 @@ func cacheBehind[T any](ctx context.Context, p *Pages, g *readGate, term term, k
 		return t, nil
 	}
 	t, err := computed(ctx, g, func() (T, error) {
-		if t, ok := cached[T](p, key, time.Now()); ok { // a crowd asked for it at once, and one has made it while we waited
+		if t, ok := cached[T](p, key, time.Now()); ok { // another caller made it while we waited
 			return t, nil
 		}
 		t, err := make()
@@ -120,7 +120,7 @@ func cacheBehind[T any](ctx context.Context, p *Pages, g *readGate, term term, k
 	return t, err
 }
 
-// cached is what the cache has under a key that was not old yet at a time.
+// cached returns what the cache has under a key, if it is still fresh at the given time.
 func cached[T any](p *Pages, key string, at time.Time) (t T, ok bool) {
 	k, ok := p.cache.Get(key)
 	if !ok || !at.Before(k.old) {
@@ -174,21 +174,21 @@ func (p *Pages) Event(ctx context.Context, number int64) (*Page, error) {
 	})
 }
 
-// Refresh makes what an organizer has written visible to whoever reads next: it waits
-// until the read model has it, as far as the deadline allows, and forgets this node's
-// page of the event and its lists.
+// Refresh makes what an organizer has written visible to the next reader: it waits until the read
+// model has it, as far as the deadline allows, and forgets this node's page of the event and its
+// lists.
 func (p *Pages) Refresh(ctx context.Context, number int64) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	if err := p.Settled(ctx); err != nil {
-		return // a page that lags is better than an error for what is done
+		return // the write is done: a page that lags is better than an error
 	}
-	p.cache.Wait() // a page that is being kept now is older
+	p.cache.Wait() // a page that is being put into the cache right now is older
 	p.cache.Del(pageKey(number))
 	p.listed.Add(1)
 }
 
-// NotFoundAs makes a refusal of the read model's "not found".
+// NotFoundAs turns the read model's "not found" into a refusal with the given code.
 func NotFoundAs(err error, code engine.Code) error {
 	if errors.Is(err, readmodel.ErrNotFound) {
 		return &engine.Refusal{Code: code}
@@ -196,9 +196,8 @@ func NotFoundAs(err error, code engine.Code) error {
 	return err
 }
 
-// Visible says whether the caller may see an event: the public sees what is
-// published, or was until it ended, and is not private, the organization
-// everything.
+// Visible reports whether the caller may see an event. The organization sees everything; the public
+// sees events that are published, or were until they ended, and that are not private.
 func Visible(c *route.Call, e *event.Record) bool {
 	if route.SeesMore(c, e.Details.Org) {
 		return true

@@ -8,8 +8,8 @@ import (
 	"boxoffice/engine"
 )
 
-// RequestOf names a request to an actor that knows its answers, if the client sent an
-// Idempotency-Key. One in 2^64 bodies has the print of another.
+// RequestOf names a request to an actor that remembers its answers, if the client sent an
+// Idempotency-Key. Two different bodies have the same print with a probability of one in 2^64.
 func RequestOf(c *route.Call, m *secrets.Master) engine.Request {
 	if c.IdempotencyKey == "" {
 		return engine.Request{}

@@ -148,7 +148,7 @@ func (l *Limits) read(x *exchange, c *route.Call, in any) error {
 }
 
 // repeat counts a request that may be answered from the replies stored under its Idempotency-Key.
-// Such a request is never read, so read does not count it.
+// A request that is answered in this way is not read, so read does not count it.
 func (l *Limits) repeat(x *exchange, c *route.Call) error {
 	if x.counted.done {
 		return nil

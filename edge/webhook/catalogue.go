@@ -1,6 +1,5 @@
-// Package webhook is the outward edge of facts. Its catalogue says what the world
-// is told of which fact of the engine, and makes the payloads; persistence/publicfacts
-// keeps them.
+// Package webhook is the outward edge of facts. Its catalogue lists which facts of the engine the
+// world is told, and as what, and makes the payloads; persistence/publicfacts stores them.
 package webhook
 
 import (
@@ -16,15 +15,15 @@ type Type struct {
 	Name        string
 	Description string   // when it fires
 	Keys        []string // the members of its data
-	From        []string // the facts that it is told from, by their names; none: no actor owns what it tells (Own)
+	From        []string // names of the engine's facts that it is told from; none: it tells what no actor owns (Own)
 	Data        any      // a zero value of its data; nil: nothing fires it yet
-	tell        builder  // makes its data
+	tell        builder  // makes its data from a fact
 }
 
-// Active says whether anything fires the type yet.
+// Active reports whether anything fires the type yet.
 func (t *Type) Active() bool { return t.Data != nil }
 
-// What several rows have.
+// Keys that several rows share.
 var (
 	eventKey  = []string{"event"}
 	orderKey  = []string{"order"}
@@ -71,9 +70,9 @@ var Catalogue = []Type{
 	{Name: "agent.action", Description: "An MCP tool performs a write with an API key.", Keys: []string{"tool", "method", "path", "statusCode", "at"}, Data: api.AgentActionData{}},
 }
 
-// Internal are the facts of which the world is told nothing, and why. Of those
-// above, statuses that have no type of their own are not told either: an event's
-// other moves, and an order that expired.
+// Internal lists the facts of which the world is told nothing, and why. Some facts of the catalogue
+// are not always told either: those with a status that has no type of its own, such as an event's
+// other moves and an order that expired.
 var Internal = map[string]string{
 	"event.removed":             "a draft that nobody bought of; no type says so",
 	"event.offered":             "what a ticket type tells its event",
@@ -136,7 +135,7 @@ var Internal = map[string]string{
 	"seats.released":            "seats are watched live",
 }
 
-// Find is the type of a name.
+// Find returns the type with a name.
 func Find(name string) (*Type, bool) {
 	for i := range Catalogue {
 		if Catalogue[i].Name == name {
@@ -146,7 +145,7 @@ func Find(name string) (*Type, bool) {
 	return nil, false
 }
 
-// Types are the catalogue as it is shown.
+// Types returns the catalogue as the API shows it.
 func Types() []api.FactType {
 	types := make([]api.FactType, len(Catalogue))
 	for i := range Catalogue {
@@ -162,7 +161,7 @@ type factKey struct {
 	fact engine.FactType
 }
 
-// byFact are the types that are told from each type of facts.
+// byFact maps each type of facts to the types of the catalogue that are told from it.
 var byFact = func() map[factKey][]*Type {
 	rows := make(map[factKey][]*Type)
 	for _, kind := range all.Kinds {

@@ -31,15 +31,15 @@ const (
 // The outcomes of an attempt, for metrics.
 const (
 	outcomeSucceeded  = "succeeded"
-	outcomeStatus     = "status"     // an answer, not 2xx
-	outcomeTimeout    = "timeout"    // none in time
-	outcomeConnection = "connection" // none
+	outcomeStatus     = "status"     // an answer that is not 2xx
+	outcomeTimeout    = "timeout"    // no answer in time
+	outcomeConnection = "connection" // no answer
 	outcomeProhibited = "prohibited" // the target is no public address
 )
 
 var outcomes = []string{outcomeSucceeded, outcomeStatus, outcomeTimeout, outcomeConnection, outcomeProhibited}
 
-// answer is what came of one POST.
+// answer is the result of one POST.
 type answer struct {
 	outcome string
 	status  int // 0: no answer
@@ -47,9 +47,8 @@ type answer struct {
 	latency time.Duration
 }
 
-// transport sends to targets: through no proxy, HTTP/1.1 only, so that an attempt
-// has its connection for itself, and without following redirects, which a
-// transport never does.
+// transport sends to targets. It uses no proxy, and HTTP/1.1 only, so that each attempt has its own
+// connection. A transport never follows redirects.
 func transport(t *Targets, roots *x509.CertPool, resolver *net.Resolver) *http.Transport {
 	dialer := &net.Dialer{Timeout: attemptTime, Control: t.control, Resolver: resolver}
 	return &http.Transport{
@@ -64,9 +63,9 @@ func transport(t *Targets, roots *x509.CertPool, resolver *net.Resolver) *http.T
 	}
 }
 
-// Forward sends a fact of the pull feed to a developer's own machine, as a Deliverer sends
-// it to an endpoint: body is the fact as the feed has it. The address may be any. outcome
-// is the answer in words, which begin with its status if there was one.
+// Forward sends a fact of the pull feed to a developer's own machine in the way that a Deliverer
+// sends it to an endpoint: body is the fact as the feed has it. Any address is allowed. outcome
+// describes the answer and begins with its status if there was one.
 func Forward(ctx context.Context, rt http.RoundTripper, url, secret string, a *deliveries.Attempt, body []byte) (taken bool, outcome string) {
 	got := post(ctx, rt, url, headersOf(a, secret, time.Now(), body), body)
 	if got.outcome == outcomeSucceeded {
@@ -75,7 +74,7 @@ func Forward(ctx context.Context, rt http.RoundTripper, url, secret string, a *d
 	return false, got.err
 }
 
-// post makes one attempt. It is to be ignored when ctx has ended.
+// post makes one attempt. Ignore the result when ctx has ended.
 func post(ctx context.Context, rt http.RoundTripper, url string, headers http.Header, body []byte) answer {
 	ctx, cancel := context.WithTimeout(ctx, attemptTime)
 	defer cancel()
@@ -95,7 +94,7 @@ func post(ctx context.Context, rt http.RoundTripper, url string, headers http.He
 	a.outcome, a.status = outcomeStatus, resp.StatusCode
 	late := time.AfterFunc(answerTime, cancel)
 	defer late.Stop()
-	text, _ := io.ReadAll(io.LimitReader(resp.Body, answerMax)) // to its end, if it has one soon: the connection can be kept
+	text, _ := io.ReadAll(io.LimitReader(resp.Body, answerMax)) // read to its end if possible, so that the connection can be reused
 	switch {
 	case a.status >= 200 && a.status < 300:
 		a.outcome = outcomeSucceeded
@@ -110,8 +109,8 @@ func post(ctx context.Context, rt http.RoundTripper, url string, headers http.He
 	return a
 }
 
-// failure is an error in words that tell the endpoint's owner what to do and
-// nothing about our own network.
+// failure describes an error in words that tell the endpoint's owner what to do and reveal nothing
+// about our own network.
 func failure(err error) (outcome, text string) {
 	var dns *net.DNSError
 	var certificate *tls.CertificateVerificationError
@@ -131,8 +130,8 @@ func failure(err error) (outcome, text string) {
 	return outcomeConnection, "the connection failed before there was an answer"
 }
 
-// printable is the beginning of a text that somebody else wrote, on one line and
-// fit to be stored and shown.
+// printable is the beginning of a text that somebody else wrote, on one line and safe to store and
+// show.
 func printable(text []byte) string {
 	s := strings.Map(func(r rune) rune {
 		switch {

@@ -15,12 +15,12 @@ import (
 )
 
 const (
-	maxEndpoints = 512                   // served at once by one node
-	claimMax     = 128                   // of one look
-	lookEvery    = time.Second           // without being woken
-	pace         = 20 * time.Millisecond // from one look to the next: what comes in between costs one statement together
+	maxEndpoints = 512                   // that one node serves at once
+	claimMax     = 128                   // endpoints claimed at a time
+	lookEvery    = time.Second           // how often the loop looks at the queues without being woken
+	pace         = 20 * time.Millisecond // least time between two looks: all that comes in between costs one statement
 	tableTime    = 10 * time.Second      // for one statement
-	stopGrace    = 2 * time.Second       // for attempts under way when the node stops
+	stopGrace    = 2 * time.Second       // how long attempts may go on when the node stops
 )
 
 // Config says what a Deliverer works with.
@@ -28,7 +28,7 @@ type Config struct {
 	Store   *deliveries.Store
 	Secrets *secrets.Master
 	Targets *Targets
-	Node    string // holds the leases; one process at a time bears the name
+	Node    string // holds the leases; only one process at a time may use the name
 	Log     *slog.Logger
 
 	Now      func() time.Time // nil: time.Now; when attempts are due and made
@@ -36,36 +36,34 @@ type Config struct {
 	Resolver *net.Resolver    // nil: the system's
 }
 
-// Deliverer sends what waits in the queues of endpoints (docs/rules.md,
-// Webhooks). It is one node's; cmd makes it, and Stop waits for its goroutines.
+// Deliverer sends what waits in the queues of endpoints (docs/rules.md, Webhooks). Each node has
+// one; cmd makes it, and Stop waits for its goroutines.
 //
-// It is one loop, which records what came of attempts, claims endpoints that have
-// something due and loads a page for each (persistence/deliveries), and one goroutine
-// for each endpoint that is being served, with a few attempts at once. So an
-// endpoint that hangs occupies its own few connections and nothing else, and what
-// is in memory is a page for each endpoint that is being served, however much
-// waits. Nodes share the endpoints by leases.
+// One loop records the results of attempts, claims endpoints that have something due, and loads a
+// page for each (persistence/deliveries). Each endpoint that is being served has a goroutine with a
+// few attempts at once. So an endpoint that hangs occupies only its own few connections, and memory
+// holds one page for each endpoint that is being served, however much waits. Nodes share the
+// endpoints by leases.
 //
-// First attempts of one aggregate's facts are made one after another in their
-// order, whatever comes of them. Everything that fails is due again after a pause
-// (ladder.go). An attempt whose outcome was not recorded, because the process was
-// killed, is made again: at least once. Wake comes from a River job that is part of
-// the transaction that put something into a queue; without it the loop looks once
-// a second.
+// First attempts of one aggregate's facts are made one after another in their order, whatever their
+// results. A failed attempt is due again after a pause (ladder.go). If the process is killed before
+// the result of an attempt is recorded, the attempt is made again: at least once. A River job,
+// which is part of the transaction that puts something into a queue, calls Wake; without it the
+// loop looks once a second.
 type Deliverer struct {
 	cfg     Config
 	http    *http.Transport
 	metrics *metrics
-	woken   chan struct{} // of one
+	woken   chan struct{} // holds one signal
 	sent    chan sent     // has room for every endpoint: sending to it never blocks
 	ctx     context.Context
 	cancel  context.CancelFunc // ends attempts under way
-	stop    chan struct{}      // closed: begin no attempt
+	stop    chan struct{}      // closed: no more attempts are begun
 	done    chan struct{}      // closed when the loop has ended
 
-	// Of the loop alone.
+	// The fields below belong to the loop alone.
 	serving int                           // endpoints claimed
-	results map[int64][]deliveries.Result // to be recorded, by endpoint
+	results map[int64][]deliveries.Result // results to be recorded, by endpoint
 	counted time.Time
 }
 
@@ -90,7 +88,7 @@ func Start(cfg Config) *Deliverer {
 	return d
 }
 
-// Wake has the queues looked at soon. It never blocks.
+// Wake makes the loop look at the queues soon. It never blocks.
 func (d *Deliverer) Wake() {
 	select {
 	case d.woken <- struct{}{}:
@@ -98,10 +96,9 @@ func (d *Deliverer) Wake() {
 	}
 }
 
-// Stop begins no more attempts, gives those under way two seconds, records what
-// came of them and returns when all goroutines have ended; at ctx's end at once.
-// What was cut off is sent again by whoever claims its endpoint next. It is called
-// once.
+// Stop begins no more attempts, gives those under way two seconds, records their results and
+// returns when all goroutines have ended; it returns at once when ctx ends. An attempt that was cut
+// off is made again by the node that claims its endpoint next. Stop is called once.
 func (d *Deliverer) Stop(ctx context.Context) error {
 	close(d.stop)
 	grace := time.AfterFunc(stopGrace, d.cancel)
@@ -116,7 +113,7 @@ func (d *Deliverer) Stop(ctx context.Context) error {
 // run looks at the queues until Stop.
 func (d *Deliverer) run() {
 	defer close(d.done)
-	mine := false // what this node had claimed before it was started is free
+	mine := false // whether endpoints that an earlier process of this node had claimed are free again
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
 	for {
@@ -130,7 +127,7 @@ func (d *Deliverer) run() {
 				d.count()
 			}
 		})
-		// The tables are left alone for as long as they took, at least.
+		// Leave the tables alone for at least twice as long as they just took.
 		if !d.rest(began.Add(max(pace, 2*time.Since(began))), look.C) {
 			break
 		}
@@ -141,8 +138,8 @@ func (d *Deliverer) run() {
 	d.record()
 }
 
-// rest waits for something to do, and until the time. It is false once the
-// deliverer stops.
+// rest waits until there is something to do, and at least until the given time. It returns false
+// once the deliverer stops.
 func (d *Deliverer) rest(until time.Time, look <-chan time.Time) bool {
 	select {
 	case <-d.woken:
@@ -169,8 +166,8 @@ func (d *Deliverer) rest(until time.Time, look <-chan time.Time) bool {
 // take keeps the results of a page until they are recorded.
 func (d *Deliverer) take(s sent) { d.results[s.endpoint] = s.results }
 
-// record writes what there is and gives the endpoints back. It is false when the
-// tables cannot be reached: then nothing more is claimed.
+// record writes the results there are and gives the endpoints back. It returns false when the
+// tables cannot be reached; then nothing more is claimed.
 func (d *Deliverer) record() bool {
 	if len(d.results) == 0 {
 		return true
@@ -183,7 +180,7 @@ func (d *Deliverer) record() bool {
 	return ok
 }
 
-// serve claims endpoints and begins to send them what is due.
+// serve claims endpoints and starts to send them what is due.
 func (d *Deliverer) serve() {
 	now := d.cfg.Now()
 	for d.serving < maxEndpoints {
@@ -197,12 +194,12 @@ func (d *Deliverer) serve() {
 			pages, err = d.cfg.Store.Load(ctx, claimed, now)
 			return err
 		}) {
-			return // what was claimed is free again at its lease's end
+			return // the claimed endpoints are free again when their leases end
 		}
 		d.serving += len(claimed)
 		for _, p := range pages {
 			go func() {
-				var results []deliveries.Result // none of a page that panicked: it is sent again
+				var results []deliveries.Result // stays empty if the page panics; then the page is sent again
 				panics.Do(d.cfg.Log, "page of webhooks", func() { results = d.send(p) })
 				d.sent <- sent{p.Endpoint, results}
 			}()
@@ -214,7 +211,7 @@ func (d *Deliverer) serve() {
 	}
 }
 
-// giveBack notes the endpoints that have no page after all.
+// giveBack notes the claimed endpoints for which no page was loaded.
 func (d *Deliverer) giveBack(claimed []int64, pages []*deliveries.Page) {
 	loaded := make(map[int64]bool, len(pages))
 	for _, p := range pages {
@@ -227,7 +224,7 @@ func (d *Deliverer) giveBack(claimed []int64, pages []*deliveries.Page) {
 	}
 }
 
-// count notes how much waits.
+// count measures how much waits.
 func (d *Deliverer) count() {
 	if time.Since(d.counted) < countEvery {
 		return
@@ -242,8 +239,8 @@ func (d *Deliverer) count() {
 	})
 }
 
-// try does something to the tables and says whether it was done. What failed is
-// tried again with the next look.
+// try runs a statement on the tables and reports whether it succeeded. What failed is tried again
+// with the next look.
 func (d *Deliverer) try(what string, do func(context.Context) error) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), tableTime)
 	defer cancel()

@@ -14,22 +14,22 @@ import (
 const (
 	// seatsAgain is the pause after which a seat map is asked for again.
 	seatsAgain = 100 * time.Millisecond
-	// seatsCall bounds one question: the answer of an actor that moves may be lost.
+	// seatsCall bounds one question to the actor: the answer of an actor that moves may be lost.
 	seatsCall = 5 * time.Second
-	// seatsPatience is how long a seat map is asked for. An actor whose node has
-	// died is to be had elsewhere within seconds. It is less than what a follower's
-	// transaction may take, so that the fact is at fault and not the time.
+	// seatsPatience is how long a seat map is asked for. An actor whose node has died is available
+	// elsewhere within seconds. It is shorter than a follower's transaction may take, so that the
+	// fact is set aside and the transaction does not time out.
 	seatsPatience = 15 * time.Second
-	// An event whose map did not come is not asked for it during seatsRest, and
-	// after that for no longer than seatsGlance, until the map is there again.
+	// An event whose map did not come is not asked again during seatsRest. After that it is asked
+	// for no longer than seatsGlance at a time, until the map is there.
 	seatsRest   = 30 * time.Second
 	seatsGlance = time.Second
-	// maxHalls bounds the events that are remembered. All are forgotten at once.
+	// maxHalls bounds the events that are remembered. Beyond it, all are forgotten at once.
 	maxHalls = 10_000
 )
 
-// halls remembers the events whose seat maps did not come, so that one of them does
-// not hold up what is told of all others: each of its facts would wait again.
+// halls remembers the events whose seat maps did not come. Otherwise each fact of such an event
+// would wait again, and hold up what is told of all other events.
 type halls struct {
 	mu     sync.Mutex
 	failed map[int64]failedHall
@@ -41,8 +41,7 @@ type failedHall struct {
 	why error
 }
 
-// patience is how long the map of an event may be asked for now. At zero, the error
-// says why.
+// patience is how long an event's map may be asked for now. If it is zero, the error says why.
 func (h *halls) patience(number int64) (time.Duration, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -56,7 +55,7 @@ func (h *halls) patience(number int64) (time.Duration, error) {
 	}
 }
 
-// note keeps what came of asking for a map.
+// note keeps the result of asking for a map.
 func (h *halls) note(number int64, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -70,11 +69,10 @@ func (h *halls) note(number int64, err error) {
 	h.failed[number] = failedHall{at: time.Now(), why: err}
 }
 
-// findSeats says where the seats of an order's tickets are. The map is asked of an
-// actor, which may be on its way to another node, so it is asked for a while. An event
-// that cannot be loaded any more fails after that: its fact is set aside, and can be
-// told in full when the event has been mended. Telling it without its seats would
-// be for good, since a fact is told once.
+// findSeats says where the seats of an order's tickets are. It asks the seat map's actor, which may
+// just be moving to another node, so it keeps asking for a while. If the event cannot be loaded any
+// more, findSeats fails: the fact is set aside, and can be told in full when the event has been
+// mended. A fact is told only once, so telling it without its seats could not be corrected later.
 func (t *Teller) findSeats(ctx context.Context, o *order.Order) (view.Where, error) {
 	if !o.Seated() {
 		return nil, nil
@@ -100,9 +98,9 @@ func (t *Teller) findSeats(ctx context.Context, o *order.Order) (view.Where, err
 			timer.Stop()
 		}
 		if ctx.Err() != nil {
-			return nil, err // the caller has no more time, which says nothing about the map
+			return nil, err // the caller has run out of time, which says nothing about the map
 		}
-		// Not wrapped: a time that has run out would pass for an outage.
+		// Not wrapped: a wrapped deadline error would be mistaken for an outage of the database.
 		err = fmt.Errorf("webhook: the seat map of event %d: %v", number, err) //nolint:errorlint // as above
 		t.halls.note(number, err)
 		return nil, err

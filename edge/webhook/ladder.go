@@ -6,11 +6,11 @@ import "time"
 // (docs/rules.md, Webhooks).
 const MaxAttempts = 12
 
-// ladder are the pauses after the first attempts; then comes one a day.
+// ladder holds the pauses after the first attempts; after these, attempts are made once a day.
 var ladder = []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 12 * time.Hour}
 
-// pause is the time from the n-th attempt, which failed, to the next; false says
-// that it was the last.
+// pause is the time from the n-th attempt, which failed, to the next one. It returns false if the
+// n-th attempt was the last.
 func pause(n int) (time.Duration, bool) {
 	switch {
 	case n >= MaxAttempts:

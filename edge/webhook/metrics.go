@@ -9,7 +9,7 @@ import (
 	"boxoffice/persistence/deliveries"
 )
 
-// metrics are a deliverer's numbers.
+// metrics are a deliverer's Prometheus metrics.
 type metrics struct {
 	attempts  map[string]prometheus.Counter // by outcome
 	exhausted prometheus.Counter
@@ -57,15 +57,15 @@ func (m *metrics) attempted(a *deliveries.Attempt, what answer, r *deliveries.Re
 	}
 }
 
-// Describe and Collect make the deliverer a prometheus.Collector.
+// Describe and Collect make the Deliverer a prometheus.Collector.
 func (d *Deliverer) Describe(ch chan<- *prometheus.Desc) { prometheus.DescribeByCollect(d, ch) }
 
-// Collect sends the deliverer's numbers.
+// Collect sends the deliverer's metrics.
 func (d *Deliverer) Collect(ch chan<- prometheus.Metric) {
 	for _, c := range d.metrics.all {
 		c.Collect(ch)
 	}
 }
 
-// countEvery is how often what waits is counted.
+// countEvery is how often waiting deliveries are counted.
 const countEvery = 15 * time.Second

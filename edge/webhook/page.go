@@ -13,14 +13,14 @@ import (
 
 const (
 	perEndpoint = 4           // attempts at once
-	startTime   = time.Second // for attempts to begin after their page was loaded: an endpoint's change is effective within it
+	startTime   = time.Second // how long after a page was loaded its attempts may begin, so that a change of the endpoint takes effect within this time
 )
 
-// send makes the attempts of a page, as far as they can begin in time, and returns
-// what came of them in the order in which they ended.
+// send makes those attempts of a page that can begin in time. It returns their results in the order
+// in which they ended.
 func (d *Deliverer) send(p *deliveries.Page) []deliveries.Result {
 	secret, err := openSecret(d.cfg.Secrets, p.Org, p.Secret)
-	if err != nil { // of another master key: an operator has to see to it
+	if err != nil { // sealed under another master key: an operator must look into it
 		d.cfg.Log.LogAttrs(d.ctx, slog.LevelError, "the secret of a webhook endpoint cannot be read", slog.Int64("endpoint", p.Endpoint), slog.Any("error", err))
 	}
 	s := &sending{d: d, page: p, secret: secret, began: time.Now()}
@@ -42,7 +42,7 @@ func (d *Deliverer) send(p *deliveries.Page) []deliveries.Result {
 	return s.results
 }
 
-// lanesOf parts attempts into those that are made one after another.
+// lanesOf divides attempts into lanes; those of one lane are made one after another.
 func lanesOf(attempts []*deliveries.Attempt) [][]*deliveries.Attempt {
 	var lanes [][]*deliveries.Attempt
 	of := map[int64]int{}
@@ -58,19 +58,19 @@ func lanesOf(attempts []*deliveries.Attempt) [][]*deliveries.Attempt {
 	return lanes
 }
 
-// sending is a page on its way.
+// sending is a page that is being sent.
 type sending struct {
 	d      *Deliverer
 	page   *deliveries.Page
 	secret string
 	began  time.Time
-	gone   atomic.Bool // the endpoint wants nothing more
+	gone   atomic.Bool // the endpoint wants no more deliveries
 
 	mu      sync.Mutex
 	results []deliveries.Result
 }
 
-// lane makes attempts one after another.
+// lane makes its attempts one after another.
 func (s *sending) lane(attempts []*deliveries.Attempt) {
 	for _, a := range attempts {
 		select {
@@ -83,7 +83,7 @@ func (s *sending) lane(attempts []*deliveries.Attempt) {
 		}
 		what := s.attempt(a)
 		if s.d.ctx.Err() != nil {
-			return // it was cut off: nothing is known about it
+			return // the attempt was cut off: its result is unknown
 		}
 		r := s.d.judge(a, what)
 		s.d.metrics.attempted(a, what, &r)
@@ -105,7 +105,7 @@ func (s *sending) attempt(a *deliveries.Attempt) answer {
 		return answer{outcome: outcomeConnection, err: "the signing secret cannot be read: rotate it"}
 	}
 	body, err := s.body(a)
-	if err != nil { // of another master key, too
+	if err != nil { // also if it was sealed under another master key
 		s.d.cfg.Log.LogAttrs(s.d.ctx, slog.LevelError, "a fact cannot be read", slog.String("event", a.EventID), slog.Any("error", err))
 		return answer{outcome: outcomeConnection, err: "the event cannot be read"}
 	}
@@ -123,7 +123,7 @@ func (s *sending) body(a *deliveries.Attempt) ([]byte, error) {
 	return bodyOf(a, data)
 }
 
-// judge is what an answer means for the delivery.
+// judge decides what an answer means for the delivery.
 func (d *Deliverer) judge(a *deliveries.Attempt, what answer) deliveries.Result {
 	r := deliveries.Result{
 		Delivery: a.Delivery, Number: a.Number, At: d.cfg.Now(), Latency: what.latency,

@@ -25,18 +25,18 @@ import (
 // goroutines.
 type Teller struct {
 	Secrets *secrets.Master
-	// Seats is an event's seat map. It is asked again after an error, for a while.
+	// Seats returns an event's seat map. After an error it is called again for a while.
 	Seats func(ctx context.Context, event int64) (*readmodel.SeatMap, error)
 
 	halls halls
 }
 
-// Covers says whether anything is told of facts of a type.
+// Covers reports whether anything is told of facts of a type.
 func (t *Teller) Covers(kind engine.Kind, fact engine.FactType) bool {
 	return len(byFact[factKey{kind, fact}]) > 0
 }
 
-// Build is what is told of a fact.
+// Build makes what the world is told of a fact.
 func (t *Teller) Build(ctx context.Context, s *publicfacts.Enriched) ([]publicfacts.Draft, error) {
 	var tellings []publicfacts.Draft
 	m := making{Enriched: s, teller: t}
@@ -56,18 +56,18 @@ func (t *Teller) Build(ctx context.Context, s *publicfacts.Enriched) ([]publicfa
 	return tellings, nil
 }
 
-// Own makes a fact that no actor owns, of a type of the catalogue and its data.
+// Own makes a public fact of the catalogue that tells what no actor owns.
 func Own(typ string, org int64, aggregate string, at time.Time, data any) (publicfacts.Own, error) {
 	b, err := json.Marshal(data, route.Encoding)
 	return publicfacts.Own{Org: org, Aggregate: aggregate, Draft: publicfacts.Draft{Type: typ, At: at, Data: b}}, err
 }
 
-// Body is a fact as it is sent and listed.
+// Body is a public fact as it is sent and listed.
 func Body(f *publicfacts.Fact) api.Fact {
 	return api.Fact{ID: f.ID, Type: f.Type, Created: api.Moment(f.At.UnixMilli()), Seq: f.Seq, Data: api.JSON(f.Data)}
 }
 
-// happened is when a fact that is told of happened.
+// happened is when a fact happened.
 func happened(f engine.Fact) time.Time {
 	var at int64
 	switch f := f.(type) {
@@ -91,20 +91,20 @@ func happened(f engine.Fact) time.Time {
 	return api.Moment(at)
 }
 
-// making is what is being told of one fact.
+// making is the state while one fact is being told.
 type making struct {
 	*publicfacts.Enriched
 	teller  *Teller
-	tickets []api.IssuedTicket // of an order that was completed, once they are known
+	tickets []api.IssuedTicket // of an order that was completed; nil until they are made
 }
 
-// A builder makes the data of a type that is told of a fact: nothing when this
-// fact is not one, and several when it is told several times.
+// A builder makes the data of a type that a fact is told as: none if this fact is not told as that
+// type, and several if it is told several times.
 type builder func(ctx context.Context, m *making) ([]any, error)
 
 func one(data any) ([]any, error) { return []any{data}, nil }
 
-// ofEvent is an event as a fact left it.
+// ofEvent shows an event as a fact left it.
 func ofEvent(_ context.Context, m *making) ([]any, error) {
 	r := *m.Event
 	switch f := m.Fact.(type) {
@@ -116,12 +116,11 @@ func ofEvent(_ context.Context, m *making) ([]any, error) {
 		r.Status, r.UpdatedAt = f.To, f.At
 	}
 	v := view.Event(&r)
-	v.OnlineLink, v.OnlineLinkNote = api.Hidden{}, api.Hidden{} // which buyers pay for
+	v.OnlineLink, v.OnlineLinkNote = api.Hidden{}, api.Hidden{} // only buyers may see them
 	return one(api.EventData{Event: *v})
 }
 
-// moved is an event that comes into a status, from one of some statuses or from
-// any.
+// moved tells of an event that comes into a status, from any status or from one of those listed.
 func moved(to string, from ...string) builder {
 	return func(ctx context.Context, m *making) ([]any, error) {
 		f, ok := m.Fact.(*event.Moved)
@@ -148,7 +147,7 @@ func soldOut(_ context.Context, m *making) ([]any, error) {
 	return ofType(m, &m.Type.Details, m.Type.Details.Quantity)
 }
 
-// ofType is a ticket type of which so many are sold.
+// ofType shows a ticket type of which sold units are sold.
 func ofType(m *making, details *inventory.Details, sold int64) ([]any, error) {
 	r := inventory.Record{Ref: m.Ref, Details: *details, Sold: sold, Available: inventory.Unlimited}
 	if details.Quantity != inventory.Unlimited {
@@ -173,7 +172,7 @@ func completed(ctx context.Context, m *making) ([]any, error) {
 	return one(api.CompletedOrderData{Order: view.Order(m.Order, m.eventID(), m.codes()), Tickets: tickets})
 }
 
-// ended is an order that ends unpaid in a status.
+// ended tells of an order that ends unpaid with a status.
 func ended(status string) builder {
 	return func(ctx context.Context, m *making) ([]any, error) {
 		if f, ok := m.Fact.(*order.Ended); !ok || f.Status != status {
@@ -195,13 +194,13 @@ func issued(ctx context.Context, m *making) ([]any, error) {
 	return list, nil
 }
 
-// issued are the tickets of an order, with QR payloads of now.
+// issued returns the tickets of an order, with QR payloads made now.
 func (m *making) issued(ctx context.Context) ([]api.IssuedTicket, error) {
 	if m.tickets != nil {
 		return m.tickets, nil
 	}
 	o := *m.Order
-	o.Holders = nil // whatever has become of the tickets since
+	o.Holders = nil // whatever has happened to the tickets since
 	records, err := m.records(ctx, &o)
 	if err != nil {
 		return nil, err
@@ -218,7 +217,7 @@ func (m *making) issued(ctx context.Context) ([]api.IssuedTicket, error) {
 	return m.tickets, nil
 }
 
-// records are those of an order's tickets.
+// records returns the records of an order's tickets.
 func (m *making) records(ctx context.Context, o *order.Order) ([]view.Ticket, error) {
 	where, err := m.teller.findSeats(ctx, o)
 	if err != nil {
@@ -227,7 +226,7 @@ func (m *making) records(ctx context.Context, o *order.Order) ([]view.Ticket, er
 	return view.Tickets(o, m.eventID(), m.teller.Secrets.Event(m.Ref.ID), where), nil
 }
 
-// scanned is the ticket of a scan as the gates have left it.
+// scanned shows the ticket of a scan as the gates have left it.
 func (m *making) scanned(ctx context.Context) (*api.TicketRecord, error) {
 	records, err := m.records(ctx, m.Ticket.Order)
 	if err != nil {
@@ -238,7 +237,7 @@ func (m *making) scanned(ctx context.Context) (*api.TicketRecord, error) {
 	return v, nil
 }
 
-// transferred is a ticket with its new holder.
+// transferred shows a ticket with its new holder.
 func transferred(ctx context.Context, m *making) ([]any, error) {
 	f, ok := m.Fact.(*order.TicketTransferred)
 	if !ok {
@@ -285,11 +284,11 @@ func denied(ctx context.Context, m *making) ([]any, error) {
 	return one(data)
 }
 
-// codes make the ids of the event's tickets.
+// codes makes the ids of the event's tickets.
 func (m *making) codes() *secrets.Codes { return m.teller.Secrets.Event(m.Ref.ID) }
 
-// requested is a refund that somebody asks for. One that goes back by itself is told when
-// it has.
+// requested tells of a refund that somebody asks for. A refund that is due without a request is
+// told once its money has moved.
 func requested(_ context.Context, m *making) ([]any, error) {
 	f, ok := m.Fact.(*order.RefundDue)
 	if !ok || f.Refund.Ask == nil {
@@ -299,8 +298,8 @@ func requested(_ context.Context, m *making) ([]any, error) {
 	return one(api.RefundData{Refund: m.refundAt(i, f.Refund)})
 }
 
-// refundAt is a refund of the order as a fact left it. The order may have come further
-// since: a refund that is decided at once must still be told as requested.
+// refundAt shows a refund of the order as a fact left it. The order may have gone on since: a
+// refund that is decided at once must still be told as requested first.
 func (m *making) refundAt(i int, left order.Refund) api.Refund {
 	o := *m.Order
 	o.Refunds = slices.Clone(o.Refunds)
@@ -308,8 +307,8 @@ func (m *making) refundAt(i int, left order.Refund) api.Refund {
 	return view.Refund(&o, i, m.codes())
 }
 
-// decided is a refund that the organization grants, or declines. Of one that its buyer
-// takes back nothing is told.
+// decided tells of a refund that the organization grants or declines. Nothing is told of a request
+// that its buyer takes back.
 func decided(granted bool) builder {
 	return func(_ context.Context, m *making) ([]any, error) {
 		f, ok := m.Fact.(*order.RefundDecided)

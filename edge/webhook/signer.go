@@ -15,7 +15,7 @@ import (
 	"boxoffice/persistence/publicfacts"
 )
 
-// The headers of a delivery.
+// These are the headers of a delivery.
 const (
 	headerSignature = "X-Service-Signature"
 	headerEvent     = "X-Service-Event"
@@ -24,9 +24,8 @@ const (
 	userAgent       = "Boxoffice-Webhooks/1"
 )
 
-// Sign is the signature of a body that is sent at a time: t=<unix seconds>,v1=<hex
-// HMAC-SHA256>, over "<t>.<body>" and keyed with the whole secret as it was shown
-// (docs/webhooks.md).
+// Sign makes the signature of a body that is sent at a time: t=<unix seconds>,v1=<hex HMAC-SHA256>,
+// over "<t>.<body>" and keyed with the whole secret as it was shown (docs/webhooks.md).
 func Sign(secret string, at time.Time, body []byte) string {
 	t := strconv.FormatInt(at.Unix(), 10)
 	mac := hmac.New(sha256.New, []byte(secret))
@@ -36,7 +35,7 @@ func Sign(secret string, at time.Time, body []byte) string {
 	return "t=" + t + ",v1=" + hex.EncodeToString(mac.Sum(nil))
 }
 
-// sealLabel separates endpoints' secrets from what else is sealed.
+// sealLabel separates the secrets of endpoints from other sealed things.
 const sealLabel = "webhook"
 
 // SealSecret encrypts the signing secret of an endpoint for its table.
@@ -52,18 +51,18 @@ func openSecret(m *secrets.Master, org int64, sealed []byte) (string, error) {
 // sealContext binds a sealed secret to its organization.
 func sealContext(org int64) []byte { return strconv.AppendInt([]byte("org/"), org, 10) }
 
-// bodyOf is what is POSTed: the same bytes in every attempt.
+// bodyOf makes the body that is POSTed: the same bytes in every attempt.
 func bodyOf(a *deliveries.Attempt, data []byte) ([]byte, error) {
 	return json.Marshal(Body(&publicfacts.Fact{ID: a.EventID, Type: a.Type, Seq: a.Seq, At: a.At, Data: data}))
 }
 
-// testData is the payload of a test.
+// testData is the payload of a test delivery.
 func testData(endpoint int64) []byte {
 	b := append([]byte(`{"webhookId":"`), strconv.FormatInt(endpoint, 10)...)
 	return append(b, `","message":"This is a test: the endpoint is reached, and its signature can be verified."}`...)
 }
 
-// headersOf are those of an attempt, with the signature of its body.
+// headersOf makes the headers of an attempt, with the signature of its body.
 func headersOf(a *deliveries.Attempt, secret string, now time.Time, body []byte) http.Header {
 	return http.Header{
 		"Content-Type":  {"application/json"},

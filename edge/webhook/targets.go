@@ -13,21 +13,21 @@ import (
 // httpsPort is the only port that deliveries go to.
 const httpsPort = 443
 
-// lifted ends what is refused for the address alone: who develops on one machine runs
-// into it first.
+// lifted follows each refusal that is only about the address, because developers who run everything
+// on one machine meet it first.
 const lifted = "; on a test deployment BOXOFFICE_WEBHOOK_ALLOW_PRIVATE=true lifts this"
 
-// metadataV4 is public by its number and Azure's metadata service by its use.
+// metadataV4 is a public address by its number, but Azure serves its metadata there.
 var metadataV4 = netip.MustParsePrefix("168.63.129.16/32")
 
-// Targets says where deliveries may go: HTTPS on port 443 of a public address, or
-// anywhere (docs/rules.md, Webhooks). What counts is the address that is dialled,
-// each time (control); Refuses only spares people the wait for that.
+// Targets decides where deliveries may go: HTTPS on port 443 of a public address, or anywhere
+// (docs/rules.md, Webhooks). control makes the decision, for the address that is dialled, each
+// time. Refuses only tells people earlier.
 type Targets struct {
 	guard *ssrf.Guardian // nil: anywhere
 }
 
-// NewTargets is the rule of a deployment. Private targets are for tests.
+// NewTargets makes the rule of a deployment. Only tests allow private targets.
 func NewTargets(private bool) *Targets {
 	if private {
 		return &Targets{}
@@ -35,9 +35,8 @@ func NewTargets(private bool) *Targets {
 	return &Targets{guard: ssrf.New(ssrf.WithPorts(httpsPort), ssrf.WithDeniedV4Prefixes(metadataV4))}
 }
 
-// control judges every address before a connection to it is begun. It is what
-// net.Dialer calls with an address that has been looked up already, so that no
-// second look-up can give another.
+// control judges every address before a connection to it begins. net.Dialer calls it with an
+// address that has been looked up already, so a second look-up cannot give another address.
 func (t *Targets) control(network, address string, c syscall.RawConn) error {
 	if t.guard == nil {
 		return nil
@@ -45,8 +44,8 @@ func (t *Targets) control(network, address string, c syscall.RawConn) error {
 	return t.guard.Safe(network, address, c)
 }
 
-// Refuses says what is wrong with an endpoint's address, or nothing: completes
-// "url ...".
+// Refuses says what is wrong with an endpoint's address, in words that complete "url ..."; empty if
+// nothing is.
 func (t *Targets) Refuses(text string) string {
 	u, err := url.Parse(text)
 	switch {
@@ -76,12 +75,12 @@ func (t *Targets) Refuses(text string) string {
 	return ""
 }
 
-// privateNames end names that mean something within a network only.
+// privateNames are endings of names that mean something only within a network.
 var privateNames = []string{"localhost", "local", "localdomain", "internal", "intranet", "lan", "home.arpa"}
 
-// publicName says whether a host may be a name of the public DNS. What ends in a
-// number is an address in some reader's eyes: decimal, octal, hexadecimal, or with
-// fewer than four parts.
+// publicName reports whether a host may be a name of the public DNS. A host that ends in a number
+// is not: some software reads it as an address, in decimal, octal or hexadecimal, or with fewer
+// than four parts.
 func publicName(host string) bool {
 	labels := strings.Split(host, ".")
 	for _, l := range labels {
