@@ -438,10 +438,9 @@ func (h *Writer) writeAttendee(ctx context.Context, l *mailqueue.Mail, o *order.
 	return written(mail.AttendeeTickets(mail.Envelope{ID: l.ID, To: l.To, Name: l.Name}, about, e))
 }
 
-// Delivery is the link of a ticket type and what its buyers need there, as far as a
-// mail may have them: a file that we host for buyers, and its PIN, are behind the
-// order's link alone. A type of a digital product that has no link of its own is
-// delivered by the event's.
+// Delivery returns the link of a ticket type and the note that its buyers need there, as far as a mail
+// may contain them: a file that we host for buyers, and its PIN, are behind the order's link only. A
+// type of a digital product that has no link of its own is delivered by the event's link.
 func (h *Writer) Delivery(e *event.Details, t *inventory.Details) (link, note string) {
 	link, note, ours := h.Access(e, t)
 	if ours {
