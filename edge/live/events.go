@@ -129,9 +129,9 @@ func (p *Pages) VisibleEvent(c *route.Call, number int64) (*Page, error) {
 	return page, err
 }
 
-// FindOwn reads an event id and makes sure that the event is the caller's
-// organization's, and that the caller may do the operation there. Another's does
-// not exist for the caller.
+// FindOwn reads an event id and makes sure that the event belongs to the caller's organization, and
+// that the caller may do the operation there. For the caller, an event of another organization does
+// not exist.
 func (e *Events) FindOwn(c *route.Call, id string) (int64, error) {
 	number, k, err := e.ReadID(c.Context, id)
 	if err != nil {
