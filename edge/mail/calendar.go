@@ -17,7 +17,7 @@ const (
 	cancel  = ics.MethodCancel
 )
 
-// local is a time of day on the clocks of a place.
+// local is the layout of a time of day on the clocks of a place.
 const local = "20060102T150405"
 
 const date = "20060102"
@@ -30,13 +30,13 @@ type Visit struct {
 	Label      string
 }
 
-// Calendar is the file of the event, or of the visits that are booked; nil of what is at no
+// Calendar is the calendar file of the event, or of its booked visits; nil if it takes place at no
 // time of its own.
 func (e *Event) Calendar() *Calendar { return e.calendar(publish) }
 
-// calendar is the event's file; nil for one that is at no time of its own. The
-// event's id and its revision let a calendar take a later file as a change of the
-// same event.
+// calendar makes the event's calendar file; nil if the event takes place at no time of its own.
+// Because the file carries the event's id and revision, a calendar takes a later file as a change
+// of the same event.
 func (e *Event) calendar(method ics.Method) *Calendar {
 	visits := e.Visits
 	if len(visits) == 0 && !e.Start.IsZero() {
@@ -66,7 +66,7 @@ func (e *Event) calendar(method ics.Method) *Calendar {
 	return &Calendar{Method: string(method), Body: []byte(c.Serialize(ics.WithNewLineWindows))}
 }
 
-// addVisit adds an entry to a calendar.
+// addVisit adds a visit to a calendar file.
 func (e *Event) addVisit(c *ics.Calendar, at *Visit, method ics.Method) {
 	v := c.AddEvent(at.ID)
 	v.SetDtStampTime(e.Changed)
@@ -93,21 +93,21 @@ func (e *Event) addVisit(c *ics.Calendar, at *Visit, method ics.Method) {
 	}
 }
 
-// zone is what the clocks of a place show from one time to another: each offset
-// with the moment that it began (RFC 5545, 3.6.5).
+// zone describes the clocks of a place between two times: each offset with the moment when it began
+// (RFC 5545, 3.6.5).
 func zone(from, to time.Time) *ics.VTimezone {
 	z := ics.NewTimezone(from.Location().String())
 	for at := from; ; {
 		begin, end := at.ZoneBounds()
 		name, _ := at.Zone()
 		was := at
-		if begin.IsZero() { // it has always been so
+		if begin.IsZero() { // the zone never had another offset
 			begin = time.Date(1970, 1, 1, 0, 0, 0, 0, at.Location())
 		} else {
 			was = begin.Add(-time.Second)
 		}
 		observed := ics.ComponentBase{}
-		// The moment is told by the clocks as they were before it.
+		// The moment is given on the clocks as they were before it.
 		_, offset := was.Zone()
 		observed.SetProperty(ics.ComponentPropertyDtStart, begin.UTC().Add(time.Duration(offset)*time.Second).Format(local))
 		observed.SetProperty(ics.ComponentProperty(ics.PropertyTzoffsetfrom), was.Format("-0700"))

@@ -22,8 +22,8 @@ import (
 // captureMax is how many mails a Capture keeps.
 const captureMax = 1_000
 
-// Capture is a Sender that puts each mail into a file of its directory instead
-// of sending it. The directory is its own: it deletes old files there.
+// Capture is a Sender that puts each mail into a file of its directory instead of sending it. No
+// one else may use the directory: Capture deletes old files there.
 type Capture struct {
 	dir    string
 	origin Origin
@@ -34,7 +34,7 @@ type Capture struct {
 	last time.Time       // of the newest name given
 }
 
-// OpenCapture makes the directory, if it is not there, readable for us only.
+// OpenCapture makes the directory, unless it exists, readable only for us.
 func OpenCapture(dir string, origin Origin) (*Capture, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("mail directory: %w", err)
@@ -44,7 +44,7 @@ func OpenCapture(dir string, origin Origin) (*Capture, error) {
 		return nil, fmt.Errorf("mail directory: %w", err)
 	}
 	for _, path := range left {
-		_ = os.Remove(path) // of a process that was killed as it wrote
+		_ = os.Remove(path) // left by a process that was killed while writing
 	}
 	c := &Capture{dir: dir, origin: origin, ids: make(map[string]bool)}
 	if c.kept, err = c.names(); err != nil {
@@ -57,13 +57,13 @@ func OpenCapture(dir string, origin Origin) (*Capture, error) {
 	return c, nil
 }
 
-// idIn is the id of a message whose file has a name.
+// idIn returns the id of the message in the file with that name.
 func idIn(name string) string {
 	_, id, _ := strings.Cut(strings.TrimSuffix(name, ".eml"), "-")
 	return id
 }
 
-// File names sort by time. A file has its name once it is whole.
+// File names sort by time. A file gets its name only when it is complete.
 const (
 	stampLayout = "20060102T150405.000000000Z"
 	partial     = ".partial-*"
@@ -71,8 +71,8 @@ const (
 
 var namePattern = regexp.MustCompile(`^\d{8}T\d{6}\.\d{9}Z-[0-9A-Za-z_-]{1,64}\.eml$`)
 
-// Send writes the message to a file. A message that is kept already, of an attempt
-// that nobody lived to tell of, is not written again.
+// Send writes the message to a file. If an earlier attempt wrote the message but died before
+// reporting it, it is not written again.
 func (c *Capture) Send(_ context.Context, m Message) error {
 	msg, err := c.origin.render(m)
 	if err != nil {
@@ -99,15 +99,15 @@ func (c *Capture) Send(_ context.Context, m Message) error {
 	}
 	c.kept, c.ids[m.ID] = append(c.kept, name), true
 	for len(c.kept) > captureMax {
-		_ = os.Remove(filepath.Join(c.dir, c.kept[0])) // somebody may have done it
+		_ = os.Remove(filepath.Join(c.dir, c.kept[0])) // it may have been deleted already
 		delete(c.ids, idIn(c.kept[0]))
 		c.kept = c.kept[1:]
 	}
 	return nil
 }
 
-// Drop deletes the mails that have one of the words, in whatever case, as who they are to or
-// anywhere in what they say.
+// Drop deletes the mails that contain one of the words, in upper or lower case, in the recipient or
+// anywhere in the text.
 func (c *Capture) Drop(words ...string) error {
 	names, err := c.names()
 	if err != nil {
@@ -123,13 +123,13 @@ func (c *Capture) Drop(words ...string) error {
 		}
 		text := strings.ToLower(strings.Join([]string{m.To, m.Header.Get("To"), m.Subject, m.Text, m.HTML, m.Calendar}, "\n"))
 		if slices.ContainsFunc(words, func(w string) bool { return w != "" && strings.Contains(text, strings.ToLower(w)) }) {
-			_ = os.Remove(filepath.Join(c.dir, name)) // somebody may have done it
+			_ = os.Remove(filepath.Join(c.dir, name)) // it may have been deleted already
 		}
 	}
 	return nil
 }
 
-// name is a file name later than all before.
+// name makes a file name that sorts behind all earlier ones.
 func (c *Capture) name(id string) string {
 	now := time.Now().UTC()
 	if !now.After(c.last) {
@@ -139,7 +139,7 @@ func (c *Capture) name(id string) string {
 	return now.Format(stampLayout) + "-" + id + ".eml"
 }
 
-// names are the mails' file names, newest first.
+// names returns the file names of the mails, newest first.
 func (c *Capture) names() ([]string, error) {
 	entries, err := os.ReadDir(c.dir)
 	if err != nil {
@@ -164,12 +164,12 @@ type Captured struct {
 	Subject string
 	Text    string
 	HTML    string
-	// Pictures are what the HTML shows, by their cid.
+	// Pictures are the pictures that the HTML shows, by their cid.
 	Pictures map[string][]byte
 	Calendar string // the calendar file; "" without
 }
 
-// List are the newest mails, newest first, without their bodies.
+// List returns the newest mails, newest first, without their bodies.
 func (c *Capture) List(limit int) ([]Captured, error) {
 	names, err := c.names()
 	if err != nil {
@@ -179,7 +179,7 @@ func (c *Capture) List(limit int) ([]Captured, error) {
 	for _, name := range names[:min(limit, len(names))] {
 		m, err := c.read(name, false)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // deleted since
+			continue // it has been deleted since
 		}
 		if err != nil {
 			return nil, err
@@ -189,7 +189,8 @@ func (c *Capture) List(limit int) ([]Captured, error) {
 	return out, nil
 }
 
-// Read is one mail. A name that no mail has, or could have, is fs.ErrNotExist.
+// Read returns one mail. If there is no mail with that name, or there cannot be one, the error is
+// fs.ErrNotExist.
 func (c *Capture) Read(name string) (*Captured, error) { return c.read(name, true) }
 
 func (c *Capture) read(name string, bodies bool) (*Captured, error) {

@@ -1,11 +1,10 @@
-// Package mail owns what mails say and how they leave: their words (one pair of
-// templates and one builder per mail), the tickets' QR codes and calendar files
-// that go with them, and two Senders: SMTP for a real server, Capture for files
-// that a developer reads at /dev/mail. Which mails are due, and that each is sent,
-// is the business of persistence/mailqueue.
+// Package mail owns what mails say and how they are sent: their texts (one pair of templates and
+// one builder per mail), the tickets' QR codes and calendar files in them, and two Senders: SMTP
+// for a real server, and Capture for files that a developer reads at /dev/mail.
+// persistence/mailqueue decides which mails are due, and makes sure that each is sent.
 //
-// What a stranger typed goes through label first, so that no mail of ours is an
-// advertisement of his. Bodies, addresses and codes are never logged.
+// Text that a stranger typed goes through label first, so that nobody can use our mails for
+// advertising. Bodies, addresses and codes are never logged.
 package mail
 
 import (
@@ -20,23 +19,23 @@ import (
 	gomail "github.com/wneessen/go-mail"
 )
 
-// Sender delivers a message, or says why not. It is safe for concurrent use. A
-// *Failure says whether another attempt may help; any other error says it may.
+// Sender delivers a message or returns why it could not. It is safe for concurrent use. A *Failure
+// says whether another attempt may help; after any other error another attempt may.
 type Sender interface {
 	Send(ctx context.Context, m Message) error
 }
 
-// Failure is a message that was not delivered. It names no address: what servers
-// say about one often does, and errors are logged.
+// Failure is a message that was not delivered. It contains no address: servers often quote one in
+// their replies, and errors are logged.
 type Failure struct {
-	Reason    string // at which step, of a fixed set of words
+	Reason    string // the step that failed, in one of a fixed set of words
 	Code      int    // the server's SMTP code; 0 if it did not answer
 	Permanent bool   // another attempt would fail too
-	Bounced   bool   // the server takes no mail for the address
+	Bounced   bool   // the server takes no mail for this address
 	cause     error
 }
 
-// Error says what failed without any word of the server's.
+// Error says what failed, without quoting the server.
 func (f *Failure) Error() string {
 	if f.Code != 0 {
 		return fmt.Sprintf("mail: %s: SMTP %d", f.Reason, f.Code)
@@ -44,7 +43,7 @@ func (f *Failure) Error() string {
 	return "mail: " + f.Reason
 }
 
-// Unwrap is the cause, which must not be logged.
+// Unwrap returns the cause, which must not be logged.
 func (f *Failure) Unwrap() error { return f.cause }
 
 // Origin is the address that mails come from.
@@ -69,8 +68,8 @@ var idPattern = regexp.MustCompile(`^[0-9A-Za-z_-]{1,64}$`)
 
 var errAddress = errors.New("not a bare mail address")
 
-// render makes the message that goes over the wire. A message that cannot be
-// one is a permanent *Failure.
+// render makes the message that goes over the wire. If the message is invalid, the error is a
+// permanent *Failure.
 func (o Origin) render(m Message) (*gomail.Msg, error) {
 	to, err := netmail.ParseAddress(m.To)
 	if err == nil && (to.Address != m.To || oneLine(m.To) != m.To) {
@@ -88,7 +87,7 @@ func (o Origin) render(m Message) (*gomail.Msg, error) {
 	msg.Subject(oneLine(m.Subject))
 	msg.SetDate()
 	msg.SetMessageIDWithValue(m.ID + "@" + o.domain())
-	msg.SetGenHeader("Auto-Submitted", "auto-generated") // RFC 3834: no vacation notices, please
+	msg.SetGenHeader("Auto-Submitted", "auto-generated") // RFC 3834: asks for no vacation notices
 	msg.SetGenHeader("X-Auto-Response-Suppress", "All")
 	msg.SetGenHeader(kindHeader, oneLine(m.Kind))
 	if m.ReplyTo != "" {

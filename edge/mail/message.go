@@ -14,8 +14,8 @@ import (
 	"unicode"
 )
 
-// Message is one mail to one person, ready to be sent. A Sender adds its own
-// address, the date, and what marks a mail as a machine's.
+// Message is one mail to one person, ready to be sent. The Sender adds its own address, the date,
+// and the headers that mark the mail as sent by a machine.
 type Message struct {
 	ID       string // unique; the left half of Message-ID, the same in every attempt
 	Kind     string // which mail it is: the name of its templates
@@ -26,10 +26,10 @@ type Message struct {
 	HTML     string
 	Pictures []Picture // that the HTML shows
 	Calendar *Calendar // nil: none
-	// Unsubscribe is where one click ends mails such as this (RFC 8058); "" for what
-	// answers its reader.
+	// Unsubscribe is the URL where one click ends mails of this sort (RFC 8058); "" for a mail that
+	// answers something its reader did.
 	Unsubscribe string
-	ReplyTo     string // the left half of an address of ours; "": nobody reads replies
+	ReplyTo     string // the left half of one of our addresses; "": nobody reads replies
 }
 
 // Picture is a PNG within a mail.
@@ -41,7 +41,7 @@ type Picture struct {
 // cid is the picture's address within its mail (RFC 2392).
 func (p *Picture) cid() string { return p.Name + "@boxoffice" }
 
-// Envelope is whom a mail goes to.
+// Envelope says to whom a mail goes.
 type Envelope struct {
 	ID   string // of the Message
 	To   string // bare address
@@ -63,8 +63,8 @@ func EmailConfirmation(to Envelope, url string) Message {
 	return compose("email_confirmation", to, values{"URL": url})
 }
 
-// AccountTaken tells whoever has proven a mailbox that the account of its address
-// had been made by somebody who had not, and what has ended.
+// AccountTaken tells a person who has proven a mailbox that somebody without that proof had made
+// the account for its address, and what was ended because of that.
 func AccountTaken(to Envelope) Message { return compose("account_taken", to, nil) }
 
 // Invitation asks somebody to join an organization.
@@ -77,18 +77,18 @@ func TransferOffered(to Envelope, from, url string, e *Event) Message {
 	return compose("transfer_offered", to, values{"From": label(from), "URL": url, "Event": e.shown()})
 }
 
-// WaitlistJoined says that somebody waits for tickets, and has the link that ends it.
+// WaitlistJoined confirms that somebody waits for tickets, and carries the link that ends it.
 func WaitlistJoined(to Envelope, count int64, url string, e *Event) Message {
 	return compose("waitlist_joined", to, values{"Count": count, "URL": url, "Event": e.shown()})
 }
 
-// WaitlistOffered brings the link that takes what somebody has waited for, until a time on
-// the event's clocks.
+// WaitlistOffered brings the link that takes the tickets somebody has waited for; the offer ends at
+// until, in the event's time zone.
 func WaitlistOffered(to Envelope, tier string, count int64, until time.Time, url string, e *Event) Message {
 	return compose("waitlist_offered", to, values{"Tier": label(tier), "Count": count, "Until": until.Format("2 January 2006, 15:04 MST"), "URL": url, "Event": e.shown()})
 }
 
-// WaitlistExpired says that an offer has gone to the next in line.
+// WaitlistExpired tells that an offer has gone to the next person in line.
 func WaitlistExpired(to Envelope, e *Event) Message {
 	return compose("waitlist_expired", to, values{"Event": e.shown()})
 }
@@ -96,14 +96,13 @@ func WaitlistExpired(to Envelope, e *Event) Message {
 // PasswordChanged warns the owner of an account.
 func PasswordChanged(to Envelope) Message { return compose("password_changed", to, nil) }
 
-// TwoFactorChanged warns the owner of an account that its second factor is now
-// on, or off.
+// TwoFactorChanged warns the owner of an account that its second factor is now on or off.
 func TwoFactorChanged(to Envelope, on bool) Message {
 	return compose("two_factor_changed", to, values{"On": on})
 }
 
-// WebhookDisabled tells an owner that the service sends nothing more to a webhook
-// endpoint: it said that it is gone, or deliveries failed for good.
+// WebhookDisabled tells an owner that the service no longer sends to a webhook endpoint, either
+// because the endpoint said that it is gone, or because deliveries kept failing.
 func WebhookDisabled(to Envelope, organization, endpoint, id string, gone bool) Message {
 	return compose("webhook_disabled", to, values{"Organization": label(organization), "Endpoint": label(endpoint), "ID": id, "Gone": gone})
 }
@@ -122,7 +121,8 @@ func EventPublished(to Envelope, e *Event, url, unsubscribe string) Message {
 	return m
 }
 
-// Broadcast is what an organizer writes to those who attend an event: HTML of Sanitize.
+// Broadcast is an organizer's mail to the people who attend an event; safe is HTML made by
+// Sanitize.
 func Broadcast(to Envelope, e *Event, subject, safe, replyTo, unsubscribe string) Message {
 	m := compose("broadcast", to, values{
 		"Event": e.shown(), "Title": oneLine(subject), "HTML": htmltemplate.HTML(safe), "Lines": plainText(safe), "Unsubscribe": unsubscribe, "Replies": true, //nolint:gosec // Sanitize has made it
@@ -131,12 +131,12 @@ func Broadcast(to Envelope, e *Event, subject, safe, replyTo, unsubscribe string
 	return m
 }
 
-// Contact is what an organization writes to one of its customers.
+// Contact is an organization's mail to one of its customers.
 func Contact(to Envelope, organization, subject, body string) Message {
 	return compose("contact", to, values{"Organization": label(organization), "Title": oneLine(subject), "Body": written(body)})
 }
 
-// written are the lines of what somebody wrote, the empty ones between them included.
+// written splits what somebody wrote into lines and keeps empty lines between them.
 func written(body string) []string {
 	var out []string
 	for line := range strings.Lines(strings.TrimSpace(body)) {
@@ -145,12 +145,12 @@ func written(body string) []string {
 	return out
 }
 
-// values are what a mail's templates show beside the name. What a stranger may
+// values are what a mail's templates show besides the recipient's name. Text that a stranger may
 // have typed goes through label first.
 type values map[string]any
 
-// form is the pair of templates of one kind of mail. Its text file defines
-// "subject" and "body", its HTML file "body"; the layouts hold what all share.
+// form is the pair of templates of one kind of mail. Its text file defines "subject" and "body",
+// its HTML file "body"; the layouts hold what all mails share.
 type form struct {
 	text *template.Template
 	html *htmltemplate.Template
@@ -161,8 +161,8 @@ var files embed.FS
 
 var forms = readForms()
 
-// readForms parses every pair of templates. They are part of the program: one
-// that does not parse panics at its start.
+// readForms parses every pair of templates. The templates are part of the program, so it panics at
+// the start if one does not parse.
 func readForms() map[string]form {
 	const layoutText, layoutHTML = "templates/layout.txt", "templates/layout.html"
 	names, err := fs.Glob(files, "templates/*.txt")
@@ -196,8 +196,8 @@ func compose(kind string, to Envelope, v values) Message {
 	return m
 }
 
-// filled executes a template. One that fails is a defect that its golden test
-// finds: it panics.
+// filled executes a template. It panics if that fails, because that is a defect which the
+// template's golden test finds.
 func filled(execute func(io.Writer, string, any) error, name string, data values) string {
 	var b strings.Builder
 	if err := execute(&b, name, data); err != nil {
@@ -206,7 +206,7 @@ func filled(execute func(io.Writer, string, any) error, name string, data values
 	return b.String()
 }
 
-// maxLabel bounds what a stranger puts into a mail, in characters.
+// maxLabel bounds a stranger's text in a mail, in characters.
 const maxLabel = 100
 
 var (
@@ -214,10 +214,9 @@ var (
 	domain = regexp.MustCompile(`[.。．｡]([\pL\pN])`)
 )
 
-// label makes a name that a stranger typed fit for a mail from us: one line, not
-// long, and nothing that a mail program would turn into a link. An attacker who
-// registers a victim's address under the name "Win at evil.example" must not get
-// us to deliver his advertisement.
+// label makes a name that a stranger typed safe for a mail of ours: one short line, with nothing
+// that a mail program would turn into a link. An attacker who registers a victim's address under
+// the name "Win at evil.example" must not get us to deliver that advertisement.
 func label(s string) string {
 	s = unlinked(oneLine(s))
 	if r := []rune(s); len(r) > maxLabel {
@@ -226,15 +225,15 @@ func label(s string) string {
 	return s
 }
 
-// unlinked is a line without what a mail program would turn into a link.
+// unlinked removes from a line what a mail program would turn into a link.
 func unlinked(line string) string {
 	line = domain.ReplaceAllString(scheme.ReplaceAllString(line, " "), ". $1")
 	return strings.Join(strings.Fields(strings.ReplaceAll(line, "@", " at ")), " ")
 }
 
-// oneLine drops what is not printable, line ends and the marks that turn writing
-// around among it, and needless space: neither a header nor a line can end within
-// s. Nor is there an encoded word in it, which mail programs decode (RFC 2047).
+// oneLine removes unprintable characters, among them line ends and the marks that reverse the
+// direction of writing, and needless space. So neither a header nor a line can end within s. It
+// also breaks up encoded words, which mail programs decode (RFC 2047).
 func oneLine(s string) string {
 	s = strings.Map(func(r rune) rune {
 		switch {

@@ -20,12 +20,12 @@ var pageSource string
 
 var page = template.Must(template.New("page").Parse(pageSource))
 
-// pagePolicy lets the page do nothing but be seen. A mail's HTML is in a frame
-// that inherits it and is sandboxed besides.
+// pagePolicy forbids the page everything but being displayed. A mail's HTML is in a frame that
+// inherits this policy and is sandboxed besides.
 const pagePolicy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// Page shows the captured mails at /dev/mail, newest first, and one of them at
-// /dev/mail/{name}. Who may see them is for the server to decide.
+// Page shows the captured mails at /dev/mail, newest first, and one of them at /dev/mail/{name}.
+// The server decides who may see them.
 func (c *Capture) Page(ctx *fasthttp.RequestCtx) {
 	h := &ctx.Response.Header
 	h.Set(fasthttp.HeaderContentSecurityPolicy, pagePolicy)
@@ -56,7 +56,7 @@ func (c *Capture) Page(ctx *fasthttp.RequestCtx) {
 	}
 }
 
-// Headers are the mail's, in alphabetical order.
+// Headers returns the mail's headers, in alphabetical order.
 func (m *Captured) Headers() []string {
 	out := make([]string, 0, len(m.Header))
 	for name, values := range m.Header {
@@ -68,7 +68,7 @@ func (m *Captured) Headers() []string {
 	return out
 }
 
-// Shown is the mail's HTML with its pictures in it.
+// Shown is the mail's HTML with its pictures embedded.
 func (m *Captured) Shown() string {
 	var pairs []string
 	for cid, png := range m.Pictures {

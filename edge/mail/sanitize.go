@@ -21,7 +21,7 @@ var simpleHTML = func() *bluemonday.Policy {
 	return p
 }()
 
-// noHTML leaves the text alone.
+// noHTML removes all markup and keeps the text.
 var noHTML = bluemonday.StrictPolicy()
 
 var (
@@ -30,8 +30,8 @@ var (
 	unprinted = regexp.MustCompile(`[\x00-\x08\x0b\x0c\x0e-\x1f]`)
 )
 
-// Sanitize makes HTML that is safe in a mail of what an organizer wrote, as simple HTML or
-// as plain text.
+// Sanitize turns what an organizer wrote, as simple HTML or as plain text, into HTML that is safe
+// in a mail.
 func Sanitize(body string) string {
 	body = unprinted.ReplaceAllString(strings.ToValidUTF8(body, ""), "")
 	if !tagged.MatchString(body) {
@@ -44,11 +44,11 @@ func Sanitize(body string) string {
 	return strings.TrimSpace(safe)
 }
 
-// deepest is how many elements may stand in one another.
+// deepest is how deep elements may be nested.
 const deepest = 20
 
-// balance closes what is open and drops what closes nothing, so that nothing behind the
-// text is changed by it. It is false for what is nested too deeply for mail programs.
+// balance closes open elements and drops end tags that close nothing, so that the organizer's text
+// cannot change what follows it. ok is false if elements are nested too deeply for mail programs.
 func balance(safe string) (balanced string, ok bool) {
 	within := &html.Node{Type: html.ElementNode, Data: "blockquote", DataAtom: atom.Blockquote}
 	nodes, err := html.ParseFragment(strings.NewReader(safe), within)
@@ -72,7 +72,7 @@ func depth(n *html.Node) int {
 	return most + 1
 }
 
-// plainText are the lines of what Sanitize has made.
+// plainText splits the result of Sanitize into lines without markup.
 func plainText(safe string) []string {
 	return written(html.UnescapeString(noHTML.Sanitize(lineBreak.ReplaceAllString(safe, "\n"))))
 }

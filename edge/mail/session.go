@@ -12,17 +12,17 @@ import (
 	gomail "github.com/wneessen/go-mail"
 )
 
-// session is one connection to the server, for one message at a time. It owns
-// the connection and closes it: go-mail leaves it open after most errors, and
-// knows of a context only as it dials.
+// session is one connection to the server, which carries one message at a time. It owns the
+// connection and closes it, because go-mail leaves it open after most errors and heeds a context
+// only while it dials.
 type session struct {
 	mailer   *gomail.Client
 	conn     net.Conn
 	since    time.Time // when it became idle
-	messages int       // that it was used for
+	messages int       // how many messages it was used for
 }
 
-// dial connects, encrypts and authenticates. ctx bounds all of it.
+// dial connects, encrypts and authenticates. ctx bounds all of that.
 func (s *SMTP) dial(ctx context.Context) (*session, error) {
 	c := &session{}
 	unwatch := func() bool { return true }
@@ -32,7 +32,7 @@ func (s *SMTP) dial(ctx context.Context) (*session, error) {
 			return nil, err
 		}
 		c.conn = conn
-		unwatch = c.watch(ctx) // dialling ends too soon
+		unwatch = c.watch(ctx) // ctx itself, because the context named dialling ends too soon
 		return conn, nil
 	}
 	var err error
@@ -56,21 +56,21 @@ func (s *SMTP) connect(ctx context.Context, network, address string) (net.Conn, 
 	return (&net.Dialer{}).DialContext(ctx, network, address)
 }
 
-// watch cuts the connection when ctx ends, until what it returns is called.
+// watch closes the connection when ctx ends, unless unwatch was called before.
 func (c *session) watch(ctx context.Context) (unwatch func() bool) {
 	return context.AfterFunc(ctx, func() { _ = c.conn.Close() })
 }
 
-// condition is a session's, after a message.
+// condition is what a session can be used for after a message.
 type condition int
 
 const (
-	usable condition = iota // for another message
+	usable condition = iota // it can carry another message
 	broken
-	stale // useless before the server took anything of this message
+	stale // the server closed it before it took anything of this message
 )
 
-// shuttingDown is the server's code as it closes the connection (RFC 5321, 3.8).
+// shuttingDown is the server's code when it closes the connection (RFC 5321, 3.8).
 const shuttingDown = 421
 
 // send hands a message over. An error is a *Failure.
@@ -95,22 +95,22 @@ func (c *session) send(ctx context.Context, msg *gomail.Msg) (condition, error) 
 	}
 	first := step.Reason == gomail.ErrConnCheck || step.Reason == gomail.ErrSMTPMailFrom
 	switch gone := cut || f.Code == 0 || f.Code == shuttingDown; {
-	case first && (gone || !f.Permanent): // or it has had enough of this connection
+	case first && (gone || !f.Permanent): // or the server takes no more messages on this connection
 		return stale, f
 	case gone, !first && step.Reason != gomail.ErrSMTPRcptTo:
-		return broken, f // within DATA, where go-mail does not reset the session
+		return broken, f // within DATA, after which go-mail does not reset the session
 	}
 	return usable, f
 }
 
-// quit takes leave of the server and hangs up.
+// quit says goodbye to the server and closes the connection.
 func (c *session) quit() {
 	_ = c.conn.SetDeadline(time.Now().Add(time.Second))
-	_ = c.mailer.Close() // an unpolite end is an end
+	_ = c.mailer.Close() // the connection ends even if this fails
 	c.close()
 }
 
-// close hangs up.
+// close closes the connection.
 func (c *session) close() {
 	if c.conn != nil {
 		_ = c.conn.Close()

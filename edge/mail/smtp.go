@@ -16,9 +16,9 @@ import (
 )
 
 const (
-	smtpTimeout  = 15 * time.Second // of a dial, and of a message
+	smtpTimeout  = 15 * time.Second // for a dial, and for a message
 	smtpIdleTime = 20 * time.Second // an unused connection is closed after about this time
-	smtpMessages = 100              // of one connection: servers count them
+	smtpMessages = 100              // on one connection, because servers count them
 )
 
 // SMTPConfig is what an SMTP is made of.
@@ -26,11 +26,11 @@ type SMTPConfig struct {
 	URL     string // smtps://, smtp:// (STARTTLS; optional on loopback) or smtp+plain://, with user:password@ and a port if need be
 	Origin  Origin
 	TLS     *tls.Config   // nil: the system's authorities
-	Timeout time.Duration // of a dial, and of a message; 0: 15 s
+	Timeout time.Duration // for a dial, and for a message; 0: 15 s
 }
 
-// SMTP is a Sender that hands messages to a mail server. It keeps connections
-// open while there is something to send and closes them soon after.
+// SMTP is a Sender that hands messages to a mail server. It keeps connections open while there are
+// messages to send, and closes them soon after.
 type SMTP struct {
 	origin   Origin
 	host     string
@@ -46,8 +46,8 @@ type SMTP struct {
 	reaping sync.WaitGroup
 }
 
-// NewSMTP reads the configuration. It does not dial. Its errors leave the URL
-// out, which may hold a password.
+// NewSMTP reads the configuration. It does not dial. Its errors don't contain the URL, which may
+// hold a password.
 func NewSMTP(cfg SMTPConfig) (*SMTP, error) {
 	u, err := url.Parse(cfg.URL)
 	if err != nil || u.Hostname() == "" {
@@ -71,7 +71,7 @@ func NewSMTP(cfg SMTPConfig) (*SMTP, error) {
 	}
 	s.options = []gomail.Option{
 		security, gomail.WithPort(port), gomail.WithTLSConfig(s.tls), gomail.WithTimeout(smtpTimeout),
-		gomail.WithoutNoop(), gomail.WithoutRset(), // two round trips less; Send copes with a stale connection
+		gomail.WithoutNoop(), gomail.WithoutRset(), // saves two round trips; Send copes with a stale connection
 	}
 	if cfg.Timeout > 0 {
 		s.options = append(s.options, gomail.WithTimeout(cfg.Timeout))
@@ -79,7 +79,7 @@ func NewSMTP(cfg SMTPConfig) (*SMTP, error) {
 	if u.User != nil {
 		password, _ := u.User.Password()
 		s.options = append(s.options, gomail.WithUsername(u.User.Username()), gomail.WithPassword(password),
-			// What every server has comes first; it is safe under TLS.
+			// Mechanisms that every server has come first; they are safe under TLS.
 			gomail.WithOpportunisticSMTPAuth(gomail.SMTPAuthPlain, gomail.SMTPAuthLogin, gomail.SMTPAuthSCRAMSHA256, gomail.SMTPAuthCramMD5))
 	}
 	return s, nil
@@ -104,7 +104,7 @@ func security(u *url.URL) (gomail.Option, error) {
 	return nil, errors.New("the URL of the mail server begins with none of smtps://, smtp:// and smtp+plain://")
 }
 
-// port is the URL's, or its scheme's.
+// port is the URL's port, or the usual one for its scheme.
 func port(u *url.URL) (int, error) {
 	switch {
 	case u.Port() != "":
@@ -119,8 +119,8 @@ func port(u *url.URL) (int, error) {
 	return 587, nil
 }
 
-// Send delivers a message to the server. A server that did not say whether it
-// took the message may have it twice, with one Message-ID.
+// Send delivers a message to the server. If the server did not say whether it took the message, a
+// second attempt may deliver it twice, with the same Message-ID.
 func (s *SMTP) Send(ctx context.Context, m Message) error {
 	msg, err := s.origin.render(m)
 	if err != nil {
@@ -146,8 +146,8 @@ func (s *SMTP) Send(ctx context.Context, m Message) error {
 	}
 }
 
-// undialled is the failure of a session that did not come to be, which is the
-// fault of no message. What servers say is not repeated.
+// undialled makes the failure for a session that could not be opened; that is not the message's
+// fault. It does not repeat what the server says.
 func undialled(err error) *Failure {
 	if reply, ok := errors.AsType[*textproto.Error](err); ok {
 		return &Failure{Reason: "no session", Code: reply.Code, cause: err}
@@ -155,7 +155,7 @@ func undialled(err error) *Failure {
 	return &Failure{Reason: "no session: " + err.Error(), cause: err}
 }
 
-// take is the idle connection that was used last, or nil.
+// take returns the idle connection that was used last, or nil.
 func (s *SMTP) take() *session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -168,7 +168,7 @@ func (s *SMTP) take() *session {
 	return c
 }
 
-// put keeps a connection for the next message, unless it had enough of them.
+// put keeps a connection for the next message, unless it has carried enough of them.
 func (s *SMTP) put(c *session) {
 	c.since = time.Now()
 	c.messages++
@@ -177,7 +177,7 @@ func (s *SMTP) put(c *session) {
 	}
 }
 
-// keep makes a connection an idle one, if there are any more messages to come.
+// keep makes a connection idle, if more messages may come.
 func (s *SMTP) keep(c *session) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -199,10 +199,10 @@ func (s *SMTP) reapLater() {
 	})
 }
 
-// reap closes the connections that nobody has used for a while.
+// reap closes the connections that have been idle for a while.
 func (s *SMTP) reap() {
 	s.mu.Lock()
-	old := 0 // the longest idle are first
+	old := 0 // those that have been idle longest come first
 	for old < len(s.idle) && time.Since(s.idle[old].since) >= smtpIdleTime {
 		old++
 	}
@@ -218,8 +218,7 @@ func (s *SMTP) reap() {
 	}
 }
 
-// Close closes the idle connections, and lets the others be closed after their
-// message. It is called once.
+// Close closes the idle connections. Busy ones are closed after their message. It is called once.
 func (s *SMTP) Close() {
 	s.mu.Lock()
 	s.closed = true

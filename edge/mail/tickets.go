@@ -17,33 +17,34 @@ type Event struct {
 	Changed   time.Time
 	Title     string
 	Organizer string
-	// Start, End and Doors are in the event's time zone; zero where the event is
-	// at no time of its own.
+	// Start, End and Doors are in the event's time zone; zero if the event takes place at no time
+	// of its own.
 	Start, End, Doors             time.Time
 	Venue, Address, City, Country string
-	Hall                          bool    // it takes place somewhere
-	Online                        bool    // and, or only, online
-	Digital                       bool    // it is a product that is used, not attended
-	Link                          string  // where it is online, or is delivered; only its buyers know
-	Note                          string  // what they need there
-	Visits                        []Visit // that are booked of a reservation
+	Hall                          bool    // it takes place at a venue
+	Online                        bool    // it takes place online, only or also
+	Digital                       bool    // it is a product that is used rather than attended
+	Link                          string  // where it takes place online or is delivered; only buyers may see it
+	Note                          string  // what buyers need there
+	Visits                        []Visit // booked visits of a reservation
 	RotatingOnly                  bool    // its gates take no code on paper
 }
 
-// Order is what mails tell of an order. Amounts are with their currency.
+// Order is what mails tell of an order. Amounts are texts with their currency.
 type Order struct {
 	Number  string
 	URL     string // where its buyer sees it
 	Live    string // where its tickets show codes that rotate
-	PDF     string // where they are fit to be printed; "": nowhere
-	ICS     string // where its calendar file is; "": it is at no time
+	PDF     string // where its tickets can be printed; "": nowhere
+	ICS     string // its calendar file; "": it has no time of its own
 	Lines   []Line
 	Fees    string   // "" for none
 	Total   string   // "" for nothing
 	Tickets []Ticket // the first MaxTickets, in the order of the lines
 	Count   int      // of all tickets
-	Note    string   // of who gives the tickets, "" without one
-	// When its buyer waived the right to withdraw, or may withdraw until; zero for neither.
+	Note    string   // from the person who gives the tickets; "": none
+	// When its buyer waived the right to withdraw, and until when the buyer may withdraw; zero if
+	// that does not apply.
 	WaivedAt, WithdrawUntil time.Time
 }
 
@@ -51,8 +52,8 @@ type Order struct {
 type Line struct {
 	Name     string
 	Quantity int64
-	Price    string // of one; "" for nothing
-	Link     string // where this ticket type is delivered, "" as the event is
+	Price    string // of one ticket; "": it is free
+	Link     string // where this ticket type is delivered; "": as the event is
 	Note     string
 }
 
@@ -60,16 +61,15 @@ type Line struct {
 type Ticket struct {
 	Type, Holder       string
 	Section, Row, Seat string
-	Code, Short        string // what names it, and what a person types
+	Code, Short        string // the full code, and the code that a person types
 	Printed            string // what a gate scans
 }
 
-// MaxTickets is how many of an order's tickets its mail shows. The rest is behind
-// the order's link.
+// MaxTickets is how many of an order's tickets its mail shows. The order's link shows all of them.
 const MaxTickets = 20
 
-// OrderConfirmation brings a buyer the tickets: each with its QR code where it is
-// scanned, and the event for the calendar.
+// OrderConfirmation brings a buyer the tickets, each with its QR code if it is scanned at a gate,
+// and the event's calendar file.
 func OrderConfirmation(to Envelope, o *Order, e *Event) (Message, error) {
 	tickets, pictures, err := shownTickets(o.Tickets, e)
 	if err != nil {
@@ -88,8 +88,8 @@ func OrderConfirmation(to Envelope, o *Order, e *Event) (Message, error) {
 	return m, nil
 }
 
-// AttendeeTickets brings the tickets of an order that are somebody's who did not buy
-// them: those alone, and nothing that opens the order.
+// AttendeeTickets brings an attendee who is not the buyer the attendee's own tickets of an order,
+// and nothing that opens the order.
 func AttendeeTickets(to Envelope, o *Order, e *Event) (Message, error) {
 	tickets, pictures, err := shownTickets(o.Tickets, e)
 	if err != nil {
@@ -100,8 +100,8 @@ func AttendeeTickets(to Envelope, o *Order, e *Event) (Message, error) {
 	return m, nil
 }
 
-// shownTickets are tickets as templates have them, each with the picture of its
-// printed code where it is scanned.
+// shownTickets makes tickets for the templates, each with a picture of its printed code if it is
+// scanned at a gate.
 func shownTickets(all []Ticket, e *Event) (tickets []values, pictures []Picture, err error) {
 	tickets = make([]values, len(all))
 	for i, t := range all {
@@ -112,7 +112,7 @@ func shownTickets(all []Ticket, e *Event) (tickets []values, pictures []Picture,
 		if !e.Hall || e.RotatingOnly {
 			continue
 		}
-		code, err := qr.Encode(t.Printed, qr.M) // the full code opens no gate, and that of a screen goes stale
+		code, err := qr.Encode(t.Printed, qr.M) // the printed code, because the full code opens no gate and the one on a screen expires
 		if err != nil {
 			return nil, nil, fmt.Errorf("mail: QR of a ticket: %w", err)
 		}
@@ -123,15 +123,16 @@ func shownTickets(all []Ticket, e *Event) (tickets []values, pictures []Picture,
 	return tickets, pictures, nil
 }
 
-// Coins are a payment that has come. The amounts are decimals that we have computed with.
+// Coins describes a payment in coins that has arrived. The amounts are decimals that we have
+// computed with, so they are safe to show.
 type Coins struct {
 	Ticker         string // as the provider has it
 	Arrived, Asked string
 	Missing        string // "" of a payment that is not short
 }
 
-// PaymentSeen tells a buyer that coins for an order have been seen and buy nothing yet: they are
-// being confirmed, or some are missing, for which there is time until a moment.
+// PaymentSeen tells a buyer that coins for an order have been seen but do not pay it yet: they are
+// being confirmed, or some are missing, which the buyer may still send until a moment.
 func PaymentSeen(to Envelope, o *Order, e *Event, c Coins, until time.Time) Message {
 	return compose("payment_seen", to, values{
 		"Event": e.shown(), "Number": o.Number, "URL": o.URL, "Until": shownMoment(until),
@@ -144,7 +145,7 @@ func OrderCancelled(to Envelope, o *Order, e *Event) Message {
 	return compose("order_cancelled", to, values{"Event": e.shown(), "Number": o.Number, "URL": o.URL})
 }
 
-// shownMoment is a moment as mails that are of no place show it; "" for none.
+// shownMoment shows a moment in mails that belong to no place; "" for the zero time.
 func shownMoment(at time.Time) string {
 	if at.IsZero() {
 		return ""
@@ -152,36 +153,37 @@ func shownMoment(at time.Time) string {
 	return at.UTC().Format("2 January 2006, 15:04 MST")
 }
 
-// OrderWithdrawn confirms a buyer's withdrawal, of which so many tickets have ended, and
-// tells the amount that goes back, if any.
+// OrderWithdrawn confirms a buyer's withdrawal, which ended a number of tickets, and tells the
+// amount that goes back, if any.
 func OrderWithdrawn(to Envelope, o *Order, e *Event, amount string, tickets int, at time.Time) Message {
 	return compose("order_withdrawn", to, values{
 		"Event": e.shown(), "Number": o.Number, "URL": o.URL, "Amount": amount, "Count": tickets, "At": shownMoment(at),
 	})
 }
 
-// TicketRescheduled tells a ticket's holder when it admits now: the event's one visit.
+// TicketRescheduled tells a ticket's holder when it admits now, which is the event's only visit in
+// e.
 func TicketRescheduled(to Envelope, o *Order, e *Event) Message {
 	m := compose("ticket_rescheduled", to, values{"Event": e.shown(), "Number": o.Number, "URL": o.URL})
 	m.Calendar = e.calendar(publish)
 	return m
 }
 
-// RefundRequested tells who has asked for a ticket's money that the organizer decides.
+// RefundRequested tells the person who asked for a ticket's money that the organizer will decide.
 func RefundRequested(to Envelope, o *Order, e *Event, amount string) Message {
 	return compose("refund_requested", to, values{"Event": e.shown(), "Number": o.Number, "URL": o.URL, "Amount": amount})
 }
 
-// RefundDenied tells who has asked for a ticket's money that it does not go back, with what
-// the organizer says to it.
+// RefundDenied tells the person who asked for a ticket's money that it is not refunded, with the
+// organizer's reason.
 func RefundDenied(to Envelope, o *Order, e *Event, amount, reason string) Message {
 	return compose("refund_denied", to, values{
 		"Event": e.shown(), "Number": o.Number, "URL": o.URL, "Amount": amount, "Reason": quoteLines(reason),
 	})
 }
 
-// PassedOn is the reason of RefundDue for somebody who was passed the ticket and asked: the
-// refund was granted, and the money is the buyer's.
+// PassedOn is the reason of RefundDue in a mail to a person who was passed the ticket and asked:
+// the refund was granted, and the money goes to the buyer.
 const PassedOn = "passed_on"
 
 // RefundDue tells a buyer that an amount goes back, for a reason of order.Refund or PassedOn.
@@ -210,16 +212,16 @@ func EventChanged(to Envelope, was, now *Event) Message {
 	return m
 }
 
-// EventCancelled tells somebody who has tickets of an event that it does not take
-// place, and quotes the organizer's reason, if there is one.
+// EventCancelled tells somebody who has tickets of an event that it will not take place, and quotes
+// the organizer's reason, if there is one.
 func EventCancelled(to Envelope, e *Event, reason string) Message {
 	m := compose("event_cancelled", to, values{"Event": e.shown(), "Reason": quoteLines(reason)})
 	m.Calendar = e.calendar(cancel)
 	return m
 }
 
-// quoteLines returns the lines of what an organizer writes to somebody. Anybody may be given
-// a free ticket, so the lines have no links, as names have none.
+// quoteLines returns the lines of what an organizer writes to somebody. Anybody may be given a free
+// ticket, so links are removed from the lines, as from names.
 func quoteLines(text string) []string {
 	lines := note(text)
 	for i := range lines {
@@ -228,7 +230,7 @@ func quoteLines(text string) []string {
 	return lines
 }
 
-// shown is the event as templates have it.
+// shown makes the event for the templates.
 func (e *Event) shown() values {
 	v := values{
 		"Title": label(e.Title), "Organizer": label(e.Organizer), "When": e.When(), "Doors": "", "Where": e.Where(),
@@ -248,7 +250,7 @@ const (
 	clock = "15:04"
 )
 
-// When is the event's time on the clocks of its place; "" at no time of its own.
+// When is the event's time in its own time zone; "" if it has no time of its own.
 func (e *Event) When() string {
 	if e.Start.IsZero() {
 		return ""
@@ -266,7 +268,7 @@ func (e *Event) When() string {
 
 func sameDay(a, b time.Time) bool { return a.Format(time.DateOnly) == b.Format(time.DateOnly) }
 
-// Where is the event's place; "" when it has none.
+// Where is the event's place; "" if it has none.
 func (e *Event) Where() string {
 	var parts []string
 	if e.Hall {
@@ -286,8 +288,8 @@ func (e *Event) Where() string {
 	return place
 }
 
-// link is an address as it is shown and clicked, or "" for what is none of the
-// web. An organizer's links are what was bought, so they are left whole.
+// link is an address as it is shown and clicked, or "" if it is not a web address. Buyers paid for
+// an organizer's links, so they are not shortened.
 func link(s string) string {
 	u, err := url.Parse(s)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || oneLine(s) != s || strings.ContainsAny(s, " <>\"") {
@@ -299,8 +301,8 @@ func link(s string) string {
 // maxNote bounds an organizer's note, in lines.
 const maxNote = 40
 
-// note are the lines of what an organizer wrote for his buyers. Codes and
-// passwords are in them: they are left as they are, but for what is not printable.
+// note splits what an organizer wrote for buyers into lines. Codes and passwords may be in them, so
+// only unprintable characters are removed.
 func note(s string) []string {
 	var out []string
 	for line := range strings.Lines(s) {

@@ -2,7 +2,7 @@ package route
 
 import "net/netip"
 
-// Within says whether one of the prefixes holds the address.
+// Within reports whether one of the prefixes contains the address.
 func Within(prefixes []netip.Prefix, a netip.Addr) bool {
 	for _, p := range prefixes {
 		if p.Contains(a) {

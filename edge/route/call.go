@@ -12,30 +12,30 @@ import (
 	"boxoffice/edge/sse"
 )
 
-// Principal is who sends a request, as far as its credentials prove.
+// Principal is who sends a request, as far as the request's credentials prove it.
 type Principal struct {
 	Kinds Auth   // what the credentials are; Public for none
 	User  int64  // of a JWT
 	Email string // of a JWT's user
-	// EmailProven says whether whoever opened a JWT's session has proven to have the
-	// mailbox of Email. Anybody may register anybody's address.
+	// EmailProven reports whether the person who opened a JWT's session has proven to own the
+	// mailbox of Email. Without that proof, anybody may have registered the address.
 	EmailProven bool
 	Session     string // of a JWT
 	Key         int64  // number of an API key
 	Strict      int    // an API key's own ceiling of strict writes in a minute; 0: the usual
 	Grants      []Grant
-	Token       string // of the query, as sent; the handler matches it with the order or the stream
+	Token       string // of the query, as sent; the handler checks it against the order or the stream
 }
 
-// Grant is what a principal may do in one organization: one per membership of a
-// user, exactly one of an API key.
+// Grant is what a principal may do in one organization. A user has one per membership, an API key
+// exactly one.
 type Grant struct {
 	Org    int64
 	Role   string // empty for an API key
 	Scopes Scopes
 }
 
-// Grant is the principal's in an organization.
+// Grant returns the principal's grant in an organization.
 func (p *Principal) Grant(org int64) (Grant, bool) {
 	for _, g := range p.Grants {
 		if g.Org == org {
@@ -45,7 +45,7 @@ func (p *Principal) Grant(org int64) (Grant, bool) {
 	return Grant{}, false
 }
 
-// Proven says whether the principal is a user or an API key.
+// Proven reports whether the principal is a user or an API key.
 func (p *Principal) Proven() bool { return p.Kinds.Has(User | Key) }
 
 // Gate judges a request that has been read, before its handler runs.
@@ -69,15 +69,15 @@ type Call struct {
 	IdempotencyKey string
 	// Body is the raw body. It must not be used after the handler has returned.
 	Body []byte
-	// File came with the request; nil: the operation takes none.
+	// File came with the request; nil: there is none.
 	File *File
-	// Content is the answer, in place of JSON; nil: it is JSON.
+	// Content is the answer if it is not JSON; nil: it is JSON.
 	Content *Content
-	// Headers of a success, in order.
+	// Headers are added to the answer if it is a success, in order.
 	Headers []Header
-	// Computed says that the answer of a public read took more than memory.
+	// Computed reports that the answer of a public read was not in memory.
 	Computed bool
-	// Topic is what a stream shows, once its handler has said so.
+	// Topic is what a stream shows; its handler sets it.
 	Topic *sse.Topic
 
 	deadline deadline
@@ -90,8 +90,8 @@ type Call struct {
 // Header is one header of an answer.
 type Header struct{ Name, Value string }
 
-// NewCall makes the call of one request to op that began at now. The context
-// ends with parent, at the operation's deadline, or at End.
+// NewCall makes the call of one request to op that began at now. Its context ends with parent, at
+// the operation's deadline, or at End.
 func NewCall(parent context.Context, op *Op, now time.Time) *Call {
 	c := &Call{Op: op, Now: now}
 	c.deadline.parent, c.deadline.at, c.deadline.call = parent, now.Add(c.Timeout()), c
@@ -107,8 +107,8 @@ func CallOf(ctx context.Context) *Call {
 	return nil
 }
 
-// Restart gives the call, whose body has only now come in whole, all of its time. The
-// caller ends the call anew.
+// Restart gives the call its full time again, because its body has only now come in whole. The
+// caller must call End once more.
 func (c *Call) Restart(parent context.Context, now time.Time) {
 	c.End()
 	c.deadline = deadline{parent: parent, at: now.Add(c.Timeout()), call: c}
@@ -122,8 +122,7 @@ func (c *Call) Timeout() time.Duration {
 	return DefaultTimeout
 }
 
-// End ends the call's context. Who made the call calls it once the handler has
-// returned.
+// End ends the call's context. Whoever made the call calls it once the handler has returned.
 func (c *Call) End() { c.deadline.end() }
 
 // SetHeader adds a header to the answer if it is a success.
@@ -139,20 +138,20 @@ func (c *Call) BodyHash() [sha256.Size]byte {
 	return c.hash
 }
 
-// Scope identifies the request by (environment, principal, method, route,
-// Idempotency-Key), within which a repeat is known. It is the same in every
-// process; without a key it is random. All callers without credentials are one
-// principal, so that a phone that changes its network repeats the same request:
-// their key is any UUID that only they know. A stranger who learns it is told
-// IDEMPOTENCY_KEY_REUSED, for the first answer needs the whole first body too.
+// Scope identifies the request by (environment, principal, method, route, Idempotency-Key); a
+// repeat has the same scope. It is the same in every process; without a key it is random. All
+// callers without credentials count as one principal, so that a phone that changes its network
+// still repeats the same request: their key is a UUID that only they know. A stranger who learns
+// the key is told IDEMPOTENCY_KEY_REUSED, because the first answer is given only for the whole
+// first body.
 //
-// The scope is a plain hash of what the client knows. What is shorter than the
-// scope and must not collide is derived from it under the master key.
+// The scope is a plain hash of what the client knows. What is shorter than the scope and must not
+// collide is derived from it with the master key.
 func (c *Call) Scope() [sha256.Size]byte { return c.scopeOf(c.who()) }
 
-// FormerScope is the scope that the release before gave the same request: it told
-// callers without credentials apart by their address. A repeat of a request that
-// was sent to that release is looked for under it, too.
+// FormerScope is the scope that the previous release gave the same request: it told callers without
+// credentials apart by their address. A repeat of a request that was sent to that release is also
+// looked for under this scope.
 func (c *Call) FormerScope() [sha256.Size]byte {
 	who := c.who()
 	if who == guest {
@@ -176,17 +175,17 @@ func (c *Call) scopeOf(who string) [sha256.Size]byte {
 	return sha256.Sum256(b)
 }
 
-// CommandID is an id for what the request makes, the same on every retry with
-// the same Idempotency-Key: a retry after a crash finds what was made before.
+// CommandID is an id for what the request makes. It is the same on every retry with the same
+// Idempotency-Key, so that a retry after a crash finds what was made before.
 func (c *Call) CommandID() [16]byte {
 	s := c.Scope()
 	return [16]byte(s[:16])
 }
 
-// guest is the principal of all who send no credentials.
+// guest is the principal of all callers without credentials.
 const guest = "guest"
 
-// who is the principal.
+// who names the principal.
 func (c *Call) who() string {
 	switch {
 	case c.Principal.Kinds.Has(User):
@@ -197,8 +196,8 @@ func (c *Call) who() string {
 	return guest
 }
 
-// Network is what counts as one client: an IPv4 address, or an IPv6 network of
-// 64 bits, within which a client picks its addresses freely.
+// Network is what counts as one client: an IPv4 address, or an IPv6 network of 64 bits, within
+// which a client can pick its addresses freely.
 func Network(a netip.Addr) netip.Addr {
 	if a.Is4() || !a.IsValid() {
 		return a
@@ -206,9 +205,8 @@ func Network(a netip.Addr) netip.Addr {
 	return netip.PrefixFrom(a, 64).Masked().Addr()
 }
 
-// deadline is a context that costs nothing until someone waits on it: most
-// handlers answer from memory and never do, and a timer with its context is
-// about a microsecond and five allocations.
+// deadline is a context that costs nothing until somebody waits on it. Most handlers answer from
+// memory and never wait, and a context with a timer takes about a microsecond and five allocations.
 type deadline struct {
 	parent context.Context
 	at     time.Time
@@ -244,15 +242,15 @@ var ended = func() context.Context {
 	return ctx
 }()
 
-// TellReplayed tells the client that it has an earlier answer, if it has.
+// TellReplayed tells the client that the answer is an earlier one, if known is true.
 func TellReplayed(c *Call, known bool) {
 	if known {
 		c.SetHeader("Idempotency-Replayed", "true")
 	}
 }
 
-// UserSubject names a user where credentials are counted, cached and revoked.
+// UserSubject names a user in rate limits, caches and notes of changes.
 func UserSubject(id int64) string { return "user/" + strconv.FormatInt(id, 10) }
 
-// KeySubject names an API key there.
+// KeySubject names an API key in the same places.
 func KeySubject(id int64) string { return "key/" + strconv.FormatInt(id, 10) }

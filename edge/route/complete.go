@@ -18,8 +18,8 @@ var (
 	parameter   = regexp.MustCompile(`\{[^}]*\}`)
 )
 
-// Incomplete says what is missing in a table's rows or contradicts. A node does
-// not start with a table that has any of it.
+// Incomplete lists what is missing or contradictory in a table's rows. A node does not start with a
+// table that has any such fault.
 func Incomplete(ops []Op) []string {
 	var found []string
 	ids, paths := map[string]bool{}, map[string]bool{}
@@ -41,7 +41,7 @@ func Incomplete(ops []Op) []string {
 	return found
 }
 
-// rowFaults are those of the row itself.
+// rowFaults lists the faults of the row itself.
 func (op *Op) rowFaults() []string {
 	var found []string
 	must := func(holds bool, format string, args ...any) {
@@ -71,7 +71,7 @@ func (op *Op) rowFaults() []string {
 	return found
 }
 
-// handlerFaults are those of the handler's types.
+// handlerFaults lists the faults of the handler's types.
 func (op *Op) handlerFaults() []string {
 	if op.Handler.In == nil {
 		return []string{"Handler: use route.Handle"}
@@ -149,5 +149,5 @@ func unboundedField(t reflect.Type, tag reflect.StructTag, where string) []strin
 	return found
 }
 
-// shortFormats bound a text by themselves.
+// shortFormats are formats that bound the length of a text.
 var shortFormats = []string{"email", "uuid", "date", "date-time", "timezone", "country", "currency"}

@@ -18,14 +18,14 @@ func CursorOf(keys ...int64) *string {
 	return &s
 }
 
-// LastMoment is the last that a request can write, in unix milliseconds.
+// LastMoment is the last moment that a request can name, in unix milliseconds.
 var LastMoment = time.Date(9999, 12, 31, 23, 59, 59, 999_999_999, time.UTC).UnixMilli()
 
 // A cursor of a list that is sorted by a moment has two keys: the moment of the last row
 // seen, and how many rows of that moment were seen.
 
-// MomentCursor makes the cursor behind some rows, which were read from the place on that
-// ReadMomentCursor gave. moment is in unix milliseconds.
+// MomentCursor makes the cursor behind rows, which were read from the place that
+// ReadMomentCursor returned. moment is in unix milliseconds.
 func MomentCursor[Row any](rows []Row, moment func(*Row) int64, before int64, seen int) *string {
 	last := moment(&rows[len(rows)-1])
 	if last != before {
@@ -39,8 +39,8 @@ func MomentCursor[Row any](rows []Row, moment func(*Row) int64, before int64, se
 	return CursorOf(last, int64(seen))
 }
 
-// ReadMomentCursor reads where a page begins: before or at a moment, behind so many rows of
-// it; 0 and 0 for the first page.
+// ReadMomentCursor reads where a page begins: before or at a moment, behind seen rows of that
+// moment; 0 and 0 for the first page.
 func ReadMomentCursor(s string) (before int64, seen int, err error) {
 	keys, err := ReadCursor(s, LastMoment, math.MaxInt64)
 	if keys == nil {
@@ -49,23 +49,23 @@ func ReadMomentCursor(s string) (before int64, seen int, err error) {
 	return keys[0], int(keys[1]), nil
 }
 
-// ReadCursor reads a cursor of keys from 0 to the given limits; nil for none.
+// ReadCursor reads a cursor whose keys are from 0 to the given limits; nil if s is empty.
 func ReadCursor(s string, limits ...int64) ([]int64, error) {
 	return ReadCursorAt("cursor", s, limits...)
 }
 
-// NotACursor is wrong with a parameter that is to be a cursor.
+// NotACursor is the issue of a parameter that should be a cursor and is not.
 func NotACursor(parameter string) Issue {
 	return Issue{Path: parameter, Code: IssueFormat, Message: "is not a cursor of this list"}
 }
 
-// ReadCursorAt is readCursor for another parameter.
+// ReadCursorAt is ReadCursor for a parameter of another name.
 func ReadCursorAt(parameter, s string, limits ...int64) ([]int64, error) {
 	if s == "" {
 		return nil, nil
 	}
 	invalid := Invalid(NotACursor(parameter))
-	b, err := base64.RawURLEncoding.Strict().DecodeString(s) // which skips line breaks
+	b, err := base64.RawURLEncoding.Strict().DecodeString(s) // even Strict skips line breaks, hence the check of the length
 	if err != nil || len(b) != 8*len(limits) || len(s) != base64.RawURLEncoding.EncodedLen(len(b)) {
 		return nil, invalid
 	}

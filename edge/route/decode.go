@@ -12,14 +12,13 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// MaxDepth bounds the nesting of a body, also in members that are ignored.
+// MaxDepth bounds the nesting of a body, even in members that are ignored.
 const MaxDepth = 32
 
 // maxScratch bounds the buffer that a pooled decoder keeps, in bytes.
 const maxScratch = 4 << 10
 
-// decoder reads one request. It is pooled; nothing that it hands out aliases
-// the body.
+// decoder reads one request. It is pooled, and nothing that it returns aliases the body.
 type decoder struct {
 	json    jsontext.Decoder
 	in      bytes.Buffer
@@ -55,7 +54,7 @@ func (p *plan) bind(v reflect.Value, src Source, body []byte) []Issue {
 	return issues
 }
 
-// body reads the request's body. No body at all stands for an empty object.
+// body reads the request's body. A missing body counts as an empty object.
 func (d *decoder) body(o *object, v reflect.Value, body []byte) {
 	if len(body) == 0 {
 		body = []byte("{}")
@@ -75,8 +74,7 @@ func (d *decoder) body(o *object, v reflect.Value, body []byte) {
 	d.syntax(err)
 }
 
-// syntax reports a body that is not JSON, in place of all that it seemed to
-// violate.
+// syntax reports that a body is not JSON, instead of the violations that were found before.
 func (d *decoder) syntax(err error) {
 	issue := Issue{Code: IssueJSON, Message: "the body must be one JSON value in UTF-8 and nothing after it"}
 	if at, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
@@ -111,11 +109,11 @@ func (d *decoder) where() string {
 	return b.String()
 }
 
-// maxPath bounds the paths that are made of a client's own names, in bytes.
+// maxPath bounds paths that contain names a client made up, in bytes.
 const maxPath = 200
 
-// pathOf writes a JSON pointer as a path. A name of digits is taken for an
-// index; a pointer of the client's making that is too long is left out.
+// pathOf writes a JSON pointer as a path. A name that consists of digits is taken for an index; a
+// pointer that is longer than maxPath is left out.
 func pathOf(p jsontext.Pointer) string {
 	if len(p) > maxPath {
 		return ""
@@ -192,8 +190,8 @@ func (o *object) reportMissing(d *decoder, missing uint64) {
 	}
 }
 
-// json reads one member and says whether it was there: null is not, except in
-// an Opt.
+// json reads one member and reports whether it was present: null counts as absent, except in an
+// Opt.
 func (f *field) json(d *decoder, v reflect.Value) (present bool, err error) {
 	isNull := d.json.PeekKind() == 'n'
 	if isNull && !f.optional {
@@ -216,7 +214,7 @@ func (f *field) json(d *decoder, v reflect.Value) (present bool, err error) {
 	return true, f.node.json(d, v.Field(optValue))
 }
 
-// at is FieldByIndex without its cost for the usual, unembedded field.
+// at is FieldByIndex, but cheaper for the usual field that is not embedded.
 func at(v reflect.Value, index []int) reflect.Value {
 	if len(index) == 1 {
 		return v.Field(index[0])
@@ -305,8 +303,8 @@ func (p *param) bind(d *decoder, v reflect.Value, src Source) {
 	}
 }
 
-// find is the parameter's text. An empty query or header value is absent; of
-// two values with one name neither is taken, since proxies differ in which.
+// find returns the parameter's text. An empty query or header value counts as absent. If a
+// parameter is given twice, neither value is taken, because proxies differ in which one they read.
 func (p *param) find(d *decoder, src Source) (text []byte, ok bool) {
 	if p.in == inPath {
 		s, ok := src.Param(p.name)
@@ -331,7 +329,7 @@ func (p *param) find(d *decoder, src Source) (text []byte, ok bool) {
 	return values[0], true
 }
 
-// tooDeep says whether brackets outside of strings nest deeper than MaxDepth.
+// tooDeep reports whether brackets outside of strings nest deeper than MaxDepth.
 func tooDeep(body []byte) bool {
 	depth, quoted := 0, false
 	for i := 0; i < len(body); i++ {

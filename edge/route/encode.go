@@ -7,8 +7,7 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Encoding holds the options of every JSON body sent: equal answers are equal
-// bytes.
+// Encoding holds the options for every JSON body that we send; they make equal answers equal bytes.
 var Encoding = json.JoinOptions(json.Deterministic(true))
 
 // appendData appends the success envelope of out.

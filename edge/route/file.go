@@ -9,20 +9,19 @@ import (
 	"time"
 )
 
-// File is the file that came with a request. It lies on the node's disk until the
-// handler returns; a handler that keeps it moves it away.
+// File is the file that came with a request. It is on the node's disk until the handler returns; a
+// handler that keeps the file moves it away.
 type File struct {
 	Name string // as it was sent, without folders and control characters
 	Type string // the declared media type in lower case, without its parameters
-	Path string // where it lies
+	Path string // where it is on the disk
 	Size int64  // bytes
 	Sum  [sha256.Size]byte
 }
 
-// Upload makes a Handler of f for a multipart/form-data request. The file stands in
-// its part named file and reaches f as Call.File; fields of In may carry the tag part,
-// for the text fields beside it. A file of more than limit bytes is refused
-// while it is read.
+// Upload makes a Handler of f for a multipart/form-data request. The file is in the part named file
+// and reaches f as Call.File. Fields of In may have the tag part, for text fields beside the file.
+// A file of more than limit bytes is refused while it is read.
 func Upload[In, Out any](limit int64, f func(*Call, *In) (Out, error)) Handler {
 	h := Handle(f)
 	h.fileLimit = limit
@@ -32,23 +31,23 @@ func Upload[In, Out any](limit int64, f func(*Call, *In) (Out, error)) Handler {
 // FileLimit is the most bytes of the file that the operation takes; 0: it takes none.
 func (h Handler) FileLimit() int64 { return h.fileLimit }
 
-// Content is an answer that is no JSON: bytes, with what a client should know of them.
+// Content is an answer that is not JSON: bytes, with what a client should know about them.
 type Content struct {
 	Type   string    // media type
-	Name   string    // for whoever saves it
+	Name   string    // file name for a client that saves it
 	Inline bool      // browsers may show it; else they save it
 	Size   int64     // bytes; UnknownSize: the answer is sent as it is made, without ranges, Tag and At
-	Tag    string    // entity tag with its quotes: another tag, other bytes
+	Tag    string    // entity tag with its quotes; it differs when the bytes differ
 	At     time.Time // last change
 	Cache  string    // Cache-Control
-	// Open reads length bytes from an offset on. The context ends with the answer.
+	// Open reads length bytes from an offset on. ctx ends with the answer.
 	Open func(ctx context.Context, offset, length int64) (io.ReadCloser, error)
 }
 
-// UnknownSize is that of a Content which is made while it is sent.
+// UnknownSize is the size of a Content that is made while it is sent.
 const UnknownSize = -1
 
-// Bytes makes a Handler of f, which answers with a Content of one of the media types.
+// Bytes makes a Handler of f, which answers with a Content of one of the given media types.
 func Bytes[In any](types []string, f func(*Call, *In) (*Content, error)) Handler {
 	h := Handle(f)
 	p := h.plan
@@ -65,6 +64,6 @@ func Bytes[In any](types []string, f func(*Call, *In) (*Content, error)) Handler
 	return h
 }
 
-// Types are the media types of an operation that does not answer with JSON, for the
-// document; nil: it answers with JSON.
+// Types are the media types of an operation that does not answer with JSON, for the document; nil
+// for one that does.
 func (h Handler) Types() []string { return h.types }

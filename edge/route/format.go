@@ -7,14 +7,14 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	_ "time/tzdata" // every zone can be loaded, whatever the machine has installed
+	_ "time/tzdata" // so that every zone can be loaded, whatever the machine has installed
 )
 
 // format is one value of the format tag.
 type format struct {
 	what      string // completes "must be ..."
 	valid     func(string) bool
-	canonical func(string) string // how the text is kept; nil: as it is
+	canonical func(string) string // converts the text to the form that is stored; nil: it is stored as it is
 }
 
 // formats are the values of the format tag.
@@ -33,9 +33,9 @@ var formats = map[string]format{
 	"currency":  {what: "an ISO 4217 currency code", valid: oneWordOf(currencies)},
 }
 
-// ValidEmail accepts the addresses that mail providers give out: printable
-// ASCII without quotes or comments, and a domain of at least two labels.
-// Anything that could end a header line or name a second recipient is out.
+// ValidEmail accepts the sort of addresses that mail providers give out: printable ASCII without
+// quotes or comments, and a domain of at least two labels. It refuses everything that could end a
+// header line or name a second recipient.
 func ValidEmail(s string) bool {
 	local, domain, ok := strings.Cut(s, "@")
 	if !ok || len(s) > 254 || len(local) == 0 || len(local) > 64 {
@@ -70,8 +70,7 @@ func alphanumeric(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }
 
-// ValidUUID says whether s is a UUID in its usual form, of any version and in
-// either case.
+// ValidUUID reports whether s is a UUID in its usual form, of any version, in upper or lower case.
 func ValidUUID(s string) bool {
 	if len(s) != 36 {
 		return false
@@ -90,7 +89,7 @@ func ValidUUID(s string) bool {
 	return true
 }
 
-// ValidURI says whether s is an absolute http or https address.
+// ValidURI reports whether s is an absolute http or https address.
 func ValidURI(s string) bool {
 	for _, r := range s {
 		if r <= ' ' || r == 0x7f {
@@ -108,8 +107,8 @@ func ValidURI(s string) bool {
 	return validDomain(host)
 }
 
-// validHosted accepts an address, or the root-relative path of a file that the
-// service hosts. An empty text is no file.
+// validHosted accepts an address, or the root-relative path of a file that the service hosts. An
+// empty text means no file.
 func validHosted(s string) bool {
 	id, hosted := strings.CutPrefix(s, HostedPrefix)
 	if !hosted {
@@ -119,8 +118,7 @@ func validHosted(s string) bool {
 	return err == nil && n > 0 && strconv.FormatInt(n, 10) == id
 }
 
-// HostedPrefix begins the path of a file that the service hosts; its number
-// follows.
+// HostedPrefix begins the path of a file that the service hosts; the file's number follows it.
 const HostedPrefix = "/media/"
 
 func validDateTime(s string) bool {
@@ -128,7 +126,7 @@ func validDateTime(s string) bool {
 	return ok
 }
 
-// parseTime reads RFC 3339, without the liberties of time.Parse: hours of one
+// parseTime reads RFC 3339 strictly. It does not take what time.Parse takes besides: hours of one
 // digit, a comma before the fraction, offsets of any size (go.dev/issue/54580).
 func parseTime(s string) (time.Time, bool) {
 	t, err := time.Parse(time.RFC3339, s)
@@ -153,15 +151,14 @@ func validDate(s string) bool {
 //go:embed timezones.txt
 var timezoneNames string
 
-// timezones are the names of the tz database, its zones and their links. The
-// list is part of the program, because what a machine has installed differs
-// from node to node and holds more than zones, such as right/UTC with its leap
-// seconds, which no other program reads as we would.
+// timezones are the names of the tz database, both zones and links. The list is part of the
+// program, because what a machine has installed differs from node to node and contains more than
+// zones, such as right/UTC with its leap seconds, which no other program reads as we would.
 var timezones = wordsOf(timezoneNames)
 
 func validTimezone(s string) bool { return timezones[s] }
 
-// upperASCII is s with its letters a to z in upper case.
+// upperASCII returns s with its letters a to z in upper case.
 func upperASCII(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' {
@@ -171,7 +168,7 @@ func upperASCII(s string) string {
 	}, s)
 }
 
-// validColor says whether s is a colour in the hexadecimal notation of CSS.
+// validColor reports whether s is a colour in the hexadecimal notation of CSS.
 func validColor(s string) bool {
 	if len(s) != 4 && len(s) != 7 && len(s) != 9 || s[0] != '#' {
 		return false
@@ -184,7 +181,7 @@ func validColor(s string) bool {
 	return true
 }
 
-// validID says whether s is made of the characters of ids and slugs.
+// validID reports whether s consists of the characters of ids and slugs.
 func validID(s string) bool {
 	for _, c := range []byte(s) {
 		if !alphanumeric(c) && c != '_' && c != '.' && c != '-' {
@@ -194,7 +191,7 @@ func validID(s string) bool {
 	return s != ""
 }
 
-// wordsOf is the set of a list's words.
+// wordsOf returns the words of a list as a set.
 func wordsOf(list string) map[string]bool {
 	words := map[string]bool{}
 	for w := range strings.FieldsSeq(list) {
@@ -203,7 +200,7 @@ func wordsOf(list string) map[string]bool {
 	return words
 }
 
-// oneWordOf accepts the words of a list.
+// oneWordOf makes a check that accepts the words of a list.
 func oneWordOf(list string) func(string) bool {
 	words := wordsOf(list)
 	return func(s string) bool { return words[s] }
@@ -228,8 +225,8 @@ MRU MUR MVR MWK MXN MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB PEN PGK PHP PKR PLN 
 SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS UAH UGX USD UYU UZS VED VES VND VUV WST
 XAF XCD XCG XOF XPF YER ZAR ZMW ZWG`
 
-// validLocale takes what has the form of a language tag: subtags of up to eight letters
-// and digits, of which the first has letters alone.
+// validLocale accepts a text that has the form of a language tag: subtags of up to eight letters
+// and digits, the first of letters only.
 func validLocale(s string) bool {
 	for i, part := range strings.Split(s, "-") {
 		if len(part) < 1 || len(part) > 8 || i == 0 && len(part) < 2 {

@@ -14,7 +14,7 @@ import (
 
 var freeType = reflect.TypeFor[jsontext.Value]()
 
-// free reads JSON of any form, which is kept as it was written.
+// free reads JSON of any form and keeps it as it was written.
 type free struct {
 	max    int // bytes; -1: no bound
 	object bool
@@ -47,14 +47,14 @@ func (f *free) json(d *decoder, v reflect.Value) error {
 	return nil
 }
 
-// What an object of links may hold.
+// These bound an object of links.
 const (
 	maxLinks     = 20
 	maxLinkName  = 40   // characters
 	maxLinkChars = 2048 // of an address
 )
 
-// judgeLinks says what is wrong with an object of links, or nil.
+// judgeLinks returns what is wrong with an object of links, or nil.
 func judgeLinks(raw jsontext.Value) *problem {
 	var links map[string]string
 	if json.Unmarshal(raw, &links) != nil {
@@ -74,8 +74,8 @@ func judgeLinks(raw jsontext.Value) *problem {
 	return nil
 }
 
-// escapesNUL says whether a string in raw holds the character U+0000, which
-// JSON can only write as an escape.
+// escapesNUL reports whether a string in raw contains the character U+0000, which JSON can only
+// write as an escape.
 func escapesNUL(raw []byte) bool {
 	for {
 		i := bytes.IndexByte(raw, '\\')
@@ -85,12 +85,12 @@ func escapesNUL(raw []byte) bool {
 		if bytes.HasPrefix(raw[i:], []byte(`\u0000`)) {
 			return true
 		}
-		raw = raw[i+2:] // past what is escaped, a backslash perhaps
+		raw = raw[i+2:] // past the escaped character, which may be a backslash
 	}
 }
 
-// hasHugeNumber says whether a number in raw is beyond a float64, which most
-// readers of JSON refuse together with all that stands around it.
+// hasHugeNumber reports whether raw contains a number beyond a float64. Most readers of JSON refuse
+// such a number together with the whole text around it.
 func hasHugeNumber(raw []byte) bool {
 	for i := 0; i < len(raw); i++ {
 		switch c := raw[i]; {

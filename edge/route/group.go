@@ -6,9 +6,9 @@ import (
 	"boxoffice/engine"
 )
 
-// Group is what some rows of an area share, and the rows, which say what differs. A
-// row's path follows the group's Prefix, its errors the group's; what a row leaves
-// out it has from its group.
+// Group holds what some rows of an area share, and the rows themselves, which say only what
+// differs. A row's path is appended to the group's Prefix, and its errors to the group's; a field
+// that a row leaves out is taken from its group.
 type Group struct {
 	Prefix string // of the rows' paths, e.g. /api/v1/webhooks
 	Tag    string
@@ -20,8 +20,8 @@ type Group struct {
 	Rows   []Op
 }
 
-// Table is the rows of the groups, each of them whole. A row that says neither is
-// answered with 200, and a write without an Idempotency of its own is replayed.
+// Table returns the completed rows of the groups. A row that does not say otherwise is answered
+// with 200, and a write that names no Idempotency is replayed.
 func Table(groups ...Group) []Op {
 	var ops []Op
 	for i := range groups {
@@ -33,7 +33,7 @@ func Table(groups ...Group) []Op {
 	return ops
 }
 
-// complete fills in what a row has from its group.
+// complete fills in what a row takes from its group.
 func (g *Group) complete(op *Op) {
 	op.Path = g.Prefix + op.Path
 	op.Errors = append(append([]engine.Code{}, g.Errors...), op.Errors...)

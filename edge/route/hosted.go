@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// HostedFile is a file of ours that a request names.
+// HostedFile is one of our files that a request names.
 type HostedFile struct {
-	Path string // of the field, such as gallery[1]
+	Path string // of the field that names it, such as gallery[1]
 	ID   int64
 }
 
-// HostedFiles are the files of ours that a request which has been read names: the
-// values /media/<id> of its fields of format hosted.
+// HostedFiles are our files that a request names, after it has been read: the values /media/<id> of
+// its fields of format hosted.
 func HostedFiles(in any) []HostedFile {
 	return hostedIn(nil, reflect.ValueOf(in), "", "")
 }

@@ -10,10 +10,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Money is an amount in minor units of two decimals. A request carries it as a
-// JSON number, which is read from its text and never through a float; an answer
-// carries it as a decimal string. Its minimum, maximum, enum and default tags
-// are in major units, as on the wire.
+// Money is an amount in minor units of two decimals. In a request it is a JSON number, which is
+// read from its text and never through a float; in an answer it is a decimal string. Its minimum,
+// maximum, enum and default tags are in major units, as on the wire.
 type Money int64
 
 // String is the amount as a decimal with two places.
@@ -29,7 +28,7 @@ func (m Money) append(b []byte) []byte {
 	return append(b, '.', byte('0'+u%100/10), byte('0'+u%10))
 }
 
-// InlineJSONSchema makes the document show an amount where the field stands.
+// InlineJSONSchema makes the document show an amount in place of a reference to this type.
 func (m Money) InlineJSONSchema() {}
 
 // MarshalJSONTo writes the decimal string.
@@ -72,8 +71,7 @@ func parseMoney(text []byte) (Money, problem) {
 	return Money(number.digits), none
 }
 
-// decimal is digits * 10^-scale, with no zero at the end of digits unless it is
-// zero as a whole.
+// decimal is digits * 10^-scale. digits does not end in a zero, unless the whole number is zero.
 type decimal struct {
 	digits             int64
 	scale              int
@@ -98,14 +96,14 @@ func parseDecimal(text []byte) (d decimal, ok bool) {
 	if errors.Is(err, strconv.ErrSyntax) {
 		return d, false
 	}
-	// Further out than any number of maxNumber characters reaches back.
+	// No number of maxNumber characters can make up for an exponent beyond these bounds.
 	exp = max(-10*maxNumber, min(exp, 10*maxNumber))
 	mantissa, d.negative = bytes.CutPrefix(mantissa, []byte("-"))
 	whole, fraction, point := bytes.Cut(mantissa, []byte("."))
 	if len(whole) == 0 || point && len(fraction) == 0 {
 		return d, false
 	}
-	zeros := 0 // seen, and not yet known to stand before another digit
+	zeros := 0 // zeros seen that count only if another digit follows
 	for _, c := range slices.Concat(whole, fraction) {
 		if c < '0' || c > '9' {
 			return d, false

@@ -2,10 +2,10 @@ package route
 
 import "reflect"
 
-// NotYet declares a member of a body that clients may know from the API's
-// specification, but that this release does not take: a request with it is
-// refused at that member, instead of being carried out without it. null and the
-// empty text say nothing, and pass. The document does not show it.
+// NotYet declares a member of a body that clients may know from the API's specification, but that
+// this release does not support. A request with such a member is refused at that member; otherwise
+// it would be carried out as if the member were absent. null and the empty text mean nothing, and
+// pass. The document does not show the member.
 //
 //	_ route.NotYet `name:"promoCode"`
 type NotYet struct{}

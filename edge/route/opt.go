@@ -7,12 +7,12 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Opt is a field of a partial update, which tells absent, null and a value
-// apart. The field's constraint tags apply to Value; `nullable:"false"` refuses
-// null. It is written with `json:"name,omitzero"`.
+// Opt is a field of a partial update, which distinguishes an absent field, null and a value. The
+// field's constraint tags apply to Value; `nullable:"false"` refuses null. The field's tag is
+// `json:"name,omitzero"`.
 type Opt[T any] struct {
 	Set   bool // the field was sent
-	Null  bool // as null
+	Null  bool // it was sent as null
 	Value T    // zero unless Set and not Null
 }
 
@@ -22,7 +22,7 @@ func Some[T any](v T) Opt[T] { return Opt[T]{Set: true, Value: v} }
 // Null is an Opt that was sent as null.
 func Null[T any]() Opt[T] { return Opt[T]{Set: true, Null: true} }
 
-// Into replaces *dst when the field was sent; null makes it zero.
+// Into replaces *dst if the field was sent; null sets *dst to zero.
 func (o Opt[T]) Into(dst *T) {
 	if o.Set {
 		*dst = o.Value
@@ -37,19 +37,19 @@ func (o Opt[T]) MarshalJSONTo(enc *jsontext.Encoder) error {
 	return json.MarshalEncode(enc, &o.Value)
 }
 
-// IsZero says whether the field was not sent.
+// IsZero reports whether the field was not sent.
 func (o Opt[T]) IsZero() bool { return !o.Set }
 
 // Inner is the type of Value, for the plan and the document.
 func (o Opt[T]) Inner() reflect.Type { return reflect.TypeFor[T]() }
 
-// InlineJSONSchema makes the document show the value where the field stands.
+// InlineJSONSchema makes the document show the value in place of a reference to this type.
 func (o Opt[T]) InlineJSONSchema() {}
 
-// Optional is what every Opt is.
+// Optional is implemented by every Opt.
 type Optional interface{ Inner() reflect.Type }
 
-// Positions of Opt's fields, for the plan.
+// These are the positions of Opt's fields, for the plan.
 const (
 	optSet = iota
 	optNull

@@ -6,19 +6,19 @@ import (
 	"boxoffice/engine"
 )
 
-// NoOrganization is the answer about an organization that the caller does not belong
-// to, or that does not exist.
+// NoOrganization is the refusal for an organization that does not exist, or that the caller does
+// not belong to.
 var NoOrganization = &engine.Refusal{Code: engine.NotFound, Message: "No such organization."}
 
-// SeesMore says whether the caller sees more of an organization's things than the
-// public does, by the row's scope.
+// SeesMore reports whether the caller sees more of an organization's things than the public does,
+// because of the row's scope.
 func SeesMore(c *Call, org int64) bool {
 	g, ok := c.Principal.Grant(org)
 	return ok && c.Op.Scope&^g.Scopes == 0
 }
 
-// checkOrganization makes sure that the caller may do the operation in an
-// organization. One that the caller does not belong to does not exist for the caller.
+// checkOrganization makes sure that the caller may do the operation in an organization. For the
+// caller, an organization that they do not belong to does not exist.
 func checkOrganization(c *Call, org int64) error {
 	g, ok := c.Principal.Grant(org)
 	if !ok {
@@ -27,8 +27,8 @@ func checkOrganization(c *Call, org int64) error {
 	return CheckGrant(c.Op, g)
 }
 
-// FindOrganization is the number of the organization that the caller acts for: the
-// one named, or the only one that the caller belongs to, checked against the row's
+// FindOrganization returns the number of the organization that the caller acts for: the named one,
+// or the only one that the caller belongs to. It checks the caller's grant there against the row's
 // scope.
 func FindOrganization(c *Call, named ...string) (int64, error) {
 	org := ""

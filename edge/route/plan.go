@@ -11,7 +11,7 @@ import (
 //
 //	path:"id" query:"limit" header:"X-Name" json:"title" part:"kind"
 //
-// (part is a text field beside a file, see HandleUpload)
+// (part is a text field beside a file, see Upload)
 // and any of the constraint tags that fit its type, with swaggest's names:
 //
 //	required    true: must be there and not null
@@ -31,11 +31,11 @@ import (
 // Strings, booleans, integers, float64, time.Time, Money and named types of
 // these are scalars. A JSON field may also be a struct, a slice, a pointer (nil
 // when absent or null) or an Opt of any of these; a NotYet field declares a
-// member that is refused; a parameter may be a slice of
-// scalars; jsontext.Value takes free-form JSON (maxLength in bytes). null stands for absent everywhere but in an Opt.
+// member that is refused; a parameter may be a slice of scalars; jsontext.Value
+// takes free-form JSON (maxLength in bytes). null means absent everywhere except in an Opt.
 //
-// A path parameter with a format is sent as it is; one without takes any text,
-// percent-encoded (see PathParam).
+// A path parameter with a format is sent unencoded; a path parameter without one
+// takes any text, percent-encoded (see PathParam).
 type plan struct {
 	params []param
 	body   *object // nil: the operation reads no body
@@ -57,16 +57,16 @@ type param struct {
 	index    []int
 	node     node
 	required bool
-	max      int           // characters of a path parameter
-	text     bool          // a path parameter of any text
+	max      int           // most characters of a path parameter
+	text     bool          // a path parameter that may be any text
 	initial  reflect.Value // the default; invalid for none
 }
 
-// refuses says whether some request can violate the plan.
+// refuses reports whether a request can violate the plan at all.
 func (p *plan) refuses() bool { return p.body != nil || len(p.params) > 0 }
 
-// compile makes the plan of a request type. It panics on what cannot be
-// served: the table is wrong, and the program must not start.
+// compile makes the plan of a request type. It panics on a type that cannot be served: then the
+// table is wrong, and the program must not start.
 func compile(t reflect.Type) *plan {
 	if t.Kind() != reflect.Struct {
 		panic(fmt.Sprintf("route: request type %v is not a struct", t))
@@ -105,7 +105,7 @@ func (p *plan) collect(c *compiler, body *object, t reflect.Type, index []int) {
 	}
 }
 
-// tagged is which of the binding tags the field carries, if any.
+// tagged returns the binding tag that the field carries, or "".
 func tagged(f reflect.StructField) string {
 	for _, key := range []string{"path", "query", "header", "part", "json"} {
 		if _, ok := f.Tag.Lookup(key); ok {
@@ -174,10 +174,11 @@ func (o *object) add(c *compiler, where string, f reflect.StructField, index []i
 	o.order = append(o.order, m)
 }
 
-// compiler compiles the types of one request; objects ends recursion.
+// compiler compiles the types of one request. It keeps what it has compiled in objects, so that
+// recursive types end.
 type compiler struct{ objects map[reflect.Type]*object }
 
-// object compiles a struct that stands within a body.
+// object compiles a struct within a body.
 func (c *compiler) object(t reflect.Type) *object {
 	if o := c.objects[t]; o != nil {
 		return o
@@ -229,7 +230,7 @@ func (c *compiler) param(where, key string, f reflect.StructField, index []int) 
 	return p
 }
 
-// node compiles a type under the constraints of the field it stands in.
+// node compiles a type with the constraints of its field.
 func (c *compiler) node(where string, t reflect.Type, tags tags) node {
 	switch {
 	case t == freeType:
@@ -265,7 +266,7 @@ func (c *compiler) node(where string, t reflect.Type, tags tags) node {
 	panic(fmt.Sprintf("route: %s: type %v cannot be bound", where, t))
 }
 
-// initial reads a default from its tag.
+// initial parses the default in a field's tag.
 func (c *compiler) initial(where string, t reflect.Type, n node, text string) reflect.Value {
 	if n.text == nil || t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		panic("route: " + where + " cannot have a default")

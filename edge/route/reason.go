@@ -2,13 +2,13 @@ package route
 
 import "boxoffice/engine"
 
-// Reason is the detail of a refusal whose code has several.
+// Reason is the detail of a refusal whose code can have several reasons.
 type Reason struct {
 	Reason string `json:"reason"`
 }
 
-// EmailNotProven is the answer to a session whose user has not proven to have the mailbox
-// of the account's address.
+// EmailNotProven is the refusal for a session whose user has not proven to own the mailbox of the
+// account's address.
 var EmailNotProven = &engine.Refusal{
 	Code: engine.Forbidden, Message: "Confirm your e-mail address first: by the link that was mailed, or by signing in with a mailed code.",
 	Details: Reason{Reason: "EMAIL_NOT_PROVEN"},

@@ -2,12 +2,10 @@
 // handler sees it (Call), and the plan that reads a typed request from path,
 // query, headers and body and checks it (Handle).
 //
-// One row says everything about an operation, together with the Group that it stands
-// in; registration, binding, validation, the OpenAPI document and the security tests
-// are derived from it.
-// Plans are compiled once, when the table is built; a mistake in a tag panics
-// there. Package edge calls handlers, one per request; nothing here runs on its
-// own, so nothing has to be stopped.
+// One row, together with its Group, says everything about an operation; registration, binding,
+// validation, the OpenAPI document and the security tests are derived from it. Plans are compiled
+// once, when the table is built; a mistake in a tag panics there. Package edge calls the handlers,
+// once per request. This package starts no goroutine, so nothing has to be stopped.
 package route
 
 import (
@@ -24,9 +22,9 @@ import (
 // Auth is a set of credential kinds.
 type Auth uint8
 
-// The kinds of credentials. Public in a row's set means that a request without
-// credentials is served too. A user's JWT is User, and Member and Admin as well
-// where that applies.
+// These are the kinds of credentials. Public in a row's set means that a request without
+// credentials is served too. A user's JWT counts as User, and also as Member and Admin if the user
+// is one.
 const (
 	Public     Auth = 1 << iota // none
 	User                        // a user's JWT
@@ -34,13 +32,13 @@ const (
 	Key                         // an organization's API key
 	OrderToken                  // the access token of one order
 	Admin                       // of an administrator of the platform
-	LiveToken                   // opens the live numbers of one event's gates, once
+	LiveToken                   // opens the live numbers of one event's gates, only once
 )
 
-// QueryToken are the credentials that come as the query's token.
+// QueryToken are the credentials that are sent as the query parameter token.
 const QueryToken = OrderToken | LiveToken
 
-// Has says whether the set holds any of the given kinds.
+// Has reports whether the set contains any of the given kinds.
 func (a Auth) Has(kinds Auth) bool { return a&kinds != 0 }
 
 // String lists the kinds for people.
@@ -71,22 +69,22 @@ const (
 	TierAdmin    Tier = "admin"    // organizers' work
 )
 
-// Idempotency says what a repeat with the same Idempotency-Key is answered from
-// (docs/rules.md, Idempotency).
+// Idempotency says what answers a repeat with the same Idempotency-Key (docs/rules.md,
+// Idempotency).
 type Idempotency string
 
-// The ways to know a repeat. GET has none.
+// These are the ways to recognize a repeat. GET has none.
 const (
 	Replay  Idempotency = "replay" // the stored answer, byte for byte, for 24 h
 	ByActor Idempotency = "actor"  // the actor's own facts: no write to the database
-	// BySender knows a repeat by what its body tells, and reads no Idempotency-Key.
+	// BySender recognizes a repeat by the contents of its body, and reads no Idempotency-Key.
 	BySender Idempotency = "sender"
 )
 
 // Limit is what a tier allows.
 type Limit struct {
 	PerMinute  int
-	CountedPer string // whom it counts, for people
+	CountedPer string // whom it counts, as people read it
 }
 
 // Limits are the tiers with their limits (docs/rules.md, Rate limits).
@@ -120,36 +118,37 @@ type Op struct {
 	Path    string // e.g. /api/v1/orders/{id}
 	ID      string // operation id, e.g. getOrder
 	Summary string // one line for the document
-	// Description is what a caller has to know beyond the Summary, in a sentence or two
-	// for the document. Most rows need none.
+	// Description is what a caller has to know beyond the Summary, in one or two sentences for the
+	// document. Most rows need none.
 	Description string
 	Tag         string // the document's group
 	Auth        Auth   // credentials that may use it
-	Scope       Scopes // what an API key or a member needs, all of it
+	Scope       Scopes // all of these an API key or a member needs
 	Tier        Tier
 	Status      int           // of success; 204 answers without a body
 	Errors      []engine.Code // refusals of its own; see AllErrors
-	// Idempotency is how a write honours Idempotency-Key.
+	// Idempotency says how a write honours an Idempotency-Key.
 	Idempotency Idempotency
 	Timeout     time.Duration // of the handler, from the request's start; 0: DefaultTimeout
-	// Versioned answers carry an entity tag, whoever asks, and are gzipped.
+	// Versioned answers always carry an entity tag, even to callers with credentials, and are
+	// gzipped.
 	Versioned bool
 	MaxBody   int // bytes, up to 8 MiB; 0: DefaultBody
 	Handler   Handler
 }
 
-// Tagged says whether the operation's answers, to the public at least, carry an entity tag.
+// Tagged reports whether the operation's answers carry an entity tag, at least those to the public.
 func (op *Op) Tagged() bool {
 	return op.Versioned || !op.Writes() && op.Tier == TierPublic && op.Auth.Has(Public) && !op.Auth.Has(OrderToken) && !op.Streams()
 }
 
-// Streams says whether the operation answers with a stream of events.
+// Streams reports whether the operation answers with a stream of events.
 func (op *Op) Streams() bool { return op.Handler.Out == reflect.TypeFor[Events]() }
 
-// Writes says whether the operation may change something.
+// Writes reports whether the operation may change something.
 func (op *Op) Writes() bool { return op.Method != "GET" }
 
-// AllErrors is the row's own codes and those that its shape implies, each once.
+// AllErrors returns the row's own codes and those that its shape implies, each once.
 func (op *Op) AllErrors() []engine.Code {
 	all := slices.Clone(op.Errors)
 	add := func(when bool, codes ...engine.Code) {
@@ -172,11 +171,10 @@ func (op *Op) AllErrors() []engine.Code {
 	return all
 }
 
-// None is the request or the answer of an operation that has none.
+// None is the request or answer type of an operation that has none.
 type None struct{}
 
-// Appender is an answer that encodes itself: it appends its JSON to b. For hot
-// routes.
+// Appender is an answer that encodes itself: it appends its JSON to b. It is meant for hot routes.
 type Appender interface {
 	AppendJSON(b []byte) []byte
 }
@@ -185,7 +183,7 @@ type Appender interface {
 // answer. Handle makes one.
 type Handler struct {
 	In, Out reflect.Type
-	Raw     string // media type of a body that the handler reads as it came, from Call.Body
+	Raw     string // media type of a body that the handler reads unparsed, from Call.Body
 	plan    *plan
 	serve   func(*Call, Source, *bytes.Buffer) error
 
@@ -193,9 +191,9 @@ type Handler struct {
 	types     []string // see Bytes
 }
 
-// Handle makes a Handler of f. In is a struct whose fields carry a path, query,
-// header or json tag and constraint tags (see plan.go); Out is what stands
-// under "data" in the answer. It panics on a type or tag that cannot be served.
+// Handle makes a Handler of f. In is a struct whose fields carry a path, query, header or json tag
+// and constraint tags (see plan.go); Out is what appears under "data" in the answer. Handle panics
+// on a type or tag that cannot be served.
 func Handle[In, Out any](f func(*Call, *In) (Out, error)) Handler {
 	p := compile(reflect.TypeFor[In]())
 	return Handler{
@@ -219,9 +217,9 @@ func Handle[In, Out any](f func(*Call, *In) (Out, error)) Handler {
 	}
 }
 
-// HandleRaw makes a Handler of f, which reads the body as it came, from Call.Body: its
-// bytes are signed. In has none of its fields. The media type is for the document; what
-// the client says of the body's is not looked at.
+// HandleRaw makes a Handler of f, which reads the unparsed body from Call.Body, because the body's
+// bytes are signed. In has no fields of the body. The media type is for the document; the type that
+// the client declares is ignored.
 func HandleRaw[In, Out any](media string, f func(*Call, *In) (Out, error)) Handler {
 	h := Handle(f)
 	if h.HasBody() {
@@ -234,8 +232,7 @@ func HandleRaw[In, Out any](media string, f func(*Call, *In) (Out, error)) Handl
 // Events is the answer of an operation that streams Server-Sent Events.
 type Events struct{}
 
-// Stream makes a Handler of f, which says what is to be seen. The edge serves
-// it.
+// Stream makes a Handler of f, which returns the topic to show. The edge serves the stream.
 func Stream[In any](f func(*Call, *In) (sse.Topic, error)) Handler {
 	return Handle(func(c *Call, in *In) (Events, error) {
 		topic, err := f(c, in)
@@ -244,28 +241,27 @@ func Stream[In any](f func(*Call, *In) (sse.Topic, error)) Handler {
 	})
 }
 
-// Serve reads the request from src and c.Body, checks it, runs the handler and
-// appends the body of a success to buf. Its error is what the handler returned,
-// or a VALIDATION_ERROR refusal with every issue found.
+// Serve reads the request from src and c.Body, checks it, runs the handler and, on success, appends
+// the body to buf. Its error is the one that the handler returned, or a VALIDATION_ERROR refusal
+// with every issue found.
 func (h Handler) Serve(c *Call, src Source, buf *bytes.Buffer) error { return h.serve(c, src, buf) }
 
-// HasBody says whether the operation reads a JSON body.
+// HasBody reports whether the operation reads a JSON body.
 func (h Handler) HasBody() bool { return h.plan != nil && h.plan.body != nil }
 
-// NeedsBody says whether a request without a body cannot be valid.
+// NeedsBody reports whether a request without a body is always invalid.
 func (h Handler) NeedsBody() bool { return h.HasBody() && h.plan.body.required != 0 }
 
-// PathParam is a parameter of the path. One that is Text may be any text of
-// UTF-8 without NUL, percent-encoded; the others are made of letters, digits,
-// '_', '.' and '-', and nothing in them is encoded. A path whose parameter is
-// neither names nothing: NOT_FOUND.
+// PathParam is a parameter of the path. If it is Text, it may be any UTF-8 text without NUL,
+// percent-encoded. All others consist of letters, digits, '_', '.' and '-', and nothing in them is
+// encoded. Any other path is answered with NOT_FOUND.
 type PathParam struct {
 	Name      string
 	MaxLength int // characters; -1: its format bounds it
 	Text      bool
 }
 
-// PathParams lists what the request type binds from the path.
+// PathParams lists the parameters that the request type takes from the path.
 func (h Handler) PathParams() []PathParam {
 	var all []PathParam
 	for _, p := range h.plan.params {
@@ -276,12 +272,11 @@ func (h Handler) PathParams() []PathParam {
 	return all
 }
 
-// Source is where a request's parameters come from: the HTTP request, or a
-// tool call. Strings and slices are valid until the handler returns; the plan
-// copies what it keeps.
+// Source is where a request's parameters come from: an HTTP request or a tool call. Strings and
+// slices are valid until the handler returns; the plan copies what it keeps.
 type Source interface {
 	Param(name string) (string, bool)
 	Query(name string) [][]byte
 	Header(name string) []byte
-	Part(name string) (string, bool) // beside a file
+	Part(name string) (string, bool) // a text field beside a file
 }

@@ -9,15 +9,15 @@ import (
 	"unicode/utf8"
 )
 
-// problem is what is wrong with one value; the zero problem is none.
+// problem is what is wrong with one value; the zero problem means nothing is.
 type problem struct{ code, message string }
 
 var none problem
 
-// check looks at a value that has been read.
+// check judges a value that has been read.
 type check func(v reflect.Value) problem
 
-// constraintTags are the tags that become checks, in the order of reporting.
+// constraintTags are the tags that become checks, in the order in which they are reported.
 var constraintTags = []string{"minLength", "maxLength", "minimum", "maximum", "minItems", "maxItems", "enum", "format"}
 
 // tags are the constraints on a field.
@@ -52,7 +52,7 @@ func (t tags) allow(where string, keys ...string) {
 	}
 }
 
-// elements is what is left for the elements of a slice.
+// elements returns the constraints that apply to the elements of a slice.
 func (t tags) elements() tags {
 	inner := tags{set: map[string]string{}}
 	for key, text := range t.set {
@@ -63,7 +63,7 @@ func (t tags) elements() tags {
 	return inner
 }
 
-// count reads a constraint that counts; -1 if it is not set.
+// count parses a constraint that is a count; -1 if it is not set.
 func (t tags) count(where, key string) int {
 	text, ok := t.set[key]
 	if !ok {
@@ -130,7 +130,7 @@ func when(broken bool, p problem) problem {
 	return none
 }
 
-// bound compiles a limit: a value whose comparison with it gives side is bad.
+// bound compiles a limit: a value is bad if comparing it with the limit gives side.
 func bound(where string, typ reflect.Type, text string, bad problem, side int) check {
 	limit := constant(where, typ, text)
 	switch {
@@ -171,7 +171,7 @@ func oneOf(where string, typ reflect.Type, texts []string) check {
 	}
 }
 
-// constant reads a value of a tag.
+// constant parses a value in a tag.
 func constant(where string, typ reflect.Type, text string) reflect.Value {
 	v := reflect.New(typ).Elem()
 	if p := scalarOf(typ).set(v, []byte(text)); p != none {

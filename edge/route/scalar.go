@@ -18,15 +18,15 @@ var (
 	moneyType = reflect.TypeFor[Money]()
 )
 
-// scalarKind is how one sort of scalar is read.
+// scalarKind says how one sort of scalar is read.
 type scalarKind struct {
-	json string   // the kinds of JSON value it is read from, by first byte
+	json string   // the JSON values it is read from, by their first byte
 	what string   // in words, for the message
 	tags []string // the constraints that fit it
 	set  func(v reflect.Value, text []byte) problem
 }
 
-// What scalars must be.
+// These are what scalars must be.
 const (
 	mustBool  = "must be true or false"
 	mustInt   = "must be an integer"
@@ -49,7 +49,7 @@ var (
 	timeKind   = &scalarKind{`"`, mustTime, []string{"format"}, setTime}
 )
 
-// scalarOf is how a type is read if it is a scalar, else nil.
+// scalarOf returns how a type is read if it is a scalar, else nil.
 func scalarOf(t reflect.Type) *scalarKind {
 	switch zero := reflect.Zero(t); {
 	case t == timeType:
@@ -91,8 +91,8 @@ func setBool(v reflect.Value, text []byte) problem {
 	return none
 }
 
-// digitsOnly says whether a number is written without what package strconv takes
-// beside JSON's forms: a leading plus, hexadecimal digits, words.
+// digitsOnly reports whether a number is written without the extras that package strconv accepts
+// beyond JSON: a leading plus, hexadecimal digits, words.
 func digitsOnly(text []byte) bool {
 	return len(text) > 0 && text[0] != '+' && len(bytes.Trim(text, "0123456789+-.eE")) == 0
 }
@@ -149,17 +149,16 @@ func setTime(v reflect.Value, text []byte) problem {
 	return keepTime(v, t)
 }
 
-// The instants that a request may name. JSON cannot write later ones, so an
-// answer, a webhook or a mail that had to tell of one could not be made.
+// These bound the instants that a request may name. JSON cannot write later ones, so we could not
+// make an answer, a webhook or a mail that contains one.
 var (
 	firstMoment = time.Unix(0, 0)
 	lastMoment  = time.Date(9999, 12, 31, 23, 59, 59, 999_999_999, time.UTC)
 )
 
-// keepTime keeps the instant to the microsecond, as Postgres does, and the offset that it
-// was written with, for a field that takes none.
-// The first millisecond of 1970 becomes the second, because 0 stands for "no
-// time" wherever unix milliseconds are stored.
+// keepTime stores the instant to the microsecond, as Postgres does, with the offset that it was
+// written with. The first millisecond of 1970 becomes the second, because 0 means "no time"
+// wherever unix milliseconds are stored.
 func keepTime(v reflect.Value, t time.Time) problem {
 	switch {
 	case t.Before(firstMoment):
@@ -175,8 +174,8 @@ func keepTime(v reflect.Value, t time.Time) problem {
 	return none
 }
 
-// dated reads a parameter that may be an instant or a date, which stands for
-// the first or the last microsecond of that day in UTC.
+// dated reads a parameter that may be an instant or a date. A date means the first or the last
+// microsecond of that day in UTC.
 func dated(end bool) *scalarKind {
 	kind := *timeKind
 	kind.what = "must be a date as YYYY-MM-DD, or a date and time as in RFC 3339"
@@ -195,15 +194,14 @@ func dated(end bool) *scalarKind {
 	return &kind
 }
 
-// node is how one type is read from JSON and, if it can be a parameter, from
-// text. Violations go to the decoder; the error of json is one of syntax, which
-// ends the reading.
+// node says how one type is read from JSON and, if it can be a parameter, from text. Violations go
+// to the decoder; the error that json returns is a syntax error, which ends the reading.
 type node struct {
 	json func(d *decoder, v reflect.Value) error
 	text func(d *decoder, v reflect.Value, text []byte)
 }
 
-// scalar is a scalar under the constraints of its field.
+// scalar reads a scalar and applies the constraints of its field.
 type scalar struct {
 	kind   *scalarKind
 	checks []check
@@ -246,7 +244,7 @@ func (s *scalar) set(d *decoder, v reflect.Value, text []byte) {
 	}
 }
 
-// pointer reads what it points to; null has been handled by the object.
+// pointer reads the value that a pointer points to; the object has handled null before.
 type pointer struct {
 	elem reflect.Type
 	node node
@@ -262,7 +260,7 @@ func (p pointer) text(d *decoder, v reflect.Value, text []byte) {
 	p.node.text(d, v.Elem(), text)
 }
 
-// unquote is the text of a JSON string; it may alias raw or the decoder.
+// unquote returns the text of a JSON string; it may alias raw or the decoder's memory.
 func (d *decoder) unquote(raw jsontext.Value) []byte {
 	if bytes.IndexByte(raw, '\\') < 0 {
 		return raw[1 : len(raw)-1]

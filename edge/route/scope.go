@@ -5,8 +5,7 @@ import "slices"
 // Scopes is a set of permissions (docs/rules.md, Scopes).
 type Scopes uint16
 
-// The scopes of API keys, and Manage, which only an owner or an admin has, in
-// person.
+// These are the scopes of API keys, and Manage, which only people who are owners or admins have.
 const (
 	EventsRead Scopes = 1 << iota
 	EventsWrite
@@ -23,17 +22,17 @@ const (
 	AnalyticsRead
 	Manage
 
-	// AllScopes is what a key without scopes of its own may do.
+	// AllScopes is what a key may do if no scopes were set for it.
 	AllScopes = Manage - 1
 )
 
-// scopeNames are the names on the wire, in the order of the bits.
+// scopeNames are the scopes' names on the wire, in the order of the bits.
 var scopeNames = []string{
 	"events:read", "events:write", "tickets:read", "tickets:write", "orders:read", "orders:write", "attendees:read",
 	"attendees:write", "checkin:write", "payouts:read", "payouts:write", "webhooks:manage", "analytics:read", "manage",
 }
 
-// Names lists the scopes of the set.
+// Names returns the names of the scopes in the set.
 func (s Scopes) Names() []string {
 	names := []string{}
 	for i, name := range scopeNames {
@@ -44,8 +43,7 @@ func (s Scopes) Names() []string {
 	return names
 }
 
-// ScopesOf is the set of the named scopes of API keys; names that are none are
-// left out.
+// ScopesOf returns the set of the named scopes; names that are no scopes of API keys are left out.
 func ScopesOf(names []string) Scopes {
 	var s Scopes
 	for _, name := range names {
@@ -56,16 +54,15 @@ func ScopesOf(names []string) Scopes {
 	return s & AllScopes
 }
 
-// The roles of an organization's members.
+// These are the roles of an organization's members.
 const (
 	RoleOwner  = "owner"
 	RoleAdmin  = "admin"
 	RoleMember = "member"
 )
 
-// RoleScopes is what a member of a role may do: owners and admins everything;
-// the others sell and admit, but see no money, hold no webhooks and manage
-// nothing.
+// RoleScopes is what a member with a role may do. Owners and admins may do everything; the others
+// sell and admit, but see no money, have no webhooks and manage nothing.
 func RoleScopes(role string) Scopes {
 	switch role {
 	case RoleOwner, RoleAdmin:
