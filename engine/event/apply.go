@@ -9,8 +9,8 @@ import (
 	"boxoffice/engine/waitlist"
 )
 
-// Apply takes a fact in. One that has no place in the state, as that of an order
-// which is not there, changes nothing.
+// Apply applies a fact to the state. A fact that does not fit the state, such as one about an order
+// that is not there, changes nothing.
 func (s *State) Apply(f engine.Fact) {
 	switch f := f.(type) {
 	case *Placing:
@@ -107,7 +107,7 @@ func (s *State) applyRecord(f engine.Fact) {
 	case *order.RescheduleSettled:
 		s.applyRescheduleSettled(f)
 	case *order.TransferOffered, *order.TransferRevoked, *order.TicketTransferred:
-		s.applyTransfer(f.(order.Fact)) //nolint:errcheck,forcetypeassert // each is one
+		s.applyTransfer(f.(order.Fact)) //nolint:errcheck,forcetypeassert // each of them is an order.Fact
 	case order.Fact:
 		s.changeOrder(f.OrderID(), f.Fold)
 	}
@@ -118,7 +118,7 @@ func (s *State) applyCheckedIn(f *CheckedIn) {
 		return
 	}
 	i := int(f.Ticket) - 1
-	if !isEnded(s.minted.status.At(i)) { // it was refunded after an offline device let it in
+	if !isEnded(s.minted.status.At(i)) { // false if the ticket was refunded after an offline device had let it in
 		s.minted.setStatus(f.Ticket, ticketCheckedIn)
 	}
 	s.minted.at.Set(i, f.At)
@@ -126,11 +126,11 @@ func (s *State) applyCheckedIn(f *CheckedIn) {
 	s.minted.device.Set(i, deviceHash(f.Device))
 	s.minted.key.Set(i, f.Key)
 	s.answerScan(f.Request, f.At, f.Ticket, ScanSuccess, "")
-	s.endTransfer(f.Ticket, order.TransferStatusRevoked, f.At) // who is inside can't pass it on
+	s.endTransfer(f.Ticket, order.TransferStatusRevoked, f.At) // a ticket whose holder is inside can't be passed on
 }
 
-// endAll has the next Wakes end every unpaid order. Each of them is either in
-// expiry or in due, never in both, or it would be ended twice.
+// endAll makes the next Wakes end every unpaid order. Each of them is either in expiry or in due,
+// never in both, because otherwise it would be ended twice.
 func (s *State) endAll() {
 	s.due, s.expiry = nil, expiryHeap{}
 	for o := range s.open.all() {
@@ -147,15 +147,15 @@ func (s *State) noteChange(at int64) {
 	s.judgeAgain(at)
 }
 
-// noteFilling has the event's status judged again when the event has become full, or is
-// full no more.
+// noteFilling has the event's status judged again when the event has become full or has stopped
+// being full.
 func (s *State) noteFilling(was bool, at int64) {
 	if s.isFull() != was {
 		s.judgeAgain(at)
 	}
 }
 
-// judgeAgain has the next Wake look at the event's status.
+// judgeAgain makes the next Wake judge the event's status.
 func (s *State) judgeAgain(at int64) {
 	s.clock = at
 	s.line.Stir()
@@ -165,7 +165,7 @@ func (s *State) judgeAgain(at int64) {
 	}
 }
 
-// changeOrder replaces an order by a changed copy.
+// changeOrder replaces an order by a changed copy of it.
 func (s *State) changeOrder(id engine.OrderID, to func(*order.Order) *order.Order) {
 	for _, table := range [...]*orderTable{&s.open, &s.late} {
 		if o := table.get(id); o != nil {
@@ -203,7 +203,7 @@ func (s *State) applyGranted(f *LineGranted) {
 	}
 }
 
-// applyDropped forgets an order being placed.
+// applyDropped forgets an order that was being placed.
 func (s *State) applyDropped(id engine.OrderID) {
 	if p := s.placing[id]; p != nil {
 		if p.late == nil && isCounted(p.order) {
@@ -223,7 +223,7 @@ func (s *State) endPlacing(id engine.OrderID) {
 	s.trimPlaceDue()
 }
 
-// trimPlaceDue takes off the queue what waits for its keepers no more.
+// trimPlaceDue drops the entries at the front of the queue that no longer wait for their keepers.
 func (s *State) trimPlaceDue() {
 	s.placeDue.trim(func(d dueOrder) bool {
 		p, m := s.placing[d.id], s.moving[d.id]
@@ -237,7 +237,7 @@ func (s *State) applyOrderCreated(f *order.Created) {
 		return
 	}
 	if was := s.find(o.ID); was != nil {
-		if was.Status == order.StatusOffered { // it is claimed
+		if was.Status == order.StatusOffered { // the offer has been claimed
 			s.open.put(o)
 			s.expiry.forget(o.ID)
 			s.expiry.add(o.ExpiresAt, o.ID)
@@ -262,8 +262,8 @@ func (s *State) applyOrderCreated(f *order.Created) {
 	}
 }
 
-// countUnpaid counts a buyer's unpaid orders: one more or one less. A free order is
-// paid as soon as it is made.
+// countUnpaid adds n, which is 1 or -1, to the count of a buyer's unpaid orders. A free order is
+// not counted, because it is completed as soon as it is made.
 func (s *State) countUnpaid(o *order.Order, n int32) {
 	if isCounted(o) && o.Total > 0 {
 		s.made.countUnpaid(o.Customer, n)
@@ -277,7 +277,7 @@ func (s *State) applyOrderCompleted(f *order.Completed) {
 	}
 	if o.Unpaid() {
 		s.countUnpaid(o, -1)
-	} else { // stock was taken again
+	} else { // the order had ended, and its stock was taken again
 		if s.placing[o.ID] != nil {
 			s.endPlacing(o.ID)
 		} else {
@@ -294,7 +294,7 @@ func (s *State) applyOrderCompleted(f *order.Completed) {
 	s.settleFrom(o, f.At)
 }
 
-// keepOpen takes an order off the list of those to close, since it is settled once more.
+// keepOpen takes an order off the list of those to close, because it has to be settled once more.
 func (s *State) keepOpen(id engine.OrderID) {
 	s.closing = slices.DeleteFunc(s.closing, func(c engine.OrderID) bool { return c == id })
 	if len(s.closing) == 0 {
@@ -316,7 +316,7 @@ func (s *State) applyOrderEnded(f *order.Ended) {
 	s.settleFrom(o, f.At)
 }
 
-// settleFrom has the order's end told to its keepers until all acknowledge.
+// settleFrom makes the ledger tell the order's end to its keepers until all have acknowledged it.
 func (s *State) settleFrom(o *order.Order, at int64) {
 	s.settling[o.ID] = allPlaces(o)
 	s.sendDue.push(at+resendMillis, o.ID)
@@ -342,7 +342,7 @@ func (s *State) applyOrderClosed(f *OrderClosed) {
 		}
 		s.open.drop(id)
 		delete(s.settling, id)
-		if o.MoneyMayCome() || o.Rescheduled != nil { // else a record of before the move might be brought along
+		if o.MoneyMayCome() || o.Rescheduled != nil { // a caller might bring a record from before the move
 			s.late.put(o)
 			s.lateDue.push(f.At+lateMillis, id)
 		}
@@ -359,7 +359,7 @@ func (s *State) applyOrderClosed(f *OrderClosed) {
 	s.raiseFloor()
 }
 
-// applyElapsed brings out the orders whose window has closed.
+// applyElapsed moves the orders whose window has closed to the list of due orders.
 func (s *State) applyElapsed(f *Elapsed) {
 	for len(s.due) < 4*wakeLimit && s.expiry.next() != 0 && s.expiry.next() <= f.At {
 		s.due = append(s.due, s.expiry.take())
@@ -369,8 +369,7 @@ func (s *State) applyElapsed(f *Elapsed) {
 	s.boundary = s.nextBoundary()
 }
 
-// applyActed takes what was acted on off the lists, and puts back what is to be
-// looked at again.
+// applyActed takes what was acted on off the lists, and puts back what has to be looked at again.
 func (s *State) applyActed(f *Acted) {
 	for _, o := range s.sendDue.pop(f.Settling) {
 		if !s.settling[o.id].empty() {

@@ -7,31 +7,31 @@ import (
 )
 
 const (
-	// earlyScanMillis is how long before the doors open a scan may say that it was made.
+	// earlyScanMillis is how long before the doors open an offline scan may have been made.
 	earlyScanMillis = 24 * 3600 * 1000
 	// aheadScanMillis is how far a device's clock may be ahead.
 	aheadScanMillis = 5 * 60 * 1000
 )
 
 type (
-	// ScanBatch judges scans that devices made, each as things stood when it was made.
-	// *BatchReply.
+	// ScanBatch judges scans that devices made earlier, each by the state of things when it was
+	// made. It is answered by a *BatchReply.
 	ScanBatch struct {
 		Scans []BatchScan
-		// Guesses are how many wrong door codes are looked at of each device.
+		// Guesses says, for each device, how many wrong door codes are looked at.
 		Guesses []int
 	}
-	// BatchScan is one of them.
+	// BatchScan is one scan of a ScanBatch.
 	BatchScan struct {
-		Ticket  uint32 // serial; 0 when the code is none of this event's
-		Version byte   // of the holder whose code it is
-		Printed bool   // the code does not rotate
-		Denied  string // why the edge would deny it; "" to judge it
+		Ticket  uint32 // serial; 0 if the code is not of this event
+		Version byte   // version of the holder whose code it is
+		Printed bool   // whether the code is on paper and does not rotate
+		Denied  string // why the edge denies it; "" if the event is to judge it
 		Gate    string
 		Device  string
 		At      int64          // when it was made, by the device's clock
-		Request engine.Request // names device, time and code: the same has the same answer
-		Guesser int            // among Guesses, from 1, of a door code; 0 of other codes
+		Request engine.Request // identifies device, time and code: an equal request gets the same answer
+		Guesser int            // for a door code, its device's place in Guesses, from 1; 0 for other codes
 	}
 	// BatchReply has the verdicts in the order of the scans, and how many wrong door codes
 	// were looked at of each device.
@@ -44,10 +44,11 @@ type (
 // Command marks the command.
 func (ScanBatch) Command() {}
 
-// unreadReason is why a door code was not looked at.
+// unreadReason says why a door code was not looked at.
 const unreadReason = "Too many wrong door codes of this device; send it again in a minute."
 
-// batch is a decision about a batch in the making. The state knows nothing of the scans
+// batch is the decision about a batch while it is being made. The state does not yet contain the
+// scans of the batch that were judged before, so batch keeps them.
 // before the one at hand.
 type batch struct {
 	*State
@@ -115,7 +116,7 @@ func (b *batch) decideOne(c *BatchScan) *ScanReply {
 	return b.scanReply(c.Ticket, verdict)
 }
 
-// admittedBy is the answer to a scan of this batch that admits.
+// admittedBy returns the answer to a scan of this batch that admits.
 func (b *batch) admittedBy(f *CheckedIn) *ScanReply {
 	return &ScanReply{
 		Status: ScanSuccess, Ticket: f.Ticket, Version: b.newVersion(f.Ticket), Holder: b.holderName(f.Ticket), IDCheck: b.details.IDCheck,
@@ -123,8 +124,8 @@ func (b *batch) admittedBy(f *CheckedIn) *ScanReply {
 	}
 }
 
-// earliestScan is the first moment at which a scan of the event can have been made. Long before
-// the doors open, somebody tries the gates.
+// earliestScan returns the earliest time at which a scan of the event may have been made. If the
+// doors open more than a day from now, scans are tries of the gates and may be up to a day old.
 func (s *State) earliestScan(now int64) int64 {
 	doors := s.details.DoorsAt
 	if doors == 0 {
@@ -136,8 +137,8 @@ func (s *State) earliestScan(now int64) int64 {
 	return doors - earlyScanMillis
 }
 
-// sameDevice reports whether a device that scans again so many milliseconds later repeats
-// its scan.
+// sameDevice reports whether a scan by the same device so many milliseconds later only repeats its
+// first scan.
 func sameDevice(first, device string, millis int64) bool {
 	return first != "" && first == device && max(millis, -millis) <= sameScanMillis
 }

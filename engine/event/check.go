@@ -44,7 +44,7 @@ func (s *State) Check() error {
 	if issued > int64(s.minted.len()) {
 		return fmt.Errorf("event: %d tickets sold, %d minted", issued, s.minted.len())
 	}
-	// Capacity may be lowered below what is sold, so only the groups are judged.
+	// Capacity may be lowered below what is sold, so only the groups are checked.
 	for g := range s.minted.groups() {
 		if s.minted.size(g) == 0 {
 			return fmt.Errorf("event: ticket group %d is empty", g)
@@ -68,7 +68,7 @@ func (s *State) Check() error {
 	return s.checkFloor()
 }
 
-// checkTallies counts what the velocity rules count once more.
+// checkTallies recounts what the velocity rules count, and compares.
 func (s *State) checkTallies() error {
 	var open, doing int64
 	for o := range s.open.all() {
@@ -87,7 +87,7 @@ func (s *State) checkTallies() error {
 	return s.tries.checkCounts(0, 0)
 }
 
-// checkTickets looks an order's tickets up by their serials.
+// checkTickets looks an order's tickets up by their serials, and checks that they are the order's.
 func (s *State) checkTickets(o *order.Order) error {
 	g := s.minted.groupOf(o.FirstTicket)
 	for i := range o.Lines {
@@ -98,10 +98,10 @@ func (s *State) checkTickets(o *order.Order) error {
 	return nil
 }
 
-// checkFloor makes sure that no live serial lies below the floor. An activation
-// whose successor sold something before it had read the journal knows claims of a
-// later epoch than its own. Its own serials are below theirs, which does no harm: it
-// is fenced, so that none of them becomes a fact.
+// checkFloor makes sure that no live serial lies below the floor. An activation whose successor
+// sold something before this one had read the journal knows claims of a later epoch than its own.
+// Its own serials are below those, which does no harm, because it is fenced and none of its serials
+// becomes a fact.
 func (s *State) checkFloor() error {
 	overtaken := s.alive.Len() > 0 && s.alive.At(0).Serial.Epoch() > s.epoch
 	if s.epoch == 0 || overtaken {

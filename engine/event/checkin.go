@@ -6,8 +6,8 @@ import (
 	"boxoffice/engine"
 )
 
-// decideScan admits a ticket once. The first admission wins; the same scan sent
-// again gets the same answer.
+// decideScan admits a ticket once. The first admission wins; the same scan sent again gets the same
+// answer.
 func (s *State) decideScan(c Scan, at int64) engine.Decision {
 	if s.details == nil {
 		return refuse(engine.EventNotFound, nil)
@@ -66,8 +66,8 @@ func (s *State) decideUndo(c UndoScan, at int64) engine.Decision {
 	}
 }
 
-// applyUndone leaves the time and gate of the admission, for they are what its scan was
-// answered.
+// applyUndone keeps the time and gate of the admission, because the scan's answer is made from
+// them.
 func (s *State) applyUndone(f *CheckInUndone) {
 	if i := int(f.Ticket) - 1; s.minted.has(f.Ticket) && s.minted.status.At(i) == ticketCheckedIn {
 		s.minted.setStatus(f.Ticket, ticketIssued)
@@ -78,7 +78,8 @@ func (s *State) applyUndone(f *CheckInUndone) {
 // maxScans is how many answers to scans an event remembers, at about 80 bytes each.
 const maxScans = 200_000
 
-// The verdicts on scans. Their numbers are stored in snapshots: append only.
+// These are the verdicts on scans. Their numbers are stored in snapshots, so new ones are only
+// appended.
 const (
 	verdictAdmitted byte = iota
 	verdictForeign
@@ -107,8 +108,8 @@ var verdicts = [...]struct{ status, reason string }{
 	verdictOver:           {ScanExpired, "OVER"},
 }
 
-// scanReply is the answer that a verdict has. A ticket's first admission never
-// changes, so it is the same answer later.
+// scanReply makes the answer to a scan from its verdict. A ticket's first admission never changes,
+// so a repeat later gets the same answer.
 func (s *State) scanReply(ticket uint32, verdict byte) *ScanReply {
 	if verdict == verdictAdmitted {
 		return s.firstAdmission(ticket)
@@ -121,8 +122,8 @@ func (s *State) scanReply(ticket uint32, verdict byte) *ScanReply {
 	return r
 }
 
-// answerScan remembers what a request was answered. A fact about a ticket that is not
-// there has nothing to answer with.
+// answerScan remembers what a request was answered. The answer to a used ticket needs the ticket,
+// so a fact about a ticket that is not there stores nothing.
 func (s *State) answerScan(r *engine.Request, at int64, ticket uint32, status, reason string) {
 	if r == nil {
 		return
@@ -135,8 +136,9 @@ func (s *State) answerScan(r *engine.Request, at int64, ticket uint32, status, r
 	}
 }
 
-// judgeScan reports whether a scan admits, as things stood at a time. An event that was
-// cancelled or has ended was last changed then. A ticket that was refunded later is judged as it was.
+// judgeScan returns the verdict on a scan, as things stood at a time. For an event that is
+// cancelled or has ended, its last change is taken as the time of its end. A ticket that was
+// refunded later is judged as it was at that time.
 func (s *State) judgeScan(c Scan, at int64) byte {
 	if c.Ticket == 0 || int(c.Ticket) > s.minted.len() {
 		return verdictForeign
@@ -161,8 +163,8 @@ func (s *State) judgeScan(c Scan, at int64) byte {
 	}
 }
 
-// judgeVisit reports whether a ticket admits at a time: that of a reservation does on its
-// booked date.
+// judgeVisit returns the verdict on the time of a scan: a ticket of a reservation admits only
+// during its booked visit.
 func (s *State) judgeVisit(ticket uint32, at int64) byte {
 	opens, closes, booked := s.minted.visitOf(ticket)
 	switch {
@@ -175,8 +177,7 @@ func (s *State) judgeVisit(ticket uint32, at int64) byte {
 	}
 }
 
-// sameScan reports whether a scan of a used ticket is the one that admitted it,
-// sent again.
+// sameScan reports whether a scan of a used ticket is a repeat of the scan that admitted it.
 func (s *State) sameScan(c Scan, at int64) bool {
 	i := int(c.Ticket) - 1
 	if c.Key != 0 && c.Key == s.minted.key.At(i) {

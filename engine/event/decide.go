@@ -9,7 +9,7 @@ import (
 	"boxoffice/engine/order"
 )
 
-// Decide reads the state and says what a command does.
+// Decide decides what a command does, and changes nothing itself.
 func (s *State) Decide(c engine.Command, now time.Time) engine.Decision {
 	at := now.UnixMilli()
 	switch c := c.(type) {
@@ -116,7 +116,7 @@ func (s *State) decideCreate(c Create, at int64) engine.Decision {
 	if s.details != nil {
 		return engine.Decision{Reply: s.makeRecord()}
 	}
-	if s.created != 0 { // removed, and the command comes late
+	if s.created != 0 { // the event was removed, and the command comes late
 		return refuse(engine.EventNotFound, nil)
 	}
 	t := c.Details
@@ -142,7 +142,7 @@ func (s *State) decideUpdate(c Update, at int64) engine.Decision {
 	if len(s.offers) > 0 && !sameProduct(s.details.Category, c.Details.Category) {
 		return refuse(engine.ProductTypeLocked, Category{From: s.details.Category, To: c.Details.Category})
 	}
-	if c.Details.Currency != s.details.Currency && len(s.offers) > 0 { // prices are in it
+	if c.Details.Currency != s.details.Currency && len(s.offers) > 0 { // the prices are in the old currency
 		return refuse(engine.Validation, keeper.Issues{Issues: []keeper.Issue{{
 			Path: "currency", Code: "enum", Message: "must stay " + s.details.Currency + ": the event has ticket types",
 		}}})
@@ -153,7 +153,8 @@ func (s *State) decideUpdate(c Update, at int64) engine.Decision {
 	return engine.Decision{Facts: []engine.Fact{&Updated{Details: &t, At: at}}, Reply: r}
 }
 
-// decideTouch tells the record anew. Of an event that has ended nothing changes.
+// decideTouch publishes the record again under a new revision. An event that has ended does not
+// change.
 func (s *State) decideTouch(at int64) engine.Decision {
 	r := s.makeRecord()
 	if Ended(s.status) {
@@ -163,10 +164,10 @@ func (s *State) decideTouch(at int64) engine.Decision {
 	return engine.Decision{Facts: []engine.Fact{&Updated{Details: s.details, At: at}}, Reply: r}
 }
 
-// MaxTypes is how many ticket types an event has, so that a list of them is never long.
+// MaxTypes bounds the ticket types of an event, so that a list of them is never long.
 const MaxTypes = 200
 
-// TypeLimit is the detail of a refusal to have one more ticket type.
+// TypeLimit is the detail of the refusal of one more ticket type.
 type TypeLimit struct {
 	MaxTicketTypes int `json:"maxTicketTypes"`
 }
@@ -177,9 +178,9 @@ func (s *State) findOffer(typ int64) (keeper.Offer, bool) {
 	return o, o.Revision > 0
 }
 
-// decideOffer takes in what a ticket type offers, and acknowledges it. An offer of
-// revision 0 keeps a place for a type that is being made: the type is made only when it
-// has a place, so that creations at the same moment can't pass MaxTypes together.
+// decideOffer stores what a ticket type offers and acknowledges it. An offer of revision 0 reserves
+// a place for a type that is being created: the type is created only when it has a place, so that
+// creations at the same moment can't exceed MaxTypes together.
 func (s *State) decideOffer(c keeper.Offer, at int64) engine.Decision {
 	var seen []engine.Send
 	if c.Revision > 0 {
@@ -187,7 +188,7 @@ func (s *State) decideOffer(c keeper.Offer, at int64) engine.Decision {
 	}
 	if s.details == nil {
 		d := refuse(engine.EventNotFound, nil)
-		if s.created != 0 { // removed: nobody needs to offer it anything again
+		if s.created != 0 { // the event was removed: the type need not offer again
 			d.Sends = seen
 		}
 		return d
@@ -232,8 +233,8 @@ func (s *State) decideCancel(c CancelOrder, at int64) engine.Decision {
 	return s.endOrder(o, order.StatusCancelled, at)
 }
 
-// pastReply answers for an order of which only the outcome is known: a
-// cancelled one is cancelled again, the rest is refused.
+// pastReply answers a cancellation of an order of which only the outcome is known. For a cancelled
+// order it succeeds again; for any other it is refused.
 func pastReply(status string, code engine.Code) engine.Decision {
 	if status == order.StatusCancelled {
 		return engine.Decision{Reply: &OrderReply{Past: true, Status: status}}

@@ -11,8 +11,8 @@ import (
 // NoCapacity is the capacity of an event without a limit.
 const NoCapacity = -1
 
-// Details is an event's record. Times are unix
-// milliseconds, 0 for none. Values are replaced as a whole, never changed.
+// Details is an event's record. Times are unix milliseconds, and 0 means none. Values are replaced
+// as a whole and never changed.
 type Details struct {
 	Org          int64          `cbor:"1,keyasint"`
 	PublicID     engine.EventID `cbor:"2,keyasint"`
@@ -52,11 +52,11 @@ type Details struct {
 	IDCheck      bool           `cbor:"36,keyasint,omitempty"`
 	Velocity     Velocity       `cbor:"37,keyasint,omitempty"`
 	RotatingOnly bool           `cbor:"38,keyasint,omitempty"` // gates refuse codes that don't rotate
-	// OfflineDoorCodes has manifests tell door codes to devices.
+	// OfflineDoorCodes says that manifests tell door codes to devices.
 	OfflineDoorCodes bool `cbor:"45,keyasint,omitempty"`
 }
 
-// Entity is one lineup block.
+// Entity is one entry of the lineup.
 type Entity struct {
 	Kind     string `cbor:"1,keyasint" json:"kind" required:"true" enum:"artist,dj,speaker,host,guest,sponsor,partner,team,feature" description:"What it is to the event."`
 	Name     string `cbor:"2,keyasint" json:"name" required:"true" minLength:"1" maxLength:"200" example:"Adaeze Obi" description:"The name, of a person, a band or a firm."`
@@ -67,17 +67,17 @@ type Entity struct {
 	Link     string `cbor:"7,keyasint,omitempty" json:"link,omitzero" format:"hosted" maxLength:"2048" description:"Where to read more: an http(s) address or /media/<id>."`
 }
 
-// Product types, derived from the category alone.
+// These are the product types. They follow from the category alone.
 const (
 	ProductEvent       = "event"
 	ProductReservation = "reservation"
 	ProductDigital     = "digital"
 )
 
-// Digital lists the categories with instant access on purchase.
+// Digital lists the categories that give access at once on purchase.
 var Digital = []string{"online-course", "digital-product", "e-books", "downloadable-files", "online-service"}
 
-// ProductType is the bucket that a category falls into (docs/products.md).
+// ProductType returns the product type of a category (docs/products.md).
 func ProductType(category string) string {
 	switch {
 	case category == "reservations":
@@ -89,18 +89,17 @@ func ProductType(category string) string {
 	}
 }
 
-// Course is the category of online courses. It is digital, but what its events
-// carry is so different that none becomes one, or ceases to be one, while it has
-// ticket types.
+// Course is the category of online courses. It is digital. But what courses contain differs so much
+// from other products that an event with ticket types can neither become a course nor stop being
+// one.
 const Course = "online-course"
 
-// sameProduct reports whether an event may change between two categories while it
-// has ticket types.
+// sameProduct reports whether an event with ticket types may change from one category to the other.
 func sameProduct(a, b string) bool {
 	return a == b || ProductType(a) == ProductType(b) && a != Course && b != Course
 }
 
-// normalize writes empty lists in one way, so that equal records have equal bytes.
+// normalize turns empty lists into nil, so that equal records have equal bytes.
 func (t *Details) normalize() {
 	t.Tags, t.Gallery, t.Entities = orNil(t.Tags), orNil(t.Gallery), orNil(t.Entities)
 	t.Branding, t.SEO = orNil(t.Branding), orNil(t.SEO)
@@ -113,13 +112,13 @@ func orNil[T any](list []T) []T {
 	return list
 }
 
-// equal reports whether two records say the same.
+// equal reports whether two records have the same content.
 func (t Details) equal(other Details) bool {
 	t.normalize()
 	other.normalize()
 	a, err := json.Marshal(t)
 	if err != nil {
-		return false // a change too many is better than one that is lost
+		return false // one superfluous change is better than a lost one
 	}
 	b, err := json.Marshal(other)
 	return err == nil && bytes.Equal(a, b)

@@ -8,9 +8,9 @@ import (
 	"boxoffice/engine/waitlist"
 )
 
-// PersonErased replaces somebody's name and address by a pseudonym among those who wait, and
-// among those who have passed tickets on or were offered some. What orders say of the person
-// is replaced by facts of theirs (order.Erased).
+// PersonErased replaces a person's name and address by a pseudonym on the waitlist and in the
+// transfers of tickets from or to the person. What orders say about the person is replaced by facts
+// of their own (order.Erased).
 type PersonErased struct {
 	Customer  uint64 `cbor:"1,keyasint"` // order.CustomerOf the address
 	Pseudonym string `cbor:"2,keyasint"`
@@ -20,9 +20,9 @@ type PersonErased struct {
 // FactType numbers the fact.
 func (*PersonErased) FactType() engine.FactType { return typePersonErased }
 
-// decideErase replaces a person's name and address wherever the event knows them. The person
-// leaves the waitlist, and pending offers of tickets to or by the person are revoked. The
-// ledger forgets the records of orders that have ended, so the caller brings them all along.
+// decideErase replaces a person's name and address wherever the event knows them. The person leaves
+// the waitlist, and pending offers of tickets to or by the person are revoked. The ledger forgets
+// the records of orders that have ended, so the caller passes all of them.
 func (s *State) decideErase(c Erase, at int64) engine.Decision {
 	d := engine.Decision{Reply: s.makeRecord()}
 	for _, e := range s.line.OfCustomer(c.Customer) {
@@ -53,7 +53,7 @@ func (s *State) decideErase(c Erase, at int64) engine.Decision {
 	return d
 }
 
-// isCustomer reports whether an address is the one of a hash.
+// isCustomer reports whether customer is the hash of an address.
 func isCustomer(email string, customer uint64) bool {
 	return email != "" && order.CustomerOf(order.NormalEmail(email)) == customer
 }
@@ -68,8 +68,8 @@ func (s *State) applyPersonErased(f *PersonErased) {
 	}
 }
 
-// erasePerson returns the hand without a person's name and address. The hand's name is the
-// holder's: the recipient's of the last transfer that was claimed.
+// erasePerson returns the hand without a person's name and address. The hand's Name is that of the
+// holder, who is the recipient of the last claimed transfer.
 func (h *hand) erasePerson(customer uint64, pseudonym string) *hand {
 	c := *h
 	if isCustomer(c.Last.To, customer) {
@@ -80,14 +80,14 @@ func (h *hand) erasePerson(customer uint64, pseudonym string) *hand {
 	}
 	if isCustomer(c.Last.From, customer) {
 		c.Last.From = pseudonym
-		if c.Last.Status != order.TransferStatusClaimed { // who offers it holds it still
+		if c.Last.Status != order.TransferStatusClaimed { // the person who offers the ticket still holds it
 			c.Name = ""
 		}
 	}
 	return &c
 }
 
-// applyErased takes the person out of an order, and the name off its tickets.
+// applyErased removes the person from an order, and the name from its tickets.
 func (s *State) applyErased(f *order.Erased) {
 	s.changeOrder(f.ID, f.Fold)
 	for _, first := range f.Names {
@@ -97,7 +97,7 @@ func (s *State) applyErased(f *order.Erased) {
 	}
 }
 
-// eraseName overwrites the holder's name of a group, which keeps its length.
+// eraseName overwrites the holder's name of a group. The name keeps its length.
 func (t *tickets) eraseName(group int) {
 	start := uint32(0)
 	if group > 0 {
@@ -108,5 +108,5 @@ func (t *tickets) eraseName(group int) {
 	}
 }
 
-// erasedByte stands for each byte of a name that was erased. No text has it.
+// erasedByte replaces each byte of an erased name. No text contains it.
 const erasedByte = 0

@@ -1,20 +1,18 @@
-// Package event is the kind of an event: it owns the event's record and life
-// cycle, its orders from placing to their end, its tickets and its gates. It is
-// the ledger of the reservation protocol (engine/keeper).
+// Package event is the kind of an event: it owns the event's record and life cycle, its orders from
+// placing to their end, its tickets and its gates. It is the ledger of the reservation protocol
+// (engine/keeper).
 //
-// Invariants: an order is completed exactly when its tickets exist; unpaid
-// orders and issued tickets never exceed the event's capacity; a ticket is
-// admitted once; an order's end is told to its keepers until each has
-// acknowledged it; a repeated Place makes no second order, and is answered as the
-// first was (Order.Placed); an order with seats has all of them or is none
-// (keepers.go). Limits: limits in timers.go bound how much one Wake
-// does; 20 lines an order, 20 payment attempts an order, 1,000 gates.
+// Invariants: an order is completed exactly when its tickets exist; unpaid orders and issued
+// tickets never exceed the event's capacity; a ticket is admitted once; an order's end is told to
+// its keepers until each has acknowledged it; a repeated Place makes no second order and gets the
+// answer of the first (Order.Placed); an order with seats gets all of them or is not made
+// (keepers.go). Limits: wakeLimit in timers.go bounds how much one Wake does; 20 lines an order, 20
+// payment attempts an order, 1,000 gates.
 //
-// The ledger keeps open orders whole, one compact record a ticket, and for 24
-// hours the ids and outcomes of ended orders; the read model has the rest. For
-// the velocity rules (velocity.go) it remembers who made the orders of the last
-// ten minutes, a million at most (tally.go): that comes from facts and is in
-// snapshots, so a crash gives nobody a fresh allowance.
+// The ledger keeps open orders whole, one compact record a ticket, and for 24 hours the ids and
+// outcomes of ended orders; the read model has the rest. For the velocity rules (velocity.go) it
+// remembers who made the orders of the last ten minutes, a million at most (tally.go). That memory
+// is built from facts and is part of snapshots, so that a crash gives nobody a fresh allowance.
 package event
 
 import (
@@ -41,52 +39,52 @@ type State struct {
 	open    orderTable // unpaid, or ended and not yet acknowledged by all keepers
 	late    orderTable // ended unpaid after an attempt to pay: money may still come
 	past    past       // ids and outcomes of closed orders
-	live    int64      // units being placed, in unpaid orders, or issued
-	begun   int64      // of those, being placed
+	live    int64      // units that are being placed, are in unpaid orders, or are issued
+	begun   int64      // those of live that are being placed
 	made    tally      // the orders of ten minutes, for the velocity rules
 	minted  tickets
 	hands   hands
-	line    *waitlist.Line // nil: nobody has ever waited
+	line    *waitlist.Line // nil: nobody has ever joined the waitlist
 	gates   gates
-	scans   paged.Answers[uint64] // to scans: the ticket's serial, and the verdict in the lowest byte
+	scans   paged.Answers[uint64] // answers to scans: the ticket's serial, with the verdict in the lowest byte
 	expiry  expiryHeap
 	lateDue queue // when late orders are forgotten
 	earned  earnings
-	telling telling // of the wallet
+	telling telling // how far the wallet knows what was earned
 
-	epoch     int32  // volatile from here on
+	epoch     int32  // this field and those below are volatile
 	counter   uint32 // serials made by this activation
 	placing   map[engine.OrderID]*placing
 	tries     tally                     // wrong presale codes of a minute
 	alive     paged.Queue[keeper.Claim] // claims by serial; the first live one is the floor
 	settling  map[engine.OrderID]places // lines whose keeper has not acknowledged the end, by placeOf
-	closing   []engine.OrderID          // acknowledged by all, not yet journaled as closed
+	closing   []engine.OrderID          // orders whose end is acknowledged but not yet journaled
 	closeAt   int64
 	placeDue  queue
 	sendDue   queue
 	returnDue queue
-	returning map[keeper.Serial]returning // refunds, by their serials
+	returning map[keeper.Serial]returning // refunds whose tickets are being given back, by the refunds' serials
 	moving    map[engine.OrderID]*moving
-	moved     map[keeper.Serial]engine.OrderID // tickets whose old place the calendar has not acknowledged
-	due       []engine.OrderID                 // may have expired
-	clock     int64                            // up to when sale windows and dates have been judged
-	boundary  int64                            // when one of them is next; 0 for never
+	moved     map[keeper.Serial]engine.OrderID // orders of tickets whose old place the calendar has not acknowledged
+	due       []engine.OrderID                 // orders that may have expired
+	clock     int64                            // time up to which sale windows and dates have been judged
+	boundary  int64                            // time of the next sale window or date after clock; 0: none
 }
 
-// placing is an order that waits for its keepers. It is forgotten by a crash.
+// placing is an order that waits for its keepers. A crash forgets it.
 type placing struct {
 	order   *order.Order // lines get name and price as keepers grant them
-	at      int64        // since when, unix milliseconds
+	at      int64        // since when it waits, unix milliseconds
 	presale string
-	scale   float64        // of the velocity rules
+	scale   float64        // multiplies the velocity rules
 	doers   [2]uint32      // slots in the tally
-	waiting places         // not granted yet
+	waiting places         // keepers that have not granted yet
 	late    *ReportPayment // money that came after the order's end, or nil
-	group   *group         // made with others, or none of them is; nil of an order by itself
-	offer   bool           // it is made for somebody who waits (waiting.go)
+	group   *group         // the orders of the same PlaceAll; nil for an order by itself
+	offer   bool           // whether it is an offer to somebody on the waitlist (waiting.go)
 }
 
-// New is the empty state of an event.
+// New returns the empty state of an event.
 func New(ref engine.Ref) engine.State {
 	return &State{
 		ref:       ref,
@@ -113,8 +111,8 @@ func (s *State) makeRecord() *Record {
 	}
 }
 
-// findMade returns an order that somebody has made, if the ledger has its record. An offer
-// to somebody on the waitlist is no such order until it is claimed.
+// findMade returns an order that somebody has made, if the ledger has its record. An offer to
+// somebody on the waitlist counts only once it is claimed.
 func (s *State) findMade(id engine.OrderID) *order.Order {
 	if o := s.find(id); o != nil && o.Status != order.StatusOffered {
 		return o
@@ -138,7 +136,8 @@ func (s *State) lowestAlive() keeper.Serial {
 	return keeper.NewSerial(s.epoch, s.counter+1)
 }
 
-// isAlive reports whether a claim's order is being placed or open under its serial.
+// isAlive reports whether a claim's serial is still in use: its order is being placed or open, its
+// ticket is being moved, or its refund is being given back.
 func (s *State) isAlive(c keeper.Claim) bool {
 	if p := s.placing[c.Order]; p != nil && p.order.Serial == c.Serial {
 		return true
@@ -156,14 +155,14 @@ func (s *State) isAlive(c keeper.Claim) bool {
 	return ok && serial == c.Serial
 }
 
-// raiseFloor drops the first claims that have ended.
+// raiseFloor drops the claims at the front that have ended.
 func (s *State) raiseFloor() {
 	for s.alive.Len() > 0 && !s.isAlive(s.alive.At(0)) {
 		s.alive.Drop(1)
 	}
 }
 
-// Next is when the state wants a Wake.
+// Next returns when the state wants its next Wake.
 func (s *State) Next() time.Time {
 	if len(s.due) > 0 {
 		return time.UnixMilli(1)
@@ -180,11 +179,10 @@ func (s *State) Next() time.Time {
 	return time.UnixMilli(next)
 }
 
-// Tickets is the number of tickets issued and not refunded, for the audit.
+// Tickets returns the number of tickets issued and not refunded, for the audit.
 func (s *State) Tickets() int { return s.minted.len() - s.minted.ended }
 
-// TicketsOf is the number of tickets issued of a ticket type and not refunded, for the
-// audit.
+// TicketsOf returns the number of tickets of a ticket type issued and not refunded, for the audit.
 func (s *State) TicketsOf(ticketType int64) int64 {
 	var n int64
 	for i := range s.minted.groups() {

@@ -44,7 +44,7 @@ const (
 	typeDropMove   = engine.VolatileFrom + 14
 )
 
-// Journaled facts. At is unix milliseconds.
+// These facts are journaled. At is unix milliseconds.
 type (
 	// Created makes the event, as a draft.
 	Created struct {
@@ -73,7 +73,7 @@ type (
 		At    int64        `cbor:"2,keyasint"`
 	}
 
-	// Ripened clears what was sold long enough ago.
+	// Ripened clears the sales that are old enough.
 	Ripened struct {
 		At int64 `cbor:"1,keyasint"`
 	}
@@ -84,7 +84,7 @@ type (
 		At  int64            `cbor:"2,keyasint"`
 	}
 
-	// OrderRecalled keeps the record of an order again that the ledger had forgotten.
+	// OrderRecalled keeps an order's record again that the ledger had forgotten.
 	OrderRecalled struct {
 		Order *order.Order `cbor:"1,keyasint"`
 		At    int64        `cbor:"2,keyasint"`
@@ -98,7 +98,7 @@ type (
 		Device string `cbor:"4,keyasint,omitempty"`
 		Method string `cbor:"5,keyasint,omitempty"`
 		Key    uint64 `cbor:"6,keyasint,omitempty"`
-		// Request is nil of scans without an idempotency key.
+		// Request is nil for scans without an idempotency key.
 		Request *engine.Request `cbor:"7,keyasint,omitempty"`
 	}
 	// CheckInDenied counts a refused scan.
@@ -108,7 +108,7 @@ type (
 		At     int64  `cbor:"3,keyasint"`
 		Gate   string `cbor:"4,keyasint,omitempty"`
 		Device string `cbor:"5,keyasint,omitempty"`
-		// Request is nil of scans without an idempotency key, and Reason empty.
+		// Request is nil and Reason is empty for scans without an idempotency key.
 		Request *engine.Request `cbor:"6,keyasint,omitempty"`
 		Reason  string          `cbor:"7,keyasint,omitempty"`
 		Method  string          `cbor:"8,keyasint,omitempty"` // as of CheckedIn; empty in older facts
@@ -120,11 +120,11 @@ type (
 	}
 )
 
-// Volatile facts: a crash forgets them, and presumed abort cleans up.
+// These facts are volatile: a crash forgets them, and presumed abort cleans up after it.
 type (
 	// Woken notes the epoch of the activation.
 	Woken struct{ Epoch int32 }
-	// Placing is an order that waits for its keepers.
+	// Placing begins an order that waits for its keepers.
 	Placing struct{ placing *placing }
 	// LineGranted notes a keeper's answer.
 	LineGranted struct {
@@ -132,24 +132,25 @@ type (
 		Line  int // by placeOf
 		Price int64
 		Name  string
-		// Discount is what a promo code grants, Visits are what the calendar does.
+		// Discount is what a promo code grants, and Visits are what the calendar grants.
 		Discount *keeper.Discount
 		Visits   []keeper.Visit
 		Terms    *keeper.Terms
 	}
-	// ProceedsTold notes when the wallet was told of what was earned.
+	// ProceedsTold notes when the wallet was told what the event has earned.
 	ProceedsTold struct{ At int64 }
-	// ProceedsHeard notes that it has acknowledged a revision.
+	// ProceedsHeard notes that the wallet has acknowledged a revision.
 	ProceedsHeard struct{ Revision uint64 }
-	// FeeAsked notes that all have granted but the wallet, and what it is asked for.
+	// FeeAsked notes that every keeper except the wallet has granted, and what the wallet is asked
+	// for.
 	FeeAsked struct {
 		ID     engine.OrderID
 		Fee    int64
 		Wallet engine.Ref
 	}
-	// Moving is a ticket that waits for a place on another date.
+	// Moving begins the wait of a ticket for a place on another date.
 	Moving struct{ moving *moving }
-	// MoveDropped forgets a ticket that waited for one, by its order.
+	// MoveDropped forgets a ticket that waited for a new place. ID is its order.
 	MoveDropped struct{ ID engine.OrderID }
 	// Dropped forgets an order that waited for its keepers.
 	Dropped struct{ ID engine.OrderID }
@@ -158,21 +159,21 @@ type (
 		Customer, Client uint64
 		At               int64
 	}
-	// LineSettled notes that a keeper has carried an order's end out.
+	// LineSettled notes that a keeper has carried out an order's end.
 	LineSettled struct {
 		ID   engine.OrderID
 		Line int // by placeOf
 		At   int64
 	}
-	// ReturnSeen notes that a keeper has back what a refund's tickets took of it.
+	// ReturnSeen notes that a keeper has taken back what a refund's tickets had taken from it.
 	ReturnSeen struct {
 		Serial keeper.Serial
 		Place  int
 	}
-	// Elapsed moves what is due from the agenda to the list to act on.
+	// Elapsed moves the orders that are due from the agenda to the list of orders to act on.
 	Elapsed struct{ At int64 }
-	// Acted says how many of what was due has been acted on: orders whose end
-	// was sent again, orders that may have expired.
+	// Acted counts what has been acted on: orders whose end was told again, orders that may have
+	// expired, and orders whose returns were told again.
 	Acted struct {
 		Settling, Due, Returns int
 		At                     int64

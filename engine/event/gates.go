@@ -8,12 +8,12 @@ import (
 const (
 	// maxGates is how many gates are counted apart; more share one row.
 	maxGates = 1_000
-	// otherGates is the name of that row.
+	// otherGates is the name of the row that the gates beyond maxGates share.
 	otherGates = "(other)"
-	// maxMinutes is how many minutes of admissions are kept for the rate.
+	// maxMinutes is how many minutes of admissions are kept for the admissions per minute.
 	maxMinutes = 120
-	// sameScanMillis is how soon the same device may repeat a scan and be
-	// given the first answer (docs/rules.md, Gates).
+	// sameScanMillis is how soon the same device may repeat a scan and still get the first answer
+	// (docs/rules.md, Gates).
 	sameScanMillis = 2_000
 )
 
@@ -61,10 +61,10 @@ func (g *gates) deny(name string) {
 	g.counts[i].Denied++
 }
 
-// undo takes an admission back. That somebody scanned the ticket stays counted.
+// undo takes an admission back. The scan itself stays counted.
 func (g *gates) undo(gate uint16) { g.counts[gate].Admitted-- }
 
-// deviceHash tells devices apart in a column of the tickets.
+// deviceHash returns the number by which the tickets' column tells devices apart.
 func deviceHash(device string) uint64 {
 	if device == "" {
 		return 0

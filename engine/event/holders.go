@@ -7,24 +7,24 @@ import (
 	"boxoffice/engine/order"
 )
 
-// hand is what has become of a ticket that was offered to somebody: those that never
-// were have none. It is replaced, never changed.
+// hand is who holds a ticket that was offered to somebody, and its last transfer. A ticket that was
+// never offered has no hand. A hand is replaced, never changed.
 type hand struct {
-	Version byte           `cbor:"1,keyasint"` // of its holder: which codes are good
+	Version byte           `cbor:"1,keyasint"` // version of the holder, whose codes alone are valid
 	Name    string         `cbor:"2,keyasint,omitempty"`
 	Last    order.Transfer `cbor:"3,keyasint"`
 }
 
 const (
-	// firstVersion is that of a ticket's first holder.
+	// firstVersion is the version of a ticket's first holder.
 	firstVersion byte = 1
-	// lastVersion is the last that codes have a letter for.
+	// lastVersion is the last version for which codes have a letter.
 	lastVersion byte = 30
 	// transferMillis is how long an offered ticket may be claimed.
 	transferMillis = 7 * 24 * 3_600_000
 )
 
-// hands are the tickets that were offered to somebody.
+// hands are the hands of the tickets that were offered to somebody.
 type hands struct {
 	list  []*hand
 	index map[uint32]int // by serial
@@ -49,7 +49,7 @@ func (h *hands) put(n *hand) {
 	h.list = append(h.list, n)
 }
 
-// newVersion is the version of a ticket's holder; 0 of one that never changed hands.
+// newVersion returns the version of a ticket's holder, or 0 if the ticket never changed hands.
 func (s *State) newVersion(ticket uint32) byte {
 	if h := s.hands.of(ticket); h.Version != firstVersion {
 		return h.Version
@@ -57,13 +57,13 @@ func (s *State) newVersion(ticket uint32) byte {
 	return 0
 }
 
-// isGuess reports whether a code is of a holder that the ticket has not had: nobody was ever
-// given such a code.
+// isGuess reports whether a code has a version that the ticket's holders have not reached yet, so
+// that nobody was ever given the code.
 func (s *State) isGuess(ticket uint32, version byte) bool {
 	return version > s.hands.of(ticket).Version
 }
 
-// holderName is the name on a ticket.
+// holderName returns the name on a ticket.
 func (s *State) holderName(ticket uint32) string {
 	if h := s.hands.of(ticket); h.Version != firstVersion {
 		return h.Name
@@ -95,8 +95,8 @@ func (s *State) decideTransfer(c Transfer, at int64) engine.Decision {
 	return refuse(engine.NotTransferable, NotTransferable{Reason: reason})
 }
 
-// isGivenBack reports whether a ticket's money is asked for: who claimed it would lose it
-// when the refund is granted.
+// isGivenBack reports whether somebody has asked for a ticket's money. A person who claimed such a
+// ticket would lose it when the refund is granted.
 func (s *State) isGivenBack(ticket uint32) bool {
 	o := s.find(s.minted.order.At(s.minted.groupOf(ticket)))
 	return o != nil && slices.ContainsFunc(o.Refunds, func(r order.Refund) bool { return r.Gives(ticket) })
@@ -117,8 +117,8 @@ func (s *State) decideRevoke(c RevokeTransfer, at int64) engine.Decision {
 	return engine.Decision{Facts: []engine.Fact{f}, Reply: &TransferReply{Transfer: last, Order: f.ID, Version: h.Version}}
 }
 
-// decideClaim gives an offered ticket to whom it was offered to. From then on its codes
-// are those of the new holder alone.
+// decideClaim gives an offered ticket to the person it was offered to. After that only the new
+// holder's codes are valid.
 func (s *State) decideClaim(c ClaimTransfer, at int64) engine.Decision {
 	h := s.hands.of(c.Ticket)
 	if !s.minted.has(c.Ticket) || h.Last.Round != c.Round || !h.Last.Pending(at) ||
@@ -134,7 +134,7 @@ func (s *State) decideClaim(c ClaimTransfer, at int64) engine.Decision {
 	return engine.Decision{Facts: []engine.Fact{f}, Reply: &TransferReply{Transfer: last, Order: f.ID, Version: f.Version}}
 }
 
-// applyTransfer takes a fact about a ticket's holder in.
+// applyTransfer applies a fact about a ticket's holder.
 func (s *State) applyTransfer(f order.Fact) {
 	switch f := f.(type) {
 	case *order.TransferOffered:

@@ -6,22 +6,22 @@ import (
 	"boxoffice/engine/order"
 )
 
-// Orders that the organization makes by itself are placed as others are, but nothing binds
-// them that is there to share among buyers, and they are completed at once.
+// Orders that the organization makes itself are placed as other orders are, but the limits that
+// share tickets out among buyers do not bind them, and they are completed at once.
 //
-// An order of tickets that cost something has a fee, which the organization's wallet keeps
-// as the others keep stock. It is asked last, for the fee is of the prices that the others
-// grant. All that is before the wallet's grant is volatile: a crash forgets it, and each
-// keeper asks what has become of its reservation. So the fee is taken with the tickets, or
-// nothing is.
+// An order of tickets that cost something has a fee, which the organization's wallet keeps as other
+// keepers keep stock. The wallet is asked last, because the fee depends on the prices that the
+// others grant. Everything before the wallet's grant is volatile: a crash forgets it, and each
+// keeper asks what has become of its reservation. So either the fee and the tickets are taken
+// together, or nothing is taken.
 
-// group are orders of which all are made, or none.
+// group is a list of orders of which either all are made or none.
 type group struct {
 	orders  []engine.OrderID
-	waiting int // orders of which something is not granted yet
+	waiting int // orders that wait for a grant
 }
 
-// caller is the key under which whoever placed an order waits.
+// caller returns the key under which the caller that placed an order waits.
 func (p *placing) caller() *engine.OrderID {
 	if p.group != nil {
 		return &p.group.orders[0]
@@ -32,7 +32,7 @@ func (p *placing) caller() *engine.OrderID {
 // isFirst reports whether an order is placed alone, or is the first of those placed together.
 func (p *placing) isFirst() bool { return *p.caller() == p.order.ID }
 
-// placedTogether returns the orders that are placed with p, and p itself.
+// placedTogether returns the orders that are placed with p, including p.
 func (s *State) placedTogether(p *placing) []*placing {
 	if p.group == nil {
 		return []*placing{p}
@@ -44,7 +44,7 @@ func (s *State) placedTogether(p *placing) []*placing {
 	return all
 }
 
-// decidePlaceAll asks the keepers for all that the orders take.
+// decidePlaceAll asks the keepers for everything that the orders take.
 func (s *State) decidePlaceAll(c PlaceAll, at int64) engine.Decision {
 	if d, known := s.decideKnownAll(c); known {
 		return d
@@ -68,8 +68,8 @@ func (s *State) decidePlaceAll(c PlaceAll, at int64) engine.Decision {
 	return d
 }
 
-// decideKnownAll answers a PlaceAll that has been seen before: who knows the first of its
-// orders knows them all.
+// decideKnownAll answers a PlaceAll that has been seen before. If the ledger knows the first of its
+// orders, it knows all of them.
 func (s *State) decideKnownAll(c PlaceAll) (engine.Decision, bool) {
 	for _, alias := range []bool{false, true} {
 		all := new(AllReply)
@@ -83,7 +83,7 @@ func (s *State) decideKnownAll(c PlaceAll) (engine.Decision, bool) {
 				break
 			}
 			r, ok := d.Reply.(*OrderReply)
-			if !ok { // refused, or still waiting
+			if !ok { // it was refused or still waits
 				return d, true
 			}
 			all.Orders = append(all.Orders, *r)
@@ -92,15 +92,16 @@ func (s *State) decideKnownAll(c PlaceAll) (engine.Decision, bool) {
 		case 0:
 		case len(c.Orders):
 			return engine.Decision{Reply: all}, true
-		default: // these are not the orders that were placed together
+		default: // other orders were placed together before
 			return refuse(engine.IdempotencyReused, nil), true
 		}
 	}
 	return engine.Decision{}, false
 }
 
-// refuseAll is a keeper's refusal of one of the orders that were placed together, as one of
-// all that they take. A cap of a date gets the ticket type that the calendar does not know.
+// refuseAll turns a keeper's refusal of one order into a refusal of all orders that were placed
+// together. To a refusal for a date's cap it adds the ticket type, which the calendar does not
+// know.
 func (s *State) refuseAll(p *placing, why *engine.Refusal) *engine.Refusal {
 	if dated, ok := why.Details.(keeper.DateCap); ok && dated.Line < len(p.order.Lines) {
 		dated.TicketTypeID = s.typeID(&p.order.Lines[dated.Line])
@@ -120,8 +121,8 @@ func (s *State) refuseAll(p *placing, why *engine.Refusal) *engine.Refusal {
 	return engine.Refuse(why.Code, out)
 }
 
-// createAll makes the orders that were placed together, with the grant that the last of
-// them waited for.
+// createAll makes the orders that were placed together. g is the grant that the last of them waited
+// for.
 func (s *State) createAll(last *placing, g *LineGranted, at int64) engine.Decision {
 	var d engine.Decision
 	all, first := new(AllReply), s.minted.next()
@@ -138,7 +139,7 @@ func (s *State) createAll(last *placing, g *LineGranted, at int64) engine.Decisi
 	return d
 }
 
-// askFee asks the wallet for the fee of an order for which all else is granted.
+// askFee asks the wallet for the fee of an order for which everything else is granted.
 func (s *State) askFee(o *order.Order, g *LineGranted, fee int64) engine.Decision {
 	asked := &FeeAsked{ID: o.ID, Fee: fee, Wallet: engine.WalletRef(s.details.Org, o.Currency)}
 	p := &placing{order: o}
@@ -151,7 +152,7 @@ func (s *State) askFee(o *order.Order, g *LineGranted, fee int64) engine.Decisio
 	}
 }
 
-// awaitFee has an order wait for the wallet alone.
+// awaitFee makes an order wait for the wallet alone.
 func (f *FeeAsked) awaitFee(p *placing) {
 	issue := *p.order.Issue
 	issue.Fee, issue.Wallet = f.Fee, f.Wallet

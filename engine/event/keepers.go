@@ -10,12 +10,12 @@ import (
 	"boxoffice/engine/order"
 )
 
-// Which keepers an order has. A ticket type keeps its lines, at the place of the first of
-// them. Behind the lines come the keepers that the order as a whole may have, each at its
-// place: the seat map and the calendar, which give all that it takes of them together or
-// not at all, the promo code that it names, and the organization's wallet, which pays the
-// fee of tickets that the organization issues. What the fee is, the others' grants say: so
-// the wallet is asked when they have all granted (issue.go).
+// These are the keepers of an order. A ticket type keeps its lines, at the place of the first of
+// them. After the lines come the keepers that the order as a whole may have, each at its own place:
+// the seat map and the calendar, which each grant all that the order takes of them or nothing; the
+// promo code that the order names; and the organization's wallet, which pays the fee of tickets
+// that the organization issues. The fee depends on what the others grant, so the wallet is asked
+// when all of them have granted (issue.go).
 const (
 	seatsPlace = iota
 	promoPlace
@@ -23,13 +23,13 @@ const (
 	walletPlace
 )
 
-// MaxLines bounds the lines of an order: its places have to fit into a set.
+// MaxLines bounds the lines of an order, because its places have to fit into a set.
 const MaxLines = 100
 
 // places is a set of an order's places.
 type places [2]uint64
 
-// only is the set of one place.
+// only returns the set of one place.
 func only(place int) (p places) {
 	p[place>>6] = 1 << (place & 63)
 	return p
@@ -53,7 +53,7 @@ func (p places) each(f func(place int)) {
 	}
 }
 
-// keeperOf is the keeper at one of an order's places.
+// keeperOf returns the keeper at one of an order's places.
 func (s *State) keeperOf(o *order.Order, place int) engine.Ref {
 	switch place - len(o.Lines) {
 	case seatsPlace:
@@ -68,9 +68,9 @@ func (s *State) keeperOf(o *order.Order, place int) engine.Ref {
 	return engine.InventoryRef(s.ref.Home, o.Lines[place].Type)
 }
 
-// placeOf is the place at which an order has a keeper, or -1.
+// placeOf returns the place at which an order has a keeper, or -1.
 func placeOf(o *order.Order, k engine.Ref) int {
-	switch k.Kind { //nolint:exhaustive // the others keep nothing for orders
+	switch k.Kind { //nolint:exhaustive // the other kinds keep nothing for orders
 	case engine.KindSeatmap:
 		if o.TakesSeats() {
 			return len(o.Lines) + seatsPlace
@@ -94,7 +94,7 @@ func placeOf(o *order.Order, k engine.Ref) int {
 	return -1
 }
 
-// allPlaces are the places at which an order has keepers.
+// allPlaces returns the places at which an order has keepers.
 func allPlaces(o *order.Order) places {
 	var all places
 	n := len(o.Lines)
@@ -118,7 +118,7 @@ func allPlaces(o *order.Order) places {
 	return all
 }
 
-// firstOf is the first line of the ticket type of a line.
+// firstOf returns the first line that has the same ticket type as a line.
 func firstOf(o *order.Order, line int) int {
 	for i := range line {
 		if o.Lines[i].Type == o.Lines[line].Type {
@@ -128,7 +128,7 @@ func firstOf(o *order.Order, line int) int {
 	return line
 }
 
-// askedOf is what an order that is being placed asks of the keeper at a place.
+// askedOf returns what an order that is being placed asks of the keeper at a place.
 func (p *placing) askedOf(place int) keeper.Line {
 	o := p.order
 	var l keeper.Line
@@ -154,12 +154,12 @@ func (p *placing) askedOf(place int) keeper.Line {
 	return l
 }
 
-// takesSeats reports whether one of the lines does.
+// takesSeats reports whether one of the lines takes seats.
 func takesSeats(lines []order.Line) bool {
 	return slices.ContainsFunc(lines, func(l order.Line) bool { return len(l.Seats) > 0 })
 }
 
-// lineOfSeats is what an order asks of the seat map.
+// lineOfSeats returns what an order asks of the seat map.
 func lineOfSeats(o *order.Order) keeper.Line {
 	l := keeper.Line{Customer: o.Customer, Holder: o.Shopper.Holder, Principal: o.Shopper.Principal}
 	for i := range o.Lines {
@@ -171,7 +171,7 @@ func lineOfSeats(o *order.Order) keeper.Line {
 	return l
 }
 
-// lineOfBookings is what an order asks of the calendar.
+// lineOfBookings returns what an order asks of the calendar.
 func lineOfBookings(o *order.Order) keeper.Line {
 	l := keeper.Line{Customer: o.Customer}
 	for i := range o.Lines {
@@ -182,8 +182,8 @@ func lineOfBookings(o *order.Order) keeper.Line {
 	return l
 }
 
-// missDates refuses lines without a date where tickets are for one, and with one where
-// they are not.
+// missDates refuses lines without a date if the event's tickets are for a date, and lines with a
+// date if they are not.
 func (s *State) missDates(lines []order.Line) *engine.Refusal {
 	takes := ProductType(s.details.Category) == ProductReservation
 	var issues []keeper.Issue
@@ -202,8 +202,8 @@ func (s *State) missDates(lines []order.Line) *engine.Refusal {
 	return engine.Refuse(engine.Validation, keeper.Issues{Issues: issues})
 }
 
-// missSeats refuses lines of which one does not name a seat for each ticket of a
-// seated type, names any for another, or names one that the order has already.
+// missSeats refuses the lines if one of a seated type does not name a seat for each ticket, if one
+// of another type names seats, or if a seat is named twice.
 func (s *State) missSeats(lines []order.Line) *engine.Refusal {
 	var issues []keeper.Issue
 	find := func(i int, code, message string) {

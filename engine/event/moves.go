@@ -19,7 +19,7 @@ const (
 	StatusCancelled  = "cancelled"
 )
 
-// moves is the table of legal moves. Back to draft is unpublishing.
+// moves is the table of legal moves. A move back to draft is unpublishing.
 var moves = map[string][]string{
 	StatusDraft:      {StatusReview, StatusPublished},
 	StatusReview:     {StatusDraft, StatusPublished},
@@ -37,8 +37,8 @@ var Public = []string{StatusPublished, StatusOnSale, StatusSoldOut, StatusInProg
 // isSelling reports whether an event takes orders in a status.
 func isSelling(status string) bool { return slices.Contains(Public, status) }
 
-// Ended reports whether an event is over for good. The public still sees it, for
-// those who have bought, but nothing of it is sold.
+// Ended reports whether an event is over for good. The public still sees such an event, for the
+// sake of those who have bought, but nothing of it is sold.
 func Ended(status string) bool { return status == StatusCompleted || status == StatusCancelled }
 
 // refuseTransition refuses a move that the table does not have.
@@ -71,7 +71,7 @@ func (s *State) decideMove(c Move, at int64) engine.Decision {
 	return engine.Decision{Facts: []engine.Fact{f}, Reply: r}
 }
 
-// decideDelete removes a draft that nobody bought of, and cancels the rest.
+// decideDelete removes a draft of which nothing was sold, and cancels any other event.
 func (s *State) decideDelete(c Delete, at int64) engine.Decision {
 	if s.details == nil {
 		return refuse(engine.EventNotFound, nil)
@@ -94,9 +94,9 @@ func (s *State) decideDelete(c Delete, at int64) engine.Decision {
 	}
 }
 
-// dueStatus is the status that sale windows, stock and dates call for at a time.
-// Only published events move by themselves. An event starts and ends at its
-// dates; a digital product has no start, and ends if it has an end.
+// dueStatus returns the status that sale windows, stock and dates call for at a time. Only
+// published events change their status by themselves. An event starts and ends at its dates; a
+// digital product has no start, and ends only if it has an end date.
 func (s *State) dueStatus(at int64) string {
 	product := ProductType(s.details.Category)
 	over := product != ProductReservation && s.details.EndAt > 0 && at >= s.details.EndAt
@@ -118,7 +118,7 @@ func (s *State) dueStatus(at int64) string {
 	return s.status
 }
 
-// offersAny reports whether a ticket type has offered itself.
+// offersAny reports whether any ticket type has made an offer.
 func (s *State) offersAny() bool {
 	for typ := range s.offers {
 		if _, made := s.findOffer(typ); made {
@@ -128,7 +128,8 @@ func (s *State) offersAny() bool {
 	return false
 }
 
-// saleStatus judges the offers whose windows are open, and the event's capacity.
+// saleStatus returns the status that follows from the offers whose windows are open and from the
+// event's capacity.
 func (s *State) saleStatus(at int64) string {
 	open, stock := 0, 0
 	for _, o := range s.offers {
@@ -152,8 +153,8 @@ func (s *State) saleStatus(at int64) string {
 	}
 }
 
-// nextBoundary is the first time after the clock at which dueStatus may change
-// its mind, or 0.
+// nextBoundary returns the first time after the clock at which dueStatus may return something else,
+// or 0.
 func (s *State) nextBoundary() int64 {
 	if s.details == nil {
 		return 0

@@ -11,8 +11,8 @@ import (
 const (
 	// maxAttempts bounds the payment attempts of an order.
 	maxAttempts = 20
-	// lateMillis is how long the ledger keeps an order that ended unpaid
-	// after an attempt to pay it, in case money comes.
+	// lateMillis is how long the ledger keeps an order that ended unpaid after an attempt to pay
+	// it, because money may still come.
 	lateMillis = 30 * 24 * 3600 * 1000
 )
 
@@ -51,8 +51,8 @@ func (s *State) decideBegin(c BeginPayment, at int64) engine.Decision {
 	return foldFacts(o, append(facts, f))
 }
 
-// givingWay is the status that an open attempt ends in when the buyer pays anew, or empty
-// when it is the one to pay. Money that was sent to its address still counts.
+// givingWay returns the status in which an open attempt ends because the buyer has to pay at a new
+// address, or "" if the open attempt stays. Money that was sent to the old address still counts.
 func givingWay(a *order.Attempt, payCurrency string, at int64) string {
 	switch d := &a.Deposit; {
 	case a.Status != order.AttemptPending:
@@ -65,12 +65,12 @@ func givingWay(a *order.Attempt, payCurrency string, at int64) string {
 	return ""
 }
 
-// findPayable returns an order that may be paid, or the refusal that says why not.
+// findPayable returns an order that may be paid, or else the refusal.
 func (s *State) findPayable(id engine.OrderID) (*order.Order, engine.Decision) {
 	o := s.findMade(id)
 	if o == nil {
 		if status, _, ok := s.past.find(id); ok {
-			return nil, engine.Decision{Reply: refuseEnded(status, false)} // that it was free, only its record knows
+			return nil, engine.Decision{Reply: refuseEnded(status, false)} // only its record says whether it was free
 		}
 		return nil, refuse(engine.OrderNotFound, nil)
 	}
@@ -83,7 +83,7 @@ func (s *State) findPayable(id engine.OrderID) (*order.Order, engine.Decision) {
 	return o, engine.Decision{}
 }
 
-// Payable is why an order can't be paid, or nil.
+// Payable returns the reason why an order can't be paid, or nil.
 func Payable(o *order.Order) *engine.Refusal {
 	if o.Unpaid() {
 		return nil
@@ -109,8 +109,8 @@ func (s *State) decideOpen(c OpenPayment, at int64) engine.Decision {
 		return refuse(engine.OrderNotFound, nil)
 	}
 	if o.Attempt(c.Reference).Opened() {
-		// Two nodes have opened it at once, or one died before it noted what it opened: the buyer
-		// is shown the address that stands here, and no other.
+		// Two nodes have opened the attempt at once, or one died before it noted what it had
+		// opened. The buyer is shown only the address that is noted here.
 		return engine.Decision{Reply: &OrderReply{Order: o, Status: o.Status}}
 	}
 	f := &order.PaymentOpened{ID: o.ID, Reference: c.Reference, URL: c.URL, At: at, ProviderID: c.ProviderID, Deposit: c.Deposit}
@@ -118,8 +118,8 @@ func (s *State) decideOpen(c OpenPayment, at int64) engine.Decision {
 	return engine.Decision{Facts: []engine.Fact{f}, Reply: &OrderReply{Order: opened, Status: opened.Status}}
 }
 
-// decideReport acts on what the provider says of an attempt. Money always ends
-// in a sale or in a refund, whenever it comes and however often it is reported.
+// decideReport acts on what the provider says about an attempt. Money always ends in a sale or in a
+// refund, no matter when it comes and how often it is reported.
 func (s *State) decideReport(c ReportPayment, at int64) engine.Decision {
 	o := s.find(c.Order)
 	if o == nil {
@@ -132,11 +132,11 @@ func (s *State) decideReport(c ReportPayment, at int64) engine.Decision {
 	if a == nil {
 		return refuse(engine.NotFound, nil)
 	}
-	if p := s.placing[o.ID]; p != nil { // stock is being taken again
+	if p := s.placing[o.ID]; p != nil { // the order's stock is being taken again
 		if p.late.Reference == c.Reference && c.Status == order.AttemptSucceeded {
 			return engine.Decision{Hold: &p.order.ID}
 		}
-		return refuse(engine.Unavailable, nil) // this one has to be told again
+		return refuse(engine.Unavailable, nil) // this report has to be sent again
 	}
 	f := &order.PaymentReported{ID: o.ID, Reference: c.Reference, Status: c.Status, Received: c.Received, At: at, Arrived: c.Arrived}
 	if c.Currency != o.Currency {
@@ -164,8 +164,8 @@ func (s *State) decideReport(c ReportPayment, at int64) engine.Decision {
 	return foldFacts(o, facts)
 }
 
-// foldFacts decides on facts about an order, and answers with the order that they make of
-// it. It numbers the refunds among them.
+// foldFacts decides on facts about an order, and answers with the order as they leave it. It
+// numbers the refunds among the facts.
 func foldFacts(o *order.Order, facts []engine.Fact) engine.Decision {
 	after := o
 	for _, f := range facts {
@@ -195,15 +195,15 @@ func (s *State) applyPayment(o *order.Order, f *order.PaymentReported, at int64)
 	case !isSelling(s.status) || s.details.Capacity != NoCapacity && o.Tickets() > s.roomForAll():
 		return sendBack(o, f, order.BackLate)
 	}
-	// The order ended before its money came: take stock again, by an order
-	// of the same id with a new serial.
+	// The order ended before its money came: take the stock again, by an order of the same id with
+	// a new serial.
 	again := *o
 	again.Serial = keeper.NewSerial(s.epoch, s.counter+1)
 	report := ReportPayment{Order: o.ID, Reference: f.Reference, Status: f.Status, Received: f.Received, Currency: o.Currency}
 	return s.startPlacing(&placing{order: &again, at: at, waiting: allPlaces(o), late: &report})
 }
 
-// sendBack notes money and that it is to be refunded.
+// sendBack notes that money has come and that it is to be refunded.
 func sendBack(o *order.Order, f *order.PaymentReported, reason string) engine.Decision {
 	return foldFacts(o, []engine.Fact{f, refundDue(f, f.Received, reason)})
 }
@@ -214,7 +214,7 @@ func refundDue(f *order.PaymentReported, amount int64, reason string) *order.Ref
 	}}
 }
 
-// refundSurplus returns the refund of what came beyond an attempt's price, if anything did.
+// refundSurplus returns the refund of the money beyond an attempt's price, if there is any.
 func refundSurplus(o *order.Order, f *order.PaymentReported) []engine.Fact {
 	more := f.Received - o.Attempt(f.Reference).Amount
 	if more <= 0 {
@@ -223,7 +223,7 @@ func refundSurplus(o *order.Order, f *order.PaymentReported) []engine.Fact {
 	return []engine.Fact{refundDue(f, more, order.BackOverpaid)}
 }
 
-// sendForeign notes money of another currency than the order's, and that it is to be
+// sendForeign notes that money in another currency than the order's has come, and that it is to be
 // refunded.
 func sendForeign(o *order.Order, f *order.PaymentReported, c ReportPayment) engine.Decision {
 	f.Status = order.AttemptUnderpaid
@@ -236,7 +236,7 @@ func sendForeign(o *order.Order, f *order.PaymentReported, c ReportPayment) engi
 	return foldFacts(o, append([]engine.Fact{f}, due...))
 }
 
-// backOnce is the refund of money that no order can take, unless it is known.
+// backOnce returns the refund of money that no order can take, unless the refund is known already.
 func backOnce(o *order.Order, back *order.Refund) []engine.Fact {
 	for i := range o.Refunds {
 		if r := &o.Refunds[i]; r.Reference == back.Reference && r.Currency == back.Currency && r.Deposit == back.Deposit && r.Reason == back.Reason {
@@ -246,7 +246,8 @@ func backOnce(o *order.Order, back *order.Refund) []engine.Fact {
 	return []engine.Fact{&order.RefundDue{ID: o.ID, Refund: *back}}
 }
 
-// decideDeposit notes that coins go back which came to an attempt's address after it was paid.
+// decideDeposit notes that coins have to be sent back because they came after their attempt was
+// paid.
 func (s *State) decideDeposit(c ReportDeposit, at int64) engine.Decision {
 	o, facts := s.recallOrder(c.Order, c.Record, at)
 	switch {
@@ -264,8 +265,8 @@ func (s *State) decideDeposit(c ReportDeposit, at int64) engine.Decision {
 	return foldFacts(o, append(facts, due...))
 }
 
-// shortMoney are the refunds of what came short of an ending order's price, by
-// other attempts than the one that paid it.
+// shortMoney returns the refunds of money that did not suffice to pay an order that ends or is
+// paid. It leaves out the attempt paidBy, which paid the order.
 func shortMoney(o *order.Order, paidBy string, at int64) []engine.Fact {
 	var facts []engine.Fact
 	for i := range o.Attempts {
@@ -279,7 +280,7 @@ func shortMoney(o *order.Order, paidBy string, at int64) []engine.Fact {
 	return facts
 }
 
-// lateReport is the fact of the money that p takes stock again for.
+// lateReport returns the fact of the late money for which p takes stock again.
 func (p *placing) lateReport(at int64) *order.PaymentReported {
 	return &order.PaymentReported{
 		ID: p.order.ID, Reference: p.late.Reference, Status: p.late.Status, Received: p.late.Received, At: at,
@@ -297,7 +298,7 @@ func (s *State) settleLate(p *placing, at int64) engine.Decision {
 	return d
 }
 
-// refundLate sends late money back, for the stock is gone.
+// refundLate sends late money back, because the stock is gone.
 func (s *State) refundLate(p *placing, at int64) engine.Decision {
 	d := sendBack(s.find(p.order.ID), p.lateReport(at), order.BackLate)
 	d.Facts = append(d.Facts, &Dropped{ID: p.order.ID})
@@ -306,7 +307,7 @@ func (s *State) refundLate(p *placing, at int64) engine.Decision {
 	return d
 }
 
-// decideRefund notes how a refund fares at the provider.
+// decideRefund notes what the provider reports about a refund.
 func (s *State) decideRefund(c ReportRefund, at int64) engine.Decision {
 	o := s.find(c.Order)
 	if o == nil || c.Position < 0 || c.Position >= len(o.Refunds) || o.Refunds[c.Position].Reference != c.Reference {

@@ -28,8 +28,8 @@ func (s *State) decidePlace(c Place, at int64) engine.Decision {
 	return s.startPlacing(p)
 }
 
-// beginPlacing returns an order that may be placed, as the nth of those that are begun
-// together, or the reason why it may not.
+// beginPlacing returns an order that may be placed, or the reason why it may not. nth counts the
+// orders that are begun together, from 1.
 func (s *State) beginPlacing(c Place, nth uint32, at int64) (*placing, *engine.Refusal) {
 	if s.details == nil {
 		return nil, engine.Refuse(engine.TicketTypeNotFound, nil)
@@ -63,7 +63,7 @@ func (s *State) beginPlacing(c Place, nth uint32, at int64) (*placing, *engine.R
 	return &placing{order: o, at: at, presale: c.PresaleCode, scale: c.Scale, waiting: allPlaces(o)}, nil
 }
 
-// refuseRoom refuses more tickets than the event's capacity admits.
+// refuseRoom refuses more tickets than the event's capacity still admits.
 func (s *State) refuseRoom(lines []order.Line, tickets int64) *engine.Refusal {
 	left := s.roomForAll()
 	if left == NoCapacity || tickets <= left {
@@ -72,8 +72,7 @@ func (s *State) refuseRoom(lines []order.Line, tickets int64) *engine.Refusal {
 	return engine.Refuse(engine.TicketSoldOut, keeper.OutOfStock{TicketTypeID: s.typeID(&lines[0]), Requested: tickets, Available: left})
 }
 
-// decideKnown answers a Place that has been seen before, with what it was
-// answered then.
+// decideKnown answers a Place that has been seen before with the answer that it got then.
 func (s *State) decideKnown(c Place) (engine.Decision, bool) {
 	if d, known := s.decideKnownAs(c.Order, c.Fingerprint); known || c.Alias.Zero() {
 		return d, known
@@ -123,8 +122,8 @@ func (s *State) roomLeft() int64 {
 	return max(0, s.details.Capacity-s.live)
 }
 
-// isFull reports whether the orders that have been made, and what is set aside for the
-// waitlist, use up the event's capacity.
+// isFull reports whether the orders that have been made, and what is set aside for the waitlist,
+// use up the event's capacity.
 func (s *State) isFull() bool {
 	return s.details != nil && s.details.Capacity != NoCapacity && s.live-s.begun+s.line.Reserved(s.offers) >= s.details.Capacity
 }
@@ -144,9 +143,10 @@ func (s *State) notOnSale(l *order.Line, reason string) *engine.Refusal {
 	})
 }
 
-// startPlacing holds the caller and asks the keepers: at once for an order of
-// which nobody has heard, and without a floor, for what ended may not be durable
-// yet. Late money waits: its order may come back with the reservation it had.
+// startPlacing holds the caller and asks the keepers. The keepers of a new order are asked at once,
+// before its facts are durable (Asks), and without a floor, because the ends that raised the floor
+// may not be durable yet. The keepers of an order with late money are asked only when the facts are
+// durable, because that order may come back with the reservation it had.
 func (s *State) startPlacing(p *placing) engine.Decision {
 	d := engine.Decision{Hold: p.caller(), Facts: []engine.Fact{&Placing{placing: p}}}
 	claim := keeper.Claim{Order: p.order.ID, Serial: p.order.Serial}
@@ -169,14 +169,14 @@ func (s *State) startPlacing(p *placing) engine.Decision {
 	return d
 }
 
-// decideGranted takes a keeper's yes. The last one makes the order.
+// decideGranted notes that a keeper has granted. The last grant makes the order.
 func (s *State) decideGranted(c keeper.Granted, at int64) engine.Decision {
 	if m := s.moving[c.Order]; m != nil && m.serial == c.Serial {
 		return s.decideMoveGranted(m, c, at)
 	}
 	p := s.placing[c.Order]
 	if p == nil || p.order.Serial != c.Serial {
-		return engine.Decision{} // the keeper will ask, and be told
+		return engine.Decision{} // the keeper will ask and get an answer
 	}
 	place := placeOf(p.order, c.Keeper)
 	if place < 0 || !p.waiting.has(place) {
@@ -186,7 +186,7 @@ func (s *State) decideGranted(c keeper.Granted, at int64) engine.Decision {
 		return engine.Decision{Facts: []engine.Fact{lineGranted(c, place)}}
 	}
 	switch {
-	case p.late != nil && s.find(c.Order) == nil: // its time came meanwhile
+	case p.late != nil && s.find(c.Order) == nil: // the order was forgotten meanwhile
 		return s.dropPlacing(p, engine.Refuse(engine.Unavailable, nil), -1)
 	case p.late != nil && !isSelling(s.status):
 		return s.refundLate(p, at)
@@ -199,14 +199,14 @@ func (s *State) decideGranted(c keeper.Granted, at int64) engine.Decision {
 	if p.group != nil {
 		return s.createAll(p, lineGranted(c, place), at)
 	}
-	if r := s.refuseGuessing(p, at); r != nil { // others of his were wrong meanwhile
+	if r := s.refuseGuessing(p, at); r != nil { // other codes that the buyer tried were wrong meanwhile
 		return s.dropPlacing(p, r, -1)
 	}
 	return s.createOrder(p, place, c, at)
 }
 
-// createOrder makes the order that p has become with its last grant. A free one is
-// completed at once.
+// createOrder makes the order that p has become with its last grant. A free order is completed at
+// once.
 func (s *State) createOrder(p *placing, place int, c keeper.Granted, at int64) engine.Decision {
 	o := *p.order
 	takeGrant(&o, lineGranted(c, place))
@@ -227,8 +227,8 @@ func (s *State) createOrder(p *placing, place int, c keeper.Granted, at int64) e
 	return d
 }
 
-// addMade adds the facts of an order of which all is granted, with its tickets from a serial
-// on if nobody has to pay for it, and returns it as they leave it.
+// addMade adds the facts of an order for which everything is granted, and returns the order as they
+// leave it. If nobody has to pay for it, it gets tickets from the serial first on.
 func (s *State) addMade(d *engine.Decision, o *order.Order, first uint32, at int64) *order.Order {
 	o.SumUp(s.details.AbsorbFees)
 	o.Digital = ProductType(s.details.Category) == ProductDigital
@@ -242,7 +242,7 @@ func (s *State) addMade(d *engine.Decision, o *order.Order, first uint32, at int
 	return f.Fold(o)
 }
 
-// lineGranted is the fact of what a keeper grants for one of an order's places.
+// lineGranted returns the fact of what a keeper grants for one of an order's places.
 func lineGranted(c keeper.Granted, place int) *LineGranted {
 	return &LineGranted{ID: c.Order, Line: place, Price: c.Price, Name: c.Name, Discount: c.Discount, Visits: c.Visits, Terms: c.Terms}
 }
@@ -262,7 +262,7 @@ func takeGrant(o *order.Order, g *LineGranted) {
 		}
 	default:
 		if o.Lines = slices.Clone(o.Lines); o.Issue != nil && o.Issue.Comp {
-			g = &LineGranted{Line: g.Line, Name: g.Name, Terms: g.Terms} // it costs nothing
+			g = &LineGranted{Line: g.Line, Name: g.Name, Terms: g.Terms} // a complimentary ticket costs nothing
 		}
 		for i := range o.Lines {
 			if o.Lines[i].Type == o.Lines[g.Line].Type {
@@ -272,8 +272,8 @@ func takeGrant(o *order.Order, g *LineGranted) {
 	}
 }
 
-// refuseCode applies the order's promo code, or says why it does not hold for what the
-// order is for.
+// refuseCode applies the order's promo code, or returns the reason why the code is not valid for
+// the order.
 func refuseCode(o *order.Order) *engine.Refusal {
 	switch applies, enough := o.ApplyDiscount(); {
 	case !applies:
@@ -284,7 +284,7 @@ func refuseCode(o *order.Order) *engine.Refusal {
 	return nil
 }
 
-// decideRefused takes a keeper's no: the other keepers give back.
+// decideRefused acts on a keeper's refusal: the other keepers give back what they have set aside.
 func (s *State) decideRefused(c keeper.Refused, at int64) engine.Decision {
 	if m := s.moving[c.Order]; m != nil && m.serial == c.Serial {
 		return s.dropMove(m, s.refuseMoved(m, c.Refusal), false)
@@ -299,7 +299,7 @@ func (s *State) decideRefused(c keeper.Refused, at int64) engine.Decision {
 	d := s.dropPlacing(p, s.refuseAll(p, c.Refusal), placeOf(p.order, c.Keeper))
 	if c.Refusal.Code == engine.PresaleCodeRequired && p.presale != "" && isCounted(p.order) {
 		if r := s.refuseGuessing(p, at); r != nil {
-			d.Answers[0].Reply = r // what he tried beyond the limit is not judged
+			d.Answers[0].Reply = r // a code beyond the limit gets no verdict
 		} else {
 			d.Facts = append(d.Facts, &Guessed{Customer: p.order.Customer, Client: p.order.Client, At: at})
 		}
@@ -307,9 +307,9 @@ func (s *State) decideRefused(c keeper.Refused, at int64) engine.Decision {
 	return d
 }
 
-// dropPlacing forgets an order that waited for its keepers, and answers its callers.
-// All keepers but the one at the refusing place are told to release. Those that it was to
-// be made with are forgotten as well.
+// dropPlacing forgets an order that waited for its keepers, and answers its callers. All keepers
+// but the one at the refusing place are told to release. The orders that are placed together with
+// it are forgotten as well.
 func (s *State) dropPlacing(p *placing, why *engine.Refusal, refusing int) engine.Decision {
 	d := engine.Decision{Answers: []engine.Answer{{Key: *p.caller(), Reply: why}}}
 	for _, q := range s.placedTogether(p) {
@@ -320,13 +320,13 @@ func (s *State) dropPlacing(p *placing, why *engine.Refusal, refusing int) engin
 		}
 		s.tellKeepers(&d, q.order, release, false)
 	}
-	if p.offer { // whoever waits under its id waits for his place in line
+	if p.offer { // a caller under this id waits for its place in line, not for the order
 		d.Answers = nil
 	}
 	return d
 }
 
-// decideClosed notes that a keeper has carried an order's end out.
+// decideClosed notes that a keeper has carried out an order's end.
 func (s *State) decideClosed(c keeper.Closed, at int64) engine.Decision {
 	if _, ok := s.moved[c.Serial]; ok {
 		return engine.Decision{Facts: []engine.Fact{&order.RescheduleSettled{ID: c.Order, Serial: c.Serial, At: at}}}
@@ -348,10 +348,10 @@ func (s *State) decideInquire(c keeper.Inquire) engine.Decision {
 	var confirmed []keeper.Claim
 	for _, claim := range c.Claims {
 		if claim.Serial.Epoch() > s.epoch {
-			continue // made by a later activation than this one: not ours to judge
+			continue // a later activation made it, which alone can judge it
 		}
 		if p := s.placing[claim.Order]; p != nil && p.order.Serial == claim.Serial {
-			continue // not durable yet; it will ask again
+			continue // not durable yet; the keeper will ask again
 		}
 		if m := s.moving[claim.Order]; m != nil && m.serial == claim.Serial {
 			continue

@@ -8,13 +8,14 @@ import (
 	"boxoffice/engine/order"
 )
 
-// What the event has earned is kept as running totals, from the facts about its orders, and
-// told to the organization's wallet: at once when it changes, and at most once in tellMillis.
-// The wallet keeps the newest. So a rush costs the wallet a fact in five seconds and not one
-// per order, and a crash of either loses and doubles nothing.
+// What the event has earned is kept as running totals, which follow from the facts about its
+// orders. The organization's wallet is told the totals when they change, but at most once in
+// tellMillis, and keeps the newest. So a rush costs the wallet one fact in five seconds instead of
+// one an order, and a crash of either side neither loses nor doubles anything.
 //
-// What is sold is pending first. It clears some time after the event is completed or, of a
-// product without an end, after each purchase. Refunds take from what is pending, and then
+// What is sold is pending first. It clears some time after the event is completed or, for a product
+// without an end, after each purchase. Refunds take from what is pending first, and then from what
+// is cleared.
 // from what is cleared.
 
 const (
@@ -24,24 +25,24 @@ const (
 	earningGrain   = 3600 * 1000          // purchases of an hour clear together
 )
 
-// earnings are the totals. Money is minor units.
+// earnings are the totals. Money is in minor units.
 type earnings struct {
-	Sales     int64     `cbor:"1,keyasint"` // after what the platform keeps of them
+	Sales     int64     `cbor:"1,keyasint"` // after the platform's share is taken off
 	Refunds   int64     `cbor:"2,keyasint"`
 	Revision  uint64    `cbor:"3,keyasint"`
-	Completed int64     `cbor:"4,keyasint,omitempty"` // when the event was, unix milliseconds
-	Ripe      bool      `cbor:"5,keyasint,omitempty"` // all that a completed event has sold is cleared
-	Young     []earning `cbor:"6,keyasint,omitempty"` // purchases that are not cleared, of products without a date, by time
+	Completed int64     `cbor:"4,keyasint,omitempty"` // when the event was completed, unix milliseconds
+	Ripe      bool      `cbor:"5,keyasint,omitempty"` // whether all sales of a completed event are cleared
+	Young     []earning `cbor:"6,keyasint,omitempty"` // sales that have not cleared, of products without a date, by time
 }
 
-// telling is how far the wallet knows of them. It is volatile: after a restart the wallet
-// is told once more.
+// telling is how far the wallet knows the totals. It is volatile: after a restart the wallet is
+// told once more.
 type telling struct {
-	seen uint64 // the revision that it has acknowledged
-	at   int64  // when it was told last, unix milliseconds
+	seen uint64 // the revision that the wallet has acknowledged
+	at   int64  // when the wallet was told last, unix milliseconds
 }
 
-// freeze returns the totals for a snapshot, nil if nothing was ever earned.
+// freeze returns the totals for a snapshot, or nil if nothing was ever earned.
 func (e *earnings) freeze() *earnings {
 	if e.Revision == 0 && e.Completed == 0 {
 		return nil
@@ -51,13 +52,13 @@ func (e *earnings) freeze() *earnings {
 	return &c
 }
 
-// earning is what was sold in an hour.
+// earning is what was sold within an hour.
 type earning struct {
 	Until int64 `cbor:"1,keyasint"` // unix milliseconds
 	Sales int64 `cbor:"2,keyasint"`
 }
 
-// isEndless reports whether the event has no end at which its sales clear.
+// isEndless reports whether the event has no end after which its sales clear.
 func (s *State) isEndless() bool {
 	switch ProductType(s.details.Category) {
 	case ProductReservation:
@@ -88,7 +89,7 @@ func (s *State) addEarnings(o *order.Order, at int64) {
 	e.Young = append(e.Young, earning{until, sales})
 }
 
-// giveBack takes in what has gone back of an order that a fact changed.
+// giveBack adds to the totals what a fact about an order has given back.
 func (s *State) giveBack(was, is *order.Order) {
 	if back := is.GaveBack() - was.GaveBack(); back != 0 {
 		s.earned.Refunds += back
@@ -96,7 +97,7 @@ func (s *State) giveBack(was, is *order.Order) {
 	}
 }
 
-// sumProceeds returns the totals that the wallet is told.
+// sumProceeds returns the totals as the wallet is told them.
 func (s *State) sumProceeds() keeper.Proceeds {
 	e := &s.earned
 	p := keeper.Proceeds{Event: s.ref.ID, Revision: e.Revision, Sales: e.Sales, Refunds: e.Refunds}
@@ -115,7 +116,7 @@ func (s *State) sumProceeds() keeper.Proceeds {
 	return p
 }
 
-// tellAt is when the wallet is to be told, or 0 for never.
+// tellAt returns when the wallet is to be told, or 0 for never.
 func (s *State) tellAt() int64 {
 	if s.details == nil || s.telling.seen >= s.earned.Revision {
 		return 0
@@ -123,7 +124,7 @@ func (s *State) tellAt() int64 {
 	return max(1, s.telling.at+tellMillis)
 }
 
-// ripenAt is when something clears next, or 0 for never.
+// ripenAt returns when sales clear next, or 0 for never.
 func (s *State) ripenAt() int64 {
 	e := &s.earned
 	switch {
@@ -138,11 +139,11 @@ func (s *State) ripenAt() int64 {
 	return 0
 }
 
-// wakeProceeds clears what is due, and tells the wallet.
+// wakeProceeds clears the sales that are due, and tells the wallet.
 func (s *State) wakeProceeds(d *engine.Decision, now int64) {
 	if at := s.ripenAt(); at != 0 && at <= now {
 		d.Facts = append(d.Facts, &Ripened{At: now})
-		return // and tells it when it wakes next, which is at once
+		return // the next Wake, which comes at once, tells the wallet
 	}
 	if at := s.tellAt(); at != 0 && at <= now {
 		d.Facts = append(d.Facts, &ProceedsTold{At: now})
@@ -150,7 +151,7 @@ func (s *State) wakeProceeds(d *engine.Decision, now int64) {
 	}
 }
 
-// applyRipened clears what is due.
+// applyRipened clears the sales that are due.
 func (s *State) applyRipened(f *Ripened) {
 	e := &s.earned
 	e.Revision++

@@ -9,13 +9,13 @@ import (
 	"boxoffice/engine/order"
 )
 
-// Refunds that somebody asks for. A refund that is granted ends its tickets at once: their
-// codes are dead, and what they took goes back to the keepers, under a serial of the
-// refund's own, until each has acknowledged it. The money moves after that, and the edge
+// Refunds that somebody asks for. A refund that is granted ends its tickets at once: their codes
+// are no longer valid, and what they took is told to go back to the keepers, under a serial of the
+// refund's own, until each keeper has acknowledged it. The money moves after that, and the edge
 // reports it (decideRefund).
 //
-// The ledger forgets the record of an order that has ended. Whoever asks brings it along,
-// as the read model has it, and the ledger keeps it again until the refund is over.
+// The ledger forgets the record of an order that has ended. A request for a refund brings the
+// record along, as the read model has it, and the ledger keeps it again until the refund is over.
 
 // Why a refund can't be asked for or granted (docs/rules.md, Refunds).
 const (
@@ -34,8 +34,8 @@ func notEligible(reason string) engine.Decision {
 	return refuse(engine.RefundNotEligible, NotEligible{Reason: reason})
 }
 
-// recallOrder returns an order. If the ledger has forgotten its record, the fact that brings
-// it back comes along.
+// recallOrder returns an order, from the record that the caller brings if the ledger has forgotten
+// its own. In that case it also returns the fact that restores the record.
 func (s *State) recallOrder(id engine.OrderID, record *order.Order, at int64) (*order.Order, []engine.Fact) {
 	if o := s.find(id); o != nil {
 		return o, nil
@@ -46,7 +46,7 @@ func (s *State) recallOrder(id engine.OrderID, record *order.Order, at int64) (*
 	return record, []engine.Fact{&OrderRecalled{Order: record, At: at}}
 }
 
-// decideAskRefund takes a request for money, and grants it if the organization asks.
+// decideAskRefund notes a request for money, and grants it at once if the organization asks.
 func (s *State) decideAskRefund(c AskRefund, at int64) engine.Decision {
 	o, facts := s.recallOrder(c.Order, c.Record, at)
 	switch {
@@ -77,7 +77,7 @@ func (s *State) decideAskRefund(c AskRefund, at int64) engine.Decision {
 		Amount: amount, Reason: c.Reason, Status: order.RefundRequested, At: at,
 		Ask: &order.Ask{Tickets: c.Tickets, By: c.By, Message: c.Message, Evidence: c.Evidence, Asker: c.Asker},
 	}}
-	for _, ticket := range c.Tickets { // its money is wanted, so nobody may claim it any more
+	for _, ticket := range c.Tickets { // nobody may claim a ticket for whose money somebody asks
 		if last := s.hands.of(ticket).Last; last.Pending(at) {
 			facts = append(facts, &order.TransferRevoked{ID: o.ID, Ticket: ticket, Round: last.Round, At: at})
 		}
@@ -90,7 +90,7 @@ func (s *State) decideAskRefund(c AskRefund, at int64) engine.Decision {
 	return s.grantRefund(asked, len(asked.Refunds)-1, amount, "", c.Manual, at, facts)
 }
 
-// refuseTicket is why a ticket's money can't go back, or "".
+// refuseTicket returns the reason why a ticket's money can't go back, or "".
 func (s *State) refuseTicket(ticket uint32) string {
 	switch s.minted.status.At(int(ticket) - 1) {
 	case ticketCheckedIn:
@@ -101,8 +101,8 @@ func (s *State) refuseTicket(ticket uint32) string {
 	return ""
 }
 
-// amountBack is what goes back: what is asked for, or what the tickets cost, with their
-// share of the fee when the event was cancelled. It is at most what is left of the order's
+// amountBack returns the amount that goes back: what is asked for, or what the tickets cost, plus
+// their share of the fee if the event was cancelled. It is at most what is left of the order's
 // money.
 func (s *State) amountBack(o *order.Order, tickets []uint32, asked int64) (int64, *engine.Refusal) {
 	left := o.Total - o.AskedBack(false)
@@ -126,7 +126,7 @@ func (s *State) amountBack(o *order.Order, tickets []uint32, asked int64) (int64
 	return min(amount, left), nil
 }
 
-// decideOnRefund grants or denies a request, or takes it back.
+// decideOnRefund grants or denies a request, or withdraws it for the asker.
 func (s *State) decideOnRefund(c DecideRefund, at int64) engine.Decision {
 	o, facts := s.recallOrder(c.Order, c.Record, at)
 	if o == nil || c.Position < 0 || c.Position >= len(o.Refunds) || o.Refunds[c.Position].Ask == nil {
@@ -162,8 +162,8 @@ func (s *State) decideOnRefund(c DecideRefund, at int64) engine.Decision {
 	return s.grantRefund(o, c.Position, amount, c.Note, c.Manual, at, facts)
 }
 
-// grantRefund ends the refund's tickets and has its money moved, by the provider or, where
-// there is none that can, by a person.
+// grantRefund ends the refund's tickets and has the money sent back, by the provider or, if no
+// provider can do it, by a person.
 func (s *State) grantRefund(o *order.Order, position int, amount int64, note string, manual bool, at int64, facts []engine.Fact) engine.Decision {
 	f := &order.RefundDecided{
 		ID: o.ID, Position: position, Status: order.RefundProcessing, Amount: amount, Note: note, Manual: manual,
@@ -186,8 +186,8 @@ func (s *State) grantRefund(o *order.Order, position int, amount int64, note str
 	return d
 }
 
-// placesBack are the places of the keepers that get back what a refund's tickets took. The
-// promo code's use comes back with the last of the order's tickets.
+// placesBack returns the places of the keepers that get back what a refund's tickets took. A promo
+// code gets its use back with the last of the order's tickets.
 func placesBack(o *order.Order, position int) places {
 	var back places
 	tickets := o.Refunds[position].Ask.Tickets
@@ -212,8 +212,8 @@ func placesBack(o *order.Order, position int) places {
 	return back
 }
 
-// isLastReturn reports whether no ticket of the order is left but those of the refund and of
-// those granted before it.
+// isLastReturn reports whether the refund, with those granted before it, gives back all tickets of
+// the order.
 func isLastReturn(o *order.Order, position int) bool {
 	mine, gone := o.Refunds[position].Ask.Serial, int64(0)
 	for i := range o.Refunds {
@@ -224,7 +224,7 @@ func isLastReturn(o *order.Order, position int) bool {
 	return gone >= o.Tickets()
 }
 
-// sendReturns adds what goes back to the keepers at the places.
+// sendReturns adds the commands that give back to the keepers at the places.
 func (s *State) sendReturns(d *engine.Decision, o *order.Order, position int, to places) {
 	ask := o.Refunds[position].Ask
 	to.each(func(place int) {
@@ -236,7 +236,7 @@ func (s *State) sendReturns(d *engine.Decision, o *order.Order, position int, to
 			l := &o.Lines[line]
 			switch place - len(o.Lines) {
 			case seatsPlace:
-				back.Serial = o.Serial // by which the seats are known
+				back.Serial = o.Serial // the seats are known by the order's serial
 				if int(k) < len(l.Seats) {
 					back.Seats = append(back.Seats, l.Seats[k])
 				}
@@ -256,14 +256,14 @@ func (s *State) sendReturns(d *engine.Decision, o *order.Order, position int, to
 	})
 }
 
-// returning is a refund of which keepers have not acknowledged what they got back.
+// returning is a refund of which some keepers have not yet acknowledged what they got back.
 type returning struct {
 	order    engine.OrderID
 	position int
 	waiting  places
 }
 
-// decideReturned notes that a keeper has something back.
+// decideReturned notes that a keeper has taken something back.
 func (s *State) decideReturned(c keeper.Returned, at int64) engine.Decision {
 	serial := c.Under
 	r, ok := s.returning[serial]
@@ -281,7 +281,7 @@ func (s *State) decideReturned(c keeper.Returned, at int64) engine.Decision {
 	return engine.Decision{Facts: []engine.Fact{&ReturnSeen{Serial: serial, Place: place}}}
 }
 
-// resendReturns adds what is due to be told again.
+// resendReturns adds the returns and moves that are due to be told again.
 func (s *State) resendReturns(d *engine.Decision, now int64) (due int) {
 	for _, one := range s.returnDue.ready(now, wakeLimit) {
 		due++
@@ -319,7 +319,7 @@ func (s *State) applyRecalled(f *OrderRecalled) {
 	s.lateDue.push(f.At+lateMillis, f.Order.ID)
 }
 
-// applyRefundDecided ends the tickets of a refund that is granted.
+// applyRefundDecided ends the tickets of a refund if it is granted.
 func (s *State) applyRefundDecided(f *order.RefundDecided) {
 	s.changeOrder(f.ID, f.Fold)
 	o := s.find(f.ID)
@@ -341,10 +341,10 @@ func (s *State) applyRefundDecided(f *order.RefundDecided) {
 	s.startReturning(o, f.Position, f.At)
 }
 
-// startReturning has what a granted refund's tickets took told to the keepers until they
+// startReturning makes the ledger tell the keepers what a granted refund's tickets took, until they
 // acknowledge it.
 func (s *State) startReturning(o *order.Order, position int, at int64) {
-	if position < 0 || position >= len(o.Refunds) { // of a torn journal
+	if position < 0 || position >= len(o.Refunds) { // of a torn journal: the order has no such refund
 		return
 	}
 	r := &o.Refunds[position]

@@ -8,21 +8,21 @@ import (
 	"boxoffice/engine/order"
 )
 
-// A ticket of a reservation moves to another date or slot in three steps, each of which may
-// be lost and is then taken again or undone: the calendar reserves the new place while the
-// ticket has its old one; the ledger writes down that the ticket has moved; the calendar
-// sells the new place and has the old one back, in one fact. An order moves one ticket at a
-// time, for the calendar knows a reservation by its order.
+// A ticket of a reservation moves to another date or slot in three steps, each of which can be
+// repeated or undone if it is lost: the calendar reserves the new place while the ticket still has
+// its old one; the ledger notes that the ticket has moved; the calendar sells the new place and
+// takes the old one back, in one fact. An order moves one ticket at a time, because the calendar
+// knows a reservation by its order.
 
-// moving is a ticket whose new place is being asked for. It is forgotten by a crash.
+// moving is a ticket that waits for its new place. A crash forgets it.
 type moving struct {
 	serial  keeper.Serial
 	order   engine.OrderID
-	record  *order.Order // as it was brought along
+	record  *order.Order // the order's record, as the caller brought it
 	ticket  uint32
-	version byte           // of the holder who asks
+	version byte           // version of the holder who asks
 	to      keeper.Booking // the new place
-	at      int64          // since when, unix milliseconds
+	at      int64          // since when it waits, unix milliseconds
 }
 
 // decideReschedule asks the calendar for a ticket's new place.
@@ -55,8 +55,8 @@ func (s *State) decideReschedule(c Reschedule, at int64) engine.Decision {
 		return refuse(engine.Unavailable, nil)
 	}
 	if o.Unsettled() != nil || s.settling[o.ID].has(len(o.Lines)+calendarPlace) || len(s.returnsOf(o.ID)) > 0 {
-		// The calendar still has to hear of the order's sale, of another of its moves or of a
-		// refund. It would take what has a lower serial than this for late.
+		// The calendar has not yet acknowledged the order's sale, another of its moves or a refund.
+		// It would ignore a serial lower than this one as late.
 		return refuse(engine.Unavailable, nil)
 	}
 	return engine.Decision{
@@ -69,7 +69,7 @@ func (s *State) decideReschedule(c Reschedule, at int64) engine.Decision {
 
 func (m *moving) claim() keeper.Claim { return keeper.Claim{Order: m.order, Serial: m.serial} }
 
-// unitsBeside is how many units of a date an order has beside one of its tickets.
+// unitsBeside returns how many units of a date an order has without one of its tickets.
 func unitsBeside(o *order.Order, ticket uint32, date keeper.Day) (n int64) {
 	for other := o.FirstTicket; int64(other) < int64(o.FirstTicket)+o.Tickets(); other++ {
 		if v := o.VisitOf(other); other != ticket && v != nil && v.Date == date {
@@ -79,7 +79,7 @@ func unitsBeside(o *order.Order, ticket uint32, date keeper.Day) (n int64) {
 	return n
 }
 
-// refuseMove is why a ticket can't be moved to another date now, or nil.
+// refuseMove returns the reason why a ticket can't be moved to another date now, or nil.
 func (s *State) refuseMove(o *order.Order, ticket uint32, at int64) *engine.Refusal {
 	reason := s.refuseTicket(ticket)
 	if reason == "" && slices.ContainsFunc(o.Refunds, func(r order.Refund) bool { return r.Gives(ticket) }) {
@@ -96,8 +96,8 @@ func (s *State) refuseMove(o *order.Order, ticket uint32, at int64) *engine.Refu
 	return nil
 }
 
-// decideMoveGranted moves the ticket to the place that the calendar has reserved, unless
-// something happened to it meanwhile.
+// decideMoveGranted moves the ticket to the place that the calendar has reserved, unless something
+// has happened to the ticket meanwhile.
 func (s *State) decideMoveGranted(m *moving, c keeper.Granted, at int64) engine.Decision {
 	o, facts := s.recallOrder(m.order, m.record, at)
 	switch {
@@ -121,8 +121,8 @@ func (s *State) decideMoveGranted(m *moving, c keeper.Granted, at int64) engine.
 	return d
 }
 
-// sendMoved has the calendar sell the new place of a ticket that has moved, and take the old
-// one back.
+// sendMoved tells the calendar to sell the new place of a ticket that has moved, and to take the
+// old one back.
 func (s *State) sendMoved(d *engine.Decision, o *order.Order) {
 	if r := o.Unsettled(); r != nil {
 		d.Sends = append(d.Sends, engine.Send{To: engine.CalendarRef(s.ref.Home), Cmd: keeper.Commit{
@@ -143,8 +143,8 @@ func (s *State) dropMove(m *moving, why *engine.Refusal, release bool) engine.De
 	return d
 }
 
-// refuseMoved tells why the calendar has no place for a ticket as the body of the request
-// names it.
+// refuseMoved words the calendar's refusal of a new place with the field names of the request's
+// body.
 func (s *State) refuseMoved(m *moving, why *engine.Refusal) *engine.Refusal {
 	switch details := why.Details.(type) {
 	case keeper.DateCap:
@@ -193,7 +193,8 @@ func (s *State) applyRescheduled(f *order.TicketRescheduled) {
 	}
 }
 
-// startMoved has the calendar told of a ticket that has moved until it acknowledges it.
+// startMoved makes the ledger tell the calendar that a ticket has moved, until the calendar
+// acknowledges it.
 func (s *State) startMoved(o *order.Order, at int64) {
 	if r := o.Unsettled(); r != nil {
 		s.moved[r.Serial] = o.ID

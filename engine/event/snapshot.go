@@ -21,13 +21,13 @@ type Frozen struct {
 	Updated int64          `cbor:"4,keyasint"`
 	Rev     uint64         `cbor:"5,keyasint"`
 	Offers  []keeper.Offer `cbor:"6,keyasint"`
-	Open    []*order.Order `cbor:"7,keyasint,omitempty"` // read from before orders were packed
-	Late    []*order.Order `cbor:"8,keyasint,omitempty"` // also
+	Open    []*order.Order `cbor:"7,keyasint,omitempty"` // snapshots from before orders were packed have them
+	Late    []*order.Order `cbor:"8,keyasint,omitempty"` // likewise
 
-	LateIDs paged.IDs           `cbor:"10,keyasint"` // when late orders are forgotten, by time
+	LateIDs paged.IDs           `cbor:"10,keyasint"` // the times at which late orders are forgotten, ascending
 	LateAt  paged.Column[int64] `cbor:"11,keyasint"`
 
-	OpenPacked []paged.TextPage `cbor:"12,keyasint"` // orders as they lie in memory (packed.go)
+	OpenPacked []paged.TextPage `cbor:"12,keyasint"` // orders as they are packed in memory (packed.go)
 	LatePacked []paged.TextPage `cbor:"13,keyasint"`
 
 	PastIDs    paged.Paged[engine.OrderID] `cbor:"20,keyasint"`
@@ -40,14 +40,14 @@ type Frozen struct {
 	GroupOrder   paged.Paged[engine.OrderID] `cbor:"32,keyasint"`
 	GroupNameEnd paged.Paged[uint32]         `cbor:"33,keyasint"`
 	Names        paged.Paged[byte]           `cbor:"34,keyasint"`
-	GroupOpens   paged.Paged[int64]          `cbor:"42,keyasint,omitempty"` // of events that take bookings
+	GroupOpens   paged.Paged[int64]          `cbor:"42,keyasint,omitempty"` // only in events that take bookings
 	GroupCloses  paged.Paged[int64]          `cbor:"43,keyasint,omitempty"`
 	TicketStatus paged.Paged[byte]           `cbor:"35,keyasint"`
 	TicketAt     paged.Paged[int64]          `cbor:"36,keyasint"`
 	TicketGate   paged.Paged[uint16]         `cbor:"37,keyasint"`
 	TicketDevice paged.Paged[uint64]         `cbor:"38,keyasint"`
 	TicketKey    paged.Paged[uint64]         `cbor:"39,keyasint"`
-	TicketEnded  paged.Paged[int64]          `cbor:"44,keyasint,omitempty"` // of events that refunded tickets
+	TicketEnded  paged.Paged[int64]          `cbor:"44,keyasint,omitempty"` // only in events that refunded tickets
 	Rescheduled  []rescheduled               `cbor:"45,keyasint,omitempty"`
 
 	Gates   []GateCount   `cbor:"40,keyasint"`
@@ -66,7 +66,7 @@ type Frozen struct {
 	Line   *waitlist.Frozen `cbor:"90,keyasint,omitempty"`
 }
 
-// Freeze returns a copy that shares what grows with the sale.
+// Freeze returns a copy that shares with the state everything that grows with the sale.
 func (s *State) Freeze() any {
 	p, t := &s.past, &s.minted
 	f := &Frozen{
@@ -100,7 +100,7 @@ func (s *State) sortedOffers() []keeper.Offer {
 	})
 }
 
-// Thaw is the state of a decoded snapshot.
+// Thaw returns the state that a decoded snapshot describes.
 func Thaw(ref engine.Ref, frozen any) (engine.State, error) {
 	f, ok := frozen.(*Frozen)
 	if !ok || !f.hasEvenColumns() {
@@ -202,8 +202,8 @@ func (s *State) thawOrders(f *Frozen) error {
 	return nil
 }
 
-// thawReturns has what an order's granted refunds and moved tickets took told again to the
-// keepers that have not acknowledged it.
+// thawReturns resumes telling the keepers what an order's granted refunds and moved tickets took,
+// where they have not acknowledged it.
 func (s *State) thawReturns(o *order.Order) {
 	for i := range o.Refunds {
 		s.startReturning(o, i, o.UpdatedAt)
@@ -211,12 +211,13 @@ func (s *State) thawReturns(o *order.Order) {
 	s.startMoved(o, o.UpdatedAt)
 }
 
-// watchThawed watches the time of an open order, or has its end told again.
+// watchThawed puts an open order on the agenda: the end of its window, or else its end, which has
+// to be told again.
 func (s *State) watchThawed(o *order.Order) {
 	s.thawReturns(o)
 	if !o.Unpaid() {
 		s.settling[o.ID] = allPlaces(o)
-		s.sendDue.items.Push(dueOrder{o.EndedAt + resendMillis, o.ID}) // sorted when all are there
+		s.sendDue.items.Push(dueOrder{o.EndedAt + resendMillis, o.ID}) // sorted when all are in
 		return
 	}
 	s.live += o.Tickets()

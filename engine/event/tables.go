@@ -30,8 +30,8 @@ func (t *orderTable) get(id engine.OrderID) *order.Order {
 	return unpackOrder(t.rows.At(int(i)))
 }
 
-// headOf returns an order's serial and status without unpacking the rest. It reports false
-// when there is no such order.
+// headOf returns an order's serial and status without unpacking the rest. ok is false if there is
+// no such order.
 func (t *orderTable) headOf(id engine.OrderID) (serial keeper.Serial, status string, ok bool) {
 	i, ok := t.index[id]
 	if !ok {
@@ -41,11 +41,11 @@ func (t *orderTable) headOf(id engine.OrderID) (serial keeper.Serial, status str
 	return o.Serial, o.Status, true
 }
 
-// unpackOrder returns the order that put has packed.
+// unpackOrder returns an order that put has packed.
 func unpackOrder(s string) *order.Order {
 	o, err := order.Unpack(s)
 	if err != nil {
-		panic(err) // our own bytes; those of a snapshot were read as it was thawed
+		panic(err) // these are our own bytes, and those of a snapshot were checked when it was thawed
 	}
 	return o
 }
@@ -55,7 +55,7 @@ func (t *orderTable) put(o *order.Order) {
 	t.putPacked(o.ID)
 }
 
-// putPacked does what put does, for an order that lies packed in t.buf.
+// putPacked stores the order that lies packed in t.buf.
 func (t *orderTable) putPacked(id engine.OrderID) {
 	if i, ok := t.index[id]; ok {
 		t.rows.Set(int(i), t.buf)
@@ -65,7 +65,7 @@ func (t *orderTable) putPacked(id engine.OrderID) {
 	t.rows.Append(t.buf)
 }
 
-// thaw takes the packed orders of a snapshot in, and calls f for each.
+// thaw stores the packed orders of a snapshot, and calls f for each.
 func (t *orderTable) thaw(pages []paged.TextPage, f func(*order.Order)) error {
 	for _, page := range pages {
 		for row := range page.All() {
@@ -99,8 +99,8 @@ func (t *orderTable) all() iter.Seq[*order.Order] {
 	}
 }
 
-// pastMillis is how long the id and outcome of a closed order are known, so
-// that a repeated command has the same outcome.
+// pastMillis is how long the id and outcome of a closed order are kept, so that a repeated command
+// gets the same answer.
 const pastMillis = 24 * 3600 * 1000
 
 // past remembers closed orders in columns, oldest first.
@@ -109,18 +109,19 @@ type past struct {
 	status paged.Queue[byte]
 	prints paged.Queue[uint64]
 	at     paged.Queue[int64]
-	gone   int // how many have been forgotten from the front, in all
+	gone   int // how many have been forgotten in all
 	index  map[engine.OrderID]int
 }
 
 func newPast() past { return past{index: make(map[engine.OrderID]int)} }
 
-// statuses numbers the order statuses in past. Its order is stored: append only.
+// statuses numbers the order statuses in past. The numbers are stored, so new statuses are only
+// appended.
 var statuses = []string{order.StatusPending, order.StatusProcessing, order.StatusCompleted, order.StatusFailed, order.StatusCancelled, order.StatusExpired, order.StatusRefunded, order.StatusPartiallyRefunded}
 
 func (p *past) add(o *order.Order, at int64) {
 	p.put(o.ID, byte(slices.Index(statuses, o.Status)), o.Fingerprint, at)
-	for range 2 { // two out for one in: the past never grows for long
+	for range 2 { // at most two go for one that comes, so no call takes long and the past still shrinks
 		if p.ids.Len() == 0 || p.at.At(0) > at-pastMillis {
 			return
 		}
@@ -153,10 +154,10 @@ func (p *past) find(id engine.OrderID) (status string, fingerprint uint64, ok bo
 	return statuses[p.status.At(i)], p.prints.At(i), true
 }
 
-// queue is a list of orders by due time, for delays that are all the same: what
-// comes in is the last, unless a clock has jumped.
+// queue is a list of orders by due time, for delays that are all the same: a new entry is the last
+// one, unless a clock has jumped.
 type queue struct {
-	due   int64 // of the first; 0 for none. After each decision it is asked for
+	due   int64 // when the first entry is due, or 0; a copy, because Next reads it after each decision
 	items paged.Queue[dueOrder]
 }
 
@@ -177,7 +178,7 @@ func (q *queue) push(at int64, id engine.OrderID) {
 	}
 }
 
-// drop takes the first n off.
+// drop removes the first n entries.
 func (q *queue) drop(n int) {
 	q.items.Drop(n)
 	if q.due = 0; q.items.Len() > 0 {
@@ -185,7 +186,7 @@ func (q *queue) drop(n int) {
 	}
 }
 
-// ready returns those due at now, at most limit.
+// ready returns the entries that are due at now, at most limit.
 func (q *queue) ready(now int64, limit int) []dueOrder {
 	n := 0
 	for n < min(q.items.Len(), limit) && q.items.At(n).at <= now {
@@ -194,22 +195,21 @@ func (q *queue) ready(now int64, limit int) []dueOrder {
 	return q.first(n)
 }
 
-// trim takes those off the front that have no business any more, so that they
-// wake nobody.
+// trim drops those entries at the front that are done, so that they cause no Wake.
 func (q *queue) trim(done func(dueOrder) bool) {
 	for q.items.Len() > 0 && done(q.items.At(0)) {
 		q.drop(1)
 	}
 }
 
-// pop takes the first n off.
+// pop removes and returns the first n entries.
 func (q *queue) pop(n int) []dueOrder {
 	out := q.first(n)
 	q.drop(n)
 	return out
 }
 
-// sort puts in order what came in none.
+// sort sorts entries that came in any order.
 func (q *queue) sort() {
 	all := q.pop(q.items.Len())
 	slices.SortStableFunc(all, func(a, b dueOrder) int { return cmp.Compare(a.at, b.at) })
@@ -226,8 +226,8 @@ func (q *queue) first(n int) []dueOrder {
 	return out
 }
 
-// expiryHeap orders unpaid orders by the end of their window. An entry may be
-// out of date: whoever takes it looks the order up again.
+// expiryHeap orders unpaid orders by the end of their window. An entry may be out of date, so the
+// code that takes it looks the order up again.
 type expiryHeap struct{ rows paged.Rows[dueOrder] }
 
 // Len, Less, Swap, Push and Pop are for container/heap; use add and take.
@@ -244,14 +244,14 @@ func (h *expiryHeap) Swap(i, j int) {
 }
 
 // Push adds an entry at the end.
-func (h *expiryHeap) Push(x any) { h.rows.Append(x.(dueOrder)) } //nolint:errcheck,forcetypeassert // container/heap hands back what add gave it
+func (h *expiryHeap) Push(x any) { h.rows.Append(x.(dueOrder)) } //nolint:errcheck,forcetypeassert // container/heap passes what add gave it
 
 // Pop removes the last entry.
 func (h *expiryHeap) Pop() any { return h.rows.Remove(h.rows.Len() - 1) }
 
 func (h *expiryHeap) add(at int64, id engine.OrderID) { heap.Push(h, dueOrder{at, id}) }
 
-// forget takes an order out, wherever it is.
+// forget removes an order wherever it is in the heap.
 func (h *expiryHeap) forget(id engine.OrderID) {
 	for i := range h.rows.Len() {
 		if h.rows.At(i).id == id {
@@ -262,7 +262,7 @@ func (h *expiryHeap) forget(id engine.OrderID) {
 }
 
 func (h *expiryHeap) take() engine.OrderID {
-	return heap.Pop(h).(dueOrder).id //nolint:errcheck,forcetypeassert // only add puts in
+	return heap.Pop(h).(dueOrder).id //nolint:errcheck,forcetypeassert // only add puts entries in
 }
 
 func (h *expiryHeap) next() int64 {

@@ -6,57 +6,55 @@ import (
 	"boxoffice/engine/paged"
 )
 
-// maxTally is how many deeds a tally remembers at most. It bounds its memory: a
-// deed takes 157 bytes when it is the only one of its buyer and of its address,
-// and 40 when it is one of many.
+// maxTally is how many deeds a tally remembers at most. It bounds the tally's memory: a deed takes
+// 157 bytes if it is the only one of its buyer and of its address, and 40 if it is one of many.
 const maxTally = 1_000_000
 
-// tally remembers what was done within a span of time, by which buyer and from
-// which address. What it says rests on times and doers alone, on no limit: a
-// limit may change at any time, and counts exactly. Whoever did nothing of late
-// takes no memory.
+// tally remembers what was done within a span of time, by which buyer and from which address. It
+// keeps only times and doers and no limits, so a limit may change at any time and the count is
+// still exact. A doer who has done nothing lately takes no memory.
 type tally struct {
 	span  int64             // milliseconds
-	gone  uint32            // number of the last deed that was forgotten
-	deeds paged.Queue[deed] // that are remembered
+	gone  uint32            // number of the deed that was forgotten last
+	deeds paged.Queue[deed] // the deeds that are remembered
 	slots [2]map[uint64]uint32
-	used  uint32   // slots given out
-	free  []uint32 // and given back
+	used  uint32   // number of slots ever given out
+	free  []uint32 // slots given back
 	doers []*doers // by slot
 }
 
-// doers are kept in blocks: what grows is not copied.
+// doers are kept in blocks, so that growing does not copy them.
 type doers [block]doer
 
 const block = 64
 
-// The two doers of a deed.
+// A deed has two doers.
 const (
 	buyer   = 0
 	address = 1
 )
 
-// deed is something done. Deeds are numbered from 1 in the order of their doing.
+// deed is something done. Deeds are numbered from 1 in the order in which they were done.
 type deed struct {
-	at   int64     // unix milliseconds, never falling
-	who  [2]uint64 // did it
-	slot [2]uint32 // of its doers
-	next [2]uint32 // number of the same doer's next deed; 0 for none
+	at   int64     // unix milliseconds, never less than that of the deed before
+	who  [2]uint64 // the doers
+	slot [2]uint32 // the doers' slots
+	next [2]uint32 // number of the same doer's next deed; 0: none
 }
 
 // doer is one buyer or one address.
 type doer struct {
-	first, last uint32 // number of the oldest deed and of the youngest
+	first, last uint32 // numbers of the oldest and of the youngest deed
 	done        int32  // deeds from first to last
-	doing       int32  // begun
-	open        int32  // unpaid orders of a buyer
+	doing       int32  // deeds that have begun but are not done
+	open        int32  // unpaid orders, of a buyer
 }
 
 func newTally(span int64) tally {
 	return tally{span: span, slots: [2]map[uint64]uint32{make(map[uint64]uint32), make(map[uint64]uint32)}}
 }
 
-// find is a doer as far as it is remembered.
+// find returns what is remembered of a doer.
 func (t *tally) find(side int, who uint64) doer {
 	if slot, ok := t.slots[side][who]; ok {
 		return *t.doer(slot)
@@ -64,7 +62,7 @@ func (t *tally) find(side int, who uint64) doer {
 	return doer{}
 }
 
-// slot is a doer's place, made if need be.
+// slot returns a doer's slot, and makes one if there is none.
 func (t *tally) slot(side int, who uint64) uint32 {
 	slot, ok := t.slots[side][who]
 	if ok {
@@ -91,8 +89,7 @@ func (t *tally) forgetIdle(side int, who uint64, slot uint32) {
 	}
 }
 
-// begin notes a deed that is about to be done. It is followed by done, or by
-// undone.
+// begin notes a deed that is about to be done. A call of finish or takeBack follows.
 func (t *tally) begin(by [2]uint64) (slots [2]uint32) {
 	for side, who := range by {
 		slots[side] = t.slot(side, who)
@@ -101,7 +98,7 @@ func (t *tally) begin(by [2]uint64) (slots [2]uint32) {
 	return slots
 }
 
-// takeBack takes back a deed that has come to nothing.
+// takeBack takes back a deed that was begun and came to nothing.
 func (t *tally) takeBack(by [2]uint64, slots [2]uint32) {
 	for side, slot := range slots {
 		t.doer(slot).doing--
@@ -109,8 +106,8 @@ func (t *tally) takeBack(by [2]uint64, slots [2]uint32) {
 	}
 }
 
-// finish notes a deed, and forgets old ones: two out for one in, so that there are
-// never many for long.
+// finish notes a deed as done, and forgets old ones: at most two for each new one, so that a
+// backlog shrinks and no call takes long.
 func (t *tally) finish(by [2]uint64, slots [2]uint32, at int64) {
 	t.append(by, slots, at)
 	for range 2 {
@@ -120,8 +117,8 @@ func (t *tally) finish(by [2]uint64, slots [2]uint32, at int64) {
 	}
 }
 
-// append adds a deed to the lists of its doers. When a clock jumps back, time
-// stands still here.
+// append adds a deed to the lists of its doers. If a clock jumps back, the deed gets the time of
+// the one before it.
 func (t *tally) append(by [2]uint64, slots [2]uint32, at int64) {
 	if t.deeds.Len() > 0 {
 		at = max(at, t.time(t.last()))
@@ -143,7 +140,7 @@ func (t *tally) append(by [2]uint64, slots [2]uint32, at int64) {
 	}
 }
 
-// last is the number of the last deed.
+// last returns the number of the last deed.
 func (t *tally) last() uint32 { return t.gone + uint32(t.deeds.Len()) } //nolint:gosec // maxTally bounds it
 
 func (t *tally) place(n uint32) int     { return int(n - t.gone - 1) }
@@ -164,31 +161,31 @@ func (t *tally) forgetOldest() {
 	t.gone++
 }
 
-// countUnpaid counts the unpaid orders of a buyer.
+// countUnpaid adds n to the count of a buyer's unpaid orders.
 func (t *tally) countUnpaid(who uint64, n int32) {
 	slot := t.slot(buyer, who)
 	t.doer(slot).open += n
 	t.forgetIdle(buyer, who, slot)
 }
 
-// waitTime returns the milliseconds until a doer's next deed is within a limit; 0 when it
-// is now.
+// waitTime returns the milliseconds until one more deed of a doer is within a limit, or 0 if it is
+// now.
 func (t *tally) waitTime(side int, d doer, limit, now int64) int64 {
 	over := int64(d.done) + int64(d.doing) + 1 - limit
 	switch {
 	case over <= 0:
 		return 0
 	case over > int64(d.done):
-		return 1 // what has begun may come to nothing
+		return 1 // the deeds that have begun may come to nothing
 	}
 	n := d.first
-	for range over - 1 { // to the one that makes room by its leaving
+	for range over - 1 { // find the deed that makes room when it is forgotten
 		n = t.deed(n).next[side]
 	}
 	return max(0, t.time(n)+t.span-now)
 }
 
-// checkCounts counts everything once more: each deed is in a list of both its doers.
+// checkCounts recounts everything: each deed must be in the lists of both its doers.
 func (t *tally) checkCounts(open, doing int64) error {
 	var sum doer
 	for i := range t.used {

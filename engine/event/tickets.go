@@ -10,7 +10,7 @@ import (
 	"boxoffice/engine/paged"
 )
 
-// Ticket statuses (docs/rules.md, Statuses), as numbers in the column.
+// These are the ticket statuses (docs/rules.md, Statuses), as numbers in the column.
 const (
 	ticketIssued    byte = 0
 	ticketCheckedIn byte = 1
@@ -18,41 +18,40 @@ const (
 	ticketRefunded  byte = 3
 )
 
-// tickets are the event's tickets in columns. A ticket is its serial, from 1;
-// tickets of one order line are neighbours and share a group. Codes, short
-// codes and QR keys are derived from the serial (package edge/ticket), so
-// nothing of them is stored.
+// tickets are the event's tickets in columns. A ticket is its serial, from 1. The tickets of one
+// order line have consecutive serials and share a group. Codes, short codes and QR keys are derived
+// from the serial (package edge/ticket) and not stored.
 type tickets struct {
 	first   paged.Rows[uint32] // group: serial of its first ticket, ascending
 	kind    paged.Rows[int64]  // group: number of the ticket type
 	order   paged.Rows[engine.OrderID]
 	nameEnd paged.Rows[uint32] // group: end of the holder's name in names
 	names   paged.Rows[byte]
-	opens   paged.Rows[int64] // group: from when it admits; no rows where nothing is booked
+	opens   paged.Rows[int64] // group: from when it admits; no rows if nothing is booked
 	closes  paged.Rows[int64] // group: until when
 
-	status paged.Rows[byte] // ticket from here on
+	status paged.Rows[byte] // tickets' columns from here on
 	at     paged.Rows[int64]
 	gate   paged.Rows[uint16]
 	device paged.Rows[uint64]
 	key    paged.Rows[uint64]
 
-	endedAt paged.Rows[int64] // ticket: when it was refunded, else 0; as many rows as the last of them needs
+	endedAt paged.Rows[int64] // ticket: when it was refunded, else 0; ends with the last refunded one
 
 	rescheduled rescheduledTickets
 
 	ended  int // tickets that were refunded or cancelled
-	unused int // tickets that are issued: nobody was let in with them, and they have not ended
+	unused int // issued tickets that have neither been checked in nor ended
 }
 
 func (t *tickets) len() int { return t.status.Len() }
 
-// has reports whether there is a ticket of this serial.
+// has reports whether there is a ticket of a serial.
 func (t *tickets) has(serial uint32) bool { return serial > 0 && int(serial) <= t.len() }
 
 func (t *tickets) groups() int { return t.first.Len() }
 
-// endedIn is how many tickets of a group were refunded or cancelled.
+// endedIn returns how many tickets of a group were refunded or cancelled.
 func (t *tickets) endedIn(group int) (n int64) {
 	for i := range t.size(group) {
 		if isEnded(t.status.At(int(t.first.At(group)-1) + int(i))) {
@@ -75,7 +74,7 @@ func (t *tickets) setStatus(serial uint32, status byte) {
 	t.status.Set(i, status)
 }
 
-// markRefunded ends a ticket, and notes when: a scan from before may come later.
+// markRefunded ends a ticket and notes when, because an offline scan from before may still come.
 func (t *tickets) markRefunded(serial uint32, at int64) {
 	t.setStatus(serial, ticketRefunded)
 	t.ended++
@@ -85,24 +84,24 @@ func (t *tickets) markRefunded(serial uint32, at int64) {
 	t.endedAt.Set(int(serial)-1, at)
 }
 
-// hadEnded reports whether a ticket was ended at a time. One that ended at an unknown time
-// counts as if it always had.
+// hadEnded reports whether a ticket had ended at a time. A ticket whose end has no known time
+// counts as ended all along.
 func (t *tickets) hadEnded(serial uint32, at int64) bool {
 	i := int(serial) - 1
 	return isEnded(t.status.At(i)) && (i >= t.endedAt.Len() || at >= t.endedAt.At(i))
 }
 
-// wasAdmitted reports whether a ticket was let in, also if it was refunded since.
+// wasAdmitted reports whether a ticket was checked in, even if it was refunded later.
 func (t *tickets) wasAdmitted(serial uint32) bool {
 	i := int(serial) - 1
 	status := t.status.At(i)
 	return status == ticketCheckedIn || isEnded(status) && t.at.At(i) != 0
 }
 
-// next is the serial of the ticket that would be minted next.
+// next returns the serial that the next ticket will get.
 func (t *tickets) next() uint32 { return uint32(t.len()) + 1 }
 
-// size is the number of tickets in a group.
+// size returns the number of tickets in a group.
 func (t *tickets) size(group int) uint32 {
 	if group+1 < t.groups() {
 		return t.first.At(group+1) - t.first.At(group)
@@ -133,8 +132,8 @@ func (t *tickets) mintTickets(o *order.Order) {
 	}
 }
 
-// addVisit notes when the tickets of the newest group admit. Orders of events that take no
-// bookings cost nothing.
+// addVisit notes when the tickets of the newest group admit. Events that take no bookings store
+// nothing.
 func (t *tickets) addVisit(v *keeper.Visit) {
 	if v == nil && t.opens.Len() == 0 {
 		return
@@ -151,7 +150,7 @@ func (t *tickets) addVisit(v *keeper.Visit) {
 	t.closes.Append(closes)
 }
 
-// Window is from when until when a ticket admits, in unix milliseconds.
+// Window is the time during which a ticket admits, in unix milliseconds.
 type Window struct {
 	Opens  int64 `cbor:"1,keyasint"`
 	Closes int64 `cbor:"2,keyasint"`
@@ -163,7 +162,7 @@ type rescheduled struct {
 	Window Window `cbor:"2,keyasint"`
 }
 
-// rescheduledTickets are the tickets that were moved.
+// rescheduledTickets are the tickets that were moved to another date.
 type rescheduledTickets struct {
 	list  []rescheduled
 	index map[uint32]int // by serial
@@ -189,8 +188,8 @@ func (t *tickets) moveVisit(serial uint32, v *keeper.Visit) {
 	t.rescheduled.put(rescheduled{serial, Window{opens, closes}})
 }
 
-// visitOf returns when a ticket admits. It reports false for a ticket that admits whenever its
-// event does.
+// visitOf returns when a ticket admits. ok is false for a ticket that admits whenever its event
+// does.
 func (t *tickets) visitOf(serial uint32) (opens, closes int64, ok bool) {
 	if i, moved := t.rescheduled.index[serial]; moved {
 		w := t.rescheduled.list[i].Window

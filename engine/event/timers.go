@@ -9,14 +9,14 @@ import (
 	"boxoffice/engine/order"
 )
 
-// The ledger's delays in milliseconds, and how much one Wake does.
+// These are the ledger's delays in milliseconds, and how much one Wake does.
 const (
-	placeMillis   = 4_000            // an order waits for its keepers
-	resendMillis  = 2_000            // an end that is not acknowledged is told again
-	closeMillis   = 1_000            // acknowledged ends are journaled together
-	recheckMillis = 60_000           // an order with money in flight is looked at again
-	pinMillis     = 24 * 3600 * 1000 // and ends after this, should nobody ever tell what came of it
-	wakeLimit     = 256              // orders of each sort
+	placeMillis   = 4_000            // how long an order waits for its keepers
+	resendMillis  = 2_000            // how long until an end that is not acknowledged is told again
+	closeMillis   = 1_000            // how long acknowledged ends wait to be journaled together
+	recheckMillis = 60_000           // how long until an order with money in flight is looked at again
+	pinMillis     = 24 * 3600 * 1000 // how long after its window an order with unreported money ends
+	wakeLimit     = 256              // most orders of each sort that one Wake acts on
 )
 
 // decideWake acts on all that is due.
@@ -62,8 +62,8 @@ func (s *State) decideWake(c engine.Wake, now int64) engine.Decision {
 	return d
 }
 
-// isOver reports whether an unpaid order's time is up. Money in flight keeps the order alive
-// for a day.
+// isOver reports whether an unpaid order's time is up. Money in flight keeps the order alive for a
+// day.
 func (s *State) isOver(o *order.Order, now int64) bool {
 	if !o.Unpaid() {
 		return false
@@ -71,8 +71,8 @@ func (s *State) isOver(o *order.Order, now int64) bool {
 	return s.status == StatusCancelled || o.ExpiresAt <= now && (!o.InFlight() || o.ExpiresAt+pinMillis <= now)
 }
 
-// wakeClock journals the acknowledged ends, moves the event's status when a
-// window or a date says so, and brings out the orders that may have expired.
+// wakeClock journals the acknowledged ends, changes the event's status when a sale window or a date
+// calls for it, and moves the orders that may have expired to the due ones.
 func (s *State) wakeClock(d *engine.Decision, now int64) {
 	if s.closeAt != 0 && s.closeAt <= now {
 		d.Facts = append(d.Facts, &OrderClosed{IDs: s.closing, At: now})
@@ -81,7 +81,7 @@ func (s *State) wakeClock(d *engine.Decision, now int64) {
 	if elapsed || len(s.due) == 0 && s.expiry.next() != 0 && s.expiry.next() <= now {
 		d.Facts = append(d.Facts, &Elapsed{At: now})
 	}
-	if elapsed { // after Elapsed: the move has what follows judged anew
+	if elapsed { // after Elapsed, because the move has the status judged anew
 		if to := s.dueStatus(now); to != s.status {
 			d.Facts = append(d.Facts, &Moved{From: s.status, To: to, At: now})
 		}
@@ -96,7 +96,7 @@ func mergeDecision(d *engine.Decision, more engine.Decision) {
 	d.Asks = append(d.Asks, more.Asks...)
 }
 
-// startAgain starts an activation. It tells again what the last one left unsettled.
+// startAgain begins a new activation. It tells again what the last activation left unsettled.
 func (s *State) startAgain(epoch int32) {
 	s.epoch, s.counter = epoch, 0
 	var alive []keeper.Claim

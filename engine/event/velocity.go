@@ -7,28 +7,27 @@ import (
 	"boxoffice/engine/order"
 )
 
-// The velocity rules (docs/rules.md, Velocity) keep one buyer, or one address,
-// from taking a sale for himself. Orders are counted when they are made, and as
-// long as they wait for their keepers; one that is refused counts no more. What
-// the box office sells, with Place.Client 0, neither counts nor is refused.
+// The velocity rules (docs/rules.md, Velocity) keep one buyer, or one address, from buying a sale
+// out. Orders are counted from when they wait for their keepers; an order that is refused is no
+// longer counted. What the box office sells, with Place.Client 0, is neither counted nor refused.
 //
-// The orders of the last ten minutes are remembered by their facts and kept in
-// snapshots: after a crash nobody starts afresh. Wrong presale codes are
-// forgotten by a crash, and so are their minute's tries.
+// The orders of the last ten minutes are remembered by their facts and kept in snapshots, so that
+// after a crash nobody starts afresh. A crash forgets wrong presale codes, of which only the last
+// minute counts.
 
-// Velocity are an event's own limits: 0 is the rule's default, Off is none.
+// Velocity is an event's own limits. 0 stands for the rule's default, and Off for no limit.
 type Velocity struct {
 	OrdersPerBuyer     int64 `cbor:"1,keyasint,omitempty"` // in 10 minutes
 	OrdersPerAddress   int64 `cbor:"2,keyasint,omitempty"` // in 10 minutes
 	OpenOrdersPerBuyer int64 `cbor:"3,keyasint,omitempty"` // unpaid at a time
-	PresaleTries       int64 `cbor:"4,keyasint,omitempty"` // wrong codes in a minute, of a buyer or an address
-	PaymentAttempts    int64 `cbor:"5,keyasint,omitempty"` // of an order in 10 minutes
+	PresaleTries       int64 `cbor:"4,keyasint,omitempty"` // wrong codes in a minute, by one buyer or from one address
+	PaymentAttempts    int64 `cbor:"5,keyasint,omitempty"` // for one order in 10 minutes
 }
 
 // Off is the limit of a rule that does not apply.
 const Off = -1
 
-// The defaults.
+// These are the default limits.
 const (
 	ordersPerBuyer     = 10
 	ordersPerAddress   = 20
@@ -37,7 +36,7 @@ const (
 	paymentAttempts    = 3
 )
 
-// The rules' spans in milliseconds.
+// These are the rules' spans in milliseconds.
 const (
 	orderSpan   = 600_000
 	presaleSpan = 60_000
@@ -48,11 +47,12 @@ const (
 type VelocityLimit struct {
 	Rule              string `json:"rule"`
 	Limit             int64  `json:"limit"`
-	WindowSeconds     int64  `json:"windowSeconds"` // for open orders, the longest that one stays so
+	WindowSeconds     int64  `json:"windowSeconds"` // for open orders, the longest time that an order stays open
 	RetryAfterSeconds int64  `json:"retryAfterSeconds"`
 }
 
-// scaleLimit returns the event's own limit, or else the rule's, times the deployment's scale.
+// scaleLimit returns the event's own limit, or else the rule's default, times the deployment's
+// scale.
 func scaleLimit(own, rule int64, scale float64) int64 {
 	switch {
 	case own == Off:
@@ -66,7 +66,7 @@ func scaleLimit(own, rule int64, scale float64) int64 {
 	return rule
 }
 
-// tooFast refuses what is beyond a rule for another wait milliseconds.
+// tooFast refuses what a rule does not allow for another wait milliseconds.
 func tooFast(rule string, limit, span, wait int64) *engine.Refusal {
 	seconds := (wait + 999) / 1_000
 	return &engine.Refusal{
@@ -75,13 +75,13 @@ func tooFast(rule string, limit, span, wait int64) *engine.Refusal {
 	}
 }
 
-// doersOf are who a tally counts an order for.
+// doersOf returns the doers for whom a tally counts an order.
 func doersOf(o *order.Order) [2]uint64 { return [2]uint64{buyer: o.Customer, address: o.Client} }
 
-// isCounted reports whether the velocity rules see an order.
+// isCounted reports whether the velocity rules apply to an order.
 func isCounted(o *order.Order) bool { return o.Client != 0 }
 
-// refuseOrdering returns the reason why the buyer may not place another order now, or nil.
+// refuseOrdering refuses another order of a buyer that a velocity rule does not allow now.
 func (s *State) refuseOrdering(p *placing, at int64) *engine.Refusal {
 	o, v := p.order, &s.details.Velocity
 	if !isCounted(o) {
@@ -103,7 +103,7 @@ func (s *State) refuseOrdering(p *placing, at int64) *engine.Refusal {
 	return s.refuseGuessing(p, at)
 }
 
-// refuseGuessing returns the reason why a buyer may not try another presale code now, or nil.
+// refuseGuessing refuses another presale code of a buyer that a velocity rule does not allow now.
 func (s *State) refuseGuessing(p *placing, at int64) *engine.Refusal {
 	if p.presale == "" || !isCounted(p.order) {
 		return nil
@@ -117,7 +117,7 @@ func (s *State) refuseGuessing(p *placing, at int64) *engine.Refusal {
 	return nil
 }
 
-// refusePaying returns the reason why nobody may try to pay an order again now, or nil.
+// refusePaying refuses another attempt to pay an order that a velocity rule does not allow now.
 func (s *State) refusePaying(o *order.Order, scale float64, at int64) *engine.Refusal {
 	most := scaleLimit(s.details.Velocity.PaymentAttempts, paymentAttempts, scale)
 	first := len(o.Attempts)

@@ -11,12 +11,12 @@ import (
 	"boxoffice/engine/waitlist"
 )
 
-// The waitlist of sold-out ticket types (docs/adr/0018). As long as an entry waits for a
-// type, the type sells to nobody else: the ledger tells it so (keeper.Await), and who joins
-// is answered when it has acknowledged that. It tells what is set aside (keeper.Offer), and
-// the ledger offers that to the oldest entry whose quantity fits: it places an order under
-// the entry's id, which nobody sees and which ends with the offer's window. A claim makes
-// it an order like any other.
+// The waitlist of sold-out ticket types (docs/adr/0018). As long as an entry waits for a type, the
+// type sells to nobody else: the ledger tells the type so (keeper.Await), and somebody who joins
+// gets an answer when the type has acknowledged it. The type tells the ledger how much it has set
+// aside (keeper.Offer), and the ledger offers that to the oldest entry whose quantity fits: it
+// places an order under the entry's id, which is not shown and which ends with the offer's window.
+// A claim makes it an order like any other.
 
 // decideLine decides on the commands about the waitlist.
 func (s *State) decideLine(c engine.Command, at int64) engine.Decision {
@@ -48,10 +48,10 @@ func (s *State) decideLine(c engine.Command, at int64) engine.Decision {
 	}
 }
 
-// decideJoin puts somebody in line. He is answered when all types that he waits for are
-// known to sell to nobody else: from then on nobody can overtake him.
+// decideJoin puts somebody in line. The answer waits until all types that they wait for are known
+// to sell to nobody else, because from then on nobody can overtake them.
 func (s *State) decideJoin(c waitlist.Join, at int64) engine.Decision {
-	if e := s.line.Find(c.ID); e != nil { // it is sent again
+	if e := s.line.Find(c.ID); e != nil { // the command is a repeat
 		return s.answerJoin(engine.Decision{}, e)
 	}
 	if !isSelling(s.status) {
@@ -90,7 +90,7 @@ func refuseClosed(reason string) engine.Decision {
 	return refuse(engine.WaitlistClosed, waitlist.Closed{Reason: reason})
 }
 
-// answerJoin answers with an entry, or has its caller wait for the guards.
+// answerJoin answers with an entry, or holds the caller until the types are guarded.
 func (s *State) answerJoin(d engine.Decision, e *waitlist.Entry) engine.Decision {
 	if e.Status == waitlist.StatusWaiting && !s.line.Guarded(e, s.offers, nil) {
 		d.Facts = append(d.Facts, &waitlist.Held{ID: e.ID})
@@ -101,7 +101,7 @@ func (s *State) answerJoin(d engine.Decision, e *waitlist.Entry) engine.Decision
 	return d
 }
 
-// placeInLine is an entry as answers show it.
+// placeInLine returns an entry as answers show it.
 func (s *State) placeInLine(e *waitlist.Entry) *waitlist.Placed {
 	p := &waitlist.Placed{Entry: *e, Position: 1}
 	if s.line != nil {
@@ -110,7 +110,7 @@ func (s *State) placeInLine(e *waitlist.Entry) *waitlist.Placed {
 	return p
 }
 
-// decideAwaitSeen answers those whose places are safe now.
+// decideAwaitSeen answers the callers whose places in line are safe now.
 func (s *State) decideAwaitSeen(c keeper.AwaitSeen) engine.Decision {
 	if s.line == nil {
 		return engine.Decision{}
@@ -142,15 +142,15 @@ func (s *State) decideLeave(c waitlist.Leave, at int64) engine.Decision {
 	return engine.Decision{Reply: s.placeInLine(e)}
 }
 
-// endOffer ends what an entry was offered, and the entry.
+// endOffer ends the order that an entry was offered, and with it the entry.
 func (s *State) endOffer(o *order.Order, status string, at int64) engine.Decision {
 	d := engine.Decision{Facts: []engine.Fact{&waitlist.EntryEnded{ID: o.ID, Status: status, At: at, Email: o.Email, Name: o.Name}}}
 	s.tellKeepers(&d, o, allPlaces(o), false)
 	return d
 }
 
-// decideClaimOffer makes what was offered an order like any other. One that costs nothing
-// is completed at once.
+// decideClaimOffer makes an offered order an order like any other. An order that costs nothing is
+// completed at once.
 func (s *State) decideClaimOffer(c waitlist.Claim, at int64) engine.Decision {
 	e := s.line.Find(c.ID)
 	if e == nil {
@@ -182,7 +182,8 @@ func (s *State) decideClaimOffer(c waitlist.Claim, at int64) engine.Decision {
 	return d
 }
 
-// decideCall has what is set aside offered to so many of the oldest whom it fits.
+// decideCall calls so many of the oldest entries that fit what is set aside, so that they are
+// offered it.
 func (s *State) decideCall(c waitlist.Call, at int64) engine.Decision {
 	var ids []engine.OrderID
 	if s.line != nil && isSelling(s.status) {
@@ -214,8 +215,8 @@ func (s *State) decideCall(c waitlist.Call, at int64) engine.Decision {
 	return d
 }
 
-// fittingType returns the first ticket type that has what an entry waits for, by what is left
-// of each type and of the event's room; 0 for none.
+// fittingType returns the first ticket type that has what an entry waits for, or 0. left is what
+// each type has left, and room is what the event has.
 func (s *State) fittingType(e *waitlist.Entry, left map[int64]int64, room int64) int64 {
 	if room != NoCapacity && e.Quantity > room {
 		return 0
@@ -259,9 +260,9 @@ func (s *State) decideSet(c waitlist.Set, at int64) engine.Decision {
 	return d
 }
 
-// wakeLine tells ticket types that somebody waits for them, or nobody any more, and offers
-// what is set aside to the first whom it fits. The next is offered something when that one
-// has it.
+// wakeLine tells ticket types that somebody waits for them, or that nobody does any more, and
+// offers what is set aside to the first entry that it fits. The next entry is offered something
+// when that one's offer is made.
 func (s *State) wakeLine(d *engine.Decision, now int64) {
 	if due := s.line.Due(s.offers); due == 0 || due > now {
 		return
@@ -269,14 +270,14 @@ func (s *State) wakeLine(d *engine.Decision, now int64) {
 	for _, g := range s.line.Untold(now) {
 		d.Sends = append(d.Sends, engine.Send{To: engine.InventoryRef(s.ref.Home, g.Type), Cmd: keeper.Await{Revision: g.Revision, On: g.On}})
 	}
-	d.Facts = slices.Insert(d.Facts, 0, engine.Fact(&waitlist.Judged{At: now})) // the others may call for another look
+	d.Facts = slices.Insert(d.Facts, 0, engine.Fact(&waitlist.Judged{At: now})) // first: the other facts may ask to judge again
 	if e, typ := s.firstInLine(now); e != nil {
 		mergeDecision(d, s.startOffer(e, typ, now))
 	}
 }
 
-// firstInLine is the oldest entry that may be offered something now, and of which ticket
-// type.
+// firstInLine returns the oldest entry that may be offered something now, and the ticket type to
+// offer.
 func (s *State) firstInLine(now int64) (first *waitlist.Entry, typ int64) {
 	if s.details == nil || !isSelling(s.status) {
 		return nil, 0
@@ -303,7 +304,7 @@ func (s *State) firstInLine(now int64) (first *waitlist.Entry, typ int64) {
 	return first, typ
 }
 
-// startOffer asks the ticket type for what an entry waits for.
+// startOffer asks the ticket type for the units that an entry waits for.
 func (s *State) startOffer(e *waitlist.Entry, typ, at int64) engine.Decision {
 	o := &order.Order{
 		ID: e.ID, Serial: keeper.NewSerial(s.epoch, s.counter+1), Status: order.StatusOffered,
@@ -313,7 +314,7 @@ func (s *State) startOffer(e *waitlist.Entry, typ, at int64) engine.Decision {
 	return s.startPlacing(&placing{order: o, at: at, waiting: allPlaces(o), offer: true})
 }
 
-// makeOffer makes the order that an entry is offered, unless it has left meanwhile.
+// makeOffer makes the order that an entry is offered, unless the entry has left meanwhile.
 func (s *State) makeOffer(o *order.Order) engine.Decision {
 	if e := s.line.Find(o.ID); e == nil || e.Status != waitlist.StatusWaiting {
 		return s.dropPlacing(s.placing[o.ID], engine.Refuse(engine.NotFound, nil), -1)
@@ -323,8 +324,8 @@ func (s *State) makeOffer(o *order.Order) engine.Decision {
 	return engine.Decision{Facts: []engine.Fact{&waitlist.OfferMade{Order: o}}}
 }
 
-// roomForAll is how many units the event's capacity admits of those who don't wait, or
-// NoCapacity.
+// roomForAll returns how many units the event's capacity admits for buyers who are not on the
+// waitlist, or NoCapacity.
 func (s *State) roomForAll() int64 {
 	room := s.roomLeft()
 	if room == NoCapacity {
@@ -333,7 +334,7 @@ func (s *State) roomForAll() int64 {
 	return max(0, room-s.line.Reserved(s.offers))
 }
 
-// applyLine takes a fact about the waitlist in.
+// applyLine applies a fact about the waitlist.
 func (s *State) applyLine(f engine.Fact) {
 	if s.line == nil {
 		s.line = waitlist.New()
@@ -363,7 +364,7 @@ func (s *State) applyLine(f engine.Fact) {
 	}
 }
 
-// applyOffered keeps the order that an entry is offered.
+// applyOffered stores the order that an entry is offered.
 func (s *State) applyOffered(o *order.Order) {
 	if s.placing[o.ID] != nil {
 		s.endPlacing(o.ID)
