@@ -9,8 +9,8 @@ import (
 	"boxoffice/cluster/host"
 )
 
-// actors is the actor library, which starts, supervises and stops actors. No other file
-// knows it.
+// actors wraps the actor library, which starts, supervises and stops actors. Only this file uses
+// the library.
 type actors struct{ system *actor.ActorSystem }
 
 func newActors() actors {
@@ -18,15 +18,15 @@ func newActors() actors {
 		actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return slog.New(slog.DiscardHandler) }),
 		actor.WithDeadLetterRequestLogging(false),
 	)
-	// The library's registry has 1,024 maps of 32 parts: 62,000 objects for each
-	// collection of garbage to visit. What is registered in the others by now, under the
-	// names of its own event stream and dead letters, nobody looks up.
+	// The library's registry has 1,024 maps of 32 parts: 62,000 objects that each garbage
+	// collection visits. We keep 16 of the maps. The others hold only the library's own event
+	// stream and dead letters, registered under names that nobody looks up.
 	registry := system.ProcessRegistry.LocalPIDs
 	registry.LocalPIDs = slices.Clone(registry.LocalPIDs[:16])
 	return actors{system}
 }
 
-// startActor starts an activation, which is sent its messages through the mailbox.
+// startActor starts an activation; m is its mailbox.
 func (a actors) startActor(act *host.Hosted, m *mailbox) {
 	a.system.Root.Spawn(actor.PropsFromProducer(func() actor.Actor { return hosted{act} },
 		actor.WithSupervisor(stopOnFailure{}), actor.WithMailbox(func() actor.Mailbox { return m })))
@@ -34,17 +34,17 @@ func (a actors) startActor(act *host.Hosted, m *mailbox) {
 
 func (a actors) close() { a.system.Shutdown() }
 
-// hosted is an activation as the library's actor.
+// hosted makes an activation an actor of the library.
 type hosted struct{ *host.Hosted }
 
-// Receive takes the library's messages: that the actor has been started.
+// Receive takes the library's messages. Only the one that the actor has been started matters.
 func (h hosted) Receive(ctx actor.Context) {
 	if _, started := ctx.Message().(*actor.Started); started {
 		h.Start(address{ctx.ActorSystem().Root, ctx.Self()})
 	}
 }
 
-// address is where the library finds an actor.
+// address is how the library reaches an actor.
 type address struct {
 	root *actor.RootContext
 	pid  *actor.PID
@@ -53,12 +53,12 @@ type address struct {
 // Send puts a message into the actor's mailbox.
 func (a address) Send(msg any) { a.root.Send(a.pid, msg) }
 
-// Stop has the library let go of the actor.
+// Stop makes the library let go of the actor.
 func (a address) Stop() { a.root.Stop(a.pid) }
 
 var _ actor.Mailbox = (*mailbox)(nil)
 
-// RegisterHandlers is told who takes the library's messages. Strands need no dispatcher.
+// RegisterHandlers tells the mailbox who takes the library's messages. Strands need no dispatcher.
 func (m *mailbox) RegisterHandlers(invoker actor.MessageInvoker, _ actor.Dispatcher) {
 	m.library = invoker
 }
@@ -74,8 +74,8 @@ func (m *mailbox) invokeSystem(msg any) {
 	}
 }
 
-// stopOnFailure ends an actor that fails: restarting it in place would bring it
-// back with an empty state. Activations recover their own panics.
+// stopOnFailure ends an actor that fails, because restarting it in place would bring it back with
+// an empty state. Activations recover from their own panics.
 type stopOnFailure struct{}
 
 // HandleFailure stops the child.

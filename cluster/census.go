@@ -2,22 +2,22 @@ package cluster
 
 import "boxoffice/engine"
 
-// Census is how a node stands at a moment.
+// Census is the condition of a node at a moment.
 type Census struct {
 	Members int // on its list
-	Links   int // to other members, that are up
+	Links   int // to other members, and working
 	Actors  int
-	// Commands are those that actors were handed and have not finished, in
-	// their mailboxes or waiting for the journal; Deepest is the most at one.
+	// Commands counts the commands that actors have been handed and have not finished, whether in
+	// their mailboxes or waiting for the journal; Deepest is the largest number of one actor.
 	Commands, Deepest int64
-	Adrift            int64 // tells that wait for their actors to be somewhere
-	Followed          int   // events of other nodes whose facts come here
+	Adrift            int64 // tells that wait until their actors have a node
+	Followed          int   // events of other nodes whose facts are sent here
 
 	Activated int64 // actors that were made, since the start
 	Strangers int64 // links that were refused, since the start
 }
 
-// Census looks at every actor: some milliseconds with 100,000.
+// Census looks at every actor; with 100,000 actors that takes some milliseconds.
 func (n *Node) Census() Census {
 	c := Census{
 		Members: len(n.placement.Load().members), Adrift: n.adrift.Load(), Followed: n.feeds.sources.Size(),

@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// clock is the time of commands: the wall clock at the start and what has passed since,
-// so that no jump of the wall clock makes an order expire. What has passed includes the
-// time for which the machine was suspended, while Go's own clock stood still: else
-// every window would close as late as the machine had slept.
+// clock is the time of commands: the wall clock at the start plus the time that has passed since,
+// so that no jump of the wall clock makes an order expire. The time that has passed includes the
+// time during which the machine was suspended, although Go's own clock stood still then. Otherwise
+// every window would close late by as long as the machine had been suspended.
 type clock struct {
 	start  time.Time
 	slept  func() time.Duration // since the machine started
 	before time.Duration        // slept at the start
-	since  atomic.Int64         // nanoseconds slept since the start, as last looked
+	since  atomic.Int64         // nanoseconds slept since the start, when last looked
 	looked atomic.Int64         // when that was: nanoseconds run since the start
 }
 
@@ -26,7 +26,7 @@ func newClock(slept func() time.Duration) *clock {
 
 func (c *clock) now() time.Time { return c.at(time.Since(c.start)) }
 
-// at is the time when Go's clock has run for so long since the start.
+// at is the time when Go's clock has run for the duration ran since the start.
 func (c *clock) at(ran time.Duration) time.Time {
 	if looked := c.looked.Load(); int64(ran)-looked >= int64(lookEvery) && c.looked.CompareAndSwap(looked, int64(ran)) {
 		c.since.Store(int64(c.slept() - c.before))

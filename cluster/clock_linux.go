@@ -6,12 +6,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// slept is for how long the machine has been suspended since it started: what its clock
-// of that time is ahead of the one that Go goes by.
+// slept is how long the machine has been suspended since it started: the difference between the
+// kernel's boot-time clock, which counts suspensions, and its monotonic clock, which Go uses.
 func slept() time.Duration {
 	var boot, ran unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &boot) != nil || unix.ClockGettime(unix.CLOCK_MONOTONIC, &ran) != nil {
-		return 0 // a kernel that does not know is one that does not suspend
+		return 0 // a kernel without these clocks does not suspend
 	}
 	return max(0, time.Duration(boot.Nano()-ran.Nano())).Truncate(time.Millisecond)
 }

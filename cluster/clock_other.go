@@ -4,5 +4,5 @@ package cluster
 
 import "time"
 
-// slept is not known here: the clock of commands lags behind after a suspension.
+// slept is not known on this system: the clock of commands lags behind after a suspension.
 func slept() time.Duration { return 0 }

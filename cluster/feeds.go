@@ -11,35 +11,34 @@ import (
 	"boxoffice/persistence/journal"
 )
 
-// maxFollowed is how many events a node follows at most. With more it lets one go.
+// maxFollowed is how many events a node follows at most. To follow one more, it drops one.
 const maxFollowed = 100_000
 
-// isFollowed reports whether the facts of a kind go to nodes that follow an event. Live
-// stock and seats are made of them.
+// isFollowed reports whether facts of a kind are sent to the nodes that follow an event. They need
+// them for live stock and seats.
 func isFollowed(k engine.Kind) bool { return k == engine.KindInventory || k == engine.KindSeatmap }
 
-// feeds carry committed facts to the nodes that show them, one subscription per
-// node and event.
+// feeds carry committed facts to the nodes that show them. Each node has one subscription per
+// event.
 type feeds struct {
 	n       *Node
-	readers *xsync.Map[int64, []*inbound] // of our events; a list is never changed, only replaced
-	sources *xsync.Map[int64, *source]    // of the events that we follow, or ask to
+	readers *xsync.Map[int64, []*inbound] // of our events; a list is replaced as a whole, never changed
+	sources *xsync.Map[int64, *source]    // of the events that we follow or have asked to follow
 }
 
 // source is the member that an event's facts come from.
 type source struct {
 	member string
-	sure   atomic.Bool // it has said so
+	sure   atomic.Bool // the member has confirmed it
 }
 
 func newFeeds(n *Node) *feeds {
 	return &feeds{n: n, readers: xsync.NewMap[int64, []*inbound](), sources: xsync.NewMap[int64, *source]()}
 }
 
-// Follow makes Config.Observe see an event's facts as they are committed, on
-// whatever node that is. Facts before the call may be missing: ask the actor after
-// it. When facts may be missed again, Config.Missed is told, and the event is to be
-// followed again.
+// Follow makes Config.Observe see an event's facts as they are committed, on whatever node that is.
+// Facts before the call may be missing, so ask the actor after it. When facts may have been missed
+// later, Config.Missed is called, and the event must be followed again.
 func (n *Node) Follow(ctx context.Context, event int64) error {
 	for {
 		p := n.placement.Load()
@@ -52,7 +51,7 @@ func (n *Node) Follow(ctx context.Context, event int64) error {
 		}
 		err := n.followFrom(ctx, event, p.members[owner].ID)
 		switch {
-		case n.placement.Load() != p: // too late for it to notice what we follow
+		case n.placement.Load() != p: // the change of placement came too early to see what we follow
 			n.feeds.sources.Delete(event)
 		case err != nil:
 			return outcomeOf(engine.EventRef(event), err)
@@ -70,7 +69,7 @@ func (n *Node) followFrom(ctx context.Context, event int64, member string) error
 		n.feeds.dropOne()
 	}
 	mine := &source{member: member}
-	n.feeds.sources.Store(event, mine) // first: a link that breaks from here on is noticed
+	n.feeds.sources.Store(event, mine) // stored first, so that a link that breaks from here on is noticed
 	peer, ok := n.peers.Load(member)
 	err := errDown
 	if ok {
@@ -81,7 +80,7 @@ func (n *Node) followFrom(ctx context.Context, event int64, member string) error
 		return nil
 	}
 	n.feeds.sources.Compute(event, func(now *source, _ bool) (*source, xsync.ComputeOp) {
-		if now != mine { // another has asked since
+		if now != mine { // another call has asked since
 			return now, xsync.CancelOp
 		}
 		return nil, xsync.DeleteOp
@@ -89,8 +88,7 @@ func (n *Node) followFrom(ctx context.Context, event int64, member string) error
 	return err
 }
 
-// Observe takes a batch that this node has committed: it goes to all who show it.
-// It never blocks.
+// Observe sends a batch that this node has committed to all who show its facts. It never blocks.
 func (n *Node) Observe(b *journal.Batch) {
 	n.own.note(b.Writer, b.Seq)
 	n.cfg.Observe(b)
@@ -161,7 +159,7 @@ func (f *feeds) endMovedFeeds(old, now *placement) {
 	f.tellMissed(old, now)
 }
 
-// tellMissed tells the readers that facts may have been missed, and of which events none
+// tellMissed tells the node's readers that facts may have been missed, and of which events none
 // were.
 func (f *feeds) tellMissed(old, now *placement) {
 	f.n.cfg.Missed(func(event int64) bool {
@@ -173,7 +171,7 @@ func (f *feeds) tellMissed(old, now *placement) {
 	})
 }
 
-// dropOne makes room.
+// dropOne drops one event, to make room for another.
 func (f *feeds) dropOne() {
 	for event := range f.sources.All() {
 		f.sources.Delete(event)

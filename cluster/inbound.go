@@ -18,7 +18,7 @@ import (
 // maxInbound bounds the links that other nodes have opened.
 const maxInbound = 1_000
 
-// listen takes links from other members in until the listener closes.
+// listen accepts links from other members until the listener closes.
 func (n *Node) listen(ctx context.Context, ln net.Listener) {
 	var open sync.WaitGroup
 	defer open.Wait()
@@ -31,7 +31,7 @@ func (n *Node) listen(ctx context.Context, ln net.Listener) {
 			}
 			n.cfg.Log.Warn("link not accepted", slog.Any("error", err))
 			select {
-			case <-time.After(redialFirst): // descriptors may be scarce for a while
+			case <-time.After(redialFirst): // the system may be short of file descriptors for a while
 			case <-ctx.Done():
 			}
 			continue
@@ -51,13 +51,13 @@ func (n *Node) listen(ctx context.Context, ln net.Listener) {
 	}
 }
 
-// inbound is a link that another member has opened: its commands come in, their
-// replies and the facts that it follows go out.
+// inbound is a link that another member has opened. It brings that member's commands in, and takes
+// replies and the facts that the member follows out.
 type inbound struct {
 	*link
 	n    *Node
 	from string // member id
-	told int64  // of n.own: what the other has been told, by the writing goroutine alone
+	told int64  // how far the other node has been told of n.own; only for the writing goroutine
 }
 
 func (n *Node) serveLink(ctx context.Context, conn net.Conn) error {
@@ -91,7 +91,7 @@ func (n *Node) serveLink(ctx context.Context, conn net.Conn) error {
 	return in.err
 }
 
-// tellCommitted tells the other node what the replies after it rest on.
+// tellCommitted tells the other node which batches the replies behind this frame depend on.
 func (in *inbound) tellCommitted(w *writer) {
 	own := &in.n.own
 	if own.any.Load() == in.told {
@@ -108,7 +108,7 @@ func (in *inbound) tellCommitted(w *writer) {
 	}
 }
 
-// handle takes a frame from the other node in.
+// handle processes a frame from the other node.
 func (in *inbound) handle(kind byte, r *reader) error {
 	switch kind {
 	case frameAsk:
@@ -130,10 +130,10 @@ func (in *inbound) handle(kind byte, r *reader) error {
 			return r.err
 		}
 		switch {
-		case err != nil: // a newer node's
+		case err != nil: // a command of a newer node
 		case in.n.isHere(to):
 			in.n.Tell(to, cmd)
-		default: // on, but not at once: if our list is the older one it comes back
+		default: // pass it on, but not at once: if our list of members is the older one, it comes back
 			in.n.tellLater(to, cmd, time.Time{})
 		}
 	case frameYield:
@@ -151,10 +151,10 @@ func (in *inbound) handle(kind byte, r *reader) error {
 			in.Answer(number, nil, nil)
 		}
 	}
-	return nil // a newer node's frame may be unknown
+	return nil // ignore kinds of frames that only a newer node knows
 }
 
-// carryOut hands a command to its actor, if it is ours.
+// carryOut hands a command to its actor, if the actor is this node's.
 func (in *inbound) carryOut(number, left int64, to engine.Ref, cmd engine.Command) {
 	n := in.n
 	if !n.placement.Load().owns(to.Home) {

@@ -19,21 +19,21 @@ import (
 )
 
 const (
-	linkQueue   = 16_384          // frames that wait to be written; with more the link is broken
-	linkBuffer  = 256 << 10       // bytes written at once, at most a frame more
-	pingEvery   = time.Second     // of silence
-	silenceMax  = 3 * time.Second // without a frame, or to write one: the link is broken
+	linkQueue   = 16_384          // frames that may wait to be written; when it is full, the link is broken
+	linkBuffer  = 256 << 10       // bytes written at once, exceeded by at most one frame
+	pingEvery   = time.Second     // when nothing else is sent
+	silenceMax  = 3 * time.Second // without receiving a frame, or to write one: then the link is broken
 	dialTime    = 2 * time.Second // for connecting, and for the first frames
 	redialFirst = 50 * time.Millisecond
 	redialLast  = time.Second
-	warnEvery   = 10 * time.Second // that a link is down
+	warnEvery   = 10 * time.Second // how often to warn that a link is down
 )
 
-// errLink says why a link ended.
+// errLink is the reason why a link ended.
 var errLink = errors.New("cluster: link broken")
 
-// link is one connection to another node. Frames are queued by anybody and
-// written by one goroutine, all that wait in one write; another reads.
+// link is one connection to another node. Anybody may queue frames; one goroutine writes them, all
+// that wait in one write, and another goroutine reads.
 type link struct {
 	conn net.Conn
 	out  chan func(*writer)
@@ -46,7 +46,7 @@ func newLink(conn net.Conn) *link {
 	return &link{conn: conn, out: make(chan func(*writer), linkQueue), done: make(chan struct{})}
 }
 
-// fail breaks the link. The first reason counts.
+// fail breaks the link. Only the first reason is kept.
 func (l *link) fail(err error) {
 	l.once.Do(func() {
 		l.err = err
@@ -55,8 +55,8 @@ func (l *link) fail(err error) {
 	})
 }
 
-// send queues a frame, which is built when it is its turn. It never blocks: a node
-// that does not read as fast as we write is cut off, and false returned.
+// send queues a frame, which is built when its turn comes. It never blocks: if the other node does
+// not read as fast as we write, the link is broken and send returns false.
 func (l *link) send(frame func(*writer)) bool {
 	select {
 	case <-l.done:
@@ -72,8 +72,8 @@ func (l *link) send(frame func(*writer)) bool {
 	}
 }
 
-// write writes what is queued until the link breaks. Before is called in front of
-// the frames that are written together, after all of them were queued.
+// write writes what is queued until the link breaks. It calls before ahead of the frames that are
+// written together, after all of them were queued.
 func (l *link) write(before func(*writer)) {
 	var w writer
 	var frames []func(*writer)
@@ -101,7 +101,7 @@ func (l *link) write(before func(*writer)) {
 				return
 			}
 			if w.Cap() > 4*linkBuffer {
-				w = writer{} // a seat map went out
+				w = writer{} // frees the room that a large frame such as a seat map took
 			}
 		}
 		frames = frames[:0]
@@ -112,7 +112,7 @@ func (l *link) write(before func(*writer)) {
 	}
 }
 
-// gather takes what else is queued.
+// gather takes the other frames that are queued.
 func (l *link) gather(frames []func(*writer)) []func(*writer) {
 	for len(frames) < linkQueue {
 		select {
@@ -138,8 +138,8 @@ func (l *link) flush(w *writer) error {
 	return err
 }
 
-// read hands each frame over until the link breaks. The body is the next frame's
-// when handle returns.
+// read hands each frame to handle until the link breaks. When handle returns, the body's memory is
+// reused for the next frame.
 func (l *link) read(in *bufio.Reader, handle func(kind byte, body *reader) error) {
 	var buf []byte
 	for {
@@ -157,8 +157,7 @@ func (l *link) read(in *bufio.Reader, handle func(kind byte, body *reader) error
 	}
 }
 
-// guard runs the reader or the writer. A panic breaks this link alone, and it is made
-// again.
+// guard runs the reader or the writer. A panic breaks only this link, which is then made again.
 func (l *link) guard(log *slog.Logger, do func()) {
 	err := panics.Catch(log, "link", func() error {
 		do()
@@ -225,7 +224,7 @@ func (l *link) exchangeHello(in *bufio.Reader, self, want string) (other string,
 	return other, nil
 }
 
-// dial connects to a member, over TLS if the node was given any.
+// dial connects to a member, over TLS if the node has a TLS configuration.
 func (n *Node) dial(ctx context.Context, to, id string) (*link, *bufio.Reader, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTime)
 	defer cancel()

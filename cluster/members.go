@@ -15,23 +15,23 @@ import (
 )
 
 const (
-	// maxPatience is how long a command waits for its actor to be somewhere.
+	// maxPatience is how long a command waits until its actor has a node.
 	maxPatience = time.Second
 	// lookAgain is the pause before a command is sent again, unless the list of
 	// members changes first.
 	lookAgain = 20 * time.Millisecond
-	// cedeTime bounds how long an activation that moves is waited for; what it
-	// has not made durable by then is fenced.
+	// cedeTime bounds how long we wait for an activation that moves. Facts that it has not made
+	// durable by then are fenced.
 	cedeTime = 500 * time.Millisecond
 	cedeLook = 2 * time.Millisecond
-	// maxAdrift bounds the tells that wait for their actors to be somewhere.
+	// maxAdrift bounds the tells that wait until their actors have a node.
 	maxAdrift = 32_768
 	// handingOver is how many actors are put away at once when they move.
 	handingOver = 16
 )
 
-// Members tells the node which nodes there are, itself among them, sorted by id.
-// Actors that it does not own by the new list are put away.
+// Members tells the node which nodes there are, itself included, sorted by id. Actors that it does
+// not own by the new list are put away.
 func (n *Node) Members(list []members.Member) {
 	n.joining.Lock()
 	defer n.joining.Unlock()
@@ -48,13 +48,13 @@ func (n *Node) Members(list []members.Member) {
 	for id, p := range n.peers.All() {
 		if !there[id] {
 			n.peers.Delete(id)
-			p.cancel() // who waits for its replies is told
+			p.cancel() // tells those who wait for its replies
 		}
 	}
 	p := newPlacement(list, n.cfg.Self)
 	old := n.placement.Swap(p)
 	close(old.changed)
-	n.ceded.Clear() // the new list knows
+	n.ceded.Clear() // the new list makes these notes needless
 	n.feeds.endMovedFeeds(old, p)
 	n.run(n.handOver)
 	select {
@@ -63,7 +63,7 @@ func (n *Node) Members(list []members.Member) {
 	}
 }
 
-// handOver puts the actors away that live elsewhere now.
+// handOver puts away the actors that belong to other nodes now.
 func (n *Node) handOver(ctx context.Context) {
 	p := n.placement.Load()
 	slots := make(chan struct{}, handingOver)
@@ -81,15 +81,15 @@ func (n *Node) handOver(ctx context.Context) {
 	}
 }
 
-// cedeActor lets go of an actor that another node is about to claim. For a moment the actor
-// is not made here again: the list of members may come later than the question.
+// cedeActor lets go of an actor that another node is about to claim. For a moment the actor is not
+// made here again, because the new list of members may reach us after the other node's question.
 func (n *Node) cedeActor(ctx context.Context, ref engine.Ref) {
 	n.ceded.Store(ref, n.Now())
 	n.letGo(ctx, ref)
 	n.timers.runLater(maxPatience, func() { n.ceded.Delete(ref) })
 }
 
-// letGo puts an actor away, once what it has decided is durable.
+// letGo puts an actor away, as soon as what it has decided is durable.
 func (n *Node) letGo(ctx context.Context, ref engine.Ref) {
 	ctx, cancel := context.WithTimeout(ctx, cedeTime)
 	defer cancel()
@@ -109,14 +109,14 @@ func (n *Node) letGo(ctx context.Context, ref engine.Ref) {
 			return
 		}
 		select {
-		case <-time.After(cedeLook): // its facts are on their way
+		case <-time.After(cedeLook): // its facts are on their way to the journal
 		case <-ctx.Done():
 		}
 	}
 }
 
-// before asks whoever may have had an actor until now to let it go, unless it is
-// another's by now.
+// before asks the node that may have had an actor until now to let it go. It returns ErrMoved if
+// the actor belongs to another node by now.
 func (n *Node) before(ctx context.Context, ref engine.Ref) error {
 	p := n.placement.Load()
 	prior := p.prior[bucketOf(ref.Home)]
@@ -124,8 +124,8 @@ func (n *Node) before(ctx context.Context, ref engine.Ref) error {
 		if peer, ok := n.peers.Load(p.members[prior].ID); ok {
 			ctx, cancel := context.WithTimeout(ctx, cedeTime)
 			defer cancel()
-			// The fence of the claim is what counts, but a link that is being
-			// made, because this node is new, is worth waiting for.
+			// Correctness needs only the fence of the claim. But if this node is new and its link
+			// is just being made, waiting for the link is worth it.
 			for errors.Is(peer.yield(ctx, ref), errDown) && ctx.Err() == nil {
 				select {
 				case <-time.After(lookAgain):
@@ -140,7 +140,7 @@ func (n *Node) before(ctx context.Context, ref engine.Ref) error {
 	return nil
 }
 
-// askThere has another member carry a command out.
+// askThere makes another member carry a command out.
 func (n *Node) askThere(ctx context.Context, p *placement, owner int, to engine.Ref, cmd engine.Command) (engine.Reply, error) {
 	if owner == none {
 		return nil, activation.ErrMoved
@@ -151,7 +151,7 @@ func (n *Node) askThere(ctx context.Context, p *placement, owner int, to engine.
 	}
 	reply, err := peer.ask(ctx, to, cmd)
 	if errors.Is(err, errDown) {
-		return nil, activation.ErrMoved // not sent: may be again
+		return nil, activation.ErrMoved // the command was not sent, so it may be sent again
 	}
 	return reply, err
 }
@@ -168,7 +168,7 @@ func (n *Node) tellThere(p *placement, owner int, to engine.Ref, cmd engine.Comm
 	return nil
 }
 
-// Drained waits until this node owns no actors and has none, or the context ends.
+// Drained waits until this node owns no actors and none are left on it, or ctx ends.
 func (n *Node) Drained(ctx context.Context) error {
 	for {
 		p := n.placement.Load()
@@ -188,9 +188,9 @@ func (n *Node) Drained(ctx context.Context) error {
 	}
 }
 
-// Once runs f on one node of the cluster: on this one whenever the list of members
-// says so. f must return when its context ends; two nodes whose lists differ may
-// both run it for a moment. Stop ends it here, and waits.
+// Once runs f on one node of the cluster: on this one whenever the list of members says so. f must
+// return when its context ends. Two nodes whose lists differ may both run it for a moment. stop
+// ends it on this node, and waits.
 func (n *Node) Once(task string, f func(context.Context)) (stop func(context.Context) error) {
 	life, cancel := context.WithCancel(n.ctx)
 	ended := make(chan struct{})
@@ -218,7 +218,7 @@ func (n *Node) Once(task string, f func(context.Context)) (stop func(context.Con
 	}
 }
 
-// runWhileOwned runs f as long as the task is this node's.
+// runWhileOwned runs f as long as the task belongs to this node.
 func (n *Node) runWhileOwned(life context.Context, task string, f func(context.Context)) {
 	ctx, cancel := context.WithCancel(life)
 	ended := make(chan struct{})
@@ -236,9 +236,9 @@ func (n *Node) runWhileOwned(life context.Context, task string, f func(context.C
 	<-ended
 }
 
-// Positions are the last batches, by writer, that this node has committed, and
-// those of other nodes that replies it was given rest on. Who waits until a reader
-// of the journal has passed them reads his own writes.
+// Positions returns, by writer, the last batches that this node has committed, and those of other
+// nodes that it knows of from their replies. A caller that waits until a reader of the journal has
+// passed them reads its own writes.
 func (n *Node) Positions() map[int32]int64 {
 	all := make(map[int32]int64)
 	for _, c := range []*committed{&n.heard, &n.own} {
@@ -249,8 +249,7 @@ func (n *Node) Positions() map[int32]int64 {
 	return all
 }
 
-// Placed is how many members there are, and whether this node is one that takes
-// actors.
+// Placed returns how many members there are, and whether this node is one that takes actors.
 func (n *Node) Placed() (members int, member bool) {
 	p := n.placement.Load()
 	return len(p.members), p.self != none && !p.members[p.self].Leaving

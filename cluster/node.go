@@ -1,16 +1,15 @@
-// Package cluster is the one door to actors: Ask a command and wait for its
-// reply, or Tell it. Commands go to the actor by kind and id; where it lives,
-// and that it is loaded and put away, is the cluster's business.
+// Package cluster is the one door to actors: Ask a command and wait for its reply, or Tell it.
+// Callers name an actor by kind and id; the cluster finds the node where it lives, and sees to it
+// that it is loaded and put away.
 //
-// Node is started by cmd, told by it which nodes there are (Members), used by the
-// edge and by the actors themselves, and stopped before the journal is: Stop
-// refuses commands, puts every activation away and waits for all of its
-// goroutines. A node without links to others owns all actors; one with links owns
-// none before it has been told of the members.
+// cmd starts the Node, tells it which nodes there are (Members), and stops it before the journal;
+// the edge and the actors themselves use it. Stop refuses commands, puts every activation away and
+// waits for all of its goroutines. A node without links to others owns all actors; a node with
+// links owns none until it has been told of the members.
 //
-// Nothing that is safe rests on who is where: two nodes that both believe to own
-// an actor are told apart by the journal's claim. Placement makes that rare, and
-// the hand-over of an actor that moves makes it painless.
+// Safety never depends on which node is thought to own an actor: if two nodes both believe that
+// they do, the journal's claim decides. Placement makes that rare, and handing over an actor that
+// moves keeps it from costing anything.
 package cluster
 
 import (
@@ -48,24 +47,24 @@ type Config struct {
 	// TLS is for links, in both directions: each side shows a certificate and
 	// checks the other's. Nil: in the clear.
 	TLS *tls.Config
-	// Observe sees facts as they are committed: this node's, and those of
-	// events that are followed, without writer and number. It must not block.
+	// Observe sees facts as they are committed: this node's, and those of followed events, which
+	// come without writer and number. It must not block.
 	Observe func(*journal.Batch)
-	// Missed says that facts may have been missed, of all events but those that
-	// kept names. It must not block.
+	// Missed is called when facts may have been missed, of all events except those for which kept
+	// returns true. It must not block.
 	Missed func(kept func(event int64) bool)
 
-	// Now is the time of commands; nil: the wall clock at the start and what
-	// has passed since, so that no jump of it makes an order expire.
+	// Now is the time of commands; nil: the wall clock at the start plus what has passed since, so
+	// that no jump of the wall clock makes an order expire.
 	Now func() time.Time
 
 	MaxInFlight   int64         // commands per actor; more are shed (8,192)
-	MaxBacklog    int           // entries in the journal; above it all is shed (65,536)
+	MaxBacklog    int           // entries in the journal; above it every command is shed (65,536)
 	IdleAfter     time.Duration // an actor without commands is put away (10 min)
 	SnapshotEvery int64         // facts between snapshots of an actor (50,000)
 }
 
-// Wakes notes when actors that are not loaded want to be.
+// Wakes notes when actors that are not loaded want to be woken.
 type Wakes interface {
 	// Park notes when the actor wants a Wake; the zero time means never.
 	Park(ctx context.Context, ref engine.Ref, claim journal.Claim, at time.Time) error
@@ -82,11 +81,11 @@ type Node struct {
 	timers *timers
 
 	placement  atomic.Pointer[placement]
-	joining    sync.Mutex // one list of members at a time
+	joining    sync.Mutex // so that one list of members at a time is taken in
 	peers      *xsync.Map[string, *peer]
-	ceded      *xsync.Map[engine.Ref, time.Time] // asked for by other nodes a moment ago
+	ceded      *xsync.Map[engine.Ref, time.Time] // actors that other nodes asked us a moment ago to let go
 	feeds      *feeds
-	own, heard committed // batches of this node, and of others as far as replies rest on them
+	own, heard committed // batches of this node, and those of others that replies depend on
 	reshuffled chan struct{}
 	adrift     atomic.Int64 // tells whose actors are moving
 	activated  atomic.Int64 // actors made
@@ -105,7 +104,7 @@ type Node struct {
 	strands *xsync.Map[int64, *strand] // by event
 }
 
-// slot is where an activation lives.
+// slot holds an activation and its mailbox.
 type slot struct {
 	act *host.Hosted
 	mailbox
@@ -119,7 +118,7 @@ func Start(cfg Config) *Node {
 		ceded: xsync.NewMap[engine.Ref, time.Time](), reshuffled: make(chan struct{}, 1),
 	}
 	n.feeds = newFeeds(n)
-	var alone []members.Member // who takes links owns nothing before it is told of the others
+	var alone []members.Member // a node that takes links owns nothing before it is told of the members
 	if cfg.Listen == nil {
 		alone = []members.Member{{ID: cfg.Self}}
 	}
@@ -174,9 +173,9 @@ func (c Config) withDefaults() Config {
 // Now is the node's time.
 func (n *Node) Now() time.Time { return n.cfg.Now() }
 
-// Ask sends a command and waits for its reply. A *engine.Refusal is returned as
-// the error; so are the context's errors, and UNAVAILABLE and OVERLOADED, after
-// which the command may be sent again under its id.
+// Ask sends a command and waits for its reply. It returns a *engine.Refusal as the error, and also
+// the context's errors. After UNAVAILABLE and OVERLOADED the command may be sent again under its
+// id.
 func (n *Node) Ask(ctx context.Context, to engine.Ref, cmd engine.Command) (engine.Reply, error) {
 	if n.placement.Load().owns(to.Home) {
 		n.asked.here.Add(1)
@@ -216,8 +215,8 @@ func (n *Node) Ask(ctx context.Context, to engine.Ref, cmd engine.Command) (engi
 	}
 }
 
-// AskFor asks as Ask does and takes the reply as a *T. A reply of another type is our
-// own mistake.
+// AskFor asks as Ask does and returns the reply as a *T. A reply of another type is a mistake in
+// our own code.
 func AskFor[T any](ctx context.Context, n *Node, to engine.Ref, cmd engine.Command) (*T, error) {
 	reply, err := n.Ask(ctx, to, cmd)
 	if err != nil {
@@ -230,8 +229,8 @@ func AskFor[T any](ctx context.Context, n *Node, to engine.Ref, cmd engine.Comma
 	return r, nil
 }
 
-// askHere has this node's activation carry a command out. One that is stopping
-// makes way for the next at once.
+// askHere makes this node's activation carry a command out. If that activation is stopping, it
+// tries the next one at once.
 func (n *Node) askHere(ctx context.Context, to engine.Ref, cmd engine.Command) (engine.Reply, error) {
 	for tries := 0; ; tries++ {
 		s, err := n.find(to)
@@ -242,7 +241,7 @@ func (n *Node) askHere(ctx context.Context, to engine.Ref, cmd engine.Command) (
 			return nil, &engine.Refusal{Code: engine.Overloaded}
 		}
 		call := activation.NewCall(cmd, &s.act.Load)
-		mine := s.strand.enter() // then who asks need not wake anybody
+		mine := s.strand.enter() // if the caller gets the strand, it need not wake anybody
 		s.PostUserMessage(call)
 		if mine {
 			s.strand.run(callerTurn)
@@ -254,7 +253,7 @@ func (n *Node) askHere(ctx context.Context, to engine.Ref, cmd engine.Command) (
 	}
 }
 
-// outcomeOf returns what a caller is told of a command that had no reply.
+// outcomeOf is what a caller is told of a command that got no reply.
 func outcomeOf(to engine.Ref, err error) error {
 	if _, refused := errors.AsType[*engine.Refusal](err); refused {
 		return err
@@ -265,12 +264,13 @@ func outcomeOf(to engine.Ref, err error) error {
 	return fmt.Errorf("ask %s: %w", to.Name(), err)
 }
 
-// Tell sends a command without waiting. It may be lost when the actor is
-// overloaded or the node stops: what matters is sent again by its sender.
+// Tell sends a command without waiting. It may be lost when the actor is overloaded or the node
+// stops, so senders repeat what matters.
 func (n *Node) Tell(to engine.Ref, cmd engine.Command) { n.tell(to, cmd, time.Time{}) }
 
-// wakeActor sends an actor the Wake that it asked for. One that lives here gets it here, also
-// while it is another node's already: it asks for no other, and the way there may lose it.
+// wakeActor sends an actor the Wake that it asked for. An activation on this node gets it here,
+// even if another node owns the actor already: it asks for the Wake only once, and it could be lost
+// on the way.
 func (n *Node) wakeActor(ref engine.Ref) {
 	if s, ok := n.slots.Load(ref); ok {
 		s.act.Load.Add(1)
@@ -280,14 +280,14 @@ func (n *Node) wakeActor(ref engine.Ref) {
 	n.Tell(ref, engine.Wake{})
 }
 
-// tell sends a command that was first sent at a time.
+// tell sends a command; since is when it was first sent, or zero.
 func (n *Node) tell(to engine.Ref, cmd engine.Command, since time.Time) {
 	p := n.placement.Load()
 	var err error
 	if p.owns(to.Home) {
 		var s *slot
 		if s, err = n.find(to); err == nil {
-			_, timer := cmd.(engine.Wake) // its actor waits for it, and asks for no other
+			_, timer := cmd.(engine.Wake) // a Wake must arrive: its actor waits for it, and asks for no other
 			if timer || s.act.Load.Load() < 4*n.cfg.MaxInFlight {
 				s.act.Load.Add(1)
 				s.PostUserMessage(cmd)
@@ -302,8 +302,8 @@ func (n *Node) tell(to engine.Ref, cmd engine.Command, since time.Time) {
 	}
 }
 
-// tellLater sends a command whose actor is moving again in a moment, for as long as a
-// caller would wait: what it is part of would wait for its sender's patience otherwise.
+// tellLater sends a command again in a moment, because its actor is moving. It tries for as long as
+// a caller would wait; without it the sender would repeat the command only much later.
 func (n *Node) tellLater(to engine.Ref, cmd engine.Command, since time.Time) {
 	if n.adrift.Load() >= maxAdrift {
 		return
@@ -323,7 +323,7 @@ func (n *Node) tellLater(to engine.Ref, cmd engine.Command, since time.Time) {
 
 func (n *Node) isHere(ref engine.Ref) bool { return n.placement.Load().owns(ref.Home) }
 
-// join sends what must not leave the node: it is lost if the actor has moved.
+// join sends a command that must not leave the node. It is lost if the actor has moved.
 func (n *Node) join(to engine.Ref, j activation.Joint) {
 	if s, ok := n.slots.Load(to); ok && s.act.Load.Load() < 4*n.cfg.MaxInFlight {
 		s.act.Load.Add(1)
@@ -331,8 +331,8 @@ func (n *Node) join(to engine.Ref, j activation.Joint) {
 	}
 }
 
-// find returns the actor's activation, and makes one if there is none and the actor
-// is this node's: who asks has looked that up some time ago.
+// find returns the actor's activation. If there is none, it makes one, provided that the actor
+// still is this node's: the caller looked that up some time ago.
 func (n *Node) find(ref engine.Ref) (*slot, error) {
 	if s, ok := n.slots.Load(ref); ok {
 		return s, nil
@@ -354,7 +354,7 @@ func (n *Node) find(ref engine.Ref) (*slot, error) {
 	return s, nil
 }
 
-// spawn starts an activation in its event's strand.
+// spawn starts an activation in the strand of its event.
 func (n *Node) spawn(act *host.Hosted) *slot {
 	strand, _ := n.strands.Compute(act.Ref.Home, func(s *strand, loaded bool) (*strand, xsync.ComputeOp) {
 		if !loaded {
@@ -368,8 +368,8 @@ func (n *Node) spawn(act *host.Hosted) *slot {
 	return s
 }
 
-// forgetActor forgets an activation. It keeps answering "moved" for a while to those
-// who have its address.
+// forgetActor forgets an activation. For a while the activation still answers "moved" to those who
+// have its address.
 func (n *Node) forgetActor(a *host.Hosted) {
 	n.slots.Compute(a.Ref, func(old *slot, loaded bool) (*slot, xsync.ComputeOp) {
 		if !loaded || old.act != a {
@@ -390,7 +390,7 @@ func (n *Node) noteParked(ref engine.Ref, claim journal.Claim, at time.Time) err
 	return n.cfg.Wakes.Park(n.ctx, ref, claim, at)
 }
 
-// keepRunning starts a background job that Stop waits for, and that goes on after a panic.
+// keepRunning starts a background job that goes on after a panic and that Stop waits for.
 func (n *Node) keepRunning(job string, loop func(context.Context)) {
 	n.run(func(ctx context.Context) {
 		panics.Keep(ctx, n.cfg.Log, job, func() { loop(ctx) })
@@ -413,8 +413,8 @@ func (n *Node) freeze(f func(context.Context)) bool {
 	}
 }
 
-// runFreezer writes snapshots one after another, so that they never crowd out
-// the journal.
+// runFreezer writes snapshots one after another, so that they leave the journal enough of the
+// database.
 func (n *Node) runFreezer(ctx context.Context) {
 	for {
 		select {
@@ -435,8 +435,8 @@ type Stats struct {
 	Here   int64 // commands asked for on this node and carried out here
 	There  int64 // commands asked for on this node and passed on to another
 	Fenced int64 // activations that ended because another has claimed their stream
-	// Unfounded are snapshots that the journal contradicts: who found one has loaded
-	// its actor from an earlier one, or from all facts.
+	// Unfounded counts snapshots that the journal contradicts. The actor was loaded from an earlier
+	// snapshot instead, or from all facts.
 	Unfounded int64
 }
 
@@ -445,9 +445,8 @@ func (n *Node) Stats() Stats {
 	return Stats{Here: n.asked.here.Load(), There: n.asked.there.Load(), Fenced: n.fenced.Load(), Unfounded: n.unfounded.Load()}
 }
 
-// Stop puts every activation away and ends the node. Commands are refused from
-// its start on. What can't be put away before the context ends is dropped: the
-// journal has it.
+// Stop puts every activation away and ends the node. It refuses commands from its beginning on. An
+// activation that can't be put away before ctx ends is dropped: the journal has its facts.
 func (n *Node) Stop(ctx context.Context) error {
 	n.closing.Store(true)
 	var err error
@@ -470,7 +469,7 @@ func (n *Node) Stop(ctx context.Context) error {
 	n.cancel()
 	n.joining.Unlock()
 	if n.cfg.Listen != nil {
-		_ = n.cfg.Listen.Close() // again, perhaps
+		_ = n.cfg.Listen.Close() // it may be closed already
 	}
 	n.wg.Wait()
 	n.actors.close()

@@ -17,22 +17,22 @@ import (
 	"boxoffice/persistence/panics"
 )
 
-// peer is the way to another member: one link, made as soon as the member is on
-// the list, that carries our commands there, and their replies and the facts that
-// we follow back. When the link breaks, all who wait for a reply are told at once.
+// peer is the connection to another member: one link, which is made as soon as the member is on the
+// list. It takes our commands there, and brings back their replies and the facts that we follow.
+// When the link breaks, everybody who waits for a reply is told at once.
 type peer struct {
 	n      *Node
 	member members.Member
 	cancel context.CancelFunc
-	load   atomic.Int64 // calls without an answer
+	load   atomic.Int64 // calls without an answer yet
 
 	mu      sync.Mutex
-	link    *link // nil: down
-	last    int64 // number of a call
+	link    *link // nil while there is none
+	last    int64 // number of the last call
 	pending map[int64]*activation.Call
 }
 
-// errDown says that a command was not sent: there is no link.
+// errDown is returned for a command that was not sent, because there is no link.
 var errDown = errors.New("cluster: no link to the member")
 
 func (n *Node) connectTo(m members.Member) *peer {
@@ -88,11 +88,11 @@ func (p *peer) serve(ctx context.Context, l *link, in *bufio.Reader) {
 	p.pending = make(map[int64]*activation.Call)
 	p.mu.Unlock()
 	for _, c := range waiting {
-		c.Finish(nil, activation.ErrUnavailable) // carried out or not
+		c.Finish(nil, activation.ErrUnavailable) // it may or may not have been carried out
 	}
 }
 
-// call sends a frame that is answered. The frame gets the call's number.
+// call sends a frame that is answered, and gives it the call's number.
 func (p *peer) call(ctx context.Context, cmd engine.Command, frame func(w *writer, number int64)) (engine.Reply, error) {
 	if p.load.Load() >= p.n.cfg.MaxInFlight {
 		return nil, &engine.Refusal{Code: engine.Overloaded}
@@ -108,11 +108,11 @@ func (p *peer) call(ctx context.Context, cmd engine.Command, frame func(w *write
 	number := p.last
 	p.pending[number] = c
 	p.mu.Unlock()
-	l.send(func(w *writer) { frame(w, number) }) // a link that refuses ends, and the call with it
+	l.send(func(w *writer) { frame(w, number) }) // if the link refuses the frame it ends, and so does the call
 	return c.Wait(ctx)
 }
 
-// ask has the member's actor carry a command out.
+// ask makes the member's actor carry a command out.
 func (p *peer) ask(ctx context.Context, to engine.Ref, cmd engine.Command) (engine.Reply, error) {
 	left := maxPatience
 	if at, ok := ctx.Deadline(); ok {
@@ -133,7 +133,7 @@ func (p *peer) ask(ctx context.Context, to engine.Ref, cmd engine.Command) (engi
 	})
 }
 
-// tell sends a command that nobody waits for, and reports whether there was a link.
+// tell sends a command without waiting for a reply, and reports whether there was a link.
 func (p *peer) tell(to engine.Ref, cmd engine.Command) bool {
 	p.mu.Lock()
 	l := p.link
@@ -150,7 +150,7 @@ func (p *peer) tell(to engine.Ref, cmd engine.Command) bool {
 	})
 }
 
-// yield has the member let an actor go whose stream we are about to claim.
+// yield makes the member let go of an actor whose stream we are about to claim.
 func (p *peer) yield(ctx context.Context, ref engine.Ref) error {
 	_, err := p.call(ctx, nil, func(w *writer, number int64) {
 		w.begin(frameYield)
@@ -161,7 +161,7 @@ func (p *peer) yield(ctx context.Context, ref engine.Ref) error {
 	return err
 }
 
-// follow has the member send an event's facts from now on.
+// follow makes the member send an event's facts from now on.
 func (p *peer) follow(ctx context.Context, event int64) error {
 	_, err := p.call(ctx, nil, func(w *writer, number int64) {
 		w.begin(frameFollow)
@@ -172,7 +172,7 @@ func (p *peer) follow(ctx context.Context, event int64) error {
 	return err
 }
 
-// handle takes a frame from the member in.
+// handle processes a frame from the member.
 func (p *peer) handle(kind byte, r *reader) error {
 	switch kind {
 	case frameReply:
@@ -189,10 +189,10 @@ func (p *peer) handle(kind byte, r *reader) error {
 		if record.Facts, err = follower.Facts(&record); err != nil {
 			return err
 		}
-		record.Bytes = nil // the frame's
+		record.Bytes = nil // they belong to the frame
 		p.n.cfg.Observe(&journal.Batch{Records: []journal.Record{record}})
 	}
-	return nil // a newer node's frame may be unknown
+	return nil // ignore kinds of frames that only a newer node knows
 }
 
 func (p *peer) reply(r *reader) error {

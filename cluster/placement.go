@@ -8,26 +8,26 @@ import (
 	"boxoffice/persistence/members"
 )
 
-// buckets is into how many shares the events are divided. A share has one owner.
+// buckets is how many shares the events are divided into. Each share has one owner.
 const buckets = 1024
 
-// none owns a bucket when there is no member.
+// none is the owner of every bucket when there is no member.
 const none = -1
 
-// placement says which member owns which actors, by one list of members. It is
-// made anew for every list, and never changed.
+// placement says which member owns which actors, according to one list of members. Every list makes
+// a new placement; a placement never changes.
 //
-// Each bucket goes to the member with the highest mix of the two (rendezvous
-// hashing): when a member comes or goes, only its own buckets move. Actors of one
+// Each bucket belongs to the member for which mixing bucket and member gives the highest number
+// (rendezvous hashing): when a member comes or goes, only its own buckets move. All actors of one
 // event are in one bucket.
 type placement struct {
 	members []members.Member
 	self    int // index of this node, or none
 	owner   [buckets]int16
-	// prior is who owned a bucket if this node has just got it: the owner if
-	// this node were not there and those that leave still stayed.
+	// prior is the former owner of a bucket that this node has just got: the owner if this node
+	// were not there and the members that are leaving had stayed.
 	prior   [buckets]int16
-	changed chan struct{} // closed when there is another placement
+	changed chan struct{} // closed when a newer placement replaces this one
 }
 
 func newPlacement(list []members.Member, self string) *placement {
@@ -67,12 +67,12 @@ func mixBits(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// bucketOf is the share that an event, or an organization's wallets, are in.
+// bucketOf is the bucket of an event, or of an organization's wallets.
 func bucketOf(event int64) int {
 	return int(mixBits(uint64(event)) % buckets) //nolint:gosec // spreads negative ones as well
 }
 
-// ownerOf is the index of the member that owns an event's actors, or none.
+// ownerOf returns the index of the member that owns an event's actors, or none.
 func (p *placement) ownerOf(event int64) int { return int(p.owner[bucketOf(event)]) }
 
 // owns reports whether this node owns an event's actors.
@@ -87,7 +87,7 @@ func (p *placement) ownerOfTask(name string) int {
 	return int(p.owner[mixBits(h.Sum64())%buckets])
 }
 
-// OwnerOf is the member that owns an event's actors by a list of members.
+// OwnerOf returns the member that owns an event's actors according to a list of members.
 func OwnerOf(list []members.Member, event int64) (owner members.Member, ok bool) {
 	list = slices.SortedFunc(slices.Values(list), func(a, b members.Member) int { return strings.Compare(a.ID, b.ID) })
 	i := newPlacement(list, "").ownerOf(event)

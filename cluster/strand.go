@@ -2,29 +2,29 @@ package cluster
 
 import "sync"
 
-// How many messages a strand deals with before the next has its turn, and how many
-// of them may be of one actor in a row. A caller who runs a strand himself has his
-// own answer to wait for.
+// strandTurn is how many messages a strand handles before the next strand has its turn, and
+// actorTurn how many of them may be of one actor in a row. A caller who runs a strand handles only
+// callerTurn, because it waits for an answer of its own.
 const (
 	strandTurn = 1_000
 	callerTurn = 16
 	actorTurn  = 300
 )
 
-// strand is the actors of one event, which take turns: at most one of them runs at a
-// time. What an order asks of a keeper is then dealt with where the order was, in a
-// warm cache, and nobody has to be woken for it (docs/adr/0011-strands.md). Its lock is
-// that of its actors' mailboxes too.
+// strand holds the actors of one event, which take turns: at most one of them runs at a time. So
+// what an order asks of a keeper is handled on the same processor, in a warm cache, and no other
+// goroutine has to be woken for it (docs/adr/0011-strands.md). Its lock also guards the mailboxes
+// of its actors.
 type strand struct {
 	workers *workers
 	actors  int // that live in it; Node.strands guards it
 
 	mu      sync.Mutex
 	waiting []*mailbox // have messages, in the order of their turns
-	running bool       // somebody runs the strand, or a worker will
+	running bool       // a caller or a worker runs the strand, or a worker soon will
 }
 
-// enter takes the strand for the caller, who must run it, unless somebody has it.
+// enter takes the strand for the caller and reports whether it did. If so, the caller must run it.
 func (s *strand) enter() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -35,7 +35,7 @@ func (s *strand) enter() bool {
 	return true
 }
 
-// run deals with about so many messages. If there are more, a worker goes on.
+// run handles about turn messages. If there are more, a worker goes on.
 func (s *strand) run(turn int) {
 	for turn > 0 {
 		m := s.next()
@@ -47,7 +47,7 @@ func (s *strand) run(turn int) {
 	s.workers.schedule(s)
 }
 
-// next is whose turn it is, or nil: the strand rests.
+// next returns the mailbox whose turn it is, or nil: then the strand rests.
 func (s *strand) next() *mailbox {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -56,28 +56,28 @@ func (s *strand) next() *mailbox {
 		return nil
 	}
 	m := s.waiting[0]
-	n := copy(s.waiting, s.waiting[1:]) // an event has few actors
+	n := copy(s.waiting, s.waiting[1:]) // copying is cheap, because an event has few actors
 	s.waiting[n] = nil
 	s.waiting = s.waiting[:n]
 	m.waits = false
 	return m
 }
 
-// mailbox is an actor's. The library's own knows of no strands: it would keep a
-// goroutine for as long as one actor has messages. What an actor is sent goes straight
-// into the mailbox and from there to the receiver: by its PID and its context a message
-// comes over some eight objects more, which for a thousand actors are in no cache.
+// mailbox is an actor's mailbox. The library's own mailbox does not know strands: it would keep a
+// goroutine busy for as long as one actor has messages. Messages go straight into this mailbox and
+// from it to the receiver. By way of the actor's PID and context a message passes some eight more
+// objects, which for a thousand actors are in no cache.
 type mailbox struct {
 	strand    *strand
 	receiver  receiver
-	library   overseer // takes system messages
-	waits     bool     // in strand.waiting; under its lock
-	suspended bool     // by its supervisor: only system messages are dealt with
+	library   overseer // takes the library's system messages
+	waits     bool     // it is in strand.waiting; under its lock
+	suspended bool     // by its supervisor: only system messages are handled
 	user      letters
-	system    letters // go first
+	system    letters // handled before all others
 }
 
-// receiver is a host.Hosted.
+// receiver is what handles an actor's messages: a host.Hosted.
 type receiver interface{ Handle(msg any) }
 
 // overseer is the library's side of a mailbox.
@@ -88,15 +88,15 @@ type overseer interface {
 
 // letters are messages in order.
 type letters struct {
-	come  []any // under the strand's lock
-	taken []any // out of come, by whoever runs the strand
+	come  []any // messages that have arrived; under the strand's lock
+	taken []any // messages moved out of come by whoever runs the strand
 	next  int   // in taken
 }
 
 func (l *letters) countLeft() int { return len(l.taken) - l.next }
 
-// take fetches what has come, under the lock, when all that was fetched before is
-// dealt with.
+// take moves the messages that have arrived into taken, once all of those taken before have been
+// handled. The caller holds the lock.
 func (l *letters) take() {
 	if l.countLeft() == 0 {
 		l.taken, l.come, l.next = l.come, l.taken[:0], 0
@@ -109,16 +109,16 @@ func (l *letters) pop() (msg any) {
 	return msg
 }
 
-// Start does nothing: the first message does.
+// Start does nothing: the first message starts the mailbox.
 func (m *mailbox) Start() {}
 
 // PostUserMessage adds a message behind the others.
 func (m *mailbox) PostUserMessage(msg any) { m.post(&m.user, msg) }
 
-// PostSystemMessage adds one that goes before the user's.
+// PostSystemMessage adds a message that goes before the user's messages.
 func (m *mailbox) PostSystemMessage(msg any) { m.post(&m.system, msg) }
 
-// UserMessageCount is how many messages nobody has looked at.
+// UserMessageCount is how many messages have not been handled yet.
 func (m *mailbox) UserMessageCount() int {
 	m.strand.mu.Lock()
 	defer m.strand.mu.Unlock()
@@ -138,7 +138,7 @@ func (m *mailbox) post(to *letters, msg any) {
 	}
 }
 
-// wait has the mailbox wait for its turn, under the lock.
+// wait puts the mailbox among those that wait for a turn. The caller holds the lock.
 func (m *mailbox) wait() {
 	if !m.waits {
 		m.waits = true
@@ -146,8 +146,8 @@ func (m *mailbox) wait() {
 	}
 }
 
-// serve deals with at most so many messages and returns with how many. An actor that
-// panics is its supervisor's business.
+// serve handles up to most messages and returns how many it handled. If the actor panics, its
+// supervisor deals with that.
 func (m *mailbox) serve(most int) (dealt int) {
 	m.strand.mu.Lock()
 	m.system.take()

@@ -15,8 +15,8 @@ const (
 	wakeEvery = 2 * time.Second
 	// idleEvery is how often idle activations are looked for, at most.
 	idleEvery = 30 * time.Second
-	// refreshEvery is how often activations are asked whether their last snapshots are of
-	// yesterday: days of the journal that no snapshot covers can't be dropped.
+	// refreshEvery is how often activations whose last snapshot is older than snapshotAge are asked
+	// for a new one: days of the journal that no snapshot covers can't be dropped.
 	refreshEvery = 30 * time.Minute
 	snapshotAge  = 24 * time.Hour
 )
@@ -34,7 +34,7 @@ func (n *Node) sweep(ctx context.Context) {
 		select {
 		case <-wake.C:
 			last = n.wakeParked(ctx, last)
-		case <-n.reshuffled: // what lived on a node that is gone is ours to wake
+		case <-n.reshuffled: // actors that lived on a node that is gone are ours to wake
 			last = n.wakeParked(ctx, time.Time{})
 		case <-idle.C:
 			n.putAway(ctx)
@@ -49,8 +49,8 @@ func (n *Node) sweep(ctx context.Context) {
 	}
 }
 
-// wakeParked wakes the actors whose time has come since the last look. The first
-// look after a start finds all that were alive when the node last ended.
+// wakeParked wakes the actors whose time has come since the last look. The first look after a start
+// finds all actors that were alive when the node last ended.
 func (n *Node) wakeParked(ctx context.Context, last time.Time) time.Time {
 	now := n.Now()
 	refs, err := n.cfg.Wakes.Due(ctx, last, now)
@@ -72,7 +72,7 @@ func (n *Node) wakeParked(ctx context.Context, last time.Time) time.Time {
 	return now.Add(-wakeEvery)
 }
 
-// putAway retires the activations that have had no command for long.
+// putAway retires the activations that have had no command for a long time.
 func (n *Node) putAway(ctx context.Context) {
 	before := n.Now().Add(-n.cfg.IdleAfter).UnixMilli()
 	n.slots.Range(func(_ engine.Ref, s *slot) bool {

@@ -9,11 +9,11 @@ import (
 	"boxoffice/engine"
 )
 
-// lingerFor is how long an activation that is gone still answers.
+// lingerFor is how long an activation that has ended still answers.
 const lingerFor = 2 * time.Second
 
-// timers sends Wakes: at most one is outstanding per actor, the one it asked for
-// last. Tasks run on the timers' goroutine and must not block.
+// timers sends Wakes. At most one is outstanding per actor: the one that it asked for last. Tasks
+// run on the timers' goroutine and must not block.
 type timers struct {
 	now  func() time.Time
 	wake func(engine.Ref)
@@ -34,7 +34,7 @@ func newTimers(now func() time.Time, wake func(engine.Ref)) *timers {
 	return &timers{now: now, wake: wake, armed: make(map[engine.Ref]time.Time), kick: make(chan struct{}, 1)}
 }
 
-// arm asks for a Wake of the actor at a time, instead of an earlier request.
+// arm asks for a Wake of the actor at a time, which replaces an earlier request.
 func (t *timers) arm(ref engine.Ref, at time.Time) {
 	t.mu.Lock()
 	t.armed[ref] = at
@@ -47,7 +47,7 @@ func (t *timers) runLater(d time.Duration, task func()) {
 	t.push(&timer{at: t.now().Add(d), task: task})
 }
 
-// push adds a timer and gives the lock back.
+// push adds a timer and releases the lock.
 func (t *timers) push(x *timer) {
 	heap.Push(&t.heap, x)
 	first := t.heap[0] == x
@@ -75,7 +75,8 @@ func (t *timers) run(ctx context.Context) {
 	}
 }
 
-// fire sends what is due and returns when to look again.
+// fire sends the Wakes and runs the tasks that are due, and returns how long to wait before the
+// next look.
 func (t *timers) fire() time.Duration {
 	for {
 		t.mu.Lock()
@@ -86,7 +87,7 @@ func (t *timers) fire() time.Duration {
 		x := t.heap[0]
 		if wait := x.at.Sub(t.now()); wait > 0 {
 			t.mu.Unlock()
-			return min(wait, lookEvery) // the machine may be suspended meanwhile
+			return min(wait, lookEvery) // not longer, because the machine may be suspended meanwhile
 		}
 		heap.Pop(&t.heap)
 		stale := false

@@ -13,14 +13,13 @@ import (
 	"boxoffice/engine/all"
 )
 
-// What nodes say to each other, in frames:
+// These are the frames that nodes send each other:
 //
 //	uint32 length of the rest | byte kind | body
 //
-// Numbers in a body are varints, names and bytes have their length before them.
-// Commands and replies are CBOR maps by field name: a field is added, never given
-// another meaning, so that two releases understand each other (golden frames are
-// tests).
+// Numbers in a body are varints; names and bytes follow their length. Commands and replies are CBOR
+// maps by field name. A field may be added, but never gets another meaning, so that two releases
+// understand each other (tests hold golden frames).
 const (
 	frameHello     byte = 1 // protocol version, sender's and receiver's member id: the first frame each way
 	frameAsk       byte = 2 // call, milliseconds left, ref, name, command
@@ -29,7 +28,7 @@ const (
 	frameYield     byte = 5 // call, ref: let the actor go, I am about to claim its stream
 	frameFollow    byte = 6 // call, event: send me its facts as they are committed
 	frameFacts     byte = 7 // ref, stream, first, last, facts as in the journal
-	frameCommitted byte = 8 // writer, batch: what the replies that follow rest on
+	frameCommitted byte = 8 // writer, batch: what the replies behind this frame depend on
 	framePing      byte = 9 // nothing: the link is alive
 )
 
@@ -38,19 +37,19 @@ const protocol = 1
 // maxFrame bounds a frame: the seat map of a stadium takes about 5 MB.
 const maxFrame = 64 << 20
 
-// Outcomes of a call.
+// These are the outcomes of a call.
 const (
 	outcomeReply       byte = 0
 	outcomeRefusal     byte = 1
-	outcomeMoved       byte = 2 // not carried out: not the owner
-	outcomeUnavailable byte = 3 // carried out or not
+	outcomeMoved       byte = 2 // not carried out, because the node is not the owner
+	outcomeUnavailable byte = 3 // it may or may not have been carried out
 	outcomeDone        byte = 4 // of Yield and Follow
 )
 
 var errFrame = errors.New("cluster: not a frame of ours")
 
-// byName are the messages' types: commands and details are structs, replies
-// pointers. A type that has been renamed stands here under all its names.
+// byName maps names to the messages' types: commands and details are structs, replies pointers. A
+// type that has been renamed is listed under all its names.
 var byName = func() map[string]reflect.Type {
 	m := make(map[string]reflect.Type)
 	add := func(message any) {
@@ -71,8 +70,8 @@ var byName = func() map[string]reflect.Type {
 	return m
 }()
 
-// messageName is what a command, a reply or a detail is called between nodes: its
-// type's name, such as "event.Place", or the one that it had in the release before.
+// messageName is the name of a command, reply or detail between nodes: its type's name, such as
+// "event.Place", or the name that the type had in the release before.
 func messageName(m any) string {
 	name := typeName(m)
 	if former := all.FormerNames[name]; len(former) > 0 {
@@ -104,7 +103,7 @@ func (w *writer) end() {
 	binary.BigEndian.PutUint32(w.Bytes()[w.start:], uint32(w.Len()-w.start-4)) //nolint:gosec // checked where it is sent
 }
 
-// undo takes back the frame begun last.
+// undo removes the frame that was begun last.
 func (w *writer) undo() { w.Truncate(w.start) }
 
 func (w *writer) number(n int64) {
@@ -127,7 +126,7 @@ func (w *writer) ref(r engine.Ref) {
 	w.number(r.ID)
 }
 
-// message appends a command or reply, to the frame's end.
+// message appends a command or reply, which fills the rest of the frame.
 func (w *writer) message(m any) error {
 	name := messageName(m)
 	if _, known := byName[name]; !known {
@@ -137,7 +136,7 @@ func (w *writer) message(m any) error {
 	return cbor.MarshalToBuffer(m, &w.Buffer)
 }
 
-// refusal is an engine.Refusal between nodes.
+// refusal is the form of an engine.Refusal between nodes.
 type refusal struct {
 	Code    engine.Code     `cbor:"1,keyasint"`
 	Message string          `cbor:"2,keyasint,omitempty"`
@@ -158,7 +157,7 @@ func (w *writer) refusal(r *engine.Refusal) error {
 	return cbor.MarshalToBuffer(out, &w.Buffer)
 }
 
-// reader takes a frame's body apart. After a failure everything is zero.
+// reader takes a frame's body apart. After a failure it returns zero values.
 type reader struct {
 	b   []byte
 	err error
@@ -201,8 +200,8 @@ func (r *reader) ref() engine.Ref {
 	return engine.Ref{Kind: engine.Kind(r.number()), Home: r.number(), ID: r.number()} //nolint:gosec // an unknown kind is refused later
 }
 
-// message reads what is left as a command or reply. A name that this release does
-// not know is an error of the message alone, not of the link.
+// message reads the rest of the frame as a command or reply. A name that this release does not know
+// makes only the message fail, not the link.
 func (r *reader) message() (any, error) {
 	name := r.text()
 	if r.err != nil {
@@ -226,7 +225,7 @@ func (r *reader) message() (any, error) {
 	return v.Elem().Interface(), nil
 }
 
-// command reads what is left as a command.
+// command reads the rest of the frame as a command.
 func (r *reader) command() (engine.Command, error) {
 	m, err := r.message()
 	if err != nil {
@@ -249,7 +248,7 @@ func (r *reader) refusal() (*engine.Refusal, error) {
 		return out, nil
 	}
 	t, known := byName[in.Name]
-	if !known { // a newer node's: its fields reach the client by their names
+	if !known { // details of a newer node: the client gets their fields by name
 		t = reflect.TypeFor[map[string]any]()
 	}
 	v := reflect.New(t)

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// workers run the strands that no caller runs. They live long, because the stack of a
-// goroutine that has grown once stays grown.
+// workers run the strands that no caller runs. The goroutines live long, because a goroutine's
+// stack that has once grown stays grown.
 type workers struct {
 	queue chan *strand // nil ends the worker that takes it
 	count int
@@ -32,8 +32,8 @@ func (w *workers) run() {
 	}
 }
 
-// schedule has the strand run on a worker, or on a goroutine of its own when all are
-// busy and many strands wait.
+// schedule makes a worker run the strand. If all workers are busy and many strands wait, the strand
+// gets a goroutine of its own.
 func (w *workers) schedule(s *strand) {
 	select {
 	case w.queue <- s:

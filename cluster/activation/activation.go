@@ -1,13 +1,12 @@
-// Package activation is the protocol of one actor with its journal, and nothing else: it
-// has no goroutine, no clock and no library of actors. Package host runs activations on a
-// node, package sim runs the same ones in a simulated world.
+// Package activation is the protocol of one actor with its journal, and nothing else: it uses no
+// goroutine, no clock and no actor library. Package host runs activations on a node, package sim
+// runs the same ones in a simulated world.
 //
-// An activation is handed messages, one at a time (Handle), and the journal's verdicts
-// (Settled). Whatever it wants done beside or around it, it asks its Shell for. It starts
-// to decide when the shell hands it the loaded state. A decision's facts are applied at
-// once and handed to the journal; its reply and its sends leave when the facts are
-// durable, in order. An activation that has lost its stream answers ErrUnavailable, drops
-// its state and ends.
+// An activation is handed messages, one at a time (Handle), and the journal's verdicts (Settled).
+// For everything else it needs, it calls its Shell. It begins to decide when the shell hands it the
+// loaded state. It applies a decision's facts at once and hands them to the journal; the decision's
+// reply and sends leave in order, when the facts are durable. An activation that has lost its
+// stream answers ErrUnavailable, drops its state and ends.
 package activation
 
 import (
@@ -24,13 +23,13 @@ import (
 	"boxoffice/persistence/journal"
 )
 
-// Shell is what surrounds an activation. All but Post, Now, Send, Keep and Log are
-// called from within Handle only; those are called from the journal's goroutine as well.
-// No method may block, and none may call the activation back before it returns.
+// Shell is what surrounds an activation. Post, Now, Send, Keep and Log are also called from the
+// journal's goroutine, the other methods only from within Handle. No method may block, and none may
+// call the activation back before it returns.
 type Shell interface {
 	Now() time.Time // never set back by the wall clock
 	Log() *slog.Logger
-	// Post puts a message behind those that wait for the activation.
+	// Post puts a message behind those that already wait for the activation.
 	Post(msg any)
 	// Append hands an entry to the journal.
 	Append(e *journal.Entry)
@@ -39,24 +38,26 @@ type Shell interface {
 	Prove(claim journal.Claim)
 	// Send sends a command to any actor. It may be lost.
 	Send(to engine.Ref, cmd engine.Command)
-	// Here reports whether an actor is this node's now. Join sends to it if it still is:
-	// what it decides on hearing the command needs the sender's claim.
+	// Here reports whether an actor is this node's now. Join sends to an actor if it still is this
+	// node's: what that actor decides about the command is durable only if the sender's claim still
+	// stands.
 	Here(to engine.Ref) bool
 	Join(to engine.Ref, j Joint)
-	// Arm asks for a Wake of this actor at a time, instead of the one asked for before.
+	// Arm asks for a Wake of this actor at a time, which replaces the one asked for before.
 	Arm(at time.Time)
-	// Keep encodes and saves a frozen state, in which the facts up to seq are. It does
-	// so beside the activation, which goes on meanwhile.
+	// Keep encodes and saves a frozen state, which contains the facts up to seq. It does so beside
+	// the activation, which goes on meanwhile.
 	Keep(frozen any, claim journal.Claim, seq int64)
-	// Park notes when an actor that is put away wants to wake (the zero time: never).
-	// Seq is that of the last fact, which the last snapshot holds.
+	// Park notes when an actor that is put away wants to wake (the zero time: never). seq is the
+	// number of the last fact, which the last snapshot contains.
 	Park(claim journal.Claim, seq int64, wake time.Time) error
-	// End forgets the activation: the next command makes a new one. Fenced says that
-	// it has lost its stream to another.
+	// End forgets the activation: the next command makes a new one. fenced reports that it has lost
+	// its stream to another activation.
 	End(fenced bool)
 }
 
-// Activation is one actor at work. What each command needs comes first, side by side.
+// Activation is one actor at work. The fields that each command needs come first, side by side in
+// memory.
 type Activation struct {
 	Ref  engine.Ref
 	Load atomic.Int64 // calls and tells not yet dealt with
@@ -68,16 +69,16 @@ type Activation struct {
 	claim         journal.Claim
 	proven        atomic.Int64 // when the claim was last known to stand, unix milliseconds
 	seq           int64        // of the last fact decided
-	saved         int64        // of the last snapshot asked for
-	savedAt       time.Time    // when that was, or the activation was loaded
-	pending       atomic.Int64 // entries that the journal has and has not settled
+	saved         int64        // of the last snapshot that was asked for
+	savedAt       time.Time    // when that was, or when the activation was loaded
+	pending       atomic.Int64 // entries that the journal has been handed and has not settled
 	current       *Call        // the call whose command is being decided on
-	armed         time.Time    // the Wake asked for, or zero
+	armed         time.Time    // the Wake that was asked for last, or zero
 	held          map[engine.OrderID][]*Call
 	unproven      []*work     // outcomes that leave once the claim is proven again
 	handed        int64       // how many entries it has handed to the journal
-	refusals      refusals    // whose answers are on their way through the journal
-	stopped       atomic.Bool // it has ended; the journal's goroutine asks too
+	refusals      refusals    // refused commands whose answers are on their way through the journal
+	stopped       atomic.Bool // it has ended; the journal's goroutine reads this too
 	leaving       atomic.Bool // it takes no commands and ends when nothing is pending
 	lost          atomic.Bool // the journal refused facts that the state has
 
@@ -85,9 +86,9 @@ type Activation struct {
 	leavers []func() // called when it has ended
 }
 
-// New is an activation that waits for Loaded. Its shell makes a snapshot at the earliest
-// after snapshotEvery facts while there are few; with many, after as many as the snapshot
-// before holds: a fact is written twice in all on average, however long a rush.
+// New makes an activation that waits for Loaded. It asks for a snapshot after snapshotEvery facts
+// at the earliest. A large state waits for as many facts as the snapshot before covers, so that
+// each fact is written only twice on average, however long a rush is.
 func New(ref engine.Ref, snapshotEvery int64, shell Shell) *Activation {
 	return &Activation{Ref: ref, shell: shell, snapshotEvery: snapshotEvery, held: make(map[engine.OrderID][]*Call)}
 }
@@ -95,25 +96,25 @@ func New(ref engine.Ref, snapshotEvery int64, shell Shell) *Activation {
 // Leaving reports whether the activation takes no more commands.
 func (a *Activation) Leaving() bool { return a.leaving.Load() }
 
-// Messages of a shell to its activation. Commands come as *Call with somebody who waits,
-// as engine.Command without, or as Joint.
+// These are a shell's messages to its activation. A command comes as *Call if somebody waits for
+// it, as engine.Command if not, or as Joint.
 type (
-	// Loaded brings the state that the journal's facts come to.
+	// Loaded brings the state that results from the journal's facts.
 	Loaded struct {
 		State engine.State
 		Claim journal.Claim
 		At    time.Time // before the stream was claimed
 		Seq   int64     // of the last fact
-		Saved int64     // of the snapshot that it was loaded from
+		Saved int64     // of the snapshot that the state was loaded from
 	}
 	// Failed says that a load or a proof failed.
 	Failed struct{ Err error }
 	// Fenced says that another activation has claimed the stream.
 	Fenced struct{}
-	// Proven says that the claim stood at a time: when the journal was asked.
+	// Proven says that the claim stood at a time, which is when the journal was asked.
 	Proven struct{ At time.Time }
-	// Retire asks the activation to end if it is idle, or, with Force, as soon as its
-	// facts are durable, even if callers wait. Done is called when it has ended or stays.
+	// Retire asks the activation to end if it is idle. With Force it ends as soon as its facts are
+	// durable, even if callers wait. Done is called when it has ended or has decided to stay.
 	Retire struct {
 		Force bool
 		Done  func()
@@ -124,16 +125,16 @@ type (
 		Needs journal.Claim // the sender's
 	}
 
-	// Refresh asks for a snapshot if there are facts behind the last one and that is from
-	// before a time.
+	// Refresh asks for a snapshot if facts have followed the last one and the last one is older
+	// than Before.
 	Refresh struct{ Before time.Time }
 
-	settled struct{ *work } // an outcome without facts, of which its batch proved nothing
+	settled struct{ *work } // an outcome without facts, for which its batch proved no claim
 	idle    struct{}        // nothing is pending any more
 )
 
-// Handle deals with a message of the mailbox, one at a time. A panic in a decision
-// answers its callers and ends the activation; the journal has what it had decided.
+// Handle processes one message of the mailbox at a time. A panic in a decision ends the activation,
+// and its callers are answered; what it had decided before is in the journal.
 func (a *Activation) Handle(msg any) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -173,13 +174,13 @@ func (a *Activation) Handle(msg any) {
 	}
 }
 
-// takeCommand deals with a command, now or after loading. A nil call is a tell.
+// takeCommand handles a command, now or after loading. A nil call means a tell.
 func (a *Activation) takeCommand(c *Call, cmd engine.Command) {
 	switch {
 	case a.stopped.Load():
 		a.bounceCommand(c, cmd)
 	case c != nil && c.expires > 0 && c.expires < a.shell.Now().UnixMilli():
-		c.Finish(nil, ErrUnavailable) // its caller has gone
+		c.Finish(nil, ErrUnavailable) // its caller no longer waits
 	case a.state == nil || a.leaving.Load():
 		if c != nil {
 			a.stash = append(a.stash, c)
@@ -191,8 +192,8 @@ func (a *Activation) takeCommand(c *Call, cmd engine.Command) {
 	}
 }
 
-// takeJoint deals with a joint command if it can do so now. An activation that has to be
-// loaded first drops the command: its sender asks again when it has heard nothing.
+// takeJoint handles a joint command if it can do so now. An activation that is still loading drops
+// the command; the sender repeats it when it has heard nothing.
 func (a *Activation) takeJoint(j Joint) {
 	if a.stopped.Load() || a.state == nil || a.leaving.Load() {
 		a.Load.Add(-1)
@@ -201,7 +202,7 @@ func (a *Activation) takeJoint(j Joint) {
 	a.decide(nil, j.Cmd, j.Needs)
 }
 
-// bounceCommand sends a command that reached an ended activation on its way again.
+// bounceCommand sends a command on that reached an activation which has ended.
 func (a *Activation) bounceCommand(c *Call, cmd engine.Command) {
 	if c != nil {
 		c.Finish(nil, ErrMoved)
@@ -213,8 +214,8 @@ func (a *Activation) bounceCommand(c *Call, cmd engine.Command) {
 	}
 }
 
-// beginServing makes a loaded activation live, and deals with the commands that came while it
-// was loaded.
+// beginServing makes a loaded activation live, and handles the commands that came while it was
+// loading.
 func (a *Activation) beginServing(l Loaded) {
 	if a.stopped.Load() {
 		return
@@ -222,7 +223,7 @@ func (a *Activation) beginServing(l Loaded) {
 	a.state, a.claim, a.seq, a.saved = l.State, l.Claim, l.Seq, l.Saved
 	a.savedAt = a.shell.Now()
 	a.proven.Store(l.At.UnixMilli())
-	if a.leaving.Load() { // before it began: its claim has noted that it wants to wake
+	if a.leaving.Load() { // it was asked to leave before it began; its claim has noted that it wants to wake
 		a.stop(ErrMoved, false)
 		return
 	}
@@ -230,7 +231,7 @@ func (a *Activation) beginServing(l Loaded) {
 	a.decide(nil, engine.Wake{Epoch: l.Claim.Epoch}, journal.Claim{})
 	for len(a.stash) > 0 {
 		m := a.stash[0]
-		a.stash = a.stash[1:] // if this one panics, stop answers the others
+		a.stash = a.stash[1:] // removed first: if this command panics, stop answers the others
 		switch m := m.(type) {
 		case *Call:
 			a.takeCommand(m, m.Cmd)
@@ -238,11 +239,11 @@ func (a *Activation) beginServing(l Loaded) {
 			a.takeCommand(nil, m)
 		}
 	}
-	a.stash = nil // with its room
+	a.stash = nil // frees its memory
 }
 
-// stop ends the activation: callers whose facts it had not made durable are told err, and
-// whoever holds its address is sent on until the shell lets go of it.
+// stop ends the activation. Callers whose facts it had not made durable are told err. Until the
+// shell lets go of it, it sends callers who still have its address on.
 func (a *Activation) stop(err error, fenced bool) {
 	if a.stopped.Load() {
 		return
@@ -285,9 +286,9 @@ func (a *Activation) fail(err error) {
 // mendAfter is how long an actor that broke is left alone, unless somebody asks it.
 const mendAfter = 5 * time.Second
 
-// breakDown ends an activation that can't go on. The tells that wait are dropped: the
-// next activation may fare no better, and they would have one made after another. It is
-// made in a while even if nobody asks: the Wake that was due may be used up.
+// breakDown ends an activation that can't go on. The tells that wait are dropped: the next
+// activation may fail in the same way, and each tell would make one more. The actor is woken in a
+// while even if nobody asks it, because the Wake that was due may be used up.
 func (a *Activation) breakDown() {
 	if a.stopped.Load() {
 		return
@@ -299,12 +300,12 @@ func (a *Activation) breakDown() {
 	})
 	tells -= len(a.stash)
 	a.Load.Add(-int64(tells))
-	a.shell.Arm(a.shell.Now().Add(mendAfter)) // before the next activation asks for a Wake
+	a.shell.Arm(a.shell.Now().Add(mendAfter)) // armed now, so that a Wake that the next activation asks for replaces it
 	a.stop(ErrUnavailable, false)
 }
 
-// loseStream ends an activation whose stream another one has claimed. That one is sent a
-// Wake: this one may have used up the one that was due.
+// loseStream ends an activation whose stream another one has claimed. It sends the other one a
+// Wake, because this activation may have used up the one that was due.
 func (a *Activation) loseStream() {
 	if a.stopped.Load() {
 		return
@@ -314,9 +315,9 @@ func (a *Activation) loseStream() {
 	a.shell.Arm(a.shell.Now().Add(proofLife))
 }
 
-// retire ends an activation: its state is kept and its next timer is noted. One with
-// facts or answers on their way, or with callers that wait, stays; with force it takes no
-// more commands and ends when they have left.
+// retire ends an activation: its state is saved and its next timer noted. If it has facts or
+// answers on their way, or callers that wait, it stays; with force it takes no more commands and
+// ends when those have left.
 func (a *Activation) retire(m Retire) {
 	busy := a.state == nil || a.pending.Load() > 0 || len(a.unproven) > 0
 	if a.stopped.Load() || a.lost.Load() || !m.Force && (busy || len(a.held) > 0) {
@@ -336,14 +337,13 @@ func (a *Activation) depart() {
 	if a.seq > a.saved {
 		a.freeze()
 	}
-	if err := a.shell.Park(a.claim, a.saved, a.state.Next()); err != nil { // it is still noted as alive
+	if err := a.shell.Park(a.claim, a.saved, a.state.Next()); err != nil { // its claim still notes it as alive
 		a.shell.Log().Warn("timer not noted", slog.String("actor", a.Ref.Name()), slog.Any("error", err))
 	}
 	a.stop(ErrMoved, false)
 }
 
-// sortedKeys gives a map's order ids in their order, so that a simulated run can be
-// repeated.
+// sortedKeys returns the map's order ids in a fixed order, so that a simulated run can be repeated.
 func sortedKeys(held map[engine.OrderID][]*Call) []engine.OrderID {
 	return slices.SortedFunc(maps.Keys(held), func(a, b engine.OrderID) int { return bytes.Compare(a[:], b[:]) })
 }

@@ -13,13 +13,13 @@ import (
 // ErrMoved says that the activation is stopping: look the actor up again.
 var ErrMoved = errors.New("activation: the activation is stopping")
 
-// ErrUnavailable says that the command's outcome can't be told now: the journal
-// does not answer, or another activation owns the stream. Sent again with the
-// same id, the command has one outcome.
+// ErrUnavailable says that the command's outcome is not known now, because the journal does not
+// answer or another activation owns the stream. If the command is sent again with the same id, it
+// still has only one outcome.
 var ErrUnavailable = errors.New("activation: the actor is not available")
 
-// Call is a command with a caller who waits. Calls are pooled: a caller that
-// gives up leaves its call to the garbage collector.
+// Call is a command whose caller waits. Calls are pooled, but a caller that gives up leaves its
+// call to the garbage collector.
 type Call struct {
 	Cmd   engine.Command
 	reply engine.Reply
@@ -28,20 +28,19 @@ type Call struct {
 	state atomic.Uint32 // 0 waiting, 1 finished, 2 abandoned
 	load  *atomic.Int64 // the activation's calls in flight
 
-	// Of a call from another node; nobody waits for it here.
+	// These are set for a call from another node, for which nobody waits here.
 	to      Responder
 	number  int64
 	expires int64 // unix milliseconds, after which it need not be carried out; 0: never
 }
 
-// Responder takes the outcome of a call to the node that it came from. It must
-// not block.
+// Responder sends the outcome of a call back to the node that it came from. It must not block.
 type Responder interface {
 	Answer(number int64, reply engine.Reply, err error)
 }
 
-// NewRemoteCall is a call that another node numbered. It counts in load until it
-// is finished.
+// NewRemoteCall makes a call that another node has numbered. It counts in load until it is
+// finished.
 func NewRemoteCall(cmd engine.Command, load *atomic.Int64, to Responder, number, expires int64) *Call {
 	load.Add(1)
 	return &Call{Cmd: cmd, load: load, to: to, number: number, expires: expires}
@@ -57,9 +56,8 @@ func NewCall(cmd engine.Command, load *atomic.Int64) *Call {
 	return c
 }
 
-// soon is how long a caller waits before it looks at its context: asking a
-// context for its Done makes a timer and a goroutine's worth of objects, and
-// almost every reply is there earlier.
+// soon is how long a caller waits before it looks at its context. A context's Done costs a timer
+// and as many objects as a goroutine, and almost every reply arrives earlier.
 const soon = 200 * time.Millisecond
 
 var patience = sync.Pool{New: func() any {
@@ -94,7 +92,7 @@ func (c *Call) Wait(ctx context.Context) (engine.Reply, error) {
 	return reply, err
 }
 
-// Finish releases the caller. It is called once.
+// Finish hands the outcome to the caller. It is called once.
 func (c *Call) Finish(reply engine.Reply, err error) {
 	c.load.Add(-1)
 	if c.to != nil {

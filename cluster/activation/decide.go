@@ -10,8 +10,7 @@ import (
 	"boxoffice/persistence/journal"
 )
 
-// work is one decision on its way through the journal: what leaves when its
-// facts are durable.
+// work is one decision on its way through the journal, with what leaves when its facts are durable.
 type work struct {
 	entry   journal.Entry
 	act     *Activation
@@ -23,10 +22,10 @@ type work struct {
 	frozen  any // a snapshot to keep, or nil
 }
 
-// works are pooled, with room for the bytes of a decision's facts.
+// works are pooled, together with the room for the bytes of a decision's facts.
 var works = sync.Pool{New: func() any { return new(work) }}
 
-// maxRoom is how many bytes of room a pooled work keeps.
+// maxRoom is how many bytes of that room a pooled work keeps.
 const maxRoom = 4 << 10
 
 func (a *Activation) newWork(at int64) *work {
@@ -35,7 +34,7 @@ func (a *Activation) newWork(at int64) *work {
 	return w
 }
 
-// recycle ends a work that nothing refers to any more.
+// recycle puts a work that nothing refers to any more back into the pool.
 func (w *work) recycle() {
 	room, answers := w.entry.Bytes[:0], w.answers[:0]
 	if cap(room) > maxRoom {
@@ -47,16 +46,15 @@ func (w *work) recycle() {
 	works.Put(w)
 }
 
-// released is a held call with its answer.
+// released is a call that was held, with its answer.
 type released struct {
 	key   engine.OrderID
 	call  *Call
 	reply engine.Reply
 }
 
-// decide has the kind decide, takes its facts in, and sees to it that its
-// outcome leaves when they are durable. A joint command's facts need its sender's
-// claim.
+// decide calls the kind's Decide, takes in the facts, and makes the outcome leave when they are
+// durable. For a joint command, needs is the sender's claim, which its facts need.
 func (a *Activation) decide(c *Call, cmd engine.Command, needs journal.Claim) {
 	if c == nil {
 		defer a.Load.Add(-1)
@@ -93,7 +91,7 @@ func (a *Activation) decide(c *Call, cmd engine.Command, needs journal.Claim) {
 	w.entry.Needs = needs
 	joint := a.sendJoint(w, d.Joint)
 	a.submit(w)
-	for _, s := range joint { // after its facts were handed over: the lane keeps the order
+	for _, s := range joint { // after the facts were handed over, so that the lane keeps the order
 		a.shell.Join(s.To, Joint{s.Cmd, a.claim})
 	}
 	if a.seq-a.saved >= max(a.snapshotEvery, a.saved) {
@@ -102,10 +100,10 @@ func (a *Activation) decide(c *Call, cmd engine.Command, needs journal.Claim) {
 	a.armTimer()
 }
 
-// ask sends what need not wait for facts, unless the stream may have been claimed
-// by another activation since it was last proven ours, or there are answers that
-// wait to have that proven, or for facts: a repeat, held under the key of the first
-// try, does not overtake that one's refusal.
+// ask sends what need not wait for facts at once, except in two cases. One is that the claim has
+// not been proven lately, or that answers already wait for that proof. The other is that a refusal
+// under the same key is on its way: a repeat of the command must not overtake the refusal of the
+// first try.
 func (a *Activation) ask(w *work, asks []engine.Send, key *engine.OrderID) {
 	if len(asks) == 0 {
 		return
@@ -120,8 +118,8 @@ func (a *Activation) ask(w *work, asks []engine.Send, key *engine.OrderID) {
 	}
 }
 
-// sendJoint returns what leaves as soon as the decision's facts are on their way. What
-// has no facts to go with, or another node to go to, leaves with the rest.
+// sendJoint returns the sends that leave as soon as the decision's facts are on their way. If there
+// are no facts to go with them, or their actor is on another node, they leave with the rest.
 func (a *Activation) sendJoint(w *work, sends []engine.Send) []engine.Send {
 	if len(sends) == 0 || len(w.entry.Facts) > 0 && a.shell.Here(sends[0].To) {
 		return sends
@@ -130,8 +128,8 @@ func (a *Activation) sendJoint(w *work, sends []engine.Send) []engine.Send {
 	return nil
 }
 
-// takeIn applies the facts and encodes those that are journaled. It reports
-// whether it could: a fact that can't be encoded ends the activation.
+// takeIn applies the facts and encodes those that are journaled. It reports whether it succeeded: a
+// fact that can't be encoded ends the activation.
 func (a *Activation) takeIn(w *work, facts []engine.Fact) bool {
 	durable := 0
 	for _, f := range facts {
@@ -165,25 +163,24 @@ func (a *Activation) takeIn(w *work, facts []engine.Fact) bool {
 	return true
 }
 
-// proofLife is how old the last proof may be that the stream is still ours when
-// an answer leaves that needs no fact (docs/adr/0004).
+// proofLife is how old the last proof of the claim may be when an answer leaves that depends on no
+// new fact (docs/adr/0004).
 const proofLife = time.Second
 
-// isSilent reports whether a decision leaves nothing to keep and nothing to tell.
+// isSilent reports whether a decision leaves nothing to store and nothing to send.
 func (w *work) isSilent() bool {
 	return len(w.entry.Facts)+len(w.answers)+len(w.sends) == 0 && w.call == nil && w.frozen == nil
 }
 
-// submit hands the decision to the journal. What needs no fact leaves at once,
-// unless facts before it are still on their way, or the stream may have been
-// claimed by another activation since it was last proven ours.
+// submit hands the decision to the journal. A decision without facts leaves at once, unless earlier
+// facts are still on their way, or the claim has not been proven lately.
 func (a *Activation) submit(w *work) {
-	if w.isSilent() && a.isProven() { // else it is how a stale activation finds out that it is
+	if w.isSilent() && a.isProven() { // otherwise we send it on: the journal's refusal is how a stale activation learns that it is stale
 		w.recycle()
 		return
 	}
 	if len(w.entry.Facts) == 0 && a.pending.Load() == 0 {
-		if a.lost.Load() { // the state is ahead of the journal: the end is on its way
+		if a.lost.Load() { // the state is ahead of the journal: the activation is about to end
 			w.failCallers()
 			return
 		}
@@ -198,11 +195,11 @@ func (a *Activation) submit(w *work) {
 	a.shell.Append(&w.entry)
 }
 
-// countSettled returns how many entries the journal has settled: they come back in order.
+// countSettled returns how many entries the journal has settled. Entries are settled in order.
 func (a *Activation) countSettled() int64 { return a.handed - a.pending.Load() }
 
-// answer lets out what needs no fact: at once while the claim is known to have
-// stood within the last second, else when it is proven anew.
+// answer releases an outcome that needs no fact: at once if the claim is known to have stood within
+// the last second, otherwise when it has been proven again.
 func (a *Activation) answer(w *work) {
 	if len(a.unproven) == 0 && a.isProven() {
 		w.release()
@@ -213,7 +210,7 @@ func (a *Activation) answer(w *work) {
 	}
 }
 
-// answerLate lets an outcome out that its batch did not prove.
+// answerLate releases an outcome for which its batch proved no claim.
 func (a *Activation) answerLate(w *work) {
 	if a.stopped.Load() {
 		w.failCallers()
@@ -226,8 +223,8 @@ func (a *Activation) isProven() bool {
 	return a.shell.Now().UnixMilli()-a.proven.Load() <= proofLife.Milliseconds()
 }
 
-// provenAt notes that the claim stood at a time, unix milliseconds, or later: of
-// asking, not of hearing, for it may be lost while the answer is on its way.
+// provenAt notes that the claim stood at a time, in unix milliseconds. That is the time of asking,
+// not of hearing, because the claim may be lost while the answer is on its way.
 func (a *Activation) provenAt(at int64) {
 	for {
 		was := a.proven.Load()
@@ -237,14 +234,14 @@ func (a *Activation) provenAt(at int64) {
 	}
 }
 
-// Settled is the journal's verdict: the outcome leaves, or the activation ends.
-// An answer without facts that was long behind others' needs a new proof.
+// Settled is the journal's verdict: the outcome leaves, or the activation ends. An outcome without
+// facts may have waited so long behind others' facts that it needs a new proof.
 func (w *work) Settled(err error) {
 	if err == nil {
-		act := w.act // w ends with its release
+		act := w.act // read first, because release ends w
 		last := act.pending.Add(-1) == 0
 		if last && act.leaving.Load() {
-			defer act.shell.Post(idle{}) // behind what this one brings
+			defer act.shell.Post(idle{}) // deferred, so that it comes behind the message that this call posts
 		}
 		switch {
 		case len(w.entry.Facts) > 0:
@@ -252,20 +249,20 @@ func (w *work) Settled(err error) {
 			w.release()
 		case w.frozen != nil || act.isProven():
 			w.release()
-		case act.stopped.Load(): // the library may have let go of it: a message would reach nobody
+		case act.stopped.Load(): // the library may have let go of the actor: a message would reach nobody
 			w.failCallers()
 		default:
 			act.shell.Post(settled{w})
 		}
 		return
 	}
-	w.act.lost.Store(true) // before nothing is pending any more
+	w.act.lost.Store(true) // set while something is still pending
 	w.act.pending.Add(-1)
 	w.failCallers()
 	w.act.shell.Post(Fenced{})
 }
 
-// failCallers tells the callers that the outcome is not known.
+// failCallers tells the callers that the outcome is unknown.
 func (w *work) failCallers() {
 	if w.call != nil {
 		w.call.Finish(nil, ErrUnavailable)
@@ -275,8 +272,8 @@ func (w *work) failCallers() {
 	}
 }
 
-// releaseProven lets out what waited for the proof, unless that took so long
-// that it proves nothing any more.
+// releaseProven releases the outcomes that waited for the proof, unless the proof took so long that
+// it has expired.
 func (a *Activation) releaseProven(at time.Time) {
 	if a.stopped.Load() {
 		return
@@ -292,7 +289,7 @@ func (a *Activation) releaseProven(at time.Time) {
 	a.depart()
 }
 
-// release lets a decision's outcome out; it is the end of w.
+// release lets a decision's outcome leave and ends w.
 func (w *work) release() {
 	if w.call != nil {
 		w.call.Finish(w.reply, nil)
@@ -309,7 +306,7 @@ func (w *work) release() {
 	w.recycle()
 }
 
-// armTimer asks for a Wake when the state wants one earlier than asked for.
+// armTimer asks for a Wake if the state wants one earlier than the one already asked for.
 func (a *Activation) armTimer() {
 	next := a.state.Next()
 	if next.IsZero() || !a.armed.IsZero() && !next.Before(a.armed) {
@@ -319,9 +316,9 @@ func (a *Activation) armTimer() {
 	a.shell.Arm(next)
 }
 
-// freeze copies the state for a snapshot. It is kept when all facts in it are
-// durable: a barrier carries it through the journal. It needs no proof of the
-// claim, for the store of snapshots makes sure of that itself.
+// freeze copies the state for a snapshot. The snapshot is saved when all facts in it are durable,
+// so a barrier carries it through the journal behind them. It needs no proof of the claim, because
+// the store of snapshots checks the claim itself.
 func (a *Activation) freeze() {
 	a.saved, a.savedAt = a.seq, a.shell.Now()
 	w := a.newWork(0)

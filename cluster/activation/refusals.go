@@ -5,24 +5,24 @@ import (
 	"boxoffice/engine/paged"
 )
 
-// refusals are the refused commands whose answers wait in the journal's lane for the
-// facts that were decided before them. A repeat of such a command may be granted what
-// the first try was not: it must not be, before the refusal is out.
+// refusals are the refused commands whose answers wait in the journal's lane behind facts that were
+// decided before. A repeat of such a command might be granted now; that must not happen before the
+// refusal has left.
 type refusals struct {
 	last  map[engine.OrderID]int64 // number of the command's last refusal, by key
 	order paged.Queue[refusal]     // by number
 }
 
-// refusal is an entry of the journal that refuses a command.
+// refusal is an entry of the journal that carries a refusal of a command.
 type refusal struct {
 	key    engine.OrderID
 	number int64
 }
 
-// add notes the refusals of an entry, by its number.
+// add notes the refusals in an entry; number is the entry's.
 func (r *refusals) add(w *work, number int64) {
 	if len(w.entry.Facts) > 0 {
-		return // the command's own: a repeat finds what they made
+		return // a command with facts was not refused: a repeat finds what they made
 	}
 	if w.call != nil {
 		if cmd, keyed := w.call.Cmd.(engine.Keyed); keyed {

@@ -1,8 +1,8 @@
 // Package host runs activations (package activation) on a node: it claims the stream of
 // each, loads its snapshot and tail, asks the journal for proofs, and writes its snapshots.
 //
-// Activations are made and found by package cluster, which alone sends to them. One is
-// garbage when its last entry has been settled.
+// Package cluster makes and finds activations, and only it sends to them. An activation is garbage
+// when its last entry has been settled.
 package host
 
 import (
@@ -20,63 +20,63 @@ import (
 	"boxoffice/persistence/snapshot"
 )
 
-// Snapshots keeps frozen states. The tests have one in memory.
+// Snapshots stores frozen states. Tests use one in memory.
 type Snapshots interface {
-	// Load returns a stream's latest snapshot before another one, or the zero
-	// Version when there is none.
+	// Load returns a stream's latest snapshot before a given one, or the zero Version if there is
+	// none.
 	Load(ctx context.Context, stream int64, before snapshot.Version) (v snapshot.Version, state []byte, err error)
-	// Save keeps a snapshot of the state after seq: what write writes.
+	// Save stores a snapshot of the state after seq; write writes its bytes.
 	Save(ctx context.Context, stream, seq int64, epoch int32, write func(io.Writer) error) error
 }
 
-// Env is what activations have from their node.
+// Env is what activations get from their node.
 type Env struct {
 	Journal   journal.Journal
 	Snapshots Snapshots
 	Log       *slog.Logger
 	Now       func() time.Time                 // not set back by the wall clock
 	Send      func(engine.Ref, engine.Command) // to any actor, without waiting
-	// Here reports whether an actor is this node's now. Join sends to it if it still
-	// is: what it decides on hearing the command needs the claim.
+	// Here reports whether an actor is this node's now. Join sends to an actor if it still is this
+	// node's: what that actor decides about the command is durable only if the sender's claim still
+	// stands.
 	Here   func(engine.Ref) bool
 	Join   func(engine.Ref, activation.Joint)
 	Arm    func(engine.Ref, time.Time)      // ask for a Wake at a time
 	Go     func(func(context.Context))      // run beside the actor; the node waits for it
-	Freeze func(func(context.Context)) bool // run in the node's one snapshot writer; false when it is full
+	Freeze func(func(context.Context)) bool // run in the node's one snapshot writer; false if its queue is full
 	Gone   func(*Hosted)                    // forget the activation: the next command makes a new one
 	// Parked notes when an actor that is put away wants to wake.
 	Parked func(engine.Ref, journal.Claim, time.Time) error
-	// Before is called before a stream is claimed: whoever may have had it
-	// lets go of it in order, if he is there to be asked. Nothing rests on it
-	// but that nobody's last facts are fenced. It returns ErrMoved when the
-	// actor is another node's by now.
+	// Before is called before a stream is claimed. It asks the node that may have had the actor to
+	// let go of it in order, if that node can be reached. It only spares that node's last facts
+	// from being fenced; safety does not depend on it. It returns ErrMoved if the actor belongs to
+	// another node by now.
 	Before func(context.Context, engine.Ref) error
-	// SnapshotEvery is how many facts may follow a snapshot before the next,
-	// while there are few.
+	// SnapshotEvery is how many facts may follow a small snapshot before the next one.
 	SnapshotEvery int64
 	Fenced        *atomic.Int64 // counts activations that have lost their stream
 	Unfounded     *atomic.Int64 // counts snapshots that the journal contradicts
 }
 
-// Actor is the actor of the library that hosts an activation.
+// Actor is the library's actor that hosts an activation.
 type Actor interface {
 	Send(msg any) // into its mailbox
-	Stop()        // have the library let go of it
+	Stop()        // makes the library let go of it
 }
 
-// Hosted is an activation with what it needs of its node.
+// Hosted is an activation together with what it needs of its node.
 type Hosted struct {
 	*activation.Activation
 
 	env   *Env
 	kind  *engine.KindDef
 	actor Actor
-	final atomic.Int64 // the last fact's seq once the activation departs, else 0
+	final atomic.Int64 // the last fact's seq once the activation departs, before that 0
 }
 
 var _ activation.Shell = (*Hosted)(nil)
 
-// New is an activation that is loaded when it is started.
+// New makes an activation; Start loads it.
 func New(ref engine.Ref, env *Env) (*Hosted, error) {
 	kind, err := all.Kind(ref.Kind)
 	if err != nil {
@@ -96,10 +96,10 @@ func (h *Hosted) Start(a Actor) {
 // dropped is the last message to an activation that is gone.
 type dropped struct{}
 
-// Dropped has the library let go of an activation that is gone.
+// Dropped makes the library let go of an activation that has ended.
 var Dropped any = dropped{}
 
-// Handle deals with a message of the mailbox, one at a time.
+// Handle processes one message of the mailbox at a time.
 func (h *Hosted) Handle(msg any) {
 	if _, last := msg.(dropped); last {
 		h.actor.Stop()
@@ -108,9 +108,9 @@ func (h *Hosted) Handle(msg any) {
 	h.Activation.Handle(msg)
 }
 
-// Retire asks an activation to end if it is idle, or, with force, as soon as its
-// facts are durable, even if callers wait. The channel is closed when it has ended
-// or stays; Gone tells which.
+// Retire asks an activation to end if it is idle. With force it ends as soon as its facts are
+// durable, even if callers wait. The channel is closed when it has ended or has decided to stay;
+// Env.Gone is called only if it has ended.
 func Retire(force bool) (msg activation.Retire, done <-chan struct{}) {
 	ch := make(chan struct{})
 	return activation.Retire{Force: force, Done: func() { close(ch) }}, ch
@@ -128,7 +128,7 @@ func (h *Hosted) Post(msg any) { h.actor.Send(msg) }
 // Append hands an entry to the journal.
 func (h *Hosted) Append(e *journal.Entry) { h.env.Journal.Append(e) }
 
-// Prove asks the journal whether the claim still stands, beside the actor.
+// Prove asks the journal whether the claim still stands, on a goroutine of its own.
 func (h *Hosted) Prove(claim journal.Claim) {
 	h.env.Go(func(ctx context.Context) {
 		asked := h.env.Now()
@@ -150,20 +150,20 @@ func (h *Hosted) Send(to engine.Ref, cmd engine.Command) { h.env.Send(to, cmd) }
 // Here reports whether an actor is this node's now.
 func (h *Hosted) Here(to engine.Ref) bool { return h.env.Here(to) }
 
-// Join sends within the node.
+// Join sends to an actor of this node.
 func (h *Hosted) Join(to engine.Ref, j activation.Joint) { h.env.Join(to, j) }
 
 // Arm asks the node for a Wake.
 func (h *Hosted) Arm(at time.Time) { h.env.Arm(h.Ref, at) }
 
-// Park notes when the actor wants to wake. Snapshots before that of seq are of no use
-// from here on.
+// Park notes when the actor wants to wake. From here on, snapshots before the one at seq are
+// useless.
 func (h *Hosted) Park(claim journal.Claim, seq int64, wake time.Time) error {
 	h.final.Store(seq)
 	return h.env.Parked(h.Ref, claim, wake)
 }
 
-// End has the node forget the activation.
+// End makes the node forget the activation.
 func (h *Hosted) End(fenced bool) {
 	if fenced {
 		h.env.Fenced.Add(1)

@@ -14,7 +14,7 @@ import (
 	"boxoffice/persistence/snapshot"
 )
 
-// load claims the stream and reads its facts, beside the actor.
+// load claims the stream and reads its facts, on a goroutine of its own.
 func (h *Hosted) load(ctx context.Context) {
 	l, err := h.read(ctx)
 	if err != nil {
@@ -33,7 +33,7 @@ func (h *Hosted) read(ctx context.Context) (l activation.Loaded, err error) {
 	if l.Claim, err = h.env.Journal.Claim(ctx, h.Ref); err != nil {
 		return l, fmt.Errorf("claim: %w", err)
 	}
-	if l.State = h.kind.New(h.Ref); l.Claim.Epoch > 1 { // else nobody has written anything
+	if l.State = h.kind.New(h.Ref); l.Claim.Epoch > 1 { // at epoch 1 nobody has written anything before
 		if err = h.replay(ctx, &l); err != nil {
 			return l, err
 		}
@@ -41,11 +41,11 @@ func (h *Hosted) read(ctx context.Context) (l activation.Loaded, err error) {
 	return l, l.State.Check()
 }
 
-// errUnfounded says that a snapshot holds facts that are not the journal's.
+// errUnfounded says that a snapshot contains facts that the journal does not have.
 var errUnfounded = errors.New("host: the journal contradicts the snapshot")
 
-// replay reads the state from the latest snapshot, and the facts behind it. A snapshot
-// that can't be right is passed over for the one before it, and for all facts in the end.
+// replay reads the state from the latest snapshot and applies the facts behind it. If a snapshot
+// can't be right, it takes the one before it, and in the end all facts.
 func (h *Hosted) replay(ctx context.Context, l *activation.Loaded) error {
 	for before := snapshot.Latest; ; {
 		v, frozen, err := h.env.Snapshots.Load(ctx, l.Claim.Stream, before)
@@ -69,7 +69,7 @@ func (h *Hosted) replay(ctx context.Context, l *activation.Loaded) error {
 	}
 }
 
-// thaw makes a state of a snapshot. One that breaks an invariant is of no use.
+// thaw makes a state from a snapshot. It fails if the state breaks an invariant.
 func (h *Hosted) thaw(l *activation.Loaded, frozen []byte) error {
 	v := h.kind.Frozen()
 	err := codec.Unmarshal(frozen, v)
@@ -82,11 +82,11 @@ func (h *Hosted) thaw(l *activation.Loaded, frozen []byte) error {
 	return nil
 }
 
-// replayFrom applies the facts behind a snapshot. It reads from the snapshot's last fact
-// on, for that tells whether the snapshot is founded: the journal must have the fact, and
-// no later epoch may have written it than the one that saved the snapshot. Else the
-// state that was saved had facts that the journal refused. Of a founded one somebody has seen
-// that before, and the journal may have dropped the fact.
+// replayFrom applies the facts behind a snapshot. It reads from the snapshot's last fact on, to
+// find out whether the snapshot is founded: the journal must have that fact, and no later epoch
+// than the one that saved the snapshot may have written it. Otherwise the saved state contained
+// facts that the journal refused. If the snapshot was found to be founded before, this is not
+// checked again, and the journal may have dropped the fact.
 func (h *Hosted) replayFrom(ctx context.Context, l *activation.Loaded, v snapshot.Version) error {
 	l.Seq, l.Saved = v.Seq, v.Seq
 	reached := v.Seq == 0 || v.Founded
@@ -100,7 +100,7 @@ func (h *Hosted) replayFrom(ctx context.Context, l *activation.Loaded, v snapsho
 			return fmt.Errorf("%w: epoch %d wrote fact %d", errUnfounded, r.epoch, v.Seq)
 		}
 		reached = true
-		// A snapshot may end in the middle of what one commit wrote.
+		// A snapshot may end in the middle of a record, because one commit may write several facts.
 		for _, f := range r.facts[l.Seq+1-r.first:] {
 			l.State.Apply(f)
 		}
@@ -119,8 +119,8 @@ type decoded struct {
 	facts       []engine.Fact
 }
 
-// tail reads the stream's facts behind a snapshot, and decodes them beside the caller,
-// who applies those before: of a long tail either takes about as long.
+// tail reads the stream's facts behind a snapshot. It decodes them on a goroutine of its own while
+// the caller applies the ones before, because each takes about as long for a long tail.
 func (h *Hosted) tail(ctx context.Context, stream, after int64) iter.Seq2[decoded, error] {
 	return func(yield func(decoded, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -132,7 +132,7 @@ func (h *Hosted) tail(ctx context.Context, stream, after int64) iter.Seq2[decode
 		}()
 		defer func() {
 			cancel()
-			for range records { // until it has ended
+			for range records { // until the goroutine has ended
 			}
 		}()
 		for r := range records {
@@ -165,7 +165,7 @@ func (h *Hosted) decode(ctx context.Context, stream, after int64, into chan<- de
 	return nil
 }
 
-// guard makes an error of a panic: who can't be loaded takes no node down.
+// guard turns a panic into an error: a stream whose replay panics must not take the node down.
 func guard(err *error) {
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())

@@ -12,8 +12,8 @@ import (
 	"boxoffice/persistence/snapshot"
 )
 
-// Keep encodes and saves a snapshot, beside the actor. One that can't be kept is
-// made again later.
+// Keep encodes and saves a snapshot, on a goroutine of its own. If that fails, a snapshot is made
+// again later.
 func (h *Hosted) Keep(frozen any, claim journal.Claim, seq int64) {
 	ref, env := h.Ref, h.env
 	queued := env.Freeze(func(ctx context.Context) {
@@ -32,19 +32,18 @@ func (h *Hosted) Keep(frozen any, claim journal.Claim, seq int64) {
 	}
 }
 
-// errSuperseded ends a snapshot that the departing activation's last one makes
-// needless.
+// errSuperseded ends a snapshot because the departing activation's last one makes it needless.
 var errSuperseded = errors.New("a later snapshot follows")
 
-// While a snapshot is made, its goroutine rests restTimes as long as it has worked,
-// each time that it has worked for restAfter.
+// While a snapshot is made, its goroutine rests restTimes as long as it has worked, whenever it has
+// worked for restAfter.
 const (
 	restTimes = 6
 	restAfter = time.Millisecond
 )
 
-// rests is what the snapshot at seq calls between its steps: it takes little of a
-// core and of the disk from the sale, unless the actor is to leave.
+// rests returns what the snapshot at seq calls between its steps. Its pauses leave the processor
+// and the disk to the sale, unless the actor is leaving.
 func (h *Hosted) rests(ctx context.Context, seq int64) func() error {
 	began := time.Now()
 	return func() error {
