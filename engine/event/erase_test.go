@@ -14,8 +14,8 @@ import (
 	"boxoffice/engine/waitlist"
 )
 
-// After a person is erased, no snapshot and no fact has the name or the address, in whatever
-// role the person was; what belongs to others stays.
+// After a person is erased, no snapshot and no fact contains the name or the address, whatever role
+// the person had; what belongs to others stays.
 func TestErase(t *testing.T) {
 	t.Parallel()
 	const ada, bob, pseudonym = "Ada@Example.org", "bob@example.org", "xyz@erased.invalid"

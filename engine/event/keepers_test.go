@@ -13,8 +13,8 @@ import (
 	"boxoffice/engine/order"
 )
 
-// TestLines makes sure that every keeper of an order has one line of its mask,
-// and that every ticket has the seat that its line names for it.
+// TestLines makes sure that every keeper of an order has exactly one of its places, and that every
+// ticket has the seat that its line names for it.
 func TestLines(t *testing.T) {
 	t.Parallel()
 	s, ok := New(engine.EventRef(1)).(*State)
@@ -54,8 +54,8 @@ func TestLines(t *testing.T) {
 	})
 }
 
-// TestMostLines takes the largest order there is through its keepers: a ticket type a
-// line and the seat map.
+// TestMostLines takes the largest possible order through its keepers: a ticket type for each line,
+// and the seat map.
 func TestMostLines(t *testing.T) {
 	t.Parallel()
 	const most = MaxLines

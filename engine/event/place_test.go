@@ -12,7 +12,7 @@ import (
 	"boxoffice/engine/order"
 )
 
-// rush is an event on sale with one ticket type, driven by hand.
+// rush is an event on sale with one ticket type, whose time and keepers the test drives itself.
 type rush struct {
 	tb    testing.TB
 	state *State
@@ -41,7 +41,7 @@ func (r *rush) tell(cmd engine.Command) engine.Decision {
 	return d
 }
 
-// buy places the n-th order of all, and has its keeper grant and close it.
+// buy places the n-th order, and makes its keeper grant and close it.
 func (r *rush) buy(n int, price int64, from uint64) {
 	who := uint64(n+1) * 0x9e3779b97f4a7c15 // a hash, as the edge sends it
 	p := Place{
@@ -61,8 +61,8 @@ func (r *rush) buy(n int, price int64, from uint64) {
 	r.now = r.now.Add(40 * time.Microsecond)
 }
 
-// TestLateMoneyWaits makes sure that only an order that nobody has heard of is
-// asked for at once, and without a floor (docs/adr/0009).
+// TestLateMoneyWaits makes sure that only new orders are asked for at once, and without a floor
+// (docs/adr/0009).
 func TestLateMoneyWaits(t *testing.T) {
 	t.Parallel()
 	r := newRush(t)
@@ -87,9 +87,9 @@ func TestLateMoneyWaits(t *testing.T) {
 	require.NotZero(t, reserve.Floor)
 }
 
-// TestOvertakenWhileLoading has an activation load an order that its successor sold:
-// it claimed first and read the journal last. It stays sound until it is fenced, and
-// what it asks its keepers for meanwhile ends below the floor.
+// TestOvertakenWhileLoading lets an activation load an order that its successor sold: the
+// activation claimed first and read the journal last. It stays sound until it is fenced, and what
+// it asks its keepers for meanwhile ends below the floor.
 func TestOvertakenWhileLoading(t *testing.T) {
 	t.Parallel()
 	r := newRush(t)
@@ -107,9 +107,8 @@ func TestOvertakenWhileLoading(t *testing.T) {
 	require.NoError(t, r.state.Check())
 }
 
-// BenchmarkPlace is what the event's actor spends on an order of a rush at 25,000
-// a second: sold at a box office, which no velocity rule counts, and to buyers
-// with an address each.
+// BenchmarkPlace measures what the event's actor spends on an order of a rush at 25,000 a second:
+// sold at a box office, which no velocity rule counts, and to buyers with an address each.
 func BenchmarkPlace(b *testing.B) {
 	for _, bb := range []struct {
 		name  string

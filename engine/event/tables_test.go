@@ -49,8 +49,8 @@ func TestTotal(t *testing.T) {
 	})
 }
 
-// TestPast compares the past with a plain list: it knows a closed order for 24
-// hours at least, by its last outcome, and does not grow for ever.
+// TestPast compares the past with a plain list: it knows the last outcome of a closed order for at
+// least 24 hours, and does not grow for ever.
 func TestPast(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -93,7 +93,7 @@ func TestPast(t *testing.T) {
 		require.Equal(t, p.ids.Len(), p.at.Len())
 		require.LessOrEqual(t, len(p.index), p.ids.Len())
 		require.GreaterOrEqual(t, int64(p.ids.Len()), recent)
-		for i := range 400 { // much later, all of it goes
+		for i := range 400 { // much later, everything is forgotten
 			p.add(&order.Order{ID: engine.NumberedID(2, int64(i)), Status: order.StatusCompleted}, now+2*pastMillis)
 		}
 		require.Equal(t, 400, p.ids.Len())
@@ -101,8 +101,8 @@ func TestPast(t *testing.T) {
 	})
 }
 
-// TestQueue takes a queue through clocks that jump back and forth: it is always
-// in order, and of those due at one time first come is first served.
+// TestQueue takes a queue through clocks that jump back and forth: it is always in order, and
+// entries that are due at the same time come out in the order they came in.
 func TestQueue(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -207,7 +207,7 @@ func TestTickets(t *testing.T) {
 	})
 }
 
-// TestGates counts more gates than are told apart.
+// TestGates counts more gates than the counters tell apart.
 func TestGates(t *testing.T) {
 	t.Parallel()
 	g := newGates()

@@ -10,8 +10,8 @@ import (
 	"boxoffice/engine/order"
 )
 
-// TestTally compares a tally with a plain list of what was done: what it says of
-// a doer is exact, also after a snapshot, and it forgets what is past.
+// TestTally compares a tally with a plain list of what was done: its counts of a doer are exact,
+// also after a snapshot, and it forgets old deeds.
 func TestTally(t *testing.T) {
 	t.Parallel()
 	type act struct {
@@ -30,7 +30,7 @@ func TestTally(t *testing.T) {
 			switch what := rapid.IntRange(0, 5).Draw(t, "what"); {
 			case what < 3:
 				begun = append(begun, act{by, tally.begin(by), now})
-			case what < 5 && len(begun) > 0: // the first begun need not be the first done
+			case what < 5 && len(begun) > 0: // the first deed begun need not be the first done
 				i := rapid.IntRange(0, len(begun)-1).Draw(t, "which")
 				a := begun[i]
 				begun = slices.Delete(begun, i, i+1)
@@ -61,7 +61,7 @@ func TestTally(t *testing.T) {
 			require.NoError(t, tally.checkCounts(sum, int64(len(begun))))
 			for side := range by {
 				limit := rapid.Int64Range(1, 6).Draw(t, "limit")
-				var at []int64 // of his deeds that still count
+				var at []int64 // of the doer's deeds that still count
 				for _, d := range all {
 					if d.by[side] == by[side] && d.at > now-1_000 {
 						at = append(at, d.at)
@@ -87,7 +87,7 @@ func TestTally(t *testing.T) {
 	})
 }
 
-// thawed is a tally after a snapshot.
+// thawed returns a tally as it is after a snapshot.
 func thawed(t *tally, open map[uint64]int64) tally {
 	fresh := newTally(t.span)
 	for i := range t.deeds.Len() {
@@ -102,7 +102,7 @@ func thawed(t *tally, open map[uint64]int64) tally {
 	return fresh
 }
 
-// TestTallyBound gives a tally more to remember than it does: the oldest goes.
+// TestTallyBound gives a tally more deeds than it can remember: it forgets the oldest.
 func TestTallyBound(t *testing.T) {
 	t.Parallel()
 	tally := newTally(1_000)
@@ -124,8 +124,8 @@ func TestTallyBound(t *testing.T) {
 	require.LessOrEqual(t, tally.deeds.Len(), 1_001)
 }
 
-// TestPlaced makes sure that nothing which becomes of an order shows in what its
-// Place is answered again.
+// TestPlaced makes sure that what happens to an order later does not change the answer to a repeat
+// of its Place.
 func TestPlaced(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -145,14 +145,14 @@ func TestPlaced(t *testing.T) {
 			o = drawChange(t, o, at)
 			now := *o
 			placed := *o.Placed()
-			placed.Serial = 0 // the keepers', told to nobody
+			placed.Serial = 0 // only keepers are told the serial
 			require.Equal(t, first, placed)
 			require.Equal(t, now, *o)
 		}
 	})
 }
 
-// drawChange is the order after something that may become of it.
+// drawChange returns the order after something that may happen to it.
 func drawChange(t *rapid.T, o *order.Order, at int64) *order.Order {
 	reference := "none"
 	if n := len(o.Attempts); n > 0 {
@@ -178,8 +178,8 @@ func drawChange(t *rapid.T, o *order.Order, at int64) *order.Order {
 	return o
 }
 
-// BenchmarkTally is what the velocity rules cost an order, from buyers with an
-// address each and from buyers behind one.
+// BenchmarkTally measures what the velocity rules cost an order, for buyers with an address each
+// and for buyers who share one address.
 func BenchmarkTally(b *testing.B) {
 	for name, addresses := range map[string]uint64{"an address each": 1 << 62, "one address": 1} {
 		b.Run(name, func(b *testing.B) {

@@ -11,8 +11,8 @@ import (
 	"boxoffice/engine/order"
 )
 
-// TestTypesHaveAPlace fills an event with ticket types: one more has no place, neither
-// as one that is being made nor as one that was made without a place.
+// TestTypesHaveAPlace fills an event with ticket types: there is no place for one more, neither for
+// one that is being made nor for one that was made without a place.
 func TestTypesHaveAPlace(t *testing.T) {
 	t.Parallel()
 	s, _ := New(engine.EventRef(7)).(*State)

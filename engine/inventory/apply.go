@@ -5,7 +5,7 @@ import (
 	"boxoffice/engine/keeper"
 )
 
-// Apply takes a fact in.
+// Apply applies a fact to the state.
 func (s *State) Apply(f engine.Fact) {
 	switch f := f.(type) {
 	case *Created:
@@ -56,8 +56,8 @@ func (s *State) hold(customer uint64, n int64) {
 	s.buyers.Add(customer, n)
 }
 
-// turned makes a new offer when the type has sold out or come back, or when more or less of
-// it is set aside.
+// turned raises the revision, and so makes a new offer, if the type has sold out or come back, or
+// if more or less of it is set aside.
 func (s *State) turned(was standing) {
 	if was != s.standing(s.free()) {
 		s.rev++

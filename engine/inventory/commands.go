@@ -2,7 +2,7 @@ package inventory
 
 import "boxoffice/engine"
 
-// The commands of a ticket type besides the keeper's.
+// These are the commands of a ticket type besides those of a keeper.
 type (
 	// Create makes the type. The actor's number is the command's id. It is
 	// answered by *Record.
@@ -13,7 +13,7 @@ type (
 		Details  Details
 		Revision uint64
 	}
-	// Get is answered by *Record.
+	// Get reads the type. It is answered by *Record.
 	Get struct{}
 )
 
@@ -37,12 +37,12 @@ type (
 		AlreadyHeld  int64  `json:"alreadyHeld"`
 		Requested    int64  `json:"requested"`
 	}
-	// Floor is the detail of a quantity below what is sold.
+	// Floor is the detail of the refusal of a quantity below what is sold.
 	Floor struct {
 		QuantityTotal int64 `json:"quantityTotal"`
 		Sold          int64 `json:"sold"`
 	}
 )
 
-// TypeID is the public id of the ticket type at ref.
+// TypeID returns the public id of the ticket type at ref.
 func TypeID(ref engine.Ref) engine.TypeID { return engine.NumberedID(ref.Home, ref.ID) }

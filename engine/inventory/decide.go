@@ -8,7 +8,7 @@ import (
 	"boxoffice/engine/keeper"
 )
 
-// Decide reads the state and says what a command does.
+// Decide decides what a command does, and changes nothing itself.
 func (s *State) Decide(c engine.Command, now time.Time) engine.Decision {
 	at := now.UnixMilli()
 	if d, decided := s.protocol().Decide(c, at); decided {
@@ -83,11 +83,11 @@ func (s *State) decideUpdate(c Update, at int64) engine.Decision {
 	return s.update(&Updated{Details: &t, At: at}, t.left(taken))
 }
 
-// decideResize gives the type as many units as it has seats, or lets it have
-// none again: then it keeps its quantity until the organizer changes it.
+// decideResize sets the type's quantity to its number of seats, or makes it unseated again. An
+// unseated type keeps its quantity until the organizer changes it.
 func (s *State) decideResize(c keeper.Resize, at int64) engine.Decision {
 	if s.details == nil {
-		return refuse(engine.TicketTypeNotFound, nil) // not yet: it will be told again
+		return refuse(engine.TicketTypeNotFound, nil) // not made yet; the seat map repeats the size
 	}
 	var d engine.Decision
 	if c.Revision > s.sized {
@@ -103,7 +103,7 @@ func (s *State) decideResize(c keeper.Resize, at int64) engine.Decision {
 	return d
 }
 
-// update replaces the record, and offers what it says.
+// update replaces the record, and sends the offer that follows from it.
 func (s *State) update(f *Updated, free int64) engine.Decision {
 	after := &State{details: f.Details, awaited: s.awaited}
 	f.Left = after.forSale(free)
@@ -115,10 +115,10 @@ func (s *State) update(f *Updated, free int64) engine.Decision {
 	return d
 }
 
-// decideAwait sets what is free aside, or puts it on sale again.
+// decideAwait sets aside what is free, or puts it on sale again.
 func (s *State) decideAwait(c keeper.Await, at int64) engine.Decision {
 	if s.details == nil {
-		return refuse(engine.TicketTypeNotFound, nil) // not yet: it will be told again
+		return refuse(engine.TicketTypeNotFound, nil) // not made yet; the ledger repeats the Await
 	}
 	d := engine.Decision{Sends: []engine.Send{{To: s.ledger(), Cmd: keeper.AwaitSeen{Keeper: s.ref, Revision: c.Revision}}}}
 	if c.Revision <= s.awaitRev {
@@ -132,17 +132,17 @@ func (s *State) decideAwait(c keeper.Await, at int64) engine.Decision {
 	return d
 }
 
-// protocol is the type's side of the reservation protocol.
+// protocol returns the type's side of the reservation protocol.
 func (s *State) protocol() keeper.Protocol {
 	return keeper.Protocol{Self: s.ref, Ledger: s.ledger(), Book: &s.book, Goods: s}
 }
 
-// GrantLine says what a reserved line costs.
+// GrantLine returns the grant of a reserved line, with its price.
 func (s *State) GrantLine(c keeper.Reserve) keeper.Granted {
 	return keeper.Granted{Claim: c.Claim, Keeper: s.ref, Price: s.details.Price, Name: s.details.Name, Terms: s.details.terms()}
 }
 
-// ReserveLine sets units aside.
+// ReserveLine sets a line's units aside.
 func (s *State) ReserveLine(d *engine.Decision, c keeper.Reserve, replaced keeper.Held, at int64) {
 	left := s.details.left(s.taken() - replaced.Quantity + c.Line.Quantity)
 	d.Facts = append(d.Facts, &keeper.ReservedFact{
@@ -161,21 +161,21 @@ func (s *State) CommitLine(d *engine.Decision, c keeper.Commit, h keeper.Held, a
 	d.Facts = append(d.Facts, f)
 }
 
-// ReleaseLine gives the units back that are held.
+// ReleaseLine gives back the units that are held.
 func (s *State) ReleaseLine(d *engine.Decision, c keeper.Release, h keeper.Held, at int64) {
 	left := s.details.left(s.taken() - h.Quantity)
 	d.Facts = append(d.Facts, &keeper.ReleasedFact{Claim: c.Claim, Floor: c.Floor, Left: s.forSale(left)})
 	s.offerTurn(d, at, left)
 }
 
-// takeBack takes units back that were sold.
+// takeBack takes back units that were sold.
 func (s *State) takeBack(d *engine.Decision, c keeper.Return, at int64) {
 	left := s.details.left(s.taken() - c.Quantity)
 	d.Facts = append(d.Facts, &keeper.ReturnedFact{Claim: c.Claim, Floor: c.Floor, Quantity: c.Quantity, Customer: c.Customer, Left: s.forSale(left), At: at})
 	s.offerTurn(d, at, left)
 }
 
-// RefuseLine says why a line can't be reserved, or nil.
+// RefuseLine returns the reason why a line can't be reserved, or nil.
 func (s *State) RefuseLine(l *keeper.Line, replaced keeper.Held, at int64) *engine.Refusal {
 	if s.details == nil {
 		return engine.Refuse(engine.TicketTypeNotFound, nil)
@@ -189,7 +189,7 @@ func (s *State) RefuseLine(l *keeper.Line, replaced keeper.Held, at int64) *engi
 		return s.refuseSale("unmapped")
 	}
 	if s.details.Seated {
-		if !l.Seated { // its ledger has not heard yet
+		if !l.Seated { // its ledger has not heard of the seats yet
 			return &engine.Refusal{Code: engine.Validation, Message: "These tickets are sold by seat.", Details: keeper.OfType{TicketTypeID: s.typeID()}}
 		}
 		return nil
@@ -204,8 +204,8 @@ func (s *State) RefuseLine(l *keeper.Line, replaced keeper.Held, at int64) *engi
 	return nil
 }
 
-// refuseByRules judges the rules other than stock: window, presale code, caps. back
-// is how many units the same order gives back.
+// refuseByRules checks the rules other than stock: window, presale code, caps. back is how many
+// units the same order gives back.
 func (s *State) refuseByRules(l *keeper.Line, back, at int64) *engine.Refusal {
 	t, id := s.details, s.typeID()
 	if reason := t.closed(at); reason != "" {
@@ -223,14 +223,14 @@ func (s *State) refuseByRules(l *keeper.Line, back, at int64) *engine.Refusal {
 	return nil
 }
 
-// refuseSale says why the type is not for sale.
+// refuseSale refuses a sale because the type is not for sale.
 func (s *State) refuseSale(reason string) *engine.Refusal {
 	return engine.Refuse(engine.NotOnSale, keeper.NotOnSale{
 		TicketTypeID: s.typeID(), SaleStart: iso(s.details.SaleStart), SaleEnd: iso(s.details.SaleEnd), Reason: reason,
 	})
 }
 
-// closed is why the type is not for sale at a time, or "".
+// closed returns the reason why the type is not for sale at a time, or "".
 func (t *Details) closed(at int64) string {
 	switch {
 	case t.Hidden:

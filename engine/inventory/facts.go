@@ -5,7 +5,7 @@ import (
 	"boxoffice/engine/keeper"
 )
 
-// The fact types of a ticket type besides the keeper's.
+// These are the fact types of a ticket type besides those of a keeper.
 const (
 	typeCreated engine.FactType = 1
 	typeUpdated engine.FactType = 2
@@ -25,19 +25,19 @@ type (
 	Updated struct {
 		Details *Details `cbor:"1,keyasint"`
 		At      int64    `cbor:"2,keyasint"`
-		Left    int64    `cbor:"3,keyasint"` // for sale after it; negative: unlimited
-		// Resize is the revision of the seat map's Resize that is carried
-		// out; 0: the organizer has changed the record.
+		Left    int64    `cbor:"3,keyasint"` // what is left for sale after it; negative: unlimited
+		// Resize is the revision of the seat map's Resize that is carried out; 0 if the organizer
+		// has changed the record.
 		Resize uint64 `cbor:"4,keyasint,omitempty"`
 	}
-	// Awaited reports whether somebody waits for the type's units, as the ledger has told.
+	// Awaited says whether somebody waits for the type's units, as the ledger has told.
 	Awaited struct {
 		Revision uint64 `cbor:"1,keyasint"`
 		On       bool   `cbor:"2,keyasint"`
-		Left     int64  `cbor:"3,keyasint"` // for sale after it; negative: unlimited
+		Left     int64  `cbor:"3,keyasint"` // what is left for sale after it; negative: unlimited
 		At       int64  `cbor:"4,keyasint"`
 	}
-	// Offered (volatile) says that the offer was sent.
+	// Offered (volatile) says that the offer has been sent.
 	Offered struct{ At int64 }
 	// Seen (volatile) says that the ledger knows the offer of a revision.
 	Seen struct{ Revision uint64 }

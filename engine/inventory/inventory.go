@@ -1,18 +1,17 @@
-// Package inventory is the kind of a ticket type: it owns the type's record
-// and stock, and is a keeper of the reservation protocol (engine/keeper).
+// Package inventory is the kind of a ticket type: it owns the type's record and stock, and is a
+// keeper of the reservation protocol (engine/keeper).
 //
-// Invariants: with finite stock, sold plus reserved never exceeds the
-// quantity; no customer holds more than the cap at the time of sale; price and
-// type stand still once a ticket is sold. Limits: one order reserves at most
-// 100 units (edge), an inquiry asks about at most 512 reservations.
+// Invariants: with finite stock, sold plus reserved never exceeds the quantity; no customer holds
+// more than the cap at the time of sale; price and type do not change once a ticket is sold.
+// Limits: one order reserves at most 100 units (edge), an inquiry asks about at most 512
+// reservations.
 //
-// As long as the ledger says that somebody waits for the type (keeper.Await), what is free
-// is set aside: none of it is for sale, but for orders that offer it to who waits.
+// As long as the ledger says that somebody waits for the type (keeper.Await), free units are set
+// aside: they are sold only to orders that offer them to those who wait.
 //
-// A seated type is sized by the event's seat map (keeper.Resize), which also
-// judges whether a seat is left. Here its units are counted for the caps and for
-// what is available; for a moment, until the map's word arrives, they may be
-// more than the quantity.
+// A seated type is sized by the event's seat map (keeper.Resize), which also decides whether a seat
+// is left. Here its units are counted for the caps and for what is available. Until the map's
+// Resize arrives, they may briefly be more than the quantity.
 package inventory
 
 import (
@@ -27,8 +26,8 @@ import (
 // Unlimited is the quantity of a type without finite stock.
 const Unlimited = -1
 
-// Details is a ticket type's record. Times are
-// unix milliseconds, 0 for none; money is minor units.
+// Details is a ticket type's record. Times are unix milliseconds, 0 for none; money is in minor
+// units.
 type Details struct {
 	Name            string `cbor:"1,keyasint"`
 	Type            string `cbor:"2,keyasint"`
@@ -50,22 +49,22 @@ type Details struct {
 	SectionID       string `cbor:"18,keyasint,omitempty"`
 	SortOrder       int64  `cbor:"19,keyasint,omitempty"`
 	Hidden          bool   `cbor:"20,keyasint,omitempty"`
-	// Seated says that the tickets are seats: Quantity is what the seat map
-	// says, and whether there are any left is the map's to judge.
+	// Seated says that the tickets are seats: Quantity comes from the seat map, which also decides
+	// whether any seats are left.
 	Seated bool `cbor:"21,keyasint,omitempty"`
-	// RefundHours bounds refunds in hours: after the purchase of a digital
-	// product, before the booked time of a reservation; nil for no such bound.
-	// With a RefundDeadline, the earlier of the two binds.
+	// RefundHours bounds refunds in hours: after the purchase of a digital product, before the
+	// booked time of a reservation; nil for no such bound. If there is a RefundDeadline too, the
+	// earlier of the two applies.
 	RefundHours *int64 `cbor:"22,keyasint,omitempty"`
-	// SeatsOnly says that the event sells nothing but seats: as long as no
-	// section of its map is sold as this type, the type is not sold.
+	// SeatsOnly says that the event sells only seats: as long as no section of its map is sold as
+	// this type, the type is not sold.
 	SeatsOnly bool `cbor:"23,keyasint,omitempty"`
 }
 
-// Unmapped says that the type is not sold for want of seats.
+// Unmapped reports whether the type is not sold because it has no seats.
 func (t *Details) Unmapped() bool { return t.SeatsOnly && !t.Seated }
 
-// terms are what a ticket is sold with; nil for those that most have.
+// terms returns the terms that a ticket is sold with; nil for the terms that most tickets have.
 func (t *Details) terms() *keeper.Terms {
 	if t.Transferable && !t.Refundable {
 		return nil
@@ -77,7 +76,7 @@ func (t *Details) terms() *keeper.Terms {
 	return terms
 }
 
-// equal reports whether two records say the same.
+// equal reports whether two records have the same content.
 func (t Details) equal(other Details) bool {
 	a, b := t.RefundHours, other.RefundHours
 	t.RefundHours, other.RefundHours = nil, nil
@@ -93,23 +92,23 @@ type State struct {
 	sized   uint64   // revision of the seat map's last Resize
 	sold    int64    // units committed
 	held    int64    // units reserved
-	// awaited says that the type is sold only to those who wait for it, as the ledger's
-	// Await of that revision says.
+	// awaited says that the type is sold only to those who wait for it. awaitRev is the revision of
+	// the ledger's Await that said so.
 	awaited  bool
 	awaitRev uint64
 	book     keeper.Book
 	buyers   keeper.Customers
 
-	seen  uint64 // revision of the offer the ledger has acknowledged (volatile)
+	seen  uint64 // revision of the offer that the ledger has acknowledged (volatile)
 	offer int64  // when the offer was last sent, unix milliseconds (volatile)
 }
 
-// New is the empty state of a ticket type.
+// New returns the empty state of a ticket type.
 func New(ref engine.Ref) engine.State {
 	return &State{ref: ref, book: keeper.NewBook(), buyers: keeper.NewCustomers()}
 }
 
-// Record is a ticket type as its actor answers for it.
+// Record describes a ticket type, as its actor answers.
 type Record struct {
 	Ref       engine.Ref
 	Details   Details
@@ -117,7 +116,7 @@ type Record struct {
 	Revision  uint64
 	Sold      int64 // units sold or reserved for open orders
 	Available int64 // negative: unlimited
-	SetAside  int64 `cbor:",omitempty"` // units that those are to be offered who wait for them
+	SetAside  int64 `cbor:",omitempty"` // units set aside for those who wait
 }
 
 func (s *State) record() *Record {
@@ -127,17 +126,16 @@ func (s *State) record() *Record {
 	}
 }
 
-// taken are the units sold or reserved.
+// taken returns the number of units sold or reserved.
 func (s *State) taken() int64 { return s.sold + s.held }
 
-// free is what is neither sold nor reserved; Unlimited when stock is not finite.
+// free returns the number of units neither sold nor reserved; Unlimited if stock is not finite.
 func (s *State) free() int64 { return s.details.left(s.taken()) }
 
-// available is what is left for sale; Unlimited when stock is not finite.
+// available returns the number of units left for sale; Unlimited if stock is not finite.
 func (s *State) available() int64 { return s.forSale(s.free()) }
 
-// forSale is how many of so many free units anybody may buy: of a type that is awaited
-// none.
+// forSale returns how many of so many free units anybody may buy: none if the type is awaited.
 func (s *State) forSale(free int64) int64 {
 	if s.guarded() {
 		return 0
@@ -145,19 +143,19 @@ func (s *State) forSale(free int64) int64 {
 	return free
 }
 
-// guarded reports whether free units are set aside. Seats are the seat map's to judge.
+// guarded reports whether free units are set aside. For seats the seat map decides that.
 func (s *State) guarded() bool { return s.awaited && !s.details.Seated }
 
-// plenty is what is free of an unlimited type.
+// plenty is how many units an unlimited type has to offer.
 const plenty = 1 << 31
 
-// standing is what a type's offer says of its stock.
+// standing is what a type's offer says about its stock.
 type standing struct {
 	soldOut bool
 	free    int64 // set aside
 }
 
-// standing is what the offer says when so many units are free.
+// standing returns what the offer says if so many units are free.
 func (s *State) standing(free int64) standing {
 	switch {
 	case s.details == nil || !s.guarded():
@@ -169,8 +167,8 @@ func (s *State) standing(free int64) standing {
 	}
 }
 
-// left is what is left for sale when so many are taken. Of a type that has not
-// been created nothing is.
+// left returns how many units are left for sale if so many are taken. A type that has not been
+// created has none.
 func (t *Details) left(taken int64) int64 {
 	if t == nil {
 		return 0
@@ -181,8 +179,8 @@ func (t *Details) left(taken int64) int64 {
 	return max(0, t.Quantity-taken)
 }
 
-// Next is when the state wants a Wake: to ask about reservations that nobody
-// has confirmed, or to send its offer again.
+// Next returns when the state wants its next Wake: to ask about reservations that nobody has
+// confirmed, or to send its offer again.
 func (s *State) Next() time.Time {
 	due := s.book.Due()
 	if s.details != nil && s.seen != s.rev {
@@ -219,7 +217,7 @@ func (s *State) Check() error {
 	return nil
 }
 
-// Sold is the number of units sold, for the audit.
+// Sold returns the number of units sold, for the audit.
 func (s *State) Sold() int64 { return s.sold }
 
 // Open calls f for every open reservation, for the audit.

@@ -34,7 +34,7 @@ func (s *State) Freeze() any {
 	}
 }
 
-// Thaw is the state of a decoded snapshot.
+// Thaw returns the state that a decoded snapshot describes.
 func Thaw(ref engine.Ref, frozen any) (engine.State, error) {
 	f, ok := frozen.(*Frozen)
 	if !ok || len(f.Buyers) != len(f.Counts) {

@@ -5,7 +5,7 @@ import (
 	"boxoffice/engine/keeper"
 )
 
-// offerAgainMillis is when an offer that the ledger has not seen is repeated.
+// offerAgainMillis is after how long an offer that the ledger has not acknowledged is repeated.
 const offerAgainMillis = 2_000
 
 // decideWake asks the ledger about old reservations and repeats the offer.
@@ -20,21 +20,21 @@ func (s *State) decideWake(now int64) engine.Decision {
 
 func (s *State) ledger() engine.Ref { return engine.EventRef(s.ref.Home) }
 
-// sendOffer adds the offer as it will stand after the decision.
+// sendOffer adds the offer as it will be after the decision.
 func (s *State) sendOffer(d *engine.Decision, now int64, t *Details, rev uint64, stands standing) {
 	d.Facts = append(d.Facts, &Offered{At: now})
 	d.Sends = append(d.Sends, engine.Send{To: s.ledger(), Cmd: offer(s.ref, t, rev, stands)})
 }
 
-// offerTurn adds the offer when the type sells out or comes back, or more or less of it is
-// set aside, by so many units being free.
+// offerTurn adds the offer if, with so many units free, the type has sold out or come back, or more
+// or less of it is set aside.
 func (s *State) offerTurn(d *engine.Decision, now, free int64) {
 	if stands := s.standing(free); stands != s.standing(s.free()) {
 		s.sendOffer(d, now, s.details, s.rev+1, stands)
 	}
 }
 
-// Offer is what the ledger needs to know of the type, as the record says it.
+// Offer returns what the ledger needs to know about the type.
 func (r *Record) Offer() keeper.Offer {
 	return offer(r.Ref, &r.Details, r.Revision, standing{soldOut: r.Available == 0, free: r.SetAside})
 }

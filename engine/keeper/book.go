@@ -26,9 +26,9 @@ type Book struct {
 	ended serials
 	floor Serial
 
-	barred    serials              // volatile from here on: ended before their Reserve came
+	barred    serials              // volatile, as are the fields below: serials that ended before their Reserve came
 	inquiries paged.Queue[inquiry] // by due time
-	rest      int64                // none before this
+	rest      int64                // no inquiry is sent before this, unix milliseconds
 	confirmed map[Claim]struct{}
 }
 
@@ -38,7 +38,7 @@ type inquiry struct {
 	due   int64
 }
 
-// NewBook is an empty book.
+// NewBook returns an empty book.
 func NewBook() Book {
 	return Book{
 		index:     make(map[engine.OrderID]int32),
@@ -48,19 +48,19 @@ func NewBook() Book {
 	}
 }
 
-// ClaimState is what a book says of a claim.
+// ClaimState is what a book knows of a claim.
 type ClaimState uint8
 
-// What a book may say of a claim.
+// These are the states that a claim may have in a book.
 const (
 	Unknown  ClaimState = iota // never seen
 	Open                       // reserved, not ended
 	Replaces                   // the same order is held under an earlier serial
-	Ended                      // committed, released or given up: any message about it is late
-	Barred                     // to be released before it was reserved: it must not be any more
+	Ended                      // committed, released or given up; any message about it comes late
+	Barred                     // released before its Reserve came; it must not be reserved any more
 )
 
-// Look looks a claim up. For Open and Replaces it returns what is held.
+// Look returns the state of a claim. For Open and Replaces it also returns what is held.
 func (b *Book) Look(c Claim) (ClaimState, Held) {
 	var h Held
 	i, held := b.index[c.Order]
@@ -81,14 +81,14 @@ func (b *Book) Look(c Claim) (ClaimState, Held) {
 	}
 }
 
-// isSuperseded reports whether a claim counts as ended for no other reason than that a later
-// serial of its order is held.
+// isSuperseded reports whether a claim counts as ended only because a later serial of its order is
+// held.
 func (b *Book) isSuperseded(c Claim) bool {
 	i, held := b.index[c.Order]
 	return held && b.held.At(int(i)).Claim.Serial > c.Serial && c.Serial >= b.floor && !b.ended.has(c.Serial) && !b.barred.has(c.Serial)
 }
 
-// Due is when the next inquiry is due in unix milliseconds, or 0 for never.
+// Due returns when the next inquiry is due in unix milliseconds, or 0 for never.
 func (b *Book) Due() int64 {
 	if b.inquiries.Len() == 0 {
 		return 0
@@ -96,12 +96,12 @@ func (b *Book) Due() int64 {
 	return max(b.inquiries.At(0).due, b.rest)
 }
 
-// mostLooked is how many inquiries are looked at for one: most are of
+// mostLooked is how many entries of the queue one Inquire looks at. Most of them are of
 // reservations that have ended.
 const mostLooked = 8 * MaxInquire
 
-// Inquire returns the reservations to ask about at now and the volatile fact
-// that says so, or nil when none is due.
+// Inquire returns the reservations to ask about at now, and the volatile fact that notes it, or nil
+// if none is due.
 func (b *Book) Inquire(now int64) ([]Claim, *InquiredFact) {
 	var ask []Claim
 	n := 0
@@ -169,7 +169,7 @@ func (b *Book) endClaim(c Claim) {
 	b.ended.add(c.Serial)
 }
 
-// raiseFloor forgets the ended serials below the ledger's floor.
+// raiseFloor notes the ledger's floor, and forgets the ended serials below it.
 func (b *Book) raiseFloor(floor Serial) {
 	if floor <= b.floor {
 		return
@@ -193,7 +193,8 @@ func (b *Book) applyConfirmed(f *ConfirmedFact) {
 	}
 }
 
-// applyInquired applies an InquiredFact: those asked about are asked again later.
+// applyInquired applies an InquiredFact: reservations that were asked about are asked about again
+// later.
 func (b *Book) applyInquired(f *InquiredFact) {
 	if f.N >= MaxInquire {
 		b.rest = f.At + inquireRest
@@ -207,15 +208,15 @@ func (b *Book) applyInquired(f *InquiredFact) {
 	}
 }
 
-// inquireAt is when to ask about what was reserved or asked about at a time.
-// Many fall on one moment, so that a keeper wakes seldom.
+// inquireAt returns when to ask about a reservation that was made or asked about at a time. It
+// rounds up, so that many inquiries fall on one moment and a keeper wakes seldom.
 func inquireAt(at int64) int64 {
 	due := at + InquireAfterMillis + inquireGrain - 1
 	return due - due%inquireGrain
 }
 
-// planInquiry has the claim asked about when due. It is the last in the queue,
-// unless a clock has jumped.
+// planInquiry adds an inquiry about the claim to the queue. It becomes the last one, unless a clock
+// has jumped.
 func (b *Book) planInquiry(c Claim, due int64) {
 	one := inquiry{c, due}
 	b.inquiries.Push(one)
@@ -225,7 +226,7 @@ func (b *Book) planInquiry(c Claim, due int64) {
 	}
 }
 
-// Held is what an order's open reservation holds.
+// Held returns an order's open reservation.
 func (b *Book) Held(id engine.OrderID) (h Held, open bool) {
 	i, open := b.index[id]
 	if open {
@@ -234,10 +235,10 @@ func (b *Book) Held(id engine.OrderID) (h Held, open bool) {
 	return h, open
 }
 
-// Len is the number of open reservations.
+// Len returns the number of open reservations.
 func (b *Book) Len() int { return b.held.Len() }
 
-// Quantity is the sum of what is reserved.
+// Quantity returns the sum of what is reserved.
 func (b *Book) Quantity() int64 {
 	var sum int64
 	for h := range b.held.All() {
@@ -246,7 +247,7 @@ func (b *Book) Quantity() int64 {
 	return sum
 }
 
-// Each calls f for every open reservation, in no promised order.
+// Each calls f for every open reservation, in any order.
 func (b *Book) Each(f func(Held)) {
 	for h := range b.held.All() {
 		f(h)
@@ -255,22 +256,22 @@ func (b *Book) Each(f func(Held)) {
 
 // FrozenBook is a book's snapshot.
 type FrozenBook struct {
-	Held  []*Held              `cbor:"1,keyasint,omitempty"` // read from before there were pages
+	Held  []*Held              `cbor:"1,keyasint,omitempty"` // snapshots from before there were pages have it
 	Ended paged.Column[uint64] `cbor:"2,keyasint"`           // word, bits, word, bits, ...
 	Floor Serial               `cbor:"3,keyasint"`
 	Pages []HeldPage           `cbor:"4,keyasint"`
 }
 
-// isBlank reports whether the book has nothing that the journal has told.
+// isBlank reports whether the book contains nothing that comes from the journal.
 func (f *FrozenBook) isBlank() bool { return f.Floor == 0 && len(f.Pages) == 0 && len(f.Ended) == 0 }
 
-// HeldPage are reservations in a snapshot, encoded as one string of bytes: 48 each.
+// HeldPage is a list of reservations in a snapshot, encoded as one string of bytes, 48 for each.
 type HeldPage []Held
 
 // heldSize is the size of an encoded reservation.
 const heldSize = len(engine.OrderID{}) + 4*8
 
-// MarshalBinary packs the page.
+// MarshalBinary encodes the page.
 func (p HeldPage) MarshalBinary() ([]byte, error) {
 	b := make([]byte, 0, len(p)*heldSize)
 	for i := range p {
@@ -283,7 +284,7 @@ func (p HeldPage) MarshalBinary() ([]byte, error) {
 	return b, nil
 }
 
-// UnmarshalBinary unpacks the page. Bytes of another length are an error.
+// UnmarshalBinary decodes the page. It returns an error if the length is wrong.
 func (p *HeldPage) UnmarshalBinary(b []byte) error {
 	if len(b)%heldSize != 0 {
 		return fmt.Errorf("keeper: a page of reservations has %d bytes", len(b))
@@ -303,7 +304,7 @@ func (p *HeldPage) UnmarshalBinary(b []byte) error {
 	return nil
 }
 
-// Freeze copies what is not volatile.
+// Freeze returns a copy of everything that is not volatile.
 func (b *Book) Freeze() FrozenBook {
 	f := FrozenBook{Ended: b.ended.freeze(), Floor: b.floor}
 	for _, page := range b.held.Freeze() {
@@ -312,7 +313,7 @@ func (b *Book) Freeze() FrozenBook {
 	return f
 }
 
-// Thaw is the book of a snapshot; every reservation is to be confirmed anew.
+// Thaw returns the book that a snapshot describes. No reservation counts as confirmed.
 func Thaw(f FrozenBook) Book {
 	b := NewBook()
 	for _, h := range f.Held {
@@ -338,7 +339,7 @@ func (b *Book) thaw(h Held) {
 	b.held.Append(h)
 }
 
-// sortInquiries returns the inquiries about reservations, by due time.
+// sortInquiries returns the inquiries about reservations, sorted by due time.
 func sortInquiries(held iter.Seq[Held]) []inquiry {
 	var qs []inquiry
 	for h := range held {

@@ -47,8 +47,8 @@ func TestSerial(t *testing.T) {
 	require.Less(t, NewSerial(2, 1), NewSerial(2, 2))
 }
 
-// TestBook compares a book with a plain model of the protocol, under messages in
-// any order, with snapshots between.
+// TestBook compares a book with a plain model of the protocol, under messages in any order, with
+// snapshots in between.
 func TestBook(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -60,7 +60,7 @@ func TestBook(t *testing.T) {
 			at += rapid.Int64Range(-5_000, 20_000).Draw(t, "jump")
 			order := rapid.Int64Range(1, 8).Draw(t, "order")
 			c := Claim{Order: engine.NumberedID(1, order)}
-			// An order's serials are its own, as a ledger makes them.
+			// No two orders share a serial, as a ledger makes sure.
 			c.Serial = NewSerial(rapid.Int32Range(1, 3).Draw(t, "epoch"), uint32(order*100)+rapid.Uint32Range(0, 3).Draw(t, "n"))
 			state, h := b.Look(c)
 			mine := held[c.Order]
@@ -114,8 +114,8 @@ func TestBook(t *testing.T) {
 	})
 }
 
-// TestBookFloor makes sure that what lies below the floor has ended, but for what
-// is still held, and that it is not remembered one by one.
+// TestBookFloor makes sure that everything below the floor counts as ended, except what is still
+// held, and that the book does not remember each of those serials.
 func TestBookFloor(t *testing.T) {
 	t.Parallel()
 	b := NewBook()
@@ -134,8 +134,8 @@ func TestBookFloor(t *testing.T) {
 	require.Equal(t, Unknown, state)
 }
 
-// TestBookBars makes sure that a release before its reservation outlives neither
-// a crash nor the floor.
+// TestBookBars makes sure that a release that came before its reservation is forgotten after a
+// crash and below the floor.
 func TestBookBars(t *testing.T) {
 	t.Parallel()
 	b := NewBook()
@@ -152,8 +152,8 @@ func TestBookBars(t *testing.T) {
 	require.Equal(t, Ended, state)
 }
 
-// TestBookInquires asks about many reservations a part at a time, again and
-// again until each is confirmed or ended.
+// TestBookInquires asks about many reservations in parts, again and again until each is confirmed
+// or ended.
 func TestBookInquires(t *testing.T) {
 	t.Parallel()
 	b := NewBook()

@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// Day is a date: days since 1 January 1970 in the calendar that people use.
+// Day is a date of the civil calendar, in days since 1 January 1970.
 type Day int32
 
-// dayFormat is how dates are written, as in ISO 8601.
+// dayFormat is how dates are written (ISO 8601).
 const dayFormat = "2006-01-02"
 
-// errDay reports text that is no date.
+// errDay says that a text is not a date.
 var errDay = errors.New("not a date, such as 2031-06-20")
 
-// ParseDay reads a date as 2031-06-20.
+// ParseDay parses a date such as 2031-06-20.
 func ParseDay(text string) (Day, error) {
 	t, err := time.Parse(dayFormat, text)
 	if err != nil || t.Year() < 1970 {
@@ -23,25 +23,25 @@ func ParseDay(text string) (Day, error) {
 	return Day(t.Unix() / (24 * 3600)), nil
 }
 
-// String writes the date as 2031-06-20.
+// String writes the date in the form 2031-06-20.
 func (d Day) String() string { return d.time().Format(dayFormat) }
 
-// Weekday is the date's day of the week.
+// Weekday returns the date's day of the week.
 func (d Day) Weekday() time.Weekday { return d.time().Weekday() }
 
 func (d Day) time() time.Time { return time.Unix(int64(d)*24*3600, 0).UTC() }
 
-// Booking is what an order's line takes of a calendar.
+// Booking is what an order's line takes from a calendar.
 type Booking struct {
 	Date Day    `cbor:"1,keyasint"`
 	Slot string `cbor:"2,keyasint,omitempty"` // id; "": the date as a whole
-	// Units is how many tickets are for it. Line is the line's index in the order.
+	// Units is how many tickets the booking is for. Line is the line's index in the order.
 	Units int64 `cbor:"3,keyasint"`
 	Line  int   `cbor:"4,keyasint,omitempty"`
-	// Within says that a ticket moves within its date: it takes or gives back a slot of it,
-	// and the date has it all the time.
+	// Within says that a ticket moves within its date: it takes or gives back a slot, and counts
+	// for the date all the time.
 	Within bool `cbor:"5,keyasint,omitempty"`
-	// Beside is how many units of the date the order has beside these.
+	// Beside is how many other units of the date the order has.
 	Beside int64 `cbor:"6,keyasint,omitempty"`
 }
 
@@ -53,13 +53,13 @@ type Visit struct {
 	Label string `cbor:"3,keyasint,omitempty"`
 	Start int64  `cbor:"4,keyasint"`
 	End   int64  `cbor:"5,keyasint"`
-	// Gates admit on the whole date, and until the slot ends where that is later. The
-	// visits of early journals have no such times: they admit from Start to End.
+	// Gates admit on the whole date, and until the slot ends if that is later. The visits of early
+	// journals have neither time: they admit from Start to End.
 	Opens  int64 `cbor:"6,keyasint,omitempty"`
 	Closes int64 `cbor:"7,keyasint,omitempty"`
 }
 
-// Admits is from when until when tickets of the visit admit.
+// Admits returns from when until when tickets of the visit admit.
 func (v *Visit) Admits() (opens, closes int64) {
 	if v.Closes == 0 {
 		return v.Start, v.End
@@ -67,7 +67,7 @@ func (v *Visit) Admits() (opens, closes int64) {
 	return v.Opens, v.Closes
 }
 
-// The details of refusals of a calendar (docs/rules.md, Reservations).
+// These are the details of a calendar's refusals (docs/rules.md, Reservations).
 type (
 	// DateClosed is the detail of DATE_UNAVAILABLE. Reason is closed, past, too_far or
 	// paused.
@@ -83,8 +83,8 @@ type (
 		Requested int64   `json:"requested"`
 		Remaining int64   `json:"remaining"`
 	}
-	// DateCap is the detail of EXCEEDS_MAX_PER_CUSTOMER and EXCEEDS_MAX_PER_ORDER for
-	// a date. The calendar knows the line, and the ledger its ticket type.
+	// DateCap is the detail of EXCEEDS_MAX_PER_CUSTOMER and EXCEEDS_MAX_PER_ORDER for a date. The
+	// calendar fills in the line, and the ledger the line's ticket type.
 	DateCap struct {
 		TicketTypeID string `json:"ticketTypeId"`
 		Line         int    `json:"-" cbor:"line,omitempty"`
@@ -94,13 +94,13 @@ type (
 		AlreadyHeld int64  `json:"alreadyHeld"`
 		Requested   int64  `json:"requested"`
 	}
-	// Issue is one thing that is wrong with a request.
+	// Issue is one mistake in a request.
 	Issue struct {
 		Path    string `json:"path"`
 		Code    string `json:"code"`
 		Message string `json:"message"`
 	}
-	// Issues is the detail of VALIDATION_ERROR, of what only actors know to be wrong.
+	// Issues is the detail of a VALIDATION_ERROR about mistakes that only actors can find.
 	Issues struct {
 		Issues []Issue `json:"issues"`
 	}

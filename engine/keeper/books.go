@@ -9,14 +9,14 @@ import (
 	"boxoffice/engine"
 )
 
-// Books are those of a keeper that serves the orders of many events: one book per ledger,
-// for serials and floors mean something within one ledger only. NewBooks makes them.
+// Books are the books of a keeper that serves the orders of many events: one book for each ledger,
+// because serials and floors have a meaning only within one ledger. NewBooks makes them.
 type Books map[int64]*Book // by event
 
-// NewBooks has no book yet.
+// NewBooks returns no books.
 func NewBooks() Books { return make(Books) }
 
-// Of is the book of an event's ledger. A ledger that has never asked has an empty one.
+// Of returns the book of an event's ledger. A ledger that has never asked has an empty book.
 func (s Books) Of(event int64) *Book {
 	if b := s[event]; b != nil {
 		return b
@@ -25,7 +25,7 @@ func (s Books) Of(event int64) *Book {
 	return &b
 }
 
-// ownBook returns the book of an event's ledger, and keeps it.
+// ownBook returns the book of an event's ledger, and makes and keeps it if there is none.
 func (s Books) ownBook(event int64) *Book {
 	b := s.Of(event)
 	s[event] = b
@@ -35,7 +35,8 @@ func (s Books) ownBook(event int64) *Book {
 // listEvents lists the events whose ledgers have a book, in a fixed order.
 func (s Books) listEvents() []int64 { return slices.Sorted(maps.Keys(s)) }
 
-// LedgerOf is the event whose ledger a command of the protocol comes from.
+// LedgerOf returns the event whose ledger sent a command of the protocol. mine is false for other
+// commands.
 func LedgerOf(c engine.Command) (event int64, mine bool) {
 	switch c := c.(type) {
 	case Reserve:
@@ -64,7 +65,7 @@ func (s Books) End(c Claim, floor Serial) (h Held, open bool) {
 	return s.ownBook(c.Order.Event()).End(c, floor)
 }
 
-// Apply takes in the protocol's volatile facts, and reports whether the fact was one.
+// Apply applies the protocol's volatile facts, and reports whether the fact was one of them.
 func (s Books) Apply(f engine.Fact) bool {
 	switch f := f.(type) {
 	case *LedgerInquiredFact:
@@ -81,7 +82,7 @@ func (s Books) Apply(f engine.Fact) bool {
 	return true
 }
 
-// Next is when the next inquiry is due, or the zero time for never.
+// Next returns when the next inquiry is due, or the zero time for never.
 func (s Books) Next() time.Time {
 	var due int64
 	for _, b := range s {
@@ -95,7 +96,7 @@ func (s Books) Next() time.Time {
 	return time.UnixMilli(due)
 }
 
-// DecideWake asks the ledgers about reservations that none of them has confirmed for long.
+// DecideWake asks the ledgers about reservations that they have not confirmed for long.
 func (s Books) DecideWake(self engine.Ref, now int64) engine.Decision {
 	var d engine.Decision
 	for _, event := range s.listEvents() {
@@ -111,7 +112,7 @@ func (s Books) DecideWake(self engine.Ref, now int64) engine.Decision {
 	return d
 }
 
-// Quantity is the sum of what is reserved.
+// Quantity returns the sum of what is reserved.
 func (s Books) Quantity() int64 {
 	var sum int64
 	for _, b := range s {
@@ -127,8 +128,8 @@ func (s Books) Each(f func(Held)) {
 	}
 }
 
-// Freeze returns the books for a snapshot, in the order of their events. One in which no
-// fact of the journal stands is left out, as a replay makes none.
+// Freeze returns the books for a snapshot, ordered by event. It leaves out books that contain
+// nothing from the journal, because a replay does not make those.
 func (s Books) Freeze() (events []int64, books []FrozenBook) {
 	for _, event := range s.listEvents() {
 		if f := s[event].Freeze(); !f.isBlank() {
@@ -138,7 +139,7 @@ func (s Books) Freeze() (events []int64, books []FrozenBook) {
 	return events, books
 }
 
-// ThawBooks is what a snapshot says. The lists are of one length.
+// ThawBooks returns the books that a snapshot describes. Both lists have the same length.
 func ThawBooks(events []int64, books []FrozenBook) Books {
 	s := NewBooks()
 	for i, event := range events {

@@ -6,18 +6,18 @@ import (
 	"boxoffice/engine/paged"
 )
 
-// Customers counts the units that each customer holds, in columns that a snapshot can
-// copy at once. NewCustomers makes one.
+// Customers counts the units that each customer holds, in columns that a snapshot copies quickly.
+// NewCustomers makes one.
 type Customers struct {
-	keys   []uint64 // grows only
+	keys   []uint64 // only grows
 	counts []int64
 	index  map[uint64]int32
 }
 
-// NewCustomers counts nothing yet.
+// NewCustomers returns a count without any units.
 func NewCustomers() Customers { return Customers{index: make(map[uint64]int32)} }
 
-// Count is how many units a customer holds.
+// Count returns how many units a customer holds.
 func (c *Customers) Count(customer uint64) int64 {
 	if i, ok := c.index[customer]; ok {
 		return c.counts[i]
@@ -25,7 +25,7 @@ func (c *Customers) Count(customer uint64) int64 {
 	return 0
 }
 
-// Add gives a customer n units more, or less.
+// Add adds n units, which may be negative, to what a customer holds.
 func (c *Customers) Add(customer uint64, n int64) {
 	i, ok := c.index[customer]
 	if !ok {
@@ -37,7 +37,7 @@ func (c *Customers) Add(customer uint64, n int64) {
 	c.counts[i] += n
 }
 
-// Sum is how many units all customers hold.
+// Sum returns how many units all customers hold.
 func (c *Customers) Sum() int64 {
 	var sum int64
 	for _, n := range c.counts {
@@ -51,7 +51,8 @@ func (c *Customers) Freeze() (keys paged.Column[uint64], counts paged.Column[int
 	return slices.Clip(c.keys), slices.Clone(c.counts)
 }
 
-// ThawCustomers is what the columns of a snapshot say. They are of one length.
+// ThawCustomers returns the count that the columns of a snapshot describe. Both have the same
+// length.
 func ThawCustomers(keys paged.Column[uint64], counts paged.Column[int64]) Customers {
 	c := Customers{keys: keys, counts: counts, index: make(map[uint64]int32, len(keys))}
 	for i, k := range keys {

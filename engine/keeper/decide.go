@@ -2,16 +2,16 @@ package keeper
 
 import "boxoffice/engine"
 
-// Goods is what a keeper keeps, as the protocol sees it: every keeper kind's State
-// is one. The methods that take a Decision add the kind's facts to it, and whatever
-// else follows from them; the answer to the ledger is not their business.
+// Goods is what a keeper keeps, as the protocol sees it. The State of every keeper kind implements
+// it. The methods with a Decision add the kind's facts and whatever else follows from them, but not
+// the answer to the ledger.
 type Goods interface {
-	// RefuseLine says why a line can't be reserved, or nil. What the same order
-	// holds under an earlier serial counts as given back; the zero Held is nothing.
+	// RefuseLine returns the reason why a line can't be reserved, or nil. What the same order holds
+	// under an earlier serial, replaced, counts as given back; a zero Held means nothing.
 	RefuseLine(l *Line, replaced Held, at int64) *engine.Refusal
-	// GrantLine is the answer to a line that is reserved.
+	// GrantLine returns the answer to a line that is reserved.
 	GrantLine(c Reserve) Granted
-	// ReserveLine sets a line aside that has not been refused.
+	// ReserveLine sets aside a line that has not been refused.
 	ReserveLine(d *engine.Decision, c Reserve, replaced Held, at int64)
 	// CommitLine sells what is held.
 	CommitLine(d *engine.Decision, c Commit, h Held, at int64)
@@ -19,16 +19,16 @@ type Goods interface {
 	ReleaseLine(d *engine.Decision, c Release, h Held, at int64)
 }
 
-// Protocol is a keeper's side of the protocol: its book, and who speaks to whom.
+// Protocol is a keeper's side of the protocol: its book, its own address and that of its ledger.
 type Protocol struct {
 	Self   engine.Ref // the keeper
-	Ledger engine.Ref // of the orders that it keeps goods for
+	Ledger engine.Ref // the ledger of the orders that it keeps goods for
 	Book   *Book
 	Goods  Goods
 }
 
-// Decide decides the ledger's commands: Reserve, Commit, Release and Confirmed.
-// The others are not its own, and it says so.
+// Decide decides the ledger's commands: Reserve, Commit, Release and Confirmed. For any other
+// command mine is false.
 func (p Protocol) Decide(c engine.Command, at int64) (d engine.Decision, mine bool) {
 	switch c := c.(type) {
 	case Reserve:
@@ -50,7 +50,7 @@ func (p Protocol) decideReserve(c Reserve, at int64) (d engine.Decision) {
 	case Open:
 		return engine.Decision{Sends: p.answerKeeper(p.Goods.GrantLine(c))}
 	case Ended, Barred:
-		return engine.Decision{} // the Reserve is late: its ledger has stopped waiting
+		return engine.Decision{} // the Reserve is late, and its ledger no longer waits
 	case Unknown, Replaces:
 	}
 	if r := p.Goods.RefuseLine(&c.Line, held, at); r != nil {
@@ -72,8 +72,8 @@ func (p Protocol) decideCommit(c Commit, at int64) engine.Decision {
 		p.Goods.CommitLine(&d, c, held, at)
 	case Ended:
 	case Unknown, Replaces, Barred:
-		// A ledger commits only what was granted: this activation has been
-		// succeeded by one that holds the reservation. The ledger asks again.
+		// A ledger commits only what was granted, so another activation has succeeded this one and
+		// holds the reservation. The ledger asks again.
 		return engine.Decision{}
 	}
 	return d
@@ -83,25 +83,25 @@ func (p Protocol) decideRelease(c Release, at int64) engine.Decision {
 	d := engine.Decision{Sends: p.answerKeeper(Closed{Claim: c.Claim, Keeper: p.Self})}
 	switch state, held := p.Book.Look(c.Claim); state {
 	case Unknown, Replaces, Barred:
-		// The ledger waits only for what was granted: either its Reserve was
-		// lost, and it does not wait, or this activation has been succeeded
-		// by one that holds the reservation, and must not speak for it.
+		// The ledger waits only for what was granted. Either its Reserve was lost, and the ledger
+		// does not wait; or another activation has succeeded this one and holds the reservation,
+		// and this one must not answer for it.
 		return engine.Decision{Facts: []engine.Fact{&BarredFact{Claim: c.Claim}}}
 	case Open:
 		p.Goods.ReleaseLine(&d, c, held, at)
 	case Ended:
 		if p.Book.isSuperseded(c.Claim) {
-			// Once the later serial ends, nothing else would tell that this one's Reserve
-			// comes late.
+			// Once the later serial has ended, nothing else would show that the Reserve of this
+			// serial comes late.
 			d.Facts = append(d.Facts, &BarredFact{Claim: c.Claim})
 		}
 	}
 	return d
 }
 
-// DecideReturn takes goods back that were sold, once: a refund's serial that has ended was
-// heard before. takeBack adds what the kind decides. Seats know by themselves to whom
-// they were sold, and don't need it.
+// DecideReturn takes sold goods back, once: if the book says that the refund's serial has ended,
+// the return was heard before. takeBack adds what the kind decides. Seats don't need this, because
+// a seat knows to whom it was sold.
 func (p Protocol) DecideReturn(c Return, takeBack func(d *engine.Decision)) engine.Decision {
 	d := engine.Decision{Sends: p.answerKeeper(Returned{Claim: c.Claim, Keeper: p.Self, Under: c.Under})}
 	if state, _ := p.Book.Look(c.Claim); state != Ended {
@@ -110,8 +110,8 @@ func (p Protocol) DecideReturn(c Return, takeBack func(d *engine.Decision)) engi
 	return d
 }
 
-// DecideWake adds the question about reservations that the ledger has not confirmed
-// for long, if any is due.
+// DecideWake adds the question about reservations that the ledger has not confirmed for long, if
+// one is due.
 func (p Protocol) DecideWake(d *engine.Decision, at int64) {
 	claims, inquired := p.Book.Inquire(at)
 	if inquired == nil {
@@ -127,7 +127,7 @@ func (p Protocol) answerKeeper(c engine.Command) []engine.Send {
 	return []engine.Send{{To: p.Ledger, Cmd: c}}
 }
 
-// Apply takes in the protocol's volatile facts, and reports whether the fact was one.
+// Apply applies the protocol's volatile facts, and reports whether the fact was one of them.
 func (b *Book) Apply(f engine.Fact) bool {
 	switch f := f.(type) {
 	case *BarredFact:

@@ -6,18 +6,18 @@ import (
 	"boxoffice/engine"
 )
 
-// Discount are the terms that a promo code grants. The ledger computes from them.
+// Discount contains the terms that a promo code grants. The ledger computes with them.
 type Discount struct {
 	Code       string `cbor:"1,keyasint"`
 	Percentage bool   `cbor:"2,keyasint,omitempty"`
-	// Value is a percentage in hundredths of a percent, else an amount in minor units of
+	// Value is in hundredths of a percent if Percentage is set, else an amount in minor units of
 	// the event's currency.
 	Value    int64           `cbor:"3,keyasint"`
 	MinOrder int64           `cbor:"4,keyasint,omitempty"` // least subtotal, minor units
-	Types    []engine.TypeID `cbor:"5,keyasint,omitempty"` // that it is for; none: all
+	Types    []engine.TypeID `cbor:"5,keyasint,omitempty"` // ticket types that the code applies to; none: all
 }
 
-// Why a promo code does not hold (docs/rules.md, Promo codes).
+// These are the reasons why a promo code is not valid (docs/rules.md, Promo codes).
 const (
 	CodeNotFound      = "CODE_NOT_FOUND"
 	CodeNotYet        = "NOT_YET_ACTIVE"
@@ -29,13 +29,13 @@ const (
 	CodeCustomerLimit = "CUSTOMER_LIMIT"
 )
 
-// Applies reports whether the discount is for a ticket type.
+// Applies reports whether the discount applies to a ticket type.
 func (d *Discount) Applies(ticketType engine.TypeID) bool {
 	return len(d.Types) == 0 || slices.Contains(d.Types, ticketType)
 }
 
-// Off is what the discount takes off an amount, in minor units: a percentage rounded
-// half up, else at most the amount.
+// Off returns what the discount takes off an amount, in minor units: a percentage, rounded half up,
+// or a fixed amount. It is never more than the amount.
 func (d *Discount) Off(amount int64) int64 {
 	if d.Percentage {
 		return min(amount, (amount*d.Value+5_000)/10_000)

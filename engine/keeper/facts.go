@@ -18,22 +18,22 @@ const (
 )
 
 type (
-	// ReservedFact sets goods aside for an order. It replaces an earlier
-	// reservation of the same order, made for a ledger that then crashed.
+	// ReservedFact sets goods aside for an order. It replaces an earlier reservation of the same
+	// order, whose ledger has crashed since.
 	ReservedFact struct {
 		Claim    Claim  `cbor:"1,keyasint"`
 		Floor    Serial `cbor:"2,keyasint"`
 		At       int64  `cbor:"3,keyasint"` // unix milliseconds
 		Quantity int64  `cbor:"4,keyasint"`
 		Customer uint64 `cbor:"5,keyasint"`
-		Left     int64  `cbor:"6,keyasint"` // for sale after it; negative: unlimited
+		Left     int64  `cbor:"6,keyasint"` // what is left for sale after it; negative: unlimited
 	}
 	// CommittedFact makes a reservation a sale.
 	CommittedFact struct {
 		Claim Claim  `cbor:"1,keyasint"`
 		Floor Serial `cbor:"2,keyasint"`
-		// SoldOutAt is when this sold the last unit of a ticket type, in unix
-		// milliseconds; 0: it did not.
+		// SoldOutAt is when this sale sold the last unit of a ticket type, in unix milliseconds, or
+		// 0 if it did not.
 		SoldOutAt int64 `cbor:"3,keyasint,omitempty"`
 	}
 	// ReleasedFact gives a reservation back.
@@ -42,24 +42,24 @@ type (
 		Floor Serial `cbor:"2,keyasint"`
 		Left  int64  `cbor:"3,keyasint"`
 	}
-	// ReturnedFact takes back what was sold, after a refund. The claim is the refund's.
+	// ReturnedFact takes sold goods back after a refund. The claim is that of the refund.
 	ReturnedFact struct {
 		Claim    Claim     `cbor:"1,keyasint"`
 		Floor    Serial    `cbor:"2,keyasint"`
 		Quantity int64     `cbor:"3,keyasint"`
 		Customer uint64    `cbor:"4,keyasint"`
-		Left     int64     `cbor:"5,keyasint"` // for sale after it; negative: unlimited
+		Left     int64     `cbor:"5,keyasint"` // what is left for sale after it; negative: unlimited
 		Bookings []Booking `cbor:"6,keyasint,omitempty"`
 		At       int64     `cbor:"7,keyasint"` // unix milliseconds
 	}
-	// InquiredFact (volatile) says that the first N reservations due have
-	// been asked about.
+	// InquiredFact (volatile) says that the first N reservations of the queue have been asked
+	// about.
 	InquiredFact struct {
 		N  int
 		At int64
 	}
-	// LedgerInquiredFact (volatile) says the same of the reservations of one event's
-	// ledger, of a keeper that serves many.
+	// LedgerInquiredFact (volatile) is InquiredFact for the reservations of one event's ledger, in
+	// a keeper that serves many.
 	LedgerInquiredFact struct {
 		Event    int64
 		Inquired *InquiredFact
@@ -82,7 +82,7 @@ func (*BarredFact) FactType() engine.FactType    { return TypeBarred }
 // FactType numbers the facts.
 func (*LedgerInquiredFact) FactType() engine.FactType { return TypeLedgerInquired }
 
-// Facts are the journaled rows that a keeper kind adds to its fact table.
+// Facts returns the journaled facts that a keeper kind adds to its fact table.
 func Facts(noun string) []engine.FactDef {
 	return []engine.FactDef{
 		{Type: TypeReserved, Name: noun + ".reserved", New: func() engine.Fact { return new(ReservedFact) }},

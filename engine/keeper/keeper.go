@@ -1,7 +1,6 @@
-// Package keeper is the reservation protocol between a ledger (the actor of an
-// event, which runs orders) and the keepers of what an order takes: the stock
-// of a ticket type, the seats of an event and, later, slots, promo uses and
-// wallets.
+// Package keeper is the reservation protocol between a ledger (the actor of an event, which runs
+// orders) and the keepers of what an order takes: the stock of a ticket type, the seats and the
+// calendar of an event, the uses of a promo code and the money of a wallet.
 //
 //	ledger                          keeper
 //	Reserve(order, serial)   ->     journals Reserved
@@ -10,16 +9,14 @@
 //	(repeated until)         <-     Closed
 //	Confirmed, or Release    <->    Inquire, 30 s after an unconfirmed Reserve
 //
-// Presumed abort: a reservation never expires by itself. A keeper that has held
-// one unconfirmed asks the ledger, and a ledger that does not know the order
-// releases it.
+// Presumed abort: a reservation never expires by itself. A keeper that has held one unconfirmed
+// asks the ledger, and a ledger that does not know the order releases it.
 //
-// Every attempt to place an order has a serial that its ledger never uses
-// again: the epoch of the ledger's activation above a counter. Serials make
-// every message harmless when it is late, lost, repeated or reordered: a
-// keeper remembers which serials have ended, down to the ledger's floor, below
-// which nothing is alive; and a ledger that has lost its stream can't speak
-// for serials of a later epoch than its own.
+// Every attempt to place an order has a serial that its ledger never uses again: the epoch of the
+// ledger's activation above a counter. Serials make every message harmless that is late, lost,
+// repeated or reordered: a keeper remembers which serials have ended, down to the ledger's floor,
+// below which nothing is alive; and a ledger that has lost its stream can't speak for serials of a
+// later epoch than its own.
 //
 // Book is a keeper's memory of the protocol; each keeper kind embeds one.
 package keeper
@@ -30,12 +27,12 @@ import "boxoffice/engine"
 // before it asks the ledger.
 const InquireAfterMillis = 30_000
 
-// inquireGrain is how exact that is.
+// inquireGrain is the precision of that time, in milliseconds.
 const inquireGrain = 5_000
 
-// MaxInquire is how many reservations one Inquire asks about at most, and
-// inquireRest how many milliseconds come between two when there are more: those
-// of a rush fall due together, and buyers should not wait behind them.
+// MaxInquire is how many reservations one Inquire asks about at most. inquireRest is how many
+// milliseconds lie between two Inquires if there are more: the reservations of a rush fall due
+// together, and buyers should not have to wait until all are asked about.
 const (
 	MaxInquire  = 512
 	inquireRest = 5
@@ -44,10 +41,10 @@ const (
 // Serial numbers the attempts to place an order: epoch<<32 | counter.
 type Serial uint64
 
-// NewSerial is the n-th serial of a ledger's activation.
+// NewSerial returns the n-th serial of a ledger's activation.
 func NewSerial(epoch int32, n uint32) Serial { return Serial(epoch)<<32 | Serial(n) }
 
-// Epoch is the epoch of the ledger's activation that made the serial.
+// Epoch returns the epoch of the ledger's activation that made the serial.
 func (s Serial) Epoch() int32 { return int32(s >> 32) }
 
 // Claim names one reservation.
@@ -59,34 +56,34 @@ type Claim struct {
 // Line is what an order asks of one keeper.
 type Line struct {
 	Quantity    int64  `cbor:"1,keyasint"`
-	Customer    uint64 `cbor:"2,keyasint,omitempty"` // who the caps count for
+	Customer    uint64 `cbor:"2,keyasint,omitempty"` // whom the caps count
 	PresaleCode string `cbor:"3,keyasint,omitempty"`
-	// Late marks money that arrived after the order's end: only stock is
-	// judged, for the buyer has met the other rules before.
+	// Late marks money that arrived after the order's end. Only stock is checked then, because the
+	// buyer has met the other rules before.
 	Late bool `cbor:"4,keyasint,omitempty"`
-	// Seats are the seats of all seated lines of an order, in the one line
-	// that the seat map hears; SeatTypes are their ticket types, one each.
+	// Seats are the seats of all seated lines of an order, in the one line that the seat map gets.
+	// SeatTypes has the ticket type of each.
 	Seats     []string `cbor:"5,keyasint,omitempty"`
 	SeatTypes []int64  `cbor:"6,keyasint,omitempty"`
-	// Holder is who may have held the seats. Without one, the seats that
-	// the Principal holds count as free.
+	// Holder is the shopper who may hold the seats. Without a Holder, the seats that the Principal
+	// holds count as free.
 	Holder    string `cbor:"7,keyasint,omitempty"`
 	Principal uint64 `cbor:"8,keyasint,omitempty"`
-	// Seated says, to a ticket type, that the units are seats: whether there
-	// are any left is for the seat map to judge.
+	// Seated tells a ticket type that the units are seats. The seat map checks then whether any are
+	// left.
 	Seated bool `cbor:"9,keyasint,omitempty"`
-	// Bookings are what all lines of an order take of the event's calendar, in the one
-	// line that the calendar hears.
+	// Bookings are what all lines of an order take from the event's calendar, in the one line that
+	// the calendar gets.
 	Bookings []Booking `cbor:"10,keyasint,omitempty"`
-	// Unbound says that the organization sells by itself: windows, codes and caps do not
-	// bind it; what there is does.
+	// Unbound says that the organization itself sells: windows, codes and caps do not apply, but
+	// there must be enough stock.
 	Unbound bool `cbor:"11,keyasint,omitempty"`
-	// SetAside says that the units are for somebody who waits for them: of a type that
-	// is awaited, they are sold to nobody else.
+	// SetAside says that the units are for somebody on the waitlist. A type that people wait for
+	// sells to nobody else.
 	SetAside bool `cbor:"12,keyasint,omitempty"`
 }
 
-// Unseated is the quantity of a ticket type that no seats are sold as any more.
+// Unseated is the Quantity of a Resize for a ticket type as which no seats are sold any more.
 const Unseated = -1
 
 // Commands to a keeper.
@@ -95,18 +92,18 @@ type (
 	// or Refused.
 	Reserve struct {
 		Claim
-		Floor Serial // serials below it have all ended; 0 says nothing
+		Floor Serial // serials below it have all ended; 0: not known
 		Line  Line
-		// Sole says that the ledger has nobody else to ask: on hearing Granted
-		// it makes the order, in the same commit.
+		// Sole says that the ledger asks no other keeper: when it gets Granted it makes the order,
+		// in the same commit.
 		Sole bool `cbor:",omitempty"`
 	}
 	// Commit makes a reservation a sale. It is answered by Closed.
 	Commit struct {
 		Claim
 		Floor Serial
-		// Back is the place that a ticket gives back for the one that is sold now; nil of
-		// all other sales.
+		// Back is the place that a ticket gives back in exchange for the place that is sold now;
+		// nil for all other sales.
 		Back *Booking `cbor:",omitempty"`
 	}
 	// Release gives a reservation back. It is answered by Closed.
@@ -114,26 +111,26 @@ type (
 		Claim
 		Floor Serial
 	}
-	// Confirmed says that the orders exist and that the ledger will end
-	// them. It answers Inquire.
+	// Confirmed says that the orders exist and that the ledger will end them. It is the answer to
+	// Inquire.
 	Confirmed struct{ Claims []Claim }
 	// OfferSeen acknowledges an Offer.
 	OfferSeen struct{ Revision uint64 }
-	// Await tells a ticket type whether somebody waits for its units: as long as that is so
-	// it sells to nobody but them. It is repeated until AwaitSeen names its revision.
+	// Await tells a ticket type whether somebody waits for its units. While somebody does, the type
+	// sells only to the waitlist. It is repeated until AwaitSeen names its revision.
 	Await struct {
 		Revision uint64
 		On       bool
 	}
 	// ResizeSeen acknowledges a Resize.
 	ResizeSeen struct{ Revision uint64 }
-	// Return gives back what was sold, after a refund. It is answered by Returned, also
-	// when it is given back already. The claim is the refund's own, with a serial that it
-	// alone has; of seats, which know to whom they were sold, it is the order's.
+	// Return gives back sold goods after a refund. It is answered by Returned, even if they were
+	// given back before. The claim is the refund's own, with a serial of its own; for seats, which
+	// know to whom they were sold, it is the order's.
 	Return struct {
 		Claim
 		Floor    Serial    `cbor:",omitempty"`
-		Under    Serial    `cbor:",omitempty"` // the refund's serial, for the ledger
+		Under    Serial    `cbor:",omitempty"` // the refund's serial, which the answer repeats
 		Seats    []string  `cbor:",omitempty"`
 		Quantity int64     `cbor:",omitempty"`
 		Customer uint64    `cbor:",omitempty"`
@@ -143,17 +140,17 @@ type (
 
 // Commands to a ledger.
 type (
-	// Granted says what a reserved line costs.
+	// Granted says that a line is reserved, and what it costs.
 	Granted struct {
 		Claim
 		Keeper engine.Ref
 		Price  int64  // per unit, minor units
 		Name   string // of the ticket type
-		// Discount is what a promo code gives; nil of the other keepers.
+		// Discount is what a promo code grants; nil from other keepers.
 		Discount *Discount `cbor:",omitempty"`
-		// Visits say when the tickets of a calendar's bookings admit, one each.
+		// Visits say when the tickets of a calendar's bookings admit, one visit for each booking.
 		Visits []Visit `cbor:",omitempty"`
-		// Terms are a ticket type's; nil for those that most have.
+		// Terms are those of a ticket type; nil for the terms that most types have.
 		Terms *Terms `cbor:",omitempty"`
 	}
 	// Refused says why a line can't be reserved.
@@ -162,7 +159,7 @@ type (
 		Keeper  engine.Ref
 		Refusal *engine.Refusal
 	}
-	// Closed says that Commit or Release has been carried out.
+	// Closed says that a Commit or Release has been carried out.
 	Closed struct {
 		Claim
 		Keeper engine.Ref
@@ -174,7 +171,7 @@ type (
 		Under  Serial   `cbor:",omitempty"`
 		Seats  []string `cbor:",omitempty"`
 	}
-	// AwaitSeen says that a ticket type has taken an Await in.
+	// AwaitSeen acknowledges an Await.
 	AwaitSeen struct {
 		Keeper   engine.Ref
 		Revision uint64
@@ -184,9 +181,9 @@ type (
 		Keeper engine.Ref
 		Claims []Claim
 	}
-	// Offer tells the ledger what it needs to know of what is for sale. It
-	// is repeated until OfferSeen names its revision. Revision 0 is from whoever
-	// makes a ticket type: it asks for a place among those of the event.
+	// Offer tells the ledger what it needs to know about a ticket type. It is repeated until
+	// OfferSeen names its revision. Revision 0 comes from the code that makes a ticket type: it
+	// asks for a place among the types of the event.
 	Offer struct {
 		Keeper    engine.Ref `cbor:"1,keyasint"`
 		Revision  uint64     `cbor:"2,keyasint"`
@@ -194,19 +191,18 @@ type (
 		SaleEnd   int64      `cbor:"4,keyasint"`
 		Hidden    bool       `cbor:"5,keyasint,omitempty"`
 		SoldOut   bool       `cbor:"6,keyasint,omitempty"`
-		Paid      bool       `cbor:"7,keyasint,omitempty"` // has a price
-		Seated    bool       `cbor:"8,keyasint,omitempty"` // its tickets are seats
-		// Waitlist says that people may wait for its units.
+		Paid      bool       `cbor:"7,keyasint,omitempty"` // whether it has a price
+		Seated    bool       `cbor:"8,keyasint,omitempty"` // whether its tickets are seats
+		// Waitlist says that people may join a waitlist for its units.
 		Waitlist bool `cbor:"9,keyasint,omitempty"`
-		// Free are the units of an awaited type that are set aside and not offered yet.
+		// Free is how many units of an awaited type are set aside and not yet offered.
 		Free int64 `cbor:"10,keyasint,omitempty"`
 	}
 )
 
-// Resize tells a ticket type how many seats there are to sell as it: those of
-// its sections that are not blocked, and those sold as it already; or Unseated.
-// Between keepers: a seat map repeats it until ResizeSeen names its revision,
-// which no other Resize of the map has.
+// Resize tells a ticket type how many seats there are to sell as it: those of its sections that are
+// not blocked, plus those already sold as it; or Unseated. It is a message between keepers: a seat
+// map repeats it until ResizeSeen names its revision, which the map uses for no other Resize.
 type Resize struct {
 	Keeper   engine.Ref
 	Revision uint64

@@ -2,7 +2,7 @@ package keeper
 
 import "boxoffice/engine"
 
-// Messages are those of the protocol, which are of no kind.
+// Messages are the protocol's messages, which belong to no kind.
 var Messages = engine.Messages{
 	Commands: []engine.Command{
 		Reserve{},
@@ -27,10 +27,10 @@ var Messages = engine.Messages{
 	Details: []any{OutOfStock{}, NotOnSale{}, OfType{}, BadCode{}, DateClosed{}, DateFull{}, DateCap{}, Issues{}},
 }
 
-// The details of refusals that ledgers and keepers share (docs/rules.md, Errors).
+// These are the details of refusals that ledgers and keepers share (docs/rules.md, Errors).
 type (
-	// OutOfStock is the detail of TICKET_SOLD_OUT, for a ticket type that has too
-	// few left or an event whose capacity is met.
+	// OutOfStock is the detail of TICKET_SOLD_OUT, for a ticket type that has too few units left or
+	// an event without capacity for them.
 	OutOfStock struct {
 		TicketTypeID string `json:"ticketTypeId"`
 		Requested    int64  `json:"requested"`
@@ -41,8 +41,8 @@ type (
 		TicketTypeID string `json:"ticketTypeId"`
 		SaleStart    string `json:"saleStart"`
 		SaleEnd      string `json:"saleEnd"`
-		// Reason is not_started, ended, hidden or unmapped; for the event as a
-		// whole, event_ and its status.
+		// Reason is not_started, ended, hidden or unmapped, or, for the event as a whole, event_
+		// followed by its status.
 		Reason string `json:"reason"`
 	}
 	// BadCode is the detail of PROMO_CODE_INVALID.

@@ -5,9 +5,9 @@ import (
 	"encoding/binary"
 )
 
-// CustomerOf is who caps count for, and whose orders are looked for, by the address in
-// its normal form. Of 100 million addresses, two share their caps with a probability of
-// 3e-4.
+// CustomerOf returns the hash of an address in its normal form. Caps count by it, and orders are
+// looked up by it. Among 100 million addresses, two share a hash, and so their caps, with a
+// probability of 3e-4.
 func CustomerOf(email string) uint64 {
 	sum := sha256.Sum256([]byte(email))
 	return binary.BigEndian.Uint64(sum[:8])

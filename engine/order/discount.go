@@ -8,13 +8,13 @@ import (
 	"boxoffice/engine"
 )
 
-// ApplyDiscount sets what the order's promo code takes off each of its lines, from the
-// terms that the code granted and the prices that the ticket types did. It returns
-// whether the code is for any of the lines, and whether they are worth enough.
+// ApplyDiscount sets what the order's promo code takes off each of its lines, from the terms that
+// the code granted and the prices that the ticket types granted. applies says whether the code
+// applies to any of the lines, and enough whether the order reaches the code's least subtotal.
 //
-// A percentage is rounded half up for each ticket. An amount is at most what the lines
-// that it is for come to, and is spread over their tickets by the largest remainder, in
-// proportion to their prices.
+// A percentage is rounded half up for each ticket. An amount is at most the sum of the lines that
+// the code applies to, and is spread over their tickets by the largest remainder, in proportion to
+// their prices.
 func (o *Order) ApplyDiscount() (applies, enough bool) {
 	t := o.Promo.Terms
 	var subtotal, applicable int64
@@ -41,17 +41,17 @@ func (o *Order) ApplyDiscount() (applies, enough bool) {
 	return applies, subtotal >= t.MinOrder
 }
 
-// discountsLine reports whether the order's code is for a line of it.
+// discountsLine reports whether the order's code applies to one of its lines.
 func (o *Order) discountsLine(l *Line) bool {
 	return o.Promo.Terms.Applies(engine.NumberedID(o.ID.Event(), l.Type))
 }
 
-// spreadDiscount takes an amount off the tickets that the code is for, whose prices come to
+// spreadDiscount takes an amount off the tickets that the code applies to, whose prices add up to
 // applicable.
 func (o *Order) spreadDiscount(amount, applicable int64) {
 	type share struct {
 		line      int
-		remainder int64 // the same for all tickets of a line
+		remainder int64 // equal for all tickets of a line
 	}
 	var shares []share
 	left := amount
@@ -74,8 +74,8 @@ func (o *Order) spreadDiscount(amount, applicable int64) {
 	}
 }
 
-// divideShare returns a ticket's share of an amount, rounded down, and what is left over. The
-// product may need more than 64 bits; the share does not, since price is at most of.
+// divideShare returns a ticket's share of an amount, rounded down, and the remainder. The product
+// may need more than 64 bits; the share does not, because price is at most of.
 func divideShare(amount, price, of int64) (share, remainder int64) {
 	hi, lo := bits.Mul64(uint64(amount), uint64(price))
 	q, r := bits.Div64(hi, lo, uint64(of))

@@ -10,7 +10,7 @@ import (
 	"boxoffice/engine/keeper"
 )
 
-// faces are what the tickets of an order cost, in their order.
+// faces returns what the tickets of an order cost, in their order.
 func faces(o *Order) []int64 {
 	var all []int64
 	for i := range o.Lines {
@@ -21,7 +21,7 @@ func faces(o *Order) []int64 {
 	return all
 }
 
-// types are ticket types of the order's event.
+// types returns ticket types of the order's event.
 func types(numbers ...int64) (ids []engine.TypeID) {
 	for _, n := range numbers {
 		ids = append(ids, engine.NumberedID(7, n))
@@ -66,8 +66,8 @@ func TestDiscounts(t *testing.T) {
 	require.False(t, enough)
 }
 
-// Whatever the terms and prices are, no ticket costs less than nothing or more than its
-// price, and an amount is taken off to the last unit.
+// Whatever the terms and prices are, no ticket costs less than nothing or more than its price, and
+// exactly the whole amount is taken off.
 func TestDiscountsAddUp(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

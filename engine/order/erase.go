@@ -7,27 +7,27 @@ import (
 	"boxoffice/engine"
 )
 
-// pseudonymDomain is one that no mail server will ever have (RFC 2606).
+// pseudonymDomain is a domain that will never have a mail server (RFC 2606).
 const pseudonymDomain = "@erased.invalid"
 
-// Pseudonym is an address of nobody, that stands for the address of somebody who wants to be
-// forgotten. What it begins with is drawn.
+// Pseudonym returns an address that belongs to nobody. It replaces the address of a person who
+// wants to be forgotten. Its first part is drawn at random by the caller.
 func Pseudonym(drawn string) string { return drawn + pseudonymDomain }
 
-// IsPseudonym reports whether an address is one, to which nobody writes.
+// IsPseudonym reports whether an address is a pseudonym, to which no mail is sent.
 func IsPseudonym(email string) bool { return strings.HasSuffix(email, pseudonymDomain) }
 
-// NormalEmail is the form in which addresses are compared.
+// NormalEmail returns the form in which addresses are compared.
 func NormalEmail(s string) string { return strings.ToLower(strings.TrimSpace(s)) }
 
 const typeErased engine.FactType = 43
 
-// Erased replaces somebody's name and address in an order by a pseudonym. It names whom by
-// the hash of the address, so that the fact itself tells nobody who that was.
+// Erased replaces a person's name and address in an order by a pseudonym. It identifies the person
+// by the hash of the address, so that the fact itself does not tell who it was.
 type Erased struct {
 	ID        engine.OrderID `cbor:"1,keyasint"`
 	Customer  uint64         `cbor:"2,keyasint"`           // CustomerOf the address
-	Pseudonym string         `cbor:"3,keyasint"`           // in the address's place; names become empty
+	Pseudonym string         `cbor:"3,keyasint"`           // replaces the address; names become empty
 	Names     []uint32       `cbor:"4,keyasint,omitempty"` // the first ticket of each line whose tickets bore the name
 	At        int64          `cbor:"5,keyasint"`
 }
@@ -35,23 +35,23 @@ type Erased struct {
 // FactType numbers the fact.
 func (*Erased) FactType() engine.FactType { return typeErased }
 
-// OrderID is the order's.
+// OrderID returns the order's id.
 func (f *Erased) OrderID() engine.OrderID { return f.ID }
 
-// Happened is when the fact was decided.
+// Happened returns when the fact was decided.
 func (f *Erased) Happened() int64 { return f.At }
 
-// Fold is the order without the name and the address.
+// Fold returns the order without the name and the address.
 func (f *Erased) Fold(o *Order) *Order {
 	c := o.Erase(f.Customer, f.Pseudonym)
 	c.UpdatedAt = f.At
 	return c
 }
 
-// Erase returns the order with a pseudonym in place of the person whose address has the hash,
-// as its buyer, as a holder of its tickets and where its lines name an attendee. With a buyer
-// go the names that the buyer gave without an address, and what the buyer wrote. The hash
-// stays in Customer, because caps count by it.
+// Erase returns the order with a pseudonym in place of the person whose address has the hash
+// customer, as its buyer, as a holder of its tickets and as an attendee that its lines name. If the
+// person is the buyer, the names that the buyer gave without an address and what the buyer wrote
+// are erased too. The hash stays in Customer, because caps count by it.
 func (o *Order) Erase(customer uint64, pseudonym string) *Order {
 	is := func(email string) bool { return email != "" && CustomerOf(NormalEmail(email)) == customer }
 	buyer := is(o.Email)
@@ -91,14 +91,13 @@ func (o *Order) Erase(customer uint64, pseudonym string) *Order {
 	return &c
 }
 
-// isAskedBy reports whether a refund was asked for by a customer, or is of a ticket that the
-// customer holds.
+// isAskedBy reports whether a customer asked for a refund, or holds a ticket of it.
 func (o *Order) isAskedBy(ask *Ask, customer uint64, is func(email string) bool) bool {
 	return ask.Asker == customer || slices.ContainsFunc(ask.Tickets, func(ticket uint32) bool { return is(o.OwnerOf(ticket).Email) })
 }
 
-// RenamedLines lists the first ticket of each line whose tickets bear another name, or none,
-// once the order has become what after is. Erased has them in this form.
+// RenamedLines lists the first ticket of each line whose tickets have another name, or none, in the
+// changed order after. Erased carries the lines in this form.
 func (o *Order) RenamedLines(after *Order) (first []uint32) {
 	if !o.Sold() {
 		return nil

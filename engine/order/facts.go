@@ -5,7 +5,7 @@ import (
 	"boxoffice/engine/keeper"
 )
 
-// The numbers of the facts about orders, among those of an event.
+// These are the numbers of the facts about orders, among those of an event.
 const (
 	typeCreated         engine.FactType = 10
 	typeCompleted       engine.FactType = 11
@@ -19,14 +19,14 @@ const (
 	typeRefundReturned  engine.FactType = 26
 )
 
-// Journaled facts. At is unix milliseconds.
+// These facts are journaled. At is unix milliseconds.
 type (
 	// Created makes an order for which everything is reserved.
 	Created struct {
 		Order *Order `cbor:"1,keyasint"`
 	}
-	// Completed mints the order's tickets, numbered from First in the
-	// order of its lines. Serial is new when stock was taken again.
+	// Completed mints the order's tickets, numbered from First in the order of its lines. Serial is
+	// a new one if stock was taken again.
 	Completed struct {
 		ID     engine.OrderID `cbor:"1,keyasint"`
 		Serial keeper.Serial  `cbor:"2,keyasint"`
@@ -43,35 +43,35 @@ type (
 	PaymentBegun struct {
 		ID        engine.OrderID `cbor:"1,keyasint"`
 		Attempt   Attempt        `cbor:"2,keyasint"`
-		ExpiresAt int64          `cbor:"3,keyasint"` // of the order, from now on
+		ExpiresAt int64          `cbor:"3,keyasint"` // when the order expires from now on
 	}
-	// PaymentOpened notes where the buyer pays.
+	// PaymentOpened notes the address at which the buyer pays.
 	PaymentOpened struct {
 		ID        engine.OrderID `cbor:"1,keyasint"`
 		Reference string         `cbor:"2,keyasint"`
 		URL       string         `cbor:"3,keyasint"`
 		At        int64          `cbor:"4,keyasint"`
-		// ProviderID and Deposit are of providers that take coins.
+		// ProviderID and Deposit are set by providers that take coins.
 		ProviderID string   `cbor:"5,keyasint,omitempty"`
 		Deposit    *Deposit `cbor:"6,keyasint,omitempty"`
 	}
-	// PaymentReported notes what the provider says.
+	// PaymentReported notes what the provider says about an attempt.
 	PaymentReported struct {
 		ID        engine.OrderID `cbor:"1,keyasint"`
 		Reference string         `cbor:"2,keyasint"`
 		Status    string         `cbor:"3,keyasint"`
 		Received  int64          `cbor:"4,keyasint,omitempty"`
 		At        int64          `cbor:"5,keyasint"`
-		Arrived   string         `cbor:"6,keyasint,omitempty"` // coins, decimal
+		Arrived   string         `cbor:"6,keyasint,omitempty"` // amount of coins, decimal
 	}
 	// RefundDue says that money must go back.
 	RefundDue struct {
 		ID     engine.OrderID `cbor:"1,keyasint"`
 		Refund Refund         `cbor:"2,keyasint"`
-		Number int            `cbor:"3,keyasint,omitempty"` // among the order's refunds, from 1; 0 in facts of before
+		Number int            `cbor:"3,keyasint,omitempty"` // among the order's refunds, from 1; 0 in older facts
 	}
-	// RefundDecided grants or denies a refund that somebody has asked for, or takes it
-	// back. Granted, its tickets end with it.
+	// RefundDecided grants or denies a refund that somebody has asked for, or withdraws it. If it
+	// is granted, its tickets end.
 	RefundDecided struct {
 		ID        engine.OrderID `cbor:"1,keyasint"`
 		Position  int            `cbor:"2,keyasint,omitempty"` // among the order's refunds
@@ -79,18 +79,18 @@ type (
 		Amount    int64          `cbor:"4,keyasint"`
 		Reference string         `cbor:"5,keyasint,omitempty"` // of the attempt whose money goes back
 		Note      string         `cbor:"6,keyasint,omitempty"`
-		Serial    keeper.Serial  `cbor:"7,keyasint,omitempty"` // 0: it is not granted
+		Serial    keeper.Serial  `cbor:"7,keyasint,omitempty"` // 0: the refund is not granted
 		Manual    bool           `cbor:"8,keyasint,omitempty"`
-		Tickets   []uint32       `cbor:"9,keyasint,omitempty"` // that end
+		Tickets   []uint32       `cbor:"9,keyasint,omitempty"` // tickets that end
 		At        int64          `cbor:"10,keyasint"`
 	}
-	// RefundReturned says that all keepers have back what a refund's tickets took.
+	// RefundReturned says that all keepers have taken back what a refund's tickets took.
 	RefundReturned struct {
 		ID       engine.OrderID `cbor:"1,keyasint"`
 		Position int            `cbor:"2,keyasint,omitempty"`
 		At       int64          `cbor:"3,keyasint"`
 	}
-	// RefundReported notes what the provider says of a refund.
+	// RefundReported notes what the provider says about a refund.
 	RefundReported struct {
 		ID          engine.OrderID `cbor:"1,keyasint"`
 		Reference   string         `cbor:"2,keyasint"`
@@ -98,7 +98,7 @@ type (
 		ProviderRef string         `cbor:"4,keyasint,omitempty"`
 		At          int64          `cbor:"5,keyasint"`
 		Position    int            `cbor:"6,keyasint,omitempty"` // among the order's refunds
-		Note        string         `cbor:"7,keyasint,omitempty"` // of the person who sent it by hand
+		Note        string         `cbor:"7,keyasint,omitempty"` // note of the person who sent the money by hand
 	}
 )
 

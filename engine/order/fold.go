@@ -9,20 +9,18 @@ import (
 // Fact is a journaled fact about one order.
 type Fact interface {
 	engine.Fact
-	// OrderID is the order's.
+	// OrderID returns the order's id.
 	OrderID() engine.OrderID
-	// Happened is when the fact was decided, in unix milliseconds.
+	// Happened returns when the fact was decided, in unix milliseconds.
 	Happened() int64
-	// Fold is the order after the fact: the fact's own when it makes one, else a
-	// changed copy of o, which is not nil then. Decide makes copies by it for its
-	// replies, Apply for the state, and readers of the journal for their tables,
-	// so that all say the same.
+	// Fold returns the order after the fact: the fact's own order if the fact creates one, else a
+	// changed copy of o, which must not be nil then. Decide uses it for replies, Apply for the
+	// state, and readers of the journal for their tables, so that all agree.
 	Fold(o *Order) *Order
 }
 
-// Fold is an order after a fact, for readers of the journal. Facts about no order
-// leave o as it is, and so does a fact about an order of which nothing is known
-// (o is nil).
+// Fold returns an order after a fact, for readers of the journal. It returns o unchanged if the
+// fact is not about an order, or if nothing is known about the order (o is nil).
 func Fold(o *Order, f engine.Fact) *Order {
 	_, created := f.(*Created)
 	if of, ok := f.(Fact); ok && (created || o != nil) {
@@ -31,7 +29,7 @@ func Fold(o *Order, f engine.Fact) *Order {
 	return o
 }
 
-// OrderID is the order's.
+// OrderID returns the order's id.
 func (f *Created) OrderID() engine.OrderID         { return f.Order.ID }
 func (f *Completed) OrderID() engine.OrderID       { return f.ID }
 func (f *Ended) OrderID() engine.OrderID           { return f.ID }
@@ -43,7 +41,7 @@ func (f *RefundDecided) OrderID() engine.OrderID   { return f.ID }
 func (f *RefundReturned) OrderID() engine.OrderID  { return f.ID }
 func (f *RefundReported) OrderID() engine.OrderID  { return f.ID }
 
-// Happened is when the fact was decided.
+// Happened returns when the fact was decided.
 func (f *Created) Happened() int64         { return f.Order.CreatedAt }
 func (f *Completed) Happened() int64       { return f.At }
 func (f *Ended) Happened() int64           { return f.At }
@@ -55,18 +53,17 @@ func (f *RefundReturned) Happened() int64  { return f.At }
 func (f *RefundDue) Happened() int64       { return f.Refund.At }
 func (f *RefundReported) Happened() int64  { return f.At }
 
-// Fold is the order that the fact makes.
+// Fold returns the order that the fact creates.
 func (f *Created) Fold(*Order) *Order { return f.Order }
 
-// Fold is the order with its tickets.
+// Fold returns the order with its tickets.
 func (f *Completed) Fold(o *Order) *Order {
 	c := *o
 	c.Status, c.Serial, c.FirstTicket, c.UpdatedAt, c.EndedAt = StatusCompleted, f.Serial, f.First, f.At, f.At
 	return &c
 }
 
-// Fold is the order at its end, which is refunded when its money has gone back
-// before.
+// Fold returns the order at its end. Its status is refunded if its money has gone back before.
 func (f *Ended) Fold(o *Order) *Order {
 	c := *o
 	c.Status, c.UpdatedAt, c.EndedAt = f.Status, f.At, f.At
@@ -85,10 +82,11 @@ func (f *Ended) Fold(o *Order) *Order {
 	return &c
 }
 
-// Fold is the order with one more attempt to pay it, which extends its window once.
+// Fold returns the order with one more attempt to pay it. The first attempt extends the order's
+// window.
 func (f *PaymentBegun) Fold(o *Order) *Order {
 	if o.Attempt(f.Attempt.Reference) != nil {
-		return o // a follower may read a record that has come further than its fact
+		return o // a follower may read a record that already contains the fact
 	}
 	c := *o
 	c.Attempts = append(slices.Clip(c.Attempts), f.Attempt)
@@ -99,7 +97,7 @@ func (f *PaymentBegun) Fold(o *Order) *Order {
 	return &c
 }
 
-// Fold is the order with the address at which its buyer pays.
+// Fold returns the order with the address at which its buyer pays.
 func (f *PaymentOpened) Fold(o *Order) *Order {
 	c := *o
 	c.UpdatedAt = f.At
@@ -113,8 +111,8 @@ func (f *PaymentOpened) Fold(o *Order) *Order {
 	return &c
 }
 
-// Fold is the order with the attempt's new status. An order is processing while a
-// provider reports money in flight.
+// Fold returns the order with the attempt's new status. An order is processing while a provider
+// reports money in flight.
 func (f *PaymentReported) Fold(o *Order) *Order {
 	c := *o
 	c.UpdatedAt = f.At
@@ -134,15 +132,15 @@ func (f *PaymentReported) Fold(o *Order) *Order {
 	return &c
 }
 
-// InFlight reports whether a provider reports money on its way.
+// InFlight reports whether a provider has reported money that is on its way.
 func (o *Order) InFlight() bool {
 	return slices.ContainsFunc(o.Attempts, func(a Attempt) bool { return a.Status == AttemptProcessing })
 }
 
-// Fold is the order with one more refund.
+// Fold returns the order with one more refund.
 func (f *RefundDue) Fold(o *Order) *Order {
 	if f.Number > 0 && f.Number <= len(o.Refunds) {
-		return o // a follower may read a record that has come further than its fact
+		return o // a follower may read a record that already contains the fact
 	}
 	c := *o
 	c.Refunds = append(slices.Clip(c.Refunds), f.Refund)
@@ -150,9 +148,9 @@ func (f *RefundDue) Fold(o *Order) *Order {
 	return &c
 }
 
-// Fold is the order with the refund's new status. An order that got its money back and
-// never had its tickets is refunded, unless it has not ended yet: its end has
-// to be told to its keepers first.
+// Fold returns the order with the refund's new status. An order whose money has gone back and which
+// never had tickets becomes refunded, unless it has not ended yet: then its keepers have to be told
+// its end first.
 func (f *RefundReported) Fold(o *Order) *Order {
 	if f.Position < 0 || f.Position >= len(o.Refunds) {
 		return o
@@ -177,8 +175,8 @@ func (f *RefundReported) Fold(o *Order) *Order {
 	return &c
 }
 
-// EndStatus is how an unpaid order ends when its window closes: failed when all
-// attempts to pay it did, else expired.
+// EndStatus returns the status with which an unpaid order ends when its window closes: failed if
+// all attempts to pay it failed, else expired.
 func (o *Order) EndStatus() string {
 	if len(o.Attempts) == 0 || slices.ContainsFunc(o.Attempts, func(a Attempt) bool { return a.Status != AttemptFailed }) {
 		return StatusExpired
@@ -186,9 +184,9 @@ func (o *Order) EndStatus() string {
 	return StatusFailed
 }
 
-// MoneyMayCome reports whether an ended order still has to do with money: an
-// attempt to pay it that was not the one that paid, or a refund. Of one that is
-// over, somebody may not have heard yet that it is.
+// MoneyMayCome reports whether an ended order may still have to do with money: it has a refund, or
+// an attempt other than the one that paid it. An attempt that is over counts too, because somebody
+// may not have heard that it is over.
 func (o *Order) MoneyMayCome() bool {
 	return len(o.Refunds) > 0 || len(o.Attempts) > 1 || len(o.Attempts) == 1 && !o.Sold()
 }
@@ -198,8 +196,8 @@ func (o *Order) OwesRefund() bool {
 	return slices.ContainsFunc(o.Refunds, func(r Refund) bool { return r.Open() })
 }
 
-// refundedStatus is what an order with tickets is once money that somebody asked for has
-// gone back: refunded when that was all of it, or all of its tickets.
+// refundedStatus returns the status of an order with tickets after money that somebody asked for
+// has gone back: refunded if that was all the money or all the tickets, else partially refunded.
 func (o *Order) refundedStatus() string {
 	ended := make(map[uint32]bool)
 	for i := range o.Refunds {
@@ -215,8 +213,8 @@ func (o *Order) refundedStatus() string {
 	return StatusPartiallyRefunded
 }
 
-// Open reports whether the refund is not at its end: money is to move, somebody is to
-// decide, or keepers are to get something back.
+// Open reports whether the refund has not ended: money has to move, somebody has to decide, or
+// keepers have to get something back.
 func (r *Refund) Open() bool {
 	switch r.Status {
 	case RefundProcessed, RefundDenied, RefundCancelled:
@@ -225,7 +223,7 @@ func (r *Refund) Open() bool {
 	return true
 }
 
-// Fold is the order with the decision on one of its refunds.
+// Fold returns the order with the decision on one of its refunds.
 func (f *RefundDecided) Fold(o *Order) *Order {
 	if f.Position < 0 || f.Position >= len(o.Refunds) || o.Refunds[f.Position].Ask == nil {
 		return o
@@ -245,7 +243,7 @@ func (f *RefundDecided) Fold(o *Order) *Order {
 	return &c
 }
 
-// Fold is the order with what a refund's tickets took given back to the keepers.
+// Fold returns the order after the keepers have taken back what a refund's tickets took.
 func (f *RefundReturned) Fold(o *Order) *Order {
 	if f.Position < 0 || f.Position >= len(o.Refunds) || o.Refunds[f.Position].Ask == nil {
 		return o

@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestFoldAgain folds facts into records that have them already, as a follower does whose
-// read model has come further than the fact that it reads.
+// TestFoldAgain folds facts into records that already contain them, as a follower does when the
+// read model is ahead of the fact that it reads.
 func TestFoldAgain(t *testing.T) {
 	t.Parallel()
 	o := &Order{Status: StatusPending}

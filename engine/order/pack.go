@@ -8,35 +8,33 @@ import (
 	"boxoffice/engine/keeper"
 )
 
-// The ledger keeps an order as one text: the garbage collector then has nothing to
-// look into, however many orders are open, and a snapshot copies them as they are
-// (paged.Texts).
+// The ledger keeps an order as one text. So the garbage collector finds no pointers to follow,
+// however many orders are open, and a snapshot copies the texts as they are (paged.Texts).
 //
-// A record is the number of its fields and the fields: varints, hashes of eight
-// bytes, texts and lists behind their length. Fields are appended, never moved
-// or dropped: what was packed before a field was there is read without it.
+// A record is the number of its fields followed by the fields: varints, hashes of eight bytes, and
+// texts and lists, each after its length. Fields are appended, never moved or dropped. A text from
+// before a field existed is read without that field.
 //
-// A field that is appended from now on stands behind its length in bytes (a text
-// does already; later writes any other). A release that does not know the
-// field skips it by that length, so that an event may move from a node of a newer
-// release to one of an older one, as in a rolling restart. What the older node
-// packs again lacks the field.
+// A field that is appended from now on is written after its length in bytes (a text is anyway;
+// later writes any other field). A release that does not know the field skips it by that length. So
+// an event may move from a node of a newer release to one of an older release, as in a rolling
+// restart. What the older node packs again lacks the field.
 
 // ErrPacked says that a string is not a packed order.
 var ErrPacked = errors.New("order: a packed order is broken")
 
-// packing goes over an order's fields, to write them or to read them.
+// packing goes through an order's fields, either to write or to read them.
 type packing struct {
 	out     []byte
 	in      string
 	reading bool
 	broken  bool
-	record  // the one being gone over
+	record  // the record that is being written or read
 }
 
 // record says how much of a record is still to be read.
 type record struct {
-	left    uint64 // fields that this release knows
+	left    uint64 // fields left that this release knows
 	unknown uint64 // fields after those, which only newer releases know
 }
 
@@ -47,7 +45,7 @@ func (o *Order) Pack(b []byte) []byte {
 	return p.out
 }
 
-// Unpack returns the order of a packed string, whose memory its texts share.
+// Unpack returns the order of a packed string. The order's texts share the string's memory.
 func Unpack(s string) (*Order, error) {
 	p := packing{in: s, reading: true}
 	o := new(Order)
@@ -57,7 +55,7 @@ func Unpack(s string) (*Order, error) {
 	return o, nil
 }
 
-// UnpackHead is an order with its first fields only.
+// UnpackHead returns an order of which only the first fields are read.
 func UnpackHead(s string) (o Order) {
 	p := packing{in: s, reading: true}
 	p.begin(orderFields)
@@ -65,9 +63,8 @@ func UnpackHead(s string) (o Order) {
 	return o
 }
 
-// How many fields a record has, and how many of them every record has. A plain order
-// does not pay for the fields behind those: they are written as far as the last that is
-// in use.
+// These are the numbers of fields that a record may have, and that every record has. A plain order
+// does not pay for the other fields, because fields are written only up to the last one in use.
 const (
 	orderFields = 31
 	plainOrder  = 24
@@ -106,7 +103,7 @@ func (l *Line) countFields() uint64 {
 	return plainLine
 }
 
-// packed is, with packedHead, the one list of an order's fields.
+// packed goes through an order's fields. With packedHead it is the only list of them.
 func (o *Order) packed(p *packing) {
 	n := p.fields(o.countFields(), orderFields)
 	outer := p.begin(n)
@@ -126,7 +123,7 @@ func (o *Order) packed(p *packing) {
 	p.number(&o.EndedAt)
 	first := uint64(o.FirstTicket)
 	p.unsigned(&first)
-	o.FirstTicket = uint32(first) //nolint:gosec // it was one
+	o.FirstTicket = uint32(first) //nolint:gosec // it was a uint32 when it was packed
 	list(p, &o.Attempts, (*Attempt).packed)
 	list(p, &o.Refunds, (*Refund).packed)
 	p.flag(&o.Extended)
@@ -153,11 +150,11 @@ func (r *Promo) packed(p *packing) {
 	p.end(outer)
 }
 
-// packRef goes over the three fields of a Ref.
+// packRef goes through the three fields of a Ref.
 func packRef(r *engine.Ref, p *packing) {
 	kind := uint64(r.Kind)
 	p.unsigned(&kind)
-	r.Kind = engine.Kind(kind) //nolint:gosec // it was one
+	r.Kind = engine.Kind(kind) //nolint:gosec // it was a Kind when it was packed
 	p.number(&r.Home)
 	p.number(&r.ID)
 }
@@ -178,7 +175,7 @@ func (h *Holder) packed(p *packing) {
 	ticket, version := uint64(h.Ticket), uint64(h.Version)
 	p.unsigned(&ticket)
 	p.unsigned(&version)
-	h.Ticket, h.Version = uint32(ticket), byte(version) //nolint:gosec // they were
+	h.Ticket, h.Version = uint32(ticket), byte(version) //nolint:gosec // they were of these types when packed
 	p.text(&h.Email)
 	p.text(&h.Name)
 	p.end(outer)
@@ -188,7 +185,7 @@ func (r *Rescheduled) packed(p *packing) {
 	outer := p.begin(5)
 	ticket := uint64(r.Ticket)
 	p.unsigned(&ticket)
-	r.Ticket = uint32(ticket) //nolint:gosec // it was one
+	r.Ticket = uint32(ticket) //nolint:gosec // it was a uint32 when it was packed
 	packVisit(&r.Visit, p)
 	packBooking(&r.From, p)
 	p.unsigned((*uint64)(&r.Serial))
@@ -201,7 +198,7 @@ func packBooking(b *keeper.Booking, p *packing) {
 	date, line := int64(b.Date), int64(b.Line)
 	p.number(&date)
 	p.number(&line)
-	b.Date, b.Line = keeper.Day(date), int(line) //nolint:gosec // they were
+	b.Date, b.Line = keeper.Day(date), int(line) //nolint:gosec // they were of these types when packed
 	p.text(&b.Slot)
 	p.number(&b.Units)
 	p.flag(&b.Within)
@@ -331,7 +328,7 @@ func (a *Ask) packed(p *packing) {
 	list(p, &a.Tickets, func(n *uint32, p *packing) {
 		wide := uint64(*n)
 		p.unsigned(&wide)
-		*n = uint32(wide) //nolint:gosec // it was one
+		*n = uint32(wide) //nolint:gosec // it was a uint32 when it was packed
 	})
 	p.text(&a.By)
 	p.text(&a.Message)
@@ -344,8 +341,8 @@ func (a *Ask) packed(p *packing) {
 	p.end(outer)
 }
 
-// fields is how many fields of a record are gone over: those that are in use to write
-// it, all that there are to read it.
+// fields returns how many fields of a record to go through: to write it, those that are in use; to
+// read it, all.
 func (p *packing) fields(used, all uint64) uint64 {
 	if p.reading {
 		return all
@@ -353,8 +350,8 @@ func (p *packing) fields(used, all uint64) uint64 {
 	return used
 }
 
-// begin starts a record of which this release knows so many fields. It returns the
-// record around it, which end goes back to.
+// begin starts a record of which this release knows so many fields. It returns the surrounding
+// record, which has to be passed to end.
 func (p *packing) begin(fields uint64) (outer record) {
 	outer = p.record
 	if !p.reading {
@@ -374,8 +371,8 @@ func (p *packing) end(outer record) {
 	p.record = outer
 }
 
-// later goes over a field that was appended after releases were out that do not
-// know it: each writes or reads it behind its length.
+// later goes through a field that was appended when releases were out that do not know it. The
+// field is written or read after its length.
 func later(p *packing, each func(p *packing)) {
 	if !p.reading {
 		var field packing
@@ -388,8 +385,7 @@ func later(p *packing, each func(p *packing)) {
 	}
 }
 
-// isReading reports whether a field is to be read. A field behind the record's end stays as
-// it is.
+// isReading reports whether a field is to be read. A field behind the record's end keeps its value.
 func (p *packing) isReading() bool {
 	if !p.reading || p.left == 0 {
 		return false
@@ -447,7 +443,7 @@ func (p *packing) flag(b *bool) {
 	*b = n != 0
 }
 
-// list goes over a list whose elements are gone over by each.
+// list goes through a list, and calls each for its elements.
 func list[T any](p *packing, of *[]T, each func(*T, *packing)) {
 	n := uint64(len(*of))
 	if p.unsigned(&n); n > uint64(len(p.in)) && p.reading {
@@ -459,13 +455,13 @@ func list[T any](p *packing, of *[]T, each func(*T, *packing)) {
 	}
 	for i := range *of {
 		outer := p.record
-		p.record = record{left: 1} // for an element that is no record
+		p.record = record{left: 1} // for an element that is not a record
 		each(&(*of)[i], p)
 		p.record = outer
 	}
 }
 
-// optional goes over a record that may be missing.
+// optional goes through a record that may be missing.
 func optional[T any](p *packing, of **T, each func(*T, *packing)) {
 	there := *of != nil
 	if p.flag(&there); !there {
@@ -492,7 +488,7 @@ func (p *packing) length() uint64 {
 	return 0
 }
 
-// take reads so many bytes.
+// take reads n bytes.
 func (p *packing) take(n uint64) string {
 	if n > uint64(len(p.in)) {
 		p.broken, p.in = true, ""

@@ -12,8 +12,7 @@ import (
 	"boxoffice/engine/keeper"
 )
 
-// TestPacked takes orders with all sorts of values in all their fields through
-// their bytes.
+// TestPacked packs orders with all sorts of values in all their fields, and unpacks them again.
 func TestPacked(t *testing.T) {
 	t.Parallel()
 	require.NoError(t, quick.Check(func(o *Order) bool {
@@ -27,9 +26,9 @@ func TestPacked(t *testing.T) {
 	}, &quick.Config{MaxCount: 500}))
 }
 
-// emptied makes empty lists nil: packing does not tell them apart.
+// emptied makes empty lists nil, because packing does not tell them apart.
 func emptied(v reflect.Value) {
-	switch v.Kind() { //nolint:exhaustive // the others hold no lists
+	switch v.Kind() { //nolint:exhaustive // values of other kinds hold no lists
 	case reflect.Struct:
 		for _, f := range v.Fields() {
 			emptied(f)
@@ -44,12 +43,12 @@ func emptied(v reflect.Value) {
 	}
 }
 
-// TestPackedBefore reads an order that was packed before its last field was there.
+// TestPackedBefore reads an order that was packed before its last field existed.
 func TestPackedBefore(t *testing.T) {
 	t.Parallel()
 	o := &Order{Status: StatusPending, Email: "ada@example.org", Lines: []Line{{Type: 3, Quantity: 2, Seats: []string{"A-1", "A-2"}}}, Total: -5}
 	b := o.Pack(nil)
-	fields, end := b[0], len(b)-1 // no shopper: one byte
+	fields, end := b[0], len(b)-1 // the missing shopper takes one byte
 	b[0] = fields - 1
 	got, err := Unpack(string(b[:end]))
 	require.NoError(t, err)
@@ -60,7 +59,7 @@ func TestPackedBefore(t *testing.T) {
 	require.ErrorIs(t, err, ErrPacked, "of a later version than this one")
 }
 
-// TestPackedBroken gives unpack what pack did not write.
+// TestPackedBroken gives Unpack texts that Pack did not write.
 func TestPackedBroken(t *testing.T) {
 	t.Parallel()
 	o := &Order{
@@ -75,7 +74,7 @@ func TestPackedBroken(t *testing.T) {
 	_, err := Unpack(string(b) + "x")
 	require.ErrorIs(t, err, ErrPacked)
 	rng := rand.New(rand.NewPCG(1, 1))
-	for range 20_000 { // no panic, and no list larger than its bytes
+	for range 20_000 { // there must be no panic, and no list larger than its bytes
 		broken := append([]byte(nil), b...)
 		for range 1 + rng.IntN(3) {
 			broken[rng.IntN(len(broken))] = byte(rng.Uint32())
@@ -114,7 +113,7 @@ func TestPackedLater(t *testing.T) {
 		Attempts: []Attempt{{Reference: "r"}}, Refunds: []Refund{{Reason: "late", Currency: "NGN", Ask: &Ask{Tickets: []uint32{4}, By: "ada"}}}, Shopper: &Shopper{Holder: "h"}, Total: -5, Discount: 3,
 		Promo: &Promo{Code: "EARLY", Terms: &keeper.Discount{Value: 3}},
 	}
-	newer := func(b []byte) []byte { // with two fields more: one of three bytes and an empty one
+	newer := func(b []byte) []byte { // adds two fields: one of three bytes and an empty one
 		return append(append([]byte{b[0] + 2}, b[1:]...), 3, 'n', 'e', 'w', 0)
 	}
 	b := o.Pack(nil)
@@ -135,8 +134,8 @@ func TestPackedLater(t *testing.T) {
 	}
 }
 
-// TestPackedLaterField takes a field of each form through its bytes as one that is
-// appended: a reader that does not know it can skip it.
+// TestPackedLaterField writes and reads a field of each form with later: a reader that does not
+// know the field can skip it.
 func TestPackedLaterField(t *testing.T) {
 	t.Parallel()
 	number, flag, hash, lines := int64(-7), true, uint64(9), []Line{{Name: "Stalls"}}
@@ -166,7 +165,7 @@ func TestPackedLaterField(t *testing.T) {
 	}
 }
 
-// TestWithdrawable tells who may withdraw, and until when.
+// TestWithdrawable checks which buyers may withdraw, and until when.
 func TestWithdrawable(t *testing.T) {
 	t.Parallel()
 	o := Order{Digital: true, FirstTicket: 1, EndedAt: 1000}

@@ -7,13 +7,13 @@ import (
 	"boxoffice/engine/keeper"
 )
 
-// Rescheduled is a ticket that was moved to another date or slot than its line was sold for.
+// Rescheduled describes a ticket that was moved to another date or slot than its line was sold for.
 type Rescheduled struct {
 	Ticket uint32         `cbor:"1,keyasint"` // serial
 	Visit  keeper.Visit   `cbor:"2,keyasint"` // when it admits now
 	From   keeper.Booking `cbor:"3,keyasint"` // the place that it gives back
-	Serial keeper.Serial  `cbor:"4,keyasint"` // under which the calendar granted the new place
-	// Settled says that the calendar has sold the new place and has the old one back.
+	Serial keeper.Serial  `cbor:"4,keyasint"` // serial under which the calendar granted the new place
+	// Settled says that the calendar has sold the new place and taken the old one back.
 	Settled bool `cbor:"5,keyasint,omitempty"`
 }
 
@@ -22,7 +22,7 @@ const (
 	typeRescheduleSettled engine.FactType = 45
 )
 
-// Journaled facts about a ticket that is moved to another date.
+// These journaled facts are about a ticket that is moved to another date.
 type (
 	// TicketRescheduled moves a ticket to a place that the calendar has granted.
 	TicketRescheduled struct {
@@ -33,7 +33,7 @@ type (
 		Serial keeper.Serial  `cbor:"5,keyasint"`
 		At     int64          `cbor:"6,keyasint"`
 	}
-	// RescheduleSettled says that the calendar has the old place back.
+	// RescheduleSettled says that the calendar has taken the old place back.
 	RescheduleSettled struct {
 		ID     engine.OrderID `cbor:"1,keyasint"`
 		Serial keeper.Serial  `cbor:"2,keyasint"`
@@ -45,15 +45,15 @@ type (
 func (*TicketRescheduled) FactType() engine.FactType { return typeTicketRescheduled }
 func (*RescheduleSettled) FactType() engine.FactType { return typeRescheduleSettled }
 
-// OrderID is the order's.
+// OrderID returns the order's id.
 func (f *TicketRescheduled) OrderID() engine.OrderID { return f.ID }
 func (f *RescheduleSettled) OrderID() engine.OrderID { return f.ID }
 
-// Happened is when the fact was decided.
+// Happened returns when the fact was decided.
 func (f *TicketRescheduled) Happened() int64 { return f.At }
 func (f *RescheduleSettled) Happened() int64 { return f.At }
 
-// Fold is the order with the ticket's new date. Only the last one is kept.
+// Fold returns the order with the ticket's new date. Only a ticket's last move is kept.
 func (f *TicketRescheduled) Fold(o *Order) *Order {
 	c := *o
 	c.UpdatedAt = f.At
@@ -62,7 +62,7 @@ func (f *TicketRescheduled) Fold(o *Order) *Order {
 	return &c
 }
 
-// Fold is the order whose ticket's old place is free again.
+// Fold returns the order with the move settled.
 func (f *RescheduleSettled) Fold(o *Order) *Order {
 	c := *o
 	c.Rescheduled = slices.Clone(o.Rescheduled)
@@ -74,7 +74,7 @@ func (f *RescheduleSettled) Fold(o *Order) *Order {
 	return &c
 }
 
-// VisitOf is when one of the order's tickets admits; nil of what is no reservation.
+// VisitOf returns when one of the order's tickets admits; nil if the order is not a reservation.
 func (o *Order) VisitOf(ticket uint32) *keeper.Visit {
 	for i := range o.Rescheduled {
 		if o.Rescheduled[i].Ticket == ticket {
@@ -87,8 +87,8 @@ func (o *Order) VisitOf(ticket uint32) *keeper.Visit {
 	return nil
 }
 
-// Booking is the place of a calendar that one of the order's tickets takes; not ok of what
-// is no reservation.
+// Booking returns the place of a calendar that one of the order's tickets takes. ok is false if the
+// order is not a reservation.
 func (o *Order) Booking(ticket uint32) (b keeper.Booking, ok bool) {
 	v := o.VisitOf(ticket)
 	if v == nil {
@@ -97,9 +97,9 @@ func (o *Order) Booking(ticket uint32) (b keeper.Booking, ok bool) {
 	return keeper.Booking{Date: v.Date, Slot: v.Slot, Units: 1}, true
 }
 
-// Visits are the dates and slots that the order's tickets are for, each once: those of its
-// lines of which a ticket has not moved, and those of the tickets that have. It does not go
-// over the tickets, of which a damaged fact may have any number.
+// Visits returns the dates and slots that the order's tickets are for, each once: those of the
+// lines with a ticket that has not moved, and those of the tickets that have. It does not loop over
+// the tickets, because a damaged fact may claim any number of them.
 func (o *Order) Visits() (all []*keeper.Visit) {
 	add := func(v *keeper.Visit) {
 		if v != nil && !slices.ContainsFunc(all, func(was *keeper.Visit) bool { return *was == *v }) {
@@ -126,8 +126,8 @@ func (o *Order) Visits() (all []*keeper.Visit) {
 	return all
 }
 
-// Unsettled is the move of a ticket that the calendar has not acknowledged, or nil. There is
-// one at most.
+// Unsettled returns the move of a ticket that the calendar has not acknowledged, or nil. There is
+// at most one.
 func (o *Order) Unsettled() *Rescheduled {
 	for i := range o.Rescheduled {
 		if r := &o.Rescheduled[i]; !r.Settled {

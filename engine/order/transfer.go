@@ -2,8 +2,8 @@ package order
 
 import "boxoffice/engine"
 
-// Transfer statuses (docs/rules.md, Statuses). Nothing says that a transfer expired but
-// the time.
+// Transfer statuses (docs/rules.md, Statuses). No fact says that a transfer expired: it follows
+// from the time.
 const (
 	TransferStatusPending = "pending"
 	TransferStatusClaimed = "claimed"
@@ -24,12 +24,12 @@ type Transfer struct {
 	EndedAt   int64  `cbor:"9,keyasint,omitempty"`
 }
 
-// Pending reports whether the ticket may be claimed.
+// Pending reports whether the ticket may be claimed at a time.
 func (t *Transfer) Pending(at int64) bool {
 	return t.Status == TransferStatusPending && at < t.ExpiresAt
 }
 
-// Now is the transfer's status at a time.
+// Now returns the transfer's status at a time.
 func (t *Transfer) Now(at int64) string {
 	if t.Status == TransferStatusPending && !t.Pending(at) {
 		return TransferStatusExpired
@@ -37,7 +37,7 @@ func (t *Transfer) Now(at int64) string {
 	return t.Status
 }
 
-// Holder is who holds a ticket that has changed hands.
+// Holder is the holder of a ticket that has changed hands.
 type Holder struct {
 	Ticket  uint32 `cbor:"1,keyasint"` // serial
 	Version byte   `cbor:"2,keyasint"`
@@ -45,7 +45,7 @@ type Holder struct {
 	Name    string `cbor:"4,keyasint,omitempty"`
 }
 
-// HolderOf is who holds one of the order's tickets. Version 1 is the first holder's.
+// HolderOf returns the holder of one of the order's tickets. The first holder has version 1.
 func (o *Order) HolderOf(ticket uint32) Holder {
 	for _, h := range o.Holders {
 		if h.Ticket == ticket {
@@ -59,8 +59,8 @@ func (o *Order) HolderOf(ticket uint32) Holder {
 	return h
 }
 
-// OwnerOf is who may do with one of the order's tickets what a holder may: the buyer,
-// whomever its line names, until it is passed on.
+// OwnerOf returns the person who has a holder's rights in one of the order's tickets: the buyer,
+// whomever the ticket's line names, until the ticket is passed on.
 func (o *Order) OwnerOf(ticket uint32) Holder {
 	h := o.HolderOf(ticket)
 	if h.Version == 1 {
@@ -75,7 +75,7 @@ const (
 	typeTicketTransferred engine.FactType = 42
 )
 
-// Journaled facts about a ticket that changes hands.
+// These journaled facts are about a ticket that changes hands.
 type (
 	// TransferOffered offers a ticket to somebody.
 	TransferOffered struct {
@@ -107,7 +107,7 @@ type (
 	}
 )
 
-// Transfer is the offer as it is made.
+// Transfer returns the offer as it is made.
 func (f *TransferOffered) Transfer() Transfer {
 	return Transfer{
 		Ticket: f.Ticket, Round: f.Round, From: f.From, To: f.To, Name: f.Name,
@@ -120,23 +120,23 @@ func (*TransferOffered) FactType() engine.FactType   { return typeTransferOffere
 func (*TransferRevoked) FactType() engine.FactType   { return typeTransferRevoked }
 func (*TicketTransferred) FactType() engine.FactType { return typeTicketTransferred }
 
-// OrderID is the order's.
+// OrderID returns the order's id.
 func (f *TransferOffered) OrderID() engine.OrderID   { return f.ID }
 func (f *TransferRevoked) OrderID() engine.OrderID   { return f.ID }
 func (f *TicketTransferred) OrderID() engine.OrderID { return f.ID }
 
-// Happened is when the fact was decided.
+// Happened returns when the fact was decided.
 func (f *TransferOffered) Happened() int64   { return f.At }
 func (f *TransferRevoked) Happened() int64   { return f.At }
 func (f *TicketTransferred) Happened() int64 { return f.At }
 
-// Fold is the order, which knows holders and no offers.
+// Fold returns the order unchanged, because it knows holders and no offers.
 func (f *TransferOffered) Fold(o *Order) *Order { return o }
 
-// Fold is the order, which knows holders and no offers.
+// Fold returns the order unchanged, because it knows holders and no offers.
 func (f *TransferRevoked) Fold(o *Order) *Order { return o }
 
-// Fold is the order with the ticket's new holder.
+// Fold returns the order with the ticket's new holder.
 func (f *TicketTransferred) Fold(o *Order) *Order {
 	c := *o
 	c.UpdatedAt = f.At

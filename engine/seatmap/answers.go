@@ -7,12 +7,12 @@ import (
 	"boxoffice/engine/paged"
 )
 
-// maxAnswers is how many answers to shoppers' requests a map remembers. One of four
-// seats takes about 250 bytes, so all of them take 5 MB.
+// maxAnswers is how many answers to shoppers' requests a map remembers. An answer about four seats
+// takes about 250 bytes, so all of them take 5 MB.
 const maxAnswers = 20_000
 
-// Answered is what a request with an idempotency key was answered: the fields of the
-// reply that its command has, and no others.
+// Answered is the answer to a request with an idempotency key. It has only the fields that the
+// reply to the request's command has.
 type Answered struct {
 	Request   engine.Request `cbor:"1,keyasint"`
 	Seats     paged.Strings  `cbor:"2,keyasint,omitempty"` // held or released
@@ -22,10 +22,10 @@ type Answered struct {
 	Adjacent  bool           `cbor:"6,keyasint,omitempty"`
 }
 
-// decideOnce decides on a command, or answers it as it was answered before. What it
-// was answered is written down in the fact of its decision; a decision without a fact
-// gets one that changes nothing else. A refusal is not remembered: it may be another
-// one later.
+// decideOnce decides on a command, or answers it as it was answered before. The fact of the
+// decision records the answer; a decision without a fact gets a fact that changes nothing else.
+// Refusals are not remembered, because the same command may be refused for another reason later, or
+// not at all.
 func (s *State) decideOnce(c engine.Command, at int64) engine.Decision {
 	r := requestOf(c)
 	if r.ID.Zero() {
@@ -53,7 +53,7 @@ func (s *State) decideOnce(c engine.Command, at int64) engine.Decision {
 	return d
 }
 
-// decideShopper decides on the commands of shoppers.
+// decideShopper decides the commands of shoppers.
 func (s *State) decideShopper(c engine.Command, at int64) engine.Decision {
 	switch c := c.(type) {
 	case Hold:
@@ -80,8 +80,7 @@ func requestOf(c engine.Command) engine.Request {
 	}
 }
 
-// unchanged is a fact about the selection of a command's holder that leaves it as it
-// is.
+// unchanged returns a fact that leaves the selection of a command's holder as it is.
 func (s *State) unchanged(c engine.Command, at int64) engine.Fact {
 	var holder string
 	switch c := c.(type) {
@@ -112,7 +111,7 @@ func answeredBy(r engine.Request, reply engine.Reply) *Answered {
 	}
 }
 
-// reply is the answer to a command that has been answered so.
+// reply returns the answer to a command that was answered with a.
 func (a *Answered) reply(c engine.Command) engine.Reply {
 	switch c.(type) {
 	case Hold:
@@ -128,7 +127,7 @@ func (a *Answered) reply(c engine.Command) engine.Reply {
 	}
 }
 
-// remember takes in what a request was answered.
+// remember stores the answer to a request.
 func (s *State) remember(a *Answered, at int64) {
 	if a != nil {
 		s.answers.Put(a.Request, at, a, maxAnswers)

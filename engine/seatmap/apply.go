@@ -7,7 +7,7 @@ import (
 	"boxoffice/engine/keeper"
 )
 
-// Apply takes a fact in. Seats and sections that are not on the map are passed over.
+// Apply applies a fact to the state. It ignores seats and sections that are not on the map.
 func (s *State) Apply(f engine.Fact) {
 	if !f.FactType().Volatile() {
 		s.facts++
@@ -43,7 +43,7 @@ func (s *State) Apply(f engine.Fact) {
 	}
 }
 
-// applySale takes in what becomes of the seats of orders.
+// applySale applies the facts about seats of orders.
 func (s *State) applySale(f engine.Fact) {
 	switch f := f.(type) {
 	case *ReservedFact:
@@ -69,7 +69,7 @@ func (s *State) applySale(f engine.Fact) {
 	}
 }
 
-// applyMap takes in what the organizer does.
+// applyMap applies the facts about what the organizer has done.
 func (s *State) applyMap(f engine.Fact) {
 	switch f := f.(type) {
 	case *AttachedFact:
@@ -103,8 +103,7 @@ func (s *State) applyMap(f engine.Fact) {
 	}
 }
 
-// onMap are those of the seats that the map has: all of them, unless the fact is of
-// another map than this one.
+// onMap returns those seats that are on the map: all of them, unless the fact is about another map.
 func (s *State) onMap(seats []int32) []int32 {
 	off := func(i int32) bool { return i < 0 || int(i) >= len(s.seats) }
 	if !slices.ContainsFunc(seats, off) {
@@ -113,8 +112,8 @@ func (s *State) onMap(seats []int32) []int32 {
 	return slices.DeleteFunc(slices.Clone(seats), off)
 }
 
-// attach puts a map in the place of the one there is, without a trace of that
-// one but the sizes that the ticket types are to be told.
+// attach replaces the map. Of the old map only those sizes remain that the ticket types still have
+// to be told.
 func (s *State) attach(p *plan) {
 	s.plan, s.holds, s.seats, s.prices, s.vacant, s.tallies = p, newHolds(), nil, nil, nil, [4]int32{}
 	for i := range s.sizes.list {

@@ -16,8 +16,8 @@ import (
 	"boxoffice/persistence/codec"
 )
 
-// hall is a map of so many seats in rows of 25 with an aisle in the middle, 40
-// rows to a section.
+// hall returns a map of so many seats, in rows of 25 with an aisle in the middle and 40 rows to a
+// section.
 func hall(seats int) *seatmap.Layout {
 	l := &seatmap.Layout{Map: [16]byte{9}, Version: 1, Width: 10_000, Height: 15_000, Focus: [2]int32{5_000, 0}}
 	for i := range seats {
@@ -40,7 +40,7 @@ func hall(seats int) *seatmap.Layout {
 	return l
 }
 
-// opened is the seat map of a hall, all for sale.
+// opened returns the seat map of a hall in which every seat is for sale.
 func opened(t testing.TB, l *seatmap.Layout) engine.State {
 	s := seatmap.New(ref)
 	var prices seatmap.Price
@@ -67,8 +67,8 @@ func do(t testing.TB, s engine.State, c engine.Command) engine.Decision {
 
 func holder(i int) string { return fmt.Sprintf("session-%08d-4f1c-9a77-5b2c63e0d1aa", i) }
 
-// crowded is a hall in the midst of its sale: a third of the seats is sold by
-// fours, a third is held by fours, and a few are blocked.
+// crowded returns a hall in the middle of its sale: a third of the seats is sold in fours, a third
+// is held in fours, and a few are blocked.
 func crowded(t testing.TB, seats int) engine.State {
 	l := hall(seats)
 	s := opened(t, l)
@@ -97,8 +97,8 @@ func crowded(t testing.TB, seats int) engine.State {
 	return s
 }
 
-// BenchmarkHold is 2,000 shoppers, each of whom holds four seats, and then
-// another four, and so on, on a map of 20,000.
+// BenchmarkHold measures 2,000 shoppers who each hold four seats, and then another four, and so on,
+// on a map of 20,000.
 func BenchmarkHold(b *testing.B) {
 	l := hall(20_000)
 	s := opened(b, l)
@@ -122,7 +122,7 @@ func BenchmarkHold(b *testing.B) {
 	b.ReportMetric(float64(held)/float64(n), "facts/op")
 }
 
-// BenchmarkHoldFact is the journal's bytes of a hold of four seats.
+// BenchmarkHoldFact states the bytes that a hold of four seats takes in the journal.
 func BenchmarkHoldFact(b *testing.B) {
 	l := hall(20_000)
 	s := opened(b, l)
@@ -136,8 +136,8 @@ func BenchmarkHoldFact(b *testing.B) {
 	b.ReportMetric(float64(len(buf)), "bytes")
 }
 
-// BenchmarkBest asks for the best four seats of 20,000, of which so many are
-// taken at random: what is left lies in pieces.
+// BenchmarkBest asks for the best four of 20,000 seats, of which a share is taken at random, so
+// that the free seats lie in pieces.
 func BenchmarkBest(b *testing.B) {
 	for _, taken := range []float64{0, 0.5, 0.9, 0.99} {
 		b.Run(fmt.Sprintf("taken=%v", taken), func(b *testing.B) {

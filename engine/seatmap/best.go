@@ -7,29 +7,29 @@ import (
 	"boxoffice/engine"
 )
 
-// search looks for the best seats for one holder.
+// search is a search for the best seats for one holder.
 type search struct {
 	s        *State
 	own      *hold
 	c        *BestAvailable
-	sections []bool // of the map: those that are asked for; nil: any
+	sections []bool // by section of the map: whether it is asked for; nil: all are
 	slot     uint16 // the ticket type; 0: any
 
 	row  []int32         // scratch: seats of one row that may be had
-	best [grades][]int32 // the best groups found, by how good they are together
-	cost [grades]int64   // of the best
+	best [grades][]int32 // the best group of each grade
+	cost [grades]int64   // the cost of each of them
 }
 
-// How good seats are together, in the order in which the rules relax.
+// These are the grades of a group of seats, in the order in which the search falls back to them.
 const (
-	together = iota // beside each other, leaving no single seat
+	together = iota // beside each other, without leaving a single seat
 	beside          // beside each other
 	inRow           // in one row, in as few pieces as possible
 	grades
 )
 
-// dear is added to the cost of a group for what is worse than any distance: a
-// further piece, or a further wheelchair place.
+// dear is added to the cost of a group for each further piece or wheelchair place, which is worse
+// than any distance.
 const dear = 1 << 32
 
 func (s *State) decideBest(c BestAvailable, at int64) engine.Decision {
@@ -69,8 +69,8 @@ func (s *State) decideBest(c BestAvailable, at int64) engine.Decision {
 	return d
 }
 
-// run finds the best seats, rising, or nil. Rows are visited from the nearest
-// on, and no further once what was found can't be bettered.
+// run finds the best seats, in ascending order, or nil. It visits the rows from the nearest on, and
+// stops when no further row can have anything better.
 func (q *search) run() (seats []int32, adjacent bool) {
 	s := q.s
 	for _, row := range s.plan.near {
@@ -100,7 +100,7 @@ func (q *search) offered(row int32) bool {
 	return slot != 0 && (q.slot == 0 || slot == q.slot) && (q.sections == nil || q.sections[section])
 }
 
-// owned is how many seats the holder has already.
+// owned returns how many seats the holder has already.
 func (q *search) owned() int {
 	if q.own == nil {
 		return 0
@@ -108,7 +108,7 @@ func (q *search) owned() int {
 	return len(q.own.seats)
 }
 
-// floor is what a group of the row costs at least.
+// floor returns the least that a group of the row can cost.
 func (q *search) floor(row int32) int64 {
 	floor := int64(q.s.plan.least[row]) * int64(q.c.Quantity)
 	if q.c.Accessible {
@@ -117,7 +117,7 @@ func (q *search) floor(row int32) int64 {
 	return floor
 }
 
-// visit judges all groups of a row that are as many of its seats in a line.
+// visit judges every group of consecutive seats in a row that has the wanted size.
 func (q *search) visit(row int32) {
 	s, n := q.s, q.c.Quantity
 	q.collect(row)
@@ -144,7 +144,7 @@ func (q *search) visit(row int32) {
 	}
 }
 
-// collect takes a row in hand: its seats that may be had.
+// collect puts the seats of a row that are available to the holder into q.row.
 func (q *search) collect(row int32) {
 	q.row = q.row[:0]
 	first, end := q.s.plan.row(row)
@@ -155,18 +155,18 @@ func (q *search) collect(row int32) {
 	}
 }
 
-// joined reports whether the k-th seat of the row in hand is beside the one before.
+// joined reports whether the k-th seat of q.row is beside the one before.
 func (q *search) joined(k int) bool {
 	return q.row[k] == q.row[k-1]+1 && !q.s.plan.start[q.row[k]]
 }
 
-// fits reports whether a group has the kinds of seats that are asked for.
+// fits reports whether a group has the kinds of seats that the command asks for.
 func (q *search) fits(kinds *[Companion + 1]int) bool {
 	return !q.c.Accessible || kinds[Wheelchair] > 0 && kinds[Companion] <= perWheelchair*kinds[Wheelchair]
 }
 
-// offer keeps a group of the row in hand, if it is the best of its grade. The
-// first one found stands against its equals.
+// offer keeps a group of q.row if it is the best of its grade. Of equally good groups the first one
+// found stays.
 func (q *search) offer(from int, cost int64, pieces int) {
 	grade := inRow
 	if pieces == 0 {
@@ -182,22 +182,21 @@ func (q *search) offer(from int, cost int64, pieces int) {
 	}
 }
 
-// gap reports whether a group of neighbours leaves a standard seat beside it single
-// that was not before.
+// gap reports whether a group of neighbours leaves beside it a single standard seat that was not
+// single before.
 func (q *search) gap(from int) bool {
 	end := from + q.c.Quantity
 	return q.pair(from) && !q.pair(from-1) || q.pair(end) && !q.pair(end+1)
 }
 
-// pair reports whether the k-th seat of the row in hand and the one before are
-// standard ones and neighbours.
+// pair reports whether the k-th seat of q.row and the one before are standard seats and neighbours.
 func (q *search) pair(k int) bool {
 	kinds := q.s.plan.SeatKind
 	return k > 0 && k < len(q.row) && q.joined(k) && kinds[q.row[k]] == Standard && kinds[q.row[k-1]] == Standard
 }
 
-// anywhere is the nearest seats of all rows, for want of enough in one: with
-// them, if asked for, a wheelchair place and its companions' seats.
+// anywhere returns the nearest seats of all rows, for when no row has enough. If the command asks
+// for it, they include a wheelchair place and its companions' seats.
 func (q *search) anywhere() []int32 {
 	kinds := q.nearest()
 	var seats []int32
@@ -224,7 +223,7 @@ func (q *search) anywhere() []int32 {
 	return rising(seats)
 }
 
-// nearest lists, of each kind, as many seats as are asked for, the nearest first.
+// nearest lists, for each kind, as many seats as are asked for, the nearest first.
 func (q *search) nearest() (kinds [Companion + 1][]int32) {
 	far := q.s.plan.far
 	for _, row := range q.s.plan.near {
@@ -249,8 +248,8 @@ func (q *search) nearest() (kinds [Companion + 1][]int32) {
 	return kinds
 }
 
-// room is how many seats may be had, beside each other or not: none, where a
-// wheelchair place is asked for and there is none.
+// room returns how many seats are available, beside each other or not. It is 0 if a wheelchair
+// place is asked for and there is none.
 func (q *search) room() int {
 	n, fit := 0, !q.c.Accessible
 	for _, row := range q.s.plan.near {

@@ -10,7 +10,7 @@ import (
 	"boxoffice/engine/seatmap"
 )
 
-// sayBest compares the best seats with all groups there are.
+// sayBest compares the best seats with all possible groups.
 func (w *world) sayBest() {
 	c := seatmap.BestAvailable{
 		Holder: w.holder(), Principal: w.principal(), Quantity: rapid.IntRange(1, 6).Draw(w.t, "quantity"),
@@ -50,7 +50,7 @@ func (w *world) sayBest() {
 	w.again(c, d)
 }
 
-// How good a group is.
+// These are the grades of a group.
 const (
 	together = iota
 	beside
@@ -66,7 +66,7 @@ func (m *model) indexes(ids []string) []int {
 	return seats
 }
 
-// mayHave reports whether a seat is one that is asked for.
+// mayHave reports whether a seat meets a request and is available.
 func (m *model) mayHave(c *seatmap.BestAvailable, i int) bool {
 	return m.openTo(c.Holder, i) && m.typ(i) != 0 && (c.Type == 0 || m.typ(i) == c.Type) &&
 		(c.Accessible || m.layout.SeatKind[i] == seatmap.Standard)
@@ -80,7 +80,7 @@ func (m *model) accessible(seats []int) bool {
 	return kinds[seatmap.Wheelchair] > 0 && kinds[seatmap.Companion] <= 3*kinds[seatmap.Wheelchair]
 }
 
-// groups are all seats in line, as many as are asked for, by how good they are.
+// groups returns all groups of consecutive seats that have the wanted size, by grade.
 func (m *model) groups(c *seatmap.BestAvailable) (groups [3][][]int, room int) {
 	for r := range m.layout.Rows {
 		line := slices.DeleteFunc(m.row(r), func(i int) bool { return !m.mayHave(c, i) })
@@ -109,8 +109,8 @@ func (m *model) groups(c *seatmap.BestAvailable) (groups [3][][]int, room int) {
 	return groups, room
 }
 
-// cost is how far a group is from the stage; in more pieces, and with more
-// wheelchair places, it is worse than any distance.
+// cost is a group's distance from the stage. Each further piece and each further wheelchair place
+// costs more than any distance.
 func (m *model) cost(grade int, seats []int) int {
 	cost, set := 0, make(map[int]bool)
 	for _, i := range seats {
@@ -126,7 +126,7 @@ func (m *model) cost(grade int, seats []int) int {
 	return cost
 }
 
-// distance is in whole units.
+// distance returns a seat's distance from the stage, rounded down to whole units.
 func (m *model) distance(i int) int {
 	dx, dy := int(m.layout.SeatX[i]-m.layout.Focus[0]), int(m.layout.SeatY[i]-m.layout.Focus[1])
 	n := 0

@@ -29,7 +29,7 @@ func (s *State) Check() error {
 	return s.checkSales()
 }
 
-// checkSeats counts all seats anew.
+// checkSeats recounts all seats.
 func (s *State) checkSeats() error {
 	var tallies [4]int32
 	vacant, counts := make([]int32, len(s.vacant)), make([]int64, len(s.sizes.list))
@@ -117,7 +117,7 @@ func (s *State) checkSales() error {
 	return err
 }
 
-// eachSale calls f for every order's seats, in the order of their first ones.
+// eachSale calls f for every order's seats, ordered by their first seat.
 func (s *State) eachSale(f func(*sale)) {
 	for i := range s.seats {
 		if one := s.seats[i].sale; one != nil && one.seats[0] == int32(i) {
@@ -129,8 +129,8 @@ func (s *State) eachSale(f func(*sale)) {
 // Open calls f for every open reservation, for the audit.
 func (s *State) Open(f func(keeper.Held)) { s.book.Each(f) }
 
-// Sale is the seats of an order, for the audit: open while its reservation has
-// not ended. It is nil for an order without seats.
+// Sale returns the seats of an order, and whether its reservation is still open, for the audit. An
+// order without seats has nil.
 func (s *State) Sale(c keeper.Claim) (seats []string, open bool) {
 	one := s.sales[c]
 	if one == nil {

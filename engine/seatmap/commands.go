@@ -2,15 +2,14 @@ package seatmap
 
 import "boxoffice/engine"
 
-// The commands of a seat map besides the keeper's. Each may be sent again: what
-// is so already takes no fact, and has the same answer.
+// These are the commands of a seat map besides those of a keeper. Each may be repeated: a command
+// that finds its effect there already makes no fact and has the same answer.
 type (
-	// Attach puts a map in the place of the one there is, or changes how the
-	// same version is sold. Another map, and another version, begins without
-	// prices, holds and blocks, and is refused as SEATS_SOLD while a seat is
-	// taken. It is answered by *Record.
+	// Attach replaces the map, or changes how the same version is sold. Another map, or another
+	// version of the map, begins without prices, holds and blocks, and is refused as SEATS_SOLD
+	// while a seat is taken. It is answered by *Record.
 	Attach struct {
-		Layout   *Layout // never changed again
+		Layout   *Layout // must not be changed any more
 		Mode     string  // Reserved when empty
 		HoldTime int64   // milliseconds; DefaultHold when 0
 	}
@@ -20,30 +19,29 @@ type (
 	// Price replaces the whole pricing: a section that is not listed is not
 	// for sale. It is answered by *Record.
 	Price struct{ Sections []SectionPrice }
-	// Hold replaces a holder's selection. It is answered by *Selection: the
-	// seats that he can't have have failed, the others are his. It is refused
-	// as VELOCITY_LIMIT_EXCEEDED when its principal or network has too many.
+	// Hold replaces a holder's selection. It is answered by *Selection: the holder gets the seats
+	// that are available, and the others have failed. It is refused as VELOCITY_LIMIT_EXCEEDED if
+	// its principal or network has too many.
 	Hold struct {
-		Holder    string // names the selection, and is known to the shopper alone
-		Principal uint64 // the account, API key or address that asks; 0: no limit counts it
+		Holder    string // names the selection; only the shopper knows it
+		Principal uint64 // the account, API key or address that asks; 0: not limited
 		Seats     []string
-		Network   uint64         // a keyed hash of the address that asks; 0: no limit counts it
-		Scale     float64        // multiplies the limits of what is held; 0: 1
-		Request   engine.Request // known for 24 hours
+		Network   uint64         // a keyed hash of the address that asks; 0: not limited
+		Scale     float64        // multiplies the limits on held seats; 0: 1
+		Request   engine.Request // remembered for 24 hours
 	}
-	// Release takes seats out of a holder's selection: all with Seats nil. It
-	// is answered by *Released.
+	// Release takes seats out of a holder's selection, or all seats if Seats is nil. It is answered
+	// by *Released.
 	Release struct {
 		Holder  string
 		Seats   []string
-		Request engine.Request // known for 24 hours
+		Request engine.Request // remembered for 24 hours
 	}
-	// Block withholds seats from sale, also held ones, and then puts others
-	// back. It is answered by *Blocking, or refused as SEAT_SOLD.
+	// Block withholds seats from sale, even held ones, and then puts others back. It is answered by
+	// *Blocking, or refused as SEAT_SOLD.
 	Block struct{ Block, Unblock []string }
-	// BestAvailable replaces a holder's selection by the best seats there
-	// are. It is answered by *Best, or refused as TICKET_SOLD_OUT or
-	// VELOCITY_LIMIT_EXCEEDED.
+	// BestAvailable replaces a holder's selection by the best available seats. It is answered by
+	// *Best, or refused as TICKET_SOLD_OUT or VELOCITY_LIMIT_EXCEEDED.
 	BestAvailable struct {
 		Holder     string
 		Principal  uint64
@@ -52,13 +50,13 @@ type (
 		Type       int64          // the ticket type; 0: any
 		Accessible bool           // with a wheelchair place
 		Adjacent   bool           // only beside each other
-		Network    uint64         // as Hold's
-		Scale      float64        // as Hold's
-		Request    engine.Request // known for 24 hours
+		Network    uint64         // as in Hold
+		Scale      float64        // as in Hold
+		Request    engine.Request // remembered for 24 hours
 	}
-	// View is answered by *Map.
+	// View reads the map with all its seats. It is answered by *Map.
 	View struct{}
-	// Get is answered by *Record.
+	// Get reads the map without its seats. It is answered by *Record.
 	Get struct{}
 )
 
@@ -79,7 +77,7 @@ type SectionPrice struct {
 	Type    int64
 }
 
-// Reason is why a seat has failed.
+// Reason says why a seat has failed.
 type Reason string
 
 // The reasons.
@@ -87,27 +85,27 @@ const (
 	Unknown    Reason = "unknown"          // not on the map
 	NotForSale Reason = "not_for_sale"     // its section has no price
 	Taken      Reason = "taken"            // held by another, or sold
-	Withheld   Reason = "blocked"          // by the organizer
-	Unattended Reason = "needs_wheelchair" // a companion's, without a wheelchair place or the fourth to one
-	SingleGap  Reason = "leaves_single"    // the row has as many seats that leave no single one
+	Withheld   Reason = "blocked"          // withheld by the organizer
+	Unattended Reason = "needs_wheelchair" // a companion seat beyond three to each wheelchair place of the selection
+	SingleGap  Reason = "leaves_single"    // it leaves a single seat, which another choice in the row would not
 )
 
-// Selection answers Hold: all that the holder has now.
+// Selection answers Hold with the holder's whole selection.
 type Selection struct {
 	Held      []string
 	Failed    []string
-	Reasons   []Reason // of Failed, one each
+	Reasons   []Reason // one for each of Failed
 	ExpiresAt int64    // unix milliseconds; 0 without seats
-	Known     bool     // to a request that had this answer before
+	Known     bool     // whether the request had this answer before
 }
 
 // Released answers Release.
 type Released struct {
 	Seats []string
-	Known bool // to a request that had this answer before
+	Known bool // whether the request had this answer before
 }
 
-// Blocking answers Block: how many seats have changed.
+// Blocking answers Block with the numbers of seats that have changed.
 type Blocking struct{ Blocked, Unblocked int }
 
 // Best answers BestAvailable.
@@ -115,13 +113,13 @@ type Best struct {
 	Held      []string
 	Adjacent  bool // all beside each other in a row
 	ExpiresAt int64
-	Known     bool // to a request that had this answer before
+	Known     bool // whether the request had this answer before
 }
 
-// Record is a seat map as its actor answers for it.
+// Record describes a seat map, as its actor answers.
 type Record struct {
 	Ref       engine.Ref
-	Attached  bool // the rest is zero without
+	Attached  bool // if false, the rest is zero
 	Map       [16]byte
 	Version   int32
 	Mode      string
@@ -130,31 +128,31 @@ type Record struct {
 	Seats     int
 	Available int
 	Held      int
-	Sold      int // or taken by unpaid orders
+	Sold      int // including seats of unpaid orders
 	Blocked   int
 }
 
-// Map is a seat map with all its seats, for those who draw and watch it.
+// Map is a seat map with all its seats, for clients that draw and watch it.
 type Map struct {
 	Record
-	Layout   *Layout // shared: not to be changed
+	Layout   *Layout // shared, must not be changed
 	States   []byte  // four seats to a byte, the first in the lowest bits
-	Position uint64  // in the stream: the facts after it change the states, see UpdateOf
+	Position uint64  // in the stream; later facts change the states (UpdateOf)
 }
 
-// State is the state of a seat.
+// State returns the state of a seat.
 func (m *Map) State(seat int) Status { return Status(m.States[seat/4] >> (seat % 4 * 2) & 3) }
 
 // The details of refusals (docs/rules.md, Errors).
 type (
-	// Seats is the detail of SEAT_TAKEN, SEAT_SOLD, SEATS_SOLD (the first
-	// 100 of them) and of seats that can't be meant.
+	// Seats is the detail of SEAT_TAKEN, SEAT_SOLD and SEATS_SOLD (the first 100 sold seats), and
+	// of refusals of seats that the map does not have or sells as another type.
 	Seats struct {
 		SeatIDs []string `json:"seatIds"`
 	}
-	// Room is the detail of TICKET_SOLD_OUT where seats are sought.
+	// Room is the detail of TICKET_SOLD_OUT for requests for seats.
 	Room struct {
 		Requested int `json:"requested"`
-		Available int `json:"available"` // such seats, if not beside each other
+		Available int `json:"available"` // seats that meet the request, not necessarily beside each other
 	}
 )

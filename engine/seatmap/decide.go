@@ -11,7 +11,7 @@ import (
 	"boxoffice/engine/keeper"
 )
 
-// Decide reads the state and says what a command does.
+// Decide decides what a command does, and changes nothing itself.
 func (s *State) Decide(c engine.Command, now time.Time) engine.Decision {
 	at := now.UnixMilli()
 	if d, decided := s.protocol().Decide(c, at); decided {
@@ -47,7 +47,7 @@ func refuse(code engine.Code, details any) engine.Decision {
 	return engine.Decision{Reply: engine.Refuse(code, details)}
 }
 
-// refuseField refuses a command for one field of the request that it was made of.
+// refuseField refuses a command because of one field of its request.
 func refuseField(path, code, message string) engine.Decision {
 	return refuse(engine.Validation, keeper.Issues{Issues: []keeper.Issue{{Path: path, Code: code, Message: message}}})
 }
@@ -55,7 +55,8 @@ func refuseField(path, code, message string) engine.Decision {
 // maxUnknown is how many unknown seats of a list a refusal names.
 const maxUnknown = 50
 
-// unknownSeats are the issues of the members of a list that are no seats of the map.
+// unknownSeats returns an issue for each member of a list that is not a seat of the map, up to
+// maxUnknown.
 func (s *State) unknownSeats(list string, seats []string) (issues []keeper.Issue) {
 	for i, id := range seats {
 		if _, known := s.plan.index[id]; !known && len(issues) < maxUnknown {
@@ -119,8 +120,7 @@ func (s *State) decideDetach(at int64) engine.Decision {
 // maxShownSold is how many sold seats a refusal names.
 const maxShownSold = 100
 
-// refuseSold refuses what the map can't take while a seat is sold, and names the
-// first sold seats.
+// refuseSold refuses what the map can't do while a seat is sold, and names the first sold seats.
 func (s *State) refuseSold() engine.Decision {
 	var sold []int32
 	for i := range s.seats {
@@ -205,8 +205,8 @@ func (s *State) decideBlock(c Block, at int64) engine.Decision {
 	return d
 }
 
-// find is the seats of ids, rising and each once, and adds the ids that are not
-// on the map to the unknown ones.
+// find returns the seats of the ids, in ascending order and each once. It appends the ids that are
+// not on the map to unknown.
 func (s *State) find(ids, unknown []string) (seats []int32, still []string) {
 	seats = make([]int32, 0, len(ids))
 	for _, id := range ids {
@@ -224,7 +224,7 @@ func rising(seats []int32) []int32 {
 	return seats
 }
 
-// ids are the ids of seats.
+// ids returns the ids of seats.
 func (s *State) ids(seats []int32) []string {
 	out := make([]string, len(seats))
 	for k, i := range seats {
@@ -233,7 +233,7 @@ func (s *State) ids(seats []int32) []string {
 	return out
 }
 
-// contains reports whether a seat is in a list that rises.
+// contains reports whether a seat is in an ascending list.
 func contains(seats []int32, i int32) bool {
 	_, ok := slices.BinarySearch(seats, i)
 	return ok

@@ -6,7 +6,7 @@ import (
 	"boxoffice/engine/paged"
 )
 
-// The fact types of a seat map besides the keeper's.
+// These are the fact types of a seat map besides those of a keeper.
 const (
 	typeAttached   engine.FactType = 1
 	typeConfigured engine.FactType = 2
@@ -22,12 +22,10 @@ const (
 	typeSeen    = engine.VolatileFrom + 2
 )
 
-// Facts name a seat by its index in the attached layout; lists of seats rise.
-// Each lists all seats whose state it changes (Update says to what). Times are
-// unix milliseconds.
+// Facts name a seat by its index in the attached layout; lists of seats are ascending. Each fact
+// lists all seats whose state it changes (Update says to which state). Times are unix milliseconds.
 type (
-	// AttachedFact attaches a map: all its seats are free, no section is
-	// for sale.
+	// AttachedFact attaches a map. All its seats are free, and no section is for sale.
 	AttachedFact struct {
 		Layout   *Layout `cbor:"1,keyasint"`
 		Mode     string  `cbor:"2,keyasint"`
@@ -44,12 +42,12 @@ type (
 	DetachedFact struct {
 		At int64 `cbor:"1,keyasint"`
 	}
-	// PricedFact says which ticket type each section is sold as; 0 for none.
+	// PricedFact says which ticket type each section is sold as; 0 for not sold.
 	PricedFact struct {
 		Types paged.Column[int64] `cbor:"1,keyasint,omitempty"`
 		At    int64               `cbor:"2,keyasint"`
 	}
-	// HeldFact changes a holder's selection and its clock.
+	// HeldFact changes a holder's selection and the time when it ends.
 	HeldFact struct {
 		Holder    string      `cbor:"1,keyasint"`
 		Principal uint64      `cbor:"2,keyasint"`
@@ -61,8 +59,7 @@ type (
 		Answered  *Answered   `cbor:"8,keyasint,omitempty"`
 		Network   uint64      `cbor:"9,keyasint,omitempty"` // a keyed hash of the client's address; 0: not counted
 	}
-	// DroppedFact takes seats out of a holder's selection, whose clock
-	// goes on.
+	// DroppedFact takes seats out of a holder's selection, which still ends at the same time.
 	DroppedFact struct {
 		Holder   string      `cbor:"1,keyasint"`
 		Seats    paged.Steps `cbor:"2,keyasint,omitempty"`
@@ -86,26 +83,25 @@ type (
 		Seats paged.Steps  `cbor:"2,keyasint,omitempty"`
 		At    int64        `cbor:"3,keyasint"`
 	}
-	// ReservedFact gives seats to an order, from whoever held them. Its
-	// Reservation does not say how many are left. Types
-	// are what they are sold as, if not as their sections are priced. Freed
-	// are those that an earlier reservation of the order had besides.
+	// ReservedFact gives seats to an order, whoever held them. Its Reservation does not say how
+	// many are left. Types are the ticket types that the seats are sold as, if they differ from
+	// those of their sections. Freed are further seats that an earlier reservation of the order
+	// had.
 	ReservedFact struct {
 		Reservation keeper.ReservedFact `cbor:"1,keyasint"`
 		Seats       paged.Steps         `cbor:"2,keyasint,omitempty"`
 		Types       paged.Column[int64] `cbor:"3,keyasint,omitempty"`
 		Freed       paged.Steps         `cbor:"4,keyasint,omitempty"`
 	}
-	// ReleasedFact gives a reservation's seats back.
+	// ReleasedFact gives back a reservation's seats.
 	ReleasedFact struct {
 		Claim keeper.Claim  `cbor:"1,keyasint"`
 		Floor keeper.Serial `cbor:"2,keyasint"`
 		Seats paged.Steps   `cbor:"3,keyasint,omitempty"`
 	}
-	// ResizedFact (volatile) says that sizes were told.
+	// ResizedFact (volatile) says that the sizes have been told.
 	ResizedFact struct{ At int64 }
-	// SeenFact (volatile) says that a ticket type knows the size of a
-	// revision.
+	// SeenFact (volatile) says that a ticket type knows the size with a revision.
 	SeenFact struct{ Revision uint64 }
 )
 
@@ -124,8 +120,8 @@ func (*ReleasedFact) FactType() engine.FactType   { return keeper.TypeReleased }
 func (*ResizedFact) FactType() engine.FactType    { return typeResized }
 func (*SeenFact) FactType() engine.FactType       { return typeSeen }
 
-// Facts is the table of journaled facts. Those of the keeper's that say which
-// seats they are about are the kind's own.
+// Facts is the table of journaled facts. The kind has its own versions of those keeper facts that
+// say which seats they are about.
 var Facts = []engine.FactDef{
 	{Type: typeAttached, Name: "seatmap.attached", New: func() engine.Fact { return new(AttachedFact) }},
 	{Type: typeConfigured, Name: "seatmap.configured", New: func() engine.Fact { return new(ConfiguredFact) }},
@@ -141,18 +137,18 @@ var Facts = []engine.FactDef{
 	{Type: keeper.TypeReleased, Name: "seats.released", New: func() engine.Fact { return new(ReleasedFact) }},
 }
 
-// Update is what a fact changes for those who watch the map: indexes of seats by
-// their new state. The rest are as they were.
+// Update is what a fact changes for watchers of the map: indexes of seats by their new state. The
+// other seats keep their state.
 type Update struct {
-	Available []int32 // "released": from held or sold
+	Available []int32 // "released": they were held or sold
 	Held      []int32
 	Sold      []int32
 	Blocked   []int32
 	Unblocked []int32 // available again
-	Whole     bool    // the map itself has changed: look at it anew
+	Whole     bool    // the map itself has changed and has to be read again
 }
 
-// UpdateOf is what watchers see of a journaled fact.
+// UpdateOf returns what watchers see of a journaled fact.
 func UpdateOf(f engine.Fact) Update {
 	switch f := f.(type) {
 	case *AttachedFact, *DetachedFact, *PricedFact:

@@ -6,11 +6,11 @@ import (
 	"boxoffice/engine"
 )
 
-// pick is a seat that a shopper wants, and why he can't have it.
+// pick is a seat that a shopper wants, and the reason why it is not available.
 type pick struct {
 	id   string
 	seat int32
-	kept bool // he holds it already
+	kept bool // the shopper holds it already
 	fail Reason
 }
 
@@ -47,7 +47,7 @@ func (s *State) decideHold(c Hold, at int64) engine.Decision {
 	return d
 }
 
-// picks looks the seats up, each once, in the order in which they are wanted.
+// picks looks up the wanted seats, each once, in the given order.
 func (s *State) picks(ids []string, own *hold) []pick {
 	picks := make([]pick, 0, len(ids))
 	for k, id := range ids {
@@ -77,7 +77,7 @@ func (s *State) picks(ids []string, own *hold) []pick {
 	return picks
 }
 
-// seatsOf lists the seats that have not failed; they rise.
+// seatsOf lists the seats that have not failed, in ascending order.
 func seatsOf(picks []pick) []int32 {
 	seats := make([]int32, 0, len(picks))
 	for i := range picks {
@@ -88,9 +88,9 @@ func seatsOf(picks []pick) []int32 {
 	return rising(seats)
 }
 
-// settle makes seats, that are free or the holder's own, the holder's
-// selection, and says when it ends. What is so already takes no fact. The
-// decision has a reply only if the asker has too many seats.
+// settle makes seats, each free or the holder's own, the holder's selection, and returns when the
+// selection ends. If nothing changes, there is no fact. The decision has a reply only if the asker
+// has too many seats.
 func (s *State) settle(holder string, by Asker, own *hold, seats []int32, at int64) (engine.Decision, int64) {
 	f := &HeldFact{Holder: holder, Principal: by.Principal, At: at, Since: at, Until: at + s.holdTime, Network: by.Network}
 	if own == nil {
@@ -110,20 +110,20 @@ func (s *State) settle(holder string, by Asker, own *hold, seats []int32, at int
 			f.Dropped = append(f.Dropped, i)
 		}
 	}
-	lives := own.until > at // or it ends at the next Wake
+	lives := own.until > at // otherwise it ends at the next Wake
 	switch {
 	case len(seats) == 0:
 		return engine.Decision{Facts: []engine.Fact{&DroppedFact{Holder: holder, Seats: own.seats, At: at}}}, 0
 	case lives && len(f.Took)+len(f.Dropped) == 0 && own.principal == by.Principal:
 		return engine.Decision{}, own.until
-	case lives && len(f.Took) < len(seats): // it keeps a seat
+	case lives && len(f.Took) < len(seats): // the selection keeps a seat
 		f.Since = own.since
-		f.Until = min(f.Until, max(own.until, own.since+longest*s.holdTime)) // what was promised before the hold's time became shorter stands
+		f.Until = min(f.Until, max(own.until, own.since+longest*s.holdTime)) // but not before what was promised when holds lasted longer
 	}
 	return s.holdWithin(&by, own, f)
 }
 
-// holdWithin makes the selection of a fact unless its asker has too many seats.
+// holdWithin makes the selection that a fact describes, unless its asker has too many seats.
 func (s *State) holdWithin(by *Asker, own *hold, f *HeldFact) (engine.Decision, int64) {
 	if r := s.refuseHold(by, own, f); r != nil {
 		return engine.Decision{Reply: r}, 0
@@ -131,8 +131,7 @@ func (s *State) holdWithin(by *Asker, own *hold, f *HeldFact) (engine.Decision, 
 	return engine.Decision{Facts: []engine.Fact{f}}, f.Until
 }
 
-// decideDrop takes seats out of a selection. Those that are not in it don't
-// count.
+// decideDrop takes seats out of a selection. Seats that are not in it are ignored.
 func (s *State) decideDrop(c Release, at int64) engine.Decision {
 	own := s.holds.by[c.Holder]
 	if own == nil {

@@ -5,27 +5,27 @@ import (
 	"slices"
 )
 
-// hold is the selection of a holder. It is never changed, only replaced; but
-// for its position, which is the table's own.
+// hold is the selection of a holder. It is never changed, only replaced, except for its position,
+// which belongs to the table.
 type hold struct {
 	holder    string
 	principal uint64
 	since     int64   // when the selection began, unix milliseconds
 	until     int64   // when it ends
-	seats     []int32 // rising
+	seats     []int32 // ascending
 	position  int     // in the table's heap
 }
 
-// holds are the selections by holder, and a heap of them by their end.
+// holds are the selections by holder, with a heap of them ordered by their end.
 type holds struct {
 	by    map[string]*hold
 	heap  byEnd
-	count map[uint64]int32 // seats of each principal that has some
+	count map[uint64]int32 // seats of each principal that holds any
 }
 
 func newHolds() holds { return holds{by: make(map[string]*hold), count: make(map[uint64]int32)} }
 
-// put adds a holder's selection, or replaces the one there is.
+// put adds a holder's selection, or replaces the one that there is.
 func (t *holds) put(h *hold) {
 	if old := t.by[h.holder]; old != nil {
 		h.position = old.position
@@ -45,7 +45,7 @@ func (t *holds) drop(h *hold) {
 	t.tally(h.principal, -len(h.seats))
 }
 
-// tally counts seats that a principal holds from now on, or no longer.
+// tally adds seats, which may be negative, to what a principal holds.
 func (t *holds) tally(principal uint64, seats int) {
 	t.count[principal] += int32(seats)
 	if t.count[principal] == 0 {
@@ -53,8 +53,8 @@ func (t *holds) tally(principal uint64, seats int) {
 	}
 }
 
-// due is when the next selection may be ended, or 0. Many fall on one moment,
-// so that they end in one fact.
+// due returns when the next selection may be ended, or 0. It rounds up, so that many selections end
+// at one moment and in one fact.
 func (t *holds) due() int64 {
 	if len(t.heap) == 0 {
 		return 0
@@ -63,8 +63,8 @@ func (t *holds) due() int64 {
 	return due - due%holdGrain
 }
 
-// ended collects the seats of selections whose time is up: whole selections,
-// and no further one when there are most seats. They are in no order.
+// ended collects the seats of selections whose time is up, in no order. It adds whole selections
+// until there are at least most seats.
 func (t *holds) ended(now int64, most int) []int32 {
 	var seats []int32
 	var walk func(i int)
@@ -80,7 +80,7 @@ func (t *holds) ended(now int64, most int) []int32 {
 	return seats
 }
 
-// byEnd is the heap: the selection that ends first is the first.
+// byEnd is the heap: the selection that ends first comes first.
 type byEnd []*hold
 
 func (h byEnd) Len() int           { return len(h) }
@@ -92,7 +92,7 @@ func (h byEnd) Swap(i, j int) {
 
 // Push and Pop are for container/heap.
 func (h *byEnd) Push(x any) {
-	one := x.(*hold) //nolint:errcheck,forcetypeassert // container/heap hands back what put gave it
+	one := x.(*hold) //nolint:errcheck,forcetypeassert // container/heap passes what put gave it
 	one.position = len(*h)
 	*h = append(*h, one)
 }
@@ -106,8 +106,8 @@ func (h *byEnd) Pop() any {
 	return x
 }
 
-// change gives a holder another selection, by what it gains and loses. Both
-// rise.
+// change gives a holder another selection, by the seats that it gains and loses. Both lists are
+// ascending.
 func (s *State) change(next *hold, took, dropped []int32) {
 	var kept []int32
 	if old := s.holds.by[next.holder]; old != nil {
@@ -136,7 +136,7 @@ func (s *State) change(next *hold, took, dropped []int32) {
 	s.holds.put(next)
 }
 
-// lose takes a seat out of the selection it is in.
+// lose takes a seat out of the selection that has it.
 func (s *State) lose(i int32) {
 	if h := s.seats[i].hold; h != nil {
 		rest := *h

@@ -8,48 +8,48 @@ import (
 	"boxoffice/engine/paged"
 )
 
-// The limits of a layout.
+// These are the limits of a layout.
 const (
 	MaxSeats    = 100_000
 	MaxSections = 500
 	MaxCanvas   = 1_000_000 // units in either direction
-	maxText     = 40        // bytes of an id, a label or a name of a row; four times as many of a section's name
+	maxText     = 40        // bytes of an id, a label or a row's name; a section's name may have four times as many
 )
 
-// Kind is the sort of a seat.
+// Kind is the kind of a seat.
 type Kind = uint8
 
 // The kinds of seats. Numbers are stored.
 const (
 	Standard   Kind = 0
 	Wheelchair Kind = 1
-	Companion  Kind = 2 // sold only beside a wheelchair place, at most three to each
+	Companion  Kind = 2 // sold only together with a wheelchair place, at most three to each
 )
 
-// Layout is a published version of a venue map as far as selling it needs: what
-// is drawn besides seats is the venue's own. It never changes. Its columns have
-// one entry per seat, in reading order: section by section, row by row, along
-// the row. An index into them is how facts name a seat.
+// Layout is a published version of a venue map, as far as selling needs it; what is drawn besides
+// seats stays with the venue. It never changes. Its columns have one entry for each seat, in
+// reading order: section by section, row by row, along the row. Facts name a seat by its index in
+// them.
 type Layout struct {
 	Map      [16]byte      `cbor:"1,keyasint"` // the venue map's public id
 	Version  int32         `cbor:"2,keyasint"`
 	Width    int32         `cbor:"3,keyasint"` // canvas units
 	Height   int32         `cbor:"4,keyasint"`
-	Focus    [2]int32      `cbor:"5,keyasint"` // x, y of the stage: the best seats are nearest to it
+	Focus    [2]int32      `cbor:"5,keyasint"` // x, y of the stage; the best seats are nearest to it
 	Sections []Section     `cbor:"6,keyasint"`
 	Rows     []Row         `cbor:"7,keyasint"`
 	SeatIDs  paged.Strings `cbor:"8,keyasint"` // unique in the map: 1-40 of [A-Za-z0-9._:-], e.g. "101-A-12"
-	SeatRow  paged.Steps   `cbor:"9,keyasint"` // index into Rows, never falling
+	SeatRow  paged.Steps   `cbor:"9,keyasint"` // index into Rows, never decreasing
 	SeatX    paged.Steps   `cbor:"10,keyasint"`
 	SeatY    paged.Steps   `cbor:"11,keyasint"`
 	SeatKind []Kind        `cbor:"12,keyasint"`
-	Gap      paged.Bits    `cbor:"13,keyasint"` // an aisle lies before the seat; else it is beside the one before it in its row
+	Gap      paged.Bits    `cbor:"13,keyasint"` // an aisle separates the seat from the one before it in its row
 	Labels   paged.Strings `cbor:"14,keyasint"` // as printed on the ticket, e.g. "12"
 }
 
-// Section is a part of the map that is priced as one.
+// Section is a part of the map with one price.
 type Section struct {
-	ID   string `cbor:"1,keyasint"` // unique in the map, of the same letters as a seat's
+	ID   string `cbor:"1,keyasint"` // unique in the map, of the same characters as a seat's
 	Name string `cbor:"2,keyasint"`
 }
 
@@ -59,13 +59,13 @@ type Row struct {
 	Label   string `cbor:"2,keyasint"`
 }
 
-// Len is the number of seats.
+// Len returns the number of seats.
 func (l *Layout) Len() int { return len(l.SeatIDs) }
 
-// SectionOf is the index of a seat's section.
+// SectionOf returns the index of a seat's section.
 func (l *Layout) SectionOf(seat int32) int32 { return l.Rows[l.SeatRow[seat]].Section }
 
-// Validate says what is wrong with a layout, or nil.
+// Validate returns what is wrong with a layout, or nil.
 func (l *Layout) Validate() error {
 	n := l.Len()
 	switch {

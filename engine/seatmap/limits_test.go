@@ -14,7 +14,7 @@ import (
 	"boxoffice/persistence/codec"
 )
 
-// TestLayoutValidates breaks a good layout in every way.
+// TestLayoutValidates breaks a good layout in many ways.
 func TestLayoutValidates(t *testing.T) {
 	t.Parallel()
 	good := func() *seatmap.Layout { return enginetest.NewLayout(1, "floor:A=ss|w", "floor:B=scs", "back:C=ss") }
@@ -87,7 +87,7 @@ func TestLimits(t *testing.T) {
 	require.NoError(t, s.Check())
 }
 
-// TestExpiryInParts ends more selections than one Wake does, in several.
+// TestExpiryInParts lets more selections end than one Wake can end, so that it takes several.
 func TestExpiryInParts(t *testing.T) {
 	t.Parallel()
 	const seats, each = 20_000, 40
@@ -96,7 +96,7 @@ func TestExpiryInParts(t *testing.T) {
 	for i := 0; i < seats; i += each {
 		do(t, s, seatmap.Hold{Holder: holder(i), Seats: l.SeatIDs[i : i+each]})
 	}
-	do(t, s, engine.Wake{}) // tells the sizes
+	do(t, s, engine.Wake{}) // tells the ticket types their sizes
 	for revision := range uint64(8) {
 		do(t, s, keeper.ResizeSeen{Revision: revision})
 	}
@@ -116,7 +116,7 @@ func TestExpiryInParts(t *testing.T) {
 	require.NoError(t, s.Check())
 }
 
-// TestThawRefuses gives Thaw snapshots that are none.
+// TestThawRefuses gives Thaw broken snapshots.
 func TestThawRefuses(t *testing.T) {
 	t.Parallel()
 	_, err := seatmap.Thaw(ref, nil)
@@ -145,8 +145,8 @@ func TestThawRefuses(t *testing.T) {
 	}
 }
 
-// TestRepricing takes a section off sale while its seats are held: they stay held
-// until their holder asks again, and no order has them.
+// TestRepricing takes a section off sale while its seats are held: they stay held until their
+// holder asks again, and no order gets them.
 func TestRepricing(t *testing.T) {
 	t.Parallel()
 	l := enginetest.NewLayout(1, "floor:A=ssss")

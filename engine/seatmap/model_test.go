@@ -7,22 +7,21 @@ import (
 	"boxoffice/engine/seatmap"
 )
 
-// place is a seat as one would write it down.
+// place is a seat, in the plainest form.
 type place struct {
 	holder  string
-	claim   keeper.Claim // of the order that has it
+	claim   keeper.Claim // the claim of the order that has the seat
 	soldAs  int64
 	blocked bool
 }
 
-// shopper is a selection's clock.
+// shopper is who made a selection, and its times.
 type shopper struct {
 	principal    uint64
 	since, until int64
 }
 
-// model is the seat map with one note for each seat, and every answer from
-// reading all of them.
+// model is the seat map as one place for each seat. It finds every answer by reading all of them.
 type model struct {
 	layout   *seatmap.Layout
 	holdTime int64
@@ -66,7 +65,7 @@ func (m *model) anySold() bool {
 	return slices.ContainsFunc(m.places, func(p place) bool { return !p.claim.Order.Zero() })
 }
 
-// of lists the seats that are so.
+// of returns the ids of the seats for which so is true.
 func (m *model) of(so func(i int, p place) bool) []string {
 	ids := []string{}
 	for i, p := range m.places {
@@ -81,12 +80,12 @@ func (m *model) heldBy(holder string) []string {
 	return m.of(func(_ int, p place) bool { return p.holder == holder })
 }
 
-// open to a holder: free, or his.
+// openTo reports whether a seat is free or held by a holder.
 func (m *model) openTo(holder string, i int) bool {
 	return m.status(i) == seatmap.Available || m.status(i) == seatmap.Held && m.places[i].holder == holder
 }
 
-// hold is what comes of a selection: who fails, and why.
+// hold returns what a selection leads to: which seats fail, and why.
 func (m *model) hold(holder string, principal uint64, ids []string, at int64) (held, failed []string, reasons []seatmap.Reason, until int64) {
 	fail := make(map[string]seatmap.Reason)
 	var wanted []string
@@ -121,8 +120,8 @@ func (m *model) hold(holder string, principal uint64, ids []string, at int64) (h
 
 func (m *model) kind(id string) seatmap.Kind { return m.layout.SeatKind[m.seat(id)] }
 
-// attend fails companions without a wheelchair place: the new ones, from the
-// last on, then the others.
+// attend fails companion seats without a wheelchair place: the new seats first, from the last on,
+// then the others.
 func (m *model) attend(holder string, wanted []string, fail map[string]seatmap.Reason) {
 	for {
 		room, last := 0, ""
@@ -147,8 +146,8 @@ func (m *model) attend(holder string, wanted []string, fail map[string]seatmap.R
 	}
 }
 
-// judge fails the new standard seats of a row that leave a single one, if any
-// choice of as many of the row, in as few pieces, leaves none.
+// judge fails the new standard seats of a row that leave a single seat, if another choice of as
+// many seats in the row, in no more pieces, leaves none.
 func (m *model) judge(holder string, wanted []string, fail map[string]seatmap.Reason) {
 	for r := range m.layout.Rows {
 		chosen, fresh := make(map[int]bool), false
@@ -169,7 +168,7 @@ func (m *model) judge(holder string, wanted []string, fail map[string]seatmap.Re
 	}
 }
 
-// row lists a row's standard seats.
+// row lists a row's seats.
 func (m *model) row(r int) (seats []int) {
 	for i := range m.places {
 		if m.layout.SeatRow[i] == int32(r) {
@@ -179,7 +178,7 @@ func (m *model) row(r int) (seats []int) {
 	return seats
 }
 
-// singles are the free standard seats of a row without a free neighbour.
+// singles returns the free standard seats of a row that have no free neighbour.
 func (m *model) singles(r int, free func(i int) bool) map[int]bool {
 	singles := make(map[int]bool)
 	standard := func(i int) bool {
@@ -205,8 +204,8 @@ func (m *model) leavesNewSingle(holder string, r int, chosen map[int]bool) bool 
 	return false
 }
 
-// betterChoice tries all choices of as many seats in as few pieces. Singles that
-// the row has, were all of the holder's own given back, are nobody's fault.
+// betterChoice tries all choices of as many seats in no more pieces. Seats that would be single
+// even if the holder gave back all seats don't count.
 func (m *model) betterChoice(holder string, r int, chosen map[int]bool) bool {
 	row := m.row(r)
 	before := m.singles(r, func(i int) bool { return m.openTo(holder, i) })
@@ -240,7 +239,7 @@ func (m *model) pieces(seats map[int]bool) (n int) {
 	return n
 }
 
-// settle makes seats a holder's selection, and says when it ends.
+// settle makes seats a holder's selection, and returns when it ends.
 func (m *model) settle(holder string, principal uint64, ids []string, at int64) int64 {
 	was := m.heldBy(holder)
 	s := m.shoppers[holder]
@@ -267,7 +266,7 @@ func (m *model) settle(holder string, principal uint64, ids []string, at int64) 
 	return m.shoppers[holder].until
 }
 
-// give frees seats of a holder, and forgets him when he has none.
+// give frees seats of a holder, and forgets the holder when none are left.
 func (m *model) give(holder string, ids []string) {
 	for _, id := range ids {
 		m.places[m.seat(id)].holder = ""
@@ -286,7 +285,7 @@ func (m *model) expire(at int64) {
 	}
 }
 
-// reserve is whether an order may have its seats, which then are its.
+// reserve takes seats for an order if it may have them, and returns the code of the refusal if not.
 func (m *model) reserve(c keeper.Claim, l *keeper.Line) (code string) {
 	var earlier keeper.Claim
 	for other := range m.open {
@@ -353,7 +352,7 @@ func (m *model) giveBack(c keeper.Claim, only []string) {
 	}
 }
 
-// quantity is how many seats there are to sell as a type.
+// quantity returns how many seats there are to sell as a type.
 func (m *model) quantity(typ int64) int64 {
 	if n := int64(len(m.of(func(i int, p place) bool {
 		return !p.claim.Order.Zero() && p.soldAs == typ || p.claim.Order.Zero() && !p.blocked && m.typ(i) == typ

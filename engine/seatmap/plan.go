@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// plan is a layout with what is worked out from it once.
+// plan is a layout with what is computed from it once.
 type plan struct {
 	*Layout
-	index map[string]int32 // of the seats, by id
-	first []int32          // seat of each row, and the number of seats at the end
-	start []bool           // no neighbour before this seat: its row or an aisle begins
-	far   []int32          // from the focal point, canvas units
-	near  []int32          // rows, those with the nearest seat first
+	index map[string]int32 // seats by id
+	first []int32          // first seat of each row, then the number of seats
+	start []bool           // whether the seat has no neighbour before it: its row begins or an aisle lies before it
+	far   []int32          // distance from the focal point, canvas units
+	near  []int32          // rows, ordered by their nearest seat
 	least []int32          // distance of each row's nearest seat
 }
 
@@ -41,7 +41,7 @@ func newPlan(l *Layout) *plan {
 	return p
 }
 
-// row returns a row's seats: from the first up to, but not with, the second.
+// row returns a row's seats: those from first up to but not including end.
 func (p *plan) row(r int32) (first, end int32) { return p.first[r], p.first[r+1] }
 
 // beside reports whether seat i+1 is the neighbour of seat i.

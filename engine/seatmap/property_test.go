@@ -17,26 +17,26 @@ import (
 
 var ref = engine.SeatmapRef(1)
 
-// maps are two venues: with rows of all lengths, aisles and all kinds of seats.
+// maps are two venues with rows of various lengths, aisles and all kinds of seats.
 var maps = []*seatmap.Layout{
 	enginetest.NewLayout(1, "floor:A=ssss|sss", "floor:B=sswccc", "back:C=sssss", "back:D=swsc"),
 	enginetest.NewLayout(2, "floor:A=ssssssss", "roof:B=ss|s|wcs"),
 }
 
-// world is a seat map and what it should be.
+// world is a seat map and the model that it has to agree with.
 type world struct {
 	t       *rapid.T
 	s       engine.State
 	m       *model
 	now     time.Time
 	journal [][]byte
-	watched []seatmap.Status // as one sees it who watches the facts
+	watched []seatmap.Status // the seats as a watcher of the facts sees them
 	serial  uint32
 	claims  []keeper.Claim
 }
 
-// TestAgainstModel sends random commands, some again, with a clock that also jumps
-// back, and lets the map crash, from its journal or a snapshot.
+// TestAgainstModel sends random commands, some of them twice, with a clock that also jumps back,
+// and lets the map crash and come back from its journal or a snapshot.
 func TestAgainstModel(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -72,7 +72,7 @@ func TestAgainstModel(t *testing.T) {
 	})
 }
 
-// tell has the map decide, and takes its facts in.
+// tell makes the map decide, and applies its facts.
 func (w *world) tell(c engine.Command) engine.Decision {
 	d := w.s.Decide(c, w.now)
 	require.Equal(w.t, d, w.s.Decide(c, w.now), "a decision changes nothing")
@@ -88,8 +88,7 @@ func (w *world) tell(c engine.Command) engine.Decision {
 	return d
 }
 
-// again sends a command a second time: nothing changes, and the answer is the
-// same.
+// again sends a command a second time: nothing changes, and the answer is the same.
 func (w *world) again(c engine.Command, was engine.Decision) {
 	d := w.tell(c)
 	require.Empty(w.t, d.Facts, "%T again", c)
@@ -97,7 +96,7 @@ func (w *world) again(c engine.Command, was engine.Decision) {
 	require.Equal(w.t, was.Sends, d.Sends)
 }
 
-// watch keeps the picture of one who sees the facts alone.
+// watch updates the picture that a watcher has who sees only the facts.
 func (w *world) watch(f engine.Fact) {
 	if f.FactType().Volatile() {
 		return
@@ -155,7 +154,7 @@ func (w *world) holder() string {
 
 func (w *world) principal() uint64 { return rapid.Uint64Range(1, 3).Draw(w.t, "principal") }
 
-// seats are some of the map's, more often beside each other than not.
+// seats draws some of the map's seats, mostly beside each other.
 func (w *world) seats(most int) []string {
 	l := w.m.layout
 	from := rapid.IntRange(0, l.Len()-1).Draw(w.t, "from")
@@ -179,7 +178,7 @@ func (w *world) sayHold() {
 	require.Equal(w.t, failed, r.Failed)
 	require.Equal(w.t, reasons, r.Reasons)
 	require.Equal(w.t, until, r.ExpiresAt)
-	c.Seats = r.Held // what has failed may pass now: a wheelchair place that was not kept is
+	c.Seats = r.Held // what has failed may succeed now, because a wheelchair place that was not kept no longer counts
 	d.Reply = &seatmap.Selection{Held: r.Held, ExpiresAt: until}
 	w.again(c, d)
 }
@@ -231,7 +230,7 @@ func (w *world) sayPrice(types []int64) {
 	w.again(c, w.tell(c))
 }
 
-// sayMap prices the map, attaches another, or none.
+// sayMap prices the map, attaches another map, or detaches it.
 func (w *world) sayMap() {
 	if rapid.IntRange(0, 2).Draw(w.t, "price") > 0 {
 		w.sayPrice([]int64{rapid.Int64Range(0, 3).Draw(w.t, "type"), rapid.Int64Range(0, 3).Draw(w.t, "type")})
@@ -258,7 +257,7 @@ func (w *world) sayMap() {
 	w.again(c, w.tell(c))
 }
 
-// claim is a new serial of one of few orders.
+// claim returns a new serial of one of a few orders.
 func (w *world) claim() keeper.Claim {
 	w.serial++
 	c := keeper.Claim{
@@ -301,7 +300,7 @@ func (w *world) sayReserve() {
 	w.again(c, d)
 }
 
-// sayEnd commits or releases one of the orders, also one that has ended.
+// sayEnd commits or releases one of the orders, perhaps one that has ended.
 func (w *world) sayEnd() {
 	if len(w.claims) == 0 {
 		return
@@ -309,7 +308,7 @@ func (w *world) sayEnd() {
 	c := rapid.SampledFrom(w.claims).Draw(w.t, "claim")
 	closed := []engine.Send{{To: engine.EventRef(1), Cmd: keeper.Closed{Claim: c, Keeper: ref}}}
 	known := w.m.open[c] || w.m.ended[c]
-	if !known { // it was refused: a ledger does not commit it
+	if !known { // the order was refused, and a ledger does not commit such orders
 		return
 	}
 	var cmd engine.Command = keeper.Commit{Claim: c}
@@ -342,7 +341,7 @@ func (w *world) sayReturn() {
 	w.again(c, d)
 }
 
-// check compares the map with the model, and with the picture of one who watches.
+// check compares the map with the model and with a watcher's picture.
 func (w *world) check() {
 	require.NoError(w.t, w.s.Check())
 	v, ok := w.s.Decide(seatmap.View{}, w.now).Reply.(*seatmap.Map)
@@ -364,7 +363,7 @@ func (w *world) check() {
 	require.Len(w.t, w.m.shoppers, holders, "who holds nothing is forgotten")
 }
 
-// checkSizes reads what the ticket types are told after an activation.
+// checkSizes checks the sizes that the ticket types are told after an activation.
 func (w *world) checkSizes() {
 	w.s = thawed(w.t, w.s)
 	told := make(map[uint64]bool)
@@ -384,8 +383,8 @@ func (w *world) checkSizes() {
 	}
 }
 
-// allEnds lets time pass without a word from anybody: no hold is left, and none
-// has ended before its time.
+// allEnds lets time pass without any command: no hold is left at the end, and none has ended before
+// its time.
 func (w *world) allEnds() {
 	for range 50 {
 		next := w.s.Next()

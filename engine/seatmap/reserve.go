@@ -5,17 +5,17 @@ import (
 	"boxoffice/engine/keeper"
 )
 
-// protocol is the map's side of the reservation protocol.
+// protocol returns the map's side of the reservation protocol.
 func (s *State) protocol() keeper.Protocol {
 	return keeper.Protocol{Self: s.ref, Ledger: engine.EventRef(s.ref.Home), Book: &s.book, Goods: s}
 }
 
-// GrantLine says that the seats are reserved. What they cost, their ticket types say.
+// GrantLine returns the grant of reserved seats. Their prices come from their ticket types.
 func (s *State) GrantLine(c keeper.Reserve) keeper.Granted {
 	return keeper.Granted{Claim: c.Claim, Keeper: s.ref}
 }
 
-// ReserveLine takes the seats of an order: all of them or none.
+// ReserveLine takes the seats of an order, all or none.
 func (s *State) ReserveLine(d *engine.Decision, c keeper.Reserve, replaced keeper.Held, at int64) {
 	f := &ReservedFact{
 		Reservation: keeper.ReservedFact{
@@ -39,13 +39,13 @@ func (s *State) CommitLine(d *engine.Decision, c keeper.Commit, _ keeper.Held, _
 	d.Facts = append(d.Facts, &keeper.CommittedFact{Claim: c.Claim, Floor: c.Floor})
 }
 
-// ReleaseLine gives the seats back that are held.
+// ReleaseLine gives back the seats that are held.
 func (s *State) ReleaseLine(d *engine.Decision, c keeper.Release, h keeper.Held, _ int64) {
 	d.Facts = append(d.Facts, &ReleasedFact{Claim: c.Claim, Floor: c.Floor, Seats: s.sales[h.Claim].seats})
 }
 
-// RefuseLine says why an order can't have its seats, or nil. Late money is judged
-// by the seats alone.
+// RefuseLine returns the reason why an order can't have its seats, or nil. For late money only the
+// seats are checked.
 func (s *State) RefuseLine(l *keeper.Line, replaced keeper.Held, _ int64) *engine.Refusal {
 	if s.plan == nil {
 		return engine.Refuse(engine.NoSeating, nil)
@@ -84,8 +84,8 @@ func (s *State) RefuseLine(l *keeper.Line, replaced keeper.Held, _ int64) *engin
 	return nil
 }
 
-// mayTake reports whether a seat is free for an order: held by its own holder, or,
-// when it names none, by its own principal.
+// mayTake reports whether an order may take a seat: it is free, or the order has it already, or it
+// is held by the order's holder or, if the order names no holder, by its principal.
 func (s *State) mayTake(one *seat, l *keeper.Line, mine *sale) bool {
 	switch h := one.hold; {
 	case one.free():
@@ -99,11 +99,10 @@ func (s *State) mayTake(one *seat, l *keeper.Line, mine *sale) bool {
 	}
 }
 
-// sectionType is the ticket type that a seat's section is sold as; 0 for none.
+// sectionType returns the ticket type that a seat's section is sold as; 0 for none.
 func (s *State) sectionType(i int32) int64 { return s.sizes.list[s.prices[s.plan.SectionOf(i)]].typ }
 
-// otherTypes are the types that seats are sold as, or nil if they are those of
-// their sections.
+// otherTypes returns the types that seats are sold as, or nil if they are those of their sections.
 func (s *State) otherTypes(l *keeper.Line, seats []int32) []int64 {
 	same, types := true, make([]int64, len(seats))
 	for k, id := range l.Seats {
@@ -121,8 +120,8 @@ func (s *State) otherTypes(l *keeper.Line, seats []int32) []int64 {
 	return types
 }
 
-// decideReturn gives back seats that the claim was sold, and still has. Before
-// the sale is committed it says nothing: the ledger asks again.
+// decideReturn gives back those seats that were sold under the claim and still are. Before the sale
+// is committed it does not answer, and the ledger asks again.
 func (s *State) decideReturn(c keeper.Return, at int64) engine.Decision {
 	if state, _ := s.book.Look(c.Claim); state != keeper.Ended {
 		return engine.Decision{}

@@ -6,8 +6,8 @@ import "slices"
 // (28 CFR 36.302(f)).
 const perWheelchair = 3
 
-// attend fails companion seats that have no wheelchair place in the selection;
-// the seats that are held already go first.
+// attend fails companion seats that have no wheelchair place in the selection. Seats that the
+// holder has already get a place first.
 func attend(p *plan, picks []pick) {
 	room, companions := 0, false
 	for i := range picks {
@@ -37,7 +37,7 @@ func attend(p *plan, picks []pick) {
 	}
 }
 
-// attended reports whether a list of seats keeps the rule of companions.
+// attended reports whether a list of seats obeys the rule about companions.
 func (p *plan) attended(seats []int32) bool {
 	room := 0
 	for _, i := range seats {
@@ -51,12 +51,12 @@ func (p *plan) attended(seats []int32) bool {
 	return room >= 0
 }
 
-// judgeGaps fails the new seats of a row that leave a single free seat in it,
-// where the row has as many seats, in no more pieces, that leave none. It says
-// whether any has failed. wanted are the seats of the picks.
+// judgeGaps fails the new seats of a row that leave a single free seat in it, if another choice of
+// as many seats in the row, in no more pieces, leaves none. It reports whether any has failed.
+// wanted are the seats of the picks.
 //
-// What the holder has already never fails, for giving a seat back is never
-// refused. Only standard seats count: a wheelchair place is sold by itself.
+// What the holder has already never fails, because giving a seat back is never refused. Only
+// standard seats count, because a wheelchair place is sold by itself.
 func (s *State) judgeGaps(picks []pick, wanted []int32, own *hold) bool {
 	failed, last := false, int32(-1)
 	for _, i := range wanted {
@@ -78,9 +78,8 @@ func (s *State) judgeGaps(picks []pick, wanted []int32, own *hold) bool {
 	return failed
 }
 
-// leavesGap reports whether a selection would leave a seat of a row single and free
-// that is not so now. Such a seat is beside one that is selected, or one that is
-// given back.
+// leavesGap reports whether a selection would leave a seat of a row single and free that is not so
+// now. Such a seat is beside a seat that is selected or given back, or is itself given back.
 func (s *State) leavesGap(row int32, wanted []int32, own *hold) bool {
 	first, end := s.plan.row(row)
 	near := func(i int32) bool {
@@ -96,8 +95,7 @@ func (s *State) leavesGap(row int32, wanted []int32, own *hold) bool {
 	return own != nil && slices.ContainsFunc(own.seats, func(i int32) bool { return !contains(wanted, i) && near(i) })
 }
 
-// single reports whether a seat would be single and free with the selection, and is
-// not now.
+// single reports whether a seat would be single and free with the selection, and is not so now.
 func (s *State) single(i int32, wanted []int32, own *hold) bool {
 	after := func(i int32) bool { return s.open(i, own) && !contains(wanted, i) }
 	now := func(i int32) bool { return s.open(i, nil) }
@@ -123,10 +121,9 @@ func (s *State) freeFor(i int32, own *hold) bool {
 	return one.free() || own != nil && one.hold == own
 }
 
-// avoidable reports whether as many standard seats as are wanted in a row could be
-// chosen in it, in no more pieces, without leaving a single one. A piece is
-// taken from the end of a run of open seats, so that it leaves a single one only
-// if one is all that remains.
+// avoidable reports whether as many standard seats as are wanted in a row could be chosen in it, in
+// no more pieces, without leaving a single one. A piece is taken from the end of a run of open
+// seats, so it leaves a single seat only if exactly one remains.
 func (s *State) avoidable(row int32, wanted []int32, own *hold) bool {
 	first, end := s.plan.row(row)
 	count, pieces, before := 0, 0, int32(-2)
@@ -140,7 +137,7 @@ func (s *State) avoidable(row int32, wanted []int32, own *hold) bool {
 		before = i
 	}
 	const never = MaxSelection + 1
-	var fewest [MaxSelection + 1]int // pieces, by how many seats they make
+	var fewest [MaxSelection + 1]int // fewest pieces, by the number of seats
 	for n := 1; n <= count; n++ {
 		fewest[n] = never
 	}

@@ -2,15 +2,15 @@ package seatmap
 
 import "boxoffice/engine/keeper"
 
-// sale is the seats that an order has taken: until its reservation ends, or,
-// committed, until they are returned. It is never changed, only replaced.
+// sale is the seats that an order has taken. They are the order's until its reservation ends or, if
+// it is committed, until they are returned. It is never changed, only replaced.
 type sale struct {
 	claim keeper.Claim
-	seats []int32 // rising
+	seats []int32 // ascending
 }
 
-// take gives seats to an order, from whoever holds them. types are the slots
-// that they are sold as.
+// take gives seats to an order, whoever holds them. types are the slots of the types that they are
+// sold as.
 func (s *State) take(claim keeper.Claim, seats []int32, types []uint16) {
 	one := &sale{claim: claim, seats: seats}
 	for k, i := range seats {
@@ -20,7 +20,7 @@ func (s *State) take(claim keeper.Claim, seats []int32, types []uint16) {
 	s.sales[claim] = one
 }
 
-// giveBack frees seats of an order: all of them, or those of a list that rises.
+// giveBack frees seats of an order: all of them, or those of an ascending list.
 func (s *State) giveBack(claim keeper.Claim, only []int32) {
 	one := s.sales[claim]
 	if one == nil {
@@ -28,7 +28,7 @@ func (s *State) giveBack(claim keeper.Claim, only []int32) {
 	}
 	rest := &sale{claim: claim}
 	for _, i := range one.seats {
-		if int(i) >= len(s.seats) || s.seats[i].sale != one { // the map went, in a torn journal
+		if int(i) >= len(s.seats) || s.seats[i].sale != one { // in a torn journal the map may be gone
 			continue
 		}
 		if only != nil && !contains(only, i) {

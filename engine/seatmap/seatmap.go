@@ -1,28 +1,25 @@
-// Package seatmap is the kind of a seated event's seats: it owns the attached
-// map, which ticket type each section is sold as, what shoppers hold, what
-// orders have taken, and what the organizer has blocked. It is a keeper of the
-// reservation protocol (engine/keeper) for orders, and tells ticket types how
-// many seats they have (keeper.Resize). The edge asks it, its event reserves of
-// it; it holds no goroutine, and expires holds when it is woken.
+// Package seatmap is the kind of a seated event's seats: it owns the attached map, which ticket
+// type each section is sold as, what shoppers hold, what orders have taken, and what the organizer
+// has blocked. It is a keeper of the reservation protocol (engine/keeper) for orders, and tells
+// ticket types how many seats they have (keeper.Resize). The edge sends it commands, and its event
+// reserves seats from it. It has no goroutine: it ends holds when it is woken.
 //
-// A shopper's selection is what one holder holds. Hold and BestAvailable replace
-// it as a whole, and a change of it starts its clock anew; but as long as the
-// holder keeps any of its seats, for at most three times the hold's time since
-// the selection began, so that nobody keeps a good seat from others for ever by
-// touching it. The same selection again keeps its clock: a repeated request has
-// the same answer. A request with an idempotency key has its first answer for a
-// day, whatever has become of the selection. A hold ends at the first half second on or after its time.
+// A shopper's selection is what one holder holds. Hold and BestAvailable replace it as a whole, and
+// each change starts its time anew. But while the holder keeps any of its seats, it lasts at most
+// three times the hold's time since it began, so that nobody can keep a good seat from others for
+// ever by changing the selection. Selecting the same seats again does not start the time anew: a
+// repeated request has the same answer. A request with an idempotency key has its first answer for
+// a day, whatever has become of the selection. A hold ends at the first half second on or after its
+// time.
 //
-// Invariants: a seat is free, held by one holder, taken by one order, or
-// blocked; a ticket type's size is its seats that are not blocked, sold ones
-// counting for the type that they were sold as; the map stands still while a
-// seat is taken; every hold ends. A holder without seats is forgotten. Limits:
-// MaxSeats on a map, MaxSelection seats a holder, MaxHeld a principal and
-// MaxNewlyHeld a network (velocity.go), MaxBlocks a call, maxTypes ticket types.
+// Invariants: a seat is free, held by one holder, taken by one order, or blocked; a ticket type's
+// size is the number of its seats that are not blocked, where sold seats count for the type that
+// they were sold as; the map does not change while a seat is taken; every hold ends. A holder
+// without seats is forgotten. Limits: MaxSeats on a map, MaxSelection seats a holder, MaxHeld a
+// principal and MaxNewlyHeld a network (velocity.go), MaxBlocks a call, maxTypes ticket types.
 //
-// A seat takes about 140 bytes of memory, and 170 in the midst of a sale
-// (BenchmarkMemory); of a snapshot 17 and 26 (BenchmarkFreeze). A hold of four
-// seats takes 93 bytes of the journal.
+// A seat takes about 140 bytes of memory, and 170 in the middle of a sale (BenchmarkMemory); in a
+// snapshot 17 and 26 (BenchmarkFreeze). A hold of four seats takes 93 bytes of the journal.
 package seatmap
 
 import (
@@ -33,11 +30,11 @@ import (
 	"boxoffice/engine/paged"
 )
 
-// The limits of commands and of what is remembered.
+// These are the limits of commands and of what is remembered.
 const (
 	MaxSelection = 50
 	MaxBlocks    = 5_000
-	maxTypes     = 10_000 // that sections were ever priced to
+	maxTypes     = 10_000 // types that sections have ever been priced to
 )
 
 // The bounds of a hold's time in milliseconds.
@@ -45,7 +42,7 @@ const (
 	MinHold     = 60_000
 	MaxHold     = 3_600_000
 	DefaultHold = 300_000
-	// longest is how many times its time a selection lasts in all.
+	// longest is how many times the hold's time a selection may last in all.
 	longest = 3
 )
 
@@ -55,23 +52,22 @@ const (
 	GAMixed  = "ga_mixed" // some ticket types have no seats
 )
 
-// Status is what the public sees of a seat.
+// Status is the state of a seat that the public sees.
 type Status uint8
 
 // The states of a seat. Numbers are those of View.
 const (
 	Available Status = 0
 	Held      Status = 1
-	Sold      Status = 2 // or taken by an unpaid order
+	Sold      Status = 2 // including seats of unpaid orders
 	Blocked   Status = 3
 )
 
-// seat is what becomes of one seat. At most one of hold, sale and blocked is
-// set.
+// seat is the state of one seat. At most one of hold, sale and blocked is set.
 type seat struct {
 	hold    *hold
 	sale    *sale
-	counts  uint16 // the type it counts for: a slot of sizes
+	counts  uint16 // slot in sizes of the type that the seat counts for
 	blocked bool
 }
 
@@ -93,7 +89,7 @@ func (s *seat) status() Status {
 // State is the memory of an event's seats.
 type State struct {
 	ref   engine.Ref
-	facts uint64 // journaled so far: the position in the stream
+	facts uint64 // number of facts journaled so far, which is the position in the stream
 
 	plan     *plan // nil: no map is attached
 	mode     string
@@ -108,10 +104,10 @@ type State struct {
 	sales   map[keeper.Claim]*sale
 	book    keeper.Book
 	sizes   sizes
-	answers paged.Answers[*Answered] // to shoppers' requests; none is ever changed
+	answers paged.Answers[*Answered] // answers to shoppers' requests, which are never changed
 }
 
-// New is the empty state of an event's seats.
+// New returns the empty state of an event's seats.
 func New(ref engine.Ref) engine.State {
 	return &State{
 		ref: ref, holds: newHolds(), pace: newPace(), sales: make(map[keeper.Claim]*sale), book: keeper.NewBook(), sizes: newSizes(),
@@ -119,7 +115,7 @@ func New(ref engine.Ref) engine.State {
 	}
 }
 
-// put changes a seat, and all that is counted of seats.
+// put changes a seat, and all counts of seats.
 func (s *State) put(i int32, to seat) {
 	was := &s.seats[i]
 	switch {
@@ -141,8 +137,8 @@ func (s *State) put(i int32, to seat) {
 	*was = to
 }
 
-// Next is when the state wants a Wake: to end holds, to ask about reservations
-// that nobody has confirmed, or to tell a ticket type its size again.
+// Next returns when the state wants its next Wake: to end holds, to ask about reservations that
+// nobody has confirmed, or to tell a ticket type its size again.
 func (s *State) Next() time.Time {
 	due := s.book.Due()
 	for _, t := range [...]int64{s.holds.due(), s.sizes.due()} {

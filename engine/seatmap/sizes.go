@@ -2,7 +2,7 @@ package seatmap
 
 import "boxoffice/engine/keeper"
 
-// resizeAgainMillis is when a size that its ticket type has not seen is told
+// resizeAgainMillis is after how long a size that its ticket type has not acknowledged is told
 // again.
 const resizeAgainMillis = 2_000
 
@@ -10,13 +10,13 @@ const resizeAgainMillis = 2_000
 type size struct {
 	typ      int64 // the ticket type's number
 	seats    int64
-	sections int    // priced to it
-	told     int64  // what it is told: seats, or keeper.Unseated
-	revision uint64 // of what it is told; no two sizes have the same
-	seen     bool   // the ticket type knows (volatile)
+	sections int    // sections priced to the type
+	told     int64  // what the type is told: seats, or keeper.Unseated
+	revision uint64 // revision of what the type is told; no two sizes have the same
+	seen     bool   // whether the ticket type knows it (volatile)
 }
 
-// quantity is what the type is to be told.
+// quantity returns what the type has to be told.
 func (z *size) quantity() int64 {
 	if z.sections == 0 && z.seats == 0 {
 		return keeper.Unseated
@@ -24,8 +24,8 @@ func (z *size) quantity() int64 {
 	return z.seats
 }
 
-// sizes are the sizes of all ticket types that sections were ever priced to. A
-// slot in them stands for a type; slot 0 is none.
+// sizes are the sizes of all ticket types that sections have ever been priced to. A slot is the
+// index of a type; slot 0 stands for no type.
 type sizes struct {
 	list     []size
 	slots    map[int64]uint16 // by type
@@ -36,10 +36,10 @@ type sizes struct {
 
 func newSizes() sizes { return sizes{list: make([]size, 1), slots: make(map[int64]uint16)} }
 
-// slot is the slot of a type, or 0 for none.
+// slot returns the slot of a type, or 0 if it has none.
 func (z *sizes) slot(typ int64) uint16 { return z.slots[typ] }
 
-// add is the slot of a type, a new one if need be.
+// add returns the slot of a type, and makes one if there is none.
 func (z *sizes) add(typ int64) uint16 {
 	slot := z.slots[typ]
 	if slot == 0 && typ != 0 {
@@ -56,7 +56,7 @@ func (z *sizes) move(from, to uint16) {
 	z.list[to].seats++
 }
 
-// settle gives a revision to every size that is another than was told.
+// settle gives a new revision to every size that differs from what was told.
 func (z *sizes) settle() {
 	for i := range z.list[1:] {
 		one := &z.list[i+1]
@@ -71,7 +71,7 @@ func (z *sizes) settle() {
 	}
 }
 
-// see notes that a type knows the size of a revision, if that is the latest.
+// see notes that a type knows the size with a revision, if that is its latest.
 func (z *sizes) see(revision uint64) {
 	for i := range z.list[1:] {
 		if one := &z.list[i+1]; one.revision == revision && !one.seen {
@@ -81,7 +81,7 @@ func (z *sizes) see(revision uint64) {
 	}
 }
 
-// due is when sizes are to be told, or 0.
+// due returns when sizes have to be told, or 0.
 func (z *sizes) due() int64 {
 	if z.unseen == 0 {
 		return 0

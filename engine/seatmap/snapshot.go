@@ -9,15 +9,15 @@ import (
 	"boxoffice/engine/paged"
 )
 
-// Frozen is the snapshot of a seat map. Selections and sales are in the order of
-// their first seats; a free seat takes no room beyond the layout's.
+// Frozen is the snapshot of a seat map. Selections and sales are ordered by their first seats. A
+// free seat takes no room beyond that of the layout.
 type Frozen struct {
 	Facts     uint64               `cbor:"1,keyasint"`
 	Layout    *Layout              `cbor:"2,keyasint"`
 	Mode      string               `cbor:"3,keyasint"`
 	HoldTime  int64                `cbor:"4,keyasint"`
 	Prices    paged.Column[uint16] `cbor:"5,keyasint"` // slot by section
-	Types     paged.Column[int64]  `cbor:"6,keyasint"` // by slot, from 1 on; so are the next two
+	Types     paged.Column[int64]  `cbor:"6,keyasint"` // by slot, from 1 on, as are the next two
 	Told      paged.Column[int64]  `cbor:"7,keyasint"`
 	Revisions paged.Column[uint64] `cbor:"8,keyasint"`
 	Revision  uint64               `cbor:"9,keyasint"`
@@ -27,12 +27,12 @@ type Frozen struct {
 	Principals paged.Column[uint64] `cbor:"12,keyasint"`
 	Since      paged.Column[int64]  `cbor:"13,keyasint"`
 	Until      paged.Column[int64]  `cbor:"14,keyasint"`
-	HeldCount  paged.Column[uint16] `cbor:"15,keyasint"` // of HeldSeats, by holder
+	HeldCount  paged.Column[uint16] `cbor:"15,keyasint"` // number of HeldSeats, by holder
 	HeldSeats  paged.Steps          `cbor:"16,keyasint"`
 
 	Orders    paged.IDs            `cbor:"17,keyasint"`
 	Serials   paged.Column[uint64] `cbor:"18,keyasint"`
-	SoldCount paged.Column[uint16] `cbor:"19,keyasint"` // of SoldSeats, by order
+	SoldCount paged.Column[uint16] `cbor:"19,keyasint"` // number of SoldSeats, by order
 	SoldSeats paged.Steps          `cbor:"20,keyasint"`
 	Other     paged.Steps          `cbor:"21,keyasint"` // seats sold as another type than their section's
 	OtherAs   paged.Column[uint16] `cbor:"22,keyasint"` // the slots of those types
@@ -41,7 +41,7 @@ type Frozen struct {
 
 	AnsweredAt paged.Column[int64]  `cbor:"24,keyasint,omitempty"`
 	Answered   []*Answered          `cbor:"25,keyasint,omitempty"` // one for each time, oldest first
-	Networks   paged.Column[uint64] `cbor:"26,keyasint,omitempty"` // that have newly held seats, once for each slot; so are the next two
+	Networks   paged.Column[uint64] `cbor:"26,keyasint,omitempty"` // networks with newly held seats, one for each slot, as are the next two
 	SpanBegan  paged.Column[int64]  `cbor:"27,keyasint,omitempty"`
 	SpanSeats  paged.Column[int64]  `cbor:"28,keyasint,omitempty"`
 }
@@ -76,8 +76,8 @@ func (s *State) Freeze() any {
 	return f
 }
 
-// freezeRow adds a row's seats, and the selections and orders that begin in it.
-// Neighbours are mostly of one: it is looked at once.
+// freezeRow adds a row's seats, and the selections and orders that begin in it. Neighbours mostly
+// belong to the same selection or order, which is therefore looked at only once.
 func (s *State) freezeRow(f *Frozen, row int32) {
 	var lastHold *hold
 	var lastSale *sale
@@ -116,7 +116,7 @@ func (s *State) freezeRow(f *Frozen, row int32) {
 	}
 }
 
-// Thaw is the state of a decoded snapshot.
+// Thaw returns the state that a decoded snapshot describes.
 func Thaw(ref engine.Ref, frozen any) (engine.State, error) {
 	f, ok := frozen.(*Frozen)
 	if !ok || !f.even() {
@@ -177,8 +177,7 @@ func (s *State) thawSeats(f *Frozen) {
 	}
 }
 
-// even reports whether columns that belong together fit, and name only seats and
-// slots that there are.
+// even reports whether columns that belong together fit, and name only existing seats and slots.
 func (f *Frozen) even() bool {
 	same := func(n int, of ...int) bool { return !slices.ContainsFunc(of, func(m int) bool { return m != n }) }
 	sum := func(counts []uint16) (n int) {

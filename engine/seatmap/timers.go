@@ -6,10 +6,10 @@ import (
 )
 
 const (
-	// holdGrain is how exactly holds end, in milliseconds: never before
-	// their time.
+	// holdGrain is the precision with which holds end, in milliseconds. They never end before their
+	// time.
 	holdGrain = 500
-	// maxExpired is how many seats one Wake frees, and a selection more.
+	// maxExpired is the number of seats after which one Wake frees no further selection.
 	maxExpired = 5_000
 )
 

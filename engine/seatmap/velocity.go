@@ -5,20 +5,18 @@ import (
 	"boxoffice/engine/paged"
 )
 
-// One holder's name costs nothing, so a cap per holder keeps nobody from holding
-// the whole map under many names. Two rules count whoever asks, under whatever
-// names: how many seats a principal holds at a time, and how many seats a client
-// network has newly held within a span. Both are worked out from facts, and so
-// outlive a crash. Giving seats back is never refused, and seats that an order
-// takes are no longer held.
+// Another holder name costs nothing, so a cap for each holder would not prevent somebody from
+// holding the whole map under many names. Two rules count the asker, under whatever names: how many
+// seats a principal holds at a time, and how many seats a client network has newly held within a
+// span. Both counts follow from facts, and so survive a crash. Giving seats back is never refused,
+// and seats that an order takes are no longer held.
 //
-// What a network has newly held is counted in slots of two minutes, of which the last
-// six are remembered: any ten minutes lie within six slots, so that no ten minutes,
-// wherever they begin, have more seats than the limit. A seat counts for ten to twelve
-// minutes. At most maxNetworks networks are remembered, 40 bytes each or 2 MB; beyond
-// them one is forgotten early.
+// What a network has newly held is counted in slots of two minutes, of which the last six are
+// remembered. Any ten minutes lie within six slots, so no ten minutes, wherever they begin, have
+// more seats than the limit. A seat counts for ten to twelve minutes. At most maxNetworks networks
+// are remembered, 40 bytes each or 2 MB; beyond that, one is forgotten early.
 
-// The limits of who holds seats, at a scale of 1.
+// These are the limits on held seats at a scale of 1.
 const (
 	MaxHeld      = 100 // seats of one principal at a time
 	MaxNewlyHeld = 300 // seats of one network within any heldSpan
@@ -35,18 +33,18 @@ const (
 type HoldLimit struct {
 	Rule              string `json:"rule"` // held_seats or seat_holds
 	Limit             int64  `json:"limit"`
-	WindowSeconds     int64  `json:"windowSeconds"` // for held_seats, how long one selection is held
+	WindowSeconds     int64  `json:"windowSeconds"` // for held_seats, how long a selection is held
 	RetryAfterSeconds int64  `json:"retryAfterSeconds"`
 }
 
-// Asker is who asks to hold seats.
+// Asker is the party that asks to hold seats.
 type Asker struct {
-	Principal uint64  // the account, API key or address that asks; 0: one that no limit counts
-	Network   uint64  // a keyed hash of its address; 0: one that no limit counts
+	Principal uint64  // the account, API key or address that asks; 0: not limited
+	Network   uint64  // a keyed hash of its address; 0: not limited
 	Scale     float64 // multiplies the limits; 0: 1
 }
 
-// scaled is a limit at the asker's scale.
+// scaled returns a limit at the asker's scale.
 func (a *Asker) scaled(limit int64) int64 {
 	if a.Scale > 0 {
 		return max(1, int64(min(float64(limit)*a.Scale, 1<<53)))
@@ -54,20 +52,20 @@ func (a *Asker) scaled(limit int64) int64 {
 	return limit
 }
 
-// recent are the seats that a network has newly held, by slot. A slot is numbered by
-// the unix time, and stands at its number modulo slots.
+// recent are the seats that a network has newly held, by slot. A slot's number is its unix time in
+// units of slotSpan, and its index is the number modulo slots.
 type recent struct {
 	newest int64 // the number of the newest slot
 	seats  [slots]uint32
 }
 
-// slotOf is the number of the slot of a time in unix milliseconds.
+// slotOf returns the number of the slot of a time in unix milliseconds.
 func slotOf(at int64) int64 { return max(0, at) / slotSpan }
 
-// over reports whether all slots have ended long enough ago.
+// over reports whether all slots ended so long ago that none counts.
 func (r *recent) over(slot int64) bool { return r.newest+slots <= slot }
 
-// advance makes a slot the newest one, unless there is a newer one.
+// advance makes a slot the newest one, unless a newer one exists.
 func (r *recent) advance(slot int64) {
 	if r.over(slot) {
 		*r = recent{newest: slot}
@@ -78,7 +76,7 @@ func (r *recent) advance(slot int64) {
 	}
 }
 
-// sum is how many seats all slots have.
+// sum returns how many seats all slots have together.
 func (r *recent) sum() (n int64) {
 	for _, seats := range r.seats {
 		n += int64(seats)
@@ -86,8 +84,8 @@ func (r *recent) sum() (n int64) {
 	return n
 }
 
-// room is the time, in unix milliseconds, from which on at most so many seats are
-// counted, or none if that can't be.
+// room returns the time, in unix milliseconds, from which on at most so many seats are counted. If
+// even the newest slot has more, that is when none is counted.
 func (r *recent) room(most int64) int64 {
 	held, slot := r.sum(), max(0, r.newest-slots+1)
 	for ; held > most && slot < r.newest; slot++ {
@@ -102,13 +100,13 @@ func (r *recent) room(most int64) int64 {
 // pace remembers what networks have newly held.
 type pace struct {
 	by     map[uint64]recent
-	order  paged.Queue[uint64] // the networks, each once
-	newest int64               // the newest slot of all: when the clock goes back, time stands
+	order  paged.Queue[uint64] // the networks, in the order in which they are looked at, each once
+	newest int64               // the newest slot of all, so that time stands still when the clock goes back
 }
 
 func newPace() pace { return pace{by: make(map[uint64]recent)} }
 
-// current is what a network has newly held, as it counts at a time.
+// current returns what a network has newly held, as it counts at a time.
 func (p *pace) current(network uint64, at int64) recent {
 	one := p.by[network]
 	one.advance(max(p.newest, slotOf(at)))
@@ -140,8 +138,8 @@ func (p *pace) add(network uint64, seats, at int64) {
 	p.by[network] = one
 }
 
-// forgetSome looks at the next two networks, and forgets them if nothing of them
-// counts any more. Each call adds at most one, so that all are looked at in time.
+// forgetSome looks at the next two networks, and forgets those of which nothing counts any more.
+// Each call adds at most one network, so all are looked at in time.
 func (p *pace) forgetSome(slot int64) {
 	for range min(2, p.order.Len()) {
 		network := p.order.At(0)
@@ -154,15 +152,15 @@ func (p *pace) forgetSome(slot int64) {
 	}
 }
 
-// refuseHold says why the asker may not have a selection that HeldFact makes, or
-// nil. own is the holder's selection so far.
+// refuseHold returns the reason why the asker may not have a selection that HeldFact makes, or nil.
+// own is the holder's selection so far.
 func (s *State) refuseHold(a *Asker, own *hold, f *HeldFact) *engine.Refusal {
 	if len(f.Took) == 0 && (own == nil || own.principal == a.Principal) {
 		return nil
 	}
 	if a.Principal != 0 {
 		held := int64(s.holds.count[a.Principal]) + int64(len(f.Took)) - int64(len(f.Dropped))
-		if own != nil && own.principal != a.Principal { // what another principal has chosen becomes this one's
+		if own != nil && own.principal != a.Principal { // another principal's seats become this one's
 			held += int64(len(own.seats))
 		}
 		if most := a.scaled(MaxHeld); held > most {
@@ -178,7 +176,7 @@ func (s *State) refuseHold(a *Asker, own *hold, f *HeldFact) *engine.Refusal {
 	return nil
 }
 
-// tooManySeats refuses seats for another wait milliseconds.
+// tooManySeats refuses more seats for another wait milliseconds.
 func tooManySeats(rule string, limit, window, wait int64) *engine.Refusal {
 	seconds := max(1, (wait+999)/1_000)
 	return &engine.Refusal{
@@ -187,7 +185,7 @@ func tooManySeats(rule string, limit, window, wait int64) *engine.Refusal {
 	}
 }
 
-// freeze adds what networks have newly held to a snapshot, a row for each slot.
+// freeze adds what networks have newly held to a snapshot, one row for each slot.
 func (p *pace) freeze(f *Frozen) {
 	for i := range p.order.Len() {
 		network := p.order.At(i)
@@ -202,7 +200,7 @@ func (p *pace) freeze(f *Frozen) {
 	}
 }
 
-// thaw takes the rows of a snapshot in.
+// thaw restores the rows of a snapshot.
 func (p *pace) thaw(f *Frozen) {
 	for i, network := range f.Networks {
 		p.add(network, f.SpanSeats[i], f.SpanBegan[i])

@@ -1,6 +1,6 @@
 package seatmap
 
-// record is the map as it is.
+// record returns the map's record.
 func (s *State) record() *Record {
 	r := &Record{Ref: s.ref}
 	if s.plan == nil {
@@ -24,7 +24,7 @@ func prices(l *Layout, typeOf func(section int) int64) []SectionPrice {
 	return list
 }
 
-// view is the map with all its seats.
+// view returns the map with all its seats.
 func (s *State) view() *Map {
 	m := &Map{Record: *s.record(), Position: s.facts}
 	if s.plan == nil {
