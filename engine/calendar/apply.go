@@ -5,10 +5,10 @@ import (
 	"boxoffice/engine/keeper"
 )
 
-// forgetDays is how long what was taken of a date is remembered after it.
+// forgetDays is how many days after a date its counts are remembered.
 const forgetDays = 30
 
-// Apply takes a fact in.
+// Apply applies a fact to the state.
 func (s *State) Apply(f engine.Fact) {
 	switch f := f.(type) {
 	case *Configured:
@@ -59,8 +59,8 @@ func (s *State) dropBookings(c keeper.Claim) {
 	}
 }
 
-// take counts bookings, or takes them off the counts. Of one within a date only the slot is
-// counted.
+// take adds bookings to the counts, or takes them off them if sign is -1. Of a booking within a
+// date only the slot is counted.
 func (s *State) take(bookings []keeper.Booking, customer uint64, sign int64) {
 	for _, b := range bookings {
 		n := sign * b.Units
@@ -74,7 +74,7 @@ func (s *State) take(bookings []keeper.Booking, customer uint64, sign int64) {
 	}
 }
 
-// takeBack takes returned places off the counts, but for dates whose counts are forgotten.
+// takeBack takes returned places off the counts, except those of dates whose counts are forgotten.
 func (s *State) takeBack(bookings []keeper.Booking, customer uint64) {
 	for _, b := range bookings {
 		if b.Date >= s.swept {
@@ -83,15 +83,15 @@ func (s *State) takeBack(bookings []keeper.Booking, customer uint64) {
 	}
 }
 
-// addTo adds to a count, and drops one that comes to nothing.
+// addTo adds to a count, and drops the count if it becomes 0.
 func addTo[K comparable](counts map[K]int64, key K, n int64) {
 	if counts[key] += n; counts[key] == 0 {
 		delete(counts, key)
 	}
 }
 
-// forgetBefore drops the counts of dates before a day, once for each day. An order that
-// is still open by then keeps its own.
+// forgetBefore drops the counts of dates before a day, at most once for each day. As long as an
+// open reservation is for such a date, it drops nothing.
 func (s *State) forgetBefore(day keeper.Day) {
 	if day <= s.swept || len(s.bookings) > 0 && s.openBefore(day) {
 		return

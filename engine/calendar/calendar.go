@@ -1,17 +1,16 @@
-// Package calendar is the kind of a reservation event's dates: it owns their slots,
-// capacities and closed days, and what is booked, and is a keeper of the reservation
-// protocol (engine/keeper).
+// Package calendar is the kind of a reservation event's dates: it owns their slots, capacities and
+// closed days, and what is booked, and is a keeper of the reservation protocol (engine/keeper).
 //
-// A unit is a ticket of a date, or of a slot of a date. The capacity of a date bounds its
-// units over all slots, that of a slot its own; both bind. A customer may have so many
-// units of one date. Dates are those of the event's time zone, whose offsets the edge
-// sends with the configuration: nothing here knows a time zone by its name.
+// A unit is a ticket for a date, or for a slot of a date. The capacity of a date bounds its units
+// over all slots, and the capacity of a slot its own units; both apply. A customer may have a
+// limited number of units of one date. Dates are those of the event's time zone. The edge sends the
+// zone's offsets with the configuration, so this package needs no list of time zones.
 //
-// Invariants: units held and sold of a date or slot never exceed its capacity as it was
-// when they were granted; lowering a capacity or closing a date leaves bookings standing.
-// Limits: MaxSlots slots, MaxAhead days ahead, MaxClosed closed dates; counts of dates that
-// are long over are dropped. The edge asks it and the event's ledger does; it wakes to ask
-// about reservations that the ledger has not confirmed, and holds no goroutine.
+// Invariants: units held and sold of a date or slot never exceed its capacity as it was when they
+// were granted; lowering a capacity or closing a date leaves bookings as they are. Limits: MaxSlots
+// slots, MaxAhead days ahead, MaxClosed closed dates; counts of dates that are long over are
+// dropped. The edge and the event's ledger send it commands. It wakes to ask about reservations
+// that the ledger has not confirmed, and has no goroutine.
 package calendar
 
 import (
@@ -45,16 +44,16 @@ type Config struct {
 	DailyCapacity  int64        `cbor:"2,keyasint"` // units of a date; NoCapacity: unlimited
 	MaxPerCustomer int64        `cbor:"3,keyasint"` // units of one customer and date
 	MaxAdvanceDays int64        `cbor:"4,keyasint"`
-	NoGroups       bool         `cbor:"5,keyasint,omitempty"` // an order takes one unit of a date
+	NoGroups       bool         `cbor:"5,keyasint,omitempty"` // an order may take only one unit of a date
 	MultiDay       bool         `cbor:"6,keyasint,omitempty"` // an order may take several dates
 	ClosedDates    []keeper.Day `cbor:"7,keyasint,omitempty"`
 	ClosedWeekdays []int        `cbor:"8,keyasint,omitempty"` // 0: Sunday
 	Slots          []Slot       `cbor:"9,keyasint,omitempty"`
-	Zone           []Transition `cbor:"10,keyasint"` // offsets of the event's time zone, by time
+	Zone           []Transition `cbor:"10,keyasint"` // offsets of the event's time zone, ordered by time
 }
 
-// Slot is a part of each date. Times are minutes of the day; a slot whose end is not after
-// its start ends on the next day.
+// Slot is a part of each date. Times are in minutes of the day; a slot whose end is not after its
+// start ends on the next day.
 type Slot struct {
 	ID        string `cbor:"1,keyasint"`
 	Label     string `cbor:"2,keyasint"`
@@ -65,7 +64,7 @@ type Slot struct {
 	Paused    bool   `cbor:"7,keyasint,omitempty"`
 }
 
-// Transition is when a time zone takes an offset.
+// Transition is the time from which a time zone has an offset.
 type Transition struct {
 	At     int64 `cbor:"1,keyasint"` // unix milliseconds
 	Offset int64 `cbor:"2,keyasint"` // milliseconds east of UTC
@@ -77,7 +76,7 @@ type place struct {
 	slot string // "": the date as a whole
 }
 
-// visit is a customer's date.
+// visit is a customer on a date.
 type visit struct {
 	customer uint64
 	date     keeper.Day
@@ -89,15 +88,15 @@ type State struct {
 	config   *Config // nil until configured; replaced, never changed
 	created  int64   // unix milliseconds
 	rev      uint64
-	slots    uint32 // slots that were ever made, which numbers the next one
+	slots    uint32 // number of slots ever made, from which new ids are derived
 	book     keeper.Book
-	bookings map[engine.OrderID][]keeper.Booking // of the open reservations
+	bookings map[engine.OrderID][]keeper.Booking // bookings of the open reservations
 	taken    map[place]int64                     // units held and sold
-	visits   map[visit]int64                     // units of customers
-	swept    keeper.Day                          // no counts are of dates before it
+	visits   map[visit]int64                     // units held and sold, by customer and date
+	swept    keeper.Day                          // counts of earlier dates are dropped
 }
 
-// New is the empty state of a calendar.
+// New returns the empty state of a calendar.
 func New(ref engine.Ref) engine.State {
 	return &State{
 		ref: ref, book: keeper.NewBook(), bookings: make(map[engine.OrderID][]keeper.Booking),
@@ -105,18 +104,18 @@ func New(ref engine.Ref) engine.State {
 	}
 }
 
-// Record is a calendar as its actor answers for it.
+// Record describes a calendar, as its actor answers.
 type Record struct {
 	Config   Config
 	Revision uint64
 	Today    keeper.Day
-	Taken    []Count // of dates from tomorrow on; a Get with Counts alone tells them
+	Taken    []Count // counts of dates from tomorrow on; only for a Get with Counts
 }
 
-// Count is how many units of a date, or of a slot of it, are held and sold.
+// Count is the number of units of a date, or of a slot of it, that are held and sold.
 type Count struct {
 	Date  keeper.Day
-	Slot  string // "": of the date as a whole
+	Slot  string // "": the date as a whole
 	Units int64
 }
 
@@ -124,7 +123,7 @@ func (s *State) record(now int64) *Record {
 	return &Record{Config: *s.config, Revision: s.rev, Today: s.config.day(now)}
 }
 
-// counts lists what is taken of dates from a day on, in a fixed order.
+// counts lists the units taken of dates from a day on, in a fixed order.
 func (s *State) counts(from keeper.Day) []Count {
 	var all []Count
 	for p, n := range s.taken {
@@ -136,7 +135,7 @@ func (s *State) counts(from keeper.Day) []Count {
 	return all
 }
 
-// slot is the slot of an id, or nil.
+// slot returns the slot with an id, or nil.
 func (c *Config) slot(id string) *Slot {
 	for i := range c.Slots {
 		if c.Slots[i].ID == id {
@@ -148,7 +147,7 @@ func (c *Config) slot(id string) *Slot {
 
 const dayMillis = 24 * 3600 * 1000
 
-// offset is what the zone adds to UTC at a time, in milliseconds.
+// offset returns what the zone adds to UTC at a time, in milliseconds.
 func (c *Config) offset(at int64) int64 {
 	n, _ := slices.BinarySearchFunc(c.Zone, at+1, func(t Transition, at int64) int { return int(max(-1, min(1, t.At-at))) })
 	if n == 0 {
@@ -157,7 +156,7 @@ func (c *Config) offset(at int64) int64 {
 	return c.Zone[n-1].Offset
 }
 
-// day is the date of a time in the zone.
+// day returns the date of a time in the zone.
 func (c *Config) day(at int64) keeper.Day {
 	local := at + c.offset(at)
 	day := local / dayMillis
@@ -167,8 +166,8 @@ func (c *Config) day(at int64) keeper.Day {
 	return keeper.Day(day)
 }
 
-// moment is a minute of a date in the zone, in unix milliseconds. A minute that the clock
-// skips is the moment at which it skips it; of one that comes twice it is the first.
+// moment returns a minute of a date in the zone, in unix milliseconds. For a minute that the clock
+// skips it returns the time of the skip; for one that comes twice, the first.
 func (c *Config) moment(day keeper.Day, minute int64) int64 {
 	local := int64(day)*dayMillis + minute*60_000
 	early := local - c.offset(local-dayMillis)
@@ -181,8 +180,8 @@ func (c *Config) moment(day keeper.Day, minute int64) int64 {
 	return max(early, late)
 }
 
-// Next is when the state wants a Wake: to ask about reservations that the ledger has not
-// confirmed.
+// Next returns when the state wants its next Wake, to ask about reservations that the ledger has
+// not confirmed.
 func (s *State) Next() time.Time {
 	if due := s.book.Due(); due != 0 {
 		return time.UnixMilli(due)
@@ -211,7 +210,7 @@ func (s *State) Check() error {
 	}
 	for _, open := range s.bookings {
 		for _, b := range open {
-			if b.Within { // its ticket has a slot of the date still
+			if b.Within { // the ticket still has another slot of the date
 				slots[b.Date] -= b.Units
 			}
 		}
@@ -239,7 +238,7 @@ func nonZero(counts map[keeper.Day]int64) map[keeper.Day]int64 {
 	return counts
 }
 
-// Units is how many units of a date and slot are held and sold, for the audit.
+// Units returns how many units of a date and slot are held and sold, for the audit.
 func (s *State) Units(day keeper.Day, slot string) int64 { return s.taken[place{day, slot}] }
 
 // Open calls f for every open reservation, for the audit.

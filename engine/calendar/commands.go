@@ -6,15 +6,15 @@ import (
 	"boxoffice/engine"
 )
 
-// The commands of a calendar besides the keeper's.
+// These are the commands of a calendar besides those of a keeper.
 type (
-	// Configure sets what the organizer wants. A slot with an ID, or with the label and
-	// times of one that is there, keeps its id; one that is left out is removed, or paused
-	// while it has bookings. *Record.
+	// Configure replaces the configuration. A slot keeps its id if it names the ID of an existing
+	// slot, or has the label and times of one. An existing slot that is left out is removed, or
+	// paused while it has bookings. *Record.
 	Configure struct{ Config Config }
 	// Get reads the calendar. *Record.
 	Get struct {
-		Counts bool // with what is taken from today on
+		Counts bool // whether to return what is taken
 	}
 )
 

@@ -11,7 +11,7 @@ import (
 	"boxoffice/engine/keeper"
 )
 
-// Decide reads the state and says what a command does.
+// Decide decides what a command does, and changes nothing itself.
 func (s *State) Decide(c engine.Command, now time.Time) engine.Decision {
 	at := now.UnixMilli()
 	if d, decided := s.protocol().Decide(c, at); decided {
@@ -46,7 +46,7 @@ func refuse(code engine.Code, details any) engine.Decision {
 	return engine.Decision{Reply: engine.Refuse(code, details)}
 }
 
-// decideConfigure replaces the configuration, and gives the slots their ids.
+// decideConfigure replaces the configuration, and gives ids to the slots.
 func (s *State) decideConfigure(c Configure, at int64) engine.Decision {
 	conf, made := c.Config, s.slots
 	var kept []string
@@ -77,7 +77,7 @@ func (s *State) decideConfigure(c Configure, at int64) engine.Decision {
 	}
 }
 
-// knownSlot is the id that a slot has had before, or "".
+// knownSlot returns the id that a slot had before, or "".
 func (s *State) knownSlot(slot *Slot, kept []string) string {
 	if s.config == nil {
 		return ""
@@ -101,23 +101,24 @@ func (s *State) booked(slot string, from keeper.Day) bool {
 	return false
 }
 
-// slotID is the id of an event's n-th slot: the same whenever the fact is decided again.
+// slotID returns the id of an event's n-th slot. It is computed, so that deciding again gives the
+// same id.
 func slotID(event int64, n uint32) string {
 	b := binary.BigEndian.AppendUint32(nil, n)
 	b = binary.BigEndian.AppendUint64(b, uint64(event)*0x9e3779b97f4a7c15+uint64(n)*0xbf58476d1ce4e5b9)
 	return "slot_" + base64.RawURLEncoding.EncodeToString(b[1:])[:10]
 }
 
-// protocol is the calendar's side of the reservation protocol.
+// protocol returns the calendar's side of the reservation protocol.
 func (s *State) protocol() keeper.Protocol {
 	return keeper.Protocol{Self: s.ref, Ledger: engine.EventRef(s.ref.Home), Book: &s.book, Goods: s}
 }
 
-// RefuseLine says why bookings can't be reserved, or nil. Money that comes late is judged
-// by what is left alone.
+// RefuseLine returns the reason why bookings can't be reserved, or nil. For late money only what is
+// left is checked.
 func (s *State) RefuseLine(l *keeper.Line, replaced keeper.Held, at int64) *engine.Refusal {
 	if s.config == nil {
-		return engine.Refuse(engine.Unavailable, nil) // its configuration is on its way
+		return engine.Refuse(engine.Unavailable, nil) // the configuration has not come yet
 	}
 	if !l.Late {
 		for i := range l.Bookings {
@@ -135,8 +136,8 @@ func (s *State) RefuseLine(l *keeper.Line, replaced keeper.Held, at int64) *engi
 	return nil
 }
 
-// refuseBooking judges what does not depend on what is taken: whether there is such a
-// date and slot, and whether an order may have it beside its other bookings.
+// refuseBooking checks what does not depend on what is taken: whether the date and slot exist and
+// are open, and whether an order may have this booking together with its others.
 func (s *State) refuseBooking(all []keeper.Booking, i int, at int64) *engine.Refusal {
 	b, conf := &all[i], s.config
 	issue := func(field, code, message string) *engine.Refusal {
@@ -160,8 +161,8 @@ func (s *State) refuseBooking(all []keeper.Booking, i int, at int64) *engine.Ref
 	return nil
 }
 
-// closed is why a date or slot can't be booked now, or "". What can be booked begins
-// tomorrow.
+// closed returns the reason why a date or slot can't be booked now, or "". The first date that can
+// be booked is tomorrow.
 func (c *Config) closed(date keeper.Day, slot *Slot, at int64) string {
 	switch today := c.day(at); {
 	case date <= today:
@@ -181,8 +182,8 @@ func (c *Config) Closed(date keeper.Day) bool {
 	return slices.Contains(c.ClosedDates, date) || slices.Contains(c.ClosedWeekdays, int(date.Weekday()))
 }
 
-// refuseUnits judges capacities and what one customer may have, counting the bookings of
-// the same line before it, and without what the order gives back.
+// refuseUnits checks the capacities and the limits of one customer. It counts the earlier bookings
+// of the same line, and leaves out what the order gives back.
 func (s *State) refuseUnits(l *keeper.Line, i int, back []keeper.Booking) *engine.Refusal {
 	b, conf := &l.Bookings[i], s.config
 	onDate := func(o *keeper.Booking) bool { return o.Date == b.Date && !o.Within }
@@ -236,7 +237,7 @@ func optional(text string) *string {
 	return &text
 }
 
-// left is what a capacity still admits, or NoCapacity.
+// left returns what a capacity still admits, or NoCapacity.
 func (c *Config) left(taken, capacity int64) int64 {
 	if capacity == NoCapacity {
 		return NoCapacity
@@ -244,12 +245,12 @@ func (c *Config) left(taken, capacity int64) int64 {
 	return max(0, capacity-taken)
 }
 
-// GrantLine says when the tickets of each booking admit.
+// GrantLine returns the grant of a line, with the times at which the tickets of each booking admit.
 func (s *State) GrantLine(c keeper.Reserve) keeper.Granted {
 	return keeper.Granted{Claim: c.Claim, Keeper: s.ref, Visits: s.visitsOf(c.Line.Bookings)}
 }
 
-// visitsOf are the moments of bookings, one each.
+// visitsOf returns the visits of bookings, one for each.
 func (s *State) visitsOf(bookings []keeper.Booking) []keeper.Visit {
 	all := make([]keeper.Visit, len(bookings))
 	for i, b := range bookings {
@@ -266,15 +267,15 @@ func (s *State) visitsOf(bookings []keeper.Booking) []keeper.Visit {
 	return all
 }
 
-// ReserveLine sets units aside.
+// ReserveLine sets a line's units aside.
 func (s *State) ReserveLine(d *engine.Decision, c keeper.Reserve, _ keeper.Held, at int64) {
 	d.Facts = append(d.Facts, &Reserved{
 		Claim: c.Claim, Floor: c.Floor, At: at, Customer: c.Line.Customer, Bookings: c.Line.Bookings, Today: s.config.day(at),
 	})
 }
 
-// CommitLine sells the units that are held. A ticket that moves gives its old place back in
-// the same fact: it has one of them at any time, and never none.
+// CommitLine sells the units that are held. A ticket that moves gives its old place back in the
+// same fact, so that it always has a place.
 func (s *State) CommitLine(d *engine.Decision, c keeper.Commit, h keeper.Held, _ int64) {
 	if c.Back != nil {
 		d.Facts = append(d.Facts, &Moved{Claim: c.Claim, Floor: c.Floor, Back: *c.Back, Customer: h.Customer})
@@ -283,7 +284,7 @@ func (s *State) CommitLine(d *engine.Decision, c keeper.Commit, h keeper.Held, _
 	d.Facts = append(d.Facts, &keeper.CommittedFact{Claim: c.Claim, Floor: c.Floor})
 }
 
-// ReleaseLine gives the units back that are held.
+// ReleaseLine gives back the units that are held.
 func (s *State) ReleaseLine(d *engine.Decision, c keeper.Release, _ keeper.Held, _ int64) {
 	d.Facts = append(d.Facts, &keeper.ReleasedFact{Claim: c.Claim, Floor: c.Floor})
 }

@@ -5,22 +5,22 @@ import (
 	"boxoffice/engine/keeper"
 )
 
-// The fact types of a calendar besides the keeper's.
+// These are the fact types of a calendar besides those of a keeper.
 const (
 	typeConfigured engine.FactType = 1
 	typeMoved      engine.FactType = 2
 )
 
-// Journaled facts. At is unix milliseconds.
+// These facts are journaled. At is unix milliseconds.
 type (
 	// Configured replaces the configuration.
 	Configured struct {
 		Config *Config `cbor:"1,keyasint"`
-		Slots  uint32  `cbor:"2,keyasint"` // that were ever made
+		Slots  uint32  `cbor:"2,keyasint"` // number of slots ever made
 		At     int64   `cbor:"3,keyasint"`
 	}
-	// Reserved sets units aside for an order. It replaces an earlier reservation of the
-	// same order. What is taken of dates long before Today is forgotten.
+	// Reserved sets units aside for an order. It replaces an earlier reservation of the same order.
+	// Counts of dates long before Today are forgotten with it.
 	Reserved struct {
 		Claim    keeper.Claim     `cbor:"1,keyasint"`
 		Floor    keeper.Serial    `cbor:"2,keyasint"`
@@ -29,8 +29,8 @@ type (
 		Bookings []keeper.Booking `cbor:"5,keyasint"`
 		Today    keeper.Day       `cbor:"6,keyasint"`
 	}
-	// Moved sells the place that is reserved for a ticket, and takes back the one that it
-	// had, at once.
+	// Moved sells the place that is reserved for a ticket, and takes back the place that the ticket
+	// had.
 	Moved struct {
 		Claim    keeper.Claim   `cbor:"1,keyasint"`
 		Floor    keeper.Serial  `cbor:"2,keyasint"`

@@ -10,7 +10,7 @@ import (
 	"boxoffice/engine/keeper"
 )
 
-// Frozen is the snapshot of a calendar. Lists stand in a fixed order.
+// Frozen is the snapshot of a calendar. Its lists are in a fixed order.
 type Frozen struct {
 	Config  *Config           `cbor:"1,keyasint"`
 	Created int64             `cbor:"2,keyasint"`
@@ -23,20 +23,20 @@ type Frozen struct {
 	Swept   keeper.Day        `cbor:"9,keyasint"`
 }
 
-// What a snapshot lists.
+// These are the elements of a snapshot's lists.
 type (
-	// FrozenOrder is what an open reservation has booked.
+	// FrozenOrder is an open reservation's bookings.
 	FrozenOrder struct {
 		Order    engine.OrderID   `cbor:"1,keyasint"`
 		Bookings []keeper.Booking `cbor:"2,keyasint"`
 	}
-	// FrozenCount is what is taken of a date or slot.
+	// FrozenCount is the number of units taken of a date or slot.
 	FrozenCount struct {
 		Date  keeper.Day `cbor:"1,keyasint"`
 		Slot  string     `cbor:"2,keyasint,omitempty"`
 		Units int64      `cbor:"3,keyasint"`
 	}
-	// FrozenVisit is what a customer has of a date.
+	// FrozenVisit is the number of units that a customer has of a date.
 	FrozenVisit struct {
 		Customer uint64     `cbor:"1,keyasint"`
 		Date     keeper.Day `cbor:"2,keyasint"`
@@ -64,7 +64,7 @@ func (s *State) Freeze() any {
 	return f
 }
 
-// Thaw is the state of a decoded snapshot.
+// Thaw returns the state that a decoded snapshot describes.
 func Thaw(ref engine.Ref, frozen any) (engine.State, error) {
 	f, ok := frozen.(*Frozen)
 	if !ok {
@@ -85,7 +85,7 @@ func Thaw(ref engine.Ref, frozen any) (engine.State, error) {
 	return s, s.Check()
 }
 
-// equal reports whether two configurations say the same.
+// equal reports whether two configurations have the same content.
 func (c *Config) equal(other *Config) bool {
 	return c.Mode == other.Mode && c.DailyCapacity == other.DailyCapacity && c.MaxPerCustomer == other.MaxPerCustomer &&
 		c.MaxAdvanceDays == other.MaxAdvanceDays && c.NoGroups == other.NoGroups && c.MultiDay == other.MultiDay &&

@@ -1,6 +1,6 @@
-// Package course is what an online course teaches: its lessons, or the one unit that it
-// is, and its exam; what is missing of a course before it can be sold, and how an exam is
-// graded. It has no state: the content lies in a table beside the event's record.
+// Package course is what an online course teaches: its lessons, or its one unit, and its exam; what
+// a course lacks before it can be sold; and how an exam is graded. It has no state: the content is
+// in a table beside the event's record.
 package course
 
 import (
@@ -14,13 +14,13 @@ const (
 	Syllabus = "syllabus"
 )
 
-// Unit is the id of what a unified course has in place of lessons.
+// Unit is the id of the one unit that a unified course has instead of lessons.
 const Unit = "unit"
 
-// Content is all of a course.
+// Content is everything that a course contains.
 type Content struct {
 	Type        string     `json:"courseType"`
-	Certificate string     `json:"certificateTemplate,omitzero"` // "": none is issued
+	Certificate string     `json:"certificateTemplate,omitzero"` // "": no certificate is issued
 	Lessons     []Lesson   `json:"syllabus,omitzero"`
 	PDF         string     `json:"unifiedPdf,omitzero"`
 	Video       string     `json:"unifiedVideo,omitzero"`
@@ -28,7 +28,7 @@ type Content struct {
 	Exam        *Exam      `json:"exam,omitzero"`
 }
 
-// Lesson is a lesson of a syllabus. Its id lives across edits.
+// Lesson is a lesson of a syllabus. Its id stays the same across edits.
 type Lesson struct {
 	ID          string     `json:"id,omitzero" maxLength:"64" description:"The id of a lesson that is there, or was, which so keeps its learners' progress; without one, a lesson of the same title does."`
 	Title       string     `json:"title" required:"true" minLength:"1" maxLength:"200" example:"First steps" description:"The lesson's title."`
@@ -44,7 +44,7 @@ type Lesson struct {
 	PIN         string     `json:"lessonPin,omitzero" maxLength:"500" description:"What one needs to open the lesson, for learners only."`
 }
 
-// Public is what everybody sees of a lesson.
+// Public returns what everybody may see of a lesson.
 func (l Lesson) Public() Lesson {
 	return Lesson{Title: l.Title, Description: l.Description, Duration: l.Duration, SkillLevel: l.SkillLevel, Format: l.Format}
 }
@@ -62,7 +62,7 @@ type Exam struct {
 	Questions []Question `json:"questions" maxItems:"50" description:"The questions, up to 50."`
 }
 
-// Question is a question of an exam. Its id lives across edits.
+// Question is a question of an exam. Its id stays the same across edits.
 type Question struct {
 	ID          string   `json:"id,omitzero" maxLength:"64" description:"The id of a question that is there; without one, a question of the same prompt keeps its id."`
 	Prompt      string   `json:"prompt" required:"true" minLength:"1" maxLength:"1000" description:"The question."`
@@ -71,7 +71,7 @@ type Question struct {
 	Explanation string   `json:"explanation,omitzero" maxLength:"1000" description:"Why it is right, told to whoever has passed."`
 }
 
-// Problem is what is wrong with, or missing of, a course.
+// Problem is something that a course has wrong or lacks.
 type Problem struct {
 	Path    string `json:"path"`
 	Code    string `json:"code"`
@@ -92,7 +92,7 @@ func (c *Content) Wrong() []Problem {
 	return all
 }
 
-// Missing lists what the course needs before it is sold.
+// Missing lists what the course lacks before it can be sold.
 func (c *Content) Missing() []Problem {
 	var all []Problem
 	need := func(there bool, message, path string, args ...any) {
@@ -116,10 +116,10 @@ func (c *Content) Missing() []Problem {
 	return all
 }
 
-// Examines reports whether who learns has to pass an exam.
+// Examines reports whether learners have to pass an exam.
 func (c *Content) Examines() bool { return c.Exam != nil && c.Exam.Enabled }
 
-// Units are the ids of what there is to complete, in the course's order.
+// Units returns the ids of the units that have to be completed, in the course's order.
 func (c *Content) Units() []string {
 	if c.Type != Syllabus {
 		return []string{Unit}
@@ -131,8 +131,8 @@ func (c *Content) Units() []string {
 	return ids
 }
 
-// KeepIDs gives every lesson and question an id: that of the one which it replaces, or a
-// fresh one.
+// KeepIDs gives every lesson and question an id: the id of the one that it replaces, or a fresh
+// one.
 func (c *Content) KeepIDs(was *Content, fresh func() string) {
 	lessons := newNames(fresh)
 	for i := range was.Lessons {
@@ -161,10 +161,10 @@ func (c *Content) KeepIDs(was *Content, fresh func() string) {
 	}
 }
 
-// names gives ids out, each once.
+// names gives out ids, each once.
 type names struct {
 	free  []named
-	taken map[string]bool // ids that were sent back
+	taken map[string]bool // ids that the request sent back
 	fresh func() string
 }
 
@@ -174,9 +174,9 @@ func newNames(fresh func() string) *names { return &names{taken: map[string]bool
 
 func (n *names) know(id, title string) { n.free = append(n.free, named{id, title}) }
 
-// claimID keeps an id that was sent back, and clears it when another lesson has it already.
-// The id may be of a lesson that an earlier edit took out: whoever puts that lesson back
-// gives its learners their progress back.
+// claimID keeps an id that was sent back, and clears it if another lesson has it already. The id
+// may be that of a lesson that an earlier edit removed: putting the lesson back with its id gives
+// its learners their progress back.
 func (n *names) claimID(id *string) {
 	if *id == "" || n.taken[*id] {
 		*id = ""
@@ -186,7 +186,7 @@ func (n *names) claimID(id *string) {
 	n.free = slices.DeleteFunc(n.free, func(k named) bool { return k.id == *id })
 }
 
-// name gives an id to what has none.
+// name gives an id to a lesson or question that has none.
 func (n *names) name(id *string, title string) {
 	if *id != "" {
 		return
@@ -200,14 +200,14 @@ func (n *names) name(id *string, title string) {
 	n.free = slices.Delete(n.free, i, i+1)
 }
 
-// Answer is the option that somebody chose for a question: nil for none.
+// Answer is the option that a learner chose for a question; nil for none.
 type Answer struct {
 	Question string `json:"questionId"`
 	Selected *int   `json:"selectedIndex"`
 }
 
-// Grade says which questions were answered correctly, in the exam's order, and the score
-// in percent. A question without an answer, or with two, is not.
+// Grade returns which questions were answered correctly, in the exam's order, and the score in
+// percent. A question with no answer, or with two, counts as wrong.
 func (e *Exam) Grade(answers []Answer) (correct []bool, score int) {
 	chosen, twice := map[string]*int{}, map[string]bool{}
 	for _, a := range answers {

@@ -8,21 +8,21 @@ type Progress struct {
 	Attempts    int      `json:"attempts,omitzero"`
 	Best        int      `json:"best,omitzero"` // percent
 	Latest      int      `json:"latest,omitzero"`
-	Passed      bool     `json:"passed,omitzero"` // once is for good
+	Passed      bool     `json:"passed,omitzero"` // stays true once it is
 	Recent      []int64  `json:"recent,omitzero"` // when the attempts of the last hour were made, unix milliseconds
 	CompletedAt int64    `json:"completedAt,omitzero"`
 }
 
-// Attempts at an exam are so many in an hour.
+// A learner may try an exam MaxAttempts times in an hour.
 const (
 	MaxAttempts = 10
 	hour        = 60 * 60 * 1000
 )
 
-// Started reports whether the learner has done anything.
+// Started reports whether the learner has done anything yet.
 func (p *Progress) Started() bool { return len(p.Done) > 0 || p.Attempts > 0 }
 
-// Mark notes that a unit is done, or is not.
+// Mark notes that a unit is done, or that it is not.
 func (p *Progress) Mark(unit string, done bool) {
 	i := slices.Index(p.Done, unit)
 	switch {
@@ -33,7 +33,7 @@ func (p *Progress) Mark(unit string, done bool) {
 	}
 }
 
-// Wait is how many seconds it takes until the learner may try the exam again.
+// Wait returns in how many seconds the learner may try the exam again.
 func (p *Progress) Wait(at int64) int {
 	p.Recent = slices.DeleteFunc(p.Recent, func(t int64) bool { return t <= at-hour })
 	if len(p.Recent) < MaxAttempts {
@@ -49,7 +49,7 @@ func (p *Progress) Try(score int, passed bool, at int64) {
 	p.Recent = append(p.Recent, at)
 }
 
-// Completed are the indexes of the units that are done.
+// Completed returns the indexes of the units that are done.
 func (c *Content) Completed(p *Progress) []int {
 	done := []int{}
 	for i, id := range c.Units() {

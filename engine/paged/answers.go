@@ -6,27 +6,26 @@ import (
 	"boxoffice/engine"
 )
 
-// answersMillis is how long an answer is known.
+// answersMillis is how long an answer is remembered.
 const answersMillis = 24 * 3600 * 1000
 
-// Answers remember for 24 hours what requests were answered, the newest of them up
-// to a limit that put is told. What T holds is the kind's own. It is part of a kind's
-// state: facts fill it, and a snapshot keeps it. Make one with NewAnswers.
+// Answers remembers for 24 hours how requests were answered, but at most as many of the newest as
+// Put is told. Each kind chooses its own T. It is part of a kind's state: facts fill it, and a
+// snapshot keeps it. NewAnswers makes one.
 type Answers[T any] struct {
 	ids    Queue[engine.ID]
 	prints Queue[uint64]
 	at     Queue[int64]
 	values Queue[T]
-	gone   int // how many have been forgotten from the front, in all
+	gone   int // how many have been forgotten in all
 	index  map[engine.ID]int
 }
 
-// NewAnswers is none.
+// NewAnswers returns an empty Answers.
 func NewAnswers[T any]() Answers[T] { return Answers[T]{index: make(map[engine.ID]int)} }
 
-// Find returns the answer to a request that was put less than 24 hours before now
-// (unix milliseconds). same says that it was this request, and not another under its
-// ID.
+// Find returns the answer to a request that was put less than 24 hours before now (unix
+// milliseconds). same says whether it was this request and not another one with the same ID.
 func (a *Answers[T]) Find(r engine.Request, now int64) (value T, same, ok bool) {
 	i, ok := a.index[r.ID]
 	if !ok {
@@ -39,8 +38,8 @@ func (a *Answers[T]) Find(r engine.Request, now int64) (value T, same, ok bool) 
 	return a.values.At(i), a.prints.At(i) == r.Print, true
 }
 
-// Put adds an answer that was given at a time (unix milliseconds), and forgets the
-// oldest beyond most and those of more than 24 hours before, two at a time.
+// Put adds an answer that was given at a time (unix milliseconds). It also forgets answers beyond
+// most and those older than 24 hours, the oldest first and at most two a call.
 func (a *Answers[T]) Put(r engine.Request, at int64, value T, most int) {
 	a.index[r.ID] = a.gone + a.ids.Len()
 	a.ids.Push(r.ID)
@@ -54,7 +53,7 @@ func (a *Answers[T]) Put(r engine.Request, at int64, value T, most int) {
 	}
 }
 
-// forget drops the oldest. An ID that was put again since keeps its newer answer.
+// forget drops the oldest answer. An ID that was put again later keeps its newer answer.
 func (a *Answers[T]) forget() {
 	if id := a.ids.At(0); a.index[id] == a.gone {
 		delete(a.index, id)
@@ -66,17 +65,17 @@ func (a *Answers[T]) forget() {
 	a.gone++
 }
 
-// Len is how many answers are remembered.
+// Len returns how many answers are remembered.
 func (a *Answers[T]) Len() int { return a.ids.Len() }
 
-// FrozenAnswers is the snapshot of Answers, but for their values.
+// FrozenAnswers is the snapshot of Answers without their values.
 type FrozenAnswers struct {
 	IDs    Paged[engine.ID] `cbor:"1,keyasint"`
 	Prints Paged[uint64]    `cbor:"2,keyasint"`
 	At     Paged[int64]     `cbor:"3,keyasint"`
 }
 
-// Freeze returns the answers as they are now; nil when there is none.
+// Freeze returns the answers as they are now, or nil if there are none.
 func (a *Answers[T]) Freeze() (f *FrozenAnswers, values [][]T) {
 	if a.Len() == 0 {
 		return nil, nil
@@ -84,7 +83,7 @@ func (a *Answers[T]) Freeze() (f *FrozenAnswers, values [][]T) {
 	return &FrozenAnswers{IDs: a.ids.Freeze(), Prints: a.prints.Freeze(), At: a.at.Freeze()}, a.values.Freeze()
 }
 
-// Thaw fills empty Answers from a snapshot. It reports whether its columns fit.
+// Thaw fills empty Answers from a snapshot, and reports whether its columns fit.
 func (a *Answers[T]) Thaw(f *FrozenAnswers, values []T) bool {
 	if f == nil {
 		return len(values) == 0

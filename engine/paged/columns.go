@@ -11,17 +11,17 @@ import (
 	"boxoffice/engine"
 )
 
-// Column is a column of numbers in a snapshot. It is encoded as one string of
-// little-endian bytes: 100,000 numbers are decoded in well under a millisecond,
-// where a list of them takes many.
+// Column is a column of numbers in a snapshot. It is encoded as one string of little-endian bytes:
+// 100,000 numbers are decoded in well under a millisecond, while a list of them takes many
+// milliseconds.
 type Column[T int64 | uint64 | uint32 | uint16] []T
 
-// MarshalBinary packs the column.
+// MarshalBinary encodes the column.
 func (c Column[T]) MarshalBinary() ([]byte, error) {
 	return binary.Append(nil, binary.LittleEndian, []T(c))
 }
 
-// UnmarshalBinary unpacks the column. Bytes of another length are an error.
+// UnmarshalBinary decodes the column. It returns an error if the length does not fit.
 func (c *Column[T]) UnmarshalBinary(b []byte) (err error) {
 	*c, err = numbers[T](b)
 	return err
@@ -38,12 +38,11 @@ func numbers[T any](b []byte) ([]T, error) {
 	return all, err
 }
 
-// Paged is a column of numbers, bytes or ids that lies in pages, as Rows and Queue
-// have them: a snapshot of a long one copies nothing. It has the bytes that a
-// Column, a []byte or IDs would have.
+// Paged is a column of numbers, bytes or ids in pages, as Rows and Queue have them, so that a
+// snapshot of a long one copies nothing. It is encoded like a Column, a []byte or IDs.
 type Paged[T byte | uint16 | uint32 | int64 | uint64 | engine.ID] [][]T
 
-// Len is the number of elements.
+// Len returns the number of elements.
 func (p Paged[T]) Len() int {
 	n := 0
 	for _, page := range p {
@@ -52,12 +51,12 @@ func (p Paged[T]) Len() int {
 	return n
 }
 
-// MarshalBinary packs the column.
+// MarshalBinary encodes the column.
 func (p Paged[T]) MarshalBinary() (b []byte, err error) {
 	var zero T
 	b = make([]byte, 0, p.Len()*binary.Size(zero))
 	for _, page := range p {
-		if ids, ok := any(page).([]engine.ID); ok { // which package binary would take a byte at a time
+		if ids, ok := any(page).([]engine.ID); ok { // package binary would encode them byte by byte
 			b = appendIDs(b, ids)
 		} else if b, err = binary.Append(b, binary.LittleEndian, page); err != nil {
 			return nil, err
@@ -66,7 +65,7 @@ func (p Paged[T]) MarshalBinary() (b []byte, err error) {
 	return b, nil
 }
 
-// UnmarshalBinary unpacks the column. Bytes of another length are an error.
+// UnmarshalBinary decodes the column. It returns an error if the length does not fit.
 func (p *Paged[T]) UnmarshalBinary(b []byte) error {
 	var all []T
 	var err error
@@ -84,7 +83,7 @@ func (p *Paged[T]) UnmarshalBinary(b []byte) error {
 
 func paged[T any](all []T) [][]T { return slices.Collect(slices.Chunk(all, pageRows)) }
 
-// MarshalJSON writes one list, as of any other column.
+// MarshalJSON writes one list, as for any other column.
 func (p Paged[T]) MarshalJSON() ([]byte, error) { return json.Marshal(slices.Concat(p...)) }
 
 // UnmarshalJSON reads what MarshalJSON wrote.
@@ -95,15 +94,15 @@ func (p *Paged[T]) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// Field is a column of numbers that are one field of rows in pages, as Rows and Queue
-// have them. It has the bytes that a Column would have; the rows are gone through as it
-// is encoded, and not when the snapshot is taken.
+// Field is a column of numbers that are one field of rows in pages, as Rows and Queue have them. It
+// is encoded like a Column. The rows are read when the column is encoded, not when the snapshot is
+// taken.
 type Field[T uint32 | int64 | uint64] struct {
-	numbers []T           // as decoded
-	pages   iter.Seq[[]T] // as of rows
+	numbers []T           // if it was decoded
+	pages   iter.Seq[[]T] // if it is a field of rows
 }
 
-// FieldOf is one field of the rows. The pages must not change any more.
+// FieldOf returns one field of the rows. The pages must not change any more.
 func FieldOf[R any, T uint32 | int64 | uint64](pages [][]R, of func(*R) T) Field[T] {
 	return Field[T]{pages: func(yield func([]T) bool) {
 		page := make([]T, 0, pageRows)
@@ -119,10 +118,10 @@ func FieldOf[R any, T uint32 | int64 | uint64](pages [][]R, of func(*R) T) Field
 	}}
 }
 
-// NewField is a column of these numbers.
+// NewField returns a column of these numbers.
 func NewField[T uint32 | int64 | uint64](numbers []T) Field[T] { return Field[T]{numbers: numbers} }
 
-// Numbers are the column's.
+// Numbers returns the column's numbers.
 func (f Field[T]) Numbers() []T {
 	if f.pages == nil {
 		return f.numbers
@@ -134,10 +133,10 @@ func (f Field[T]) Numbers() []T {
 	return all
 }
 
-// MarshalBinary packs the column.
+// MarshalBinary encodes the column.
 func (f Field[T]) MarshalBinary() ([]byte, error) { return Column[T](f.Numbers()).MarshalBinary() }
 
-// UnmarshalBinary unpacks the column. Bytes of another length are an error.
+// UnmarshalBinary decodes the column. It returns an error if the length does not fit.
 func (f *Field[T]) UnmarshalBinary(b []byte) (err error) {
 	f.pages = nil
 	f.numbers, err = numbers[T](b)
@@ -156,7 +155,7 @@ func (f *Field[T]) UnmarshalJSON(b []byte) error {
 // IDs is a column of ids in a snapshot, encoded as one string of bytes.
 type IDs []engine.ID
 
-// MarshalBinary packs the column.
+// MarshalBinary encodes the column.
 func (c IDs) MarshalBinary() ([]byte, error) {
 	return appendIDs(make([]byte, 0, len(c)*len(engine.ID{})), c), nil
 }
@@ -168,7 +167,7 @@ func appendIDs(b []byte, ids []engine.ID) []byte {
 	return b
 }
 
-// UnmarshalBinary unpacks the column. Bytes of another length are an error.
+// UnmarshalBinary decodes the column. It returns an error if the length does not fit.
 func (c *IDs) UnmarshalBinary(b []byte) (err error) {
 	*c, err = idsIn(b)
 	return err
@@ -186,11 +185,11 @@ func idsIn(b []byte) ([]engine.ID, error) {
 	return all, nil
 }
 
-// Steps is a column of numbers that differ little from one to the next: each is
-// encoded as its difference to the one before, mostly in one byte.
+// Steps is a column of numbers that differ little from one to the next. Each is encoded as its
+// difference from the one before, mostly in one byte.
 type Steps []int32
 
-// MarshalBinary packs the column.
+// MarshalBinary encodes the column.
 func (c Steps) MarshalBinary() ([]byte, error) {
 	b := make([]byte, 0, 2*len(c)+4)
 	last := int64(0)
@@ -201,11 +200,11 @@ func (c Steps) MarshalBinary() ([]byte, error) {
 	return b, nil
 }
 
-// UnmarshalBinary unpacks the column. Numbers out of range are an error.
+// UnmarshalBinary decodes the column. It returns an error if a number is out of range.
 func (c *Steps) UnmarshalBinary(b []byte) error {
 	n := 0
 	for _, x := range b {
-		n += int(^x >> 7) // the last byte of a number
+		n += int(^x >> 7) // counts the bytes that end a number
 	}
 	*c = make(Steps, 0, n)
 	last := int64(0)
@@ -224,7 +223,7 @@ func (c *Steps) UnmarshalBinary(b []byte) error {
 // one string of bytes.
 type Strings []string
 
-// MarshalBinary packs the column, each text behind its length.
+// MarshalBinary encodes the column, each text after its length.
 func (c Strings) MarshalBinary() ([]byte, error) {
 	size := 0
 	for _, s := range c {
@@ -238,7 +237,7 @@ func (c Strings) MarshalBinary() ([]byte, error) {
 	return b, nil
 }
 
-// UnmarshalBinary unpacks the column. The texts share one piece of memory.
+// UnmarshalBinary decodes the column. The texts share one piece of memory.
 func (c *Strings) UnmarshalBinary(b []byte) error {
 	all, n := string(b), 0
 	for at := 0; at < len(b); n++ {
@@ -259,10 +258,10 @@ func (c *Strings) UnmarshalBinary(b []byte) error {
 	return nil
 }
 
-// Bits is a column of yes and no, encoded as their number and eight to a byte.
+// Bits is a column of booleans, encoded as their number and then eight to a byte.
 type Bits []bool
 
-// MarshalBinary packs the column.
+// MarshalBinary encodes the column.
 func (c Bits) MarshalBinary() ([]byte, error) {
 	b := binary.AppendUvarint(make([]byte, 0, len(c)/8+binary.MaxVarintLen32), uint64(len(c)))
 	head := len(b)
@@ -275,7 +274,7 @@ func (c Bits) MarshalBinary() ([]byte, error) {
 	return b, nil
 }
 
-// UnmarshalBinary unpacks the column. Bytes of another length are an error.
+// UnmarshalBinary decodes the column. It returns an error if the length does not fit.
 func (c *Bits) UnmarshalBinary(b []byte) error {
 	n, size := binary.Uvarint(b)
 	if size <= 0 || n > uint64(8*len(b)) || (int(n)+7)/8 != len(b)-size {

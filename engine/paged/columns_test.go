@@ -15,7 +15,7 @@ import (
 	"boxoffice/engine/paged"
 )
 
-// TestPackedColumns packs and unpacks columns of all sorts.
+// TestPackedColumns encodes and decodes columns of all sorts.
 func TestPackedColumns(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -34,7 +34,7 @@ func TestPackedColumns(t *testing.T) {
 	})
 }
 
-// TestPaged: a column in pages has the bytes of the same column in one piece, and
+// TestPaged makes sure that a column in pages has the bytes of the same column in one piece, and
 // comes back in full pages.
 func TestPaged(t *testing.T) {
 	t.Parallel()
@@ -79,7 +79,7 @@ func unpack(t require.TestingT, from encoding.BinaryMarshaler, to encoding.Binar
 	require.NoError(t, to.UnmarshalBinary(b))
 }
 
-// TestColumnsAreSmall is what a map of seats counts on.
+// TestColumnsAreSmall checks the sizes that a seat map relies on.
 func TestColumnsAreSmall(t *testing.T) {
 	t.Parallel()
 	rising := make(paged.Steps, 1_000)
@@ -94,7 +94,7 @@ func TestColumnsAreSmall(t *testing.T) {
 	require.LessOrEqual(t, len(b), 1_000/8+2)
 }
 
-// TestColumnsRefuse gives the decoders what the encoders did not write.
+// TestColumnsRefuse gives the decoders bytes that the encoders did not write.
 func TestColumnsRefuse(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -122,8 +122,8 @@ func TestColumnsRefuse(t *testing.T) {
 	require.Equal(t, paged.Steps{math.MaxInt32, math.MinInt32, 0}, most)
 }
 
-// TestField: a field of rows has the bytes of a column of its numbers as they were when
-// the rows were frozen, and comes back as these numbers.
+// TestField makes sure that a field of rows has the bytes of a column of its numbers as they were
+// when the rows were frozen, and comes back as these numbers.
 func TestField(t *testing.T) {
 	t.Parallel()
 	type row struct {

@@ -1,5 +1,5 @@
 package paged
 
-// Size is how many bytes the texts take, with those that have been replaced or
-// removed and not been let go.
+// Size returns how many bytes the texts take, including those that have been replaced or removed
+// and not yet dropped.
 func (t *Texts) Size() int { return t.size }

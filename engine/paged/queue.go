@@ -1,16 +1,16 @@
 package paged
 
-// Queue is a list that grows at its end and shrinks at its front: Rows, some of whose
-// first are gone. The zero value is empty.
+// Queue is a list that grows at its end and shrinks at its front. It consists of Rows whose first
+// elements may be gone. The zero value is empty.
 type Queue[T any] struct {
 	rows Rows[T]
-	head int // of the first page: elements that are gone
+	head int // elements of the first page that are gone
 }
 
-// Len is the number of elements.
+// Len returns the number of elements.
 func (q *Queue[T]) Len() int { return q.rows.Len() - q.head }
 
-// At is the i-th element from the front.
+// At returns the i-th element from the front.
 func (q *Queue[T]) At(i int) T { return q.rows.At(q.head + i) }
 
 // Set replaces the i-th element from the front.
@@ -28,7 +28,7 @@ func (q *Queue[T]) Freeze() [][]T {
 	return pages
 }
 
-// Drop takes the first n elements off.
+// Drop removes the first n elements.
 func (q *Queue[T]) Drop(n int) {
 	if n == q.Len() {
 		*q = Queue[T]{}

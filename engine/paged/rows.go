@@ -5,26 +5,26 @@ import (
 	"slices"
 )
 
-// pageRows is how many rows lie in one page.
+// pageRows is the number of rows in a page.
 const pageRows = 512
 
-// Rows is a list that a snapshot can have a copy of at once, however long it is:
-// it lies in pages, and a page that a copy shares is cloned before it is written
-// to. Rows without pointers cost the garbage collector nothing but their pages. The
-// last page is at hand without a look at the others: most lists have no other, and of
-// a thousand events none is in a cache. The zero value is empty.
+// Rows is a list of which a snapshot gets a copy at once, however long it is: it lies in pages, and
+// a page that a copy shares is cloned before it is written to. If rows have no pointers, the
+// garbage collector only has to visit the pages. The last page is stored in the struct, because
+// most lists have no other page and one access less to memory that is not in the cache counts for
+// thousands of events. The zero value is empty.
 type Rows[T any] struct {
-	last  page[T] // empty only when the list is
+	last  page[T] // empty only if the list is
 	pages []page[T]
 }
 
-// page is full unless it is the last one.
+// page is a page of rows. All pages except the last one are full.
 type page[T any] struct {
 	rows   []T
-	shared bool // with a copy
+	shared bool // whether a copy shares it
 }
 
-// own makes the page ready to be written to.
+// own makes the page writable and returns its rows.
 func (p *page[T]) own() []T {
 	if p.shared {
 		p.rows, p.shared = slices.Clone(p.rows), false
@@ -32,23 +32,23 @@ func (p *page[T]) own() []T {
 	return p.rows
 }
 
-// RowsOf are the rows of a snapshot, which goes on to share them: all pages but the
-// last are full, as those of Freeze and of an unpacked Paged are.
+// RowsOf returns the rows of a snapshot, with which it shares the pages. All pages except the last
+// must be full, as those of Freeze and of a decoded Paged are.
 func RowsOf[T any](pages [][]T) Rows[T] {
 	var r Rows[T]
 	for i, rows := range pages {
 		if i > 0 {
 			r.pages = append(r.pages, r.last)
 		}
-		r.last = page[T]{rows: slices.Clip(rows), shared: true} // others may go on from it too
+		r.last = page[T]{rows: slices.Clip(rows), shared: true} // clipped, because others may append to the same page
 	}
 	return r
 }
 
-// Len is the number of rows.
+// Len returns the number of rows.
 func (r *Rows[T]) Len() int { return len(r.pages)*pageRows + len(r.last.rows) }
 
-// page is that of the i-th row.
+// page returns the page of the i-th row.
 func (r *Rows[T]) page(i int) *page[T] {
 	if i /= pageRows; i < len(r.pages) {
 		return &r.pages[i]
@@ -56,23 +56,22 @@ func (r *Rows[T]) page(i int) *page[T] {
 	return &r.last
 }
 
-// At is the i-th row.
+// At returns the i-th row.
 func (r *Rows[T]) At(i int) T { return r.page(i).rows[i%pageRows] }
 
 // Set replaces the i-th row.
 func (r *Rows[T]) Set(i int, row T) { r.page(i).own()[i%pageRows] = row }
 
-// Append adds a row behind the last.
+// Append adds a row at the end.
 func (r *Rows[T]) Append(row T) {
 	if len(r.last.rows) == pageRows {
 		r.pages = append(r.pages, r.last)
-		r.last = page[T]{rows: make([]T, 0, pageRows)} // the first grows with what is in it, for there are many short lists
+		r.last = page[T]{rows: make([]T, 0, pageRows)} // the first page grows by need: many lists are short
 	}
-	r.last.rows = append(r.last.rows, row) // behind what a copy has of the page
+	r.last.rows = append(r.last.rows, row) // after the rows that a copy has of the page
 }
 
-// Remove puts the last row in the place of the i-th, and returns it: the row that now
-// is the i-th.
+// Remove replaces the i-th row by the last row, and returns that row, which is the i-th now.
 func (r *Rows[T]) Remove(i int) (moved T) {
 	at := r.Len() - 1
 	moved = r.At(at)

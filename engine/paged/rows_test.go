@@ -10,8 +10,8 @@ import (
 	"boxoffice/engine/paged"
 )
 
-// TestRows compares rows with a slice, under changes in random order; what was
-// frozen stays as it was.
+// TestRows compares rows with a slice, under changes in random order. What was frozen must not
+// change.
 func TestRows(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(20) {
@@ -38,7 +38,7 @@ func TestRows(t *testing.T) {
 				require.Equal(t, want[n-1], rows.Remove(i))
 				want[i] = want[n-1]
 				want = want[:n-1]
-				grow -= rng.IntN(3) // so that it is emptied now and then
+				grow -= rng.IntN(3) // so that the rows are empty now and then
 			}
 			require.Equal(t, len(want), rows.Len())
 			if n := len(want); n > 0 {
@@ -51,7 +51,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// Two that go on from one snapshot do not meet.
+// TestRowsOf makes sure that two lists that continue one snapshot don't affect each other.
 func TestRowsOf(t *testing.T) {
 	t.Parallel()
 	var first paged.Rows[int]
@@ -70,7 +70,7 @@ func TestRowsOf(t *testing.T) {
 	require.Equal(t, []int{0, 1, 2, 3, 4}, slices.Concat(snapshot...))
 }
 
-// TestQueue compares a queue with a slice; what was frozen stays as it was.
+// TestQueue compares a queue with a slice. What was frozen must not change.
 func TestQueue(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(20) {

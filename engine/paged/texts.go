@@ -8,46 +8,45 @@ import (
 	"strings"
 )
 
-// Sizes of a log's blocks in bytes: the first are small, for there are many short
-// lists. A text that is longer has a block of its own.
+// These are the sizes of a log's blocks in bytes. The first blocks are small, because there are
+// many short lists. A text that is longer than maxBlock has a block of its own.
 const (
 	minBlock = 1 << 10
 	maxBlock = 1 << 16
 )
 
-// Texts is a list like Rows whose rows are texts. They lie one behind another in the
-// blocks of a log, so that a million of them are some thousand things to the garbage
-// collector, in none of which it looks. What has been written stays as it is, for
-// snapshots and whoever has a text: a new one goes to the log's end. When more of the
-// log is dead than alive, every change moves some of the oldest texts to its end, so
-// that none waits for all (Rosenblum and Ousterhout, "The Design and Implementation of
-// a Log-Structured File System", 1992). The zero value is empty.
+// Texts is a list like Rows whose rows are texts. They lie one after another in the blocks of a
+// log, so that to the garbage collector a million of them are only some thousand objects without
+// pointers. What has been written never changes, because snapshots and callers may have it: a new
+// text goes to the log's end. When more of the log is dead than alive, every change moves some of
+// the oldest texts to the end, so that no single change takes long (Rosenblum and Ousterhout, "The
+// Design and Implementation of a Log-Structured File System", 1992). The zero value is empty.
 type Texts struct {
 	places Rows[place]
-	last   strings.Builder // the log's last block, which is written to
-	log    []string        // those before it, oldest first
-	first  uint32          // the number of the first block; the others have the next
-	tidied int             // how far the first block has been gone through
+	last   strings.Builder // the log's last block, which grows
+	log    []string        // the blocks before it, oldest first
+	first  uint32          // the number of the first block, from which the others count on
+	tidied int             // how far the first block has been tidied
 	live   int             // bytes of the rows
 	size   int             // bytes of the log
 }
 
-// place is where a text lies: behind its head, which is its row and its size.
+// place says where a text lies. Before the text lies its head, with its row and its size.
 type place struct{ block, at, size uint32 }
 
-// headSize is that of a text's head.
+// headSize is the size of a text's head in bytes.
 const headSize = 8
 
-// Len is the number of rows.
+// Len returns the number of rows.
 func (t *Texts) Len() int { return t.places.Len() }
 
-// At is the i-th row.
+// At returns the i-th row.
 func (t *Texts) At(i int) string {
 	p := t.places.At(i)
 	return t.block(p.block - t.first)[p.at:][:p.size]
 }
 
-// block is the i-th of the log.
+// block returns the i-th block of the log.
 func (t *Texts) block(i uint32) string {
 	if int(i) < len(t.log) {
 		return t.log[i]
@@ -62,14 +61,13 @@ func (t *Texts) Set(i int, text []byte) {
 	t.tidy()
 }
 
-// Append adds a copy of the text behind the last row.
+// Append adds a copy of the text at the end.
 func (t *Texts) Append(text []byte) {
 	t.places.Append(t.write(t.Len(), text))
 	t.tidy()
 }
 
-// Remove puts the last row in the place of the i-th, and returns it: the row that now
-// is the i-th.
+// Remove replaces the i-th row by the last row, and returns that row, which is the i-th now.
 func (t *Texts) Remove(i int) (moved string) {
 	last := t.Len() - 1
 	t.live -= headSize + int(t.places.At(i).size)
@@ -118,13 +116,13 @@ func (t *Texts) write(row int, text []byte) place {
 	return place{t.first + uint32(len(t.log)), uint32(at), uint32(len(text))} //nolint:gosec // within a block
 }
 
-// move writes a row's text anew.
+// move writes a row's text to the end of the log.
 func (t *Texts) move(row int, text string) {
 	t.live -= headSize + len(text)
 	t.places.Set(row, t.write(row, []byte(text)))
 }
 
-// room has the last block have room for so many bytes, which it counts.
+// room makes sure that the last block has room for n more bytes, and counts them.
 func (t *Texts) room(n int) {
 	t.size += n
 	if t.last.Cap()-t.last.Len() >= n {
@@ -137,11 +135,10 @@ func (t *Texts) room(n int) {
 	t.last.Grow(max(n, min(maxBlock, max(minBlock, t.live))))
 }
 
-// tidySteps is how many texts are gone through at a change: more than a change
-// leaves dead.
+// tidySteps is how many texts a change looks at. It is more than a change leaves dead.
 const tidySteps = 4
 
-// tidy goes on moving texts out of the first block while over half of the log is dead.
+// tidy moves some texts out of the first block if over half of the log is dead.
 func (t *Texts) tidy() {
 	for range tidySteps {
 		if len(t.log) == 0 || t.size <= 2*t.live+maxBlock {
@@ -165,14 +162,14 @@ func (t *Texts) tidy() {
 	}
 }
 
-// TextPage is a part of a snapshot's Texts, encoded as Strings are.
+// TextPage is a part of a snapshot's Texts, encoded like Strings.
 type TextPage struct {
 	places []place
 	log    []string
 	first  uint32
 }
 
-// NewTextPage is a page of the texts.
+// NewTextPage returns a page of the texts.
 func NewTextPage(texts Strings) TextPage {
 	p := TextPage{places: make([]place, len(texts)), log: []string{strings.Join(texts, "")}}
 	at := 0
@@ -194,15 +191,15 @@ func (p TextPage) All() iter.Seq[string] {
 	}
 }
 
-// strings are the page's texts.
+// strings returns the page's texts.
 func (p TextPage) strings() Strings {
 	return slices.AppendSeq(make(Strings, 0, len(p.places)), p.All())
 }
 
-// MarshalBinary packs the page.
+// MarshalBinary encodes the page.
 func (p TextPage) MarshalBinary() ([]byte, error) { return p.strings().MarshalBinary() }
 
-// UnmarshalBinary unpacks the page.
+// UnmarshalBinary decodes the page.
 func (p *TextPage) UnmarshalBinary(b []byte) error {
 	var texts Strings
 	err := texts.UnmarshalBinary(b)

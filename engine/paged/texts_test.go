@@ -11,8 +11,8 @@ import (
 	"boxoffice/engine/paged"
 )
 
-// TestTexts compares texts with a slice, under changes in random order; what was
-// frozen stays as it was.
+// TestTexts compares texts with a slice, under changes in random order. What was frozen must not
+// change.
 func TestTexts(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(20) {
@@ -41,7 +41,7 @@ func TestTexts(t *testing.T) {
 				require.Equal(t, want[n-1], texts.Remove(i))
 				want[i] = want[n-1]
 				want = want[:n-1]
-				grow -= rng.IntN(3) // so that it is emptied now and then
+				grow -= rng.IntN(3) // so that the list is empty now and then
 			}
 			require.Equal(t, len(want), texts.Len())
 			if n := len(want); n > 0 {
@@ -54,7 +54,7 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// textsOf are the texts of a snapshot, having been through its bytes.
+// textsOf returns the texts of a snapshot, after encoding and decoding them.
 func textsOf(pages []paged.TextPage) (all []string) {
 	for _, page := range pages {
 		b, err := page.MarshalBinary()
@@ -70,8 +70,8 @@ func textsOf(pages []paged.TextPage) (all []string) {
 	return all
 }
 
-// TestTextsForget replaces and removes rows for long: what they were before is let
-// go, wherever in the list they are.
+// TestTextsForget replaces and removes rows many times: the old texts are dropped, wherever in the
+// list they are.
 func TestTextsForget(t *testing.T) {
 	t.Parallel()
 	const rows, size = 5_000, 150

@@ -5,7 +5,7 @@ import (
 	"boxoffice/engine/keeper"
 )
 
-// Apply takes a fact in.
+// Apply applies a fact to the state.
 func (s *State) Apply(f engine.Fact) {
 	switch f := f.(type) {
 	case *Created:
@@ -44,7 +44,7 @@ func (s *State) Apply(f engine.Fact) {
 	}
 }
 
-// hold counts a customer's uses.
+// hold adds to the number of uses that a customer has.
 func (s *State) hold(customer uint64, n int64) {
 	s.held += n
 	s.buyers.Add(customer, n)

@@ -2,8 +2,8 @@ package promo
 
 import "boxoffice/engine"
 
-// The commands of a code besides the keeper's. Each is answered by *Record, or by the
-// reply that its comment names.
+// These are the commands of a code besides those of a keeper. Each is answered by *Record, or by
+// the reply that its comment names.
 type (
 	// Create makes the code. The actor's number is the command's id.
 	Create struct{ Details Details }
@@ -16,13 +16,12 @@ type (
 	Delete struct{}
 	// Get reads the code.
 	Get struct{}
-	// Validate asks whether the code holds for a purchase, and consumes nothing.
-	// *Verdict.
+	// Validate asks whether the code is valid for a purchase, without using it. *Verdict.
 	Validate struct {
 		Event    int64
-		Types    []engine.TypeID // none: whatever they are
-		Subtotal int64           // minor units; negative: nobody says
-		Customer uint64          // 0: nobody says
+		Types    []engine.TypeID // none: the ticket types are not known
+		Subtotal int64           // minor units; negative: not known
+		Customer uint64          // 0: not known
 	}
 )
 
@@ -33,9 +32,9 @@ func (Delete) Command()   {}
 func (Get) Command()      {}
 func (Validate) Command() {}
 
-// Verdict reports whether a code holds, and on which terms.
+// Verdict says whether a code is valid, and its terms.
 type Verdict struct {
-	Reason  string // "" when it holds
+	Reason  string // "" if it is valid
 	Details Details
 }
 

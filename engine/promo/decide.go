@@ -8,7 +8,7 @@ import (
 	"boxoffice/engine/keeper"
 )
 
-// Decide reads the state and says what a command does.
+// Decide decides what a command does, and changes nothing itself.
 func (s *State) Decide(c engine.Command, now time.Time) engine.Decision {
 	at := now.UnixMilli()
 	if event, mine := keeper.LedgerOf(c); mine {
@@ -49,7 +49,7 @@ func (s *State) decideCreate(c Create, at int64) engine.Decision {
 	switch {
 	case s.details != nil:
 		return engine.Decision{Reply: s.record()}
-	case s.rev > 0: // it was removed, and this is the same command once more
+	case s.rev > 0: // the code was removed, and this is the same Create once more
 		return refuse(engine.NotFound, nil)
 	}
 	t := c.Details
@@ -86,7 +86,7 @@ func (s *State) decideDelete(at int64) engine.Decision {
 	return engine.Decision{Facts: []engine.Fact{&Removed{At: at}}, Reply: r}
 }
 
-// validate reports whether the code holds for a purchase.
+// validate returns whether the code is valid for a purchase.
 func (s *State) validate(c Validate, at int64) *Verdict {
 	v := &Verdict{Reason: s.closed(c.Event, at)}
 	if v.Reason == keeper.CodeNotFound {
@@ -106,7 +106,7 @@ func (s *State) validate(c Validate, at int64) *Verdict {
 	return v
 }
 
-// closed is why the code does not hold for an event now, or "".
+// closed returns the reason why the code is not valid for an event now, or "".
 func (s *State) closed(event, at int64) string {
 	switch t := s.details; {
 	case t == nil || t.Event != 0 && t.Event != event:
@@ -121,7 +121,7 @@ func (s *State) closed(event, at int64) string {
 	return ""
 }
 
-// usedUp is why there is no use left, or "". back is how many uses the same order gives
+// usedUp returns the reason why no use is left, or "". back is how many uses the same order gives
 // back.
 func (s *State) usedUp(customer uint64, back int64) string {
 	switch t := s.details; {
@@ -133,7 +133,7 @@ func (s *State) usedUp(customer uint64, back int64) string {
 	return ""
 }
 
-// protocol is the code's side of the reservation protocol with one ledger.
+// protocol returns the code's side of the reservation protocol with one ledger.
 func (s *State) protocol(event int64) keeper.Protocol {
 	return keeper.Protocol{Self: s.ref, Ledger: engine.EventRef(event), Book: s.books.Of(event), Goods: goods{s, event}}
 }
@@ -144,8 +144,8 @@ type goods struct {
 	event int64
 }
 
-// RefuseLine says why a use can't be reserved, or nil. Late money takes its use again,
-// whatever has become of the code.
+// RefuseLine returns the reason why a use can't be reserved, or nil. Late money takes its use
+// again, whatever has become of the code.
 func (g goods) RefuseLine(l *keeper.Line, replaced keeper.Held, at int64) *engine.Refusal {
 	if l.Late && g.details != nil {
 		return nil
@@ -160,7 +160,7 @@ func (g goods) RefuseLine(l *keeper.Line, replaced keeper.Held, at int64) *engin
 	return engine.Refuse(engine.PromoCodeInvalid, keeper.BadCode{Reason: reason})
 }
 
-// GrantLine says what the code gives.
+// GrantLine returns the grant of a use, with the code's discount.
 func (g goods) GrantLine(c keeper.Reserve) keeper.Granted {
 	terms := g.details.Discount
 	return keeper.Granted{Claim: c.Claim, Keeper: g.ref, Discount: &terms}
@@ -183,12 +183,12 @@ func (g goods) ReleaseLine(d *engine.Decision, c keeper.Release, h keeper.Held, 
 	d.Facts = append(d.Facts, &keeper.ReleasedFact{Claim: c.Claim, Floor: c.Floor, Left: g.left(-h.Quantity)})
 }
 
-// takeBack takes a use back that was consumed.
+// takeBack takes back a use that was consumed.
 func (s *State) takeBack(d *engine.Decision, c keeper.Return, at int64) {
 	d.Facts = append(d.Facts, &keeper.ReturnedFact{Claim: c.Claim, Floor: c.Floor, Quantity: c.Quantity, Customer: c.Customer, Left: s.left(-c.Quantity), At: at})
 }
 
-// left is how many uses there are after so many more are taken; negative: unlimited.
+// left returns how many uses are left if so many more are taken; negative: unlimited.
 func (s *State) left(more int64) int64 {
 	if s.details.MaxUses == 0 {
 		return -1

@@ -5,7 +5,7 @@ import (
 	"boxoffice/engine/keeper"
 )
 
-// The fact types of a code besides the keeper's.
+// These are the fact types of a code besides those of a keeper.
 const (
 	typeCreated  engine.FactType = 1
 	typeUpdated  engine.FactType = 2
@@ -13,7 +13,7 @@ const (
 	typeRemoved  engine.FactType = 4
 )
 
-// Journaled facts. At is unix milliseconds.
+// These facts are journaled. At is unix milliseconds.
 type (
 	// Created makes the code.
 	Created struct {

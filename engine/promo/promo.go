@@ -1,17 +1,17 @@
-// Package promo is the kind of a promo code: it owns the code's terms and its uses, and
-// is a keeper of the reservation protocol (engine/keeper).
+// Package promo is the kind of a promo code: it owns the code's terms and its uses, and is a keeper
+// of the reservation protocol (engine/keeper).
 //
-// A use is reserved when an order is placed, consumed when the order is completed, and
-// comes back when the order ends unpaid. The code grants its terms, and the ledger
-// computes the discount from them (engine/order), for the code knows no prices. An
-// organization-wide code serves the orders of many events: it has one book per ledger,
-// for serials and floors mean something within one ledger only.
+// A use is reserved when an order is placed, consumed when the order is completed, and given back
+// when the order ends unpaid. The code grants its terms, and the ledger computes the discount from
+// them (engine/order), because the code does not know prices. An organization-wide code serves the
+// orders of many events. It has one book for each ledger, because serials and floors have a meaning
+// only within one ledger.
 //
-// Invariants: uses reserved and consumed never exceed MaxUses at the time that they are
-// granted, but for late money, which takes its use again; no customer has more uses than
-// MaxPerCustomer. The edge asks it and orders' ledgers do; it wakes to ask about
-// reservations that no ledger has confirmed, and holds no goroutine. Limits: 1,000,000
-// uses with a limit; one code is of one organization.
+// Invariants: uses reserved and consumed never exceed MaxUses at the time when they are granted,
+// except for late money, which takes its use again; no customer has more uses than MaxByCustomer.
+// The edge and the ledgers of orders send it commands. It wakes to ask about reservations that no
+// ledger has confirmed, and has no goroutine. Limits: 1,000,000 uses with a limit; one code belongs
+// to one organization.
 package promo
 
 import (
@@ -27,14 +27,14 @@ import (
 type Details struct {
 	keeper.Discount `cbor:"1,keyasint"`
 	ValidFrom       int64  `cbor:"2,keyasint"`
-	ValidUntil      int64  `cbor:"3,keyasint"`           // the first moment at which it does not hold any more
-	Event           int64  `cbor:"4,keyasint,omitempty"` // number of the one event that it is for; 0: all of the organization's
+	ValidUntil      int64  `cbor:"3,keyasint"`           // the first moment at which it is no longer valid
+	Event           int64  `cbor:"4,keyasint,omitempty"` // the only event that it is for; 0: all of the organization
 	Description     string `cbor:"5,keyasint,omitempty"`
 	MaxUses         int64  `cbor:"6,keyasint,omitempty"` // 0: no limit
 	MaxByCustomer   int64  `cbor:"7,keyasint,omitempty"` // uses of one customer; 0: no limit
 }
 
-// equal reports whether two records say the same.
+// equal reports whether two records have the same content.
 func (t *Details) equal(other *Details) bool {
 	return slices.Equal(t.Types, other.Types) && t.Code == other.Code && t.Percentage == other.Percentage && t.Value == other.Value &&
 		t.MinOrder == other.MinOrder && t.ValidFrom == other.ValidFrom && t.ValidUntil == other.ValidUntil && t.Event == other.Event &&
@@ -48,19 +48,19 @@ type State struct {
 	created  int64    // unix milliseconds
 	rev      uint64
 	disabled bool
-	redeemed bool  // a use was consumed once: the code can't be renamed or removed
+	redeemed bool  // whether a use was ever consumed: the code can't be renamed or removed then
 	used     int64 // uses consumed
 	held     int64 // uses reserved
 	books    keeper.Books
 	buyers   keeper.Customers // uses by customer
 }
 
-// New is the empty state of a code.
+// New returns the empty state of a code.
 func New(ref engine.Ref) engine.State {
 	return &State{ref: ref, books: keeper.NewBooks(), buyers: keeper.NewCustomers()}
 }
 
-// Record is a code as its actor answers for it.
+// Record describes a code, as its actor answers.
 type Record struct {
 	Ref       engine.Ref
 	Details   Details
@@ -68,7 +68,7 @@ type Record struct {
 	Revision  uint64
 	Disabled  bool
 	Redeemed  bool
-	Removed   bool  // the answer to the Delete that removed it
+	Removed   bool  // set in the answer to the Delete that removed the code
 	Used      int64 // uses consumed
 	Held      int64 // uses reserved for open orders
 }
@@ -80,7 +80,7 @@ func (s *State) record() *Record {
 	}
 }
 
-// Next is when the state wants a Wake: to ask about reservations that nobody has
+// Next returns when the state wants its next Wake, to ask about reservations that nobody has
 // confirmed.
 func (s *State) Next() time.Time { return s.books.Next() }
 
@@ -101,7 +101,7 @@ func (s *State) Check() error {
 	return nil
 }
 
-// Used is the number of uses consumed, for the audit.
+// Used returns the number of uses consumed, for the audit.
 func (s *State) Used() int64 { return s.used }
 
 // Open calls f for every open reservation, for the audit.

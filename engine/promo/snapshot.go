@@ -8,7 +8,7 @@ import (
 	"boxoffice/engine/paged"
 )
 
-// Frozen is the snapshot of a code. Books stand in the order of their events.
+// Frozen is the snapshot of a code. Its books are ordered by event.
 type Frozen struct {
 	Details  *Details             `cbor:"1,keyasint"`
 	Created  int64                `cbor:"2,keyasint"`
@@ -33,7 +33,7 @@ func (s *State) Freeze() any {
 	return f
 }
 
-// Thaw is the state of a decoded snapshot.
+// Thaw returns the state that a decoded snapshot describes.
 func Thaw(ref engine.Ref, frozen any) (engine.State, error) {
 	f, ok := frozen.(*Frozen)
 	if !ok || len(f.Events) != len(f.Books) || len(f.Buyers) != len(f.Counts) {

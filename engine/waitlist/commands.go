@@ -5,8 +5,7 @@ import "boxoffice/engine"
 // Commands to an event about its line. Each is answered by the record that its comment
 // names, or by a *engine.Refusal.
 type (
-	// Join puts somebody in line. The same address waits once for the same ticket type.
-	// *Placed.
+	// Join puts somebody in line. An address waits only once for a ticket type. *Placed.
 	Join struct {
 		ID       engine.OrderID
 		Type     int64 // number of the ticket type; 0: any
@@ -15,12 +14,12 @@ type (
 		Name     string
 		Customer uint64
 	}
-	// Leave takes an entry out of the line, with what it was offered. *Placed.
+	// Leave takes an entry out of the line, together with its offer. *Placed.
 	Leave struct{ ID engine.OrderID }
-	// Claim takes what was offered: an order that is to be paid. *event.OrderReply.
+	// Claim accepts an offer, which becomes an order that has to be paid. *event.OrderReply.
 	Claim struct{ ID engine.OrderID }
-	// Call offers what is set aside to so many more, whether offers go out by themselves or
-	// not. *Called.
+	// Call offers what is set aside to Count more entries, even if offers are not made
+	// automatically. *Called.
 	Call struct{ Count int64 }
 	// Set changes how offers are made. *Settings.
 	Set struct {
@@ -48,18 +47,18 @@ func (Set) Command()   {}
 func (Of) Command()    {}
 func (List) Command()  {}
 
-// Replies.
+// These are the replies.
 type (
-	// Placed is an entry and its place among those who wait, from 1; 0 when it does not.
+	// Placed is an entry and its place among the waiting entries, from 1; 0 if it does not wait.
 	Placed struct {
 		Entry    Entry
 		Position int
 	}
 	// Page is a part of the line.
 	Page struct{ Entries []Placed }
-	// Called says to how many something is offered.
+	// Called says to how many entries something is offered.
 	Called struct{ Offered int64 }
-	// Settings are how offers are made.
+	// Settings say how offers are made.
 	Settings struct {
 		Auto         bool
 		OfferMinutes int64
@@ -71,19 +70,19 @@ type Closed struct {
 	Reason string `json:"reason"`
 }
 
-// Why nobody may wait.
+// These are the reasons why nobody may join.
 const (
 	ClosedNotEnabled = "not_enabled"
 	ClosedNotSoldOut = "not_sold_out"
 	ClosedOver       = "event_over"
 )
 
-// Standing is the detail of a refusal to claim what is not offered, or not any more.
+// Standing is the detail of the refusal to claim something that is not, or no longer, offered.
 type Standing struct {
 	Status string `json:"status"`
 }
 
-// Messages are those about the line, for the list of the event's.
+// Messages are the messages about the line, which the event's kind lists.
 var Messages = engine.Messages{
 	Commands: []engine.Command{Join{}, Leave{}, Claim{}, Call{}, Set{}, Of{}, List{}},
 	Replies:  []engine.Reply{&Placed{}, &Page{}, &Called{}, &Settings{}},

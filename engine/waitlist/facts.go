@@ -8,7 +8,7 @@ import (
 	"boxoffice/engine/order"
 )
 
-// The numbers of the facts about the line, among those of an event.
+// These are the numbers of the facts about the line, among those of an event.
 const (
 	typeJoined  engine.FactType = 60
 	typeOffered engine.FactType = 61
@@ -27,17 +27,17 @@ type (
 	Joined struct {
 		Entry *Entry `cbor:"1,keyasint"`
 	}
-	// OfferMade holds stock for an entry, in an order under its id that nobody sees until it
-	// is claimed.
+	// OfferMade holds stock for an entry, in an order under the entry's id that is not shown until
+	// it is claimed.
 	OfferMade struct {
 		Order *order.Order `cbor:"1,keyasint"`
 	}
-	// Claimed takes what was offered. The order's creation follows.
+	// Claimed accepts an offer. The order's creation follows.
 	Claimed struct {
 		ID engine.OrderID `cbor:"1,keyasint"`
 		At int64          `cbor:"2,keyasint"`
 	}
-	// EntryEnded ends an entry as expired or cancelled, and what it was offered.
+	// EntryEnded ends an entry as expired or cancelled, together with its offer.
 	EntryEnded struct {
 		ID     engine.OrderID `cbor:"1,keyasint"`
 		Status string         `cbor:"2,keyasint"`
@@ -45,7 +45,7 @@ type (
 		Email  string         `cbor:"4,keyasint,omitempty"` // of the entry
 		Name   string         `cbor:"5,keyasint,omitempty"`
 	}
-	// CalledFact says that the organizer wants something to be offered to the entries.
+	// CalledFact says that the organizer wants the entries to be offered something.
 	CalledFact struct {
 		IDs []engine.OrderID `cbor:"1,keyasint"`
 		At  int64            `cbor:"2,keyasint"`
@@ -56,9 +56,9 @@ type (
 		OfferMinutes int64 `cbor:"2,keyasint"`
 		At           int64 `cbor:"3,keyasint"`
 	}
-	// Held (volatile) says that an entry's caller waits for the guards.
+	// Held (volatile) says that an entry's caller waits until the ticket types are guarded.
 	Held struct{ ID engine.OrderID }
-	// Seen (volatile) says that a ticket type has taken a guard in.
+	// Seen (volatile) says that a ticket type has acknowledged a guard.
 	Seen struct{ Await keeper.AwaitSeen }
 	// Judged (volatile) says that the line has been looked at.
 	Judged struct{ At int64 }
@@ -67,23 +67,23 @@ type (
 // Fact is a journaled fact that changes who waits.
 type Fact interface {
 	engine.Fact
-	// Decided is when it was decided, in unix milliseconds.
+	// Decided returns when the fact was decided, in unix milliseconds.
 	Decided() int64
 }
 
-// Decided is when, in unix milliseconds.
+// Decided returns when the fact was decided, in unix milliseconds.
 func (f *Joined) Decided() int64 { return f.Entry.At }
 
-// Decided is when, in unix milliseconds.
+// Decided returns when the fact was decided, in unix milliseconds.
 func (f *OfferMade) Decided() int64 { return f.Order.CreatedAt }
 
-// Decided is when, in unix milliseconds.
+// Decided returns when the fact was decided, in unix milliseconds.
 func (f *Claimed) Decided() int64 { return f.At }
 
-// Decided is when, in unix milliseconds.
+// Decided returns when the fact was decided, in unix milliseconds.
 func (f *EntryEnded) Decided() int64 { return f.At }
 
-// Decided is when, in unix milliseconds.
+// Decided returns when the fact was decided, in unix milliseconds.
 func (f *CalledFact) Decided() int64 { return f.At }
 
 // FactType numbers the facts.
@@ -107,7 +107,7 @@ var Facts = []engine.FactDef{
 	{Type: typeSet, Name: "waitlist.set", New: func() engine.Fact { return new(SetFact) }},
 }
 
-// Apply takes a fact in, and reports whether it was one about the line that changes it.
+// Apply applies a fact, and reports whether it was a fact about the line that changes it.
 func (l *Line) Apply(f engine.Fact) bool {
 	switch f := f.(type) {
 	case *Joined:
@@ -149,7 +149,7 @@ func (l *Line) Apply(f engine.Fact) bool {
 	return true
 }
 
-// Answered takes entries off the list of those whose callers wait.
+// Answered forgets the waiting callers that have been answered.
 func (l *Line) Answered(offers map[int64]keeper.Offer) {
 	l.holds = slices.DeleteFunc(l.holds, func(id engine.OrderID) bool {
 		e := l.index[id]
@@ -165,7 +165,7 @@ func (l *Line) end(id engine.OrderID, status string, at int64) bool {
 	})
 }
 
-// change replaces an entry by a changed copy, unless to says that it may not be changed.
+// change replaces an entry by a changed copy, unless to returns false.
 func (l *Line) change(id engine.OrderID, to func(*Entry) bool) bool {
 	was := l.index[id]
 	if was == nil {
@@ -179,7 +179,7 @@ func (l *Line) change(id engine.OrderID, to func(*Entry) bool) bool {
 	return true
 }
 
-// judged notes that the guards were told, and forgets tries that are long over.
+// judged notes that the guards were told, and forgets old tries to offer something.
 func (l *Line) judged(at int64) {
 	l.due = false
 	for i := range l.guards {
@@ -194,7 +194,7 @@ func (l *Line) judged(at int64) {
 	}
 }
 
-// Ask notes that an entry is being offered units of a ticket type, by what that has told.
+// Ask notes that an entry is being offered units of a ticket type, because of the type's offer o.
 func (l *Line) Ask(id engine.OrderID, o *keeper.Offer, at int64) {
 	l.asks[o.Keeper.ID] = ask{id, o.Revision, at}
 	l.due = true

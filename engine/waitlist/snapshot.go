@@ -11,7 +11,7 @@ type Frozen struct {
 	Guards       []Guard  `cbor:"5,keyasint,omitempty"`
 }
 
-// Freeze is a copy that shares the entries, which are never changed; nil of no line.
+// Freeze returns a copy that shares the entries, which are never changed; nil for a nil line.
 func (l *Line) Freeze() *Frozen {
 	if l == nil {
 		return nil
@@ -23,7 +23,7 @@ func (l *Line) Freeze() *Frozen {
 	return f
 }
 
-// Thaw is the line of a snapshot; every guard is to be told anew.
+// Thaw returns the line that a snapshot describes. Every guard has to be told again.
 func Thaw(f *Frozen) *Line {
 	if f == nil {
 		return nil

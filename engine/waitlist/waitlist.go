@@ -1,10 +1,10 @@
-// Package waitlist is the line of those who wait for an event's sold-out ticket types:
-// entries, what becomes of them, and which types are to sell to nobody else. The event's
-// ledger owns the line and decides on it (engine/event), for an offer is one of its orders:
-// it holds its stock for the offer's window, under the id of its entry.
+// Package waitlist is the line of those who wait for an event's sold-out ticket types: the entries,
+// what becomes of them, and which types must sell to nobody else. The event's ledger owns the line
+// and decides on it (engine/event), because an offer is one of the ledger's orders: it holds its
+// stock for the offer's window, under the id of its entry.
 //
-// Invariants: a ticket type is guarded exactly while an entry waits that could take it;
-// an entry is offered something once. Limits: MaxAlive entries wait or are offered
+// Invariants: a ticket type is guarded exactly while an entry waits that could take its units; an
+// entry is offered something only once. Limits: at most MaxAlive entries wait or are offered
 // something, and as many that have ended are remembered.
 package waitlist
 
@@ -33,64 +33,66 @@ const (
 	MaxQuantity = 10
 )
 
-// What an organizer may set, in minutes.
+// These are the bounds of what an organizer may set, in minutes.
 const (
 	DefaultOfferMinutes = 12 * 60
 	MinOfferMinutes     = 15
 	MaxOfferMinutes     = 72 * 60
 )
 
-// Milliseconds after which what was not acknowledged is told again, and an offer that was
-// refused is tried again though its ticket type has told nothing new.
+// resendMillis is after how many milliseconds a guard that was not acknowledged is told again.
+// retryMillis is after how many a refused offer is tried again although its ticket type has told
+// nothing new.
 const (
 	resendMillis = 2_000
 	retryMillis  = 5_000
 )
 
-// Entry is somebody who waits. It is replaced, never changed. Times are unix milliseconds.
+// Entry is a person's place in the line. It is replaced, never changed. Times are unix
+// milliseconds.
 type Entry struct {
-	ID        engine.OrderID `cbor:"1,keyasint"`           // also of the order that is its offer
+	ID        engine.OrderID `cbor:"1,keyasint"`           // also the id of the order that offers something to it
 	Number    uint64         `cbor:"2,keyasint"`           // counts the entries from 1
-	Type      int64          `cbor:"3,keyasint,omitempty"` // number of the ticket type; 0: any that people may wait for
+	Type      int64          `cbor:"3,keyasint,omitempty"` // number of the ticket type; 0: any type with a waitlist
 	Quantity  int64          `cbor:"4,keyasint"`
 	Email     string         `cbor:"5,keyasint"`
 	Name      string         `cbor:"6,keyasint"`
 	Customer  uint64         `cbor:"7,keyasint"` // hash of the address
 	At        int64          `cbor:"8,keyasint"`
 	Status    string         `cbor:"9,keyasint"`
-	Called    bool           `cbor:"10,keyasint,omitempty"` // the organizer has said to offer it something
+	Called    bool           `cbor:"10,keyasint,omitempty"` // the organizer wants it to be offered something
 	Given     int64          `cbor:"11,keyasint,omitempty"` // number of the ticket type that was offered
 	OfferedAt int64          `cbor:"12,keyasint,omitempty"`
-	ExpiresAt int64          `cbor:"13,keyasint,omitempty"` // of the offer
+	ExpiresAt int64          `cbor:"13,keyasint,omitempty"` // when the offer expires
 	EndedAt   int64          `cbor:"14,keyasint,omitempty"`
 }
 
 func (e *Entry) alive() bool { return e.Status == StatusWaiting || e.Status == StatusOffered }
 
-// Takes reports whether the entry could take units of a ticket type.
+// Takes reports whether the entry would accept units of a ticket type.
 func (e *Entry) Takes(o *keeper.Offer) bool {
 	return CanWait(o) && (e.Type == o.Keeper.ID || e.Type == 0 && o.Waitlist)
 }
 
-// CanWait reports whether units of a ticket type can be set aside. Seats can't: which of them
-// come free is for the seat map to say.
+// CanWait reports whether units of a ticket type can be set aside. Seats can't, because the seat
+// map decides which of them come free.
 func CanWait(o *keeper.Offer) bool { return o.Revision > 0 && !o.Seated }
 
-// Guard is what a ticket type was last told of whether somebody waits for it.
+// Guard is what a ticket type was last told about whether somebody waits for it.
 type Guard struct {
 	Type     int64  `cbor:"1,keyasint"`
 	On       bool   `cbor:"2,keyasint"`
 	Revision uint64 `cbor:"3,keyasint"`
 }
 
-// guard is a Guard, and what a crash forgets of it.
+// guard is a Guard with the part that a crash forgets.
 type guard struct {
 	Guard
 	seen bool  // the type has acknowledged it
 	told int64 // when it was told, unix milliseconds
 }
 
-// who is whom an entry is of, and what for.
+// who identifies an entry by its customer and what they wait for.
 type who struct {
 	customer uint64
 	typ      int64
@@ -99,7 +101,7 @@ type who struct {
 // ask is the last try to offer units of a ticket type to somebody.
 type ask struct {
 	entry    engine.OrderID
-	revision uint64 // of the type's offer that it went by
+	revision uint64 // revision of the type's offer that caused the try
 	at       int64  // unix milliseconds
 }
 
@@ -109,19 +111,19 @@ type Line struct {
 	OfferMinutes int64
 
 	entries []*Entry // by number
-	joined  uint64   // entries there were, ever
+	joined  uint64   // how many entries there have ever been
 	index   map[engine.OrderID]*Entry
 	alive   map[who]*Entry
-	units   map[int64]int64 // that are waited for, by ticket type
+	units   map[int64]int64 // units that are waited for, by ticket type
 	waiting int
 	guards  []guard // by ticket type
 
-	due   bool // somebody is to be offered something, or may be (volatile from here on)
+	due   bool // the line has to be looked at; volatile, as are the fields below
 	asks  map[int64]ask
-	holds []engine.OrderID // entries whose callers wait for the guards
+	holds []engine.OrderID // entries whose callers wait until the types are guarded
 }
 
-// New is the line of an event that nobody has waited for.
+// New returns the line of an event for which nobody has ever waited.
 func New() *Line {
 	return &Line{
 		Auto: true, OfferMinutes: DefaultOfferMinutes,
@@ -129,7 +131,7 @@ func New() *Line {
 	}
 }
 
-// Find is the entry with an id, or nil.
+// Find returns the entry with an id, or nil.
 func (l *Line) Find(id engine.OrderID) *Entry {
 	if l == nil {
 		return nil
@@ -137,7 +139,7 @@ func (l *Line) Find(id engine.OrderID) *Entry {
 	return l.index[id]
 }
 
-// Of is the entry that a customer has in line for a ticket type, or nil.
+// Of returns the entry with which a customer is in line for a ticket type, or nil.
 func (l *Line) Of(customer uint64, typ int64) *Entry {
 	if l == nil {
 		return nil
@@ -145,13 +147,13 @@ func (l *Line) Of(customer uint64, typ int64) *Entry {
 	return l.alive[who{customer, typ}]
 }
 
-// Offered is how many entries are offered something.
+// Offered returns how many entries are offered something.
 func (l *Line) Offered() int { return len(l.alive) - l.waiting }
 
-// Full reports whether nobody more may join.
+// Full reports whether nobody else may join.
 func (l *Line) Full() bool { return l != nil && len(l.alive) >= MaxAlive }
 
-// Next is the number of the next entry.
+// Next returns the number of the next entry.
 func (l *Line) Next() uint64 {
 	if l == nil {
 		return 1
@@ -159,7 +161,7 @@ func (l *Line) Next() uint64 {
 	return l.joined + 1
 }
 
-// Waiting calls f for those who wait, the oldest first, until it returns false.
+// Waiting calls f for the waiting entries, the oldest first, until f returns false.
 func (l *Line) Waiting(f func(*Entry) bool) {
 	if l.waiting == 0 {
 		return
@@ -171,8 +173,8 @@ func (l *Line) Waiting(f func(*Entry) bool) {
 	}
 }
 
-// Page is the entries after a number, at most so many, each with its place among those who
-// wait, from 1; 0 of the others.
+// Page returns at most limit entries after a number, each with its place among the waiting entries,
+// from 1; 0 if it does not wait.
 func (l *Line) Page(after uint64, limit int) []Placed {
 	var out []Placed
 	place := 0
@@ -195,7 +197,7 @@ func (l *Line) Page(after uint64, limit int) []Placed {
 	return out
 }
 
-// Position is an entry's place among those who wait, from 1; 0 when it does not.
+// Position returns an entry's place among the waiting entries, from 1; 0 if it does not wait.
 func (l *Line) Position(of *Entry) int {
 	if of.Status != StatusWaiting {
 		return 0
@@ -210,8 +212,8 @@ func (l *Line) Position(of *Entry) int {
 	return place
 }
 
-// Reserved is how much room of an event is kept for those who wait: what is set aside for
-// them, as far as they want it.
+// Reserved returns how much of an event's capacity is kept for the waiting entries: what is set
+// aside for them, as far as they want it.
 func (l *Line) Reserved(offers map[int64]keeper.Offer) int64 {
 	if l == nil || l.waiting == 0 {
 		return 0
@@ -228,7 +230,7 @@ func (l *Line) Reserved(offers map[int64]keeper.Offer) int64 {
 	return min(sum, wanted)
 }
 
-// put takes a new entry in, or an entry in the place of what it was.
+// put adds an entry, or replaces the entry with the same id.
 func (l *Line) put(e *Entry) {
 	if was := l.index[e.ID]; was == nil {
 		l.entries = append(l.entries, e)
@@ -259,7 +261,7 @@ func (l *Line) count(e *Entry, n int) {
 	}
 }
 
-// forget drops the oldest half of those that have ended, when there are too many.
+// forget drops the oldest half of the ended entries if there are too many.
 func (l *Line) forget() {
 	over := len(l.entries) - len(l.alive) - maxEnded
 	if over <= 0 {
@@ -278,14 +280,14 @@ func (l *Line) forget() {
 	l.entries = kept
 }
 
-// Stir has the line looked at.
+// Stir makes the ledger look at the line.
 func (l *Line) Stir() {
 	if l != nil {
 		l.due = true
 	}
 }
 
-// Judge sets the guards as the entries and the ticket types call for it.
+// Judge updates the guards from the entries and the ticket types.
 func (l *Line) Judge(offers map[int64]keeper.Offer) {
 	if l == nil {
 		return
@@ -303,8 +305,8 @@ func (l *Line) Judge(offers map[int64]keeper.Offer) {
 	l.due = true
 }
 
-// Guarded reports whether all ticket types that an entry waits for are known to sell to nobody
-// else.
+// Guarded reports whether all ticket types that an entry waits for have acknowledged that they sell
+// to nobody else. seen is an acknowledgement that is not applied yet, or nil.
 func (l *Line) Guarded(e *Entry, offers map[int64]keeper.Offer, seen *keeper.AwaitSeen) bool {
 	for _, o := range offers {
 		if !e.Takes(&o) {
@@ -334,7 +336,7 @@ func (g *guard) isSeen(c *keeper.AwaitSeen) bool {
 	return c != nil && c.Keeper.ID == g.Type && c.Revision == g.Revision
 }
 
-// Untold are the guards to be told at a time.
+// Untold returns the guards that are to be told at a time.
 func (l *Line) Untold(now int64) []Guard {
 	var out []Guard
 	for _, g := range l.guards {
@@ -345,7 +347,7 @@ func (l *Line) Untold(now int64) []Guard {
 	return out
 }
 
-// Held are the entries whose callers may be answered once an acknowledgement is taken in.
+// Held returns the entries whose callers may be answered once the acknowledgement seen is applied.
 func (l *Line) Held(offers map[int64]keeper.Offer, seen *keeper.AwaitSeen) []*Entry {
 	var out []*Entry
 	for _, id := range l.holds {
@@ -356,15 +358,15 @@ func (l *Line) Held(offers map[int64]keeper.Offer, seen *keeper.AwaitSeen) []*En
 	return out
 }
 
-// Ready reports whether units of a ticket type may be offered to somebody now: no other offer
-// of them is on its way, for the older entry must be the first to get them, and the type
-// has told something new since the last.
+// Ready reports whether units of a ticket type may be offered to somebody now. No other offer of
+// them may be on its way, because the older entry must be the first to get them, and the type must
+// have told something new since the last try, or the last try must be old enough.
 func (l *Line) Ready(o *keeper.Offer, now int64, pending func(engine.OrderID) bool) bool {
 	a, asked := l.asks[o.Keeper.ID]
 	return o.Free > 0 && (!asked || !pending(a.entry) && (o.Revision > a.revision || now >= a.at+retryMillis))
 }
 
-// Due is when the line wants to be looked at, in unix milliseconds; 0 for never.
+// Due returns when the line wants to be looked at, in unix milliseconds; 0 for never.
 func (l *Line) Due(offers map[int64]keeper.Offer) int64 {
 	if l == nil {
 		return 0

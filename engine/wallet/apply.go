@@ -5,8 +5,8 @@ import (
 	"boxoffice/engine/keeper"
 )
 
-// Apply takes a fact in. The balance is what an entry says, the sums are added up
-// beside it: Check compares them.
+// Apply applies a fact to the state. The balance is taken from the entry, while the sums are added
+// up separately, so that Check can compare them.
 func (s *State) Apply(f engine.Fact) {
 	switch f := f.(type) {
 	case *Entered:
@@ -45,8 +45,8 @@ func (s *State) applyEntered(e *Entered) {
 		if e.Entry.PaysOut() {
 			s.paid += e.Entry.Amount
 		}
-	case Cleared: // is credited already
-	case Sold, Refunded, Clearing: // are of facts of their own
+	case Cleared: // was added when it was credited
+	case Sold, Refunded, Clearing: // come in other facts
 	}
 	s.last = e.Entry.stamp()
 	s.entries++

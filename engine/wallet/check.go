@@ -19,7 +19,7 @@ func (s *State) Check() error {
 	}
 	earned, cleared, refunds := s.proceedsSums()
 	switch sum := s.credited - s.voided - s.debited - pending + cleared; {
-	case s.last.Balance < -refunds || s.last.Pending < -refunds: // what has gone back may be paid out already
+	case s.last.Balance < -refunds || s.last.Pending < -refunds: // money may go back that was paid out before
 		return fmt.Errorf("wallet: balance %d, pending %d", s.last.Balance, s.last.Pending)
 	case s.held != s.books.Quantity():
 		return fmt.Errorf("wallet: %d reserved of %d, %d in the books", s.held, s.last.Balance, s.books.Quantity())

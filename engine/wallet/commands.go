@@ -1,10 +1,10 @@
 package wallet
 
-// The commands of a wallet. Those with an ID are answered by *Reply: sent again,
-// each has the same entry. A movement's ID with another content is refused as
-// IDEMPOTENCY_KEY_REUSED. The edge bounds the texts.
+// These are the commands of a wallet. Those with an ID are answered by *Reply; a repeat gets the
+// same entry. The same ID with other content is refused as IDEMPOTENCY_KEY_REUSED. The edge bounds
+// the length of the texts.
 type (
-	// Credit adds money, or pending money that a Clear or a Void ends.
+	// Credit adds money, or pending money, which a Clear or a Void ends.
 	Credit struct {
 		ID        EntryID
 		Amount    int64 // minor units
@@ -14,7 +14,7 @@ type (
 		Note      string
 		By        string
 	}
-	// Debit takes money that is there.
+	// Debit takes money that is available.
 	Debit struct {
 		ID        EntryID
 		Amount    int64  // minor units
@@ -28,12 +28,12 @@ type (
 		ID EntryID // of the credit
 		By string
 	}
-	// Void ends a pending credit that comes to nothing.
+	// Void ends a pending credit for which no money comes.
 	Void struct {
 		ID EntryID // of the credit
 		By string
 	}
-	// Get is answered by *Record.
+	// Get reads the wallet. It is answered by *Record.
 	Get struct{}
 )
 
@@ -44,12 +44,12 @@ func (Clear) Command()  {}
 func (Void) Command()   {}
 func (Get) Command()    {}
 
-// Reply is the entry that a command made, now or when it was first sent, and the
-// wallet as it is now.
+// Reply is the entry that a command made, now or when it was first sent, and the wallet as it is
+// now.
 type Reply struct {
 	Wallet Record
 	Entry  Entry
-	Known  bool // the command had been sent before
+	Known  bool // whether the command was sent before
 }
 
 // The details of refusals (docs/rules.md, Errors).
@@ -63,9 +63,9 @@ type (
 	// Range is the detail of an amount that is out of bounds.
 	Range struct {
 		Min string `json:"min"`
-		Max string `json:"max"` // as much as the wallet takes; below Min: nothing
+		Max string `json:"max"` // as much as the wallet takes; below Min: nothing at all
 	}
-	// Ended is the detail of CONFLICT: what the movement is, instead of pending.
+	// Ended is the detail of CONFLICT: the movement's kind, which is no longer pending.
 	Ended struct {
 		Kind string `json:"kind"`
 	}

@@ -9,13 +9,13 @@ import (
 	"boxoffice/engine/keeper"
 )
 
-// Decide reads the state and says what a command does.
+// Decide decides what a command does, and changes nothing itself.
 func (s *State) Decide(c engine.Command, now time.Time) engine.Decision {
 	if event, mine := keeper.LedgerOf(c); mine {
 		d, _ := s.protocol(event).Decide(c, now.UnixMilli())
 		return d
 	}
-	at := max(now.UnixMilli(), s.last.At) // the ledger's time does not go back
+	at := max(now.UnixMilli(), s.last.At) // so that the times of entries never decrease
 	switch c := c.(type) {
 	case Credit:
 		e := Entry{
@@ -48,8 +48,7 @@ func refuse(code engine.Code, details any) engine.Decision {
 	return engine.Decision{Reply: engine.Refuse(code, details)}
 }
 
-// decideMovement makes the first entry of a movement, or answers with the one it
-// has.
+// decideMovement makes the first entry of a movement, or answers with the entry that it has.
 func (s *State) decideMovement(e Entry) engine.Decision {
 	content := fingerprint(&e)
 	if m := s.known[e.ID]; m != nil {
@@ -64,7 +63,7 @@ func (s *State) decideMovement(e Entry) engine.Decision {
 	return s.enter(e, content)
 }
 
-// objection is why a new movement can't be, or nil.
+// objection returns the reason why a new movement is not possible, or nil.
 func (s *State) objection(e *Entry) *engine.Refusal {
 	most := int64(MaxAmount)
 	if e.Kind != Debited {
@@ -81,7 +80,7 @@ func (s *State) objection(e *Entry) *engine.Refusal {
 	return nil
 }
 
-// decideEnd ends a pending credit, or answers with the end it had.
+// decideEnd ends a pending credit, or answers with the entry that ended it.
 func (s *State) decideEnd(e Entry) engine.Decision {
 	m := s.known[e.ID]
 	switch {
@@ -113,7 +112,7 @@ func (s *State) enter(e Entry, content uint64) engine.Decision {
 		e.Pending -= e.Amount
 	case Debited:
 		e.Balance -= e.Amount
-	case Sold, Refunded, Clearing: // never movements
+	case Sold, Refunded, Clearing: // these are never made by commands
 	}
 	if e.PaysOut() {
 		r.LifetimePayout += e.Amount
@@ -122,13 +121,13 @@ func (s *State) enter(e Entry, content uint64) engine.Decision {
 	return engine.Decision{Facts: []engine.Fact{&Entered{Entry: e, Print: content}}, Reply: &Reply{Wallet: *r, Entry: e}}
 }
 
-// again answers a command that was sent before with its entry.
+// again answers a repeated command with its entry.
 func (s *State) again(e Entry, at stamp) engine.Decision {
 	e.Number, e.Balance, e.Pending, e.At = at.Number, at.Balance, at.Pending, at.At
 	return engine.Decision{Reply: &Reply{Wallet: *s.record(), Entry: e, Known: true}}
 }
 
-// fingerprint tells the content of a movement apart from another's.
+// fingerprint returns a hash of a movement's content.
 func fingerprint(e *Entry) uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write(binary.BigEndian.AppendUint64([]byte{byte(e.Kind)}, uint64(e.Amount))) // a hash never fails

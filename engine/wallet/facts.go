@@ -14,10 +14,10 @@ const (
 // Entered adds an entry to the ledger.
 type Entered struct {
 	Entry Entry  `cbor:"1,keyasint"`
-	Print uint64 `cbor:"2,keyasint,omitempty"` // of the movement's content; 0 for its end
+	Print uint64 `cbor:"2,keyasint,omitempty"` // hash of the movement's content; 0 in the fact that ends it
 }
 
-// Told notes the newest totals of an event, with the entries that they make.
+// Told notes the newest totals of an event, with the entries that follow from them.
 type Told struct {
 	Proceeds keeper.Proceeds `cbor:"1,keyasint"`
 	Entries  []Entry         `cbor:"2,keyasint,omitempty"`

@@ -5,12 +5,12 @@ import (
 	"boxoffice/engine/keeper"
 )
 
-// protocol is the wallet's side of the reservation protocol with one ledger.
+// protocol returns the wallet's side of the reservation protocol with one ledger.
 func (s *State) protocol(event int64) keeper.Protocol {
 	return keeper.Protocol{Self: s.ref, Ledger: engine.EventRef(event), Book: s.books.Of(event), Goods: s}
 }
 
-// RefuseLine says why a fee can't be reserved, or nil.
+// RefuseLine returns the reason why a fee can't be reserved, or nil.
 func (s *State) RefuseLine(l *keeper.Line, replaced keeper.Held, at int64) *engine.Refusal {
 	if available := s.available() + replaced.Quantity; l.Quantity > available {
 		return engine.Refuse(engine.InsufficientFunds, Funds{s.currency(), engine.Decimal(l.Quantity), engine.Decimal(available)})
@@ -21,7 +21,7 @@ func (s *State) RefuseLine(l *keeper.Line, replaced keeper.Held, at int64) *engi
 	return nil
 }
 
-// GrantLine says that a fee is reserved.
+// GrantLine returns the grant of a fee.
 func (s *State) GrantLine(c keeper.Reserve) keeper.Granted {
 	return keeper.Granted{Claim: c.Claim, Keeper: s.ref}
 }
@@ -47,7 +47,7 @@ func (s *State) ReleaseLine(d *engine.Decision, c keeper.Release, h keeper.Held,
 	d.Facts = append(d.Facts, &keeper.ReleasedFact{Claim: c.Claim, Floor: c.Floor, Left: s.available() + h.Quantity})
 }
 
-// Held is the sum of the fees that are reserved, for the audit.
+// Held returns the sum of the fees that are reserved, for the audit.
 func (s *State) Held() int64 { return s.held }
 
 // Open calls f for every open reservation, for the audit.

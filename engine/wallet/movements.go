@@ -5,18 +5,18 @@ import (
 	"slices"
 )
 
-// movement is what is known of a credit or debit: enough to answer its commands
-// again. It is never changed, only replaced.
+// movement is what is remembered of a credit or debit: enough to answer a repeat of its commands.
+// It is never changed, only replaced.
 type movement struct {
 	ID     EntryID   `cbor:"1,keyasint"`
 	Kind   EntryKind `cbor:"2,keyasint"` // of its last entry
 	Print  uint64    `cbor:"3,keyasint"` // of its content
 	Amount int64     `cbor:"4,keyasint"`
 	Made   stamp     `cbor:"5,keyasint"` // its first entry
-	End    stamp     `cbor:"6,keyasint"` // of a pending credit, once there is one
+	End    stamp     `cbor:"6,keyasint"` // the end of a pending credit, once it has ended
 }
 
-// stamp is what an entry left behind.
+// stamp is an entry's number, time and resulting sums.
 type stamp struct {
 	Number  int64 `cbor:"1,keyasint"`
 	Balance int64 `cbor:"2,keyasint"`
@@ -26,13 +26,13 @@ type stamp struct {
 
 func (e *Entry) stamp() stamp { return stamp{e.Number, e.Balance, e.Pending, e.At} }
 
-// maxForget bounds what is forgotten with one entry, so that none takes long.
+// maxForget bounds how many movements are forgotten with one entry, so that none takes long.
 const maxForget = 1_000
 
-// at is when the movement's last entry was made.
+// at returns when the movement's last entry was made.
 func (m *movement) at() int64 { return max(m.Made.At, m.End.At) }
 
-// remember takes a movement's entry in, and forgets what is older than a day.
+// remember stores a movement's entry, and forgets movements older than a day.
 func (s *State) remember(f *Entered) {
 	e := &f.Entry
 	m := &movement{ID: e.ID, Kind: e.Kind, Print: f.Print, Amount: e.Amount, Made: e.stamp()}
@@ -50,7 +50,7 @@ func (s *State) remember(f *Entered) {
 	s.recent = append(s.recent, m)
 	n := 0
 	for n < min(len(s.recent), maxForget) && s.recent[n].at() < e.At-knownMillis {
-		if old := s.recent[n]; old.Kind != Pended { // else it is pending, or has ended since
+		if old := s.recent[n]; old.Kind != Pended { // otherwise it is pending, or has ended since
 			delete(s.known, old.ID)
 		}
 		n++
@@ -58,12 +58,12 @@ func (s *State) remember(f *Entered) {
 	s.recent = s.recent[n:]
 }
 
-// find is the place of a pending credit in open.
+// find returns the index of a pending credit in open.
 func (s *State) find(m *movement) (int, bool) {
 	return slices.BinarySearchFunc(s.open, m.Made.Number, func(o *movement, n int64) int { return cmp.Compare(o.Made.Number, n) })
 }
 
-// full reports whether there is no room to remember a new movement.
+// full reports whether there is no room to remember another movement.
 func (s *State) full(e *Entry) bool {
 	return len(s.recent) >= maxRecent && s.recent[0].at() >= e.At-knownMillis || e.Kind == Pended && len(s.open) >= maxRecent
 }

@@ -9,8 +9,8 @@ import (
 	"boxoffice/engine"
 )
 
-// TestFull fills a wallet's memory: new movements are refused until the oldest
-// are a day old, known ones and ends of pending credits never.
+// TestFull fills a wallet's memory: new movements are refused until the oldest are a day old, but
+// repeats and ends of pending credits never are.
 func TestFull(t *testing.T) {
 	t.Parallel()
 	s, _ := New(engine.WalletRef(7, "USD")).(*State)
@@ -53,8 +53,8 @@ func TestFull(t *testing.T) {
 	require.IsType(t, new(Reply), do(credit(2*maxRecent, false)))
 }
 
-// TestLife makes sure that no sum can overflow: a wallet takes only so much in its
-// life, whatever has left it.
+// TestLife makes sure that no sum can overflow: a wallet takes only a limited amount in its whole
+// life, however much has left it.
 func TestLife(t *testing.T) {
 	t.Parallel()
 	s, _ := New(engine.WalletRef(7, "USD")).(*State)
@@ -66,7 +66,7 @@ func TestLife(t *testing.T) {
 	}
 }
 
-// TestCheckFinds breaks each invariant, which no command can.
+// TestCheckFinds breaks each invariant, as no command can.
 func TestCheckFinds(t *testing.T) {
 	t.Parallel()
 	entered := func(kind EntryKind, number, amount, balance, pending int64) *Entered {

@@ -9,8 +9,8 @@ import (
 	"boxoffice/engine/keeper"
 )
 
-// decideProceeds takes the newest totals of an event in: what has changed since the last is
-// an entry each for sales, refunds and clearing.
+// decideProceeds stores the newest totals of an event. For each change since the last totals it
+// makes an entry: sales, refunds and clearing.
 func (s *State) decideProceeds(c keeper.Proceeds, at int64) engine.Decision {
 	d := engine.Decision{Sends: []engine.Send{{To: engine.EventRef(c.Event), Cmd: keeper.ProceedsSeen{Revision: c.Revision}}}}
 	was := s.proceeds[c.Event]
@@ -24,7 +24,7 @@ func (s *State) decideProceeds(c keeper.Proceeds, at int64) engine.Decision {
 			return
 		}
 		e := Entry{
-			ID: engine.NumberedID(c.Event, int64(c.Revision)<<2|int64(kind)&3), Kind: kind, Number: last.Number + 1, Amount: amount, //nolint:gosec // counted up
+			ID: engine.NumberedID(c.Event, int64(c.Revision)<<2|int64(kind)&3), Kind: kind, Number: last.Number + 1, Amount: amount, //nolint:gosec // a counter
 			Balance: last.Balance + balance, Pending: last.Pending + pending, At: at, Reference: "event/" + strconv.FormatInt(c.Event, 10),
 		}
 		last = e.stamp()
@@ -47,8 +47,8 @@ func (s *State) applyTold(f *Told) {
 	}
 }
 
-// proceedsSums are what the events have pending, what of theirs is cleared, and what they
-// have given back.
+// proceedsSums returns what the events have pending, what is cleared, and what they have given
+// back.
 func (s *State) proceedsSums() (pending, cleared, refunds int64) {
 	for _, p := range s.proceeds {
 		pending += p.Pending()
@@ -58,7 +58,7 @@ func (s *State) proceedsSums() (pending, cleared, refunds int64) {
 	return pending, cleared, refunds
 }
 
-// Proceeds lists what the events have told, in the order of their numbers.
+// Proceeds lists the totals that the events have told, ordered by the events' numbers.
 func (s *State) Proceeds() []keeper.Proceeds {
 	var all []keeper.Proceeds
 	for _, event := range slices.Sorted(maps.Keys(s.proceeds)) {

@@ -12,17 +12,17 @@ import (
 	"boxoffice/persistence/codec"
 )
 
-// account is the wallet as one would write it down: the whole ledger in a list,
-// and every answer from reading it.
+// account is the wallet in its plainest form: the whole ledger as a list, and every answer from
+// reading it.
 type account struct {
 	ledger []wallet.Entry
-	bodies map[wallet.EntryID]engine.Command // what a movement was made of
+	bodies map[wallet.EntryID]engine.Command // the command that made a movement
 }
 
 const day = 24 * 3600 * 1000
 
-// entries are those of a movement, while it is known: until a day after its
-// last, or while it is pending.
+// entries returns the entries of a movement as long as it is remembered: while it is pending, and
+// for a day after its last entry.
 func (a *account) entries(id wallet.EntryID) []wallet.Entry {
 	var of []wallet.Entry
 	for _, e := range a.ledger {
@@ -30,7 +30,7 @@ func (a *account) entries(id wallet.EntryID) []wallet.Entry {
 			continue
 		}
 		if len(of) > 0 && e.Kind != wallet.Cleared && e.Kind != wallet.Voided {
-			of = of[:0] // was forgotten, and made again
+			of = of[:0] // the movement was forgotten and made again
 		}
 		of = append(of, e)
 	}
@@ -50,7 +50,7 @@ func (a *account) sums() (balance, pending, paid int64) {
 		case wallet.Cleared:
 			pending -= e.Amount
 			balance += e.Amount
-		case wallet.Sold, wallet.Refunded, wallet.Clearing: // what events tell; no movement here is one
+		case wallet.Sold, wallet.Refunded, wallet.Clearing: // they come from events, which this test does not have
 		case wallet.Voided:
 			pending -= e.Amount
 		case wallet.Debited:
@@ -63,7 +63,7 @@ func (a *account) sums() (balance, pending, paid int64) {
 	return balance, pending, paid
 }
 
-// expect is the answer to a command: an entry, or a code.
+// expect returns the right answer to a command: an entry, or a code.
 func (a *account) expect(c engine.Command, at int64) (e wallet.Entry, code engine.Code) {
 	balance, pending, _ := a.sums()
 	switch c := c.(type) {
@@ -113,8 +113,8 @@ func (a *account) expect(c engine.Command, at int64) (e wallet.Entry, code engin
 	return e, ""
 }
 
-// TestAgainstAccount sends random commands, some of them again, with a clock that
-// also jumps back, and lets the wallet crash, from its journal or a snapshot.
+// TestAgainstAccount sends random commands, some of them twice, with a clock that also jumps back,
+// and lets the wallet crash and come back from its journal or a snapshot.
 func TestAgainstAccount(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -162,7 +162,7 @@ func TestAgainstAccount(t *testing.T) {
 	})
 }
 
-// command is one of few movements, so that many are sent again.
+// command draws a command for one of a few movements, so that many are repeated.
 func command(t *rapid.T) engine.Command {
 	id := engine.NumberedID(7, rapid.Int64Range(1, 6).Draw(t, "id"))
 	amount := rapid.OneOf(

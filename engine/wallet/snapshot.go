@@ -19,7 +19,7 @@ type Frozen struct {
 	Open     []*movement `cbor:"7,keyasint"`
 	Recent   []*movement `cbor:"8,keyasint"`
 
-	Events []int64             `cbor:"9,keyasint,omitempty"` // whose ledgers have books
+	Events []int64             `cbor:"9,keyasint,omitempty"` // the events whose ledgers have books
 	Books  []keeper.FrozenBook `cbor:"10,keyasint,omitempty"`
 
 	Proceeds []keeper.Proceeds `cbor:"11,keyasint,omitempty"`
@@ -36,7 +36,7 @@ func (s *State) Freeze() any {
 	return f
 }
 
-// Thaw is the state of a decoded snapshot.
+// Thaw returns the state that a decoded snapshot describes.
 func Thaw(ref engine.Ref, frozen any) (engine.State, error) {
 	f, ok := frozen.(*Frozen)
 	if !ok || len(f.Events) != len(f.Books) {
@@ -51,7 +51,7 @@ func Thaw(ref engine.Ref, frozen any) (engine.State, error) {
 	for _, p := range f.Proceeds {
 		s.proceeds[p.Event] = p
 	}
-	for _, m := range slices.Concat(s.recent, s.open) { // the last that became of each
+	for _, m := range slices.Concat(s.recent, s.open) { // the latest version of each comes last
 		s.known[m.ID] = m
 	}
 	return s, nil
