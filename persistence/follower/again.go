@@ -12,7 +12,7 @@ import (
 	"boxoffice/persistence/journal"
 )
 
-// What was set aside is listed and told again.
+// This file lists facts that were set aside, and applies them again.
 
 // Aside is a fact that was set aside.
 type Aside struct {
@@ -31,7 +31,7 @@ type Aside struct {
 	Retry     bool      `json:"retry"` // somebody asked for another attempt
 }
 
-// Selection picks facts that were set aside. Empty fields let all through.
+// Selection picks facts that were set aside. An empty field selects all.
 type Selection struct {
 	Follower string
 	Stream   int64
@@ -39,7 +39,7 @@ type Selection struct {
 
 const selected = ` WHERE done_at IS NULL AND ($1 = '' OR follower = $1) AND ($2 = 0 OR stream_id = $2)`
 
-// Asides lists what is set aside, those of one follower and stream in order.
+// Asides lists the facts that are set aside; those of one follower and stream are in order.
 func Asides(ctx context.Context, pool *pgxpool.Pool, s Selection, limit int) ([]Aside, error) {
 	const list = `
 SELECT follower, stream_id, seq, last_seq, writer, batch, aggregate, type, error, attempts, since, tried_at, retry FROM set_aside` +
@@ -67,9 +67,9 @@ func CountAsides(ctx context.Context, pool *pgxpool.Pool) (map[string]int64, err
 	return counts, nil
 }
 
-// RequestRetry has the followers, wherever they run, try again what is selected.
-// It returns how many facts that are. Asides shows what has become of them: those
-// that went well are gone, the others have one attempt more.
+// RequestRetry makes the followers, wherever they run, try the selected facts again. It returns how
+// many facts those are. Asides shows the result: facts that went well are gone, the others have one
+// attempt more.
 func RequestRetry(ctx context.Context, pool *pgxpool.Pool, s Selection) (int64, error) {
 	tag, err := pool.Exec(ctx, `UPDATE set_aside SET retry = true`+selected, s.Follower, s.Stream)
 	if err != nil {
@@ -78,7 +78,7 @@ func RequestRetry(ctx context.Context, pool *pgxpool.Pool, s Selection) (int64, 
 	return tag.RowsAffected(), nil
 }
 
-// Requested counts those for which another attempt is still to be made.
+// Requested counts the facts for which a requested attempt is still to be made.
 func Requested(ctx context.Context, pool *pgxpool.Pool, s Selection) (n int64, err error) {
 	if err := pool.QueryRow(ctx, `SELECT count(*) FROM set_aside`+selected+` AND retry`, s.Follower, s.Stream).Scan(&n); err != nil {
 		return 0, fmt.Errorf("follower: requested attempts: %w", err)
@@ -88,13 +88,14 @@ func Requested(ctx context.Context, pool *pgxpool.Pool, s Selection) (n int64, e
 
 const (
 	lookEvery = time.Second // between two looks at what is set aside
-	maxCount  = 10_000      // rows are counted so far: the number is for an alarm
-	chunk     = 10_000      // facts of a stream that are applied at once when it is told again
+	maxCount  = 10_000      // rows are counted up to this many: the number is for an alarm
+	chunk     = 10_000      // facts of a stream that are applied together when it is told again
 )
 
-// Tend counts what is set aside, once a second, and makes the attempts that somebody
-// asked for. begin opens a transaction on a connection that works; each stream has one of its own, in which
-// an attempt may take as long as within. It belongs to whoever calls Apply.
+// Tend counts the facts that are set aside, once a second, and makes the attempts that somebody
+// asked for. begin opens a transaction on a connection that works; each stream has a transaction of
+// its own, in which an attempt may take as long as within. Only the goroutine that calls Apply may
+// call Tend.
 func (d *Digester) Tend(ctx context.Context, begin func(context.Context) (pgx.Tx, error), within time.Duration) error {
 	if time.Since(d.looked) < lookEvery {
 		return nil
@@ -128,8 +129,8 @@ func (d *Digester) Tend(ctx context.Context, begin func(context.Context) (pgx.Tx
 	return nil
 }
 
-// tellAgain makes the attempts that were asked for at one stream, in the order of
-// its facts. Another node that consumes may be at it: it has the rows' locks then.
+// tellAgain makes the attempts that were asked for at one stream, in the order of its facts. If
+// another node that consumes is doing that already, it holds the rows' locks.
 func (d *Digester) tellAgain(ctx context.Context, tx pgx.Tx, within time.Duration, stream int64) error {
 	const mine = `
 SELECT seq, last_seq, aggregate FROM set_aside WHERE follower = $1 AND stream_id = $2 AND retry ORDER BY seq FOR UPDATE SKIP LOCKED`
@@ -164,13 +165,13 @@ WHERE follower = $1 AND stream_id = $2 AND (seq = ANY ($3) OR $4) AND done_at IS
 			}
 		}
 	}
-	// What failed again was tried at this transaction's now.
+	// The facts that failed again have this transaction's now as their time of trial.
 	_, err = tx.Exec(ctx, done, d.name, stream, seqs, d.forget != nil)
 	return err
 }
 
-// giveUp reports whether the journal has dropped a stream's first facts, and notes that nothing
-// can be made anew of it then.
+// giveUp reports whether the journal has dropped a stream's first facts. If so, the stream can't be
+// rebuilt, and giveUp notes that.
 func (d *Digester) giveUp(ctx context.Context, tx pgx.Tx, stream int64) (beheaded bool, err error) {
 	const note = `
 UPDATE set_aside SET retry = false, attempts = attempts + 1, tried_at = now(), error = 'the first facts of the stream are past their retention'
@@ -179,8 +180,8 @@ WHERE follower = $1 AND stream_id = $2 AND retry AND EXISTS (SELECT FROM floors 
 	return tag.RowsAffected() > 0, err
 }
 
-// rebuild forgets what was made of the stream and applies all of its facts that the
-// follower has passed.
+// rebuild forgets what was made of the stream, and applies all of its facts that the follower has
+// passed.
 func (d *Digester) rebuild(ctx context.Context, tx pgx.Tx, within time.Duration, ref engine.Ref, stream int64) error {
 	const passed = `
 SELECT coalesce(max(r.last_seq), 0) FROM records_of($2, 0) r JOIN followers f ON f.name = $1 AND f.writer = r.writer AND f.batch >= r.batch`
@@ -199,8 +200,8 @@ SELECT coalesce(max(r.last_seq), 0) FROM records_of($2, 0) r JOIN followers f ON
 	return nil
 }
 
-// applySpan applies the stream's facts after one seq and up to another, all that can
-// be.
+// applySpan applies the stream's facts after one seq and up to another, as far as they can be
+// applied.
 func (d *Digester) applySpan(ctx context.Context, tx pgx.Tx, within time.Duration, ref engine.Ref, stream, from, upto int64) error {
 	batches, err := readSpan(ctx, tx, ref, stream, from, upto)
 	if err != nil || len(batches) == 0 {

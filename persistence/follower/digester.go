@@ -19,20 +19,18 @@ import (
 	"boxoffice/persistence/panics"
 )
 
-// Digester applies facts for one follower, and sets aside those that cannot be
-// applied: such a fact becomes a row of the table set_aside, in the transaction
-// that moves the position past it, with an error in the log. What comes after it
-// is not held up.
+// Digester applies facts for one follower, and sets aside those that cannot be applied: such a fact
+// becomes a row of the table set_aside, in the transaction that moves the position past it, and the
+// error is logged. The facts behind it are not held up.
 //
-// Facts are first applied together, which costs nothing more. When that fails in a
-// way that another attempt would meet again, the transaction is undone and made
-// again by Transact, and this time the facts are halved until those at fault are
-// alone. What passes (an outage, a deadlock, a full disk, ErrAgain, ErrGap) is
-// never set aside, and neither is what no single fact is to blame for, such as a
-// table that is missing: it is tried again until it works.
+// Facts are first applied together, which costs nothing more. If that fails in a way that another
+// attempt would meet again, Transact undoes the transaction and makes it again, and this time the
+// facts are halved until the bad ones are alone. A failure that may pass (an outage, a deadlock, a
+// full disk, ErrAgain, ErrGap) never sets a fact aside, and neither does a failure that no single
+// fact causes, such as a missing table: then the Digester tries again until it works.
 //
-// A Digester belongs to the goroutine of its follower, or to whoever makes its
-// callers take turns; its counts may be read by any goroutine.
+// A Digester belongs to the goroutine of its follower, or its callers must take turns; any
+// goroutine may read its counts.
 type Digester struct {
 	name   string
 	apply  Apply
@@ -43,13 +41,12 @@ type Digester struct {
 	waiting atomic.Int64 // rows, as of the last look
 	looked  time.Time    // when that was
 
-	// broke has the groups of facts whose attempt left the connection unusable, and
-	// with it the transaction. They are not tried together again.
+	// broke holds the groups of facts whose attempt made the connection unusable, and with it the
+	// transaction. They are not tried together again.
 	broke map[group]error
 }
 
-// group names facts that are applied together: the first of them, and how many
-// batches of one fact there are.
+// group identifies facts that are applied together: the first of them, and how many there are.
 type group struct {
 	stream, seq int64
 	n           int
@@ -63,9 +60,9 @@ func groupOf(facts []journal.Batch) group {
 // Forget drops all that a follower has made of a stream's facts.
 type Forget = func(ctx context.Context, tx pgx.Tx, ref engine.Ref) error
 
-// NewDigester makes one for the follower of a name. Without forget, a fact is told
-// again by applying it alone. With forget, its whole stream is: for tables in which
-// a fact that comes late would overwrite what later facts have left.
+// NewDigester makes a Digester for the follower of a name. Without forget, a fact is told again by
+// applying it alone. With forget, its whole stream is told again: that is for tables in which a
+// fact that comes late would overwrite what later facts have left.
 func NewDigester(name string, log *slog.Logger, apply Apply, forget Forget) *Digester {
 	return &Digester{name: name, apply: apply, log: log, forget: forget, broke: make(map[group]error)}
 }
@@ -76,7 +73,7 @@ func (d *Digester) Name() string { return d.name }
 // Asides counts the facts that were set aside since the process began.
 func (d *Digester) Asides() int64 { return d.asides.Load() }
 
-// Waiting is how many facts are set aside, as the last look found them.
+// Waiting is how many facts were set aside at the last look.
 func (d *Digester) Waiting() int64 { return d.waiting.Load() }
 
 // indigestible is an error that another attempt would meet again.
@@ -84,25 +81,24 @@ type indigestible struct{ error }
 
 func (i indigestible) Unwrap() error { return i.error }
 
-// unusable is an error that came with the loss of the connection: a panic has left
-// it in the middle of a request. Another attempt on another connection gets further,
-// because the Digester remembers which facts did that.
+// unusable is an error that came with the loss of the connection, because a panic left it in the
+// middle of a request. An attempt on another connection gets further, because the Digester
+// remembers which facts did that.
 type unusable struct{ error }
 
 func (u unusable) Unwrap() error { return u.error }
 
-// isUnusable reports whether an attempt that failed has left the connection unusable.
+// isUnusable reports whether a failed attempt has left the connection unusable.
 func isUnusable(tx pgx.Tx, err error) bool {
 	_, panicked := errors.AsType[*panics.Error](err)
 	return panicked && (tx.Conn().IsClosed() || tx.Conn().PgConn().IsBusy())
 }
 
-// carefully marks the context of a transaction that is made the second time.
+// carefully marks the context of a transaction that is made for the second time.
 type carefully struct{}
 
-// Transact runs do in a transaction, for no longer than within. When a Digester in
-// it finds that a fact cannot be applied, everything is undone and done again with
-// care, for as long as it takes.
+// Transact runs do in a transaction, for no longer than within. If a Digester in it finds that a
+// fact cannot be applied, everything is undone and done again with care, for as long as it takes.
 func Transact(ctx context.Context, begin func(context.Context) (pgx.Tx, error), within time.Duration, do func(context.Context, pgx.Tx) error) error {
 	plain, cancel := context.WithTimeout(ctx, within)
 	err := transact(plain, begin, do)
@@ -113,9 +109,8 @@ func Transact(ctx context.Context, begin func(context.Context) (pgx.Tx, error), 
 	return transactAgain(context.WithValue(ctx, carefully{}, within), begin, do)
 }
 
-// transactAgain runs do in a transaction, and in another one on another connection for
-// as often as a Digester in it makes the connection unusable: begin must not return
-// one that is closed.
+// transactAgain runs do in a transaction, and again on another connection as often as a Digester in
+// it makes the connection unusable. begin must not return a closed connection.
 func transactAgain(ctx context.Context, begin func(context.Context) (pgx.Tx, error), do func(context.Context, pgx.Tx) error) error {
 	for {
 		err := transact(ctx, begin, do)
@@ -139,7 +134,7 @@ func transact(ctx context.Context, begin func(context.Context) (pgx.Tx, error), 
 	return nil
 }
 
-// Apply is a follower's: it applies the batches within tx, which Transact has begun.
+// Apply is the follower's Apply: it applies the batches within tx, which Transact has begun.
 func (d *Digester) Apply(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
 	if within, ok := ctx.Value(carefully{}).(time.Duration); ok {
 		return d.digest(ctx, tx, within, splitBatches(batches))
@@ -158,15 +153,15 @@ func (d *Digester) Apply(ctx context.Context, tx pgx.Tx, batches []journal.Batch
 	}
 }
 
-// tryApply applies the batches. A panic is an error.
+// tryApply applies the batches and turns a panic into an error.
 func (d *Digester) tryApply(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
 	return panics.Catch(d.log, "follower "+d.name, func() error { return d.apply(ctx, tx, batches) })
 }
 
-// mayPass reports whether an attempt may go well later, or no single fact is to blame
-// for its failure. An error that looks like a network's does not suffice: decoding a
-// fact that is cut short is io.ErrUnexpectedEOF, and a fact that Kafka finds too large is
-// a net.Error. When Postgres is away, the connection is closed.
+// mayPass reports whether a later attempt may succeed, or no single fact is to blame. An error that
+// looks like one of the network is not enough: decoding a truncated fact gives io.ErrUnexpectedEOF,
+// and a fact that is too large for Kafka gives a net.Error. When Postgres is away, the connection
+// is closed.
 func mayPass(ctx context.Context, tx pgx.Tx, err error) bool {
 	if ctx.Err() != nil || tx.Conn().IsClosed() || errors.Is(err, ErrAgain) || pgconn.SafeToRetry(err) {
 		return true
@@ -178,8 +173,8 @@ func mayPass(ctx context.Context, tx pgx.Tx, err error) bool {
 	return connecting
 }
 
-// ofData reports whether a SQLSTATE blames the data of a statement: cardinality, data
-// exceptions, constraints, views' checks, limits, and what functions raise.
+// ofData reports whether a SQLSTATE blames a statement's data: cardinality, data exceptions,
+// constraints, checks of views, limits, and what functions raise.
 func ofData(code string) bool {
 	switch code[:min(2, len(code))] {
 	case "21", "22", "23", "44", "54", "P0":
@@ -189,8 +184,8 @@ func ofData(code string) bool {
 	}
 }
 
-// digest applies the facts, all that can be, and sets the others aside. Its error is
-// ErrAgain, as unusable when the next attempt needs another connection, or ErrGap.
+// digest applies all facts that can be applied, and sets the others aside. Its error is ErrAgain
+// (as unusable if the next attempt needs another connection) or ErrGap.
 func (d *Digester) digest(ctx context.Context, tx pgx.Tx, within time.Duration, facts []journal.Batch) error {
 	if len(facts) == 0 {
 		return nil
@@ -211,7 +206,7 @@ func (d *Digester) digest(ctx context.Context, tx pgx.Tx, within time.Duration, 
 	return d.digest(ctx, tx, within, facts[len(facts)/2:])
 }
 
-// tryWithin is try in a savepoint, which is undone when the facts are to blame.
+// tryWithin is try in a savepoint, which is undone if the facts are to blame.
 func (d *Digester) tryWithin(ctx context.Context, tx pgx.Tx, within time.Duration, facts []journal.Batch) error {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
@@ -238,7 +233,7 @@ func (d *Digester) tryWithin(ctx context.Context, tx pgx.Tx, within time.Duratio
 	return err
 }
 
-// setAside writes down the one fact of the batch.
+// setAside writes the batch's only fact into the table.
 func (d *Digester) setAside(ctx context.Context, tx pgx.Tx, b *journal.Batch, why error) error {
 	const insert = `
 INSERT INTO set_aside AS s (follower, stream_id, seq, last_seq, writer, batch, aggregate, type, error)
@@ -258,7 +253,7 @@ SET last_seq = excluded.last_seq, type = excluded.type, error = excluded.error, 
 	return nil
 }
 
-// typeName is what the catalogue calls the record's fact.
+// typeName is the name of the record's fact in the catalogue.
 func typeName(r *journal.Record) string {
 	typ, _, _, err := codec.Split(r.Bytes)
 	if err != nil {
@@ -274,18 +269,18 @@ func typeName(r *journal.Record) string {
 	return fmt.Sprintf("%s %d", r.Ref.Kind, typ)
 }
 
-// maxErrorText is how much of an error a row has, in bytes.
+// maxErrorText is how many bytes of an error a row keeps.
 const maxErrorText = 2_000
 
-// errorText is an error as a text column takes it.
+// errorText is an error in a form that a text column takes.
 func errorText(err error) string {
 	s := err.Error()
 	s = strings.ToValidUTF8(s[:min(len(s), maxErrorText)], "\uFFFD")
 	return strings.ReplaceAll(s, "\x00", "\uFFFD")
 }
 
-// splitBatches splits batches into batches of one fact each. A record whose facts cannot be
-// told apart stays whole.
+// splitBatches splits batches into batches of one fact each. A record whose facts cannot be told
+// apart stays whole.
 func splitBatches(batches []journal.Batch) []journal.Batch {
 	var facts []journal.Batch
 	for i := range batches {

@@ -8,7 +8,7 @@ import (
 	"boxoffice/persistence/journal"
 )
 
-// Facts are the record's facts, decoded if it was read back from the journal.
+// Facts returns the record's facts, and decodes them if the record was read back from the journal.
 func Facts(r *journal.Record) ([]engine.Fact, error) {
 	if r.Facts != nil {
 		return r.Facts, nil
@@ -23,8 +23,8 @@ type Numbered struct {
 	Body []byte // its CBOR map, if the record has its bytes
 }
 
-// Select yields the facts of a record whose types are wanted, in their order. The others
-// are not even decoded. An error is the last thing that it yields.
+// Select yields those facts of a record whose types are wanted, in order. It does not even decode
+// the others. After an error it yields nothing more.
 func Select(r *journal.Record, wanted func(engine.FactType) bool) iter.Seq2[Numbered, error] {
 	return func(yield func(Numbered, error) bool) {
 		if r.Bytes == nil {
@@ -51,7 +51,7 @@ func Select(r *journal.Record, wanted func(engine.FactType) bool) iter.Seq2[Numb
 	}
 }
 
-// yieldFacts is Select for a record that was handed over without its bytes.
+// yieldFacts is Select for a record without its bytes.
 func yieldFacts(r *journal.Record, wanted func(engine.FactType) bool, yield func(Numbered, error) bool) {
 	for i, f := range r.Facts {
 		if wanted(f.FactType()) && !yield(Numbered{Seq: r.First + int64(i), Fact: f}, nil) {
@@ -60,7 +60,7 @@ func yieldFacts(r *journal.Record, wanted func(engine.FactType) bool, yield func
 	}
 }
 
-// factOf is the i-th fact of a record, of which one is the bytes.
+// factOf returns the i-th fact of a record; one is the fact's bytes.
 func factOf(r *journal.Record, i int, one []byte) (engine.Fact, error) {
 	if r.Facts != nil {
 		return r.Facts[i], nil

@@ -11,22 +11,21 @@ import (
 	"boxoffice/persistence/journal"
 )
 
-// feed is the follower's part that lanes and waiting callers share with its
-// goroutine.
+// feed is the part of a follower that its goroutine shares with lanes and waiting callers.
 type feed struct {
 	maxQueue, maxBatch int
 
 	wake  chan struct{} // something was offered
-	hurry chan struct{} // a full transaction's worth, or somebody waits: no pace
-	asked chan struct{} // somebody waits: no rest
+	hurry chan struct{} // a full transaction is there, or a caller waits: don't pace
+	asked chan struct{} // a caller waits: don't rest
 
 	mu       sync.Mutex
 	queue    []*journal.Batch
 	facts    int       // in queue
-	since    time.Time // the first in queue was offered
-	overflow bool      // batches were dropped: read them
+	since    time.Time // when the first in queue was offered
+	overflow bool      // batches were dropped and must be read
 	closed   bool
-	offered  map[int32]int64 // the last batch of each fed writer
+	offered  map[int32]int64 // the last batch offered by each writer
 	applied  map[int32]int64
 	delay    time.Duration
 	waiters  []*waiter

@@ -9,18 +9,18 @@ import (
 	"boxoffice/engine"
 )
 
-// What place says of an entry without a record.
+// These are the values of place for an entry without a record.
 const (
 	recordNone   int32 = -1 // a barrier with nothing before it in the batch
 	recordFenced int32 = -2
 	recordOrder  int32 = -3
 )
 
-// batch is one statement's worth of entries. Its arrays are reused, and it holds
-// the parameters as they go over the wire: a retry sends the identical bytes.
+// batch holds the entries of one statement. Its arrays are reused. It keeps the parameters in the
+// form in which they go over the wire, so that a retry sends the identical bytes.
 type batch struct {
 	seq     int64
-	day     int32 // since 2000-01-01, as the server counts; fixed here, or a retry after midnight would write twice
+	day     int32 // since 2000-01-01, as the server counts; kept here, because a retry after midnight must not write the batch to another day
 	formed  time.Time
 	entries []*Entry
 	at      []int32 // the record of each entry
@@ -29,18 +29,18 @@ type batch struct {
 	size    int // bytes of facts
 
 	sent      []int32 // the records in the parameters
-	committed int     // records that did
+	committed int     // records that were committed
 	merged    int     // facts in records of more than one entry
 
 	streams, epochs, firsts, lasts, ends []byte // arrays over records
-	facts                                []byte // theirs, one after another
-	fixed                                []byte // backs the parameters that are no arrays
+	facts                                []byte // the records' facts, one after another
+	fixed                                []byte // memory for the parameters that are no arrays
 	params                               [paramCount][]byte
 	fenced                               []int64 // positions in sent, from 1, as the server answered
 	doubtful                             bool    // a claim may have fenced one of the streams
 }
 
-// The parameters of the append, in their order. The look-up has those before
+// These are the parameters of the append, in their order. The look-up takes those before
 // paramFacts.
 const (
 	paramWriter = iota
@@ -56,11 +56,10 @@ const (
 	paramCount
 )
 
-// need says that one record must not get in without another.
+// need says that one record must not get in without another one.
 type need struct{ record, on int32 }
 
-// record is what becomes one Record: the batch's entries of one stream under one
-// epoch.
+// record becomes one Record: the entries in the batch of one stream under one epoch.
 type record struct {
 	ref         engine.Ref
 	claim       Claim
@@ -68,7 +67,7 @@ type record struct {
 	entries     int
 	size, begin int // of its bytes, and where they begin in batch.facts
 	facts       []engine.Fact
-	fenced      bool // its epoch is, or that of one that it needs
+	fenced      bool // its epoch is fenced, or that of a record that it needs
 }
 
 var epoch2000 = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -83,7 +82,7 @@ func dayStart(day int32) time.Time { return epoch2000.AddDate(0, 0, int(day)) }
 func (b *batch) reset(seq int64) {
 	b.seq = seq
 	b.at, b.entries = b.at[:0], b.entries[:0]
-	clear(b.records) // lets the facts go
+	clear(b.records) // frees the facts
 	b.records, b.needs = b.records[:0], b.needs[:0]
 	b.size, b.committed, b.merged, b.doubtful = 0, 0, 0, false
 }
@@ -112,7 +111,7 @@ func (b *batch) addRecord(e *Entry) int32 {
 	return int32(len(b.records) - 1)
 }
 
-// verdictOf returns what becomes of the i-th entry.
+// verdictOf returns the verdict on the i-th entry.
 func (b *batch) verdictOf(i int) error {
 	switch at := b.at[i]; {
 	case at == recordNone:
@@ -126,8 +125,8 @@ func (b *batch) verdictOf(i int) error {
 	}
 }
 
-// refuseUnmet takes the records that the server found fenced out of the batch, and those
-// that need them.
+// refuseUnmet removes the records that the server found fenced from the batch, and the records that
+// need them.
 func (b *batch) refuseUnmet() {
 	for _, n := range b.fenced {
 		b.records[b.sent[n-1]].fenced = true
@@ -142,10 +141,9 @@ func (b *batch) refuseUnmet() {
 	}
 }
 
-// encode writes the parameters, of all records that are not fenced, in Postgres'
-// binary format. By hand, because pgx boxes every element of an array. With reuse
-// the facts go into the array of an earlier batch, else into one that followers
-// may keep.
+// encode writes the parameters, for all records that are not fenced, in Postgres' binary format. It
+// does so by hand, because pgx boxes every element of an array. With reuse the facts go into the
+// array of an earlier batch, otherwise into a new array that followers may keep.
 func (b *batch) encode(reuse bool) {
 	b.sent, b.size = b.sent[:0], 0
 	for i := range b.records {
@@ -180,8 +178,7 @@ func (b *batch) encode(reuse bool) {
 	b.params[paramEnds], b.params[paramFacts] = b.ends, b.facts
 }
 
-// copyFacts fills the records' places in b.facts, and their lists of facts if
-// followers want them.
+// copyFacts fills the records' places in b.facts, and their lists of facts if followers want those.
 func (b *batch) copyFacts(bytesOnly bool) {
 	var arena []engine.Fact
 	if !bytesOnly && b.merged > 0 {
@@ -189,7 +186,7 @@ func (b *batch) copyFacts(bytesOnly bool) {
 	}
 	for _, i := range b.sent {
 		r := &b.records[i]
-		r.size = 0 // a cursor for now
+		r.size = 0 // used as a cursor from here on
 		if r.entries > 1 && arena != nil {
 			n := int(r.last - r.first + 1)
 			r.facts, arena = arena[:0:n], arena[n:]
@@ -207,7 +204,7 @@ func (b *batch) copyFacts(bytesOnly bool) {
 	}
 }
 
-// bind completes the parameters for the writer, and for what it knows of its losses.
+// bind completes the parameters with the writer and the number of losses that it knows of.
 func (b *batch) bind(writer, losses int32) [][]byte {
 	f := binary.BigEndian.AppendUint32(b.fixed[:0], uint32(writer))
 	f = binary.BigEndian.AppendUint64(f, uint64(b.seq))
@@ -228,7 +225,7 @@ func (b *batch) countFacts() (facts, bytes int64) {
 	return facts, bytes
 }
 
-// handover is the batch as followers get it.
+// handover makes the batch that followers get.
 func (b *batch) handover(writer int32) *Batch {
 	out := &Batch{Writer: writer, Seq: b.seq, Records: make([]Record, 0, b.committed)}
 	for i := range b.records {

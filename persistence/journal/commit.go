@@ -11,45 +11,45 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// SQLSTATEs that the protocol tells apart; every other error only leads to
-// another attempt.
+// These are the SQLSTATEs that the protocol tells apart. Every other error just leads to another
+// attempt.
 const (
 	uniqueViolation = "23505"
 	checkViolation  = "23514" // no partition for the day
 )
 
-// The append, in one round trip and autocommitted: one row, of all the batch's records.
-// What it locks makes it one step against claims: one that takes a stream from this writer
-// waits for it, or has raised losses, and then nothing gets in
-// (docs/adr/0012-a-writer-counts-its-losses.md).
+// The append is one round trip and autocommitted: one row, for all of the batch's records. Because
+// of its locks it is one step as seen by claims: a claim that takes a stream from this writer
+// either waits for the append, or has raised the writer's losses, and then the append writes
+// nothing (docs/adr/0012-a-writer-counts-its-losses.md).
 const (
 	appendFirst = `
 INSERT INTO journal (writer, batch, day, streams, epochs, firsts, lasts, ends, facts)
 SELECT writer, $2::bigint, $3::date, $4::bigint[], $5::int[], $6::bigint[], $7::bigint[], $8::int[], $9::bytea
 FROM writers WHERE writer = $1 AND losses = $10 AND closed_at IS NULL FOR SHARE`
 
-	// The first attempt meets a row of its own only when an invariant is
-	// broken, and says so. Later ones may meet what an earlier one left.
+	// The first attempt finds a row of its own only if an invariant is broken, and fails then.
+	// Later attempts may find the row that an earlier one left.
 	appendRetry = appendFirst + ` ON CONFLICT (writer, batch, day) DO NOTHING`
 
-	// Which epochs have passed, and the losses that this goes with: both as of one
-	// moment. It takes no locks: the append finds out whether it still holds. A server
-	// that forgot a claim may have given its epoch to another writer.
+	// standing asks which epochs have passed, and for the number of losses at the same moment. It
+	// takes no locks, because the append finds out whether the answer still holds. A server that
+	// forgot a claim may have given its epoch to another writer.
 	standing = `
 SELECT closed_at IS NULL, losses, (
   SELECT array_agg(b.n) FROM unnest($1::bigint[], $2::int[]) WITH ORDINALITY AS b(stream_id, epoch, n)
   WHERE (SELECT s.epoch FROM streams s WHERE s.stream_id = b.stream_id AND s.writer = $3) IS DISTINCT FROM b.epoch)
 FROM writers WHERE writer = $3`
 
-	// Whether what is there under the batch's number is the batch.
+	// batchThere asks whether the row under the batch's number is this batch.
 	batchThere = `
 SELECT streams = $4::bigint[] AND epochs = $5::int[] AND firsts = $6::bigint[] AND lasts = $7::bigint[] AND ends = $8::int[]
 FROM journal WHERE writer = $1 AND batch = $2 AND day = $3`
 )
 
-// commit brings the batch to its verdict. Without what turns out to be fenced, and
-// what needs that, it is another batch, of which nothing has been written: whoever
-// claimed a stream has waited for all attempts that it did not fence.
+// commit brings the batch to its verdict. Without the records that turn out to be fenced, and those
+// that need them, it is a different batch, of which nothing has been written: a claim waits for all
+// attempts that it does not fence.
 func (l *lane) commit(b *batch) error {
 	for {
 		b.encode(l.j.cfg.Sink == nil)
@@ -67,10 +67,10 @@ func (l *lane) commit(b *batch) error {
 	}
 }
 
-// deliver sends what is left of the batch until it hears what became of it.
-// Whatever went wrong with an attempt, the same bytes are sent again: after the
-// first, with DO NOTHING, which under the locks on the epochs means "unless it is in
-// already". An error says that there is no verdict and the node must give up.
+// deliver sends the rest of the batch until the server confirms it. Whatever went wrong with an
+// attempt, the same bytes are sent again, with DO NOTHING, which under the locks on the epochs
+// means "unless it is in already". An error means that there is no verdict, and the node must give
+// up.
 func (l *lane) deliver(b *batch) error {
 	l.due.Store(b.formed.UnixNano())
 	defer l.due.Store(0)
@@ -88,7 +88,7 @@ func (l *lane) deliver(b *batch) error {
 			return fmt.Errorf("%w: %w", ErrStalled, err)
 		}
 		l.stats.retries.Add(1)
-		if attempt&(attempt-1) == 0 { // ever more rarely: an outage may last
+		if attempt&(attempt-1) == 0 { // logged ever more rarely, because an outage may last long
 			l.j.log.Warn("journal append outcome unknown, sending it again",
 				slog.Int("writer", int(l.writer)), slog.Int64("batch", b.seq), slog.Int("attempt", attempt), slog.Any("error", err))
 		}
@@ -110,8 +110,8 @@ func (l *lane) pause(d time.Duration) error {
 	}
 }
 
-// try makes one attempt, under a deadline of the lane's own: a caller's would
-// make outcomes unknown.
+// try makes one attempt. The deadline is the lane's own, because a caller's deadline would leave
+// outcomes unknown.
 func (l *lane) try(b *batch, again bool) error {
 	deadline := time.Now().Add(l.j.cfg.StatementTimeout + time.Second)
 	if last := b.formed.Add(l.j.cfg.FailAfter); last.Before(deadline) {
@@ -130,8 +130,8 @@ func (l *lane) try(b *batch, again bool) error {
 	return nil
 }
 
-// attempt sends the batch, or finds out what of it is fenced: all that is known of its
-// streams must go with the losses that the append is sent with.
+// attempt sends the batch, or finds out which records of it are fenced. What the lane knows about
+// its streams must match the number of losses that the append is sent with.
 func (l *lane) attempt(ctx context.Context, b *batch, again bool) error {
 	b.fenced = b.fenced[:0]
 	for {
@@ -147,7 +147,7 @@ func (l *lane) attempt(ctx context.Context, b *batch, again bool) error {
 			}
 		}
 		in, err := l.send(ctx, b, again)
-		if err == nil && !in && again { // it may be there already
+		if err == nil && !in && again { // an earlier attempt may have written it
 			in, err = l.isStored(ctx, b)
 		}
 		if err != nil || in {
@@ -157,8 +157,8 @@ func (l *lane) attempt(ctx context.Context, b *batch, again bool) error {
 	}
 }
 
-// afterFailure prepares for the next attempt. It reconnects after every error but a
-// missing partition: nothing is gained by telling a sick session from a dead one.
+// afterFailure prepares for the next attempt. It reconnects after every error except a missing
+// partition, because telling a sick session from a dead one gains nothing.
 func (l *lane) afterFailure(ctx context.Context, b *batch, again bool, err error) error {
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		switch {
@@ -174,9 +174,8 @@ func (l *lane) afterFailure(ctx context.Context, b *batch, again bool, err error
 	return err
 }
 
-// send executes the append and reports whether the batch got in. It returns only once the
-// server has said that it is ready for the next statement, which it does after the
-// commit.
+// send executes the append and reports whether the batch got in. It returns only when the server is
+// ready for the next statement, and that is after the commit.
 func (l *lane) send(ctx context.Context, b *batch, again bool) (in bool, err error) {
 	statement := l.first
 	if again {
@@ -185,16 +184,16 @@ func (l *lane) send(ctx context.Context, b *batch, again bool) (in bool, err err
 	l.warning = ""
 	tag, err := l.conn.PgConn().ExecStatement(ctx, statement, b.bind(l.writer, l.losses), binaryFormat, nil).Close()
 	if err == nil && l.warning != "" {
-		// A commit whose wait for the standby was cancelled succeeds
-		// with a warning: it is safe on one machine only.
+		// When the wait for the standby is cancelled, the commit succeeds with a warning: the batch
+		// is then safe on one machine only.
 		err = fmt.Errorf("server warns: %s", l.warning)
 	}
 	return tag.RowsAffected() > 0, err
 }
 
-// judge asks which of the batch's streams are fenced, and leaves their positions in
-// b.fenced: all of them when the writer is closed. What is not fenced stands as long as
-// the writer's losses do not change.
+// judge asks which of the batch's streams are fenced, and puts their positions into b.fenced: all
+// of them if the writer is closed. For the others the answer holds as long as the writer's losses
+// do not change.
 func (l *lane) judge(ctx context.Context, b *batch) error {
 	p := b.bind(l.writer, l.losses)
 	r := l.conn.PgConn().ExecStatement(ctx, l.standing, [][]byte{p[paramStreams], p[paramEpochs], p[paramWriter]}, binaryFormat, binaryFormat)
@@ -216,7 +215,7 @@ func (l *lane) judge(ctx context.Context, b *batch) error {
 	}
 	b.doubtful = false
 	if len(b.fenced) > 0 {
-		return nil // asked once more with the next batch: a fenced stream may be pardoned
+		return nil // the next batch asks again: a stream that was fenced may be pardoned
 	}
 	for _, i := range b.sent {
 		l.streams[b.records[i].claim.Stream].losses = l.losses
@@ -224,7 +223,7 @@ func (l *lane) judge(ctx context.Context, b *batch) error {
 	return nil
 }
 
-// binaryFormat asks for the binary format in every parameter and column.
+// binaryFormat asks for the binary format for every parameter and column.
 var binaryFormat = []int16{1}
 
 // appendPositions decodes an array of bigint without nulls, or NULL.
@@ -238,9 +237,8 @@ func appendPositions(to []int64, array []byte) []int64 {
 	return to
 }
 
-// pardon clears the verdict on a batch that an earlier attempt wrote before the
-// claim came. The answer is final: the claim waited for that attempt, or fenced it
-// too.
+// pardon clears the verdict on a batch that an earlier attempt wrote before the claim came. That
+// answer is final, because the claim waited for that attempt, or fenced it too.
 func (l *lane) pardon(ctx context.Context, b *batch) error {
 	there, err := l.isStored(ctx, b)
 	if there {
@@ -249,8 +247,8 @@ func (l *lane) pardon(ctx context.Context, b *batch) error {
 	return err
 }
 
-// isStored reports whether the journal holds the batch as last sent. If it holds something
-// else under the number, the error is ErrConflict.
+// isStored reports whether the journal holds the batch as it was last sent. If it holds something
+// different under the number, the error is ErrConflict.
 func (l *lane) isStored(ctx context.Context, b *batch) (same bool, err error) {
 	found := false
 	p := b.bind(l.writer, l.losses)

@@ -13,16 +13,15 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// laneConfig is how lanes connect: straight to a server that takes writes, with
-// a plan for the append that suits any size of the tables.
+// laneConfig makes the configuration of lanes' connections: straight to a server that takes writes,
+// and with a plan for the append that suits tables of any size.
 func laneConfig(cfg Config) *pgx.ConnConfig {
 	c := cfg.Lane.Copy()
 	maps.Copy(c.RuntimeParams, map[string]string{
 		"application_name":  "boxoffice journal " + cfg.Node,
 		"statement_timeout": strconv.FormatInt(cfg.StatementTimeout.Milliseconds(), 10),
-		// One plan for all batches, by index. Left alone, the planner scans
-		// all of streams or of a day while its statistics still say that
-		// there is nothing.
+		// Use one plan for all batches, by index. Otherwise, while its statistics still say that
+		// the tables are empty, the planner scans all of streams or of a day.
 		"plan_cache_mode":  "force_generic_plan",
 		"enable_seqscan":   "off",
 		"enable_mergejoin": "off",
@@ -68,7 +67,7 @@ func (l *lane) connect(ctx context.Context) error {
 	return nil
 }
 
-// checkSafe refuses a server that acknowledges commits it may forget.
+// checkSafe refuses a server that may forget commits which it has acknowledged.
 func checkSafe(ctx context.Context, conn *pgx.Conn) error {
 	for _, setting := range []string{"fsync", "synchronous_commit", "full_page_writes"} {
 		var value string
@@ -82,10 +81,9 @@ func checkSafe(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// reconnect also makes sure that this is still the server that acknowledged our
-// last batch. A server that lost commits, after a failover to a standby that
-// lagged, has lost the last ones: it holds a prefix of what was written, and a
-// lane's batches are written one after another.
+// reconnect also makes sure that this server still has our last batch. A server that lost commits,
+// in a failover to a standby that lagged, has lost the last ones: it holds a prefix of what was
+// written, and a lane writes its batches one after another.
 func (l *lane) reconnect(ctx context.Context) error {
 	if err := l.connect(ctx); err != nil {
 		l.drop(ctx)
@@ -109,16 +107,16 @@ func (l *lane) reconnect(ctx context.Context) error {
 	return nil
 }
 
-// unheard is more losses than a writer has between two appends.
+// unheard is more than the losses that a writer can have between two appends.
 const unheard = 1000
 
-// doubt has the lane ask about all claims once more: a server that lost commits may have
-// lost claims, too, after the last batch. The count goes beyond any that came with a claim,
-// also one that the server has forgotten. Being a commit, this waits for the standby, and
-// with it for what earlier attempts left: finding a batch there does not.
+// doubt makes the lane ask about all claims once more, because a server that lost commits after the
+// last batch may have lost claims too. It raises the count of losses beyond any that came with a
+// claim, even one that the server has forgotten. Because it commits, it waits for the standby, and
+// so for what earlier attempts left; merely finding a batch there does not wait.
 func (l *lane) doubt(ctx context.Context) error {
 	const raise = `UPDATE writers SET losses = greatest(losses, $2) + 1 WHERE writer = $1`
-	l.losses += unheard // each time: the server may forget this, too
+	l.losses += unheard // every time, because the server may forget this too
 	l.warning = ""
 	_, err := l.conn.Exec(ctx, raise, l.writer, l.losses)
 	if err == nil && l.warning != "" {
@@ -130,8 +128,8 @@ func (l *lane) doubt(ctx context.Context) error {
 	return nil
 }
 
-// drop gives the connection up, also after the context has ended. What it had in
-// flight may still take effect.
+// drop gives the connection up, even if the context has ended. A statement in flight may still take
+// effect.
 func (l *lane) drop(ctx context.Context) {
 	if l.conn == nil {
 		return

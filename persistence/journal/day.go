@@ -15,7 +15,7 @@ import (
 const indexEvery = time.Second
 
 // tendPartitions opens partitions ahead of need, and keeps the spans up to date, until ctx ends. A
-// lane that finds a partition missing opens it by itself; this only saves it the delay.
+// lane that finds a partition missing opens it itself; this only saves the lane the delay.
 func (j *Postgres) tendPartitions(ctx context.Context) {
 	hour, second := time.NewTicker(time.Hour), time.NewTicker(indexEvery)
 	defer hour.Stop()
@@ -56,9 +56,9 @@ func (j *Postgres) openDays(ctx context.Context) error {
 	return nil
 }
 
-// openDay creates the day's partition unless it is there. It attaches a finished
-// table, which lets appends and readers go on; CREATE TABLE ... PARTITION OF
-// would wait for every reader and hold up every append meanwhile.
+// openDay creates the day's partition, unless it exists. It attaches a finished table, so that
+// appends and readers go on; CREATE TABLE ... PARTITION OF would wait for every reader and hold up
+// every append meanwhile.
 func openDay(ctx context.Context, conn *pgx.Conn, day int32) error {
 	name := pgx.Identifier{partitionOf(day)}.Sanitize()
 	const there = `

@@ -10,17 +10,16 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// ErrBusy says that somebody reads or writes where a day was to be dropped: it is to be
-// tried again later.
+// ErrBusy says that a day was not dropped because somebody reads or writes there. Try again later.
 var ErrBusy = errors.New("journal: somebody is at it")
 
-// lockTimeout is the SQLSTATE of a lock that was not to be had in time.
+// lockTimeout is the SQLSTATE for a lock that could not be had in time.
 const lockTimeout = "55P03"
 
-// lockPartitions makes nodes take turns at making and dropping partitions.
+// lockPartitions makes nodes take turns when they make and drop partitions.
 const lockPartitions = `SELECT pg_advisory_xact_lock(hashtext('partitions of ' || 'journal'::regclass::oid))`
 
-// Days lists the days that the journal has a partition of, the oldest first.
+// Days lists the days for which the journal has a partition, oldest first.
 func (j *Reader) Days(ctx context.Context) ([]time.Time, error) {
 	const days = `
 SELECT to_date(right(c.relname, 8), 'YYYYMMDD') FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
@@ -33,9 +32,9 @@ WHERE i.inhparent = 'journal'::regclass AND c.relname ~ '^journal_[0-9]{8}$' ORD
 	return list, nil
 }
 
-// DropDay drops a day with its facts, if check does not object. It is one transaction: a node
-// that dies meanwhile leaves all of the day or nothing. Appends wait behind it for no longer
-// than a lock is waited for; ErrBusy says that it was not to be had.
+// DropDay drops a day with its facts, unless check objects. It is one transaction: if the node dies
+// meanwhile, all of the day stays. Appends wait behind it only as long as it waits for its lock;
+// ErrBusy says that it could not get the lock.
 func (j *Reader) DropDay(ctx context.Context, day time.Time, check func(context.Context, pgx.Tx) error) error {
 	err := pgx.BeginFunc(ctx, j.pool, func(tx pgx.Tx) error {
 		for _, sql := range []string{`SET LOCAL lock_timeout = '200ms'`, lockPartitions} {
@@ -61,8 +60,8 @@ func (j *Reader) DropDay(ctx context.Context, day time.Time, check func(context.
 	return nil
 }
 
-// Base is the snapshot that a stream begins with whose first facts were dropped. A stream
-// without a floor begins with nothing: seq is 0.
+// Base is the snapshot that a stream begins with if its first facts were dropped. A stream that
+// still has its first facts begins with nothing: seq is 0.
 func (j *Reader) Base(ctx context.Context, stream int64) (seq int64, state []byte, err error) {
 	const base = `
 SELECT f.seq, (SELECT string_agg(s.state, '' ORDER BY s.part) FROM snapshots s WHERE (s.stream_id, s.epoch, s.seq) = (f.stream_id, f.epoch, f.seq))

@@ -15,31 +15,31 @@ import (
 	"boxoffice/engine"
 )
 
-// Config says how a node journals. Zero limits stand for the defaults named.
+// Config says how a node journals. A limit of zero means the default that is named.
 type Config struct {
 	Pool *pgxpool.Pool   // for claims and reads
-	Lane *pgx.ConnConfig // for lanes, as the pool connects when nil; never through a pooler
-	Node string          // this node's name; one process at a time may bear it
+	Lane *pgx.ConnConfig // for lanes; as the pool connects if nil; never through a pooler
+	Node string          // this node's name; only one process at a time may use it
 	Log  *slog.Logger
 
-	// Sink is handed every batch that became durable, per lane in commit
-	// order, before the batch's entries are settled. It must not block.
+	// Sink is handed every batch that has become durable, in the commit order of each lane, before
+	// the batch's entries are settled. It must not block.
 	Sink func(*Batch)
-	// Committed is told how long each batch took, from when it was formed
-	// until it was known to be durable. It must not block.
+	// Committed is called with the time that each batch took, from when it was formed until it was
+	// known to be durable. It must not block.
 	Committed func(time.Duration)
 
 	Lanes            int           // 2; more than one per core adds nothing
 	BatchEntries     int           // 4,096 entries in one statement
 	BatchBytes       int           // 4 MB of facts in one statement
 	StatementTimeout time.Duration // 5 s, of the server's clock
-	FailAfter        time.Duration // 10 s without an append while one is due: give up
+	FailAfter        time.Duration // 10 s: fail if no append succeeds for so long while one is due
 	AllowUnsafe      bool          // run on a server that may forget commits
 
 	Now func() time.Time // gives a batch its day; time.Now when nil
 }
 
-// Reasons to fail, as heard from Failed; and Open returns ErrUnsafe.
+// These are the reasons to fail that Failed reports. Open returns ErrUnsafe.
 var (
 	// ErrUnsafe says that the server may forget what it has committed.
 	ErrUnsafe = errors.New("journal: server does not keep commits")
@@ -47,36 +47,36 @@ var (
 	ErrStalled = errors.New("journal: stalled")
 	// ErrLost says that the server no longer has facts it acknowledged.
 	ErrLost = errors.New("journal: acknowledged facts are gone")
-	// ErrWriterClosed says that someone took this node for dead.
+	// ErrWriterClosed says that another node took this one for dead.
 	ErrWriterClosed = errors.New("journal: writer closed by another")
 	// ErrConflict says that facts stood where this node's claim wanted to
 	// write: an invariant of the journal or of its caller is broken.
 	ErrConflict = errors.New("journal: facts already there under our own epoch")
 )
 
-// Postgres is the journal of one node. Its methods may be called by any
-// goroutine, except that each stream's entries come from one at a time.
+// Postgres is the journal of one node. Any goroutine may call its methods, but the entries of one
+// stream must come from one goroutine at a time.
 type Postgres struct {
 	Reader
 	cfg   Config
 	log   *slog.Logger
 	lanes []*lane
 
-	ctx    context.Context // ends when the journal fails or a Stop runs out of time
+	ctx    context.Context // ends when the journal fails or Stop runs out of time
 	cancel context.CancelFunc
 	failed chan error
 	wg     sync.WaitGroup // the lanes
 
-	tending     sync.WaitGroup // the care for partitions and spans
+	tending     sync.WaitGroup // the goroutine that tends partitions and spans
 	indexed     atomic.Int64   // when the spans were last up to date, in ns
 	stopTending context.CancelFunc
 }
 
 var _ Journal = (*Postgres)(nil)
 
-// Open fences the earlier lifetimes of the node, opens a writer for each lane
-// and starts. It returns ErrUnsafe on a server with fsync, synchronous_commit
-// or full_page_writes switched off, unless Config allows that.
+// Open fences the earlier processes of the node, opens a writer for each lane and starts. It
+// returns ErrUnsafe on a server with fsync, synchronous_commit or full_page_writes switched off,
+// unless Config allows that.
 func Open(ctx context.Context, cfg Config) (*Postgres, error) {
 	j := &Postgres{Reader: Reader{cfg.Pool}, cfg: withDefaults(cfg), log: cfg.Log, failed: make(chan error, 1)}
 	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -90,7 +90,7 @@ func Open(ctx context.Context, cfg Config) (*Postgres, error) {
 		j.cancel()
 		return nil, err
 	}
-	j.indexed.Store(time.Now().UnixNano())    // if that fails: counted from now
+	j.indexed.Store(time.Now().UnixNano())    // if indexing fails, the age of the spans counts from now
 	if err := j.indexTails(ctx); err != nil { // for all that this node will load; the tails keep that right
 		j.log.Warn("journal not indexed", slog.Any("error", err))
 	}
@@ -140,9 +140,9 @@ func setDefault[T comparable](p *T, d T) {
 	}
 }
 
-// Stop flushes what was handed over, closes this node's writers, which makes
-// their tails final, and waits. When ctx ends first it gives up what is left,
-// whose owners hear ErrClosed, and returns the context's error.
+// Stop flushes the entries that were handed over, closes this node's writers, which makes their
+// tails final, and waits. When ctx ends first, it gives up the remaining entries, whose owners get
+// ErrClosed, and returns the context's error.
 func (j *Postgres) Stop(ctx context.Context) error {
 	j.stopTending()
 	j.tending.Wait()
@@ -165,8 +165,8 @@ func (j *Postgres) Stop(ctx context.Context) error {
 	}
 }
 
-// Failed speaks once if the journal can no longer keep its promises. By then it
-// takes no more entries, and the node must exit.
+// Failed receives one error if the journal can no longer keep its promises. By then it takes no
+// more entries, and the node must exit.
 func (j *Postgres) Failed() <-chan error { return j.failed }
 
 func (j *Postgres) fail(err error) {
@@ -178,15 +178,14 @@ func (j *Postgres) fail(err error) {
 	j.cancel()
 }
 
-// Claim raises the epoch of the actor's stream and notes the actor as awake, so
-// that it is woken should the node crash. After an error the claim may stand or
-// not; the caller claims again.
+// Claim raises the epoch of the actor's stream and notes the actor as awake, so that it is woken if
+// the node crashes. After an error the claim may or may not stand, so the caller claims again.
 func (j *Postgres) Claim(ctx context.Context, ref engine.Ref) (Claim, error) {
 	if j.ctx.Err() != nil {
 		return Claim{}, ErrClosed
 	}
-	// On its own and autocommitted: while its row locks last, the lane of
-	// the stream's former owner waits.
+	// The statement is autocommitted and alone in its transaction, because the lane of the stream's
+	// former owner waits for its row locks.
 	const claim = `
 WITH c AS (
   INSERT INTO streams (name, epoch, writer) VALUES ($1, 1, $2)
@@ -203,7 +202,7 @@ SELECT stream_id, epoch, (SELECT losses FROM writers WHERE writer = $2) FROM c`
 	return c, nil
 }
 
-// Standing returns those of the claims that a later claim has fenced.
+// Standing returns those of the given claims that a later claim has fenced.
 func (j *Postgres) Standing(ctx context.Context, claims []Claim) ([]Claim, error) {
 	streams, epochs := make([]int64, len(claims)), make([]int32, len(claims))
 	for i, c := range claims {
@@ -229,18 +228,18 @@ WHERE NOT EXISTS (SELECT FROM streams s WHERE s.stream_id = b.stream_id AND s.ep
 	return lost, nil
 }
 
-// Append takes an entry over and returns at once. There is no limit here:
-// callers shed by Backlog before they decide.
+// Append takes an entry over and returns at once. It has no limit of its own: callers look at
+// Backlog and refuse work before they decide.
 func (j *Postgres) Append(e *Entry) { j.laneOf(e.Ref).append(e) }
 
 // laneOf returns the lane of the actor's event.
 func (j *Postgres) laneOf(ref engine.Ref) *lane {
-	// Mixed, for ids are given out in order.
+	// The id is mixed, because ids are given out in order.
 	h := uint64(ref.Home) * 0x9e3779b97f4a7c15 >> 32
 	return j.lanes[h%uint64(len(j.lanes))]
 }
 
-// Backlog is how many entries have been handed over and not been settled.
+// Backlog is how many entries have been handed over and not settled yet.
 func (j *Postgres) Backlog() int {
 	var n int64
 	for _, l := range j.lanes {
@@ -249,8 +248,8 @@ func (j *Postgres) Backlog() int {
 	return int(n)
 }
 
-// Waiting is how long the oldest batch in flight has been waiting for its
-// verdict. Callers shed when it grows to seconds.
+// Waiting is how long the oldest batch in flight has been waiting for its verdict. Callers refuse
+// work when this grows to seconds.
 func (j *Postgres) Waiting() time.Duration {
 	var longest time.Duration
 	for _, l := range j.lanes {
@@ -261,8 +260,8 @@ func (j *Postgres) Waiting() time.Duration {
 	return longest
 }
 
-// Unindexed is how long ago the spans had all that was committed. What has come since
-// is gone through by whoever loads a stream.
+// Unindexed is how long ago the spans covered everything committed. Whoever loads a stream has to
+// go through all that was committed since.
 func (j *Postgres) Unindexed() time.Duration { return time.Since(time.Unix(0, j.indexed.Load())) }
 
 // Stats are counters since Open, over all lanes.

@@ -12,8 +12,7 @@ import (
 	"boxoffice/engine"
 )
 
-// Reader reads a journal without writing to it: the audit's and the followers'
-// part of Postgres.
+// Reader reads a journal without writing to it, for the audit and the followers.
 type Reader struct{ pool *pgxpool.Pool }
 
 // NewReader is a reader of a database's journal.
@@ -46,12 +45,12 @@ func (j *Reader) Load(ctx context.Context, stream, after int64) iter.Seq2[Record
 	}
 }
 
-// Writer is one lane of one node's lifetime.
+// Writer is one lane of one process of a node.
 type Writer struct {
 	ID     int32
 	Node   string
 	Opened time.Time
-	Closed bool // its tail is final
+	Closed bool // nothing will be added to its tail
 }
 
 // Writers lists all writers, oldest first.
@@ -68,8 +67,8 @@ func (j *Reader) Writers(ctx context.Context) ([]Writer, error) {
 	return writers, nil
 }
 
-// CloseWriter fences a dead node's lane: once it returns, nothing more is
-// written under that writer. Closing a closed one changes nothing.
+// CloseWriter fences a dead node's lane: once it returns, nothing more is written under that
+// writer. Closing a closed writer changes nothing.
 func (j *Reader) CloseWriter(ctx context.Context, writer int32) error {
 	const close = `UPDATE writers SET closed_at = now() WHERE writer = $1 AND closed_at IS NULL`
 	if _, err := j.pool.Exec(ctx, close, writer); err != nil {
@@ -78,17 +77,16 @@ func (j *Reader) CloseWriter(ctx context.Context, writer int32) error {
 	return nil
 }
 
-// How many batches ReadWriter reads at a time: fewer when they are big, between
-// these bounds.
+// These bound how many batches ReadWriter reads at a time: fewer when they are big.
 const (
 	minWindow = 8
 	maxWindow = 1024
 	bigWindow = 1 << 20 // bytes of facts
 )
 
-// ReadWriter reads the writer's batches after the given one, in commit order.
-// Records carry Ref and Bytes. What is committed while it reads may be left out,
-// but only at the end. It keeps no connection while the caller iterates.
+// ReadWriter reads the writer's batches after the given one, in commit order. Records carry Ref and
+// Bytes. Batches that are committed while it reads may be left out, but only at the end. It keeps
+// no connection while the caller iterates.
 func (j *Reader) ReadWriter(ctx context.Context, writer int32, after int64) iter.Seq2[Batch, error] {
 	return func(yield func(Batch, error) bool) {
 		window := int64(minWindow)
@@ -119,14 +117,14 @@ func (j *Reader) ReadWriter(ctx context.Context, writer int32, after int64) iter
 	}
 }
 
-// byIndex has the planner go by the index: of a partition that has never been analyzed
-// it expects to read all, in parallel, and a follower would take the cores from the
-// sale that it follows.
+// byIndex makes the planner use the index. For a partition that has never been analyzed it would
+// expect to read everything, in parallel, and a follower would take the processors from the sale
+// that it follows.
 const byIndex = `
 SELECT set_config(name, 'off', true) FROM unnest('{enable_seqscan, enable_hashjoin, enable_mergejoin}'::text[]) AS name
 UNION ALL SELECT set_config('max_parallel_workers_per_gather', '0', true)`
 
-// queryByIndex runs a query, and hands its rows over.
+// queryByIndex runs a query and passes its rows to read.
 func (j *Reader) queryByIndex(ctx context.Context, read func(pgx.Rows) error, query string, args ...any) error {
 	var once pgx.Batch // one transaction
 	once.Queue(byIndex)
@@ -134,21 +132,21 @@ func (j *Reader) queryByIndex(ctx context.Context, read func(pgx.Rows) error, qu
 	return j.pool.SendBatch(ctx, &once).Close()
 }
 
-// batchesBetween is what readWindow reads.
+// batchesBetween is the query of readWindow.
 const batchesBetween = `
 SELECT j.batch, j.streams, j.epochs, j.firsts, j.lasts, j.ends, j.facts, (
   SELECT array_agg(s.name ORDER BY r.n) FROM unnest(j.streams) WITH ORDINALITY AS r(stream_id, n) JOIN streams s USING (stream_id))
 FROM journal j WHERE j.writer = $1 AND j.batch > $2 AND j.batch <= $3 ORDER BY j.batch`
 
-// readWindow reads the batches after the one and up to the other, and says how
-// many bytes of facts they are. It stops a little beyond bigWindow: the window of a quiet
-// time may be gigabytes when a rush comes.
+// readWindow reads the batches after one number and up to another, and returns how many bytes of
+// facts they hold. It stops a little beyond bigWindow, because a window that suits a quiet time may
+// be gigabytes in a rush.
 func (j *Reader) readWindow(ctx context.Context, writer int32, after, last int64) (batches []Batch, size int, err error) {
 	read := func(rows pgx.Rows) error {
 		var r batchRow
 		for rows.Next() {
 			b := Batch{Writer: writer}
-			r.facts = nil // the records keep it
+			r.facts = nil // the records keep this memory
 			if err := rows.Scan(&b.Seq, &r.streams, &r.epochs, &r.firsts, &r.lasts, &r.ends, &r.facts, &r.names); err != nil {
 				return err
 			}
@@ -194,8 +192,8 @@ func (r *batchRow) records() ([]Record, error) {
 	return records, nil
 }
 
-// nextBatch is where to go on after a window without batches: just before the
-// next one, or below zero when there is none.
+// nextBatch returns where to go on after a window without batches: just before the next batch, or
+// below zero if there is none.
 func (j *Reader) nextBatch(ctx context.Context, writer int32, after int64) (next int64, err error) {
 	const first = `SELECT coalesce(min(batch), 0) - 1 FROM journal WHERE writer = $1 AND batch > $2`
 	err = j.queryByIndex(ctx, func(rows pgx.Rows) error {
@@ -205,7 +203,7 @@ func (j *Reader) nextBatch(ctx context.Context, writer int32, after int64) (next
 	return next, err
 }
 
-// Records counts the journal's records, whether they are found by stream or not.
+// Records counts the journal's records, including those that the spans do not cover yet.
 func (j *Reader) Records(ctx context.Context) (n int64, err error) {
 	const all = `SELECT coalesce(sum(cardinality(streams)), 0) FROM journal`
 	if err := j.pool.QueryRow(ctx, all).Scan(&n); err != nil {

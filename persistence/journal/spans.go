@@ -9,13 +9,13 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// tailStep is how many batches one statement of indexTail takes in: some 30 ms of the
-// server's in a rush.
+// tailStep is how many batches one statement of indexTail takes in; in a rush that takes the server
+// some 30 ms.
 const tailStep = 1024
 
-// indexTails has the spans know what has been committed: by this node's writers, and by
-// closed ones, whose nodes may not be there to do it. Until then whoever loads a stream
-// goes through all batches of the tails. One that fails keeps no other from being indexed.
+// indexTails brings the spans up to date with what has been committed by this node's writers, and
+// by closed writers, whose nodes may be gone. Until then, loading a stream goes through all batches
+// of the tails. If one tail fails, the others are still indexed.
 func (j *Postgres) indexTails(ctx context.Context) error {
 	began := time.Now()
 	const mine = `
@@ -33,7 +33,7 @@ SELECT t.writer, w.closed_at IS NULL FROM tails t JOIN writers w USING (writer) 
 	for _, t := range tails {
 		err := j.indexTail(ctx, t.Writer)
 		if errors.Is(err, errHeld) && !t.Open {
-			continue // another node is at it
+			continue // another node is indexing it
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("journal: index writer %d: %w", t.Writer, err))
@@ -46,12 +46,12 @@ SELECT t.writer, w.closed_at IS NULL FROM tails t JOIN writers w USING (writer) 
 	return nil
 }
 
-// errHeld says that the tail is locked by another.
+// errHeld says that another node has locked the tail.
 var errHeld = errors.New("its tail is locked")
 
-// indexTail writes the spans of the writer's tail, and lets a closed writer's go. Nodes
-// that come at once leave it to the first, and the others hear errHeld. It does not wait
-// for the disk: what a crash of the server takes with it is in the tail again.
+// indexTail writes the spans of the writer's tail, and deletes a closed writer's tail. If several
+// nodes come at once, the first does it, and the others get errHeld. It does not wait for the disk:
+// what a crash of the server loses is in the tail again.
 func (j *Postgres) indexTail(ctx context.Context, writer int32) error {
 	const (
 		index = `
@@ -66,7 +66,7 @@ s AS (
   FROM b CROSS JOIN LATERAL unnest(b.streams, b.firsts, b.lasts) AS r(stream_id, first_seq, last_seq) GROUP BY 1, 5),
 m AS (UPDATE tails SET batch = (SELECT max(batch) FROM b) WHERE writer = $1 AND EXISTS (SELECT FROM b))
 SELECT count(*), EXISTS (SELECT FROM t) FROM b`
-		// A writer that is seen closed has all its batches seen too.
+		// If the writer is seen as closed, all of its batches are seen too.
 		end = `
 DELETE FROM tails t USING writers w WHERE t.writer = $1 AND w.writer = t.writer AND w.closed_at IS NOT NULL
   AND NOT EXISTS (SELECT FROM journal j WHERE j.writer = t.writer AND j.batch > t.batch)`

@@ -12,7 +12,7 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// IsForEverybody reports whether an event is public and can be bought still.
+// IsForEverybody reports whether an event is public and can still be bought.
 func IsForEverybody(e *readmodel.Event) bool {
 	switch e.Status {
 	case event.StatusPublished, event.StatusOnSale, event.StatusSoldOut, event.StatusInProgress:
@@ -21,7 +21,7 @@ func IsForEverybody(e *readmodel.Event) bool {
 	return false
 }
 
-// announceEvent has the followers of an organization told of an event that goes live.
+// announceEvent makes the followers of an organization hear of an event that goes live.
 func (b *batch) announceEvent(ctx context.Context, f *event.Moved, of source) error {
 	if f.At < b.oldest || f.From != event.StatusDraft && f.From != event.StatusReview {
 		return nil
@@ -29,9 +29,8 @@ func (b *batch) announceEvent(ctx context.Context, f *event.Moved, of source) er
 	return b.insert(ctx, b.tx, []river.InsertManyParams{{Args: followers{Event: of.event}}})
 }
 
-// followers is the job that writes to one page of those who follow the organization of an
-// event, and puts the next page out. Each of them is told of an event once, however often
-// it is published.
+// followers is the job that writes to one page of the people who follow an event's organization,
+// and queues the next page. Each of them is told of an event once, however often it is published.
 type followers struct {
 	Event int64 `json:"event"`
 	After int64 `json:"after,omitzero"` // the last follower of the page before
@@ -40,7 +39,7 @@ type followers struct {
 // Kind names the jobs.
 func (followers) Kind() string { return "mail_followers" }
 
-// InsertOpts queue them behind the mails.
+// InsertOpts queues these jobs behind the mails.
 func (followers) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: bulkQueue, Priority: pagesLast}
 }

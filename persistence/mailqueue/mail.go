@@ -13,11 +13,11 @@ import (
 	"boxoffice/persistence/accounts"
 )
 
-// Template says which mail it is: the name of its templates.
+// Template says which mail it is, by the name of its templates.
 type Template string
 
-// The mails there are. Those that Bulk says true of carry a List-Unsubscribe (RFC 8058);
-// the others are transactional: each answers what its reader has done or bought.
+// These are all mails. Those for which Bulk returns true carry a List-Unsubscribe (RFC 8058); the
+// others are transactional: each answers what its reader has done or bought.
 const (
 	LoginCode         Template = "login_code"
 	PasswordReset     Template = "password_reset"
@@ -47,13 +47,13 @@ const (
 	Broadcast         Template = "broadcast"
 )
 
-// Granted is the Reason of money that goes back for somebody has granted it: the order's
-// Refund says more. The others are those of money that goes back by itself.
+// Granted is the Reason of money that goes back because somebody has granted it; the order's Refund
+// says more. Other reasons are for money that goes back without a request.
 const Granted = "granted"
 
-// The queues of the jobs, each with workers of its own, so that none is in another's way.
-// Somebody waits for a mail of the first. Those of the second follow from orders, and come by
-// the thousand in a rush. Those of the third go to audiences, and nobody waits for them.
+// These are the queues of the jobs. Each has workers of its own, so that none delays another.
+// Somebody waits for a mail of the first queue. Mails of the second follow from orders, and come by
+// the thousand in a rush. Mails of the third go to audiences, and nobody waits for them.
 const (
 	promptQueue = "mail_prompt"
 	orderQueue  = "mail_order"
@@ -62,8 +62,8 @@ const (
 
 var queueNames = []string{promptQueue, orderQueue, bulkQueue}
 
-// Priorities within a queue: River's, 1 to 4. A page of an audience is made when
-// the mails of the one before it are gone.
+// These are priorities within a queue: River's, 1 to 4. The next page of an audience is made when
+// the mails of the page before are gone.
 const (
 	ticketsFirst = iota + 1
 	moneyNext
@@ -75,7 +75,7 @@ const (
 type terms struct {
 	queue    string
 	priority int
-	life     time.Duration // for so long it is tried
+	life     time.Duration // how long sending it is tried
 }
 
 // table is the table of mails.
@@ -108,16 +108,16 @@ var table = map[Template]terms{
 	EventPublished:    {bulkQueue, announcementsThen, 24 * time.Hour},
 }
 
-// Mail is a mail that is to be written and sent: what it is about, for its
-// words are found when it is sent. It is the arguments of a job and lies in the
-// database as it is; what nobody may read there is sealed in Secret.
+// Mail is a mail that is to be written and sent. It only names what the mail is about, because the
+// text is made when it is sent. It is the arguments of a job and is stored in the database as it
+// is; what nobody may read there is sealed in Secret.
 type Mail struct {
 	ID       string   `json:"id"` // 32 hex digits, the same in every attempt
 	Template Template `json:"mail"`
-	// Subject is what no two mails of a Mail may be about, such as a fact; ""
-	// lets the mail be sent in any case.
+	// Subject is what there may be only one mail of this Template about, such as a fact; "" lets
+	// the mail be sent in any case.
 	Subject string `json:"-"`
-	// Queued is when the mail was put out. A Send has it.
+	// Queued is when the mail was queued. It is set when Send is called.
 	Queued time.Time `json:"-"`
 	end    time.Time // of the mail's life
 
@@ -128,35 +128,35 @@ type Mail struct {
 	Order        string `json:"order,omitzero"` // id
 	Event        int64  `json:"event,omitzero"`
 	Was          *Known `json:"was,omitzero"`       // what holders knew of an event that has changed
-	Amount       int64  `json:"amount,omitzero"`    // of a refund that is due or asked for, minor units
-	Reason       string `json:"reason,omitzero"`    // of the same, or of an event's cancellation; the status of an attempt whose coins were seen
+	Amount       int64  `json:"amount,omitzero"`    // of a refund that is due or was asked for, minor units
+	Reason       string `json:"reason,omitzero"`    // of that refund, or of an event's cancellation; the status of an attempt whose coins were seen
 	Currency     string `json:"currency,omitzero"`  // of a refund that is due, if it is not the order's
 	Refund       int    `json:"refund,omitzero"`    // which of the order's refunds was decided or processed
-	Ticket       uint32 `json:"ticket,omitzero"`    // serial of one that is offered, or whose money is asked for
+	Ticket       uint32 `json:"ticket,omitzero"`    // serial of a ticket that is offered, or whose money was asked for
 	Round        uint16 `json:"round,omitzero"`     // which of its transfers
-	From         string `json:"from,omitzero"`      // who offers it
+	From         string `json:"from,omitzero"`      // who offers the ticket
 	Org          int64  `json:"org,omitzero"`       // number of an organization that somebody follows
 	Broadcast    string `json:"broadcast,omitzero"` // id
-	Tier         string `json:"tier,omitzero"`      // ticket type that is offered to who waits
+	Tier         string `json:"tier,omitzero"`      // ticket type that is offered to somebody on the waitlist
 	Count        int64  `json:"count,omitzero"`     // how many of it
-	Until        int64  `json:"until,omitzero"`     // until when, unix milliseconds
+	Until        int64  `json:"until,omitzero"`     // when the offer ends, unix milliseconds
 	Organization string `json:"organization,omitzero"`
 	Role         string `json:"role,omitzero"`
-	On           bool   `json:"on,omitzero"`       // a second factor
+	On           bool   `json:"on,omitzero"`       // whether a second factor is on now
 	Webhook      int64  `json:"webhook,omitzero"`  // the endpoint
-	Endpoint     string `json:"endpoint,omitzero"` // as people call it
-	Gone         bool   `json:"gone,omitzero"`     // it said so
-	Again        bool   `json:"again,omitzero"`    // the organization asks for it, whoever had it before
+	Endpoint     string `json:"endpoint,omitzero"` // the endpoint's name for people
+	Gone         bool   `json:"gone,omitzero"`     // the endpoint said that it is gone
+	Again        bool   `json:"again,omitzero"`    // the organization asks for it, even if somebody has had it before
 }
 
-// NewID is the ID of a mail that is about nothing in particular.
+// NewID draws the ID of a mail without a Subject.
 func NewID() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails
 	return hex.EncodeToString(b[:])
 }
 
-// number gives the mail its ID: of its Mail and Subject, if it has one.
+// number gives the mail its ID. If it has a Subject, the ID is derived from Template and Subject.
 func (l *Mail) number() {
 	switch {
 	case l.Subject != "":
@@ -170,21 +170,20 @@ func (l *Mail) number() {
 // Kind names the jobs.
 func (Mail) Kind() string { return "mail" }
 
-// InsertOpts are the Mail's terms.
+// InsertOpts are how a mail of this Template is sent.
 func (l Mail) InsertOpts() river.InsertOpts {
 	t := table[l.Template]
 	return river.InsertOpts{Queue: t.queue, Priority: t.priority, MaxAttempts: len(pauses) + 1}
 }
 
-// MarshalJSON writes the mail as Postgres takes it.
+// MarshalJSON writes the mail in a form that Postgres takes.
 func (l Mail) MarshalJSON() ([]byte, error) {
 	type plain Mail
 	return storable(plain(l))
 }
 
-// storable is JSON for a jsonb, which refuses the one character that text in
-// Postgres cannot have. A name may have it: it comes from a fact, which nobody
-// can refuse any more.
+// storable makes JSON for a jsonb without the character that Postgres cannot store. A name may
+// contain it: the name comes from a fact, which can't be refused any more.
 func storable(v any) ([]byte, error) {
 	b, err := json.Marshal(v)
 	return bytes.ReplaceAll(b, []byte(`\u0000`), []byte(`\ufffd`)), err

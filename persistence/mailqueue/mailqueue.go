@@ -1,18 +1,17 @@
-// Package mailqueue keeps the mails that are to be sent, as River jobs in Postgres,
-// and sees each of them through: it decides which fact mails what (facts.go),
-// who hears of an event's changes (news.go), and how often a mail is tried
-// (worker.go). What a mail says and how it leaves is not its business: the node
-// gives it a Send for that.
+// Package mailqueue keeps the mails that are to be sent, as River jobs in Postgres, and sees each
+// of them through. It decides which fact mails what (facts.go), who hears of an event's changes
+// (news.go), and how often a mail is tried (worker.go). The node gives it a Send, which decides
+// what a mail says and how it is sent.
 //
-// Handlers Queue mails; the follower of facts calls Apply in its transaction,
-// so that what a fact mails is put out once for it. A mail with a Subject is
-// put out once, ever. A mail that was taken up by a process that died is taken
-// up again, so a mail may, rarely, be sent twice, with one Message-ID.
+// Handlers Queue mails; the follower of facts calls Apply in its transaction, so that a fact's
+// mails are queued exactly once. A mail with a Subject is queued only once, ever. If a process dies
+// with a mail, another takes the mail up, so a mail may, rarely, be sent twice, with one
+// Message-ID.
 //
 // Mails that nobody pays for are capped (caps.go).
 //
-// It owns the tables mails, announced and mail_caps, and the jobs of its queues. It has no goroutines: River's client, which the node starts and
-// stops, has them.
+// It owns the tables mails, announced and mail_caps, and the jobs of its queues. It starts no
+// goroutines: those belong to River's client, which the node starts and stops.
 package mailqueue
 
 import (
@@ -35,8 +34,8 @@ import (
 )
 
 const (
-	// promptMax is how many prompt mails may wait: the limits of rates keep
-	// people from it, and a flood of many addresses meets it.
+	// promptMax is how many prompt mails may wait. People never reach it because of the rate
+	// limits; a flood from many addresses does.
 	promptMax = 10_000
 	// countEvery is how old a count of what waits may be.
 	countEvery = time.Second
@@ -44,15 +43,15 @@ const (
 	countTime = 2 * time.Second
 )
 
-// Config is what an Queue is made of.
+// Config is what a Queue is made of.
 type Config struct {
 	Pool *pgxpool.Pool
 	Log  *slog.Logger
-	// Settle is how long an event must be left alone before its holders hear
-	// of a change: who corrects a mistake writes to nobody. 0: 10 minutes.
+	// Settle is how long an event must be left alone before its holders hear of a change, so that
+	// an organizer who corrects a mistake at once mails nobody. 0: 10 minutes.
 	Settle time.Duration
-	// Busy reports whether the node has more to do than write mails that can
-	// wait. nil: it never has.
+	// Busy reports whether the node has more urgent work than mails that can wait. nil: it never
+	// has.
 	Busy func() bool
 	// Scale multiplies the caps of mails that nobody pays for. 0: 1.
 	Scale float64
@@ -62,7 +61,7 @@ type Config struct {
 type Queue struct {
 	pool     *pgxpool.Pool
 	outreach *outreach.Store
-	jobs     *river.Client[pgx.Tx] // inserts; works nothing
+	jobs     *river.Client[pgx.Tx] // only inserts jobs; it works none
 	model    *readmodel.Model
 	log      *slog.Logger
 	settle   time.Duration
@@ -79,8 +78,8 @@ type Queue struct {
 
 // New makes a queue on a database that is up to date.
 func New(cfg Config) (*Queue, error) {
-	// River tells its workers of new jobs at most once in FetchCooldown: a login
-	// code that comes right after another one must not wait for their next poll.
+	// River tells its workers of new jobs at most once in FetchCooldown. A login code that comes
+	// right after another one must not wait for their next poll.
 	jobs, err := river.NewClient(riverpgxv5.New(cfg.Pool), &river.Config{
 		Logger: slog.New(slog.DiscardHandler), FetchCooldown: time.Millisecond, SkipUnknownJobCheck: true,
 	})
@@ -101,8 +100,8 @@ func New(cfg Config) (*Queue, error) {
 	return o, nil
 }
 
-// Add puts a mail out, which is sent soon. It is durable when Add returns.
-// Too many that wait are refused with OVERLOADED.
+// Add queues a mail, which is sent soon. It is durable when Add returns. If too many mails wait
+// already, Add refuses with OVERLOADED.
 func (o *Queue) Add(ctx context.Context, l Mail) error {
 	waiting, err := o.count(ctx)
 	if err != nil {
@@ -114,8 +113,8 @@ func (o *Queue) Add(ctx context.Context, l Mail) error {
 	return pgx.BeginFunc(ctx, o.pool, func(tx pgx.Tx) error { return o.AddIn(ctx, tx, l) })
 }
 
-// AddIn puts mails out within a transaction: the new ones among those that have a
-// Subject, and all others.
+// AddIn queues mails within a transaction. A mail with a Subject that was queued before is left
+// out.
 func (o *Queue) AddIn(ctx context.Context, tx pgx.Tx, mails ...Mail) error {
 	var ids [][16]byte
 	for i := range mails {
@@ -138,7 +137,7 @@ func (o *Queue) AddIn(ctx context.Context, tx pgx.Tx, mails ...Mail) error {
 	for i := range mails {
 		l := &mails[i]
 		if l.Subject == "" || fresh[l.ID] {
-			delete(fresh, l.ID) // two of one batch are about the same
+			delete(fresh, l.ID) // two mails of one call have the same Subject
 			jobs = append(jobs, river.InsertManyParams{Args: *l})
 		}
 	}
@@ -177,8 +176,8 @@ func (o *Queue) insert(ctx context.Context, tx pgx.Tx, jobs []river.InsertManyPa
 	return nil
 }
 
-// count is how many mails of each queue wait or are being sent, as of a moment
-// ago. One caller at a time counts; the others take the count before.
+// count is how many mails of each queue wait or are being sent, as of a moment ago. One caller at a
+// time counts; the others use the last count.
 func (o *Queue) count(ctx context.Context) (map[string]int, error) {
 	if waiting, fresh := o.lastCount(); fresh {
 		return waiting, nil
@@ -208,8 +207,8 @@ WHERE state IN ('available', 'running', 'retryable', 'scheduled') AND queue = AN
 	return waiting, nil
 }
 
-// lastCount is the last count. When it is not fresh the caller must make another,
-// which nobody else does meanwhile.
+// lastCount is the last count. If it is not fresh, the caller must count again; nobody else does so
+// meanwhile.
 func (o *Queue) lastCount() (waiting map[string]int, fresh bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -13,9 +13,9 @@ import (
 	"github.com/riverqueue/river"
 )
 
-// A rush makes mails by the thousand, and so does a broadcast. They wait in Postgres, and are
-// sent beside the sale by a few workers: at most orderWorkers in orderPause and bulkWorkers in
-// bulkPause, and each worker one in busyPause while the node is busy.
+// A rush makes mails by the thousand, and so does a broadcast. They wait in Postgres, and a few
+// workers send them beside the sale: at most orderWorkers mails in orderPause and bulkWorkers mails
+// in bulkPause, and while the node is busy each worker sends one in busyPause.
 const (
 	promptWorkers = 4
 	orderWorkers  = 16
@@ -26,23 +26,23 @@ const (
 	attemptTime   = 30 * time.Second
 )
 
-// pauses are those between the attempts to send a mail, each changed by up to a
-// tenth. Its mail's life ends them.
+// pauses are the pauses between the attempts to send a mail, each varied by up to a tenth. When the
+// mail's life is over, no more attempts are made.
 var pauses = []time.Duration{
 	5 * time.Second, 15 * time.Second, time.Minute, 3 * time.Minute, 10 * time.Minute, 30 * time.Minute,
 	time.Hour, 2 * time.Hour, 4 * time.Hour, 8 * time.Hour, 8 * time.Hour, 8 * time.Hour,
 }
 
-// ErrUndeliverable is wrapped by the error of a Send whose mail no further
-// attempt would bring to its reader.
+// ErrUndeliverable is wrapped by the error of a Send if no further attempt would bring the mail to
+// its reader.
 var ErrUndeliverable = errors.New("mailqueue: undeliverable")
 
-// Send writes a mail's mail and sends it. It is not sent, without an error,
-// when there is nothing to say any more. The words of its errors are kept and
-// logged: they name no address.
+// Send writes a mail and sends it. If there is nothing to say any more, it sends nothing and
+// returns false without an error. Its errors are stored and logged, so they must not contain
+// addresses.
 type Send func(ctx context.Context, l *Mail) (sent bool, err error)
 
-// Register has a client of River work the queue's jobs.
+// Register makes a River client work the queue's jobs.
 func (o *Queue) Register(workers *river.Workers, queues map[string]river.QueueConfig, send Send) {
 	river.AddWorker(workers, &sender{Queue: o, send: send})
 	river.AddWorker(workers, &changer{Queue: o})
@@ -54,8 +54,8 @@ func (o *Queue) Register(workers *river.Workers, queues map[string]river.QueueCo
 	queues[bulkQueue] = river.QueueConfig{MaxWorkers: bulkWorkers, FetchCooldown: bulkPause}
 }
 
-// Reclaim gives back the jobs of a client that was killed, so that they are not
-// taken for running until River's rescue. The client must not run.
+// Reclaim releases the jobs of a client that was killed. Otherwise they would count as running
+// until River's rescue. The client must not run.
 func (o *Queue) Reclaim(ctx context.Context, client string) error {
 	const reclaim = `
 UPDATE river_job SET state = 'available', scheduled_at = now()
@@ -72,7 +72,7 @@ type sender struct {
 	send Send
 }
 
-// Timeout is an attempt's.
+// Timeout bounds an attempt.
 func (*sender) Timeout(*river.Job[Mail]) time.Duration { return attemptTime }
 
 // NextRetry is when a mail is tried again.
@@ -89,7 +89,7 @@ func (c *sender) Work(ctx context.Context, job *river.Job[Mail]) error {
 	l := &job.Args
 	l.Queued = job.CreatedAt
 	l.end = job.CreatedAt.Add(table[l.Template].life)
-	if time.Now().After(l.end) { // the process before this one died, or nobody worked
+	if time.Now().After(l.end) { // the process before this one died, or no worker ran
 		return c.drop(ctx, job, errors.New("too late"))
 	}
 	if table[l.Template].queue != promptQueue && c.busy() {
@@ -119,7 +119,7 @@ func (c *sender) Work(ctx context.Context, job *river.Job[Mail]) error {
 	return err
 }
 
-// drop gives a mail up.
+// drop gives up a mail.
 func (c *sender) drop(ctx context.Context, job *river.Job[Mail], err error) error {
 	c.dead.WithLabelValues(string(job.Args.Template)).Inc()
 	c.log.LogAttrs(ctx, slog.LevelWarn, "mail dropped", attrs(job, err)...)
@@ -156,14 +156,14 @@ func (o *Queue) measure() {
 	})
 }
 
-// Describe and Collect make the queue a prometheus.Collector.
+// Describe and Collect make the Queue a prometheus.Collector.
 func (o *Queue) Describe(ch chan<- *prometheus.Desc) {
 	for _, c := range []prometheus.Collector{o.sent, o.deferred, o.capped, o.dead, o.queued} {
 		c.Describe(ch)
 	}
 }
 
-// Collect sends the queue's numbers.
+// Collect sends the queue's metrics.
 func (o *Queue) Collect(ch chan<- prometheus.Metric) {
 	for _, c := range []prometheus.Collector{o.sent, o.deferred, o.capped, o.dead, o.queued} {
 		c.Collect(ch)

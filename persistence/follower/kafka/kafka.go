@@ -1,22 +1,20 @@
-// Package kafka takes the facts of the journal through a topic of Kafka: a Relay
-// writes them there, a Consumer reads them back and applies them. Kafka is a way,
-// never the truth: everything in the topic can be written again from the journal.
+// Package kafka sends the facts of the journal through a topic of Kafka: a Relay writes them there,
+// a Consumer reads them back and applies them. Kafka only transports facts; everything in the topic
+// can be written again from the journal.
 //
-// The relay is a follower whose effect is the acknowledgement of every in-sync
-// replica. It may write a fact twice, after a failure, but never one before those
-// that its stream had earlier: it sends one batch to a partition at a time, and
-// nothing after a batch that was not acknowledged. The consumer keeps its place
-// in each partition in Postgres, in the transaction of the effect, and moves it
-// only from where it believes it to be: a member of the group that has been
-// declared dead, and does not know it, applies nothing. Kafka's own offsets are
-// not used. Apply must be made by follower.Once, which drops what came twice and
-// stops at what is missing.
+// The relay is a follower whose effect is done when every in-sync replica has acknowledged. After a
+// failure it may write a fact twice, but never before the earlier facts of its stream: it sends one
+// batch to a partition at a time, and nothing after a batch that was not acknowledged. The consumer
+// keeps its place in each partition in Postgres, in the transaction of the effect, and moves it
+// only from where it believes it to be. So a member of the group that has been declared dead, and
+// does not know it, applies nothing. Kafka's own offsets are not used. Apply must be made by
+// follower.Once, which drops facts that came twice and stops at a missing one.
 //
 // docs/kafka.md says what a message looks like and what others may rely on.
 //
-// A Relay and a Consumer each own their connections to Kafka. New, then Start;
-// Stop ends what they started and waits for it. Both survive Kafka's absence, of
-// any length: they try again, and go on where they stood.
+// A Relay and a Consumer each own their connections to Kafka. New, then Start; Stop ends what they
+// started and waits for it. Both survive an outage of Kafka of any length: they try again, and go
+// on where they stopped.
 package kafka
 
 import (
@@ -37,32 +35,32 @@ const (
 	dialWithin  = 3 * time.Second
 	askWithin   = 5 * time.Second // of one question about the topic
 	clientID    = "boxoffice"
-	maxMessage  = 16 << 20 // bytes of a compressed batch: the map of a stadium is one fact
+	maxMessage  = 16 << 20 // bytes of a compressed batch: a stadium's seat map is one fact
 	longPause   = 5 * time.Second
 	firstPause  = 50 * time.Millisecond
-	leaveWithin = 3 * time.Second // for a member to tell its group; then it is cut off
+	leaveWithin = 3 * time.Second // how long a member may take to leave its group before it is cut off
 )
 
-// Config says where the facts go. Nothing has a default here.
+// Config says where the facts go. No field has a default.
 type Config struct {
 	Brokers        []string // host:port, some of the cluster's
 	TLS            *tls.Config
 	User, Password string // SASL PLAIN, if there is a user
 
 	Topic string
-	// How the topic is made when it is missing. One that is there is taken as
-	// it is.
+	// Partitions and Replication are how the topic is made if it is missing. An existing topic is
+	// taken as it is.
 	Partitions  int
 	Replication int // at most as many as there are brokers
 	Retention   time.Duration
 }
 
-// link is a part's own way to the brokers.
+// link is the connections of one part, a relay or a consumer, to the brokers.
 type link struct {
 	cfg    Config
 	client *kafkago.Client
 	pool   *kafkago.Transport // of client
-	dialer *kafkago.Dialer    // for the group, which dials by itself
+	dialer *kafkago.Dialer    // for the group, which dials its own connections
 
 	life context.Context // of every connection
 	cut  context.CancelFunc
@@ -116,7 +114,7 @@ func (l *link) close() {
 	l.pool.CloseIdleConnections()
 }
 
-// partitions returns how many the topic has, and makes the topic if it is missing.
+// partitions returns how many partitions the topic has, and makes the topic if it is missing.
 func (l *link) partitions(ctx context.Context) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
@@ -155,7 +153,7 @@ func (l *link) create(ctx context.Context, replication int) error {
 			{ConfigName: "cleanup.policy", ConfigValue: "delete"},
 			{ConfigName: "retention.ms", ConfigValue: strconv.FormatInt(l.cfg.Retention.Milliseconds(), 10)},
 			{ConfigName: "max.message.bytes", ConfigValue: strconv.Itoa(maxMessage)},
-			// One replica may be away, if there is one to spare.
+			// One replica may be away, if there are enough of them.
 			{ConfigName: "min.insync.replicas", ConfigValue: strconv.Itoa(max(1, replication-1))},
 		},
 	}}})

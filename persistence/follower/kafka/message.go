@@ -16,11 +16,11 @@ import (
 	"boxoffice/persistence/journal"
 )
 
-// The headers of a message (docs/kafka.md). Its key is the stream's name, its
+// These are the headers of a message (docs/kafka.md). A message's key is the stream's name, its
 // value the fact's CBOR map, as in the journal. Numbers are decimal.
 const (
-	headerType         = "type"         // of the fact, e.g. order.created; event/99 of one that only newer nodes know
-	headerNumber       = "number"       // of the fact's type in the journal, which a node reads that does not know its name
+	headerType         = "type"         // of the fact, e.g. order.created; event/99 if only newer nodes know the type
+	headerNumber       = "number"       // of the fact's type in the journal, for nodes that do not know its name
 	headerID           = "id"           // stream:seq; the same whenever the fact is written
 	headerSeq          = "seq"          // of the fact within its stream: 1, 2, 3 ...
 	headerOrganization = "organization" // whose fact it is
@@ -30,9 +30,9 @@ const (
 )
 
 var (
-	// errForeign says that a message is none of the relay's.
+	// errForeign says that the relay did not write a message.
 	errForeign = errors.New("kafka: not a message of the relay")
-	// errNewer says that a message is one of a newer relay.
+	// errNewer says that a newer relay wrote a message.
 	errNewer = errors.New("kafka: a message of a newer node")
 )
 
@@ -55,9 +55,8 @@ func factTypes() (map[factType][]byte, map[string]factType) {
 	return names, numbers
 }
 
-// messages appends the facts of a record of batch b, one message each, with an
-// estimate of how many bytes they take. key is the stream's name; org is 0 if
-// nobody knows it.
+// messages appends the facts of a record of batch b, one message each, and estimates how many bytes
+// they take. key is the stream's name; org is 0 if it is unknown.
 func messages(to []kafkago.Message, key []byte, b *journal.Batch, r *journal.Record, org int64) ([]kafkago.Message, int, error) {
 	shared := []kafkago.Header{
 		{Key: headerEpoch, Value: strconv.AppendInt(nil, int64(r.Epoch), 10)},
@@ -76,7 +75,7 @@ func messages(to []kafkago.Message, key []byte, b *journal.Batch, r *journal.Rec
 		rest = after
 		digits := strconv.AppendUint(make([]byte, 0, 5), uint64(typ), 10)
 		name := names[factType{r.Ref.Kind, typ}]
-		if name == nil { // a newer node's: nothing here need know it to pass it on
+		if name == nil { // of a newer node: it can be passed on without being known here
 			name = fmt.Appendf(nil, "%s/%s", r.Ref.Kind, digits)
 		}
 		id := append(strconv.AppendInt(make([]byte, 0, 32), r.Stream, 10), ':')
@@ -93,7 +92,7 @@ func messages(to []kafkago.Message, key []byte, b *journal.Batch, r *journal.Rec
 	return to, size, nil
 }
 
-// overhead is about what the headers of a message take.
+// overhead is about how many bytes the headers of a message take.
 const overhead = 130
 
 // outgoing are the messages of one request, as kafka-go reads them.
@@ -108,10 +107,10 @@ type outgoing struct {
 // content is bytes as kafka-go wants them.
 type content struct{ bytes.Reader }
 
-// Close has nothing to give back.
+// Close does nothing: there is nothing to release.
 func (*content) Close() error { return nil }
 
-// ReadRecord returns the next message, good until the one after it.
+// ReadRecord returns the next message, valid until the one after it is read.
 func (o *outgoing) ReadRecord() (*kafkago.Record, error) {
 	if o.next == len(o.messages) {
 		return nil, io.EOF
@@ -124,10 +123,10 @@ func (o *outgoing) ReadRecord() (*kafkago.Record, error) {
 	return &o.record, nil
 }
 
-// incoming is a fact that came back out of the topic.
+// incoming is a fact that was read back from the topic.
 type incoming struct {
 	offset int64
-	ours   bool // else it is passed over, and has nothing but its offset
+	ours   bool // otherwise it is passed over, and only its offset is set
 	ref    engine.Ref
 	stream int64
 	seq    int64
@@ -138,8 +137,8 @@ type incoming struct {
 	body   []byte
 }
 
-// parse reads a message. One that the relay did not write is errForeign, one that
-// only a newer node can read is errNewer.
+// parse reads a message. The error is errForeign if the relay did not write it, errNewer if only a
+// newer node can read it.
 func parse(r *kafkago.Record) (incoming, error) {
 	f := incoming{offset: r.Offset}
 	key, err := kafkago.ReadAll(r.Key)
@@ -178,7 +177,7 @@ func parse(r *kafkago.Record) (incoming, error) {
 	if f.ref, err = engine.ParseRef(string(key)); err != nil {
 		return newer()
 	}
-	if t := numbers[name]; f.typ == 0 && t.kind == f.ref.Kind { // written by the release before
+	if t := numbers[name]; f.typ == 0 && t.kind == f.ref.Kind { // the release before wrote it
 		f.typ = t.typ
 	}
 	if f.typ == 0 {
@@ -197,8 +196,8 @@ func number(text []byte) int64 {
 	return max(0, n)
 }
 
-// batches puts together again what stood together in the journal, as far as it
-// comes one after another.
+// batches puts facts that stood together in the journal together again, as far as they come one
+// after another.
 func batches(facts []incoming) []journal.Batch {
 	var all []journal.Batch
 	for i := range facts {

@@ -21,7 +21,7 @@ const (
 	fetchWithin = 10 * time.Second
 	applyWithin = 30 * time.Second
 	maxApply    = 4_000                  // facts in one transaction
-	lookUp      = 100 * time.Millisecond // how long a rest goes on before its reason is looked at again
+	lookUp      = 100 * time.Millisecond // how often a rest looks whether its reason still holds
 )
 
 // errMoved says that the saved position is not where this member left it.
@@ -35,9 +35,9 @@ type partition struct {
 	atOnce int   // facts in the next transaction
 }
 
-// run reads and applies until the generation ends. After any error it starts over
-// from the saved position, one fact at a time until that goes well: everything
-// before a fact that does not go is applied, and nothing after it.
+// run reads and applies until the generation ends. After any error it starts again from the saved
+// position, one fact at a time until that goes well. So everything before a fact that fails is
+// applied, and nothing after it.
 func (p *partition) run(ctx context.Context) {
 	p.atOnce = p.c.cfg.MaxBatch
 	wait := firstPause
@@ -83,7 +83,7 @@ func (p *partition) follow(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// resume reads where the partition stands.
+// resume reads the partition's saved position.
 func (p *partition) resume(ctx context.Context) error {
 	const start = `INSERT INTO kafka_positions (consumer, topic, part, next) VALUES ($1, $2, $3, 0) ON CONFLICT DO NOTHING`
 	const saved = `SELECT next FROM kafka_positions WHERE consumer = $1 AND topic = $2 AND part = $3`
@@ -124,17 +124,17 @@ func (p *partition) fetch(ctx context.Context) ([]incoming, error) {
 		if err == nil {
 			f, err = parse(r)
 		}
-		if errors.Is(err, errForeign) { // whoever may write to the topic must not be able to stop it
+		if errors.Is(err, errForeign) { // anybody who may write to the topic must not be able to stop us
 			p.c.strange(p.number, err)
 			err = nil
 		}
 		if err != nil && len(facts) > 0 {
-			break // first what comes before it
+			break // first apply what comes before it
 		}
 		if err != nil {
 			return nil, fmt.Errorf("kafka: read: %w", err)
 		}
-		if f.offset >= p.next { // else it stands in the same batch
+		if f.offset >= p.next { // earlier ones are in the same batch
 			facts = append(facts, f)
 		}
 	}
@@ -151,12 +151,11 @@ func (p *partition) lag(end int64) {
 	p.c.behind[p.number] = max(0, end-p.next)
 }
 
-// begin opens a transaction that does not wait for the disk: what a crash takes is
-// read again.
+// begin opens a transaction that does not wait for the disk, because what a crash loses is read
+// again.
 var begin = pgx.TxOptions{BeginQuery: "BEGIN; SET LOCAL synchronous_commit = off"}
 
-// apply applies the facts and moves the position past them, when it is this
-// partition's turn.
+// apply applies the facts and moves the position past them, when it is this partition's turn.
 func (p *partition) apply(ctx context.Context, facts []incoming) error {
 	if err := p.takeTurn(ctx); err != nil {
 		return err
@@ -191,8 +190,8 @@ func (p *partition) begin(ctx context.Context) (pgx.Tx, error) {
 	return p.c.cfg.Pool.BeginTx(ctx, begin)
 }
 
-// tend has the consumer's digesters tell again what somebody asks for, when it is
-// this partition's turn.
+// tend makes the consumer's digesters tell again what somebody asked for, when it is this
+// partition's turn.
 func (p *partition) tend(ctx context.Context) error {
 	if err := p.takeTurn(ctx); err != nil {
 		return err
@@ -217,7 +216,7 @@ func (p *partition) takeTurn(ctx context.Context) error {
 
 func (c *Consumer) endTurn() { <-c.turn }
 
-// move saves the position, if it stands where this member left it.
+// move saves the position, if the saved one is still where this member left it.
 func (p *partition) move(ctx context.Context, tx pgx.Tx, to int64) error {
 	const save = `UPDATE kafka_positions SET next = $5 WHERE consumer = $1 AND topic = $2 AND part = $3 AND next = $4`
 	tag, err := tx.Exec(ctx, save, p.c.cfg.Name, p.c.link.cfg.Topic, p.number, p.next, to)
@@ -230,9 +229,8 @@ func (p *partition) move(ctx context.Context, tx pgx.Tx, to int64) error {
 	return nil
 }
 
-// rewind goes to the first message that there is: those before it were deleted
-// before they were read, or the topic is another. Whether facts are missing now,
-// follower.Once finds out.
+// rewind goes to the first message that there is. Earlier messages were deleted before they were
+// read, or the topic is a different one. follower.Once finds out whether facts are missing now.
 func (p *partition) rewind(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, applyWithin)
 	defer cancel()

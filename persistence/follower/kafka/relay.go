@@ -21,19 +21,18 @@ import (
 )
 
 const (
-	// sendWithin bounds a round of requests, and with it how long Kafka's absence
-	// keeps a transaction open.
+	// sendWithin bounds a round of requests, and so how long an outage of Kafka keeps a transaction
+	// open.
 	sendWithin = 5 * time.Second
-	// maxRound is the bytes of a round before compression: what is acknowledged
-	// at once.
+	// maxRound is the bytes of a round before compression. A round is acknowledged together.
 	maxRound = 1 << 20
-	// maxEvents bounds the events whose organization is remembered. All are
-	// forgotten at once, and looked up when they come again.
+	// maxEvents bounds the events whose organizations are remembered. Beyond it, all are forgotten
+	// at once, and looked up when they come again.
 	maxEvents = 1 << 18
 )
 
-// Relay writes the facts of the journal to the topic, once they are committed. It
-// is the effect of a follower: Name and Apply. Close it when that has stopped.
+// Relay writes the facts of the journal to the topic, once they are committed. Its Name and Apply
+// are those of a follower. Close it when the follower has stopped.
 type Relay struct {
 	link       *link
 	log        *slog.Logger
@@ -48,7 +47,7 @@ func NewRelay(cfg Config, log *slog.Logger) *Relay {
 	return &Relay{link: newLink(cfg), log: log, orgs: make(map[int64]int64)}
 }
 
-// Name is the follower's. It holds the topic: a new topic gets all facts from the
+// Name is the follower's name. It contains the topic, so that a new topic gets all facts from the
 // first on.
 func (r *Relay) Name() string { return "kafka:" + r.link.cfg.Topic }
 
@@ -58,13 +57,12 @@ func (r *Relay) Close() { r.link.close() }
 // Failures counts the attempts to send that failed.
 func (r *Relay) Failures() int64 { return r.failures.Load() }
 
-// errUnsendable says that a fact can never be sent: it cannot be read, or Kafka
-// takes no message of its size.
+// errUnsendable says that a fact can never be sent, because it cannot be read or is too large for
+// Kafka.
 var errUnsendable = errors.New("kafka: cannot be sent")
 
-// Apply sends the batches, one call at a time. Most of what goes wrong may pass:
-// Kafka comes back, a topic is made. A fact that can never be sent, or panics when it
-// is, is for a follower.Digester.
+// Apply sends the batches, one call at a time. Most failures may pass: Kafka comes back, a topic is
+// made. A follower.Digester deals with a fact that can never be sent or that makes sending panic.
 func (r *Relay) Apply(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
 	if err := r.send(ctx, tx, batches); err != nil {
 		r.failures.Add(1)
@@ -116,10 +114,10 @@ func (r *Relay) send(ctx context.Context, tx pgx.Tx, batches []journal.Batch) er
 	return r.flush(ctx, round)
 }
 
-// flush sends each partition its messages in one batch, which gets there as a whole
-// or not at all, and waits for all of them. That nothing is sent before
-// everything before it is acknowledged keeps the order of each stream; kafka-go's
-// Writer would go on to the next batch after one that failed.
+// flush sends each partition its messages in one batch, which gets there as a whole or not at all,
+// and waits for all partitions. Nothing is sent before everything earlier is acknowledged, which
+// keeps the order of each stream; kafka-go's Writer would go on to the next batch after one that
+// failed.
 func (r *Relay) flush(ctx context.Context, round [][]kafkago.Message) error {
 	ctx, cancel := context.WithTimeout(ctx, sendWithin)
 	defer cancel()
@@ -129,7 +127,7 @@ func (r *Relay) flush(ctx context.Context, round [][]kafkago.Message) error {
 			continue
 		}
 		sending.Go(func() error {
-			// The digester's catch does not reach this goroutine.
+			// The digester's recover does not reach this goroutine.
 			err := panics.Catch(r.log, "follower "+r.Name(), func() error { return r.produce(ctx, partition, messages) })
 			if err != nil {
 				return fmt.Errorf("kafka: write to partition %d: %w", partition, err)
@@ -140,9 +138,9 @@ func (r *Relay) flush(ctx context.Context, round [][]kafkago.Message) error {
 	return sending.Wait()
 }
 
-// produce sends messages to a partition. When Kafka finds them too large together,
-// it has taken none, and they are sent in halves. One alone is sent once more before
-// it is given up.
+// produce sends messages to a partition. If they are too large together, Kafka has taken none of
+// them, and they are sent in halves. A single message that is too large is sent once more before
+// produce gives up.
 func (r *Relay) produce(ctx context.Context, partition int, messages []kafkago.Message) error {
 	err := r.produceAll(ctx, partition, messages)
 	if !errors.Is(err, kafkago.MessageSizeTooLarge) {
@@ -171,7 +169,7 @@ func (r *Relay) produceAll(ctx context.Context, partition int, messages []kafkag
 	return err
 }
 
-// org is the organization of an actor's facts, 0 if nobody knows it.
+// org is the organization of an actor's facts; 0 if it is unknown.
 func (r *Relay) org(ref engine.Ref) int64 {
 	if ref.Kind.OfOrganization() {
 		return ref.Home
@@ -179,8 +177,8 @@ func (r *Relay) org(ref engine.Ref) int64 {
 	return r.orgs[ref.Home]
 }
 
-// learn finds the organizations of the events in the batches: an event's first fact
-// tells, or, once the journal has dropped that, the read model.
+// learn finds the organizations of the events in the batches: from an event's first fact or, if the
+// journal has dropped that, from the read model.
 func (r *Relay) learn(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
 	const first = `
 SELECT s.name, r.facts FROM streams s CROSS JOIN LATERAL records_of(s.stream_id, 0, 1) r WHERE s.name = ANY($1)`
