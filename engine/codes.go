@@ -1,11 +1,11 @@
 package engine
 
-// Code is a stable word for why something was refused. The edge maps each to
-// one HTTP status through CodeTable.
+// Code is a stable word for the reason of a refusal. The edge maps each code to one HTTP status
+// through CodeTable.
 type Code string
 
-// The codes of the specification's error tables that an actor or the edge
-// answers with. CodeTable says the rest about each.
+// These are the codes of the specification's error tables that an actor or the edge answers with.
+// CodeTable has the rest about each.
 const (
 	Validation          Code = "VALIDATION_ERROR"
 	Unauthorized        Code = "UNAUTHORIZED"
@@ -74,7 +74,7 @@ const (
 	ProviderMissing     Code = "PROVIDER_NOT_CONFIGURED"
 	ProviderError       Code = "PROVIDER_ERROR"
 	ProviderTimeout     Code = "PROVIDER_TIMEOUT"
-	// What a provider does not take.
+	// These refuse what a payment provider does not accept.
 	CurrencyNotSupported Code = "CURRENCY_NOT_SUPPORTED"
 	AmountBelowMinimum   Code = "AMOUNT_BELOW_MINIMUM"
 
@@ -96,8 +96,8 @@ const (
 // CodeDef is one row of the error catalogue.
 type CodeDef struct {
 	Status    int    // HTTP
-	Retryable bool   // the same request may succeed later, unchanged
-	Sentence  string // what the client is told when the refusal says nothing better
+	Retryable bool   // whether the same request, unchanged, may succeed later
+	Sentence  string // what the client is told if the refusal has no message
 }
 
 // CodeTable is the error catalogue (docs/rules.md, Errors): every code with
@@ -187,8 +187,8 @@ var CodeTable = map[Code]CodeDef{
 	QuotaExceeded:        {413, false, "The organization's files take as much room as they may."},
 }
 
-// StatusOf is the code's HTTP status as an answer to a read, or else to a write:
-// what a write conflicts with, a read does not find.
+// StatusOf returns the code's HTTP status for a read or a write. They differ because something that
+// a write conflicts with is simply not found by a read.
 func StatusOf(code Code, read bool) int {
 	if read && code == NoSeating {
 		return 404
@@ -196,7 +196,7 @@ func StatusOf(code Code, read bool) int {
 	return CodeTable[code].Status
 }
 
-// Refusal is a reply that says no. It changes nothing, so it needs no fact.
+// Refusal is a reply that says no. It changes nothing, so there is no fact about it.
 type Refusal struct {
 	Code    Code
 	Message string // empty: the code's sentence
@@ -204,7 +204,7 @@ type Refusal struct {
 	Retry   int    // seconds until a retry makes sense; 0: the edge's choice
 }
 
-// Error makes a Refusal an error for those who ask.
+// Error makes a Refusal an error for callers that need one.
 func (r *Refusal) Error() string {
 	if r.Message != "" {
 		return string(r.Code) + ": " + r.Message
@@ -212,5 +212,5 @@ func (r *Refusal) Error() string {
 	return string(r.Code) + ": " + CodeTable[r.Code].Sentence
 }
 
-// Refuse is a Refusal with details.
+// Refuse returns a Refusal with details.
 func Refuse(code Code, details any) *Refusal { return &Refusal{Code: code, Details: details} }

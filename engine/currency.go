@@ -2,7 +2,7 @@ package engine
 
 import "strconv"
 
-// Currency is one row of Currencies. All have two minor digits.
+// Currency is one row of Currencies. Every currency has two decimal places.
 type Currency struct {
 	Number int64 // as stored; never reused
 	Code   string
@@ -36,7 +36,7 @@ func CurrencyNumbered(n int64) (Currency, bool) {
 	return Currency{}, false
 }
 
-// Decimal is an amount of minor units with its two decimal places.
+// Decimal returns an amount of minor units with its two decimal places.
 func Decimal(minor int64) string {
 	u := uint64(minor)
 	b := make([]byte, 0, 24)

@@ -1,10 +1,10 @@
-// Package engine holds the words that every kind of actor shares: who an actor
-// is (Ref), what it is asked (Command), what it decides (Decision), what it
-// remembers (Fact), and why it refuses (Code).
+// Package engine holds the words that every kind of actor shares: which actor it is (Ref), what it
+// is asked (Command), what it decides (Decision), what it remembers (Fact), and why it refuses
+// (Code).
 //
-// Everything below engine is pure: no clock, goroutine, channel, I/O,
-// randomness or map-order-dependent output. Time and ids arrive with the
-// command. Only the standard library is imported; lint and TestPure hold both.
+// Everything below engine is pure: no clock, goroutine, channel, I/O, randomness or output that
+// depends on the order of a map. Time and ids arrive with the command. Only the standard library is
+// imported. Lint and TestPure check both.
 package engine
 
 import (
@@ -14,11 +14,11 @@ import (
 	"time"
 )
 
-// Kind names a sort of actor. The list of kinds with their state and fact
-// tables is engine/all.
+// Kind names a kind of actor. The list of kinds, with their states and fact tables, is in
+// engine/all.
 type Kind uint8
 
-// The kinds. Numbers are stored in stream names and never reused.
+// These are the kinds. Their numbers are stored in stream names and never reused.
 const (
 	KindEvent     Kind = 1 // one per event: life cycle, orders, tickets, check-in
 	KindInventory Kind = 2 // one per ticket type: stock, price, sale window, caps
@@ -28,8 +28,8 @@ const (
 	KindCalendar  Kind = 6 // one per reservation event: its dates and slots
 )
 
-// kindRows are the kinds' names as they stand in stream names, and whether an actor of
-// the kind is an organization's instead of an event's.
+// kindRows are the kinds' names as they are used in stream names, and whether an actor of the kind
+// belongs to an organization instead of an event.
 var kindRows = [...]struct {
 	name  string
 	ofOrg bool
@@ -50,43 +50,43 @@ func (k Kind) String() string {
 	return kindRows[k].name
 }
 
-// OfOrganization reports whether an actor of the kind is an organization's: its Home is
-// the organization's number.
+// OfOrganization reports whether an actor of the kind belongs to an organization. Its Home is the
+// organization's number then.
 func (k Kind) OfOrganization() bool { return int(k) < len(kindRows) && kindRows[k].ofOrg }
 
-// Ref names one actor: its kind, what it is placed by and its number within the kind.
-// Actors of one Home are placed on one node.
+// Ref names one actor: its kind, the number by which it is placed, and its number within the kind.
+// Actors with the same Home are placed on one node.
 type Ref struct {
 	Kind Kind  `cbor:"1,keyasint"`
 	Home int64 `cbor:"2,keyasint"` // number of the event it belongs to, or of the organization
 	ID   int64 `cbor:"3,keyasint"`
 }
 
-// EventRef is the actor of an event, the ledger of its orders.
+// EventRef returns the actor of an event, which is the ledger of its orders.
 func EventRef(event int64) Ref { return Ref{Kind: KindEvent, Home: event, ID: event} }
 
-// InventoryRef is the actor of a ticket type.
+// InventoryRef returns the actor of a ticket type.
 func InventoryRef(event, ticketType int64) Ref {
 	return Ref{Kind: KindInventory, Home: event, ID: ticketType}
 }
 
-// SeatmapRef is the actor of an event's seats.
+// SeatmapRef returns the actor of an event's seats.
 func SeatmapRef(event int64) Ref { return Ref{Kind: KindSeatmap, Home: event, ID: event} }
 
-// WalletRef is the actor of an organization's wallet in one of Currencies. An
-// unknown currency has the number 0, which no wallet bears.
+// WalletRef returns the actor of an organization's wallet in one of Currencies. An unknown currency
+// gets the number 0, which no wallet has.
 func WalletRef(org int64, currency string) Ref {
 	c, _ := CurrencyOf(currency)
 	return Ref{Kind: KindWallet, Home: org, ID: c.Number}
 }
 
-// CalendarRef is the actor of a reservation event's dates.
+// CalendarRef returns the actor of a reservation event's dates.
 func CalendarRef(event int64) Ref { return Ref{Kind: KindCalendar, Home: event, ID: event} }
 
-// PromoRef is the actor of an organization's promo code.
+// PromoRef returns the actor of an organization's promo code.
 func PromoRef(org, code int64) Ref { return Ref{Kind: KindPromo, Home: org, ID: code} }
 
-// Name is the actor's stream name, e.g. "inventory/42/7".
+// Name returns the actor's stream name, e.g. "inventory/42/7".
 func (r Ref) Name() string {
 	b := make([]byte, 0, 40)
 	b = append(b, r.Kind.String()...)
@@ -97,10 +97,10 @@ func (r Ref) Name() string {
 	return string(b)
 }
 
-// ErrRef reports text that is no stream name.
+// ErrRef says that a text is not a stream name.
 var ErrRef = errors.New("not a stream name")
 
-// ParseRef reads what Name wrote. It returns ErrRef for anything else.
+// ParseRef parses what Name returns. It returns ErrRef for anything else.
 func ParseRef(name string) (Ref, error) {
 	kind, rest, ok := strings.Cut(name, "/")
 	home, id, more := strings.Cut(rest, "/")
@@ -122,9 +122,8 @@ func ParseRef(name string) (Ref, error) {
 	return r, nil
 }
 
-// Command asks an actor to do something. A command carries its own id (an order
-// id, a payment reference, a serial) and may be sent twice: same id, same
-// outcome.
+// Command asks an actor to do something. A command carries its own id (an order id, a payment
+// reference, a serial) and may be sent twice: the same id has the same outcome.
 type Command interface{ Command() }
 
 // Keyed is a command whose caller may have to wait (Decision.Hold). A repeat of it
@@ -137,13 +136,12 @@ type Keyed interface {
 // Reply answers a command: a record of the kind, or a *Refusal.
 type Reply any
 
-// Fact is something that has been decided. Facts are plain structs with
-// numbered CBOR fields: a field is added, never renumbered.
+// Fact is something that has been decided. Facts are plain structs with numbered CBOR fields: a
+// field may be added, but never gets another number.
 type Fact interface{ FactType() FactType }
 
-// FactType is a fact's number on the wire. Each kind lists its fact types in
-// one table (facts.go). Numbers from VolatileFrom on are applied but never
-// journaled: a crash forgets them.
+// FactType is a fact's number on the wire. Each kind lists its fact types in one table (facts.go).
+// Facts with numbers from VolatileFrom on are applied but never journaled, so a crash forgets them.
 type FactType uint16
 
 // VolatileFrom is the first number of the volatile fact types.
@@ -155,80 +153,79 @@ func (t FactType) Volatile() bool { return t >= VolatileFrom }
 // FactDef is one row of a kind's fact table.
 type FactDef struct {
 	Type FactType
-	Name string      // as told to the world, e.g. "order.created"
-	New  func() Fact // a pointer to a zero fact, for decoding
+	Name string      // as the world is told it, e.g. "order.created"
+	New  func() Fact // returns a pointer to a zero fact, for decoding
 }
 
-// Send is a command for another actor. Sends that matter are repeated until
-// their effect is acknowledged; the kind rebuilds them from its facts.
+// Send is a command for another actor. A Send that matters is repeated until its effect is
+// acknowledged; the kind rebuilds it from its facts.
 type Send struct {
 	To  Ref
 	Cmd Command
 }
 
-// Answer releases the reply of commands that were held under Key.
+// Answer releases the reply to the commands that are held under Key.
 type Answer struct {
 	Key   OrderID
 	Reply Reply
 }
 
-// Decision is what a kind decides on a command. Facts, and those decided before
-// them, are durable BEFORE Reply, Answers and Sends leave the node.
+// Decision is what a kind decides on a command. Its Facts, and all facts decided before them, are
+// durable BEFORE Reply, Answers and Sends leave the node.
 type Decision struct {
 	Facts   []Fact
-	Reply   Reply    // to the command decided on; nil with Hold set
-	Hold    *OrderID // keep the command's caller waiting under this key
-	Answers []Answer // to callers held earlier
+	Reply   Reply    // to the command that is decided on; nil if Hold is set
+	Hold    *OrderID // the command's caller has to wait under this key
+	Answers []Answer // to callers that were held earlier
 	Sends   []Send
-	// Joint leaves for an actor of the same event at once, if it is on this node,
-	// and with Sends if not. What that decides on hearing it becomes durable only
-	// together with Facts or after them (docs/adr/0010).
+	// Joint is sent at once to an actor of the same event if that is on this node, and otherwise
+	// with Sends. What the actor decides on it becomes durable only together with Facts or after
+	// them (docs/adr/0010).
 	Joint []Send
-	// Asks leave at once, with no fact of the decision behind them that is not
-	// volatile: they promise nothing, and who gets one finds out by itself when
-	// it has been forgotten (docs/adr/0009).
+	// Asks are sent at once, before any fact that is durable stands behind them. They promise
+	// nothing, and the actor that gets one finds out by itself if the decision has been forgotten
+	// (docs/adr/0009).
 	Asks []Send
 }
 
-// State is one actor's memory. A kind implements it; the host drives it.
+// State is one actor's memory. A kind implements it, and the host drives it.
 type State interface {
-	// Decide reads the state and changes nothing.
+	// Decide decides on a command and changes nothing.
 	Decide(c Command, now time.Time) Decision
-	// Apply takes a fact in. It is total: it cannot fail.
+	// Apply applies a fact to the state. It cannot fail.
 	Apply(f Fact)
-	// Next is when the state wants a Wake; the zero time means never.
+	// Next returns when the state wants its next Wake; the zero time means never.
 	Next() time.Time
-	// Freeze returns a copy to encode elsewhere, sharing only what is never
-	// changed again. It takes at most 5 ms at 100,000 tickets.
+	// Freeze returns a copy that another goroutine may encode. It shares only what is never changed
+	// again. It takes at most 5 ms at 100,000 tickets.
 	Freeze() any
 	// Check returns the first broken invariant, or nil.
 	Check() error
 }
 
-// Wake is the first command of an activation, with its epoch, and the command
-// that a timer sends. A state acts on all that is due at its time.
+// Wake is the first command of an activation, with its epoch, and also the command that a timer
+// sends. A state acts on everything that is due.
 type Wake struct {
-	// Epoch is the activation's epoch in the journal, above 0 on the first
-	// command and 0 on later ones.
+	// Epoch is the activation's epoch in the journal, above 0, in the first command. It is 0 in
+	// later ones.
 	Epoch int32
 }
 
 // Command marks Wake as a command.
 func (Wake) Command() {}
 
-// KindDef is a kind's row of the list of kinds (engine/all). Each kind exports its
-// own.
+// KindDef is a kind's row of the list of kinds (engine/all). Each kind exports its own row.
 type KindDef struct {
 	Kind   Kind
 	Facts  []FactDef
-	New    func(Ref) State               // an empty state
-	Frozen func() any                    // a pointer to a zero snapshot, for decoding
-	Thaw   func(Ref, any) (State, error) // a state from a decoded snapshot
+	New    func(Ref) State               // returns an empty state
+	Frozen func() any                    // returns a pointer to a zero snapshot, for decoding
+	Thaw   func(Ref, any) (State, error) // returns the state of a decoded snapshot
 	Messages
 }
 
-// Messages are what crosses between nodes, as zero values: commands and details are
-// structs, replies are pointers. Refusals cross as well, and are not listed.
+// Messages are the types that cross between nodes, as zero values: commands and details are
+// structs, replies are pointers. Refusals cross too, but are not listed.
 type Messages struct {
 	Commands []Command
 	Replies  []Reply

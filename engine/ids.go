@@ -5,16 +5,14 @@ import (
 	"errors"
 )
 
-// ID is a 128-bit public identifier in the form of a UUID of version 8 (RFC
-// 9562 section 5.8). Its first 48 bits are the number of the event it belongs
-// to, so that a request is routed without a look-up; the other 74 free bits
-// tell it apart within the event.
+// ID is a 128-bit public identifier in the form of a UUID of version 8 (RFC 9562 section 5.8). Its
+// first 48 bits are the number of the event it belongs to, so that a request is routed without a
+// look-up; the other 74 free bits tell it apart within the event.
 type ID [16]byte
 
 // OrderID, TicketID, TypeID and EventID say what an ID identifies.
 type (
-	// OrderID identifies an order; its tail is derived from the
-	// idempotency key, or random.
+	// OrderID identifies an order. Its tail is derived from the idempotency key, or random.
 	OrderID = ID
 	// TypeID identifies a ticket type; its tail is the type's number.
 	TypeID = ID
@@ -24,14 +22,14 @@ type (
 	TicketID = ID
 )
 
-// ErrID reports text that is no ID of ours.
+// ErrID says that a text is not one of our IDs.
 var ErrID = errors.New("not an id")
 
-// MaxEvent is the largest event number an ID can carry.
+// MaxEvent is the largest event number that an ID can hold.
 const MaxEvent = 1<<48 - 1
 
-// NewID makes an ID from the event's number and at least ten bytes of tail.
-// Six bits of the tail give way to the UUID's version and variant.
+// NewID makes an ID from the event's number and at least ten bytes of tail. The UUID's version and
+// variant replace six bits of the tail.
 func NewID(event int64, tail []byte) ID {
 	var id ID
 	for i := range 6 {
@@ -43,8 +41,8 @@ func NewID(event int64, tail []byte) ID {
 	return id
 }
 
-// NumberedID is the ID of the thing with the given number (up to 2^62-1)
-// within an event: a ticket type.
+// NumberedID returns the ID of the thing with a number (up to 2^62-1) within an event, such as a
+// ticket type.
 func NumberedID(event, number int64) ID {
 	var tail [10]byte
 	for i := range 8 {
@@ -53,7 +51,7 @@ func NumberedID(event, number int64) ID {
 	return NewID(event, tail[:])
 }
 
-// Event is the number of the event that the ID belongs to.
+// Event returns the number of the event that the ID belongs to.
 func (id ID) Event() int64 {
 	var n int64
 	for i := range 6 {
@@ -62,7 +60,7 @@ func (id ID) Event() int64 {
 	return n
 }
 
-// Number is the number that NumberedID put in.
+// Number returns the number that was given to NumberedID.
 func (id ID) Number() int64 {
 	n := int64(id[8] & 0x3f)
 	for _, b := range id[9:] {
@@ -87,8 +85,7 @@ func (id ID) AppendText36(b []byte) []byte {
 	return b
 }
 
-// ParseID reads a UUID of version 8, in either case. It returns ErrID for
-// anything else.
+// ParseID parses a UUID of version 8, in either case. It returns ErrID for anything else.
 func ParseID(s string) (ID, error) {
 	var id ID
 	if len(s) != 36 || s[8] != '-' || s[13] != '-' || s[18] != '-' || s[23] != '-' {
@@ -112,9 +109,9 @@ func ParseID(s string) (ID, error) {
 	return id, nil
 }
 
-// Request names what a client may send again, to a kind that knows its answers
-// (paged.Answers). The zero value is a request that nobody repeats.
+// Request identifies a request that a client may send again, to a kind that remembers its answers
+// (paged.Answers). The zero value is a request that is never repeated.
 type Request struct {
-	ID    ID     `cbor:"1,keyasint"` // derived from the client's key under the master key: nobody can make two alike
-	Print uint64 `cbor:"2,keyasint"` // of the body: another one under the same ID is refused
+	ID    ID     `cbor:"1,keyasint"` // derived from the client's key under the master key, so nobody can make two alike
+	Print uint64 `cbor:"2,keyasint"` // hash of the body; the same ID with another one is refused
 }

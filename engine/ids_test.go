@@ -66,7 +66,7 @@ func TestParseIDRefuses(t *testing.T) {
 	}
 }
 
-// FuzzParseID makes sure that an id has one text, but for its case.
+// FuzzParseID makes sure that an id has only one text, apart from its case.
 func FuzzParseID(f *testing.F) {
 	f.Add(engine.NumberedID(1, 1).String())
 	f.Add(strings.ToUpper(engine.NumberedID(engine.MaxEvent, 1<<62-1).String()))

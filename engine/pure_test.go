@@ -14,9 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// pureImports is what a kind may import besides its own kind of packages: no
-// clock, randomness, I/O or goroutines behind them. .golangci.yml has the same
-// list.
+// pureImports are the packages that a kind may import, apart from the engine's own: there is no
+// clock, randomness, I/O or goroutine behind them. .golangci.yml has the same list.
 var pureImports = []string{
 	"bytes", "cmp", "container/heap", "crypto/hkdf", "crypto/hmac", "crypto/sha256", "crypto/subtle",
 	"encoding", "encoding/base64", "encoding/binary", "encoding/hex", "encoding/json", "errors", "fmt",
@@ -24,7 +23,7 @@ var pureImports = []string{
 	"time", "unicode", "unicode/utf8",
 }
 
-// clocks are the parts of time that read or wait for the clock.
+// clocks are the names in package time that read or wait for the clock.
 var clocks = []string{"Now", "Since", "Until", "After", "AfterFunc", "Sleep", "Tick", "NewTimer", "NewTicker"}
 
 // TestPure reads the source of all kinds, apart from their tests.
@@ -54,7 +53,7 @@ func TestPure(t *testing.T) {
 	require.NotZero(t, files)
 }
 
-// TestPureFinds plants what TestPure is there to find.
+// TestPureFinds gives TestPure's check examples of everything that it has to find.
 func TestPureFinds(t *testing.T) {
 	t.Parallel()
 	for name, source := range map[string]string{
@@ -76,7 +75,7 @@ func TestPureFinds(t *testing.T) {
 	}
 }
 
-// impurities lists what a kind's source must not contain, with its place.
+// impurities lists what a kind's source must not contain, with positions.
 func impurities(fset *token.FileSet, file *ast.File) []string {
 	var faults []string
 	found := func(n ast.Node, what string) { faults = append(faults, fset.Position(n.Pos()).String()+": "+what) }

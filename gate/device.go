@@ -11,54 +11,54 @@ import (
 	"github.com/google/uuid"
 )
 
-// Config is what a device has to know.
+// Config is what a device has to be told.
 type Config struct {
 	URL    string // of the API, http://host/api/v1
-	Event  string // its id
+	Event  string // the event's id
 	Key    string // API key with the scope checkin:write
-	Gate   string // what the gate is called
-	Name   string // the device's own, different from every other's
-	Typed  bool   // people type codes: full codes are taken too
-	Dir    string // where it keeps what must outlive it; one for each event
+	Gate   string // the gate's name
+	Name   string // the device's own name, which no other device has
+	Typed  bool   // whether people type codes, so that full codes are accepted too
+	Dir    string // folder for what the device must not forget; one for each event
 	Client *http.Client
 	Now    func() time.Time // the device's own clock
-	// Patience is how long a person at the gate waits for the service. Within two
-	// seconds a scan of the same device is the same scan to it.
+	// Patience is how long a person at the gate waits for the service. To the service, a scan that
+	// the same device repeats within two seconds is the same scan.
 	Patience time.Duration
 }
 
-// Wrong is somebody whom the device let in and the service does not admit.
+// Wrong is the scan of a person whom the device let in and the service does not admit.
 type Wrong struct {
 	Scan Scan
 	Told Told
 }
 
-// Counts are how many scans a device decided.
+// Counts says how many scans a device has decided.
 type Counts struct {
 	Admitted, Denied           int
-	AdmittedAlone, DeniedAlone int // of those, without the service
-	Unanswered                 int // of those, which the service may have judged as well
-	Waiting                    int // of those admitted alone, not told to the service yet
+	AdmittedAlone, DeniedAlone int // those of the above that were decided without the service
+	Unanswered                 int // those of the above that the service may have judged too
+	Waiting                    int // scans admitted alone that the service has not been told yet
 }
 
 // Device is a device at a gate.
 type Device struct {
 	cfg     Config
-	syncing sync.Mutex // held while the service is told
+	syncing sync.Mutex // held while the device tells the service about its scans
 
-	mu      sync.Mutex // of what follows; nobody waits for the network with it
+	mu      sync.Mutex // guards the fields below; never held while waiting for the network
 	store   *store
 	roster  *roster
-	offset  time.Duration // from its own clock to the service's
-	kept    time.Duration // the offset that its folder has
+	offset  time.Duration // from the device's clock to the service's
+	kept    time.Duration // the offset that the folder has
 	online  bool
 	last    int     // number of the last scan
-	waiting []*Scan // let in offline, not told yet
+	waiting []*Scan // scans let in offline that the service has not been told yet
 	wrong   []Wrong
 	counts  Counts
 }
 
-// Open opens a device, with all that an earlier one kept in its folder.
+// Open opens a device, with everything that an earlier one kept in its folder.
 func Open(cfg Config) (*Device, error) {
 	d := &Device{cfg: cfg, roster: newRoster()}
 	let, told := map[int]*Scan{}, map[int]*Told{}
@@ -109,14 +109,14 @@ func (d *Device) Close() error {
 	return d.store.close()
 }
 
-// Scan says what a code gets. On an error nobody is let in: the device could not keep
-// what it decided, or the service refuses to talk to it.
+// Scan returns the verdict on a code. On an error nobody is let in: either the device could not
+// keep its decision, or the service refuses to talk to the device.
 func (d *Device) Scan(ctx context.Context, text string) (Verdict, error) {
 	d.mu.Lock()
 	at, online := d.now(), d.online
 	if v, t := d.roster.decide(text, d.cfg.Typed, at); v.Status == Success && d.roster.justAdmitted(t, at) {
 		d.mu.Unlock()
-		return v, nil // the same person
+		return v, nil // the same person, scanned again
 	}
 	d.mu.Unlock()
 	scan := &Scan{Code: text, At: at}
@@ -137,7 +137,7 @@ func (d *Device) Scan(ctx context.Context, text string) (Verdict, error) {
 	return d.decideAlone(scan)
 }
 
-// decided keeps what the service has decided.
+// decided keeps what the service has decided on a scan.
 func (d *Device) decided(scan *Scan, told *Told) (Verdict, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -149,7 +149,8 @@ func (d *Device) decided(scan *Scan, told *Told) (Verdict, error) {
 	return d.keep(scan, entry{Scan: scan}, entry{Told: told})
 }
 
-// decideAlone decides without the service, and keeps whom it lets in to be told.
+// decideAlone decides without the service. It keeps a scan that it lets in, so that the service can
+// be told.
 func (d *Device) decideAlone(scan *Scan) (Verdict, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -195,13 +196,13 @@ func (d *Device) number(scan *Scan) int {
 	return d.last
 }
 
-// now is the time as the service tells it, in the milliseconds that it keeps.
+// now returns the service's time, in milliseconds, which is the precision that the service keeps.
 func (d *Device) now() time.Time {
 	return d.cfg.Now().Add(d.offset).UTC().Truncate(time.Millisecond)
 }
 
-// Sync takes the manifest in, tells the service whom the device has let in without it,
-// and is online when all of that went well.
+// Sync gets the manifest and tells the service about the people whom the device has let in without
+// it. The device is online if all of that succeeds.
 func (d *Device) Sync(ctx context.Context) error {
 	d.syncing.Lock()
 	defer d.syncing.Unlock()
@@ -228,7 +229,7 @@ func (d *Device) takeManifest(ctx context.Context) error {
 	defer d.mu.Unlock()
 	if !date.IsZero() {
 		arrived := d.cfg.Now()
-		// The header has whole seconds, and was written between question and answer.
+		// The header has whole seconds, and was written between request and answer.
 		d.offset = date.Add(time.Second / 2).Sub(asked.Add(arrived.Sub(asked) / 2))
 	}
 	if m.Cursor == cursor && !m.Full && (d.offset-d.kept).Abs() < clockDrift {
@@ -239,15 +240,15 @@ func (d *Device) takeManifest(ctx context.Context) error {
 	return d.store.keep(&kept{*m, d.offset})
 }
 
-// clockDrift is how much the offset of the clock may change before it is kept anew.
+// clockDrift is how much the clock's offset may change before it is stored again.
 const clockDrift = 5 * time.Second
 
-// batchSize is how many scans the service takes at once.
+// batchSize is how many scans the service accepts at once.
 const batchSize = 500
 
-// tellWaiting sends what waits. A scan whose first request may have arrived is asked
-// again by that request's name, so that the device's own admission does not look like
-// somebody else's.
+// tellWaiting tells the service about the waiting scans. A scan whose first request may have
+// arrived is sent under the same request id again, so that the device's own admission does not look
+// like somebody else's.
 func (d *Device) tellWaiting(ctx context.Context) error {
 	for {
 		d.mu.Lock()
@@ -285,7 +286,7 @@ func (d *Device) tellWaiting(ctx context.Context) error {
 	}
 }
 
-// settle keeps what the service says of the first that waited.
+// settle keeps the service's verdicts on the scans that have waited longest.
 func (d *Device) settle(scans []*Scan, told []Told) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -310,22 +311,22 @@ func (d *Device) settle(scans []*Scan, told []Told) error {
 	return nil
 }
 
-// LetInWrongly are those whom the device let in while it was offline and the service does
-// not admit, as far as the service was told.
+// LetInWrongly lists the scans that the device let in while it was offline and that the service
+// does not admit, as far as the service has been told.
 func (d *Device) LetInWrongly() []Wrong {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return append([]Wrong(nil), d.wrong...)
 }
 
-// Online says whether the next scan asks the service.
+// Online reports whether the next scan asks the service.
 func (d *Device) Online() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.online
 }
 
-// Counts says how many scans the device has decided.
+// Counts returns how many scans the device has decided.
 func (d *Device) Counts() Counts {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -1,7 +1,8 @@
-// Package gate is a device at a gate: it decides whom to let in, with the network or
-// without, keeps what it decided, and tells the service when that is there again.
+// Package gate is a device at a gate: it decides whom to let in, with the network or without it,
+// keeps what it has decided, and tells the service when the network is back.
 //
-// A Device is safe for concurrent use. It starts no goroutines: whoever has it calls
+// A Device is safe for concurrent use. It starts no goroutines: its owner calls Sync every few
+// seconds.
 // Sync every few seconds.
 package gate
 
@@ -14,8 +15,8 @@ import (
 	"time"
 )
 
-// What a device says to a code: the service's verdicts, and Undecided where only the
-// service can tell.
+// These are the verdicts on a code: those of the service, and Undecided if only the service can
+// tell.
 const (
 	Success    = "success"
 	Duplicate  = "denied_duplicate"
@@ -25,15 +26,15 @@ const (
 	Undecided  = "undecided"
 )
 
-// Verdict is what a device says to a code. Reason is NOT_YET, OVER or ROTATING_ONLY where
-// a device decides by itself, and whatever the service says where that does.
+// Verdict is the answer to a code. If the device decides by itself, Reason is NOT_YET, OVER,
+// ROTATING_ONLY or empty; otherwise it is what the service says.
 type Verdict struct {
 	Status string `json:"status"`
 	Reason string `json:"reason,omitempty"`
 }
 
 type (
-	// Manifest is what the service says of an event's tickets.
+	// Manifest is what the service tells about an event's tickets.
 	Manifest struct {
 		Cursor           string   `json:"cursor"`
 		Full             bool     `json:"full"`
@@ -42,52 +43,52 @@ type (
 		RotatingOnly     bool     `json:"rotatingOnly"`
 		Tickets          []Ticket `json:"tickets"`
 	}
-	// Ticket is one of them.
+	// Ticket is a ticket of a Manifest.
 	Ticket struct {
 		Hash   string `json:"h"`
 		Status string `json:"s"`
 		Short  string `json:"k,omitempty"`
-		From   int64  `json:"a,omitempty"` // unix seconds; before them it does not admit
-		Before int64  `json:"b,omitempty"` // from them on it does not admit
+		From   int64  `json:"a,omitempty"` // unix seconds; before then it does not admit
+		Before int64  `json:"b,omitempty"` // unix seconds; from then on it does not admit
 	}
 )
 
 const (
 	codeLen   = 20
 	doorLen   = 6
-	codeBytes = 16 // of a hash
+	codeBytes = 16 // bytes of a code's hash
 	doorBytes = 6
 	qrSeconds = 30
 )
 
-// sameScan is how long after an admission the same code at the same device is the same
+// sameScan is how long after an admission the same code at the same device still counts as the same
 // person.
 const sameScan = 2 * time.Second
 
-// manifestAge is how old an answer's tickets may be when it comes.
+// manifestAge is how old the tickets in an answer may be when it arrives.
 const manifestAge = 2 * time.Second
 
-// roster is what a device knows of the tickets.
+// roster is what a device knows about the tickets.
 type roster struct {
 	Manifest // without the tickets
 
 	tickets map[string]*Ticket // by the hash of the code
-	doors   map[string]*Ticket // by that of the door code
-	own     map[string]note    // whom this device let in, by the hash of the code
+	doors   map[string]*Ticket // by the hash of the door code
+	own     map[string]note    // admissions by this device, by the hash of the code
 }
 
-// note is an admission of this device's.
+// note is an admission by this device.
 type note struct {
 	at   time.Time // when the code was shown
-	told time.Time // when the service knew, by the device's own clock; zero before
+	told time.Time // when the service was told, by the device's own clock; zero before
 }
 
 func newRoster() *roster {
 	return &roster{tickets: map[string]*Ticket{}, doors: map[string]*Ticket{}, own: map[string]note{}}
 }
 
-// apply takes in an answer of the service, asked for at a time of the device's own clock.
-// It may be older than what this device did in the meantime.
+// apply applies an answer of the service that was asked for at a time of the device's own clock.
+// The answer may be older than what this device has done meanwhile.
 func (r *roster) apply(m *Manifest, asked time.Time) {
 	r.Manifest = *m
 	r.Tickets = nil
@@ -111,12 +112,12 @@ type shown struct {
 	code    string
 	door    bool
 	printed bool
-	step    int64 // of a code that rotates; -1 of others
+	step    int64 // for a code that rotates; -1 for others
 }
 
 var digits = regexp.MustCompile(`^[0-9]{1,12}$`)
 
-// readShown takes apart what was scanned or, where that may be, typed.
+// readShown parses what was scanned or, if typed is set, typed.
 func readShown(text string, typed bool) (shown, bool) {
 	text = strings.TrimSpace(text)
 	parts := strings.Split(text, ".")
@@ -137,10 +138,10 @@ func readShown(text string, typed bool) (shown, bool) {
 	}
 }
 
-// isFull says whether a text has the form of a ticket's full code.
+// isFull reports whether a text has the form of a ticket's full code.
 func isFull(text string) bool { return len(strings.TrimSpace(text)) == codeLen }
 
-// find finds the ticket of a code; not ok where only the service can.
+// find returns the ticket of a code, or nil. ok is false if only the service can find it.
 func (r *roster) find(s shown) (t *Ticket, ok bool) {
 	switch {
 	case r.Salt == "" || s.door && !r.OfflineDoorCodes:
@@ -157,8 +158,8 @@ func hash(salt, code string, size int) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:size])
 }
 
-// decide says what a code gets that is shown at a time, without the service. It changes
-// nothing.
+// decide returns the verdict on a code that is shown at a time, without asking the service. It
+// changes nothing.
 func (r *roster) decide(text string, typed bool, at time.Time) (Verdict, *Ticket) {
 	s, ok := readShown(text, typed)
 	if !ok {
@@ -191,7 +192,7 @@ func (r *roster) decide(text string, typed bool, at time.Time) (Verdict, *Ticket
 	}
 }
 
-// justAdmitted says whether this device let a ticket in a moment ago.
+// justAdmitted reports whether this device let a ticket in a moment ago.
 func (r *roster) justAdmitted(t *Ticket, at time.Time) bool {
 	n, mine := r.own[t.Hash]
 	return mine && at.Sub(n.at).Abs() <= sameScan

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// vector is one case of docs/gates/vectors.json: manifests that arrive, and codes that
-// are shown with what they get.
+// vector is one case of docs/gates/vectors.json: manifests that arrive, and codes that are shown
+// with their verdicts.
 type vector struct {
 	Name  string
 	Steps []struct {
@@ -54,7 +54,7 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// TestVectorsInPython has another implementation decide the same.
+// TestVectorsInPython checks that another implementation decides the same.
 func TestVectorsInPython(t *testing.T) {
 	t.Parallel()
 	python, err := exec.LookPath("python3")

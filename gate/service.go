@@ -14,23 +14,23 @@ import (
 	"time"
 )
 
-// errAway says that the service is away, or too busy; errUnsent that it can't have got
+// errAway says that the service is away or too busy. errUnsent says that the service can't have got
 // the request.
 var (
 	errAway   = errors.New("the service does not answer")
 	errUnsent = fmt.Errorf("%w: no connection", errAway)
 )
 
-// mostBytes bounds what is read of one answer.
+// mostBytes bounds how many bytes of an answer are read.
 const mostBytes = 64 << 20
 
-// verdict is what the service says of a scan, in either of its answers.
+// verdict is the service's verdict on a scan, in either of its two answers.
 type verdict struct {
 	Status  string    `json:"status"`
 	Reason  *string   `json:"deniedReason"`
 	Gate    *string   `json:"firstGate"`
-	At      time.Time `json:"checkedInAt"`      // of a scan
-	FirstAt time.Time `json:"firstCheckedInAt"` // of a batch's
+	At      time.Time `json:"checkedInAt"`      // in the answer to a scan
+	FirstAt time.Time `json:"firstCheckedInAt"` // in the answer to a batch
 }
 
 func (d *Device) told(number int, v *verdict) Told {
@@ -44,8 +44,8 @@ func (d *Device) told(number int, v *verdict) Told {
 	return t
 }
 
-// ask has the service judge one scan. A code that no ticket can have is denied, and one
-// that the service does not look at is undecided.
+// ask asks the service to judge one scan. A code that no ticket can have is denied, and a code that
+// the service does not look at is undecided.
 func (d *Device) ask(ctx context.Context, scan *Scan) (*Told, error) {
 	ctx, cancel := context.WithTimeout(ctx, d.cfg.Patience)
 	defer cancel()
@@ -74,7 +74,7 @@ func (d *Device) ask(ctx context.Context, scan *Scan) (*Told, error) {
 	return &t, nil
 }
 
-// sendBatch has the service judge scans of the past.
+// sendBatch asks the service to judge earlier scans.
 func (d *Device) sendBatch(ctx context.Context, scans []*Scan) ([]Told, error) {
 	type queued struct {
 		QRData     string    `json:"qrData,omitempty"`
@@ -110,7 +110,7 @@ func (d *Device) sendBatch(ctx context.Context, scans []*Scan) ([]Told, error) {
 	return told, nil
 }
 
-// askManifest asks for what changed since a cursor, and what time it is there.
+// askManifest asks the service for what has changed since a cursor, and for its time.
 func (d *Device) askManifest(ctx context.Context, cursor string) (*Manifest, time.Time, error) {
 	query := url.Values{"deviceId": {d.cfg.Name}}
 	if cursor != "" {
@@ -121,24 +121,24 @@ func (d *Device) askManifest(ctx context.Context, cursor string) (*Manifest, tim
 	if err != nil {
 		return nil, time.Time{}, err
 	}
-	date, _ := http.ParseTime(header.Get("Date")) // without one the clock stays as it is
+	date, _ := http.ParseTime(header.Get("Date")) // without the header the clock's offset stays as it is
 	return m, date, nil
 }
 
-// refusal is a definite answer that is none to the question.
+// refusal is a definite answer of the service that does not answer the question.
 type refusal struct {
 	Status  int    `json:"-"`
 	Code    string `json:"code"`
 	Message string `json:"message"`
 }
 
-// Error is what the service says.
+// Error returns what the service says.
 func (r *refusal) Error() string {
 	return fmt.Sprintf("the service says %d %s: %s", r.Status, r.Code, r.Message)
 }
 
-// exchange sends a request and reads the data of its answer. What the service may do
-// when it is asked again is errAway.
+// exchange sends a request and reads the data of its answer. It returns errAway if the service may
+// answer when it is asked again.
 func (d *Device) exchange(ctx context.Context, method, path, request string, body, data any) (http.Header, error) {
 	var content io.Reader
 	if body != nil {
@@ -165,7 +165,7 @@ func (d *Device) exchange(ctx context.Context, method, path, request string, bod
 	} else if err != nil {
 		return nil, fmt.Errorf("%w: %w", errAway, err)
 	}
-	defer func() { _ = res.Body.Close() }() // it was read
+	defer func() { _ = res.Body.Close() }() // the body has been read
 	text, err := io.ReadAll(io.LimitReader(res.Body, mostBytes))
 	if err != nil || res.StatusCode >= http.StatusInternalServerError {
 		return nil, errors.Join(fmt.Errorf("%w: status %d", errAway, res.StatusCode), err)

@@ -12,18 +12,18 @@ import (
 )
 
 type (
-	// Scan is a code that was shown to a device, and what that said.
+	// Scan is a code that was shown to a device, and the device's verdict.
 	Scan struct {
 		Number int       `json:"n"`
 		Code   string    `json:"code"` // as it was shown
-		At     time.Time `json:"at"`   // by the device's clock as the service corrects it
+		At     time.Time `json:"at"`   // by the device's clock plus the service's offset
 		Verdict
-		Alone bool `json:"alone,omitempty"` // the device decided without the service
-		// Request is that of a scan which the service may have judged though its answer
+		Alone bool `json:"alone,omitempty"` // whether the device decided without the service
+		// Request is the request id of a scan that the service may have judged although its answer
 		// never came.
 		Request string `json:"request,omitempty"`
 	}
-	// Told is what the service says of a scan.
+	// Told is the service's verdict on a scan.
 	Told struct {
 		Number int       `json:"n"`
 		When   time.Time `json:"when"` // by the device's own clock
@@ -31,21 +31,21 @@ type (
 		FirstGate string    `json:"firstGate,omitempty"`
 		FirstAt   time.Time `json:"firstAt,omitzero"`
 	}
-	// kept is a line of the manifest: an answer of the service, and how far the device's
-	// clock was behind it.
+	// kept is a line of the manifest file: an answer of the service, and how far the device's clock
+	// was behind the service's.
 	kept struct {
 		Manifest
 		Offset time.Duration `json:"offset"`
 	}
-	// entry is a line of the log: one of the two.
+	// entry is a line of the log, which has one of the two.
 	entry struct {
 		Scan *Scan `json:"scan,omitempty"`
 		Told *Told `json:"told,omitempty"`
 	}
 )
 
-// store is what a device keeps in its folder: manifests and a log of scans, each in a file
-// of lines that only grows. A line is on the disk when its call returns.
+// store is what a device keeps in its folder: manifests and a log of scans, each in a file of lines
+// that only grows. A call that writes a line returns only when the line is on the disk.
 type store struct {
 	dir       string
 	manifests *os.File
@@ -57,7 +57,7 @@ const (
 	logFile       = "scans.jsonl"
 )
 
-// openStore opens a folder, and shows what is in it.
+// openStore opens a folder, and passes everything in it to the two functions.
 func openStore(dir string, manifest func(*kept), scanned func(entry)) (_ *store, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("gate: %w", err)
@@ -86,8 +86,8 @@ func openStore(dir string, manifest func(*kept), scanned func(entry)) (_ *store,
 	return s, nil
 }
 
-// openLines reads a file of lines and opens it for more. What follows the last whole line
-// was being written when the device lost its power, and is dropped.
+// openLines reads a file of lines and opens it for appending. A partial last line was being written
+// when the device lost its power; it is dropped.
 func openLines(path string, line func([]byte) error) (_ *os.File, err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -133,7 +133,7 @@ func (s *store) append(entries ...entry) error {
 	return writeThrough(s.log, lines)
 }
 
-// keep adds a delta to the manifest, or puts a full one in its place.
+// keep adds a delta to the manifest, or replaces the manifest with a full one.
 func (s *store) keep(m *kept) error {
 	line, err := json.Marshal(m)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package all is the one list of kinds. The host, the audit, the read model and
-// the tests take kinds from here and name none themselves.
+// Package all is the only list of kinds. The host, the audit, the read model and the tests take
+// kinds from here and name none themselves.
 package all
 
 import (
@@ -17,7 +17,8 @@ import (
 // Kinds lists every kind of actor.
 var Kinds = []engine.KindDef{event.Def, inventory.Def, wallet.Def, seatmap.Def, promo.Def, calendar.Def}
 
-// Kind returns a kind's row. An unknown kind is an error: a newer node's.
+// Kind returns a kind's row. It returns an error for an unknown kind, which comes from a newer
+// node.
 func Kind(k engine.Kind) (*engine.KindDef, error) {
 	for i := range Kinds {
 		if Kinds[i].Kind == k {
@@ -27,8 +28,8 @@ func Kind(k engine.Kind) (*engine.KindDef, error) {
 	return nil, fmt.Errorf("engine: no kind %d", k)
 }
 
-// NewFact returns a zero fact of a type, for decoding. An unknown type is an
-// error: a newer node's.
+// NewFact returns a zero fact of a type, for decoding. It returns an error for an unknown type,
+// which comes from a newer node.
 func NewFact(k engine.Kind, t engine.FactType) (engine.Fact, error) {
 	kind, err := Kind(k)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"boxoffice/engine"
 )
 
-// CompareStates returns an error that says where two states differ, as far as they
-// outlive a crash, or nil.
+// CompareStates returns an error that shows where two states differ, or nil. It compares only what
+// survives a crash.
 func CompareStates(a, b engine.State) error {
 	x, err := canonical(a)
 	if err != nil {
@@ -28,7 +28,7 @@ func CompareStates(a, b engine.State) error {
 	return nil
 }
 
-// canonicalMode has one form for each value: an empty list is as good as none.
+// canonicalMode encodes each value in one form: an empty list is encoded like a missing one.
 var canonicalMode, errCanonical = cbor.EncOptions{NilContainers: cbor.NilContainerAsEmpty, Sort: cbor.SortCoreDeterministic}.EncMode()
 
 func canonical(s engine.State) ([]byte, error) {

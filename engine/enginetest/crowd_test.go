@@ -13,8 +13,7 @@ import (
 	"boxoffice/engine/order"
 )
 
-// crowd drives one event with many orders at once; its keeper says yes to all,
-// when it says anything.
+// crowd drives one event with many orders at once. Its keeper grants all of them, if it answers.
 type crowd struct {
 	t     *testing.T
 	state engine.State
@@ -47,7 +46,7 @@ func (c *crowd) tell(cmd engine.Command) {
 	c.told, c.facts = len(d.Asks)+len(d.Joint)+len(d.Sends), len(d.Facts)
 }
 
-// place asks for n orders, and has the keeper grant them or not.
+// place asks for n orders, and makes the keeper grant them if granted is set.
 func (c *crowd) place(n int, granted bool) {
 	c.t.Helper()
 	for i := range n {
@@ -63,8 +62,8 @@ func (c *crowd) place(n int, granted bool) {
 	require.NoError(c.t, c.state.Check())
 }
 
-// settle wakes the event whenever it wants for a while, and has the keeper
-// acknowledge, if it does. It returns the releases.
+// settle wakes the event whenever it wants during a span, and makes the keeper acknowledge if
+// acknowledge is set. It returns the releases.
 func (c *crowd) settle(d time.Duration, acknowledge bool) (released map[keeper.Claim]int) {
 	c.t.Helper()
 	released = make(map[keeper.Claim]int)
@@ -95,8 +94,8 @@ func (c *crowd) settle(d time.Duration, acknowledge bool) (released map[keeper.C
 	return nil
 }
 
-// TestCrowd has thousands of orders come due at the same moment: no Wake does
-// too much, and none is forgotten.
+// TestCrowd makes thousands of orders come due at the same moment: no Wake does too much, and no
+// order is forgotten.
 func TestCrowd(t *testing.T) {
 	t.Parallel()
 	const n = 3_000

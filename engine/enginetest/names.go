@@ -12,16 +12,16 @@ import (
 // Epoch is the wall clock at the start of every story and of every simulation.
 var Epoch = time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC)
 
-// CommandName is a command's name, e.g. "Reserve".
+// CommandName returns a command's name, e.g. "Reserve".
 func CommandName(c engine.Command) string {
 	switch c.(type) {
 	case seatmap.Release:
-		return "Drop" // not to be taken for a keeper's
+		return "Drop" // to tell it from a keeper's Release
 	case seatmap.Get:
 		return "GetSeats"
 	}
 	return reflect.TypeOf(c).Name()
 }
 
-// OrderName is a short name of an order: its number.
+// OrderName returns a short name of an order, made of its number.
 func OrderName(id engine.OrderID) string { return fmt.Sprintf("o%d", id.Number()) }

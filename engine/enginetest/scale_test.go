@@ -16,8 +16,8 @@ import (
 	"boxoffice/persistence/codec"
 )
 
-// soldOut are the facts of an event with so many orders of one ticket each, all
-// paid, every fifth ticket admitted, and a fifth as many orders unpaid.
+// soldOut returns the facts of an event with so many paid orders of one ticket each, of which every
+// fifth ticket is checked in, and a fifth as many unpaid orders.
 func soldOut(orders int) []engine.Fact {
 	at := Epoch.UnixMilli()
 	facts := []engine.Fact{&event.Created{Details: &event.Details{
@@ -46,8 +46,8 @@ func soldOut(orders int) []engine.Fact {
 	return facts
 }
 
-// reserved are the facts of a ticket type with so many units sold to as many
-// buyers, and a fifth as many reserved.
+// reserved returns the facts of a ticket type with so many units sold to as many buyers, and a
+// fifth as many reserved.
 func reserved(units int) []engine.Fact {
 	facts := []engine.Fact{&inventory.Created{Details: &inventory.Details{Name: "GA", Quantity: int64(2 * units)}}}
 	for i := range units + units/5 {
@@ -60,7 +60,7 @@ func reserved(units int) []engine.Fact {
 	return facts
 }
 
-// big are a state of each kind with 100,000 tickets.
+// big returns a state of an event and one of a ticket type, each with size tickets sold.
 func big(tb testing.TB, size int) map[engine.Ref]engine.State {
 	tb.Helper()
 	states := make(map[engine.Ref]engine.State)
@@ -91,8 +91,8 @@ func thaw(tb testing.TB, ref engine.Ref, b []byte) engine.State {
 	return s
 }
 
-// TestFreezeThaw takes a state of each kind through a snapshot: it is the same
-// to the byte, and a state that goes on does not change what it froze.
+// TestFreezeThaw takes a state of each kind through a snapshot: the result is the same to the byte,
+// and later changes of the state do not change what it froze.
 func TestFreezeThaw(t *testing.T) {
 	t.Parallel()
 	for ref, s := range big(t, 1_000) {
@@ -112,7 +112,7 @@ func TestFreezeThaw(t *testing.T) {
 	}
 }
 
-// more are facts that change a bit of everything in a big state.
+// more returns facts that change a bit of everything in a big state.
 func more(ref engine.Ref, size int) []engine.Fact {
 	at := Epoch.Add(time.Minute).UnixMilli()
 	open := func(i int) keeper.Claim {
@@ -134,8 +134,7 @@ func more(ref engine.Ref, size int) []engine.Fact {
 	}
 }
 
-// BenchmarkFreeze is what a snapshot costs its actor at 100,000 tickets: at most
-// 5 ms.
+// BenchmarkFreeze measures what a snapshot costs its actor at 100,000 tickets: at most 5 ms.
 func BenchmarkFreeze(b *testing.B) {
 	for ref, s := range big(b, 100_000) {
 		b.Run(ref.Kind.String(), func(b *testing.B) {
@@ -146,8 +145,8 @@ func BenchmarkFreeze(b *testing.B) {
 	}
 }
 
-// BenchmarkThaw is what loading costs at 100,000 tickets, decoding and all: with
-// the database's part at most 500 ms.
+// BenchmarkThaw measures what loading costs at 100,000 tickets, including decoding: with the
+// database's part at most 500 ms.
 func BenchmarkThaw(b *testing.B) {
 	for ref, s := range big(b, 100_000) {
 		bytes, err := codec.Marshal(s.Freeze())
@@ -161,7 +160,7 @@ func BenchmarkThaw(b *testing.B) {
 	}
 }
 
-// BenchmarkReplay is what loading costs without a snapshot.
+// BenchmarkReplay measures what loading costs without a snapshot.
 func BenchmarkReplay(b *testing.B) {
 	facts := soldOut(100_000)
 	kind, err := all.Kind(engine.KindEvent)

@@ -15,8 +15,8 @@ import (
 	"boxoffice/engine/order"
 )
 
-// The sentences of a story. A buyer's name is the name of the one order that
-// he places; settings are given as key=value.
+// These are the sentences of a story. A buyer's name is also the name of the buyer's only order.
+// Settings are written key=value.
 //
 //	given ...   (any sentence, of which the outcome is not told)
 //	event opens Capacity=10 OrderWindow=15m     GA opens Price=20.00 Quantity=1
@@ -39,9 +39,9 @@ import (
 //	GA hears Resize Revision=1 Quantity=5 (none: it is not seated)
 //	event hears Granted ann@1.1 GA 20.00        event hears Closed ann@1.1 GA
 //
-// Those of seats are in sentences_seatmap.go, those of a wallet in
-// sentences_wallet.go, those of promo codes in sentences_promo.go, those of dates in
-// sentences_calendar.go, those of refunds in sentences_refunds.go, those of the waitlist in sentences_waitlist.go.
+// The sentences about seats are in sentences_seatmap.go, those about a wallet in
+// sentences_wallet.go, and likewise for promo codes, dates (sentences_calendar.go), refunds and the
+// waitlist.
 func (w *story) say(words []string) error {
 	w.given = words[0] == "given"
 	if w.given {
@@ -83,7 +83,7 @@ func (w *story) say(words []string) error {
 func (w *story) sayWorld(words []string) error {
 	n := 1_000
 	if len(words) > 1 {
-		n, _ = strconv.Atoi(words[1]) // of the rest, only deliver and lose take a number
+		n, _ = strconv.Atoi(words[1]) // of these sentences, only deliver and lose have a number
 	}
 	switch words[0] {
 	case "post":
@@ -312,7 +312,7 @@ func (w *story) sayBuyer(name, verb string, args []string) error {
 	}
 }
 
-// sayGiven reads "2 GA" for each of several, all or none.
+// sayGiven reads "2 GA" for each of several buyers; either all orders are made or none.
 func (w *story) sayGiven(names, args []string) error {
 	var all event.PlaceAll
 	for _, name := range names {
@@ -445,7 +445,7 @@ func (w *story) sayHears(c *character, args []string) error {
 	}
 }
 
-// order is the order of a buyer's name.
+// order returns the order of a buyer, by the buyer's name.
 func (w *story) order(name string) engine.OrderID {
 	if _, known := w.orders[name]; !known {
 		w.orders[name] = engine.NumberedID(1, int64(len(w.orders)+1))
@@ -464,14 +464,14 @@ func (w *story) claim(text string) (keeper.Claim, error) {
 	return keeper.Claim{Order: w.order(name), Serial: keeper.NewSerial(epoch, n)}, nil
 }
 
-// short are names of settings that would be long in a story.
+// short has short names for settings whose own names would be long in a story.
 var short = map[string]string{
 	"code": "PresaleCode", "body": "Fingerprint", "by": "Customer", "window": "WindowMillis", "key": "Key",
 	"device": "Device", "denied": "Denied", "late": "Late", "quantity": "Quantity", "from": "Client", "scale": "Scale",
 	"seats": "Seats", "types": "SeatTypes", "holder": "Holder", "of": "Principal", "net": "Network",
 }
 
-// set reads key=value into the fields of a struct; a dot leads into a field's own.
+// set reads key=value into the fields of a struct. A dot in the key leads to a field of a field.
 func (w *story) set(to any, args []string) error {
 	v := reflect.ValueOf(to).Elem()
 	for _, arg := range args {
@@ -492,15 +492,15 @@ func (w *story) set(to any, args []string) error {
 	return nil
 }
 
-// setField reads a value as its field's type wants it: text, yes, a number,
-// money (20.00), a span (15m; of a time: from now), a time of the story's day
-// (12:30), or none.
+// setField reads a value in the form that its field's type needs: a text, yes, a number, money
+// (20.00), a span (15m; for a time, it counts from now), a time of the story's day (12:30), or
+// none.
 func (w *story) setField(name string, f reflect.Value, value string) error {
 	switch f.Kind() { //nolint:exhaustive // commands have no other settings
 	case reflect.String:
 		f.SetString(value)
 		return nil
-	case reflect.Slice: // of texts, as A1,A2; of ticket types, as GA,VIP
+	case reflect.Slice: // texts, as A1,A2; ticket types, as GA,VIP
 		for part := range strings.SplitSeq(value, ",") {
 			one := reflect.New(f.Type().Elem()).Elem()
 			if one.Kind() == reflect.Array {

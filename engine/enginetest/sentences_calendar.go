@@ -11,8 +11,8 @@ import (
 	"boxoffice/engine/keeper"
 )
 
-// sayCalendar reads what becomes of the event's calendar. Its zone is an hour east of
-// UTC unless a story sets it otherwise; slots are label/start/end/capacity.
+// sayCalendar reads what happens to the event's calendar. Its zone is an hour east of UTC unless a
+// story sets it otherwise; slots are written label/start/end/capacity.
 //
 //	calendar opens DailyCapacity=2 MaxAdvanceDays=30     calendar changes slots=Noon/12:00/13:00/20
 //	calendar is read                                     ann places 2 GA#2030-01-03/Noon
@@ -75,7 +75,7 @@ func readSlot(text string) (slot calendar.Slot, err error) {
 	return slot, err
 }
 
-// bookedLine reads "GA#2030-01-03/Noon": the ticket type, and what its tickets are for.
+// bookedLine reads "GA#2030-01-03/Noon": the ticket type, and the date and slot of its tickets.
 func (w *story) bookedLine(text string) (typ string, visit *keeper.Visit, err error) {
 	typ, when, booked := strings.Cut(text, "#")
 	if !booked {
@@ -89,7 +89,7 @@ func (w *story) bookedLine(text string) (typ string, visit *keeper.Visit, err er
 	return typ, &keeper.Visit{Date: day, Slot: w.slotNamed(label)}, nil
 }
 
-// sayRescheduled reads to when a ticket of an order is moved.
+// sayRescheduled reads the date and slot to which a ticket of an order is moved.
 //
 //	ticket 1 is rescheduled ann 2030-01-04/Noon
 func (w *story) sayRescheduled(ticket uint32, words []string) error {
@@ -105,7 +105,7 @@ func (w *story) sayRescheduled(ticket uint32, words []string) error {
 	return w.tellEvent(c)
 }
 
-// slotNamed is the id of a slot by its label.
+// slotNamed returns the id of a slot, by its label.
 func (w *story) slotNamed(label string) string {
 	for _, c := range w.actors {
 		if r, ok := c.state.Decide(calendar.Get{}, w.now).Reply.(*calendar.Record); ok {
@@ -119,7 +119,7 @@ func (w *story) slotNamed(label string) string {
 	return label
 }
 
-// showVisit writes what tickets are for.
+// showVisit writes the date and slot of tickets.
 func (w *story) showVisit(v *keeper.Visit) string {
 	s := " on " + v.Date.String()
 	if v.Slot != "" {
@@ -131,7 +131,7 @@ func (w *story) showVisit(v *keeper.Visit) string {
 	return s
 }
 
-// showCalendar writes a calendar as it is.
+// showCalendar writes a calendar's state.
 func showCalendar(r *calendar.Record) string {
 	parts := []string{fmt.Sprintf("revision %d, today %s", r.Revision, r.Today)}
 	for _, slot := range r.Config.Slots {

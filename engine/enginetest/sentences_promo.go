@@ -10,7 +10,7 @@ import (
 	"boxoffice/engine/promo"
 )
 
-// sayPromo reads what becomes of a promo code: its name begins with a percent sign.
+// sayPromo reads what happens to a promo code, whose name begins with a percent sign.
 //
 //	%EARLY opens Percentage=yes Value=1000 MaxUses=1     %EARLY changes MaxUses=2
 //	%EARLY is read     %EARLY is deleted     ann places 2 GA promo=EARLY
@@ -41,7 +41,7 @@ func (w *story) sayPromo(c *character, verb string, args []string) error {
 	}
 }
 
-// promoOf is the code that an order names.
+// promoOf returns the code that an order names.
 func (w *story) promoOf(name string) (*order.Promo, error) {
 	c, err := w.actor("%" + name)
 	if err != nil {
@@ -50,7 +50,7 @@ func (w *story) promoOf(name string) (*order.Promo, error) {
 	return &order.Promo{Ref: c.ref, Code: name}, nil
 }
 
-// promoRef is the actor of the next code of a story.
+// promoRef returns the actor of the next new code of a story.
 func (w *story) promoRef() engine.Ref {
 	codes := int64(1)
 	for _, c := range w.actors {
@@ -61,10 +61,10 @@ func (w *story) promoRef() engine.Ref {
 	return engine.PromoRef(1, codes)
 }
 
-// showPromo writes a code as it is.
+// showPromo writes a code's state.
 func showPromo(r *promo.Record) string {
 	s := fmt.Sprintf("%d used, %d held, revision %d", r.Used, r.Held, r.Revision)
-	switch { // never both
+	switch { // a code is never both
 	case r.Disabled:
 		return s + ", disabled"
 	case r.Removed:

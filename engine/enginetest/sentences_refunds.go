@@ -11,7 +11,7 @@ import (
 	"boxoffice/persistence/codec"
 )
 
-// sayAsksBack reads "ann asks-back 1 Reason=ill": the buyer of a ticket wants its money.
+// sayAsksBack reads "ann asks-back 1 Reason=ill": a buyer asks for a ticket's money.
 func (w *story) sayAsksBack(name string, args []string) error {
 	tickets, err := readTickets(args[0])
 	if err != nil {
@@ -54,8 +54,8 @@ func (w *story) sayOrganization(words []string) error {
 	return w.tellEvent(c)
 }
 
-// remember keeps an order's record as a read model would, for when the ledger has
-// forgotten it.
+// remember keeps an order's record as a read model would, for when the ledger has forgotten the
+// order.
 func (w *story) remember(name string) error {
 	c, err := w.actor("event")
 	if err != nil {

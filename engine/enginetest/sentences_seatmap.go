@@ -10,10 +10,9 @@ import (
 	"boxoffice/engine/seatmap"
 )
 
-// sayMap reads what the organizer does to the seats of the event. A row is
-// section:label=seats, each seat a letter: s, w(heelchair) or c(ompanion), and |
-// for an aisle; its seats are A1, A2... The stage is before the middle of the
-// longest row.
+// sayMap reads what the organizer does to the seats of the event. A row is written
+// section:label=seats. Each seat is a letter, s, w(heelchair) or c(ompanion), and | is an aisle;
+// the seats are called A1, A2... The stage is in front of the middle of the longest row.
 //
 //	map attaches floor:A=ss|ss floor:B=wcs [version=2] [hold=2m] [mode=ga_mixed]
 //	map detaches    map prices floor=GA balcony=VIP    map blocks A1 A2    map unblocks A1
@@ -69,8 +68,7 @@ func (w *story) sayAttaches(c *character, args []string) error {
 	return w.tell(c, a)
 }
 
-// NewLayout is a map of rows such as "floor:A=ss|wc" (see sayMap), ten units from
-// each other.
+// NewLayout returns a map of rows such as "floor:A=ss|wc" (see sayMap), ten units apart.
 func NewLayout(version int32, rows ...string) *seatmap.Layout {
 	l := &seatmap.Layout{Map: [16]byte{1}, Version: version}
 	for r, text := range rows {
@@ -101,7 +99,7 @@ func NewLayout(version int32, rows ...string) *seatmap.Layout {
 	return l
 }
 
-// sayShopper reads what a shopper does: his name is his holder.
+// sayShopper reads what a shopper does, whose name is also the holder of the selection.
 //
 //	ann holds A1 A2 [of=7] [net=3] [scale=0.5]      ann drops [A1]
 //	ann seeks 4 [Adjacent=yes] [Accessible=yes] [type=GA] [Sections=floor,balcony]
@@ -149,8 +147,8 @@ func (w *story) sayShopper(name, verb string, args []string) error {
 	return w.tell(c, best)
 }
 
-// seatLine completes what a seat map is asked for: the last type that is named
-// is that of the seats that follow.
+// seatLine completes a line for a seat map: the last type that is named is also that of the seats
+// after it.
 func (w *story) seatLine(c *character, l *keeper.Line) {
 	if c.ref.Kind != engine.KindSeatmap {
 		return
@@ -174,7 +172,7 @@ func (w *story) seatNames(seats []int32) string {
 	return "[" + strings.Join(names, " ") + "]"
 }
 
-// layout is the map of the story's seats, or nil.
+// layout returns the map of the story's seats, or nil.
 func (w *story) layout() *seatmap.Layout {
 	for _, c := range w.actors {
 		if m, ok := c.state.Decide(seatmap.View{}, w.now).Reply.(*seatmap.Map); ok {
@@ -207,7 +205,7 @@ func (w *story) showMap(m *seatmap.Map) string {
 	return string(b)
 }
 
-// showSelection writes what a holder has now, and what has failed.
+// showSelection writes which seats a holder has now, and which have failed.
 func (w *story) showSelection(r *seatmap.Selection) string {
 	b := fmt.Appendf(nil, "held %v", r.Held)
 	for k, id := range r.Failed {

@@ -6,7 +6,7 @@ import (
 	"boxoffice/engine/wallet"
 )
 
-// sayWallet reads what a wallet hears: the name of a movement is that of its id.
+// sayWallet reads what a wallet is told. The name of a movement stands for its id.
 //
 //	wallet hears Credit gig Amount=20.00 Pending=yes     wallet hears Clear gig     wallet hears Void gig
 //	wallet hears Debit fee Amount=0.60 Reason=payout     wallet is read
@@ -49,7 +49,7 @@ func (w *story) showEntry(e *wallet.Entry) string {
 	return fmt.Sprintf("%s, balance %s, pending %s", s, amount(e.Balance), amount(e.Pending))
 }
 
-// showWallet writes a wallet as it is.
+// showWallet writes a wallet's state.
 func showWallet(r *wallet.Record) string {
 	return fmt.Sprintf("balance %s, pending %s, %s paid out, %d entries", amount(r.Balance), amount(r.Pending), amount(r.LifetimePayout), r.Entries)
 }

@@ -21,7 +21,7 @@ import (
 	"boxoffice/engine/wallet"
 )
 
-// showFact writes a fact: its name, and its fields that are set.
+// showFact writes a fact: its name, and those fields that are set.
 func (w *story) showFact(c *character, f engine.Fact) string {
 	name := apart(strings.TrimSuffix(reflect.TypeOf(f).Elem().Name(), "Fact"))
 	for _, def := range c.kind.Facts {
@@ -43,7 +43,7 @@ func (w *story) showFact(c *character, f engine.Fact) string {
 	}
 	fields := w.fields(reflect.ValueOf(f).Elem())
 	if name == "placing" {
-		fields = "" // what it holds is the kind's own
+		fields = "" // its content is private to the kind
 	}
 	return strings.TrimSpace(name + " " + fields)
 }
@@ -96,7 +96,7 @@ func (w *story) show(r engine.Reply) string {
 	}
 }
 
-// showOrder writes an order in the order in which one wants to know.
+// showOrder writes an order, the most important things first.
 func (w *story) showOrder(o *order.Order) string {
 	parts := []string{w.OrderName(o.ID), o.Status, w.value("", reflect.ValueOf(o.Lines)), "total " + amount(o.Total)}
 	if o.Promo != nil {
@@ -123,13 +123,13 @@ func (w *story) showOrder(o *order.Order) string {
 	return strings.Join(parts, ", ")
 }
 
-// boring are fields that say nothing new in a story.
+// boring are fields that tell nothing new in a story.
 var boring = []string{
 	"ID", "At", "CreatedAt", "UpdatedAt", "Currency", "Fingerprint", "Email", "Name", "Customer", "Category",
 	"Title", "Type", "URL", "Number", "PublicID", "Ref", "Method", "Client",
 }
 
-// fields writes the fields of a struct that are set, in order.
+// fields writes those fields of a struct that are set, in order.
 func (w *story) fields(v reflect.Value) string {
 	var parts []string
 	for i := range v.NumField() {
@@ -154,14 +154,14 @@ func (w *story) fields(v reflect.Value) string {
 	return strings.Join(parts, ", ")
 }
 
-// What the numbers of a field are.
+// These fields have numbers that stand for amounts, spans or times.
 var (
 	amounts = []string{"Discount", "MinOrder", "Price", "UnitPrice", "Subtotal", "Fees", "Absorbed", "Fee", "Sales", "Cleared", "Total", "Amount", "Received"}
 	spans   = []string{"OrderWindow", "WindowMillis", "HoldTime"}
 	times   = []string{"At", "CreatedAt", "UpdatedAt", "EndedAt", "ExpiresAt", "ProcessedAt", "StartAt", "EndAt", "SaleStart", "SaleEnd", "SoldOutAt", "Since", "Until", "ValidFrom", "ValidUntil"}
 )
 
-// value writes a value as the field of its name has it.
+// value writes the value of a field in the form that fits the field's name.
 func (w *story) value(name string, v reflect.Value) string {
 	switch x := v.Interface().(type) {
 	case engine.Ref:
@@ -204,7 +204,7 @@ func (w *story) value(name string, v reflect.Value) string {
 			return w.named(engine.InventoryRef(id.Event(), id.Number()))
 		}
 	}
-	switch v.Kind() { //nolint:exhaustive // the rest is written as it is
+	switch v.Kind() { //nolint:exhaustive // other values are written as they are
 	case reflect.Pointer:
 		return w.value(name, v.Elem())
 	case reflect.Struct:
@@ -249,7 +249,7 @@ func amount(n int64) string {
 	return fmt.Sprintf("%s%d.%02d", sign, n/100, n%100)
 }
 
-// clock writes a time: of the story's first day without a date.
+// clock writes a time, and its date unless it is on the story's first day.
 func (w *story) clock(ms int64) string {
 	t := time.UnixMilli(ms).UTC()
 	if t.YearDay() == Epoch.YearDay() && t.Year() == Epoch.Year() {

@@ -16,8 +16,8 @@ import (
 	"boxoffice/persistence/codec"
 )
 
-// story is the small world of one transcript: an event with its ticket types, or
-// a wallet, the post between them, and one clock.
+// story is the small world of one transcript: an event with its ticket types, or a wallet, the
+// messages under way between them, and one clock.
 type story struct {
 	out     strings.Builder
 	now     time.Time
@@ -25,8 +25,8 @@ type story struct {
 	post    []engine.Send
 	last    *engine.Send
 	waits   bool // the post is delivered only when the story says so
-	busy    bool // a message is being dealt with
-	given   bool // what comes of the line is not told
+	busy    bool // whether a message is being handled
+	given   bool // whether the results of the line are left out
 	orders  map[string]engine.OrderID
 	records map[engine.OrderID]*order.Order // as a read model would have them
 }
@@ -38,7 +38,7 @@ type character struct {
 	kind    *engine.KindDef
 	state   engine.State
 	epoch   int32
-	journal [][]byte // a fact each
+	journal [][]byte // one fact each
 	saved   int      // facts in the snapshot
 	frozen  []byte
 }
@@ -47,8 +47,9 @@ func newStory() *story {
 	return &story{now: Epoch, orders: make(map[string]engine.OrderID), records: make(map[engine.OrderID]*order.Order)}
 }
 
-// actor is the character of a name; a new name is a ticket type, but for "wallet",
-// for "map" and "calendar", the event's seats and dates, and for promo codes, which begin with a percent sign.
+// actor returns the character with a name. A new name is a ticket type, except for "wallet", for
+// "map" and "calendar", which are the event's seats and dates, and for promo codes, which begin
+// with a percent sign.
 func (w *story) actor(name string) (*character, error) {
 	for _, c := range w.actors {
 		if c.name == name {
@@ -108,7 +109,7 @@ func (w *story) printf(format string, args ...any) {
 	fmt.Fprintf(&w.out, "    "+format+"\n", args...)
 }
 
-// tell gives an actor a command, and writes down what it decides.
+// tell gives an actor a command, and writes down what the actor decides.
 func (w *story) tell(c *character, cmd engine.Command) error {
 	d := c.state.Decide(cmd, w.now)
 	for _, f := range d.Facts {
@@ -152,7 +153,7 @@ func (w *story) tell(c *character, cmd engine.Command) error {
 	return nil
 }
 
-// deliver hands out the next n messages, and those that come of them.
+// deliver delivers the next n messages, and those that follow from them.
 func (w *story) deliver(n int) error {
 	w.busy = true
 	defer func() { w.busy = false }()
@@ -173,16 +174,16 @@ func (w *story) hand(s engine.Send) error {
 			return w.tell(c, s.Cmd)
 		}
 	}
-	if p, ok := s.Cmd.(keeper.Proceeds); ok { // a wallet that is not of this story takes what it is told
+	if p, ok := s.Cmd.(keeper.Proceeds); ok { // a wallet outside of this story accepts what it is told
 		given := w.given
 		defer func() { w.given = given }()
 		w.given = true
 		return w.tellEvent(keeper.ProceedsSeen{Revision: p.Revision})
 	}
-	return nil // to nobody of this story
+	return nil // the receiver is not in this story
 }
 
-// wait lets time pass, and wakes who wants to be woken.
+// wait lets time pass, and wakes the actors that want to be woken.
 func (w *story) wait(d time.Duration) error {
 	until := w.now.Add(d)
 	for range 10_000 {
@@ -203,7 +204,7 @@ func (w *story) wait(d time.Duration) error {
 	return errors.New("ten thousand wakes and no end")
 }
 
-// next is when the character wants a Wake, unix milliseconds.
+// next returns when the character wants its next Wake, in unix milliseconds.
 func (c *character) next() int64 {
 	if t := c.state.Next(); !t.IsZero() {
 		return t.UnixMilli()
@@ -218,7 +219,7 @@ func (c *character) save() (err error) {
 	return err
 }
 
-// crash has the character forget all but its journal, and begin again.
+// crash makes the character forget everything except its journal, and begin again.
 func (w *story) crash(c *character) error {
 	was := c.state
 	if err := c.load(0, nil); err != nil {
@@ -238,7 +239,7 @@ func (w *story) crash(c *character) error {
 	return w.wakeUp(c)
 }
 
-// load is the state after a snapshot and the facts from the given one on.
+// load makes the state from a snapshot and the facts from the given one on.
 func (c *character) load(from int, frozen []byte) (err error) {
 	c.state = c.kind.New(c.ref)
 	if frozen != nil {
@@ -262,7 +263,7 @@ func (c *character) load(from int, frozen []byte) (err error) {
 	return nil
 }
 
-// listed reports whether a reply could go to another node.
+// listed returns an error if a reply could not be sent to another node.
 func listed(r engine.Reply) error {
 	refusal, refused := r.(*engine.Refusal)
 	ok := slices.ContainsFunc(all.Replies, func(known engine.Reply) bool { return reflect.TypeOf(known) == reflect.TypeOf(r) })

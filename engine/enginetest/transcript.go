@@ -12,11 +12,11 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write what the stories in testdata come to, instead of comparing it")
 
-// Run tells every story in testdata/*.txt and compares what comes of it. With
-// -rewrite it writes that down instead: read the difference before keeping it.
+// Run tells every story in testdata/*.txt and compares the results. With -rewrite it writes the
+// results down instead: read the difference before you keep it.
 //
-// A story is read line by line. What begins a line is said or done, in the
-// order of the file; what is indented is what came of it:
+// A story is read line by line. A line without indent is a sentence, and they are carried out in
+// the order of the file; indented lines are the results:
 //
 //	= the reply, or to whom it goes     ~ the caller waits
 //	+ a fact that is journaled          (+) one that a crash forgets
@@ -43,7 +43,7 @@ func Run(t *testing.T) {
 	}
 }
 
-// tell runs a story and returns it with what came of each line.
+// tell runs a story and returns it with the results of each line.
 func tell(t *testing.T, text string) string {
 	t.Helper()
 	w := newStory()
