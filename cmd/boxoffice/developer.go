@@ -8,7 +8,7 @@ import (
 // developer is how the commands of somebody who builds on the API reach a service.
 type developer struct {
 	Server string `env:"BOXOFFICE_SERVER" default:"http://127.0.0.1:8080" help:"Address of the service."`
-	Key    string `env:"BOXOFFICE_KEY" help:"API key of a test organization, with all scopes."`
+	Key    string `env:"BOXOFFICE_KEY" help:"API key of a test organization: listen needs the scope webhooks:manage, trigger all scopes."`
 }
 
 // testKey begins the keys of test organizations, whose facts are nobody's secrets.

@@ -28,8 +28,9 @@ type File struct {
 }
 
 // Page are the files of the page on which people read the document and try the
-// API: its own, and Swagger UI's. The first one is what a browser opens.
-func Page() ([]File, error) {
+// API: its own, and Swagger UI's. The first one is what a browser opens. base is where people
+// reach the node; the snippets of the guide and of the walk go there.
+func Page(base string) ([]File, error) {
 	const html, script, style = "text/html; charset=utf-8", "text/javascript; charset=utf-8", "text/css; charset=utf-8"
 	var files []File
 	for _, f := range []struct {
@@ -53,11 +54,11 @@ func Page() ([]File, error) {
 		}
 		files = append(files, File{f.path, f.contentType, body})
 	}
-	walk, err := seatedSale()
+	walk, err := seatedSale(base)
 	if err != nil {
 		return nil, err
 	}
-	text, err := guide()
+	text, err := guide(base)
 	return append(files, File{"/docs/seated-sale", html, walk}, File{"/docs/guide", html, text}), err
 }
 

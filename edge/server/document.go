@@ -29,7 +29,7 @@ func (s *Server) registerPages() error {
 // registerDocument adds the OpenAPI document in both of its forms, and the page on which people
 // read it.
 func (s *Server) registerDocument() error {
-	page, err := openapi.Page()
+	page, err := openapi.Page(s.cfg.BaseURL)
 	if err != nil {
 		return err
 	}

@@ -48,6 +48,7 @@ const (
 type Config struct {
 	Ops            []route.Op
 	Env            string // live or test
+	BaseURL        string // where people reach the node
 	Authenticate   Authenticate
 	Limits         *Limits      // nil: none
 	Hub            *sse.Hub     // serves the operations that stream

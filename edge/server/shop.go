@@ -18,9 +18,8 @@ import (
 
 // Shop is where the pages that the server writes get their events from.
 type Shop struct {
-	BaseURL string // where people reach the node
-	Event   func(ctx context.Context, slug string, now time.Time) (*api.Event, error)
-	Slugs   func(ctx context.Context, now time.Time) ([]string, error)
+	Event func(ctx context.Context, slug string, now time.Time) (*api.Event, error)
+	Slugs func(ctx context.Context, now time.Time) ([]string, error)
 }
 
 // mapAge is how long a site map is served before it is made again.
@@ -34,7 +33,7 @@ func (s *Server) registerShop() error {
 		return err
 	}
 	if s.cfg.Shop != nil {
-		page, err := web.NewEventPage(s.cfg.Shop.BaseURL)
+		page, err := web.NewEventPage(s.cfg.BaseURL)
 		if err != nil {
 			return err
 		}
@@ -44,7 +43,7 @@ func (s *Server) registerShop() error {
 		s.read("/sitemap.xml", s.countPage(s.siteMap()))
 		files = append(files, web.File{
 			Path: "/robots.txt", Type: "text/plain; charset=utf-8", Cache: "public, max-age=3600",
-			Body: []byte("User-agent: *\nDisallow: /api/\nDisallow: /o/\nDisallow: /orders/\nSitemap: " + s.cfg.Shop.BaseURL + "/sitemap.xml\n"),
+			Body: []byte("User-agent: *\nDisallow: /api/\nDisallow: /o/\nDisallow: /orders/\nSitemap: " + s.cfg.BaseURL + "/sitemap.xml\n"),
 		})
 	}
 	s.registerFiles(files)
@@ -134,9 +133,9 @@ func (s *Server) siteMap() fasthttp.RequestHandler {
 		list := struct {
 			XMLName xml.Name `xml:"http://www.sitemaps.org/schemas/sitemap/0.9 urlset"`
 			URLs    []entry  `xml:"url"`
-		}{URLs: []entry{{s.cfg.Shop.BaseURL + "/"}}}
+		}{URLs: []entry{{s.cfg.BaseURL + "/"}}}
 		for _, slug := range slugs {
-			list.URLs = append(list.URLs, entry{s.cfg.Shop.BaseURL + "/e/" + slug})
+			list.URLs = append(list.URLs, entry{s.cfg.BaseURL + "/e/" + slug})
 		}
 		body, err := xml.Marshal(&list)
 		if err != nil {

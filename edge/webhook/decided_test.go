@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -255,6 +256,8 @@ func (d *decider) details(was *event.Details) event.Details {
 		ReturnPolicy: d.maybe(), Gallery: []string{"/media/x", "https://example.org/a"}, Currency: pick(d, "USD", "USD", "USD", "NGN", "JPY"),
 		AbsorbFees: d.rng.IntN(2) == 0, Branding: pick(d, nil, []byte(`{}`), []byte(`{"a":[1e308,-0.0,"\u2028\ud83c\udf9f"]}`)), SEO: pick(d, nil, []byte(`{"a":{"b":null}}`)),
 		Entities: pick(d, nil, []event.Entity{{Kind: "artist", Name: d.text(), Bio: d.maybe()}}), OrderWindow: pick[int64](d, 300_000, 3_600_000), IDCheck: d.rng.IntN(2) == 0,
+		Highlight: pick(d, "", "https://vimeo.com/1"), CoverImage: pick(d, "", "/media/1"), CoverVideo: pick(d, "", "https://example.org/v"),
+		Velocity: event.Velocity{OrdersPerBuyer: pick[int64](d, 0, 1_000), PresaleTries: pick[int64](d, 0, event.Off)}, RotatingOnly: d.rng.IntN(2) == 0, OfflineDoorCodes: d.rng.IntN(2) == 0,
 	}
 	if d.rng.IntN(6) > 0 { // one that can be bought of
 		v.StartAt, v.EndAt = d.now.UnixMilli()+3_600_000, pick(d, d.now.UnixMilli()+72*3_600_000, soundTimes[3])
@@ -275,6 +278,29 @@ func (d *decider) typeDetails() inventory.Details {
 		MaxPerOrder: pick[int64](d, 3, 100, 100), MaxPerCustomer: pick[int64](d, 1, 1_000), RefundDeadline: pick(d, 0, d.moment()), PresaleCode: pick(d, "", "", "", "", "", "fans"),
 		Transferable: true, Refundable: d.rng.IntN(2) == 0, Description: d.maybe(), AccessURL: pick(d, "", "https://example.org/x"), AccessNote: d.maybe(),
 		SortOrder: pick[int64](d, -1_000_000, 0, 1_000_000), Hidden: d.rng.IntN(20) == 0, RefundHours: pick(d, nil, &hours),
+		WaitlistEnabled: d.rng.IntN(2) == 0, SectionID: pick(d, "", "00000000-0000-4000-8000-000000000000"),
+	}
+}
+
+// TestAllFieldsAreDrawn holds the fields that are drawn to those of the records: a new one
+// that nobody draws would be tried by no run.
+func TestAllFieldsAreDrawn(t *testing.T) {
+	t.Parallel()
+	d := newDecider(t, rand.New(rand.NewPCG(1, 2)), 1, nil)
+	decidedByMaps := []string{"Seated", "SeatsOnly"}
+	for _, draw := range []func() any{func() any { return d.details(nil) }, func() any { return d.typeDetails() }} {
+		drawn := map[string]bool{}
+		record := reflect.TypeOf(draw())
+		for range 200 {
+			v := reflect.ValueOf(draw())
+			for i := range v.NumField() {
+				name := record.Field(i).Name
+				drawn[name] = drawn[name] || !v.Field(i).IsZero()
+			}
+		}
+		for name, ever := range drawn {
+			require.NotEqual(t, slices.Contains(decidedByMaps, name), ever, "%s: %s", record, name)
+		}
 	}
 }
 
