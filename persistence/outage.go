@@ -1,5 +1,5 @@
-// Package persistence is what the packages below it share about what they store
-// in: how to tell an outage from a mistake. It owns nothing that has to be stopped.
+// Package persistence is what the packages below it share: how to tell an outage of what they store
+// in from a mistake, how to connect, and how to draw identifiers. Nothing in it has to be stopped.
 package persistence
 
 import (
@@ -13,10 +13,10 @@ import (
 	"github.com/minio/minio-go/v7"
 )
 
-// Outage reports whether an error is the absence of the database or of the store of
-// files, not the caller's fault: the connection is gone or can't be made, the server is short of
-// something, shutting down, on standby, or broke a tie, or our own disk is full. The same call
-// may work later.
+// Outage reports whether an error comes from the database or the store of files being unavailable,
+// and not from the caller: the connection is gone or can't be made, the server lacks resources, is
+// shutting down, is on standby or broke a deadlock, or our own disk is full. The same call may
+// succeed later.
 func Outage(err error) bool {
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return passing(pg.Code)
@@ -31,8 +31,8 @@ func Outage(err error) bool {
 		errors.Is(err, syscall.ENOSPC)
 }
 
-// passing reports whether the class of a SQLSTATE is one that passes: connection,
-// transaction state, rollback, resources, state of objects, operator, system.
+// passing reports whether a SQLSTATE is of a class of temporary errors: connection, transaction
+// state, rollback, resources, state of objects, operator, system.
 func passing(code string) bool {
 	if len(code) < 2 {
 		return false

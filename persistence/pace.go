@@ -9,24 +9,24 @@ import (
 )
 
 const (
-	// unpaced attempts to connect are made at once: a pool fills so.
+	// unpaced is how many attempts to connect are made at once, so that a pool can fill.
 	unpaced = 32
-	// paceGap is between those that follow, while none succeeds.
+	// paceGap is the time between further attempts, while none succeeds.
 	paceGap = 50 * time.Millisecond
 )
 
-// Pace slows a pool's attempts to connect to a server that takes none. Each costs
-// the server a process: a few hundred a second took three quarters of the machine
-// from the recovery that they waited for. Its methods are pgxpool's hooks.
+// Pace slows down a pool's attempts to connect to a server that accepts none. Each attempt costs
+// the server a process: a few hundred a second took three quarters of the machine away from the
+// recovery that they waited for. Its methods are pgxpool's hooks.
 type Pace struct {
 	failed atomic.Int64  // attempts since the last success
 	turn   chan struct{} // one at a time
 }
 
-// NewPace makes one for a pool.
+// NewPace makes a Pace for a pool.
 func NewPace() *Pace { return &Pace{turn: make(chan struct{}, 1)} }
 
-// Before waits until it is time to try, when the last tries have failed.
+// Before waits until the next attempt is due, if the last ones have failed.
 func (p *Pace) Before(ctx context.Context, _ *pgx.ConnConfig) error {
 	if p.failed.Add(1) <= unpaced {
 		return nil
@@ -38,7 +38,7 @@ func (p *Pace) Before(ctx context.Context, _ *pgx.ConnConfig) error {
 		return ctx.Err()
 	}
 	if p.failed.Load() <= unpaced {
-		return nil // it is back
+		return nil // the server is back
 	}
 	timer := time.NewTimer(paceGap)
 	defer timer.Stop()
@@ -50,7 +50,7 @@ func (p *Pace) Before(ctx context.Context, _ *pgx.ConnConfig) error {
 	}
 }
 
-// After notes that one has succeeded.
+// After notes that an attempt has succeeded.
 func (p *Pace) After(context.Context, *pgx.Conn) error {
 	p.failed.Store(0)
 	return nil

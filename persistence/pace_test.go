@@ -12,8 +12,8 @@ import (
 	"boxoffice/persistence"
 )
 
-// A server that takes no connections is asked ever again by all that want one, but
-// slowly; when it is back, nobody waits.
+// TestPace makes sure that a server which accepts no connections is still asked again by all that
+// want one, but slowly, and that nobody waits once it is back.
 func TestPace(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -31,7 +31,7 @@ func TestPace(t *testing.T) {
 						return
 					}
 					tries.Add(1)
-					<-time.After(time.Millisecond) // it is refused
+					<-time.After(time.Millisecond) // the server refuses
 				}
 			})
 		}

@@ -7,12 +7,11 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// drawTries bounds Redraw. An identifier collides so rarely that a second collision in
-// a row means a fault, and no further draw would mend it.
+// drawTries bounds Redraw. Identifiers collide so rarely that a second collision in a row means a
+// fault that no further draw would mend.
 const drawTries = 4
 
-// uniqueViolation is the SQLSTATE of a row that has what another row must be the only
-// one to have.
+// uniqueViolation is the SQLSTATE of a row that violates a unique constraint.
 const uniqueViolation = "23505"
 
 // Redraw runs write, which draws an identifier and stores it in a transaction of its

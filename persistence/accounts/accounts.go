@@ -1,6 +1,5 @@
-// Package accounts is the plain tables of people, organizations and sessions,
-// and the sequences of numbers that ids carry. The edge calls it; it owns no
-// goroutine.
+// Package accounts is the plain tables of people, organizations and sessions, and the sequences of
+// numbers that ids carry. The edge calls it; it has no goroutine.
 package accounts
 
 import (
@@ -23,10 +22,10 @@ var ErrEmailTaken = errors.New("accounts: the e-mail is taken")
 // Store reads and writes accounts.
 type Store struct {
 	pool     *pgxpool.Pool
-	drawTail func() string // of a slug
+	drawTail func() string // draws the end of a slug
 }
 
-// New is the store of a database.
+// New returns the store of a database.
 func New(pool *pgxpool.Pool) *Store { return &Store{pool, drawTail} }
 
 // User is one account.
@@ -40,29 +39,29 @@ type User struct {
 	Phone         string
 	Locale        string
 	PlatformAdmin bool
-	EmailVerified bool // whoever set what signs in has proven to have the mailbox
-	TwoFactor     bool // a second factor is due
+	EmailVerified bool // the person who set the password or other credential has proven to have the mailbox
+	TwoFactor     bool // a sign-in needs a second factor
 	CreatedAt     time.Time
 }
 
-// Name is how the user is addressed; it may be empty.
+// Name returns the name by which the user is addressed; it may be empty.
 func (u *User) Name() string { return strings.TrimSpace(u.FirstName + " " + u.LastName) }
 
-// Registration is what a new organizer tells.
+// Registration is what a new organizer enters.
 type Registration struct {
 	Email        string // lower case
 	PasswordHash string
 	FirstName    string
 	LastName     string
 	Phone        string
-	Organization string // its name
+	Organization string // the organization's name
 }
 
 const userColumns = `id, public_id::text, email, password_hash, first_name, last_name, phone, locale, platform_admin,
 	email_verified, totp_active, created_at`
 
-// Register makes a user and an organization that the user owns, or says
-// ErrEmailTaken.
+// Register makes a user and an organization that the user owns. It returns ErrEmailTaken if the
+// e-mail has an account.
 func (s *Store) Register(ctx context.Context, r Registration) (u *User, err error) {
 	err = persistence.Redraw(func() (err error) {
 		u, err = s.insertOwner(ctx, r, slug(r.Organization, s.drawTail()))
@@ -78,7 +77,7 @@ func (s *Store) Register(ctx context.Context, r Registration) (u *User, err erro
 	return u, nil
 }
 
-// insertOwner stores a user and an organization of the slug, which the user owns.
+// insertOwner stores a user, and an organization with the slug that the user owns.
 func (s *Store) insertOwner(ctx context.Context, r Registration, slug string) (u *User, err error) {
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
 		rows, _ := tx.Query(ctx, `INSERT INTO users (email, password_hash, first_name, last_name, phone)
@@ -124,11 +123,10 @@ func (s *Store) User(ctx context.Context, id int64) (*User, error) {
 	return u, nil
 }
 
-// EnsureAdmin makes an administrator of the platform of an e-mail in lower case.
-// An account that was there is taken over whole: anybody may have registered the
-// address before, so the password becomes the given one, and sessions and second
-// factor end. One that is an administrator already is left as it is. Nodes that
-// start at once may all call it.
+// EnsureAdmin makes the account of an e-mail, in lower case, an administrator of the platform. An
+// existing account is taken over completely, because anybody may have registered the address
+// before: it gets the given password, and its sessions and second factor end. An account that is an
+// administrator already is left as it is. Nodes that start at once may all call it.
 func (s *Store) EnsureAdmin(ctx context.Context, email, passwordHash string) error {
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		var id int64
@@ -160,7 +158,7 @@ func (s *Store) EnsureAdmin(ctx context.Context, email, passwordHash string) err
 	return nil
 }
 
-// Prune deletes what has ended long enough ago that nothing asks for it.
+// Prune deletes rows that ended so long ago that nothing asks for them.
 func (s *Store) Prune(ctx context.Context) error {
 	for _, sql := range []string{
 		`DELETE FROM login_codes WHERE expires_at < now() - interval '2 hours'`,

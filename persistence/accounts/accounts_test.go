@@ -43,8 +43,8 @@ func TestRegister(t *testing.T) {
 	require.Nil(t, none)
 }
 
-// TestSlugsThatCollide registers organizations of one name for which the same tail is
-// drawn: the second one gets another slug. A draw that never changes ends after a few
+// TestSlugsThatCollide registers organizations of the same name for which the same tail is drawn:
+// the second one gets another slug. If every draw is the same, registration fails after a few
 // tries, and leaves no account behind.
 func TestSlugsThatCollide(t *testing.T) {
 	t.Parallel()
@@ -76,8 +76,8 @@ func TestSlugsThatCollide(t *testing.T) {
 	require.Nil(t, none)
 }
 
-// Nodes that start at once make one administrator, of an account that is there
-// too. Whoever had that account has it no more.
+// TestEnsureAdmin makes sure that nodes that start at once make one administrator, even from an
+// existing account, and that the person who had that account loses it.
 func TestEnsureAdmin(t *testing.T) {
 	t.Parallel()
 	b := open(t)
@@ -85,7 +85,7 @@ func TestEnsureAdmin(t *testing.T) {
 	session, err := b.OpenSession(t.Context(), accounts.SignIn{User: squatter.ID})
 	require.NoError(t, err)
 	secret := b.twoFactor(squatter.ID)
-	b.exec(`UPDATE users SET email_verified = false`) // as the release before let it be
+	b.exec(`UPDATE users SET email_verified = false`) // as the previous release left it
 	for _, email := range []string{"admin@example.org", "new@example.org"} {
 		together(t, 4, func(int) error { return b.EnsureAdmin(t.Context(), email, "configured") })
 		u, err := b.UserByEmail(t.Context(), email)
@@ -140,8 +140,8 @@ func TestPrincipal(t *testing.T) {
 	}
 }
 
-// Every change of a credential is noted, under the name that nodes know it by,
-// and nothing else is.
+// TestChanges makes sure that every change of a credential is noted, under the name by which nodes
+// know it, and that nothing else is.
 func TestChanges(t *testing.T) {
 	t.Parallel()
 	b := open(t)

@@ -13,29 +13,29 @@ import (
 const (
 	CodeLife  = 10 * time.Minute // how long a login code may be used
 	codeTries = 5
-	// Mails to one address, for its owner's peace: login codes as well as
-	// password resets.
+	// These limit the mails to one address, both login codes and password resets, so that its owner
+	// is not flooded.
 	sendPause = time.Minute
 	sendMax   = 5
 	sendTime  = time.Hour
 )
 
-// Why a login code does not sign in.
+// These are the reasons why a login code does not sign in.
 var (
 	ErrCodeInvalid = errors.New("accounts: the code is wrong")
 	ErrCodeExpired = errors.New("accounts: there is no code that can be used")
 )
 
-// maySend is the condition on a row r with sends that one more is due; sends is
-// what to store of them then.
+// maySend is the condition, on a row r with sends, that another mail may be sent. sends is the
+// value to store for sends when one is.
 const (
 	maySend = `r.sent[cardinality(r.sent)] <= now() - $3::interval AND (cardinality(r.sent) < $4 OR r.sent[1] <= now() - $5::interval)`
 	sends   = `(r.sent || now())[greatest(cardinality(r.sent) + 2 - $4::int, 1):]`
 )
 
-// RequestCode keeps what is to be known of a new login code and forgets the one
-// before it. Too many for the address are not kept: then it says how long to
-// wait. None of it depends on whether the address has an account.
+// RequestCode stores a new login code's MAC and name, and forgets the previous code. If the address
+// has requested too many codes, it stores nothing and returns how long to wait. None of this
+// depends on whether the address has an account.
 func (s *Store) RequestCode(ctx context.Context, email, name string, mac []byte) (wait time.Duration, err error) {
 	tag, err := s.pool.Exec(ctx, `INSERT INTO login_codes AS r (email, name, mac, expires_at, sent)
 		VALUES ($1, $6, $2, now() + $7::interval, ARRAY[now()])
@@ -57,12 +57,11 @@ func (s *Store) RequestCode(ctx context.Context, email, name string, mac []byte)
 	return max(wait, time.Second), nil
 }
 
-// ExchangeCode uses up a login code, and returns its account, which is made when
-// the address has none. Each call is a try, and only one of several with the
-// right code succeeds. A code proves the mailbox; taken says that nobody had proven
-// that of an account before, and that what was made with it has ended (claim). It
-// says ErrCodeInvalid of a wrong code and ErrCodeExpired where no code would be
-// right.
+// ExchangeCode uses up a login code and returns its account, which is made if the address has none.
+// Each call is a try, and of several calls with the right code only one succeeds. A code proves the
+// mailbox. taken says that nobody had proven the account's mailbox before, and that everything made
+// with it has ended (claim). It returns ErrCodeInvalid for a wrong code, and ErrCodeExpired if
+// there is no code that could be right.
 func (s *Store) ExchangeCode(ctx context.Context, email string, mac []byte) (u *User, taken bool, err error) {
 	right := false
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
@@ -80,7 +79,7 @@ func (s *Store) ExchangeCode(ctx context.Context, email string, mac []byte) (u *
 			if taken, err = claim(ctx, tx, u.ID); err != nil {
 				return err
 			}
-			if u, err = ensureUser(ctx, tx, email, name); err != nil { // as the claim has left it
+			if u, err = ensureUser(ctx, tx, email, name); err != nil { // after the claim has changed it
 				return err
 			}
 		}
@@ -97,8 +96,8 @@ func (s *Store) ExchangeCode(ctx context.Context, email string, mac []byte) (u *
 	return u, taken, nil
 }
 
-// ensureUser is the account of an address, made if there is none. What it makes has
-// no password: only a mail signs in to it, so its mailbox counts as proven.
+// ensureUser returns the account of an address, and makes it if there is none. The account that it
+// makes has no password, so only a mail can sign in to it, and its mailbox counts as proven.
 func ensureUser(ctx context.Context, tx pgx.Tx, email, name string) (*User, error) {
 	_, err := tx.Exec(ctx, `INSERT INTO users (email, password_hash, first_name, last_name, phone, email_verified)
 		VALUES ($1, '', $2, '', '', true) ON CONFLICT (email) DO NOTHING`, email, name)

@@ -24,7 +24,7 @@ func (b *book) exchange(mac string) error {
 	return err
 }
 
-// passSends lets time pass for the limit of mails alone.
+// passSends lets time pass, but only for the limit of mails.
 func (b *book) passSends(d time.Duration) {
 	b.t.Helper()
 	b.exec(`UPDATE login_codes SET sent = array(SELECT s - $1::interval FROM unnest(sent) s ORDER BY s)`, d)
@@ -73,7 +73,8 @@ func TestLoginCodeEnds(t *testing.T) {
 	require.ErrorIs(t, b.exchange("a"), accounts.ErrCodeExpired)
 }
 
-// Five tries, however many come at once; a new code has five of its own.
+// TestLoginCodeTries makes sure that a code has five tries, however many come at once, and that a
+// new code has five of its own.
 func TestLoginCodeTries(t *testing.T) {
 	t.Parallel()
 	b := open(t)
@@ -89,7 +90,8 @@ func TestLoginCodeTries(t *testing.T) {
 	require.NoError(t, b.exchange("b"), "the fifth")
 }
 
-// Of several exchanges of the right code one wins, and makes one account.
+// TestLoginCodeRace makes sure that of several exchanges of the right code only one succeeds, and
+// makes one account.
 func TestLoginCodeRace(t *testing.T) {
 	t.Parallel()
 	b := open(t)
@@ -111,7 +113,8 @@ func TestLoginCodeRace(t *testing.T) {
 	}
 }
 
-// One mail in a minute and five in an hour, whoever asks at once.
+// TestLoginCodeSends makes sure that one mail is sent in a minute and five in an hour, however many
+// ask at once.
 func TestLoginCodeSends(t *testing.T) {
 	t.Parallel()
 	b := open(t)

@@ -2,5 +2,5 @@ package accounts
 
 import "github.com/jackc/pgx/v5/pgxpool"
 
-// NewDrawing is the store of a database whose slugs end as drawTail says.
+// NewDrawing returns the store of a database for whose slugs drawTail draws the ends.
 func NewDrawing(pool *pgxpool.Pool, drawTail func() string) *Store { return &Store{pool, drawTail} }

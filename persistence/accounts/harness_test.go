@@ -26,7 +26,7 @@ func open(t testing.TB) *book {
 	return &book{accounts.New(pool), t, pool}
 }
 
-// exec changes what no method does: mostly, it lets time pass.
+// exec makes a change for which there is no method; mostly, it lets time pass.
 func (b *book) exec(sql string, args ...any) {
 	b.t.Helper()
 	tag, err := b.pool.Exec(b.t.Context(), sql, args...)
@@ -52,8 +52,8 @@ func (b *book) confirm(u *accounts.User) {
 	require.True(b.t, confirmed)
 }
 
-// twoFactor gives a user a second factor, whose code of step 100 is used up, and
-// returns the hash of its one recovery code.
+// twoFactor gives a user a second factor whose code of step 100 is used up, and returns the hash of
+// its only recovery code.
 func (b *book) twoFactor(user int64) []byte {
 	b.t.Helper()
 	u, err := b.User(b.t.Context(), user)
@@ -67,8 +67,8 @@ func (b *book) twoFactor(user int64) []byte {
 	return sum[:]
 }
 
-// together runs n at once and returns how often each error came; nil is
-// success. One that is not listed fails the test.
+// together runs f n times at once and returns how often each error came; nil is success. An error
+// that is not listed fails the test.
 func together(t testing.TB, n int, f func(i int) error, known ...error) map[error]int {
 	t.Helper()
 	errs := make([]error, n)

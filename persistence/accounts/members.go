@@ -9,10 +9,10 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// owner is the role that nobody but another owner may give or take.
+// owner is the role that only an owner may give or take away.
 const owner = "owner"
 
-// Why a change of an organization's members is refused.
+// These are the reasons why a change of an organization's members is refused.
 var (
 	ErrMember    = errors.New("accounts: the user is a member already")
 	ErrNotAdmin  = errors.New("accounts: only an owner or an admin manages members")
@@ -30,13 +30,13 @@ type Member struct {
 	JoinedAt time.Time
 }
 
-// An invited member has the name that was given with the invitation: else any
-// organizer could look up what the owner of an address is called.
+// An invited member has the name that was given with the invitation. Otherwise any organizer could
+// look up the name of an address's owner.
 const memberColumns = `m.usr, u.public_id::text, u.email,
 	CASE WHEN m.invited THEN m.name ELSE trim(u.first_name || ' ' || u.last_name) END, m.role, m.joined_at`
 
-// Members returns a page of an organization's members, in the order of their
-// accounts: those after a user's number, 0 for the first page.
+// Members returns a page of an organization's members, ordered by account: those after a user's
+// number, which is 0 for the first page.
 func (s *Store) Members(ctx context.Context, org, after int64, limit int) ([]Member, error) {
 	rows, _ := s.pool.Query(ctx, `SELECT `+memberColumns+` FROM members m JOIN users u ON u.id = m.usr
 		WHERE m.org = $1 AND m.usr > $2 ORDER BY m.usr LIMIT $3`, org, after, limit) // CollectRows returns its error
@@ -47,7 +47,7 @@ func (s *Store) Members(ctx context.Context, org, after int64, limit int) ([]Mem
 	return out, nil
 }
 
-// Owners returns an organization's owners, in the order of their accounts.
+// Owners returns an organization's owners, ordered by account.
 func (s *Store) Owners(ctx context.Context, org int64) ([]Member, error) {
 	rows, _ := s.pool.Query(ctx, `SELECT `+memberColumns+` FROM members m JOIN users u ON u.id = m.usr
 		WHERE m.org = $1 AND m.role = 'owner' ORDER BY m.usr`, org) // CollectRows returns its error
@@ -58,17 +58,17 @@ func (s *Store) Owners(ctx context.Context, org int64) ([]Member, error) {
 	return out, nil
 }
 
-// NewMember is who is to be a member.
+// NewMember is somebody who is to become a member.
 type NewMember struct {
-	Command [16]byte // the same again finds the member it has made
+	Command [16]byte // a repeat of the command finds the member that it has made
 	Email   string   // lower case
-	Name    string   // may be empty; also of the account, if the e-mail is new
+	Name    string   // may be empty; also the account's name if the e-mail is new
 	Role    string
 }
 
-// AddMember makes the account of an e-mail a member of the organization, and the
-// account first if there is none: it has no password, and its owner signs in with
-// a code. It says ErrMember, ErrNotAdmin or ErrNotOwner.
+// AddMember makes the account of an e-mail a member of the organization. If there is no account, it
+// first makes one without a password, whose owner signs in with a code. It returns ErrMember,
+// ErrNotAdmin or ErrNotOwner if it refuses.
 func (s *Store) AddMember(ctx context.Context, org, actor int64, n NewMember) (*Member, error) {
 	return s.manage(ctx, org, actor, func(tx pgx.Tx, actorRole string) (*Member, error) {
 		if n.Role == owner && actorRole != owner {
@@ -91,19 +91,19 @@ func (s *Store) AddMember(ctx context.Context, org, actor int64, n NewMember) (*
 	})
 }
 
-// SetRole changes the role of a member, named by public id. It returns nil if
-// there is no such member, and says ErrNotAdmin, ErrNotOwner or ErrLastOwner.
+// SetRole changes the role of a member, named by public id. It returns nil if there is no such
+// member, and ErrNotAdmin, ErrNotOwner or ErrLastOwner if it refuses.
 func (s *Store) SetRole(ctx context.Context, org, actor int64, user, role string) (*Member, error) {
 	return s.change(ctx, org, actor, user, role, `UPDATE members SET role = $3 WHERE org = $1 AND usr = $2`, role)
 }
 
-// RemoveMember takes a member, named by public id, out of the organization, and
-// returns who it was. It refuses as SetRole does.
+// RemoveMember removes a member, named by public id, from the organization, and returns the removed
+// member. It refuses as SetRole does.
 func (s *Store) RemoveMember(ctx context.Context, org, actor int64, user string) (*Member, error) {
 	return s.change(ctx, org, actor, user, "", `DELETE FROM members WHERE org = $1 AND usr = $2`)
 }
 
-// change runs a statement on a member whose role is to be another, or none.
+// change runs a statement that gives a member another role, or none.
 func (s *Store) change(ctx context.Context, org, actor int64, user, role, sql string, args ...any) (*Member, error) {
 	return s.manage(ctx, org, actor, func(tx pgx.Tx, actorRole string) (*Member, error) {
 		m, err := member(ctx, tx, org, user)
@@ -133,9 +133,9 @@ func (s *Store) change(ctx context.Context, org, actor int64, user, role, sql st
 	})
 }
 
-// manage runs a change of an organization's members with the role that the actor
-// has in it. Changes of one organization wait for one another: of two owners who
-// remove each other at once, the second is no owner any more.
+// manage runs a change of an organization's members with the role that the actor has in it. Changes
+// of one organization wait for one another, so that if two owners remove each other at once, the
+// second is no longer an owner.
 func (s *Store) manage(ctx context.Context, org, actor int64, do func(tx pgx.Tx, actorRole string) (*Member, error)) (*Member, error) {
 	var m *Member
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
@@ -159,7 +159,7 @@ func (s *Store) manage(ctx context.Context, org, actor int64, do func(tx pgx.Tx,
 	return m, nil
 }
 
-// member is one of an organization's, or nil.
+// member returns a member of an organization, or nil.
 func member(ctx context.Context, tx pgx.Tx, org int64, user string) (*Member, error) {
 	rows, _ := tx.Query(ctx, `SELECT `+memberColumns+` FROM members m JOIN users u ON u.id = m.usr
 		WHERE m.org = $1 AND u.public_id = $2`, org, user) // CollectOneRow returns its error

@@ -14,7 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Organization is who sells.
+// Organization is a party that sells tickets.
 type Organization struct {
 	ID       int64
 	PublicID string
@@ -22,7 +22,7 @@ type Organization struct {
 	Slug     string
 }
 
-// Profile is an organization with what it tells about itself.
+// Profile is an organization with what it says about itself.
 type Profile struct {
 	Organization
 	Description  string
@@ -44,15 +44,15 @@ type Membership struct {
 	Role string
 }
 
-// drawTail draws what tells apart the slugs of organizations of one name: of 100
-// million of them, two have one tail with a probability of 3e-4.
+// drawTail draws the part that tells apart the slugs of organizations with the same name. Among 100
+// million of them, two have the same tail with a probability of 3e-4.
 func drawTail() string {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // never fails
 	return hex.EncodeToString(b[:])
 }
 
-// slug is a name as it stands in addresses, with the tail that makes it unique.
+// slug returns a name in the form that addresses contain, with the tail that makes it unique.
 func slug(name, tail string) string {
 	s := strings.Map(func(r rune) rune {
 		switch {
@@ -66,8 +66,8 @@ func slug(name, tail string) string {
 	return strings.TrimPrefix(s[:min(len(s), 60)]+"-"+tail, "-")
 }
 
-// Memberships returns the user's organizations, the oldest first: those by
-// invitation only if the user's mailbox is proven.
+// Memberships returns the user's organizations, the oldest first. It includes those by invitation
+// only if the user's mailbox is proven.
 func (s *Store) Memberships(ctx context.Context, user int64) ([]Membership, error) {
 	rows, _ := s.pool.Query(ctx, `SELECT o.id, o.public_id::text, o.name, o.slug, m.role
 		FROM members m JOIN organizations o ON o.id = m.org JOIN users u ON u.id = m.usr
@@ -99,7 +99,7 @@ func (s *Store) Organization(ctx context.Context, id int64) (*Organization, erro
 // returns nil if there is none.
 func (s *Store) OrganizationNamed(ctx context.Context, name string) (*Organization, error) {
 	const find = `SELECT id, public_id::text, name, slug FROM organizations WHERE id = $1 OR public_id = $2 OR slug = $3`
-	number, _ := strconv.ParseUint(name, 10, 63) // 0: it is none
+	number, _ := strconv.ParseUint(name, 10, 63) // 0, which no organization has, if it is not a number
 	var public *uuid.UUID
 	if id, err := uuid.Parse(name); err == nil {
 		public = &id
@@ -118,8 +118,8 @@ func (s *Store) OrganizationNamed(ctx context.Context, name string) (*Organizati
 const selectProfile = `SELECT id, public_id::text, name, slug, description, website, contact_email, contact_phone,
 	logo_url, type, verified, status, social_links, page_theme, created_at FROM organizations WHERE id = $1`
 
-// EditProfile changes what an organization tells about itself: all of a Profile that is
-// text or JSON, but for the slug. It returns nil if there is none.
+// EditProfile changes what an organization says about itself: all parts of a Profile that are text
+// or JSON, except the slug. It returns nil if there is no such organization.
 func (s *Store) EditProfile(ctx context.Context, id int64, change func(*Profile)) (*Profile, error) {
 	const write = `UPDATE organizations SET name = $2, description = $3, website = $4, contact_email = $5, contact_phone = $6,
 		logo_url = $7, social_links = $8, page_theme = $9 WHERE id = $1`
@@ -144,7 +144,7 @@ func (s *Store) EditProfile(ctx context.Context, id int64, change func(*Profile)
 	return p, nil
 }
 
-// Profile returns an organization whole, or nil.
+// Profile returns an organization with its profile, or nil.
 func (s *Store) Profile(ctx context.Context, id int64) (*Profile, error) {
 	rows, _ := s.pool.Query(ctx, selectProfile, id) // CollectOneRow returns its error
 	p, err := pgx.CollectOneRow(rows, pgx.RowToAddrOfStructByPos[Profile])

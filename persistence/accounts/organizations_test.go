@@ -139,7 +139,7 @@ func TestRolesAreKept(t *testing.T) {
 	require.ErrorIs(t, remove(second.User, second.PublicID), accounts.ErrLastOwner)
 }
 
-// A refused invitation makes no account.
+// TestRefusedMemberIsNotMade makes sure that a refused invitation makes no account.
 func TestRefusedMemberIsNotMade(t *testing.T) {
 	t.Parallel()
 	c := newClub(t)
@@ -151,7 +151,8 @@ func TestRefusedMemberIsNotMade(t *testing.T) {
 	require.Nil(t, u)
 }
 
-// Whatever owners do to one another at once, one of them stays.
+// TestLastOwnerUnderARace makes sure that one owner stays, whatever owners do to one another at
+// once.
 func TestLastOwnerUnderARace(t *testing.T) {
 	t.Parallel()
 	c := newClub(t)
@@ -190,8 +191,8 @@ func (c *club) onlyOwner() *accounts.Member {
 	return &owners[0]
 }
 
-// Anybody may have registered an address before its owner was invited: the
-// invitation is for whoever has the mailbox.
+// TestInvitationsNeedTheMailbox makes sure that an invitation is only for somebody who has the
+// mailbox, because anybody may have registered the address before its owner was invited.
 func TestInvitationsNeedTheMailbox(t *testing.T) {
 	t.Parallel()
 	c := newClub(t)

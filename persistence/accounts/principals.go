@@ -9,18 +9,18 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Standing is what a user with a session may claim now.
+// Standing is what a user with a session may do now.
 type Standing struct {
-	Alive         bool // the session is the user's and neither revoked nor over
+	Alive         bool // the session is the user's, is not revoked and has not ended
 	Email         string
-	EmailProven   bool // who opened the session has the mailbox of Email
+	EmailProven   bool // the person who opened the session has the mailbox of Email
 	PlatformAdmin bool
-	Orgs          []int64  // that the user belongs to, in order; those by invitation only if EmailProven
-	Roles         []string // in each of Orgs
+	Orgs          []int64  // the user's organizations, in order; those by invitation only if EmailProven
+	Roles         []string // the user's role in each of Orgs
 }
 
-// Principal returns the standing of a user with a session: one that is not
-// Alive for users and sessions that are not there.
+// Principal returns the standing of a user with a session. For an unknown user or session it
+// returns a Standing that is not Alive.
 func (s *Store) Principal(ctx context.Context, user int64, session string) (*Standing, error) {
 	id, err := uuid.Parse(session)
 	if err != nil {

@@ -17,9 +17,9 @@ const ConfirmationLife = 24 * time.Hour
 // ErrUnproven says that nobody has proven to have the account's mailbox.
 var ErrUnproven = errors.New("accounts: the mailbox is not proven")
 
-// RequestConfirmation keeps the hash of a new confirmation link for the account of
-// an e-mail whose mailbox nobody has proven, and forgets the one before it. It
-// returns nil when nothing is to be sent, by the rules of RequestReset.
+// RequestConfirmation stores the hash of a new confirmation link for the account of an e-mail whose
+// mailbox nobody has proven, and forgets the previous link. It returns nil if no mail is to be
+// sent, by the rules of RequestReset.
 func (s *Store) RequestConfirmation(ctx context.Context, email string, hash [32]byte, asked time.Time) (*User, error) {
 	u, err := s.UserByEmail(ctx, email)
 	if err != nil || u == nil || u.EmailVerified {
@@ -28,8 +28,7 @@ func (s *Store) RequestConfirmation(ctx context.Context, email string, hash [32]
 	return s.keepLink(ctx, "email_confirmations", u, hash, ConfirmationLife, asked)
 }
 
-// Confirmation returns the account that a confirmation link is of, or nil if the
-// link can't be used.
+// Confirmation returns the account of a confirmation link, or nil if the link can't be used.
 func (s *Store) Confirmation(ctx context.Context, hash [32]byte) (*User, error) {
 	var id int64
 	err := s.pool.QueryRow(ctx, `SELECT usr FROM email_confirmations WHERE hash = $1 AND NOT used AND expires_at > now()`, hash[:]).Scan(&id)
@@ -42,21 +41,21 @@ func (s *Store) Confirmation(ctx context.Context, hash [32]byte) (*User, error) 
 	return s.User(ctx, id)
 }
 
-// Owner is what somebody shows beside a confirmation link to prove that the account
-// is theirs: its password, or one of its sessions.
+// Owner is what somebody shows besides a confirmation link to prove that the account is theirs: its
+// password, or one of its sessions.
 type Owner struct {
-	PasswordHash string    // that was matched; empty: none was shown
+	PasswordHash string    // hash that matched the password; empty: none was shown
 	Session      uuid.UUID // zero: none was shown
 }
 
-// ConfirmEmail uses up a confirmation link. Everything that was made with the
-// account stays, and its sessions count as proven from now on: whoever has the
-// mailbox has made them. It says false when the link can't be used, or the password
-// or session is no longer the account's.
+// ConfirmEmail uses up a confirmation link. Everything that was made with the account stays, and
+// its sessions count as proven from now on, because the person with the mailbox has made them. It
+// returns false if the link can't be used, or if the password or session is no longer the
+// account's.
 func (s *Store) ConfirmEmail(ctx context.Context, hash [32]byte, by Owner) (confirmed bool, err error) {
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-		// The account is locked before its link, as in claim, and before the session
-		// is looked at, so that what a sign-out under way has ended is seen to be so.
+		// The account is locked before its link, as in claim, and before the session is read, so
+		// that a session is seen as ended if a sign-out is just ending it.
 		var user int64
 		if err := tx.QueryRow(ctx, `SELECT u.id FROM users u JOIN email_confirmations c ON c.usr = u.id
 			WHERE c.hash = $1 AND ($2 = '' OR u.password_hash = $2) FOR NO KEY UPDATE OF u`, hash[:], by.PasswordHash).Scan(&user); err != nil {
@@ -92,11 +91,10 @@ func (s *Store) ConfirmEmail(ctx context.Context, hash [32]byte, by Owner) (conf
 	return true, nil
 }
 
-// claim gives an account to whoever has just proven its mailbox without showing
-// the account's password or session. If nobody had proven it before, what was made
-// with the account may be a stranger's: every session, the password and the second
-// factor end, and so does what others could still do through it (forsake). It says
-// whether that was so.
+// claim gives an account to a person who has just proven its mailbox without showing the account's
+// password or session. If nobody had proven the mailbox before, what was made with the account may
+// be a stranger's. So every session, the password and the second factor end, and also what others
+// could still do through the account (forsake). fresh says whether that was so.
 func claim(ctx context.Context, tx pgx.Tx, user int64) (fresh bool, err error) {
 	var proven bool
 	if err := tx.QueryRow(ctx, `SELECT email_verified FROM users WHERE id = $1 FOR NO KEY UPDATE`, user).Scan(&proven); err != nil {
@@ -111,7 +109,7 @@ func claim(ctx context.Context, tx pgx.Tx, user int64) (fresh bool, err error) {
 	return true, forsake(ctx, tx, user)
 }
 
-// empty makes an account proven and takes away everything that signs in to it.
+// empty marks an account as proven and removes everything that can sign in to it.
 func empty(ctx context.Context, tx pgx.Tx, user int64) error {
 	for _, sql := range []string{
 		`UPDATE users SET email_verified = true, password_hash = '', totp_active = false, totp_secret = NULL WHERE id = $1`,
@@ -125,14 +123,14 @@ func empty(ctx context.Context, tx pgx.Tx, user int64) error {
 	return signOut(ctx, tx, user)
 }
 
-// forsake ends what others can do through the organizations that were made with an
-// account before its mailbox was proven. One that has another owner, whose mailbox
-// is proven, goes on without the account. Of any other the account stays the owner,
-// alone: its other members leave, its API keys are paused, and its webhook endpoints
-// are disabled, which the owner may undo. Memberships by invitation stay: they were
-// meant for whoever has the mailbox.
+// forsake ends what others can do through the organizations that were made with an account before
+// its mailbox was proven. An organization that has another owner with a proven mailbox goes on
+// without the account. Any other organization keeps the account as its only member and owner: its
+// other members leave, its API keys are paused, and its webhook endpoints are disabled, which the
+// owner may undo. Memberships by invitation stay, because they were meant for the person with the
+// mailbox.
 func forsake(ctx context.Context, tx pgx.Tx, user int64) error {
-	// The lock is that of Store.manage: an organization keeps an owner.
+	// This is the lock of Store.manage, so that an organization always keeps an owner.
 	rows, _ := tx.Query(ctx, `SELECT o.id FROM organizations o JOIN members m ON m.org = o.id
 		WHERE m.usr = $1 AND NOT m.invited ORDER BY o.id FOR NO KEY UPDATE OF o`, user) // CollectRows returns its error
 	orgs, err := pgx.CollectRows(rows, pgx.RowTo[int64])

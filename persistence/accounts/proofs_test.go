@@ -11,9 +11,9 @@ import (
 	"boxoffice/persistence/accounts"
 )
 
-// A stranger has made the account of the address that the owner of the mailbox
-// proves by a code: nothing of the stranger's is left, whichever comes first when
-// the proof meets an enrolment, a sign-in or a confirmation.
+// TestProofAgainstEnrolment lets a stranger make the account of an address whose owner then proves
+// the mailbox by a code. Nothing of the stranger's remains, whatever comes first when the proof
+// races with an enrolment, a sign-in or a confirmation.
 func TestProofAgainstEnrolment(t *testing.T) {
 	t.Parallel()
 	b := open(t)
@@ -68,8 +68,8 @@ func TestProofAgainstEnrolment(t *testing.T) {
 	}
 }
 
-// An organization that has another owner with a proven address goes on without the
-// account, and keeps its members and keys.
+// TestForsakenOrganization makes sure that an organization with another owner whose address is
+// proven goes on without the account, and keeps its members and keys.
 func TestForsakenOrganization(t *testing.T) {
 	t.Parallel()
 	b := open(t)

@@ -12,12 +12,11 @@ import (
 // ResetLife is how long a password reset may be used.
 const ResetLife = time.Hour
 
-// RequestReset keeps the hash of a new password reset for the account of an
-// e-mail, which was asked for at a time, and forgets the one before it. It returns
-// the account, or nil when nothing is to be sent: there is no account, it has been
-// sent enough, or it was sent another reset since that time. With the hash of the
-// newest reset, whose mail may not have gone out, it returns the account again
-// until that reset is used.
+// RequestReset stores the hash of a new password reset for the account of an e-mail, and forgets
+// the previous reset. asked is when the reset was asked for. It returns the account, or nil if no
+// mail is to be sent: there is no account, it has got enough mails, or it has got another reset
+// since asked. With the hash of the newest reset, whose mail may not have gone out, it returns the
+// account again until that reset is used.
 func (s *Store) RequestReset(ctx context.Context, email string, hash [32]byte, asked time.Time) (*User, error) {
 	u, err := s.UserByEmail(ctx, email)
 	if err != nil || u == nil {
@@ -26,8 +25,8 @@ func (s *Store) RequestReset(ctx context.Context, email string, hash [32]byte, a
 	return s.keepLink(ctx, "password_resets", u, hash, ResetLife, asked)
 }
 
-// keepLink keeps the hash of a user's newest link in one of the tables of links. It
-// returns the user if a mail with the link is due.
+// keepLink stores the hash of a user's newest link in one of the tables of links. It returns the
+// user if a mail with the link is due.
 func (s *Store) keepLink(ctx context.Context, table string, u *User, hash [32]byte, life time.Duration, asked time.Time) (*User, error) {
 	tag, err := s.pool.Exec(ctx, `INSERT INTO `+table+` AS r (usr, hash, expires_at, sent)
 		VALUES ($1, $2, now() + $6::interval, ARRAY[now()])
@@ -54,10 +53,9 @@ func (s *Store) ResetStands(ctx context.Context, hash [32]byte) (stands bool, er
 	return stands, nil
 }
 
-// ResetPassword uses up a password reset: it sets the password and ends every
-// session. A reset proves the mailbox; taken says that nobody had proven it before,
-// and that what was made with the account has ended (claim). It returns the account,
-// or nil when the reset cannot be used.
+// ResetPassword uses up a password reset: it sets the password and ends every session. A reset
+// proves the mailbox. taken says that nobody had proven it before, and that everything made with
+// the account has ended (claim). It returns the account, or nil if the reset can't be used.
 func (s *Store) ResetPassword(ctx context.Context, hash [32]byte, passwordHash string) (u *User, taken bool, err error) {
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
 		var id int64

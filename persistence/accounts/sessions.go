@@ -14,44 +14,42 @@ import (
 const (
 	sessionIdle  = 30 * 24 * time.Hour // from the last refresh
 	sessionLife  = 90 * 24 * time.Hour
-	refreshGrace = 30 * time.Second // in which a client that lost the answer may ask again
-	sessionsMax  = 100              // shown
+	refreshGrace = 30 * time.Second // how long a client that lost the answer may ask again
+	sessionsMax  = 100              // most sessions that are listed
 )
 
-// sessionLives is the condition on a session s that it still stands.
+// sessionLives is the condition that a session s has not ended.
 const sessionLives = `s.revoked_at IS NULL AND s.idle_expires_at > now() AND s.expires_at > now()`
 
-// What stands in the way of a sign-in.
+// These are the reasons why a sign-in fails.
 var (
-	// ErrPasswordChanged says that the password is no longer the one that
-	// was checked.
+	// ErrPasswordChanged says that the password that was checked has been replaced.
 	ErrPasswordChanged = errors.New("accounts: the password has been changed")
-	// ErrSessionOver says that a refresh token opens no session, or none any
-	// more.
+	// ErrSessionOver says that a refresh token has no session, or that its session has ended.
 	ErrSessionOver = errors.New("accounts: the session is over")
 )
 
-// SignIn is what is known of somebody who has proven to be a user.
+// SignIn is what is known about somebody who has proven to be a user.
 type SignIn struct {
 	User          int64
-	PasswordHash  string // that was matched; empty if no password was used
-	EmailProven   bool   // whoever signs in has the mailbox; so has who knows the password of a proven account
+	PasswordHash  string // hash that matched the password; empty if no password was used
+	EmailProven   bool   // the person has the mailbox, which also holds for the password of a proven account
 	ClientAddress string
 	UserAgent     string
 }
 
-// Session is one that stands.
+// Session is a session that has not ended.
 type Session struct {
 	ID            uuid.UUID
-	ClientAddress string // of the last refresh
+	ClientAddress string // address at the last refresh
 	UserAgent     string
 	CreatedAt     time.Time
-	LastUsedAt    time.Time // of the last refresh
-	ExpiresAt     time.Time // unless it is used before
+	LastUsedAt    time.Time // time of the last refresh
+	ExpiresAt     time.Time // unless it is refreshed before
 }
 
-// OpenSession opens a session, whose refresh token is of the first generation.
-// ErrPasswordChanged means that a reset came in between.
+// OpenSession opens a session, whose refresh token is of the first generation. It returns
+// ErrPasswordChanged if a reset came in between.
 func (s *Store) OpenSession(ctx context.Context, in SignIn) (uuid.UUID, error) {
 	return openSession(ctx, s.pool, in)
 }
@@ -61,12 +59,12 @@ type querier interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
-// FirstGeneration is that of a new session's refresh token.
+// FirstGeneration is the generation of a new session's refresh token.
 const FirstGeneration = 1
 
 func openSession(ctx context.Context, q querier, in SignIn) (id uuid.UUID, err error) {
-	// The lock makes this wait for a reset that is under way, and a reset
-	// for this: no session is opened with a password that is no more.
+	// The lock makes this wait for a reset that is under way, and a reset wait for this, so that no
+	// session is opened with a replaced password.
 	err = q.QueryRow(ctx, `WITH u AS (SELECT id, email_verified FROM users WHERE id = $1 AND ($2 = '' OR password_hash = $2) FOR SHARE)
 		INSERT INTO sessions (usr, generation, email_proven, idle_expires_at, expires_at, client_address, user_agent)
 		SELECT id, $3, $4 OR $2 <> '' AND email_verified, now() + $5::interval, now() + $6::interval, $7, $8 FROM u RETURNING id`,
@@ -80,12 +78,11 @@ func openSession(ctx context.Context, q querier, in SignIn) (id uuid.UUID, err e
 	return id, nil
 }
 
-// Refresh uses up the refresh token of a generation: it returns the session's
-// user and the generation of the token that follows. The token used last gives
-// the same successor once more for refreshGrace, since its answer may have been
-// lost and the successor is unused. Any other that was used before has been
-// stolen, from the client or by it: the session is revoked. All that fails is
-// ErrSessionOver.
+// Refresh uses up the refresh token of a generation. It returns the session's user and the
+// generation of the next token. The token used last gives the same next token once more within
+// refreshGrace, because its answer may have been lost while the next token is unused. Any other
+// token that was used before was stolen, from the client or by the client, so the session is
+// revoked. Every failure is ErrSessionOver.
 func (s *Store) Refresh(ctx context.Context, id uuid.UUID, generation uint32, client, agent string) (user int64, next uint32, err error) {
 	next = generation + 1
 	err = s.pool.QueryRow(ctx, `UPDATE sessions s SET generation = $3, rotated_at = now(), last_used_at = now(),
@@ -123,8 +120,7 @@ func (s *Store) Revoke(ctx context.Context, id uuid.UUID) error {
 	return nil
 }
 
-// SignOut ends all of a user's sessions, and the sign-ins that wait for their
-// second factor.
+// SignOut ends all of a user's sessions, and the sign-ins that wait for a second factor.
 func (s *Store) SignOut(ctx context.Context, user int64) error {
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error { return signOut(ctx, tx, user) })
 	if err != nil {
@@ -133,8 +129,8 @@ func (s *Store) SignOut(ctx context.Context, user int64) error {
 	return nil
 }
 
-// signOut locks in the order users, challenges, sessions, as all here do. A
-// sign-in that is under way is waited for, and ended too.
+// signOut locks users, challenges and sessions in this order, as all functions here do. It waits
+// for a sign-in that is under way, and ends that too.
 func signOut(ctx context.Context, tx pgx.Tx, user int64) error {
 	for _, sql := range []string{
 		`SELECT FROM users WHERE id = $1 FOR NO KEY UPDATE`,
@@ -148,7 +144,7 @@ func signOut(ctx context.Context, tx pgx.Tx, user int64) error {
 	return nil
 }
 
-// Sessions are the user's that stand, the last used first.
+// Sessions returns the user's sessions that have not ended, the last used first.
 func (s *Store) Sessions(ctx context.Context, user int64) ([]Session, error) {
 	rows, _ := s.pool.Query(ctx, `SELECT id, client_address, user_agent, created_at, last_used_at, least(idle_expires_at, expires_at)
 		FROM sessions s WHERE usr = $1 AND `+sessionLives+` ORDER BY last_used_at DESC, id LIMIT $2`, user, sessionsMax) // CollectRows returns its error

@@ -10,7 +10,7 @@ import (
 	"boxoffice/persistence/accounts"
 )
 
-// refresh asks as a client with the token of a generation does.
+// refresh does what a client with the token of a generation does.
 func (b *book) refresh(id uuid.UUID, generation uint32) (uint32, error) {
 	_, next, err := b.Refresh(b.t.Context(), id, generation, "192.0.2.1", "test")
 	return next, err
@@ -51,7 +51,8 @@ func TestRefresh(t *testing.T) {
 	require.ErrorIs(t, err, accounts.ErrSessionOver)
 }
 
-// A token that was used before, and is not the last or is late, has been stolen.
+// TestReuseRevokesTheFamily makes sure that a token which was used before counts as stolen, unless
+// it is the last one and not late.
 func TestReuseRevokesTheFamily(t *testing.T) {
 	t.Parallel()
 	b := open(t)
@@ -87,7 +88,7 @@ func TestReuseRevokesTheFamily(t *testing.T) {
 	require.NoError(t, err, "in time")
 }
 
-// Whoever refreshes at once with one token gets one successor.
+// TestRefreshRace makes sure that all who refresh at once with one token get the same next token.
 func TestRefreshRace(t *testing.T) {
 	t.Parallel()
 	b := open(t)
@@ -232,8 +233,8 @@ func TestResets(t *testing.T) {
 	require.Nil(t, got)
 }
 
-// Sign-ins and resets that come at once neither wait for each other for ever nor
-// leave a session of the old password.
+// TestSignInsDuringAReset makes sure that sign-ins and resets at the same time neither wait for
+// each other for ever nor leave a session of the old password.
 func TestSignInsDuringAReset(t *testing.T) {
 	t.Parallel()
 	b := open(t)

@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// SigningKey returns the number of the key that signs access tokens. The one
-// before it still verifies.
+// SigningKey returns the number of the key that signs access tokens. The key before it still
+// verifies.
 func (s *Store) SigningKey(ctx context.Context) (int, error) {
 	var n int
 	if err := s.pool.QueryRow(ctx, `SELECT max(number) FROM signing_keys`).Scan(&n); err != nil {
@@ -18,8 +18,7 @@ func (s *Store) SigningKey(ctx context.Context) (int, error) {
 	return n, nil
 }
 
-// RotateSigningKey makes the next key the one that signs, and returns its
-// number.
+// RotateSigningKey makes the next key the one that signs, and returns its number.
 func (s *Store) RotateSigningKey(ctx context.Context) (int, error) {
 	var n int
 	err := s.pool.QueryRow(ctx, `INSERT INTO signing_keys (number) SELECT max(number) + 1 FROM signing_keys RETURNING number`).Scan(&n)
@@ -29,19 +28,19 @@ func (s *Store) RotateSigningKey(ctx context.Context) (int, error) {
 	return n, nil
 }
 
-// Change is one of what nodes may remember about a credential.
+// Change is a change of a credential about which nodes may remember something.
 type Change struct {
 	ID      int64
 	Subject string // session/<uuid>, user/<id>, key/<id> or signing
 }
 
-// changesKept is how long changes are kept: longer than any node goes without
-// reading them.
+// changesKept is how long changes are kept, which is longer than any node goes without reading
+// them.
 const changesKept = 10 * time.Minute
 
-// Changes returns what has changed in the last while, by the database's clock,
-// in no order that says which was committed first: a reader asks for more than
-// the time since it last asked and knows by their IDs what it has seen.
+// Changes returns what has changed within a span before now, by the database's clock. Their order
+// does not say which was committed first. So a reader asks for a longer span than the time since it
+// last asked, and knows by their IDs which changes it has seen.
 func (s *Store) Changes(ctx context.Context, since time.Duration) ([]Change, error) {
 	rows, _ := s.pool.Query(ctx, `SELECT id, subject FROM credential_changes WHERE at > now() - $1::interval ORDER BY id`, since) // CollectRows returns its error
 	out, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Change])

@@ -15,34 +15,34 @@ import (
 const (
 	challengeLife  = 5 * time.Minute
 	challengeTries = 5
-	// A password that is known opens any number of challenges, so that the
-	// guesses of one-time codes are counted per user too. Recovery codes,
-	// which nobody guesses, are not: they still let the user in.
+	// Somebody who knows the password can open any number of challenges, so the guesses of one-time
+	// codes are counted for each user too. Recovery codes are not counted, because nobody can guess
+	// them; they still let the user in.
 	guessMax  = 10
 	GuessTime = time.Hour
 )
 
-// What stands in the way of a second factor.
+// These are the reasons why a second factor is refused.
 var (
-	// ErrTwoFactor says that the user has a second factor already, or has
-	// none to take away.
+	// ErrTwoFactor says that the user has a second factor already, or has none that could be
+	// removed.
 	ErrTwoFactor = errors.New("accounts: two-factor authentication is not in that state")
-	// ErrChallengeOver says that a challenge cannot be answered any more.
+	// ErrChallengeOver says that a challenge can no longer be answered.
 	ErrChallengeOver = errors.New("accounts: the challenge is over")
 	// ErrGuesses says that too many wrong codes were tried.
 	ErrGuesses = errors.New("accounts: too many wrong codes")
 )
 
-// Factor is a second factor that was shown: the step of a one-time code that was
-// found right, or the hash of a recovery code.
+// Factor is a second factor that was shown: the step of a one-time code that was right, or the hash
+// of a recovery code.
 type Factor struct {
 	Step     int64
-	Recovery []byte // nil: it is a one-time code
+	Recovery []byte // nil for a one-time code
 }
 
-// Enroll keeps the sealed secret of a second factor that is not active yet. It says
-// ErrUnproven of an account whose mailbox nobody has proven: its owner could not
-// get past the factor of a stranger who has registered the address.
+// Enroll stores the sealed secret of a second factor that is not active yet. It returns ErrUnproven
+// for an account whose mailbox nobody has proven: if a stranger has registered the address, its
+// owner could not get past the stranger's factor.
 func (s *Store) Enroll(ctx context.Context, user int64, sealed []byte) error {
 	return s.unlessActive(ctx, user, func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, `UPDATE users SET totp_secret = $2, totp_step = 0, totp_wrong = 0 WHERE id = $1`, user, sealed)
@@ -50,8 +50,8 @@ func (s *Store) Enroll(ctx context.Context, user int64, sealed []byte) error {
 	})
 }
 
-// unlessActive runs a step of an enrolment on the locked account of a user. It says
-// ErrTwoFactor where a second factor is active, and ErrUnproven as Enroll does.
+// unlessActive runs a step of an enrolment on the locked account of a user. It returns ErrTwoFactor
+// if a second factor is active, and ErrUnproven as Enroll does.
 func (s *Store) unlessActive(ctx context.Context, user int64, step func(tx pgx.Tx) error) error {
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		var active, proven bool
@@ -81,8 +81,8 @@ func (s *Store) Enrolled(ctx context.Context, user int64) (sealed []byte, err er
 	return sealed, nil
 }
 
-// Activate makes an enrolled second factor due from now on. The step is that of
-// the code which proved that the user's device has the secret.
+// Activate makes an enrolled second factor necessary from now on. step is that of the code which
+// has proven that the user's device has the secret.
 func (s *Store) Activate(ctx context.Context, user int64, sealed []byte, step int64, recovery [][]byte) error {
 	return s.unlessActive(ctx, user, func(tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, `UPDATE users SET totp_active = true, totp_step = $3 WHERE id = $1 AND totp_secret = $2`, user, sealed, step)
@@ -97,9 +97,9 @@ func (s *Store) Activate(ctx context.Context, user int64, sealed []byte, step in
 	})
 }
 
-// Guess returns the sealed secret to check a one-time code with, and counts the
-// guess until it is found right: ErrGuesses when there were too many,
-// ErrTwoFactor when no second factor is active.
+// Guess returns the sealed secret to check a one-time code with, and counts the guess until the
+// code is found right. It returns ErrGuesses after too many guesses, and ErrTwoFactor if no second
+// factor is active.
 func (s *Store) Guess(ctx context.Context, user int64) (sealed []byte, err error) {
 	err = s.pool.QueryRow(ctx, `UPDATE users SET
 			totp_wrong = CASE WHEN totp_wrong_at > now() - $3::interval THEN totp_wrong + 1 ELSE 1 END,
@@ -122,8 +122,8 @@ func (s *Store) Guess(ctx context.Context, user int64) (sealed []byte, err error
 	return sealed, nil
 }
 
-// accept uses up a second factor: ErrCodeInvalid if it has been used before. It
-// locks the user.
+// accept uses up a second factor, or returns ErrCodeInvalid if it has been used before. It locks
+// the user.
 func (f Factor) accept(ctx context.Context, tx pgx.Tx, user int64) error {
 	if f.Recovery != nil {
 		if _, err := tx.Exec(ctx, `SELECT FROM users WHERE id = $1 FOR NO KEY UPDATE`, user); err != nil {
@@ -134,7 +134,7 @@ func (f Factor) accept(ctx context.Context, tx pgx.Tx, user int64) error {
 	return one(tx.Exec(ctx, `UPDATE users SET totp_step = $2, totp_wrong = 0 WHERE id = $1 AND totp_active AND totp_step < $2`, user, f.Step))
 }
 
-// UseFactor uses up a second factor for something that nobody but the user may do.
+// UseFactor uses up a second factor for something that only the user may do.
 func (s *Store) UseFactor(ctx context.Context, user int64, f Factor) error {
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error { return f.accept(ctx, tx, user) })
 	if err != nil {
@@ -143,8 +143,8 @@ func (s *Store) UseFactor(ctx context.Context, user int64, f Factor) error {
 	return nil
 }
 
-// Disable takes a second factor away, which is shown for the last time. Sign-ins
-// that wait for it begin anew.
+// Disable removes a second factor, which is shown for the last time. Sign-ins that wait for it have
+// to begin again.
 func (s *Store) Disable(ctx context.Context, user int64, f Factor) error {
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		if err := f.accept(ctx, tx, user); err != nil {
@@ -165,8 +165,8 @@ func (s *Store) Disable(ctx context.Context, user int64, f Factor) error {
 	return nil
 }
 
-// OpenChallenge keeps a sign-in that waits for its second factor, under the hash
-// of the token that continues it.
+// OpenChallenge stores a sign-in that waits for its second factor, under the hash of the token that
+// continues it.
 func (s *Store) OpenChallenge(ctx context.Context, hash [32]byte, in SignIn) error {
 	tag, err := s.pool.Exec(ctx, `WITH u AS (SELECT id, email_verified FROM users WHERE id = $2 AND ($3 = '' OR password_hash = $3) FOR SHARE)
 		INSERT INTO challenges (hash, usr, email_proven, expires_at) SELECT $1, id, $4 OR $3 <> '' AND email_verified, now() + $5::interval FROM u`,
@@ -180,7 +180,7 @@ func (s *Store) OpenChallenge(ctx context.Context, hash [32]byte, in SignIn) err
 	return nil
 }
 
-// TryChallenge counts a try at a challenge and returns whose it is.
+// TryChallenge counts a try at a challenge and returns the challenge's user.
 func (s *Store) TryChallenge(ctx context.Context, hash [32]byte) (user int64, err error) {
 	err = s.pool.QueryRow(ctx, `UPDATE challenges SET tries = tries + 1 WHERE hash = $1 AND tries < $2 AND expires_at > now() RETURNING usr`,
 		hash[:], challengeTries).Scan(&user)
@@ -193,9 +193,9 @@ func (s *Store) TryChallenge(ctx context.Context, hash [32]byte) (user int64, er
 	return user, nil
 }
 
-// PassChallenge uses up a challenge and a second factor, and opens the session
-// that was waited for. It says ErrCodeInvalid of a factor that was used before,
-// and ErrChallengeOver of a challenge that was.
+// PassChallenge uses up a challenge and a second factor, and opens the session that waited for
+// them. It returns ErrCodeInvalid for a factor that was used before, and ErrChallengeOver for a
+// challenge that was.
 func (s *Store) PassChallenge(ctx context.Context, hash [32]byte, f Factor, in SignIn) (id uuid.UUID, err error) {
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		if err := f.accept(ctx, tx, in.User); err != nil {
@@ -218,7 +218,7 @@ func (s *Store) PassChallenge(ctx context.Context, hash [32]byte, f Factor, in S
 	return id, nil
 }
 
-// one is ErrCodeInvalid unless a statement has found its one row.
+// one returns ErrCodeInvalid unless a statement has changed exactly one row.
 func one(tag pgconn.CommandTag, err error) error {
 	if err == nil && tag.RowsAffected() != 1 {
 		return ErrCodeInvalid

@@ -97,8 +97,8 @@ func TestChallenge(t *testing.T) {
 	require.ErrorIs(t, b.pass(u.ID, hash, accounts.Factor{Step: 103}), accounts.ErrChallengeOver)
 }
 
-// A second factor signs in once: whichever challenges it is shown to, and
-// however many it is shown to at once.
+// TestFactorRace makes sure that a second factor signs in only once, whichever challenges it is
+// shown to, and however many at once.
 func TestFactorRace(t *testing.T) {
 	t.Parallel()
 	b := open(t)
@@ -124,7 +124,8 @@ func TestFactorRace(t *testing.T) {
 	require.Len(t, left, 20)
 }
 
-// One challenge opens one session, with several good codes too.
+// TestChallengeRace makes sure that a challenge opens only one session, even with several right
+// codes.
 func TestChallengeRace(t *testing.T) {
 	t.Parallel()
 	b := open(t)
@@ -143,8 +144,8 @@ func TestChallengeRace(t *testing.T) {
 	require.Equal(t, 1+10*3, left, "a code that opened nothing is not used up")
 }
 
-// Guesses are counted per user, across challenges: knowing the password does not
-// buy more.
+// TestGuesses makes sure that guesses are counted for each user across challenges, so that knowing
+// the password does not give more of them.
 func TestGuesses(t *testing.T) {
 	t.Parallel()
 	b := open(t)

@@ -1,6 +1,5 @@
-// Package apikeys is the plain table of API keys. Of a key's secret only the
-// SHA-256 is here. The edge calls it: organizers manage their keys, and
-// authentication reads them. It owns no goroutine.
+// Package apikeys is the plain table of API keys. Of a key's secret it has only the SHA-256. The
+// edge calls it: organizers manage their keys, and authentication reads them. It has no goroutine.
 package apikeys
 
 import (
@@ -13,16 +12,16 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// MaxPerOrg is how many keys an organization may have that are not revoked.
+// MaxPerOrg is how many keys an organization may have, without those that are revoked.
 const MaxPerOrg = 100
 
-// What an organization may not do with its keys.
+// These are the reasons why an organization may not change its keys.
 var (
 	ErrTooMany = errors.New("apikeys: the organization has as many keys as it may")
 	ErrRevoked = errors.New("apikeys: the key is revoked")
 )
 
-// The statuses of a key. Only active ones authenticate; revoked is final.
+// These are the statuses of a key. Only active keys authenticate; revoked is final.
 const (
 	Active  = "active"
 	Paused  = "paused"
@@ -42,18 +41,18 @@ type Key struct {
 	Status          string
 	ExpiresAt       *time.Time
 	LastUsedAt      *time.Time
-	StrictPerMinute *int  // the key's own ceiling of strict writes; nil: the tier's
+	StrictPerMinute *int  // the key's own limit of strict writes; nil: the tier's limit
 	CreatedBy       int64 // users.id
 	CreatedAt       time.Time
 	UpdatedAt       time.Time
 }
 
-// Proves reports whether the hash is that of the key's secret, in constant time.
+// Proves reports, in constant time, whether the hash is that of the key's secret.
 func (k *Key) Proves(hash [sha256.Size]byte) bool {
 	return subtle.ConstantTimeCompare(k.SecretHash, hash[:]) == 1
 }
 
-// Live reports whether the key authenticates at the time.
+// Live reports whether the key authenticates at a time.
 func (k *Key) Live(now time.Time) bool {
 	return k.Status == Active && (k.ExpiresAt == nil || now.Before(*k.ExpiresAt))
 }
@@ -61,5 +60,5 @@ func (k *Key) Live(now time.Time) bool {
 // Store reads and writes API keys.
 type Store struct{ pool *pgxpool.Pool }
 
-// New is the store of a database.
+// New returns the store of a database.
 func New(pool *pgxpool.Pool) *Store { return &Store{pool} }

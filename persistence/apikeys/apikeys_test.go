@@ -22,7 +22,7 @@ import (
 
 func TestMain(m *testing.M) { persisttest.Main(m) }
 
-// world is a database with a user and an organization of theirs.
+// world is a database with a user and the user's organization.
 type world struct {
 	*apikeys.Store
 	t    *testing.T
@@ -48,18 +48,18 @@ func (w *world) organization() (org int64) {
 	return org
 }
 
-// draft is a key to make.
+// draft returns a key to be made.
 func (w *world) draft() *apikeys.Key {
 	return &apikeys.Key{Org: w.org, Name: "Box office", Environment: "test", CreatedBy: w.user}
 }
 
-// drawn draws a key whose secret is random.
+// drawn draws a key with a random secret.
 func drawn(string) (publicID string, hash [sha256.Size]byte) {
 	secret := rand.Text()
 	return secret[:8], sha256.Sum256([]byte(secret))
 }
 
-// drawing draws keys of the public ids, one after the other, the last one for ever.
+// drawing draws keys with the given public ids, one after the other, and repeats the last.
 func drawing(publicIDs ...string) apikeys.Draw {
 	return func(string) (publicID string, hash [sha256.Size]byte) {
 		publicID = publicIDs[0]
@@ -75,7 +75,7 @@ func (w *world) create() *apikeys.Key {
 	return k
 }
 
-// noted says how many changes of the key the nodes are told of.
+// noted returns how many changes of the key have been noted for the nodes.
 func (w *world) noted(id int64) (n int) {
 	w.t.Helper()
 	require.NoError(w.t, w.pool.QueryRow(w.t.Context(),
@@ -124,7 +124,7 @@ func TestCreate(t *testing.T) {
 	require.Nil(t, got)
 }
 
-// A command that comes again makes no second key.
+// TestCreateAgain makes sure that a repeated command makes no second key.
 func TestCreateAgain(t *testing.T) {
 	t.Parallel()
 	w := open(t)
@@ -155,9 +155,9 @@ func TestCreateAgain(t *testing.T) {
 	require.NotEqual(t, first.ID, third.ID, "after a day it is another command")
 }
 
-// TestPublicIDsThatCollide creates and rotates keys for which the public id of another
-// key is drawn: they get the next one that is drawn, and its secret. A draw that never
-// changes ends after a few tries, and changes nothing.
+// TestPublicIDsThatCollide creates and rotates keys for which the public id of another key is
+// drawn: they get the next public id that is drawn, and its secret. If every draw is the same, they
+// fail after a few tries and change nothing.
 func TestPublicIDsThatCollide(t *testing.T) {
 	t.Parallel()
 	w := open(t)
@@ -334,7 +334,7 @@ func TestTouchAndLimit(t *testing.T) {
 	require.Nil(t, k)
 }
 
-// A key that is deleted by hand is told of as well.
+// TestDeletedKeyIsTold makes sure that the nodes are also told of a key that is deleted by hand.
 func TestDeletedKeyIsTold(t *testing.T) {
 	t.Parallel()
 	w := open(t)

@@ -15,18 +15,18 @@ import (
 const columns = `id, org, public_id, name, environment, scopes, ip_allowlist, secret_hash, status,
 	expires_at, last_used_at, strict_per_minute, created_by, created_at, updated_at`
 
-// Draw draws a key of an environment, live or test, and returns what is stored of it.
-// It is called again when another key has the public id already.
+// Draw draws a key for an environment, live or test, and returns what is stored of it. It is called
+// again if another key already has the public id.
 type Draw func(environment string) (publicID string, hash [sha256.Size]byte)
 
-// publicIDs is the constraint that public ids are unique.
+// publicIDs is the constraint that makes public ids unique.
 const publicIDs = "api_keys_public_id_key"
 
-// Create draws an active key with k's Org, Name, Environment, Scopes, Allowlist,
-// ExpiresAt and CreatedBy, or says ErrTooMany.
+// Create draws an active key with k's Org, Name, Environment, Scopes, Allowlist, ExpiresAt and
+// CreatedBy, or returns ErrTooMany.
 //
-// The same command again, within the day in which commands are repeated, makes
-// its key anew: nobody was told the secret that it had.
+// If the same command comes again within a day, which is how long commands may be repeated, its key
+// gets a new secret, because nobody was told the old one.
 func (s *Store) Create(ctx context.Context, command [16]byte, k *Key, draw Draw) (*Key, error) {
 	var made *Key
 	err := persistence.Redraw(func() (err error) {
@@ -34,7 +34,7 @@ func (s *Store) Create(ctx context.Context, command [16]byte, k *Key, draw Draw)
 		made, err = s.insert(ctx, command, k, publicID, hash)
 		return err
 	}, publicIDs)
-	if errors.Is(err, pgx.ErrNoRows) { // what the command made has been revoked since, or is another organization's
+	if errors.Is(err, pgx.ErrNoRows) { // the command's key was revoked, or is another organization's
 		return nil, ErrRevoked
 	}
 	if err != nil {
@@ -43,8 +43,8 @@ func (s *Store) Create(ctx context.Context, command [16]byte, k *Key, draw Draw)
 	return made, nil
 }
 
-// insert stores the key that was drawn, or gives it to the row that the command has
-// made before.
+// insert stores the key that was drawn, or writes it into the row that the same command has made
+// before.
 func (s *Store) insert(ctx context.Context, command [16]byte, k *Key, publicID string, hash [sha256.Size]byte) (made *Key, err error) {
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
 		if err := admit(ctx, tx, command, k.Org); err != nil {
@@ -65,8 +65,8 @@ func (s *Store) insert(ctx context.Context, command [16]byte, k *Key, publicID s
 	return made, err
 }
 
-// admit makes sure that the organization may have one key more. It holds the
-// organization's row until the transaction ends: one create at a time counts.
+// admit makes sure that the organization may have one more key. It locks the organization's row
+// until the transaction ends, so that only one create at a time counts keys.
 func admit(ctx context.Context, tx pgx.Tx, command [16]byte, org int64) error {
 	if _, err := tx.Exec(ctx, `SELECT FROM organizations WHERE id = $1 FOR NO KEY UPDATE`, org); err != nil {
 		return err
@@ -84,8 +84,8 @@ func admit(ctx context.Context, tx pgx.Tx, command [16]byte, org int64) error {
 	return err
 }
 
-// List returns a page of an organization's keys, the newest first and revoked
-// ones too: those with smaller ids than before, or the newest if that is 0.
+// List returns a page of an organization's keys, the newest first and including revoked ones: those
+// with ids below before, or the newest if before is 0.
 func (s *Store) List(ctx context.Context, org, before int64, limit int) ([]*Key, error) {
 	rows, _ := s.pool.Query(ctx, `SELECT `+columns+` FROM api_keys
 		WHERE org = $1 AND ($2 = 0 OR id < $2) ORDER BY id DESC LIMIT $3`, org, before, limit) // CollectRows returns its error
@@ -101,16 +101,15 @@ func (s *Store) Get(ctx context.Context, org, id int64) (*Key, error) {
 	return one(ctx, s.pool, `SELECT `+columns+` FROM api_keys WHERE id = $1 AND org = $2`, id, org)
 }
 
-// ByPublicID returns the key of a public id, or nil.
+// ByPublicID returns the key with a public id, or nil.
 func (s *Store) ByPublicID(ctx context.Context, publicID string) (*Key, error) {
 	return one(ctx, s.pool, `SELECT `+columns+` FROM api_keys WHERE public_id = $1`, publicID)
 }
 
-// Update changes an organization's key and returns it as it is then; nil if
-// there is none, ErrRevoked if it is revoked, and change's own error as it is.
-// change may set PublicID, Name, Scopes, Allowlist, SecretHash, Status and
-// ExpiresAt, and must do nothing else: the key's row is locked. UpdatedAt stays if
-// nothing changes.
+// Update changes an organization's key and returns the changed key. It returns nil if there is
+// none, ErrRevoked if it is revoked, and the error of change unwrapped. change may set PublicID,
+// Name, Scopes, Allowlist, SecretHash, Status and ExpiresAt, and must do nothing else, because the
+// key's row is locked. UpdatedAt stays if nothing changes.
 func (s *Store) Update(ctx context.Context, org, id int64, change func(*Key) error) (*Key, error) {
 	var k *Key
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
@@ -138,8 +137,8 @@ func (s *Store) Update(ctx context.Context, org, id int64, change func(*Key) err
 	return k, nil
 }
 
-// Rotate draws another secret for an organization's key, and with it another public
-// id; the old ones are dead. It answers as Update does.
+// Rotate draws another secret and public id for an organization's key; the old ones no longer work.
+// It returns what Update returns.
 func (s *Store) Rotate(ctx context.Context, org, id int64, draw Draw) (k *Key, err error) {
 	err = persistence.Redraw(func() (err error) {
 		k, err = s.Update(ctx, org, id, func(k *Key) error {
@@ -152,8 +151,8 @@ func (s *Store) Rotate(ctx context.Context, org, id int64, draw Draw) (k *Key, e
 	return k, err
 }
 
-// Revoke ends an organization's key for good and returns it, or nil if there is
-// none. A key that is revoked stays as it is.
+// Revoke ends an organization's key for good and returns it, or nil if there is none. A revoked key
+// stays as it is.
 func (s *Store) Revoke(ctx context.Context, org, id int64) (*Key, error) {
 	k, err := s.Update(ctx, org, id, func(k *Key) error {
 		k.Status = Revoked
@@ -165,22 +164,21 @@ func (s *Store) Revoke(ctx context.Context, org, id int64) (*Key, error) {
 	return k, err
 }
 
-// SetStrictLimit sets how many strict writes a minute the key may make; nil is
-// the tier's own limit. It returns the key, or nil if there is none.
+// SetStrictLimit sets how many strict writes a minute the key may make; nil means the tier's own
+// limit. It returns the key, or nil if there is none.
 func (s *Store) SetStrictLimit(ctx context.Context, id int64, perMinute *int) (*Key, error) {
 	return one(ctx, s.pool, `UPDATE api_keys SET strict_per_minute = $2,
 			updated_at = CASE WHEN strict_per_minute IS DISTINCT FROM $2 THEN now() ELSE updated_at END
 		WHERE id = $1 RETURNING `+columns, id, perMinute)
 }
 
-// Touch notes when keys were last used. Older moments than those noted change
-// nothing.
+// Touch notes when keys were last used. A time before the noted one changes nothing.
 func (s *Store) Touch(ctx context.Context, used map[int64]time.Time) error {
 	ids, times := make([]int64, 0, len(used)), make([]time.Time, 0, len(used))
 	for id, at := range used {
 		ids, times = append(ids, id), append(times, at)
 	}
-	// In the order of ids, so that two nodes never wait for one another in a ring.
+	// The rows are locked in the order of ids, so that two nodes never deadlock.
 	_, err := s.pool.Exec(ctx, `WITH used AS MATERIALIZED (
 			SELECT k.id, u.at FROM api_keys k JOIN unnest($1::bigint[], $2::timestamptz[]) AS u (id, at) ON u.id = k.id
 			ORDER BY k.id FOR UPDATE OF k)
@@ -196,7 +194,7 @@ type querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
-// one reads the key that a statement returns, or nil.
+// one returns the key that a statement returns, or nil.
 func one(ctx context.Context, q querier, sql string, args ...any) (*Key, error) {
 	rows, _ := q.Query(ctx, sql, args...) // CollectOneRow returns its error
 	k, err := pgx.CollectOneRow(rows, pgx.RowToAddrOfStructByPos[Key])

@@ -21,17 +21,18 @@ import (
 // Follower is the name of the follower that writes the table.
 const Follower = "attendees"
 
-// changes are the facts with which tickets come to somebody, or somebody goes out of an order.
+// changes are the facts that give tickets to somebody, or erase somebody from an order.
 var changes = []engine.FactType{(*order.Completed)(nil).FactType(), (*order.TicketTransferred)(nil).FactType(), (*order.Erased)(nil).FactType()}
 
-// wanted are those, and the facts that name an address (naming).
+// wanted reports whether the follower needs facts of a type: those of changes, and those that name
+// an address (naming).
 func wanted(t engine.FactType) bool {
 	return slices.Contains(changes, t) || t == (*order.TransferOffered)(nil).FactType() || t == (*waitlist.Joined)(nil).FactType()
 }
 
-// Apply writes who has the tickets of the batches' facts, within the follower's
-// transaction. It waits until the read model has passed the batches, and takes orders
-// as they stand there: a fact that is applied again does no harm.
+// Apply writes who has the tickets that the batches' facts are about, within the follower's
+// transaction. It is called when the read model has passed the batches, and reads the orders from
+// there, so a fact that is applied twice does no harm.
 func (s *Store) Apply(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
 	seen := make(map[engine.OrderID]bool)
 	var ids [][16]byte
@@ -66,7 +67,7 @@ func (s *Store) Apply(ctx context.Context, tx pgx.Tx, batches []journal.Batch) e
 // catchUpPage is how many orders CatchUp writes in a transaction.
 const catchUpPage = 200
 
-// CatchUp writes who has an event's tickets that the follower has not come to yet.
+// CatchUp writes the rows of those tickets of an event that the follower has not reached yet.
 func (s *Store) CatchUp(ctx context.Context, event int64) error {
 	const unwritten = `
 SELECT DISTINCT t.order_id FROM tickets t LEFT JOIN attendees a USING (event_id, serial)
@@ -86,9 +87,10 @@ WHERE t.event_id = $1 AND a.event_id IS NULL LIMIT $2`
 	}
 }
 
-// write brings the rows of some orders' tickets, and of their customers, up to date.
+// write updates the rows of some orders' tickets and of their customers.
 func (s *Store) write(ctx context.Context, tx pgx.Tx, ids [][16]byte) error {
-	// What an organizer has written about who attends is about this holder.
+	// Name and address are overwritten only when the holder changes, because what an organizer has
+	// written is about the old holder.
 	const upsert = `
 INSERT INTO attendees (event_id, serial, order_id, type_id, issued_at, updated_at, holder, email, name)
 SELECT * FROM unnest($1::bigint[], $2::int[], $3::uuid[], $4::bigint[], $5::timestamptz[], $6::timestamptz[], $7::text[], $8::text[], $9::text[])
@@ -120,7 +122,7 @@ WHERE attendees.holder <> excluded.holder`
 	return s.writeCustomers(ctx, tx, seen)
 }
 
-// columns are rows of the table.
+// columns are rows of the table, column by column.
 type columns struct {
 	events, types          []int64
 	serials                []int32
@@ -151,7 +153,7 @@ func (c *columns) add(o *order.Order) error {
 	return nil
 }
 
-// clean is s as a text column takes it.
+// clean returns s in a form that a text column accepts.
 func clean(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
 }

@@ -1,9 +1,9 @@
-// Package attendees owns the tables of who holds and who attends with each ticket, and of
-// an organization's customers. A follower of its own writes them, so that a rush does not
-// pay for it; organizers change names, addresses, tags and notes.
+// Package attendees owns the tables of who holds and who attends with each ticket, and of an
+// organization's customers. A follower of its own writes them, so that they don't slow down a rush;
+// organizers change names, addresses, tags and notes.
 //
-// The edge calls Store; the follower calls Apply from one goroutine. Nothing here needs a
-// stop.
+// The edge calls Store; the follower calls Apply from one goroutine. Nothing here has to be
+// stopped.
 package attendees
 
 import (
@@ -21,7 +21,7 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// ErrNotFound says that there is no such attendee, or not yet.
+// ErrNotFound says that there is no such attendee, or that the follower has not written it yet.
 var ErrNotFound = errors.New("attendees: not found")
 
 // Store reads and edits the tables. Its methods may be called by any goroutine.
@@ -31,13 +31,13 @@ type Store struct {
 	key   func(org int64, address string) string
 }
 
-// New works with the tables of a pool's database. facts tells what is tagged; key is what an organization is shown
-// for a customer's address.
+// New returns the store of a pool's database. facts publishes what is tagged. key returns the key
+// under which an organization is shown a customer's address.
 func New(pool *pgxpool.Pool, facts *publicfacts.Store, key func(org int64, address string) string) *Store {
 	return &Store{pool, facts, key}
 }
 
-// Place is a ticket's place in a list of the newest first.
+// Place is a ticket's place in a list that begins with the newest.
 type Place struct {
 	IssuedAt int64 // unix milliseconds
 	Event    int64
@@ -50,15 +50,15 @@ type Held struct {
 	Order *order.Order
 }
 
-// selectHeld is in the order of the index, which no plan may leave.
+// selectHeld sorts in the order of the index, which every plan has to use.
 const selectHeld = `
 SELECT a.issued_at, a.event_id, a.serial, o.record
 FROM attendees a JOIN tickets t USING (event_id, serial) JOIN orders o ON o.id = a.order_id
 WHERE a.holder = $1 AND a.holder <> '' AND t.status = ANY($2) AND (a.issued_at, a.event_id, a.serial) < ($3, $4, $5)
 ORDER BY a.issued_at DESC, a.event_id DESC, a.serial DESC LIMIT $6`
 
-// Held lists the live tickets that the owner of an address holds, the newest first, after
-// a place; a zero place is before the first.
+// Held lists the live tickets that the owner of an address holds, the newest first, after a place.
+// A zero place comes before the first ticket.
 func (s *Store) Held(ctx context.Context, address string, after Place, limit int) ([]Held, error) {
 	if after == (Place{}) {
 		after = Place{IssuedAt: time.Now().Add(24 * time.Hour).UnixMilli()} // another node's clock may be ahead
@@ -83,8 +83,8 @@ func (s *Store) Held(ctx context.Context, address string, after Place, limit int
 	return list, nil
 }
 
-// decoded is the order of a ticket: the last one, whose tickets are neighbours, or the
-// record's.
+// decoded returns the order of a ticket: last if the ticket belongs to it, which is usual because
+// an order's tickets are neighbours, or else the decoded record.
 func decoded(last *order.Order, number int64, serial uint32, record []byte) (*order.Order, error) {
 	if last != nil && last.ID.Event() == number && serial >= last.FirstTicket && int64(serial) < int64(last.FirstTicket)+last.Tickets() {
 		return last, nil

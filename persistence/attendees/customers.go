@@ -15,7 +15,7 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// Customer is who has bought or holds tickets of an organization. Times are unix
+// Customer is somebody who has bought or holds tickets of an organization. Times are unix
 // milliseconds.
 type Customer struct {
 	Number  int64
@@ -23,29 +23,28 @@ type Customer struct {
 	Key     string
 	Email   string // in lower case
 	Name    string
-	FirstAt int64 // when the first and the last order was completed that they have tickets of
+	FirstAt int64 // when the first and the last order with their tickets were completed
 	LastAt  int64
 	Orders  int64
-	Tickets int64 // that they hold, whatever has become of them
+	Tickets int64 // how many tickets they hold, whatever their status
 	Tags    []string
 	Spent   []Spent
 }
 
-// Spent is what a customer's orders come to in a currency, in minor units, less what was
-// paid back.
+// Spent is the sum of a customer's orders in a currency, in minor units, minus what was paid back.
 type Spent struct {
 	Currency string
 	Amount   int64
 }
 
-// customer is somebody whom an order names as the buyer or as a ticket's holder.
+// customer is a person whom an order names as its buyer or as a ticket's holder.
 type customer struct {
 	event       int64
 	email, name string
 	at          int64 // unix milliseconds
 }
 
-// customersOf are the customers of a completed order, each once.
+// customersOf returns the customers of a completed order, each once.
 func customersOf(o *order.Order) []customer {
 	if o.FirstTicket == 0 || !o.HasSoundSize() {
 		return nil
@@ -91,7 +90,7 @@ ON CONFLICT (org, email) DO UPDATE SET first_at = least(c.first_at, excluded.fir
 		if !ok {
 			continue
 		}
-		of, hashes = append(of, org), append(hashes, int64(order.CustomerOf(c.email))) //nolint:gosec // kept as its bits
+		of, hashes = append(of, org), append(hashes, int64(order.CustomerOf(c.email))) //nolint:gosec // keeps all bits
 		keys, emails, names = append(keys, s.key(org, c.email)), append(emails, c.email), append(names, c.name)
 		at = append(at, time.UnixMilli(c.at))
 	}
@@ -101,7 +100,7 @@ ON CONFLICT (org, email) DO UPDATE SET first_at = least(c.first_at, excluded.fir
 	return nil
 }
 
-// organizations are those of the events that customers were seen at.
+// organizations returns the organizations of the events at which customers were seen.
 func organizations(ctx context.Context, tx pgx.Tx, seen []customer) (map[int64]int64, error) {
 	events := make([]int64, len(seen))
 	for i := range seen {
@@ -119,26 +118,27 @@ func organizations(ctx context.Context, tx pgx.Tx, seen []customer) (map[int64]i
 	return orgs, nil
 }
 
-// CustomerFilter picks an organization's customers; zero fields pick all.
+// CustomerFilter selects an organization's customers; zero fields select all.
 type CustomerFilter struct {
 	Org   int64
 	Query string // a part of the name or e-mail
-	Event int64  // that they have bought or hold tickets of
-	Tag   string // of a ticket that they hold
+	Event int64  // an event of which they have bought or hold tickets
+	Tag   string // a tag of a ticket that they hold
 	Sort  string // recent, oldest or name
-	After int64  // the number of the last one of the page before
+	After int64  // number of the last customer of the previous page
 	Limit int
 }
 
-// sorts are the orders of a list. Each ends in the number, which makes it one.
+// sorts are the orders in which customers can be listed. Each ends with the number, so that the
+// order is total.
 var sorts = map[string]struct{ key, after, by string }{
 	"recent": {"last_at, number", "<", "last_at DESC, number DESC"},
 	"oldest": {"first_at, number", ">", "first_at, number"},
 	"name":   {"lower(name), number", ">", "lower(name), number"},
 }
 
-// customerColumns are those of a Customer; $2 are the statuses of orders. What they hold and have bought is looked up by
-// indexes of their address.
+// customerColumns selects the columns of a Customer; $2 are the statuses of orders. What a customer
+// holds and has bought is looked up by indexes on the address.
 const customerColumns = `
 SELECT c.number, c.org, c.key, c.email, c.name, c.first_at, c.last_at, held.n, held.tags, bought.n, bought.currencies, bought.amounts
 FROM (%s) c
@@ -203,7 +203,7 @@ func readCustomer(row pgx.CollectableRow) (c Customer, err error) {
 	return c, nil
 }
 
-// OrdersOf lists a customer's orders that have tickets, the newest first.
+// OrdersOf lists those of a customer's orders that have tickets, the newest first.
 func (s *Store) OrdersOf(ctx context.Context, c *Customer, limit int) ([]order.Order, error) {
 	const find = `
 SELECT o.record FROM orders o JOIN events e ON e.number = o.event_id

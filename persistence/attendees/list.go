@@ -14,7 +14,7 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// Attendee is who attends with a ticket. Times are unix milliseconds.
+// Attendee is the person who attends with a ticket. Times are unix milliseconds.
 type Attendee struct {
 	Event       int64
 	Serial      uint32
@@ -28,14 +28,14 @@ type Attendee struct {
 	UpdatedAt   int64
 }
 
-// Filter picks attendees of an event; zero fields pick all.
+// Filter selects attendees of an event; zero fields select all.
 type Filter struct {
 	Query     string // a part of the name or e-mail
 	Status    string
 	Type      int64 // number of the ticket type
 	Tag       string
 	CheckedIn *bool
-	Since     time.Time // of the last change
+	Since     time.Time // earliest time of the last change
 }
 
 const attendeeColumns = `
@@ -45,8 +45,8 @@ FROM attendees a JOIN tickets t USING (event_id, serial) JOIN orders o ON o.id =
 
 const selectAttendees = attendeeColumns + `WHERE a.event_id = $1 `
 
-// List lists an event's attendees by their tickets, the newest first, before a serial; 0
-// is behind all.
+// List lists an event's attendees ordered by their tickets, the newest first, below the serial
+// before; 0 means from the newest.
 func (s *Store) List(ctx context.Context, number int64, f Filter, before uint32, limit int) ([]Attendee, error) {
 	const filtered = selectAttendees + `AND a.serial < $2
   AND ($3 = '' OR strpos(lower(a.name), lower($3)) > 0 OR strpos(lower(a.email), lower($3)) > 0)
@@ -68,7 +68,7 @@ ORDER BY a.serial DESC LIMIT $9`
 	return list, nil
 }
 
-// Find finds the attendee of one ticket. It returns ErrNotFound.
+// Find returns the attendee of one ticket, or ErrNotFound.
 func (s *Store) Find(ctx context.Context, number int64, serial uint32) (*Attendee, error) {
 	rows, _ := s.pool.Query(ctx, selectAttendees+`AND a.serial = $2`, number, int64(serial)) // CollectRows returns its error
 	list, err := collect(rows)
@@ -101,8 +101,8 @@ func collect(rows pgx.Rows) ([]Attendee, error) {
 	})
 }
 
-// Edit changes who attends with a ticket; nil leaves a column as it is. It returns
-// ErrNotFound.
+// Edit changes the attendee of a ticket; nil leaves a column as it is. It returns ErrNotFound if
+// there is none.
 func (s *Store) Edit(ctx context.Context, number int64, serial uint32, name, email *string) error {
 	const edit = `
 UPDATE attendees SET name = coalesce($3, name), email = coalesce($4, email), updated_at = now() WHERE event_id = $1 AND serial = $2 RETURNING true`

@@ -11,7 +11,7 @@ import (
 	"boxoffice/engine/waitlist"
 )
 
-// naming are addresses that orders, or entries of waitlists, name beside their buyer's.
+// naming are addresses that orders, or entries of waitlists, name besides that of their buyer.
 type naming struct {
 	emails []string
 	ids    [][16]byte
@@ -23,7 +23,7 @@ func (n *naming) addName(email string, id engine.OrderID) {
 	}
 }
 
-// takeFact takes in whom a fact itself names.
+// takeFact adds the address that a fact itself names.
 func (n *naming) takeFact(f engine.Fact) {
 	switch f := f.(type) {
 	case *waitlist.Joined:
@@ -33,8 +33,8 @@ func (n *naming) takeFact(f engine.Fact) {
 	}
 }
 
-// takeOrder takes in whom the lines of an order name. Whoever holds one of its tickets was
-// offered it.
+// takeOrder adds the addresses that an order's lines name. Holders are not added, because a holder
+// was offered the ticket before, and that fact names the address.
 func (n *naming) takeOrder(o *order.Order) {
 	for i := range o.Lines {
 		if email := o.Lines[i].AttendeeEmail; order.NormalEmail(email) != order.NormalEmail(o.Email) {
@@ -54,8 +54,8 @@ func (n *naming) writeRows(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// Naming lists the orders, and the entries of waitlists, that name an address beside their
-// buyer's.
+// Naming lists the orders, and the entries of waitlists, that name an address besides that of their
+// buyer.
 func (s *Store) Naming(ctx context.Context, address string) ([]engine.OrderID, error) {
 	rows, _ := s.pool.Query(ctx, `SELECT id FROM named WHERE email = $1 ORDER BY id`, order.NormalEmail(address)) // CollectRows returns its error
 	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (id engine.OrderID, err error) {

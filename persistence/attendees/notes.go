@@ -12,7 +12,7 @@ import (
 // Note is what an organization has written down about a customer.
 type Note struct {
 	ID        uuid.UUID
-	Number    int64   // later ones have greater ones
+	Number    int64   // higher for later ones
 	Author    *string // e-mail; nil: an API key
 	Body      string
 	CreatedAt time.Time
@@ -20,8 +20,7 @@ type Note struct {
 
 const noteColumns = `id, number, (SELECT email FROM users u WHERE u.id = author), body, created_at`
 
-// AddNote adds a note about a customer by a user (0: an API key), unless it is there
-// already.
+// AddNote adds a note about a customer by a user (0: an API key), unless the note is there already.
 func (s *Store) AddNote(ctx context.Context, c *Customer, id uuid.UUID, author int64, body string) (*Note, error) {
 	const insert = `
 INSERT INTO customer_notes (id, customer, author, body) VALUES ($1, $2, nullif($3::bigint, 0), $4)

@@ -12,7 +12,7 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// Tagged is an attendee who has been given a tag.
+// Tagged is an attendee who has got a tag.
 type Tagged struct {
 	Event  int64
 	Serial uint32
@@ -21,12 +21,12 @@ type Tagged struct {
 	Tags   []string
 }
 
-// Telling makes what is told of somebody who was tagged.
+// Telling makes the public fact about an attendee who was tagged.
 type Telling func(*Tagged) (publicfacts.Own, error)
 
-// TagTickets gives tickets a tag that they don't have yet, and tells it of each. Those that
-// are not in the table yet are written first. It returns ErrNotFound, and tags none, if
-// there is no such ticket.
+// TagTickets adds a tag to tickets that don't have it yet, and publishes a fact about each. Tickets
+// that the follower has not written yet are written first. If one of the tickets does not exist, it
+// returns ErrNotFound and tags none.
 func (s *Store) TagTickets(ctx context.Context, tickets []Place, tag string, tell Telling) error {
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		events, serials, err := s.lockTickets(ctx, tx, tickets)
@@ -41,8 +41,8 @@ func (s *Store) TagTickets(ctx context.Context, tickets []Place, tag string, tel
 	return nil
 }
 
-// UntagTickets takes a tag off tickets, and says from how many. It returns ErrNotFound,
-// and changes none, if there is no such ticket.
+// UntagTickets removes a tag from tickets, and returns from how many. If one of the tickets does
+// not exist, it returns ErrNotFound and changes none.
 func (s *Store) UntagTickets(ctx context.Context, tickets []Place, tag string) (removed int64, err error) {
 	const untag = `
 UPDATE attendees SET tags = array_remove(tags, $3), updated_at = now()
@@ -62,8 +62,8 @@ WHERE (event_id, serial) IN (SELECT * FROM unnest($1::bigint[], $2::bigint[])) A
 	return removed, nil
 }
 
-// TagsOf finds the tags of an order's tickets, by their serials; those without tags are not
-// among them. It lags behind the sale as all of the table does.
+// TagsOf returns the tags of an order's tickets, by serial; tickets without tags are left out. It
+// lags behind the sale, as the whole table does.
 func (s *Store) TagsOf(ctx context.Context, o *order.Order) (map[uint32][]string, error) {
 	const find = `SELECT serial, tags FROM attendees WHERE event_id = $1 AND serial >= $2 AND serial < $3 AND tags <> '{}'`
 	found := make(map[uint32][]string)
@@ -81,7 +81,7 @@ func (s *Store) TagsOf(ctx context.Context, o *order.Order) (map[uint32][]string
 	return found, nil
 }
 
-// lockTickets locks the rows of tickets, which exist after it, in one order.
+// lockTickets makes sure that the rows of tickets exist, and locks them in a fixed order.
 func (s *Store) lockTickets(ctx context.Context, tx pgx.Tx, tickets []Place) (events, serials []int64, err error) {
 	for _, t := range tickets {
 		events, serials = append(events, t.Event), append(serials, int64(t.Serial))
@@ -116,7 +116,7 @@ SELECT FROM attendees WHERE (event_id, serial) IN (SELECT * FROM unnest($1::bigi
 	return events, serials, err
 }
 
-// tag tags tickets whose rows are locked, and tells it.
+// tag tags tickets whose rows are locked, and publishes a fact about each.
 func (s *Store) tag(ctx context.Context, tx pgx.Tx, events, serials []int64, tag string, tell Telling) error {
 	const add = `
 UPDATE attendees SET tags = tags || $3::text, updated_at = now()
@@ -136,8 +136,8 @@ RETURNING event_id, serial, email, name, tags`
 	return s.facts.Tell(ctx, tx, told...)
 }
 
-// TagCustomer tags the active tickets that a customer holds, tells it of those that did not
-// have the tag, and says how many have it now.
+// TagCustomer tags the active tickets that a customer holds, publishes a fact about each that did
+// not have the tag, and returns how many have it now.
 func (s *Store) TagCustomer(ctx context.Context, c *Customer, tag string, tell Telling) (active int, err error) {
 	const lock = `
 SELECT a.event_id, a.serial FROM attendees a JOIN events e ON e.number = a.event_id JOIN tickets t USING (event_id, serial)
@@ -161,7 +161,7 @@ WHERE a.holder = $1 AND a.holder <> '' AND e.org = $2 AND t.status = ANY($3) ORD
 	return active, nil
 }
 
-// UntagCustomer takes a tag off the tickets that a customer holds, and says from how many.
+// UntagCustomer removes a tag from the tickets that a customer holds, and returns from how many.
 func (s *Store) UntagCustomer(ctx context.Context, c *Customer, tag string) (removed int64, err error) {
 	const untag = `
 UPDATE attendees a SET tags = array_remove(a.tags, $3), updated_at = now() FROM events e

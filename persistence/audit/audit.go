@@ -1,6 +1,6 @@
-// Package audit proves the journal: it replays every stream from its first fact, or from the
-// snapshot that has those which were dropped, checks every kind's invariants, and adds the
-// streams of each event up against one another. It reads only; `boxoffice audit` and the tests call it.
+// Package audit checks the journal: it replays every stream from its first fact, or from the
+// snapshot that contains the dropped ones, checks every kind's invariants, and compares the totals
+// of each event's streams with one another. It only reads. `boxoffice audit` and the tests call it.
 package audit
 
 import (
@@ -26,21 +26,22 @@ type Journal interface {
 	Load(ctx context.Context, stream, after int64) iter.Seq2[journal.Record, error]
 	Streams(ctx context.Context) iter.Seq2[journal.Stream, error]
 	Records(ctx context.Context) (int64, error)
-	// Base is the state that a stream begins with, after its fact seq; 0 for nothing.
+	// Base returns the state with which a stream begins, after its fact seq; seq is 0 if there is
+	// none.
 	Base(ctx context.Context, stream int64) (seq int64, state []byte, err error)
 }
 
 // Report is what an audit found.
 type Report struct {
 	Streams, Facts  int64
-	Records         int64 // that hold those facts
+	Records         int64 // the records with those facts
 	Events          int64
 	Tickets         int64    // issued
-	Sold, Held      int64    // units, over all ticket types
-	Orphans         int64    // reservations of no order: presumed abort will release them
+	Sold, Held      int64    // units of all ticket types
+	Orphans         int64    // reservations without an order, which presumed abort will release
 	Seats           int64    // of completed and unpaid orders
-	Findings        []string // what is wrong; empty when nothing is
-	FindingsOmitted int64    // more of them than are listed
+	Findings        []string // what is wrong; empty if nothing is
+	FindingsOmitted int64    // findings beyond those listed
 }
 
 // maxFindings bounds the list of findings.
@@ -57,11 +58,11 @@ func (r *Report) find(format string, args ...any) {
 // Clean reports whether nothing is wrong.
 func (r *Report) Clean() bool { return len(r.Findings) == 0 }
 
-// Run audits every stream. Its error is one of reading; what is wrong with the
-// facts stands in the report.
+// Run audits every stream. It returns an error if it can't read; what is wrong with the facts is in
+// the report.
 func Run(ctx context.Context, j Journal) (*Report, error) {
 	r := &Report{}
-	there, err := j.Records(ctx) // first: a live journal may only have more by and by
+	there, err := j.Records(ctx) // counted first, because a live journal grows meanwhile
 	if err != nil {
 		return nil, fmt.Errorf("audit: %w", err)
 	}
@@ -91,14 +92,14 @@ func Run(ctx context.Context, j Journal) (*Report, error) {
 	return r, nil
 }
 
-// auditEvent replays the streams of one event and adds them up. Wallets of the
-// organization that has its number come along; each stands for itself.
+// auditEvent replays the streams of one event and compares their totals. Wallets of an organization
+// with the same number are among the streams; each is checked by itself.
 func (r *Report) auditEvent(ctx context.Context, j Journal, streams []journal.Stream) error {
 	var ledger *event.State
 	var stocks []*inventory.State
 	var refs []engine.Ref
 	var seats *seatmap.State
-	var whole bool // the ledger has all of its facts
+	var whole bool // whether the ledger has all of its facts
 	seated := make(seatOrders)
 	for _, s := range streams {
 		state, base, err := r.replayStream(ctx, j, s, seated.take)
@@ -129,9 +130,9 @@ func (r *Report) auditEvent(ctx context.Context, j Journal, streams []journal.St
 	return nil
 }
 
-// balance compares a ticket type's stock with the tickets and orders that its event has.
-// What an order was sold is committed or still reserved for it; what a refund gives back
-// is sold until the stock has taken it back.
+// balance compares a ticket type's stock with the tickets and orders of its event. What an order
+// has bought is committed, or still reserved for it; what a refund gives back counts as sold until
+// the stock has taken it back.
 func (r *Report) balance(ledger *event.State, orders map[engine.OrderID]*order.Order, ref engine.Ref, stock *inventory.State) {
 	var settling, held int64
 	stock.Open(func(h keeper.Held) {
@@ -162,8 +163,8 @@ func (r *Report) balance(ledger *event.State, orders map[engine.OrderID]*order.O
 	}
 }
 
-// returning counts the tickets of a type that granted refunds have ended, and which their
-// stock may not have back yet.
+// returning counts the tickets of a type that granted refunds have ended and that the stock may not
+// have taken back yet.
 func returning(orders map[engine.OrderID]*order.Order, ticketType int64) (units int64) {
 	for _, o := range orders {
 		for i := range o.Refunds {
@@ -179,8 +180,8 @@ func returning(orders map[engine.OrderID]*order.Order, ticketType int64) (units 
 	return units
 }
 
-// readBase is the state that a stream begins with, and the last fact that is in it; nil when it
-// can't be read.
+// readBase returns the state with which a stream begins, and the last fact that it contains; nil if
+// the state can't be read.
 func (r *Report) readBase(ctx context.Context, j Journal, s journal.Stream, kind *engine.KindDef) (engine.State, int64, error) {
 	seq, frozen, err := j.Base(ctx, s.ID)
 	if err != nil {
@@ -202,8 +203,8 @@ func (r *Report) readBase(ctx context.Context, j Journal, s journal.Stream, kind
 	return state, seq, nil
 }
 
-// replayStream applies a stream's facts behind its base to the last, and shows each to see. It
-// returns nil when some are missing: what follows them can't be applied.
+// replayStream applies a stream's facts after its base, to the last, and passes each to see. It
+// returns nil if some are missing, because those after them can't be applied.
 func (r *Report) replayStream(ctx context.Context, j Journal, s journal.Stream, see func(engine.Fact)) (state engine.State, base int64, err error) {
 	kind, err := all.Kind(s.Ref.Kind)
 	if err != nil {
@@ -219,7 +220,7 @@ func (r *Report) replayStream(ctx context.Context, j Journal, s journal.Stream, 
 		if err != nil {
 			return nil, 0, fmt.Errorf("audit %s: %w", s.Ref.Name(), err)
 		}
-		if next == 1 && rec.First <= base+1 { // what was before it has been dropped
+		if next == 1 && rec.First <= base+1 { // the facts before it have been dropped
 			next = rec.First
 		}
 		if rec.First != next {

@@ -27,13 +27,13 @@ func TestMain(m *testing.M) { persisttest.Main(m) }
 
 const within = 30 * time.Second
 
-// TestRun audits a sound journal, and the same one with a single thing wrong.
+// TestRun audits a sound journal, and journals that each have one thing wrong.
 func TestRun(t *testing.T) {
 	t.Parallel()
 	const lacks = "inventory/1/11: unpaid order 00000000-0001-8000-8200-000000000000 has no reservation of 3"
 	for name, test := range map[string]struct {
-		spoil  func(*history) // before it is written
-		damage string         // SQL, after it was, to the event's stream
+		spoil  func(*history) // changes the history before it is written
+		damage string         // SQL that damages the event's stream afterwards
 		finds  []string
 	}{
 		"sound": {},
@@ -111,8 +111,7 @@ FROM journal WHERE streams = ARRAY[$1::bigint] AND firsts = '{7}'`,
 	}
 }
 
-// TestRunSeats audits an event with seats, and the same one with a single thing
-// wrong.
+// TestRunSeats audits an event with seats, and histories that each have one thing wrong.
 func TestRunSeats(t *testing.T) {
 	t.Parallel()
 	const one, two = "00000000-0001-8000-8100-000000000000", "00000000-0001-8000-8200-000000000000"
@@ -171,9 +170,8 @@ func TestRunSeats(t *testing.T) {
 	}
 }
 
-// seated sells A1 and A2 to order 1, which is done. Order 2 waits for money with
-// A3; order 3 has expired, and gives A5 back; of order 4 only the reservation of
-// A4 has outlived a crash.
+// seated sells A1 and A2 to order 1, which is completed. Order 2 waits for money and has A3; order
+// 3 has expired and gives A5 back; of order 4 only the reservation of A4 has survived a crash.
 func seated() history {
 	h := history{
 		event: []engine.Fact{
@@ -212,18 +210,17 @@ func seated() history {
 
 func seat(f engine.Fact) *order.Created { return f.(*order.Created) }
 
-// taken is the reservation of seats for the n-th order.
+// taken returns the reservation of seats for the n-th order.
 func taken(n uint32, seats ...int32) *seatmap.ReservedFact {
 	return &seatmap.ReservedFact{Reservation: *reserved(n, int64(len(seats))), Seats: seats}
 }
 
-// history is what an event with one ticket type, and seats or not, has
-// journaled, and the wallet of the organization that has the event's number.
+// history is what an event with one ticket type, with or without seats, has journaled, and the
+// wallet of the organization that has the event's number.
 type history struct{ event, stock, wallet, seats []engine.Fact }
 
-// sound sells 2 to order 1, which is done, and 1 to order 3, whose commit has
-// not reached the stock. Order 2 waits for money with 3; of order 4 only the
-// reservation has outlived a crash.
+// sound sells 2 to order 1, which is completed, and 1 to order 3, whose commit has not reached the
+// stock. Order 2 waits for money and has 3; of order 4 only the reservation has survived a crash.
 func sound() history {
 	return history{
 		event: []engine.Fact{
@@ -250,7 +247,7 @@ func sound() history {
 	}
 }
 
-// claim is that of the n-th order.
+// claim returns the claim of the n-th order.
 func claim(n uint32) keeper.Claim {
 	return keeper.Claim{Order: engine.NewID(1, []byte{2: byte(n), 9: 0}), Serial: keeper.NewSerial(1, n)}
 }
@@ -267,8 +264,7 @@ func reserved(n uint32, quantity int64) *keeper.ReservedFact {
 	return &keeper.ReservedFact{Claim: claim(n), Quantity: quantity, Customer: uint64(n)}
 }
 
-// write journals the history, each fact under a claim of its own, and returns
-// the event's stream.
+// write journals the history, each fact under a claim of its own, and returns the event's stream.
 func (h history) write(t *testing.T, pool *pgxpool.Pool) (stream int64) {
 	t.Helper()
 	j, err := journal.Open(t.Context(), journal.Config{Pool: pool, Node: "node", Log: slog.New(slog.DiscardHandler)})
@@ -297,8 +293,8 @@ func (h history) write(t *testing.T, pool *pgxpool.Pool) (stream int64) {
 	return write(engine.EventRef(1), h.event)
 }
 
-// verdict is an Owner that passes on what it heard.
+// verdict is an Owner that passes on the outcome it is told.
 type verdict chan error
 
-// Settled takes the verdict.
+// Settled passes the outcome on.
 func (v verdict) Settled(err error) { v <- err }

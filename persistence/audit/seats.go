@@ -11,11 +11,11 @@ import (
 	"boxoffice/engine/seatmap"
 )
 
-// seatOrders are the orders with seats that an event ever had: its ledger forgets those
-// that have ended, and a seat stays sold until a refund gives it back.
+// seatOrders are all orders with seats that an event ever had. The ledger forgets those that have
+// ended, but a seat stays sold until a refund gives it back.
 type seatOrders map[engine.OrderID]*order.Order
 
-// take takes in what a fact says of an order with seats.
+// take applies a fact about an order with seats.
 func (s seatOrders) take(f engine.Fact) {
 	switch f := f.(type) {
 	case *order.Created:
@@ -29,12 +29,12 @@ func (s seatOrders) take(f engine.Fact) {
 	}
 }
 
-// byID lists the orders.
+// byID lists the orders, sorted by id.
 func (s seatOrders) byID() []*order.Order {
 	return slices.SortedFunc(maps.Values(s), func(a, b *order.Order) int { return bytes.Compare(a.ID[:], b.ID[:]) })
 }
 
-// seatsOf are the ids of an order's seats, in order.
+// seatsOf returns the ids of an order's seats, sorted.
 func seatsOf(o *order.Order) []string {
 	var ids []string
 	for i := range o.Lines {
@@ -44,8 +44,8 @@ func seatsOf(o *order.Order) []string {
 	return ids
 }
 
-// leaving lists the seats of an order's tickets that granted refunds have ended, and which
-// of them the seat map may still have, because it has not acknowledged their return.
+// leaving lists the seats of those tickets of an order that granted refunds have ended, and which
+// of these seats the map may still have, because it has not acknowledged their return.
 func leaving(o *order.Order) (gone, returning []string) {
 	for i := range o.Refunds {
 		if !o.Refunds[i].Approved() {
@@ -66,10 +66,10 @@ func without(ids, others []string) []string {
 	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return slices.Contains(others, id) })
 }
 
-// balanceSeats compares what the seat map has given to orders with the orders
-// that the event has: every paid and every unpaid order has the seats of its live tickets,
-// no seat is of two of them, and nobody else has any, but for reservations that
-// presumed abort will release. Of a ledger that is not whole some orders are not known.
+// balanceSeats compares what the seat map has given to orders with the orders of the event. Every
+// paid and every unpaid order must have the seats of its live tickets, no seat may belong to two
+// orders, and nobody else may have seats, except reservations that presumed abort will release. If
+// the ledger is not whole, some orders are not known.
 func (r *Report) balanceSeats(number int64, orders seatOrders, seats *seatmap.State, whole bool) {
 	ref := engine.SeatmapRef(number)
 	if seats == nil {
@@ -87,7 +87,7 @@ func (r *Report) balanceSeats(number int64, orders seatOrders, seats *seatmap.St
 		o := orders[c.Order]
 		known := o != nil && o.Serial == c.Serial
 		switch {
-		case known && (open[c] || o.Unpaid() || o.Sold()): // if it has ended, its release is on its way
+		case known && (open[c] || o.Unpaid() || o.Sold()): // if the order has ended, its release is on its way
 		case open[c]:
 			r.Orphans += int64(len(ids))
 		case whole || o != nil:

@@ -41,10 +41,10 @@ func TestS3(t *testing.T) {
 	testStore(t, s, folder)
 }
 
-// testStore is what every store must do.
+// testStore checks what every store must do.
 func testStore(t *testing.T, s blobs.Store, folder string) {
 	t.Helper()
-	large := make([]byte, 70<<20) // more than a part
+	large := make([]byte, 70<<20) // more than one part
 	_, err := rand.Read(large)
 	require.NoError(t, err)
 	for key, body := range map[string][]byte{"12/file": []byte("hello world"), "12/web.webp": []byte("w"), "13/file": large} {
@@ -97,7 +97,7 @@ func read(t *testing.T, s blobs.Store, key string, offset, length int64) []byte 
 	return all
 }
 
-// files are the paths of what lies below a folder, folders too.
+// files returns the paths of all files and folders below a folder.
 func files(t *testing.T, folder string) (paths []string) {
 	t.Helper()
 	require.NoError(t, filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error {

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 )
 
-// partSuffix ends the name of a file that is not all there yet.
+// partSuffix ends the name of a file that is not complete yet.
 const partSuffix = ".part"
 
 // Disk stores files in a directory.
@@ -28,8 +28,7 @@ func OpenDisk(dir string) (*Disk, error) {
 	return &Disk{root}, nil
 }
 
-// Put copies the file into the directory. It is on the disk, with its name, when Put
-// returns.
+// Put copies the file into the directory. When it returns, the file and its name are on the disk.
 func (d *Disk) Put(_ context.Context, key, path, _ string) error {
 	if err := d.root.MkdirAll(filepath.Dir(key), 0o700); err != nil {
 		return fmt.Errorf("store %s: %w", key, err)
@@ -44,7 +43,7 @@ func (d *Disk) Put(_ context.Context, key, path, _ string) error {
 	if err != nil {
 		return fmt.Errorf("store %s: %w", key, err)
 	}
-	_, err = io.Copy(out, in) // the kernel copies, and shares the blocks where it can
+	_, err = io.Copy(out, in) // the kernel copies, and shares blocks if it can
 	err = errors.Join(err, out.Sync(), out.Close())
 	if err == nil {
 		err = d.root.Rename(part, key)
@@ -56,7 +55,7 @@ func (d *Disk) Put(_ context.Context, key, path, _ string) error {
 	return d.syncFolder(filepath.Dir(key))
 }
 
-// syncFolder makes sure that a folder remembers the names in it.
+// syncFolder makes sure that the names in a folder are on the disk.
 func (d *Disk) syncFolder(name string) error {
 	f, err := d.root.Open(name)
 	if err != nil {
@@ -65,7 +64,7 @@ func (d *Disk) syncFolder(name string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// Open reads a range of what is under the key.
+// Open reads a range of the file under the key.
 func (d *Disk) Open(_ context.Context, key string, offset, length int64) (io.ReadCloser, error) {
 	f, err := d.root.Open(key)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -83,8 +82,8 @@ type section struct {
 	io.Closer
 }
 
-// Delete removes what is under the key, what a crash has left of it, and its folder once
-// that is empty.
+// Delete removes the file under the key, a part that a crash has left, and the folder if it is
+// empty then.
 func (d *Disk) Delete(_ context.Context, key string) error {
 	for _, name := range []string{key, key + partSuffix} {
 		if err := d.root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -92,7 +91,7 @@ func (d *Disk) Delete(_ context.Context, key string) error {
 		}
 	}
 	if folder := filepath.Dir(key); folder != "." {
-		_ = d.root.Remove(folder) // not while there is more in it
+		_ = d.root.Remove(folder) // fails if the folder is not empty
 	}
 	return nil
 }

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	partBytes = 64 << 20 // of what is sent in parts; S3 takes 10,000 parts
-	attempts  = 3        // at a request that the store did not answer
+	partBytes = 64 << 20 // size of a part; S3 takes 10,000 parts
+	attempts  = 3        // tries of a request that the store did not answer
 )
 
 // S3 stores files in a bucket of an S3-compatible store.
@@ -23,11 +23,11 @@ type S3 struct {
 	bucket string
 }
 
-// OpenS3 reads an address such as s3://bucket?endpoint=https://host:9000&region=eu-west-1
-// and asks nothing of the store yet. Without an endpoint it is AWS's. The credentials are
-// the address's user and password, percent-encoded, or else those that AWS's own programs
-// would find: the variables AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or the role of
-// the machine. No error names them.
+// OpenS3 reads an address such as s3://bucket?endpoint=https://host:9000&region=eu-west-1 without
+// asking the store anything yet. Without an endpoint it is AWS's. The credentials are the address's
+// user and password, percent-encoded, or else those that AWS's own programs would find: the
+// variables AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or the role of the machine. No error
+// contains them.
 func OpenS3(address string) (*S3, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "s3" || u.Host == "" || u.Path != "" {
@@ -61,7 +61,7 @@ func credentialsOf(u *url.URL) *credentials.Credentials {
 	return credentials.NewChainCredentials([]credentials.Provider{new(credentials.EnvAWS), new(credentials.IAM)})
 }
 
-// Check reports whether the bucket is there and our credentials open it.
+// Check returns an error unless the bucket exists and our credentials open it.
 func (s *S3) Check(ctx context.Context) error {
 	found, err := s.core.BucketExists(ctx, s.bucket)
 	if err == nil && !found {
@@ -73,7 +73,7 @@ func (s *S3) Check(ctx context.Context) error {
 	return nil
 }
 
-// Put sends the file, a large one in parts that become an object all at once.
+// Put sends the file. A large file is sent in parts, which become one object at once.
 func (s *S3) Put(ctx context.Context, key, path, mediaType string) error {
 	_, err := s.core.FPutObject(ctx, s.bucket, key, path, minio.PutObjectOptions{ContentType: mediaType, PartSize: partBytes, NumThreads: 1})
 	if err != nil {
@@ -82,11 +82,11 @@ func (s *S3) Put(ctx context.Context, key, path, mediaType string) error {
 	return nil
 }
 
-// Open reads a range of what is under the key, as it comes in.
+// Open reads a range of the object under the key, as it arrives.
 func (s *S3) Open(ctx context.Context, key string, offset, length int64) (io.ReadCloser, error) {
 	var options minio.GetObjectOptions
 	if length == 0 {
-		return http.NoBody, nil // HTTP has no range of nothing
+		return http.NoBody, nil // HTTP can't ask for an empty range
 	}
 	if err := options.SetRange(offset, offset+length-1); err != nil {
 		return nil, fmt.Errorf("open %s: %w", key, err)
@@ -101,8 +101,7 @@ func (s *S3) Open(ctx context.Context, key string, offset, length int64) (io.Rea
 	return body, nil
 }
 
-// Delete removes what is under the key, and parts that a Put has left there which a
-// crash cut off.
+// Delete removes the object under the key, and parts of a Put that a crash has cut off.
 func (s *S3) Delete(ctx context.Context, key string) error {
 	err := s.core.RemoveObject(ctx, s.bucket, key, minio.RemoveObjectOptions{})
 	if err == nil {

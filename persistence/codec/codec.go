@@ -46,8 +46,8 @@ func mustDecoding() cbor.DecMode {
 	return m
 }
 
-// bodies are buffers that hold a fact's body until its length is known. Not one per
-// actor: those of a thousand actors are in no cache.
+// bodies are buffers that hold a fact's body until its length is known. They are shared, because a
+// buffer for each of a thousand actors would not be in the CPU's cache.
 var bodies = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 // maxBody is the largest buffer that is kept, in bytes.

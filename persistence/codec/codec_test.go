@@ -14,7 +14,7 @@ import (
 	"boxoffice/persistence/codec"
 )
 
-// TestFactTables judges the kinds' lists of facts.
+// TestFactTables checks the kinds' lists of facts.
 func TestFactTables(t *testing.T) {
 	t.Parallel()
 	names := make(map[string]engine.Kind)
@@ -36,8 +36,7 @@ func TestFactTables(t *testing.T) {
 	}
 }
 
-// TestFactsRoundTrip takes every journaled fact through its bytes, with all
-// fields set and with none.
+// TestFactsRoundTrip encodes and decodes every journaled fact, with all fields set and with none.
 func TestFactsRoundTrip(t *testing.T) {
 	t.Parallel()
 	for _, kind := range all.Kinds {
@@ -65,8 +64,8 @@ func TestFactsRoundTrip(t *testing.T) {
 	}
 }
 
-// TestFactsNumbered makes sure that every field of every fact and snapshot has a
-// number of its own: without one it is encoded by name.
+// TestFactsNumbered makes sure that every field of every fact and snapshot has a number of its own;
+// a field without a number would be encoded by name.
 func TestFactsNumbered(t *testing.T) {
 	t.Parallel()
 	for _, kind := range all.Kinds {
@@ -97,7 +96,7 @@ func requireNumbered(t *testing.T, typ reflect.Type) {
 	}
 }
 
-// TestFactsRefuse gives the decoder what AppendFact did not write.
+// TestFactsRefuse gives the decoder bytes that AppendFact did not write.
 func TestFactsRefuse(t *testing.T) {
 	t.Parallel()
 	kind := all.Kinds[0]
@@ -123,8 +122,7 @@ func TestFactsRefuse(t *testing.T) {
 	require.Error(t, err, "a kind that there is not")
 }
 
-// FuzzFacts decodes hostile bytes. What is decoded can be encoded, and comes to
-// the same again.
+// FuzzFacts decodes hostile bytes. What can be decoded can be encoded again, with the same result.
 func FuzzFacts(f *testing.F) {
 	for _, kind := range all.Kinds {
 		for _, def := range kind.Facts {
@@ -154,7 +152,7 @@ func FuzzFacts(f *testing.F) {
 	})
 }
 
-// sample is a fact with every field set, the same every time.
+// sample returns a fact with every field set, always to the same values.
 func sample(def engine.FactDef) engine.Fact {
 	f := def.New()
 	n := int64(def.Type) * 1_000
@@ -162,10 +160,10 @@ func sample(def engine.FactDef) engine.Fact {
 	return f
 }
 
-// filled are two numbers.
+// filled returns a column of numbers.
 func filled[T any](n *int64) []T {
 	var numbers []T
-	*n-- // of the column itself
+	*n-- // does not count the column itself
 	fill(reflect.ValueOf(&numbers).Elem(), n)
 	return numbers
 }
@@ -197,7 +195,7 @@ func fill(v reflect.Value, n *int64) {
 			fill(field, n)
 		}
 	case reflect.Slice:
-		if _, paged := reflect.TypeAssert[json.Marshaler](v); paged { // one page is what is decoded
+		if _, paged := reflect.TypeAssert[json.Marshaler](v); paged { // decoding makes one page
 			v.Set(reflect.MakeSlice(v.Type(), 1, 1))
 			v = v.Index(0)
 		}

@@ -18,15 +18,15 @@ import (
 	"boxoffice/persistence/codec"
 )
 
-// version names the golden file of today's bytes. A release that adds fields
-// adds a file; the files of earlier releases stay as they are, and are read for
-// as long as their facts lie in journals.
+// version is the number of the golden file with today's bytes. A release that adds fields adds a
+// file. The files of earlier releases stay as they are, and must be readable for as long as their
+// facts are in journals.
 const version = 7
 
 var rewrite = flag.Bool("rewrite", false, "write today's golden file instead of comparing it")
 
-// TestGoldenToday makes sure that nobody changes the bytes by accident. A field
-// that was added is seen here: raise version, and write the new file.
+// TestGoldenToday makes sure that nobody changes the bytes by accident. If you have added a field,
+// it fails: raise version, and write the new file.
 func TestGoldenToday(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
@@ -54,7 +54,7 @@ func TestGoldenToday(t *testing.T) {
 	require.Equal(t, string(want), b.String(), "a field was added, or another changed: docs/CONTRIBUTING.md, The next CBOR key")
 }
 
-// golden writes a value's name, its bytes and its fields, a line each.
+// golden writes a value's name, its bytes and its fields, one line each.
 func golden(t *testing.T, b *strings.Builder, name string, encoded []byte, v any) {
 	t.Helper()
 	fields, err := json.Marshal(v)
@@ -62,8 +62,8 @@ func golden(t *testing.T, b *strings.Builder, name string, encoded []byte, v any
 	fmt.Fprintf(b, "%s\n%s\n%s\n", name, hex.EncodeToString(encoded), fields)
 }
 
-// TestGoldenEver decodes what every release so far has written: the fields it
-// knew have the values that it gave them.
+// TestGoldenEver decodes what every release so far has written: the fields that the release knew
+// must have the values that it wrote.
 func TestGoldenEver(t *testing.T) {
 	t.Parallel()
 	for v := 1; v <= version; v++ {

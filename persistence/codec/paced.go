@@ -18,14 +18,14 @@ const (
 	cborMap   = 5 << 5
 )
 
-// chunk is how many elements of a list are encoded between two rests: some tenths
-// of a millisecond.
+// chunk is how many elements of a list are encoded between two rests, which takes some tenths of a
+// millisecond.
 const chunk = 256
 
-// Write writes what Marshal returns, in small steps, with rest called between them:
-// a state of 200,000 open orders takes half a second, in which buyers would wait for
-// a core. v points to a struct whose fields all have integer keys. The first error
-// of w or rest ends it.
+// Write writes what Marshal returns, but in small steps between which it calls rest: encoding a
+// state of 200,000 open orders takes half a second, during which buyers would wait for a core. v
+// points to a struct whose fields all have integer keys. Write stops at the first error of w or
+// rest.
 func Write(w io.Writer, v any, rest func() error) error {
 	state := reflect.ValueOf(v).Elem()
 	all, err := fieldsOf(state.Type())
@@ -54,15 +54,15 @@ func Write(w io.Writer, v any, rest func() error) error {
 	return nil
 }
 
-// pacedWriter is one Write.
+// pacedWriter is one call of Write.
 type pacedWriter struct {
 	to   io.Writer
 	rest func() error
-	buf  bytes.Buffer // encoded and not written
+	buf  bytes.Buffer // encoded but not yet written
 	item bytes.Buffer
 }
 
-// list encodes a list chunk by chunk: each as a list of its own, without its head.
+// list encodes a list in chunks. Each chunk is encoded as a list, of which the head is left out.
 func (p *pacedWriter) list(list reflect.Value, chunk int) error {
 	n := list.Len()
 	p.buf.Write(head(cborArray, n))
@@ -75,7 +75,7 @@ func (p *pacedWriter) list(list reflect.Value, chunk int) error {
 	return nil
 }
 
-// step encodes a value, writes all of it but its first bytes, and rests.
+// step encodes a value, writes all except its first bytes, and rests.
 func (p *pacedWriter) step(v reflect.Value, without int) error {
 	p.item.Reset()
 	if err := encoding.MarshalToBuffer(v.Interface(), &p.item); err != nil {
@@ -88,7 +88,7 @@ func (p *pacedWriter) step(v reflect.Value, without int) error {
 	return p.rest()
 }
 
-// head is the shortest head of an item (RFC 8949, section 3).
+// head returns the shortest head of an item (RFC 8949, section 3).
 func head(major byte, n int) []byte {
 	switch {
 	case n < 24:
@@ -102,11 +102,11 @@ func head(major byte, n int) []byte {
 	}
 }
 
-// field is one of a struct's.
+// field is a field of a struct.
 type field struct {
 	index, key int
 	optional   bool
-	chunk      int // of a list whose elements take time: how many at once; 0 for others
+	chunk      int // for a list whose elements take time: how many to encode at once; 0 for others
 }
 
 var marshaler = reflect.TypeFor[interface{ MarshalBinary() ([]byte, error) }]()
@@ -115,7 +115,7 @@ var fieldsByType sync.Map // of reflect.Type: []field
 
 func fieldsOf(t reflect.Type) ([]field, error) {
 	if fields, ok := fieldsByType.Load(t); ok {
-		return fields.([]field), nil //nolint:errcheck // nothing else is in it
+		return fields.([]field), nil //nolint:errcheck // only such lists are in it
 	}
 	var fields []field
 	for i := range t.NumField() {
@@ -130,7 +130,7 @@ func fieldsOf(t reflect.Type) ([]field, error) {
 			switch elem := f.Type.Elem(); {
 			case elem.Implements(marshaler): // pages of a column
 				one.chunk = 1
-			case elem.Kind() == reflect.Pointer || elem.Kind() == reflect.Struct: // numbers take no time
+			case elem.Kind() == reflect.Pointer || elem.Kind() == reflect.Struct: // lists of numbers take no time
 				one.chunk = chunk
 			}
 		}
@@ -140,7 +140,7 @@ func fieldsOf(t reflect.Type) ([]field, error) {
 	return fields, nil
 }
 
-// empty is what omitempty leaves out.
+// empty reports whether omitempty leaves a value out.
 func empty(v reflect.Value) bool {
 	if k := v.Kind(); k == reflect.Slice || k == reflect.Map {
 		return v.Len() == 0

@@ -12,8 +12,8 @@ import (
 	"boxoffice/persistence/codec"
 )
 
-// TestPaced: a snapshot has the same bytes whether it was made at once or in steps,
-// whatever the lengths of its lists.
+// TestPaced makes sure that a snapshot has the same bytes whether it is encoded at once or in
+// steps, whatever the lengths of its lists.
 func TestPaced(t *testing.T) {
 	t.Parallel()
 	for _, kind := range all.Kinds {
@@ -42,7 +42,7 @@ func TestPaced(t *testing.T) {
 					return nil
 				}))
 				require.Equal(t, want, got.Bytes())
-				if length > 0 { // else some are left out
+				if length > 0 { // otherwise some fields are left out
 					require.GreaterOrEqual(t, rests, state.NumField())
 				}
 			})

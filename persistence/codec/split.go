@@ -6,9 +6,9 @@ import (
 	"boxoffice/engine"
 )
 
-// Split takes the first fact off a record's bytes without decoding it: its type,
-// its CBOR map, and the bytes of the facts after it. It returns ErrTruncated for
-// bytes that AppendFact did not write.
+// Split splits off the first fact of a record's bytes without decoding it: its type, its CBOR map,
+// and the bytes of the facts after it. It returns ErrTruncated for bytes that AppendFact did not
+// write.
 func Split(b []byte) (typ engine.FactType, body, rest []byte, err error) {
 	size, n := binary.Uvarint(b)
 	if n <= 0 || size == 0 || size > uint64(len(b)-n) {
@@ -22,7 +22,7 @@ func Split(b []byte) (typ engine.FactType, body, rest []byte, err error) {
 	return engine.FactType(t), one[n:], rest, nil
 }
 
-// AppendBody appends a fact that Split took apart.
+// AppendBody appends a fact that Split has split off.
 func AppendBody(dst []byte, typ engine.FactType, body []byte) []byte {
 	var head [binary.MaxVarintLen16]byte
 	n := binary.PutUvarint(head[:], uint64(typ))

@@ -1,8 +1,8 @@
-// Package community is the plain tables of what people say around an event: reviews of
-// those who were there. The edge calls it. It owns no goroutine.
+// Package community is the plain tables of what people say around an event: reviews, reports and
+// messages. The edge calls it. It has no goroutine.
 //
-// A row has the id of the request that made it: a repeat of the request finds what it has
-// made, and makes nothing more.
+// A row has the id of the request that made it, so that a repeat of the request finds the row and
+// makes no other.
 package community
 
 import (
@@ -14,7 +14,7 @@ import (
 	"boxoffice/persistence/publicfacts"
 )
 
-// What is refused.
+// These are the reasons for refusals.
 var (
 	ErrNotFound = errors.New("community: no such row")
 	ErrExists   = errors.New("community: the ticket has been reviewed")
@@ -26,10 +26,10 @@ type Store struct {
 	facts *publicfacts.Store
 }
 
-// New is the store of a database. facts tells what is written.
+// New returns the store of a database. facts publishes facts about what is written.
 func New(pool *pgxpool.Pool, facts *publicfacts.Store) *Store { return &Store{pool, facts} }
 
-// one makes ErrNotFound of a query that found no row.
+// one turns the error of a query without a row into ErrNotFound.
 func one(err error) error {
 	if errors.Is(err, pgx.ErrNoRows) {
 		return ErrNotFound

@@ -12,16 +12,16 @@ import (
 	"boxoffice/persistence/publicfacts"
 )
 
-// The statuses of a thread: by who wrote last.
+// These are the statuses of a thread. They follow from who wrote last.
 const (
 	ThreadOpen    = "open"
 	ThreadReplied = "replied"
 )
 
-// LimitTime is the time in which a buyer's messages to an organization are counted.
+// LimitTime is the span in which a buyer's messages to an organization are counted.
 const LimitTime = time.Hour
 
-// TooManyMessages is that the buyer has written as often as allowed.
+// TooManyMessages says that the buyer has written as often as allowed.
 type TooManyMessages struct{ Wait time.Duration }
 
 func (e *TooManyMessages) Error() string { return "community: too many messages" }
@@ -38,13 +38,13 @@ type Thread struct {
 	Status    string
 	Last      int64 // number of the last message
 	CreatedAt time.Time
-	Messages  []Message `db:"-"` // the newest, the oldest of them first
+	Messages  []Message `db:"-"` // the newest ones, oldest first
 }
 
-// Message is one of a thread.
+// Message is a message of a thread.
 type Message struct {
 	ID             uuid.UUID
-	Number         int64 // later ones have greater ones
+	Number         int64 // higher for later ones
 	Thread         uuid.UUID
 	ByBuyer        bool
 	Body           string
@@ -60,9 +60,10 @@ const (
 	messageColumns = `id, number, thread, by_buyer, body, attachment_urls, created_at, read_at`
 )
 
-// WriteToOrganization adds a buyer's message, unless it is there already, to the thread
-// about the ticket, which is made with its first, and tells it. It returns TooManyMessages
-// when the buyer has written to the organization so often within LimitTime.
+// WriteToOrganization adds a buyer's message to the thread about the ticket, unless it is there
+// already, and publishes a fact about it. The first message makes the thread. It returns
+// TooManyMessages if the buyer has already written limit messages to the organization within
+// LimitTime.
 func (s *Store) WriteToOrganization(ctx context.Context, t *Thread, m *Message, limit int, tell func(*Message) (publicfacts.Own, error)) (*Message, error) {
 	var added *Message
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
@@ -95,7 +96,8 @@ ON CONFLICT (buyer, org, event, ticket) DO UPDATE SET status = excluded.status R
 	return added, nil
 }
 
-// checkMessages counts what a buyer has written to an organization, one message at a time.
+// checkMessages counts a buyer's messages to an organization. It locks, so that messages are
+// counted one at a time.
 func checkMessages(ctx context.Context, tx pgx.Tx, t *Thread, id uuid.UUID, limit int) error {
 	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('messages', $1))`, t.Buyer^t.Org<<32); err != nil {
 		return err
@@ -132,8 +134,8 @@ func (s *Store) Reply(ctx context.Context, m *Message) (*Message, error) {
 	return added, nil
 }
 
-// addMessage adds a message to a thread that the transaction has locked. Who writes has
-// read what the other wrote.
+// addMessage adds a message to a thread that the transaction has locked. The writer counts as
+// having read the other side's messages.
 func addMessage(ctx context.Context, tx pgx.Tx, m *Message) (*Message, error) {
 	const insert = `
 INSERT INTO messages (id, thread, by_buyer, body, attachment_urls) VALUES ($1, $2, $3, $4, $5)
@@ -161,31 +163,31 @@ func (s *Store) Thread(ctx context.Context, id uuid.UUID) (*Thread, error) {
 	return t, nil
 }
 
-// ThreadsOfBuyer lists a buyer's threads, the one written to last first, before a
-// message's number.
+// ThreadsOfBuyer lists a buyer's threads, the one written to last first, whose last message's
+// number is below before.
 func (s *Store) ThreadsOfBuyer(ctx context.Context, buyer, before int64, limit int) ([]Thread, error) {
 	const find = `SELECT ` + threadColumns + ` FROM message_threads WHERE buyer = $1 AND last < $2 ORDER BY last DESC LIMIT $3`
 	return s.threads(ctx, shownMessages, find, buyer, before, limit)
 }
 
-// exportedMessages is how many of a thread's messages its buyer is given with all else.
+// exportedMessages is how many messages of a thread an export of a buyer's data contains.
 const exportedMessages = 1_000
 
-// WholeThreadsOfBuyer is ThreadsOfBuyer with more messages of each thread.
+// WholeThreadsOfBuyer is like ThreadsOfBuyer, with more messages of each thread.
 func (s *Store) WholeThreadsOfBuyer(ctx context.Context, buyer, before int64, limit int) ([]Thread, error) {
 	const find = `SELECT ` + threadColumns + ` FROM message_threads WHERE buyer = $1 AND last < $2 ORDER BY last DESC LIMIT $3`
 	return s.threads(ctx, exportedMessages, find, buyer, before, limit)
 }
 
-// ThreadsOf lists an organization's threads, in the way of ThreadsOfBuyer: those of one
-// event unless it is 0, and of one status unless it is "".
+// ThreadsOf lists an organization's threads like ThreadsOfBuyer: those about one event unless event
+// is 0, and of one status unless status is "".
 func (s *Store) ThreadsOf(ctx context.Context, org, event int64, status string, before int64, limit int) ([]Thread, error) {
 	const find = `SELECT ` + threadColumns + ` FROM message_threads
 WHERE org = $1 AND $2::bigint IN (0, event) AND $3::text IN ('', status) AND last < $4 ORDER BY last DESC LIMIT $5`
 	return s.threads(ctx, shownMessages, find, org, event, status, before, limit)
 }
 
-// shownMessages is how many of a thread's messages a list has.
+// shownMessages is how many messages of a thread a list contains.
 const shownMessages = 50
 
 func (s *Store) threads(ctx context.Context, messages int, find string, args ...any) ([]Thread, error) {
@@ -200,7 +202,7 @@ func (s *Store) threads(ctx context.Context, messages int, find string, args ...
 	return list, nil
 }
 
-// fill reads the newest messages of threads, to a limit of each.
+// fill reads the newest messages of threads, at most limit for each.
 func (s *Store) fill(ctx context.Context, list []Thread, limit int) error {
 	at := make(map[uuid.UUID]*Thread, len(list))
 	ids := make([]uuid.UUID, len(list))

@@ -21,18 +21,18 @@ const (
 	ReportDismissed   = "dismissed"
 )
 
-// ErrState is a move that the row's status does not allow.
+// ErrState says that the row's status does not allow the change.
 var ErrState = errors.New("community: the status does not allow it")
 
-// Report is what somebody complains of.
+// Report is a complaint.
 type Report struct {
 	ID           uuid.UUID
-	Number       int64 // later ones have greater ones
+	Number       int64 // higher for later ones
 	Reporter     int64 // user
 	Email        string
 	Org          int64
 	Event        *int64
-	Platform     bool // it is not told to the organization
+	Platform     bool // whether it goes to the platform, without the organization being told
 	Category     string
 	Description  string
 	EvidenceURLs []string
@@ -44,14 +44,15 @@ type Report struct {
 }
 
 const (
-	// reportStatus is a report's status now: a week without an answer escalates it.
+	// reportStatus is a report's status at the moment. A report that is not answered for a week is
+	// escalated.
 	reportStatus = `CASE WHEN NOT platform AND status IN ('submitted', 'under_review') AND created_at < now() - interval '7 days'
 THEN 'escalated' ELSE status END`
 
 	reportColumns = `id, number, reporter, (SELECT email FROM users u WHERE u.id = reporter), org, event, platform, category, description,
 evidence_urls, ` + reportStatus + ` AS status, resolution, note, created_at, closed_at`
 
-	// escalated is true of reports that have come to the platform, or will have by now.
+	// escalated is true for reports that have come to the platform, or would by now.
 	escalated = `(platform OR escalated_at IS NOT NULL OR ` + reportStatus + ` = 'escalated')`
 )
 
@@ -66,11 +67,11 @@ func readReport(ctx context.Context, q querier, query string, args ...any) (*Rep
 	return r, one(err)
 }
 
-// TellReport makes what an organization is told of its report.
+// TellReport makes the public fact about an organization's report.
 type TellReport func(*Report) (publicfacts.Own, error)
 
-// tell tells an organization of its report. Of one that is the platform's own it hears
-// nothing.
+// tell publishes a fact about a report for its organization. Nothing is published about a report
+// that goes to the platform.
 func (s *Store) tell(ctx context.Context, tx pgx.Tx, r *Report, tell TellReport) error {
 	if r.Platform {
 		return nil
@@ -82,8 +83,8 @@ func (s *Store) tell(ctx context.Context, tx pgx.Tx, r *Report, tell TellReport)
 	return s.facts.Tell(ctx, tx, told)
 }
 
-// AddReport adds a report and tells it, unless it is there already, and returns it as it is
-// kept.
+// AddReport adds a report and publishes a fact about it, unless it is there already, and returns
+// the stored report.
 func (s *Store) AddReport(ctx context.Context, r *Report, tell TellReport) (*Report, error) {
 	const insert = `
 INSERT INTO reports (id, reporter, org, event, platform, category, description, evidence_urls) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
@@ -115,21 +116,21 @@ func (s *Store) Report(ctx context.Context, id uuid.UUID) (*Report, error) {
 	return r, nil
 }
 
-// ReportsOf lists the reports that an organization is told, the newest first, before a
-// number; those of one status, unless it is "".
+// ReportsOf lists the reports that an organization may see, the newest first, with numbers below
+// before; only those of one status unless status is "".
 func (s *Store) ReportsOf(ctx context.Context, org int64, status string, before int64, limit int) ([]Report, error) {
 	const find = `SELECT ` + reportColumns + ` FROM reports
 WHERE org = $1 AND NOT platform AND number < $2 AND $3 IN ('', ` + reportStatus + `) ORDER BY number DESC LIMIT $4`
 	return s.reports(ctx, find, org, before, status, limit)
 }
 
-// ReportsBy lists the reports that a user has made, in the way of ReportsOf.
+// ReportsBy lists the reports that a user has made, like ReportsOf.
 func (s *Store) ReportsBy(ctx context.Context, reporter, before int64, limit int) ([]Report, error) {
 	const find = `SELECT ` + reportColumns + ` FROM reports WHERE reporter = $1 AND number < $2 ORDER BY number DESC LIMIT $3`
 	return s.reports(ctx, find, reporter, before, limit)
 }
 
-// EscalatedReports lists the reports that are the platform's, in the way of ReportsOf.
+// EscalatedReports lists the reports that have come to the platform, like ReportsOf.
 func (s *Store) EscalatedReports(ctx context.Context, status string, before int64, limit int) ([]Report, error) {
 	const find = `SELECT ` + reportColumns + ` FROM reports
 WHERE ` + escalated + ` AND number < $1 AND $2 IN ('', ` + reportStatus + `) ORDER BY number DESC LIMIT $3`
@@ -145,8 +146,8 @@ func (s *Store) reports(ctx context.Context, find string, args ...any) ([]Report
 	return list, nil
 }
 
-// CloseReport ends an organization's report, or one that is the platform's, and tells it.
-// It returns ErrState when it is not open, or is the other's to close.
+// CloseReport ends a report, either as its organization or as the platform, and publishes a fact
+// about it. It returns ErrState if the report is not open, or if the other side has to close it.
 func (s *Store) CloseReport(ctx context.Context, id uuid.UUID, byPlatform bool, status, resolution, note string, tell TellReport) (*Report, error) {
 	const end = `
 UPDATE reports SET status = $3, resolution = $4, note = $5, closed_at = now(),

@@ -10,18 +10,18 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Review is what the holder of a ticket says of its event.
+// Review is what the holder of a ticket says about its event.
 type Review struct {
 	ID         uuid.UUID
-	Number     int64 // later ones have greater ones
+	Number     int64 // higher for later ones
 	Org        int64
 	Event      int64
 	Ticket     uint32
 	Rating     int
 	Body       string
 	AuthorName string
-	Reply      string // the organizer's; "": none
-	Hidden     bool   // by the platform
+	Reply      string // the organizer's answer; "": none
+	Hidden     bool   // whether the platform has hidden it
 	CreatedAt  time.Time
 }
 
@@ -33,8 +33,8 @@ func (s *Store) review(ctx context.Context, query string, args ...any) (*Review,
 	return r, one(err)
 }
 
-// AddReview adds a review and returns it as it is kept, or ErrExists when the ticket has
-// another.
+// AddReview adds a review and returns the stored review, or ErrExists if the ticket has another
+// one.
 func (s *Store) AddReview(ctx context.Context, r *Review) (*Review, error) {
 	const insert = `
 INSERT INTO reviews (id, org, event, ticket, rating, body, author_name) VALUES ($1, $2, $3, $4, $5, $6, $7)
@@ -61,7 +61,7 @@ func (s *Store) Review(ctx context.Context, id uuid.UUID) (*Review, error) {
 	return r, nil
 }
 
-// ReplyToReview sets what the organizer answers.
+// ReplyToReview sets the organizer's answer.
 func (s *Store) ReplyToReview(ctx context.Context, id uuid.UUID, reply string) (*Review, error) {
 	r, err := s.review(ctx, `UPDATE reviews SET reply = $2 WHERE id = $1 RETURNING `+reviewColumns, id, reply)
 	if err != nil {
@@ -79,7 +79,8 @@ func (s *Store) HideReview(ctx context.Context, id uuid.UUID, hidden bool) (*Rev
 	return r, nil
 }
 
-// Reviews lists an event's reviews that are not hidden, the newest first, before a number.
+// Reviews lists an event's reviews that are not hidden, the newest first, with numbers below
+// before.
 func (s *Store) Reviews(ctx context.Context, event, before int64, limit int) ([]Review, error) {
 	const find = `SELECT ` + reviewColumns + ` FROM reviews WHERE event = $1 AND number < $2 AND NOT hidden ORDER BY number DESC LIMIT $3`
 	rows, _ := s.pool.Query(ctx, find, event, before, limit) // CollectRows returns its error
@@ -90,8 +91,8 @@ func (s *Store) Reviews(ctx context.Context, event, before int64, limit int) ([]
 	return list, nil
 }
 
-// Ratings counts an event's reviews that are not hidden by their rating: the first count
-// is that of rating 1.
+// Ratings counts an event's reviews that are not hidden, by rating: the first count is that of
+// rating 1.
 func (s *Store) Ratings(ctx context.Context, event int64) (counts [5]int, err error) {
 	const count = `SELECT rating, count(*) FROM reviews WHERE event = $1 AND NOT hidden GROUP BY rating`
 	rows, _ := s.pool.Query(ctx, count, event) // ForEachRow returns its error

@@ -1,5 +1,5 @@
-// Package courses is the plain tables of online courses: what they teach, and how far
-// their learners have come. The edge calls it. It owns no goroutine.
+// Package courses is the plain tables of online courses: what they teach, and how far their
+// learners have come. The edge calls it. It has no goroutine.
 package courses
 
 import (
@@ -17,12 +17,12 @@ import (
 // Store reads and writes the tables.
 type Store struct{ pool *pgxpool.Pool }
 
-// New is the store of a database.
+// New returns the store of a database.
 func New(pool *pgxpool.Pool) *Store { return &Store{pool} }
 
 const selectContent = `SELECT content FROM courses WHERE event = $1`
 
-// Read returns what an event teaches: an empty unified course, if nothing is written.
+// Read returns what an event teaches. If nothing has been written, it is an empty unified course.
 func (s *Store) Read(ctx context.Context, event int64) (*course.Content, error) {
 	c, err := readContent(s.pool.QueryRow(ctx, selectContent, event))
 	if err != nil {
@@ -44,8 +44,8 @@ func readContent(row pgx.Row) (*course.Content, error) {
 	return c, json.Unmarshal(document, c)
 }
 
-// Edit changes what an event teaches, while nobody else does. Change gets what Read
-// returns; its error changes nothing.
+// Edit changes what an event teaches, one edit at a time. change gets what Read returns; if it
+// returns an error, nothing changes.
 func (s *Store) Edit(ctx context.Context, event int64, change func(*course.Content) error) (c *course.Content, err error) {
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('courses', $1))`, event); err != nil {

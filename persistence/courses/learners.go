@@ -18,9 +18,9 @@ type Certificate struct {
 	ID           string
 	Event        int64
 	Holder       string // e-mail in lower case
-	Ticket       uint32 // serial of the ticket by which it was earned
-	Name         string // of the holder
-	Title        string // of the course
+	Ticket       uint32 // serial of the ticket with which it was earned
+	Name         string // the holder's name
+	Title        string // the course's title
 	Organization string
 	Template     string
 	IssuedAt     time.Time
@@ -28,12 +28,12 @@ type Certificate struct {
 
 const selectCertificate = `SELECT number, id::text, event, holder, ticket, name, title, organization, template, issued_at FROM course_certificates `
 
-// Certificate finds a certificate by its number; nil: there is none.
+// Certificate returns a certificate by its number, or nil if there is none.
 func (s *Store) Certificate(ctx context.Context, number string) (*Certificate, error) {
 	return certificate(ctx, s.pool, `WHERE number = $1`, number)
 }
 
-// Earned is the certificate that a holder has of an event; nil: none was issued.
+// Earned returns the certificate that a holder has for an event, or nil if none was issued.
 func (s *Store) Earned(ctx context.Context, event int64, holder string) (*Certificate, error) {
 	return certificate(ctx, s.pool, `WHERE holder = $1 AND event = $2`, holder, event)
 }
@@ -54,7 +54,7 @@ func certificate(ctx context.Context, q querier, where string, args ...any) (*Ce
 	return c, nil
 }
 
-// Progress is how far a holder has come in an event's course.
+// Progress returns how far a holder has come in an event's course.
 func (s *Store) Progress(ctx context.Context, event int64, holder string) (*course.Progress, error) {
 	return progress(s.pool.QueryRow(ctx, `SELECT progress FROM course_learners WHERE holder = $1 AND event = $2`, holder, event))
 }
@@ -84,9 +84,9 @@ func (s *Store) Begun(ctx context.Context, event int64, holder string) (begun bo
 	return begun, nil
 }
 
-// Learn takes a holder a step on, one step at a time. Step gets how far the holder has
-// come, and returns the certificate that this earns, which is issued once, or nil; its
-// error changes nothing. Learn returns the certificate that the holder has then, or nil.
+// Learn carries out a step of a holder, one step at a time. step gets the holder's progress, and
+// returns the certificate that the step earns, which is issued only once, or nil; if it returns an
+// error, nothing changes. Learn returns the certificate that the holder has then, or nil.
 func (s *Store) Learn(ctx context.Context, event int64, holder string, step func(*course.Progress) (*Certificate, error)) (p *course.Progress, c *Certificate, err error) {
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		const begin = `INSERT INTO course_learners (event, holder, progress) VALUES ($1, $2, '{}') ON CONFLICT DO NOTHING`
