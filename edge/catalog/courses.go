@@ -32,7 +32,7 @@ func sendsCourse(f *api.CourseFields) (names []string) {
 	return names
 }
 
-// touchesCourse says whether an edit of an event makes us ask whether its course is
+// touchesCourse reports whether an edit of an event makes us ask whether its course is
 // complete.
 func touchesCourse(f *api.EventFields) bool {
 	return f.CourseType.Set || f.Syllabus.Set || f.UnifiedPDF.Set || f.UnifiedVideo.Set || f.UnifiedMaterials.Set || f.Exam.Set || f.OnlineLink.Set

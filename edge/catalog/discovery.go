@@ -153,7 +153,7 @@ func (h *Handlers) card(e *readmodel.Event) api.Card {
 	return v
 }
 
-// bookingOpen says whether a reservation's dates can be booked.
+// bookingOpen reports whether a reservation's dates can be booked.
 func bookingOpen(e *event.Record) bool {
 	return slices.Contains(event.Public, e.Status)
 }

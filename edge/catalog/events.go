@@ -203,7 +203,7 @@ func (h *Handlers) updated(c *route.Call, before, after *event.Record, conf *cal
 	return v, nil
 }
 
-// conflict says whether an edit lost to another and is to be made again.
+// conflict reports whether an edit lost to another and is to be made again.
 func conflict(err error) bool {
 	var r *engine.Refusal
 	return errors.As(err, &r) && r.Code == engine.Conflict
@@ -330,7 +330,7 @@ func ruleIssues(t *event.Details) []route.Issue {
 	return issues
 }
 
-// videoHost says whether an address is on one of the hosts for highlight videos.
+// videoHost reports whether an address is on one of the hosts for highlight videos.
 func videoHost(address string) bool {
 	rest, ok := strings.CutPrefix(strings.ToLower(address), "https://")
 	host, _, _ := strings.Cut(rest, "/")

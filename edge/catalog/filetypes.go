@@ -111,7 +111,7 @@ func typeOf(types []fileType, f *route.File) (*fileType, error) {
 	return t, nil
 }
 
-// isWord says whether a word is one of a list.
+// isWord reports whether a word is one of a list.
 func isWord(word, list string) bool { return slices.Contains(strings.Fields(list), word) }
 
 // unsupported refuses a file by what gave it away.

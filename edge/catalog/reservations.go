@@ -149,7 +149,7 @@ func (h *Handlers) calendarOf(c *route.Call, number int64, t *event.Details, f r
 	return &conf, editCalendar(&conf, &f.Value), nil
 }
 
-// isRefused says whether an actor refused with a code.
+// isRefused reports whether an actor refused with a code.
 func isRefused(err error, code engine.Code) bool {
 	r, ok := err.(*engine.Refusal) //nolint:errorlint // AskFor returns refusals bare
 	return ok && r.Code == code

@@ -74,7 +74,7 @@ func (h *Handlers) updateSession(c *route.Call, in *api.UpdateSession) (*api.Sch
 	return new(sessionView(n)), nil
 }
 
-// sameSession says whether two versions of a session say the same.
+// sameSession reports whether two versions of a session say the same.
 func sameSession(a, b *program.Session) bool {
 	c := *b
 	if a.Start.Equal(b.Start) && a.End.Equal(b.End) {

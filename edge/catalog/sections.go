@@ -110,7 +110,7 @@ func (h *Handlers) deleteSection(c *route.Call, in *api.SectionID) (*api.Gone, e
 // ended, also when nobody has settled it: the request failed, or its node did.
 const claimTime = 2 * route.DefaultTimeout
 
-// namesSection says whether a ticket type's record names a section now.
+// namesSection reports whether a ticket type's record names a section now.
 func (h *Handlers) namesSection(c *route.Call, ref engine.Ref, section string) (bool, error) {
 	t, err := cluster.AskFor[inventory.Record](c.Context, h.Node, ref, inventory.Get{})
 	if r, ok := errors.AsType[*engine.Refusal](err); ok && r.Code == engine.TicketTypeNotFound {

@@ -160,7 +160,7 @@ func (e *Eraser) refuseIfActive(ctx context.Context, address string, now time.Ti
 	return nil
 }
 
-// isActive says whether a ticket was paid for and is for something that is still to come. The
+// isActive reports whether a ticket was paid for and is for something that is still to come. The
 // table of holders may be behind: the order has the last word.
 func (e *Eraser) isActive(ctx context.Context, h *attendees.Held, address string, now time.Time) (bool, error) {
 	line, k, ok := h.Order.LineOf(h.Serial)

@@ -85,7 +85,7 @@ func (h *Handlers) admit(c *route.Call, number int64, code shown, cmd event.Scan
 	return v, nil
 }
 
-// journals counts a code that is no ticket of the event, and says whether the event is
+// journals counts a code that is no ticket of the event, and reports whether the event is
 // still told of those that its credential sends.
 func (h *Handlers) journals(c *route.Call) bool {
 	journaled := h.guessCount(limit.RuleForeign, limit.CredentialName(&c.Principal))

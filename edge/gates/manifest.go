@@ -180,7 +180,7 @@ type since struct {
 	at     time.Time
 }
 
-// within says whether a roster knows what has changed since.
+// within reports whether a roster knows what has changed since.
 func (s since) within(r *roster) bool {
 	if !s.at.IsZero() {
 		return !s.at.Before(r.born)

@@ -118,7 +118,7 @@ func (s *Server) addPrompts(server *sdk.Server) error {
 	return nil
 }
 
-// mayGive says whether the caller may call all tools of a prompt.
+// mayGive reports whether the caller may call all tools of a prompt.
 func (p *prompt) mayGive(caller *route.Principal) bool {
 	return !slices.ContainsFunc(p.ops, func(op *route.Op) bool { return !mayCall(caller, op) })
 }

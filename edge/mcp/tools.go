@@ -28,7 +28,7 @@ type tool struct {
 	inBody      map[string]bool // one may stand in query and body
 }
 
-// mayCall says whether the middle would let the caller in, as far as that does not depend
+// mayCall reports whether the middle would let the caller in, as far as that does not depend
 // on the request.
 func mayCall(p *route.Principal, op *route.Op) bool {
 	mayIn := func(g route.Grant) bool { return route.CheckGrant(op, g) == nil }

@@ -64,7 +64,7 @@ func optional(t reflect.Type) reflect.Type {
 	return nil
 }
 
-// answering says whether the schema is of an answer.
+// answering reports whether the schema is of an answer.
 func answering(c *jsonschema.ReflectContext) bool {
 	oc, ok := openapi.OperationCtx(c)
 	return ok && oc.IsProcessingResponse()

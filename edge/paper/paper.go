@@ -116,7 +116,7 @@ func (p *Paper) writeLine(letters []rune, line shaping.Line, x, y float64, s Sty
 	}
 }
 
-// isBeyondBMP says whether the PDF library can't write a letter as text.
+// isBeyondBMP reports whether the PDF library can't write a letter as text.
 func isBeyondBMP(r rune) bool { return r > 0xffff }
 
 // drawRun draws the letters of a run as shapes: those of scripts whose letters change with

@@ -5,21 +5,21 @@ import (
 	"time"
 )
 
-// breaker stops calls to a provider that keeps failing. After a pause it lets
-// one through: if that succeeds the rest follow, else the pause starts over.
+// breaker stops calls to a provider that keeps failing. After a pause it lets one call through: if
+// that succeeds the others follow, otherwise the pause begins again.
 type breaker struct {
 	Breaker
 
 	mu       sync.Mutex
 	failures int       // in a row, while closed
-	first    time.Time // of those failures
+	first    time.Time // of the first of those failures
 	open     bool
 	until    time.Time // the end of the pause
-	probing  bool      // the one call is under way
-	era      int       // changes with open; a call of an earlier era has no say
+	probing  bool      // the one call after the pause is under way
+	era      int       // changes whenever the breaker opens; the result of a call of an earlier era is ignored
 }
 
-// verdict is what a call told about the provider's health.
+// verdict is what a call says about the provider's health.
 type verdict int
 
 const (
@@ -28,13 +28,13 @@ const (
 	unhealthy
 )
 
-// pass lets one call through; it is handed back to done.
+// pass lets one call through; the caller returns it to done.
 type pass struct {
 	era   int
 	probe bool
 }
 
-// admit lets a call through, or says how long to stay away.
+// admit lets a call through, or returns how long to stay away.
 func (b *breaker) admit(now time.Time) (pass, time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -51,7 +51,7 @@ func (b *breaker) admit(now time.Time) (pass, time.Duration) {
 	return pass{era: b.era, probe: true}, 0
 }
 
-// done takes a call's verdict in and says whether the breaker opened or closed.
+// done takes in a call's verdict and reports whether the breaker opened or closed.
 func (b *breaker) done(p pass, v verdict, now time.Time) (opened, closed bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -79,7 +79,8 @@ func (b *breaker) done(p pass, v verdict, now time.Time) (opened, closed bool) {
 	return false, false
 }
 
-// probed ends the probe: closed, paused again, or free for the next one.
+// probed ends the call after a pause: the breaker is closed, paused again, or free for the next
+// such call.
 func (b *breaker) probed(v verdict, now time.Time) (closed bool) {
 	b.probing = false
 	switch v {

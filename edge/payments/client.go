@@ -22,14 +22,14 @@ import (
 const (
 	maxAnswer      = 1 << 20                // bytes of a provider's answer
 	maxSaid        = 200                    // bytes of a provider's words that are kept
-	readTries      = 3                      // of a read, the first included
-	retryStep      = 100 * time.Millisecond // mean wait before the first retry, doubled for each further
+	readTries      = 3                      // for a read, the first included
+	retryStep      = 100 * time.Millisecond // mean wait before the first retry, doubled for each further one
 	slotWait       = time.Second            // for a free slot
 	waitersPerSlot = 4                      // callers that may wait, per slot
 )
 
-// client makes calls to one provider: at most so many at once, none while the
-// breaker is open, reads repeated a little, secrets cut from what comes back.
+// client makes calls to one provider: only so many at once and none while the breaker is open. It
+// repeats failed reads a few times, and cuts secrets from what comes back.
 type client struct {
 	provider string
 	account  Account
@@ -47,7 +47,7 @@ func newClient(provider string, a Account, via http.RoundTripper, log *slog.Logg
 		provider: provider, account: a, keyHeader: "Authorization", keyPrefix: "Bearer ",
 		http: &http.Client{
 			Transport: via,
-			// A redirect would carry the key elsewhere; it counts as a fault.
+			// A redirect would carry the key elsewhere, so it counts as a fault.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 		breaker: &breaker{Breaker: a.Breaker},
@@ -63,14 +63,14 @@ type request struct {
 	body   any    // as JSON; nil for none
 }
 
-// answer is what came back, of any status below 500 but 429.
+// answer is what came back, with any status below 500 except 429.
 type answer struct {
 	status int
 	body   []byte
 }
 
-// do makes the call and hands the answer to read, whose error is the call's.
-// An ErrFault of read counts against the provider like a 5xx.
+// do makes the call and hands the answer to read, whose error becomes the call's. If read returns
+// ErrFault, that counts against the provider like a 5xx.
 func (c *client) do(ctx context.Context, r request, read func(answer) error) error {
 	ctx, cancel := context.WithTimeout(ctx, c.account.Timeout)
 	defer cancel()
@@ -114,7 +114,7 @@ func (c *client) judge(p pass, err error) {
 	}
 }
 
-// acquire takes a slot, waiting a moment for one among a bounded crowd.
+// acquire takes a slot. It waits a moment for one, if not too many callers wait already.
 func (c *client) acquire(ctx context.Context) error {
 	select {
 	case c.slots <- struct{}{}:
@@ -145,8 +145,7 @@ func (c *client) busy() *Error {
 	return e
 }
 
-// attempt makes the call up to tries times, as long as there is time and the
-// fault may pass.
+// attempt makes the call up to tries times, as long as there is time and the fault may pass.
 func (c *client) attempt(ctx context.Context, r request, read func(answer) error, tries int) error {
 	for try := 1; ; try++ {
 		a, err := c.send(ctx, r)
@@ -199,7 +198,7 @@ func (c *client) send(ctx context.Context, r request) (answer, error) {
 	return c.sort(resp, b)
 }
 
-// sort tells an answer from a fault.
+// sort separates answers from faults.
 func (c *client) sort(resp *http.Response, body []byte) (answer, error) {
 	switch {
 	case len(body) > maxAnswer:
@@ -216,7 +215,7 @@ func (c *client) sort(resp *http.Response, body []byte) (answer, error) {
 	return answer{status: resp.StatusCode, body: body}, nil
 }
 
-// retryAfter reads the header's seconds, at most an hour; 0 without.
+// retryAfter reads the header's seconds, at most an hour; 0 if there is none.
 func retryAfter(h http.Header) time.Duration {
 	s, err := strconv.Atoi(h.Get("Retry-After"))
 	if err != nil || s < 0 {
@@ -225,7 +224,7 @@ func retryAfter(h http.Header) time.Duration {
 	return time.Duration(min(s, 3600)) * time.Second
 }
 
-// lost is the error of a call whose connection failed or whose time ran out.
+// lost makes the error of a call whose connection failed or whose time ran out.
 func (c *client) lost(ctx context.Context, err error) *Error {
 	kind := ErrFault
 	var timeout net.Error
@@ -237,8 +236,8 @@ func (c *client) lost(ctx context.Context, err error) *Error {
 	return e
 }
 
-// fail makes the error of a call. The words may be the provider's own, so the
-// key is cut out (a provider may echo it) and they are shortened.
+// fail makes the error of a call. The words may be the provider's own, so they are shortened, and
+// the key is cut out because a provider may echo it.
 func (c *client) fail(kind error, words string) *Error {
 	words = strings.ReplaceAll(words, string(c.account.SecretKey), mask)
 	if len(words) > maxSaid {
@@ -253,7 +252,7 @@ func (c *client) fail(kind error, words string) *Error {
 	return &Error{Provider: c.provider, Kind: kind, Message: words}
 }
 
-// refuseCurrency refuses a currency that is not among those supported.
+// refuseCurrency refuses a currency that is not supported.
 func (c *client) refuseCurrency(currency string, supported []string) error {
 	if slices.Contains(supported, currency) {
 		return nil
@@ -263,7 +262,7 @@ func (c *client) refuseCurrency(currency string, supported []string) error {
 	return e
 }
 
-// tooLittle refuses less than the minimum, in minor units.
+// tooLittle refuses an amount below the minimum, which is in minor units.
 func (c *client) tooLittle(minimum int64, currency string) error {
 	e := c.fail(ErrTooLittle, "")
 	e.details = BelowMinimum{Minimum: string(major(minimum)), Currency: currency}

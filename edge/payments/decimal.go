@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// major writes minor units of a currency of two decimals as providers want them: 4200 is
-// 42.00.
+// major writes an amount in minor units of a currency with two decimals as providers want it: 4200
+// becomes 42.00.
 func major(minor int64) json.Number {
 	return json.Number(fmt.Sprintf("%d.%02d", minor/100, minor%100))
 }
 
-// decimal is an amount that a provider writes in major units, as a number or in quotes. It
-// is kept as it stands: no amount passes through a floating-point number.
+// decimal is an amount that a provider writes in major units, as a number or in quotes. Its text is
+// kept, because no amount may pass through a floating-point number.
 type decimal string
 
 // maxDecimal bounds an amount's digits, and maxExponent its power of ten.
@@ -32,7 +32,7 @@ func (d *decimal) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// rat is the amount's value; false for one that is none, or below 0.
+// rat returns the amount's value; false if it is not a number or is below 0.
 func (d decimal) rat() (*big.Rat, bool) {
 	mantissa, exponent, _ := strings.Cut(strings.ToLower(string(d)), "e")
 	if d == "" || len(mantissa) > maxDecimal || len(exponent) > maxExponent-1 || strings.ContainsAny(string(d), "/_x") {
@@ -42,7 +42,7 @@ func (d decimal) rat() (*big.Rat, bool) {
 	return r, ok && r.Sign() >= 0
 }
 
-// minor is the amount in minor units of two decimals, what is less than one cut off.
+// minor returns the amount in minor units of two decimals, rounded down.
 func (d decimal) minor() int64 {
 	r, ok := d.rat()
 	if !ok {
@@ -51,7 +51,7 @@ func (d decimal) minor() int64 {
 	return floor(r.Mul(r, big.NewRat(100, 1)))
 }
 
-// floor is the whole number below a value that is not negative.
+// floor rounds a value that is not negative down to a whole number.
 func floor(r *big.Rat) int64 {
 	n := new(big.Int).Quo(r.Num(), r.Denom())
 	if !n.IsInt64() {
@@ -60,7 +60,7 @@ func floor(r *big.Rat) int64 {
 	return n.Int64()
 }
 
-// plain is the amount without an exponent, as people read it.
+// plain writes the amount without an exponent, for people.
 func (d decimal) plain() string {
 	r, ok := d.rat()
 	if !ok {

@@ -9,7 +9,7 @@ import (
 	"boxoffice/engine"
 )
 
-// Why a call gave no answer. Match with errors.Is.
+// These are the reasons why a call gave no answer. Match with errors.Is.
 var (
 	ErrNotConfigured      = errors.New("not configured")
 	ErrTimeout            = errors.New("no answer in time")
@@ -28,7 +28,7 @@ var (
 	ErrNotice             = errors.New("unreadable notice")
 )
 
-// codes is what a client of ours is told for each.
+// codes maps each reason to what a client of ours is told.
 var codes = map[error]engine.Code{
 	ErrNotConfigured:      engine.ProviderMissing,
 	ErrTimeout:            engine.ProviderTimeout,
@@ -47,18 +47,18 @@ var codes = map[error]engine.Code{
 	ErrNotice:             engine.Validation,
 }
 
-// Error is why a call gave no answer. It is safe to log: secrets are cut from
-// what the provider said. Clients are told Refusal only.
+// Error says why a call gave no answer. It is safe to log: secrets are cut from what the provider
+// said. Clients are told only its Refusal.
 type Error struct {
 	Provider   string
 	Kind       error         // one of the Err values above
-	Message    string        // more about it, for logs
-	RetryAfter time.Duration // when it may be worth trying again; 0 when unknown
+	Message    string        // more about the reason, for logs
+	RetryAfter time.Duration // when another try may be worth it; 0 if unknown
 	details    any           // for a client of ours; nil for none
 	cause      error         // the context's error, if that ended the call
 }
 
-// Error says which provider, why, and what it said.
+// Error says which provider failed, why, and what it said.
 func (e *Error) Error() string {
 	s := e.Provider + ": " + e.Kind.Error()
 	if e.Message != "" {
@@ -75,24 +75,24 @@ func (e *Error) Unwrap() []error {
 	return []error{e.Kind, e.cause}
 }
 
-// Refusal is what a client of ours is told: the code and what would do, none of
-// the provider's words.
+// Refusal is what a client of ours is told: the code, and what would be accepted, but none of the
+// provider's words.
 func (e *Error) Refusal() *engine.Refusal { return engine.Refuse(codes[e.Kind], e.details) }
 
-// UnsupportedCurrency is what is told with CURRENCY_NOT_SUPPORTED.
+// UnsupportedCurrency is the detail of CURRENCY_NOT_SUPPORTED.
 type UnsupportedCurrency struct {
 	Provider  string   `json:"provider"`
 	Currency  string   `json:"currency"`
 	Supported []string `json:"supported"`
 }
 
-// BelowMinimum is what is told with AMOUNT_BELOW_MINIMUM.
+// BelowMinimum is the detail of AMOUNT_BELOW_MINIMUM.
 type BelowMinimum struct {
 	Minimum  string `json:"minimum"`
 	Currency string `json:"currency"`
 }
 
-// As makes errors.As give out the *engine.Refusal.
+// As makes errors.As find the *engine.Refusal.
 func (e *Error) As(target any) bool {
 	r, ok := target.(**engine.Refusal)
 	if ok {
@@ -101,13 +101,13 @@ func (e *Error) As(target any) bool {
 	return ok
 }
 
-// Ambiguous says whether the provider may have done what it was asked to
-// although the call failed. After any other error it certainly has not.
+// Ambiguous reports whether the provider may have done what it was asked to do although the call
+// failed. After any other error it certainly has not.
 func Ambiguous(err error) bool {
 	return errors.Is(err, ErrTimeout) || errors.Is(err, ErrFault)
 }
 
-// sick says whether the error tells against the provider's health.
+// sick reports whether the error counts against the provider's health.
 func sick(err error) bool {
 	return Ambiguous(err) && !errors.Is(err, context.Canceled)
 }

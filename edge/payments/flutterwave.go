@@ -24,14 +24,14 @@ var flutterwaveStatuses = map[string]Status{
 	"failed":     Failed,
 }
 
-// flutterwaveCurrencies are those of ours that it takes.
+// flutterwaveCurrencies are those of our currencies that Flutterwave takes.
 var flutterwaveCurrencies = []string{"NGN", "USD", "ZAR"}
 
 // flutterwave is the adapter to version 3 of Flutterwave's API
 // (https://developer.flutterwave.com/v3.0).
 type flutterwave struct {
 	client *client
-	hash   Secret // that its notices carry
+	hash   Secret // its notices carry this
 }
 
 func newFlutterwave(a Account, via http.RoundTripper, log *slog.Logger) (*flutterwave, error) {
@@ -61,7 +61,7 @@ type flutterwavePayment struct {
 	SessionMinutes int `json:"session_duration"`
 }
 
-// Begin calls POST /payments. Flutterwave would take a reference twice.
+// Begin calls POST /payments. Flutterwave accepts the same reference twice.
 func (f *flutterwave) Begin(ctx context.Context, c Charge) (Begun, error) {
 	if !validReference(c.Reference) || c.Amount <= 0 || c.Email == "" {
 		return Begun{}, f.client.fail(ErrDeclined, "reference, amount or e-mail is not valid")
@@ -106,8 +106,8 @@ func (t *flutterwaveTransaction) check(reference string) error {
 	return nil
 }
 
-// Verify calls GET /transactions/verify_by_reference, or that of the transaction itself
-// once its id is known. A buyer who has not tried to pay has no transaction yet.
+// Verify calls GET /transactions/verify_by_reference, or, once the transaction's id is known, GET
+// /transactions/{id}/verify. A buyer who has not tried to pay has no transaction yet.
 func (f *flutterwave) Verify(ctx context.Context, of Asked) (Outcome, error) {
 	path := "/transactions/verify_by_reference?tx_ref=" + url.QueryEscape(of.Reference)
 	if of.ProviderID != "" {
@@ -121,8 +121,8 @@ func (f *flutterwave) Verify(ctx context.Context, of Asked) (Outcome, error) {
 	return o, nil
 }
 
-// Refund looks for refunds of the charge that carry the key as their comment, and calls
-// POST /transactions/{id}/refund only if none of them may still move the money.
+// Refund looks for refunds of the charge that carry the key as their comment. It calls POST
+// /transactions/{id}/refund only if none of them may still move the money.
 func (f *flutterwave) Refund(ctx context.Context, r RefundRequest) (RefundOutcome, error) {
 	if r.Key == "" || r.Amount <= 0 {
 		return RefundOutcome{}, f.client.fail(ErrDeclined, "refund: key or amount is not valid")
@@ -153,8 +153,8 @@ func (f *flutterwave) Refund(ctx context.Context, r RefundRequest) (RefundOutcom
 	return data.outcome(r.Currency), nil
 }
 
-// refundsOf calls GET /refunds for the charge's refunds, page by page. A list that does not
-// end is an error: what it hides may be a refund under the key.
+// refundsOf calls GET /refunds for the charge's refunds, page by page. A list that does not end is
+// an error, because what it hides may be a refund under the key.
 func (f *flutterwave) refundsOf(ctx context.Context, r RefundRequest) (madeRefunds, error) {
 	var found madeRefunds
 	for page := 1; page <= refundPages; page++ {
@@ -181,8 +181,8 @@ func (f *flutterwave) refundsOf(ctx context.Context, r RefundRequest) (madeRefun
 	return found, f.client.fail(ErrDeclined, fmt.Sprintf("the charge has more than %d pages of refunds", refundPages))
 }
 
-// flutterwaveRefund is what we read of a refund. The answers to one, to its making and to
-// a list of them spell some of it in ways of their own.
+// flutterwaveRefund is what we read of a refund. Some fields are spelled differently in a single
+// refund, in the answer to a new one and in a list.
 type flutterwaveRefund struct {
 	ID         number  `json:"id"`
 	Amount     decimal `json:"amount_refunded"`
@@ -207,7 +207,7 @@ func (r *flutterwaveRefund) check() error {
 	return nil
 }
 
-// outcome reads the status, which names how the money went: completed,
+// outcome reads the status, which also says how the money went back: completed,
 // completed-bank-transfer and the like.
 func (r *flutterwaveRefund) outcome(currency string) RefundOutcome {
 	o := RefundOutcome{ID: string(r.ID), Status: RefundProcessing, Amount: or(r.Amount, r.AmountToo).minor(), Currency: currency}
@@ -232,14 +232,14 @@ func (f *flutterwave) RefundStatus(ctx context.Context, id string) (RefundOutcom
 	return data.outcome(""), nil
 }
 
-// call makes one call and opens its envelope.
+// call makes one call and decodes the data in its envelope.
 func (f *flutterwave) call(ctx context.Context, method, path string, body, data any, check func() error) error {
 	_, err := f.readPage(ctx, request{method: method, path: path, body: body}, data, check)
 	return err
 }
 
-// readPage makes one call, opens its envelope, and says how many pages there are of what was
-// asked for. The check may refuse the data.
+// readPage makes one call, decodes the data in its envelope, and returns how many pages the whole
+// list has. check may refuse the data.
 func (f *flutterwave) readPage(ctx context.Context, r request, data any, check func() error) (pages int, err error) {
 	err = f.client.do(ctx, r, func(a answer) error {
 		var e struct {
@@ -277,8 +277,8 @@ func (f *flutterwave) readPage(ctx context.Context, r request, data any, check f
 	return pages, err
 }
 
-// Notice compares verif-hash with the secret hash. The body is not signed: it says no more
-// than which payment to ask about.
+// Notice compares verif-hash with the secret hash. The body is not signed, so a notice only tells
+// us which payment to ask about.
 func (f *flutterwave) Notice(body []byte, signature string) (Notice, error) {
 	want, got := sha256.Sum256([]byte(f.hash)), sha256.Sum256([]byte(strings.TrimSpace(signature)))
 	if f.hash == "" || subtle.ConstantTimeCompare(want[:], got[:]) != 1 {

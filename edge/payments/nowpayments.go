@@ -15,11 +15,11 @@ import (
 	"time"
 )
 
-// nowpaymentsURL is the live host. The sandbox is another, with keys of its own.
+// nowpaymentsURL is the live host. The sandbox is a different host, with keys of its own.
 const nowpaymentsURL = "https://api.nowpayments.io/v1"
 
-// nowpaymentsStatuses maps a payment's status to ours. Money that came short is Succeeded
-// with less than was asked for, as with the other providers.
+// nowpaymentsStatuses maps a payment's status to ours. Money that came short is Succeeded with less
+// than was asked for, as with the other providers.
 var nowpaymentsStatuses = map[string]Status{
 	"waiting":        Pending,
 	"confirming":     Processing,
@@ -34,33 +34,33 @@ var nowpaymentsStatuses = map[string]Status{
 	"canceled":       Cancelled,
 }
 
-// nowpaymentsCurrencies are those of ours that it takes prices in.
+// nowpaymentsCurrencies are those of our currencies in which NOWPayments takes prices.
 var nowpaymentsCurrencies = []string{"USD"}
 
 const (
-	// defaultCoin is what a buyer pays with who names none.
+	// defaultCoin is the coin for a buyer who names none.
 	defaultCoin = "btc"
-	// coinsTime is how long the list of coins and their minimums are kept.
+	// coinsTime is how long the list of coins and their minimums is kept.
 	coinsTime = 10 * time.Minute
 	// maxCoins bounds the list.
 	maxCoins = 2000
-	// byHand is the id of a refund: the provider has none, so a person sends the money.
+	// byHand is the id of every refund: the provider makes none, so a person sends the money.
 	byHand = "by-hand"
 )
 
-// nowpayments is the adapter to NOWPayments' API, its flow of direct deposits.
+// nowpayments is the adapter to NOWPayments' API, for direct deposits.
 type nowpayments struct {
 	client *client
 	secret string // of its notices
-	notify string // where it is to send them
+	notify string // where the provider sends them
 
 	mu       sync.Mutex
 	coins    []Coin
 	coinsAt  time.Time
-	minimums map[string]minimum // by ticker; only those of coins
+	minimums map[string]minimum // by ticker; only for coins of the list
 }
 
-// minimum is the least that a payment in a coin may be.
+// minimum is the least amount of a payment in a coin.
 type minimum struct {
 	amount int64 // US cents
 	at     time.Time
@@ -87,7 +87,7 @@ func newNOWPayments(a Account, via http.RoundTripper, log *slog.Logger) (*nowpay
 	}, nil
 }
 
-// Check refuses a currency that has no price in coins, an unknown coin, and less than the
+// Check refuses a currency in which no coin has a price, an unknown coin, and an amount below the
 // coin's minimum.
 func (n *nowpayments) Check(ctx context.Context, p Price) error {
 	if err := n.client.refuseCurrency(p.Currency, nowpaymentsCurrencies); err != nil {
@@ -108,7 +108,7 @@ func (n *nowpayments) Check(ctx context.Context, p Price) error {
 	return err
 }
 
-// Coins are those that are enabled for us, kept for coinsTime.
+// Coins returns the coins that are enabled for us. The list is kept for coinsTime.
 func (n *nowpayments) Coins(ctx context.Context) ([]Coin, error) {
 	n.mu.Lock()
 	kept, at := n.coins, n.coinsAt
@@ -126,7 +126,7 @@ func (n *nowpayments) Coins(ctx context.Context) ([]Coin, error) {
 	return coins, nil
 }
 
-// askCoins joins what is enabled for us with what there is to say of each.
+// askCoins asks which coins are enabled for us and joins them with their descriptions.
 func (n *nowpayments) askCoins(ctx context.Context) ([]Coin, error) {
 	var mine struct {
 		Currencies []string `json:"currencies"`
@@ -173,7 +173,7 @@ func (n *nowpayments) askCoins(ctx context.Context) ([]Coin, error) {
 	return coins, nil
 }
 
-// minimumOf is the least that a payment in the coin may be, in US cents, rounded up.
+// minimumOf returns the least amount of a payment in the coin, in US cents, rounded up.
 func (n *nowpayments) minimumOf(ctx context.Context, coin string) (int64, error) {
 	n.mu.Lock()
 	kept := n.minimums[coin]
@@ -229,9 +229,9 @@ type nowpaymentsPayment struct {
 	Estimated    moment  `json:"expiration_estimate_date"`
 }
 
-// Begin calls POST /payment, at a rate that is fixed for its window. NOWPayments knows no
-// repeats: each call is a payment of its own, and none can be found by our reference. Of
-// several the order keeps the one that it notes first, and money to the others goes back.
+// Begin calls POST /payment, at a rate that is fixed for its window. NOWPayments recognizes no
+// repeats: each call makes a new payment, and none can be found by our reference. If there are
+// several, the order keeps the one that it notes first, and money sent to the others goes back.
 func (n *nowpayments) Begin(ctx context.Context, c Charge) (Begun, error) {
 	if !validReference(c.Reference) || c.Amount <= 0 {
 		return Begun{}, n.client.fail(ErrDeclined, "reference or amount is not valid")
@@ -262,9 +262,9 @@ func (n *nowpayments) Begin(ctx context.Context, c Charge) (Begun, error) {
 	return Begun{ProviderID: string(p.ID), Deposit: d}, nil
 }
 
-// Verify calls GET /payment/{id}. What arrived counts by its share of what was asked for in
-// coins: the rate is fixed. A deposit that the provider made a payment of its own of is no
-// part of this one (see Notice).
+// Verify calls GET /payment/{id}. The coins that arrived count by their share of the coins that
+// were asked for, because the rate is fixed. A deposit that the provider made a payment of its own
+// does not count for this one (see Notice).
 func (n *nowpayments) Verify(ctx context.Context, of Asked) (Outcome, error) {
 	if !isNumber(of.ProviderID) {
 		return Outcome{}, n.client.fail(ErrUnknownReference, "the payment has no id")
@@ -300,12 +300,12 @@ func (n *nowpayments) Verify(ctx context.Context, of Asked) (Outcome, error) {
 	return o, nil
 }
 
-// Refund leaves the money to a person: NOWPayments sends none back by itself.
+// Refund leaves the money to a person, because NOWPayments sends no money back by itself.
 func (n *nowpayments) Refund(_ context.Context, r RefundRequest) (RefundOutcome, error) {
 	return RefundOutcome{ID: byHand, Status: RefundNeedsAttention, Amount: r.Amount, Currency: r.Currency}, nil
 }
 
-// RefundStatus is that it waits for a person.
+// RefundStatus always says that the refund waits for a person.
 func (n *nowpayments) RefundStatus(context.Context, string) (RefundOutcome, error) {
 	return RefundOutcome{ID: byHand, Status: RefundNeedsAttention}, nil
 }
@@ -328,13 +328,13 @@ func (n *nowpayments) call(ctx context.Context, method, path string, body, data 
 	})
 }
 
-// declined reads why NOWPayments said no.
+// declined makes the error when NOWPayments said no.
 func (n *nowpayments) declined(a answer) *Error {
 	var e struct {
 		Code    string `json:"code"`
 		Message string `json:"message"`
 	}
-	_ = json.Unmarshal(a.body, &e) // what can't be read is said as it came
+	_ = json.Unmarshal(a.body, &e) // if it can't be decoded, the body is quoted as it came
 	words := fmt.Sprintf("status %d: %s %s", a.status, e.Code, or(e.Message, string(a.body)))
 	switch {
 	case a.status == http.StatusNotFound:

@@ -13,9 +13,9 @@ import (
 	"strings"
 )
 
-// Notice checks x-nowpayments-sig: hex HMAC-SHA512, under the IPN secret, of the body
-// written again with its keys sorted. The provider's own examples disagree about lists, so
-// that either form is taken.
+// Notice checks x-nowpayments-sig: hex HMAC-SHA512, under the IPN secret, of the body written again
+// with its keys sorted. The provider's own examples disagree about lists, so either form is
+// accepted.
 func (n *nowpayments) Notice(body []byte, signature string) (Notice, error) {
 	got, err := hex.DecodeString(strings.TrimSpace(signature))
 	if err != nil || len(got) != sha512.Size || n.secret == "" {
@@ -42,14 +42,14 @@ func (n *nowpayments) Notice(body []byte, signature string) (Notice, error) {
 	}, nil
 }
 
-// maxDepth bounds how deep a notice's values may lie in one another.
+// maxDepth bounds how deep the values of a notice may be nested.
 const maxDepth = 16
 
 var errDepth = errors.New("too deep")
 
-// sortKeys writes a JSON text again without spaces and with the keys of every object
-// sorted, as JavaScript does: its numbers and texts as they stand, lists as lists or as
-// objects of their places.
+// sortKeys writes a JSON text again without spaces and with the keys of every object sorted, as
+// JavaScript does. Numbers and texts stay as they are; lists are written as lists, or as objects
+// whose keys are the indexes.
 func sortKeys(text []byte, listsAsObjects bool) ([]byte, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
@@ -88,8 +88,8 @@ func appendSorted(out []byte, d *json.Decoder, listsAsObjects bool, depth int) (
 	}
 }
 
-// appendObject sorts by the keys' UTF-16 units; keys are ASCII in practice, for which
-// bytes are the same. Of a key that comes twice the last counts.
+// appendObject sorts the keys by their UTF-16 units. In practice keys are ASCII, for which sorting
+// by bytes is the same. If a key occurs twice, the last value counts.
 func appendObject(out []byte, d *json.Decoder, listsAsObjects bool, depth int) ([]byte, error) {
 	members := make(map[string][]byte)
 	for d.More() {
@@ -97,7 +97,7 @@ func appendObject(out []byte, d *json.Decoder, listsAsObjects bool, depth int) (
 		if err != nil {
 			return nil, err
 		}
-		key, _ := token.(string) // the decoder has no other keys
+		key, _ := token.(string) // the decoder returns no other type for a key
 		if members[key], err = appendSorted(nil, d, listsAsObjects, depth+1); err != nil {
 			return nil, err
 		}
@@ -143,8 +143,8 @@ func appendList(out []byte, d *json.Decoder, listsAsObjects bool, depth int) (_ 
 	return append(out, last), nil
 }
 
-// appendText writes a text as JSON.stringify does: neither slashes nor <, >, & nor what is
-// beyond ASCII are escaped.
+// appendText writes a text as JSON.stringify does: it does not escape slashes, <, > and &, nor
+// characters beyond ASCII.
 func appendText(out []byte, s string) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -155,7 +155,7 @@ func appendText(out []byte, s string) []byte {
 	return append(out, replaceEscape(text, `\u2029`, "\u2029")...)
 }
 
-// replaceEscape undoes one escape, where the backslash is not itself escaped.
+// replaceEscape replaces an escape by plain, unless its backslash is itself escaped.
 func replaceEscape(text []byte, escape, plain string) []byte {
 	for at := 0; ; {
 		i := bytes.Index(text[at:], []byte(escape))

@@ -1,17 +1,15 @@
-// Package payments talks to payment providers: it begins a charge, asks what
-// became of it, returns money, and checks that an inbound notice is genuine.
+// Package payments talks to payment providers: it begins a charge, asks for its outcome, returns
+// money, and checks that an inbound notice is genuine.
 //
-// It owns the wire: formats, timeouts, a limit on calls under way, retries of
-// reads, and a breaker per provider, so that a sick provider fails fast and
-// never holds a buyer who is not paying with it. It owns no truth and compares
-// no amounts: the order's actor decides, this package reports faithfully what
-// the provider says.
+// It owns how providers are called: formats, timeouts, a limit on calls under way, retries of
+// reads, and a breaker per provider, so that a sick provider fails fast and never holds up a buyer
+// who pays with another. It decides nothing and compares no amounts: it reports faithfully what the
+// provider says, and the order's actor decides.
 //
-// The pay, verify and refund handlers and the background sweeps of edge call
-// it, through Gateways. It starts no goroutine of its own; Gateways.Close
-// drops the idle connections once nobody calls any more.
+// The pay, verify and refund handlers and the background sweeps of edge call it, through Gateways.
+// It starts no goroutine. Gateways.Close closes the idle connections once nobody calls any more.
 //
-// Adding a provider is one file with its adapter and one row in Providers.
+// To add a provider, write one file with its adapter and add one row to Providers.
 package payments
 
 import (
@@ -22,21 +20,19 @@ import (
 // Provider is one payment provider, behind its own limits and breaker. All
 // methods may be called concurrently; all errors are *Error.
 type Provider interface {
-	// Check refuses a price that the provider would: ErrCurrency, ErrUnknownCoin
-	// and ErrTooLittle, which carry what would do.
+	// Check refuses a price that the provider would refuse: with ErrCurrency, ErrUnknownCoin or
+	// ErrTooLittle, whose details say what would be accepted.
 	Check(ctx context.Context, p Price) error
-	// Begin opens a charge under the caller's reference, which is used
-	// once: a repeat is ErrDuplicateReference, and Verify then tells what
-	// the first one came to. The address to pay at is given only once, so
-	// an ambiguous Begin (see Ambiguous) is followed by a new reference.
+	// Begin opens a charge under the caller's reference, which may be used only once: a repeat is
+	// ErrDuplicateReference, and then Verify tells the outcome of the first charge. The address to
+	// pay at is given only once, so use a new reference after an ambiguous Begin (see Ambiguous).
 	Begin(ctx context.Context, c Charge) (Begun, error)
-	// Verify asks what became of the charge. It may be repeated at will.
+	// Verify asks for the outcome of the charge. It may be repeated at will.
 	Verify(ctx context.Context, of Asked) (Outcome, error)
-	// Refund returns money of a paid charge. It first asks what came of
-	// the refunds made under the same Key, and answers with one that has
-	// not failed instead of making another, provided that the caller runs
-	// one Refund per Key at a time. When all have failed it answers with
-	// the last of them, until the caller names that one as After.
+	// Refund returns money of a paid charge. It first asks for the refunds made under the same Key.
+	// If one of them has not failed, it answers with that one and makes no other, provided that the
+	// caller runs only one Refund per Key at a time. If all have failed it answers with the last of
+	// them, until the caller names that one as After.
 	Refund(ctx context.Context, r RefundRequest) (RefundOutcome, error)
 	// RefundStatus asks how far a refund is, by RefundOutcome.ID.
 	RefundStatus(ctx context.Context, id string) (RefundOutcome, error)
@@ -45,21 +41,21 @@ type Provider interface {
 	Notice(body []byte, signature string) (Notice, error)
 }
 
-// Price is what a buyer is to pay, before it is asked for.
+// Price is what a buyer is to pay, before a charge is begun.
 type Price struct {
 	Amount      int64  // minor units
 	Currency    string // ISO 4217, upper case
 	PayCurrency string // ticker of the coin to pay with; empty: the provider's usual
 }
 
-// Asked is a charge that was begun.
+// Asked names a charge that was begun.
 type Asked struct {
 	Reference  string // ours
-	ProviderID string // the provider's own; empty where Begin gave none
+	ProviderID string // the provider's own; empty if Begin returned none
 	Apart      bool   // it is another payment under the charge's reference, which buys nothing
 }
 
-// Charge is money to be asked of a buyer.
+// Charge is money to ask of a buyer.
 type Charge struct {
 	Reference   string // 1-64 of A-Z a-z 0-9 . = -, never used before
 	Email       string // the buyer's
@@ -70,15 +66,15 @@ type Charge struct {
 	Metadata    map[string]string
 }
 
-// Begun is where the buyer pays: at an address of the web, or by a deposit of coins.
+// Begun says where the buyer pays: on a web page, or by a deposit of coins.
 type Begun struct {
 	AuthorizationURL string
 	AccessCode       string
-	ProviderID       string // the provider's own of the charge; empty when Verify needs none
+	ProviderID       string // the provider's name of the charge; empty if Verify needs none
 	Deposit          *Deposit
 }
 
-// Deposit is what coins a buyer is to send where.
+// Deposit says which coins a buyer is to send where.
 type Deposit struct {
 	Address    string
 	Amount     string // decimal, in coins
@@ -88,10 +84,10 @@ type Deposit struct {
 	ValidUntil time.Time
 }
 
-// Status is what a provider says of a charge, in our words.
+// Status is a charge's status at the provider, in our words.
 type Status string
 
-// The statuses of a charge.
+// These are the statuses of a charge.
 const (
 	Pending    Status = "pending"    // the buyer has not paid; may still
 	Processing Status = "processing" // money is in flight
@@ -102,11 +98,10 @@ const (
 	Cancelled  Status = "cancelled"  // the provider's people ended it
 )
 
-// Outcome is what became of a charge. Amount is what the buyer paid, without a fee
-// that the provider put on top, and may be less than asked (short) or more (over);
-// RequestedAmount is what we asked for, and 0 when the provider does not say.
-// A charge is covered when Amount is at least the order's total: a short
-// payment still carries the full RequestedAmount.
+// Outcome is the result of a charge. Amount is what the buyer paid, without a fee that the provider
+// added, and may be less than asked (short) or more (over). RequestedAmount is what we asked for,
+// or 0 if the provider does not say. A charge is covered if Amount is at least the order's total: a
+// short payment still carries the full RequestedAmount.
 type Outcome struct {
 	Status          Status
 	Amount          int64 // minor units
@@ -115,33 +110,33 @@ type Outcome struct {
 	PaidAt          time.Time // zero if unpaid or not told
 	Message         string    // the provider's words, for people
 	ProviderID      string    // the provider's number for the charge
-	Arrived         string    // coins that have arrived, decimal; empty of other money
+	Arrived         string    // coins that have arrived, decimal; empty for other money
 }
 
-// RefundRequest asks for money to go back.
+// RefundRequest asks to send money back.
 type RefundRequest struct {
 	Key          string // ours, unique per refund; makes a repeat safe
-	After        string // RefundOutcome.ID of the last attempt, known to have failed: send another; empty: none is known
+	After        string // RefundOutcome.ID of the last attempt, known to have failed: send another; empty: none is known to have failed
 	Reference    string // of the charge
-	ProviderID   string // Outcome.ProviderID of the charge; asked for when empty
+	ProviderID   string // Outcome.ProviderID of the charge; if empty, we ask for it
 	Amount       int64  // minor units; 0 means all
 	Currency     string
 	CustomerNote string
 }
 
-// RefundStatus is what a provider says of a refund, in our words.
+// RefundStatus is a refund's status at the provider, in our words.
 type RefundStatus string
 
-// The statuses of a refund.
+// These are the statuses of a refund.
 const (
 	RefundPending        RefundStatus = "pending"         // queued
 	RefundProcessing     RefundStatus = "processing"      // on its way
-	RefundProcessed      RefundStatus = "processed"       // the money moved
-	RefundFailed         RefundStatus = "failed"          // it did not; may be tried again
+	RefundProcessed      RefundStatus = "processed"       // the money was sent
+	RefundFailed         RefundStatus = "failed"          // the money was not sent; another try is possible
 	RefundNeedsAttention RefundStatus = "needs_attention" // a person has to give bank details
 )
 
-// RefundOutcome is how far a refund is.
+// RefundOutcome is the state of a refund.
 type RefundOutcome struct {
 	ID       string // the provider's number for the refund
 	Status   RefundStatus
@@ -153,8 +148,8 @@ type RefundOutcome struct {
 type Notice struct {
 	Event     string // the provider's name for it, e.g. "charge.success"
 	Reference string // of the charge; empty for events about no charge of ours
-	// ProviderID is the provider's own name of the payment, where one reference may have several;
-	// empty: it is about the charge.
+	// ProviderID is the provider's name of the payment, where one reference may have several
+	// payments; empty: the notice is about the charge.
 	ProviderID string
-	Key        string // the same for every delivery of one event: deduplicate on it
+	Key        string // the same for every delivery of one event, for deduplication
 }

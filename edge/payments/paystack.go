@@ -18,8 +18,8 @@ import (
 // paystackURL is both the live and the test host; the key tells which.
 const paystackURL = "https://api.paystack.co"
 
-// paystackStatuses maps a transaction's status to ours. A status that is not
-// in it is a fault: guessing could free or pin stock.
+// paystackStatuses maps a transaction's status to ours. A status that is missing here is a fault,
+// because a wrong guess could free stock or block it.
 var paystackStatuses = map[string]Status{
 	"success":    Succeeded,
 	"failed":     Failed,
@@ -83,7 +83,7 @@ func (p *paystack) Begin(ctx context.Context, c Charge) (Begun, error) {
 	return Begun{AuthorizationURL: data.AuthorizationURL, AccessCode: data.AccessCode}, nil
 }
 
-// checkCharge refuses what Paystack would, or worse would not.
+// checkCharge refuses what Paystack would refuse, and also what it would wrongly accept.
 func (p *paystack) checkCharge(c Charge) error {
 	switch {
 	case !validReference(c.Reference):
@@ -96,7 +96,7 @@ func (p *paystack) checkCharge(c Charge) error {
 	return nil
 }
 
-// validReference holds references to Paystack's alphabet.
+// validReference reports whether a reference has only characters that Paystack takes.
 func validReference(s string) bool {
 	if s == "" || len(s) > 64 {
 		return false
@@ -108,7 +108,7 @@ func validReference(s string) bool {
 	}) < 0
 }
 
-// paystackCurrencies are those of ours that it takes.
+// paystackCurrencies are those of our currencies that Paystack takes.
 var paystackCurrencies = []string{"NGN", "USD", "ZAR"}
 
 // Check refuses a currency that Paystack does not take.
@@ -132,9 +132,9 @@ func (p *paystack) Verify(ctx context.Context, of Asked) (Outcome, error) {
 	return data.outcome(), nil
 }
 
-// Refund looks for refunds that carry the key, and calls POST /refund only if
-// none of them may still move the money: a timeout may have hidden that an
-// earlier call made one, and Paystack itself would make a second.
+// Refund looks for refunds that carry the key. It calls POST /refund only if none of them may still
+// move the money: an earlier call may have made a refund although it timed out, and Paystack itself
+// would make a second one.
 func (p *paystack) Refund(ctx context.Context, r RefundRequest) (RefundOutcome, error) {
 	if r.Key == "" || r.Amount < 0 || !validReference(r.Reference) {
 		return RefundOutcome{}, p.client.fail(ErrDeclined, "refund: key, reference or amount is not valid")
@@ -156,9 +156,9 @@ func (p *paystack) Refund(ctx context.Context, r RefundRequest) (RefundOutcome, 
 	return p.sendRefund(ctx, r, made.attempts+1)
 }
 
-// sendRefund calls POST /refund, under a key of the attempt's own. A refusal of
-// a charge that has gone back as a whole, by a chargeback or at the provider's
-// dashboard, says that the buyer has the money.
+// sendRefund calls POST /refund, under a key for this attempt. If Paystack refuses because all of
+// the charge has gone back already, by a chargeback or from the provider's dashboard, the buyer has
+// the money.
 func (p *paystack) sendRefund(ctx context.Context, r RefundRequest, attempt int) (RefundOutcome, error) {
 	var data refund
 	err := p.call(ctx, http.MethodPost, "/refund", createRefund{
@@ -181,10 +181,10 @@ const (
 	refundPages    = 50 // of one charge; an order has at most 2,000 tickets
 )
 
-// refundsOf looks through the charge's refunds for the key. The list is asked
-// by the provider's number: by reference it answers an empty list, not an error.
-// A list that does not end is an error: what it hides may be a refund under the
-// key, and another one would send the money twice.
+// refundsOf looks through the charge's refunds for the key. It asks for the list by the provider's
+// number, because by reference Paystack answers with an empty list instead of an error. A list that
+// does not end is an error: what it hides may be a refund under the key, and another refund would
+// send the money twice.
 func (p *paystack) refundsOf(ctx context.Context, r RefundRequest) (madeRefunds, error) {
 	var found madeRefunds
 	for page := 1; page <= refundPages; page++ {
@@ -230,8 +230,8 @@ func (p *paystack) RefundStatus(ctx context.Context, id string) (RefundOutcome, 
 	return data.outcome(), nil
 }
 
-// call makes one call, opens its envelope and decodes the data, which check
-// may refuse. What does not decode, or is refused, is a fault.
+// call makes one call, opens its envelope and decodes the data, which check may refuse. Data that
+// can't be decoded, or that check refuses, is a fault.
 func (p *paystack) call(ctx context.Context, method, path string, body, data any, check func() error) error {
 	return p.client.do(ctx, request{method: method, path: path, body: body}, func(a answer) error {
 		var e envelope
@@ -256,8 +256,8 @@ func (p *paystack) call(ctx context.Context, method, path string, body, data any
 	})
 }
 
-// declined reads why Paystack said no. Its docs give 404 for an unknown
-// reference; the live API has been seen to answer 400 with the code.
+// declined makes the error when Paystack said no. Its docs give 404 for an unknown reference; the
+// live API has been seen to answer 400 with the code.
 func (p *paystack) declined(status int, e envelope) *Error {
 	kind := ErrDeclined
 	switch {

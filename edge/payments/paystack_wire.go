@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// envelope is around every answer of Paystack's.
+// envelope surrounds every answer of Paystack.
 type envelope struct {
 	Status  bool            `json:"status"`
 	Message string          `json:"message"`
@@ -26,8 +26,8 @@ type initialize struct {
 	Metadata    map[string]string `json:"metadata,omitempty"`
 }
 
-// transaction is what we read of GET /transaction/verify's data. Metadata is
-// left alone: it comes back as an object, "" or 0.
+// transaction is what we read of GET /transaction/verify's data. We ignore metadata: it comes as an
+// object, "" or 0.
 type transaction struct {
 	ID              number `json:"id"`
 	Status          string `json:"status"`
@@ -86,8 +86,7 @@ type createRefund struct {
 	MerchantNote string `json:"merchant_note"`
 }
 
-// refund is what we read of a refund. Its transaction is left alone: it comes
-// as a number or an object.
+// refund is what we read of a refund. We ignore its transaction: it comes as a number or an object.
 type refund struct {
 	ID           number `json:"id"`
 	Status       string `json:"status"`
@@ -122,9 +121,9 @@ type notice struct {
 	Data  json.RawMessage `json:"data"`
 }
 
-// notice finds the charge that the event is about: charge.* names it directly,
-// refund.* as transaction_reference, disputes inside transaction. Data of
-// another shape is an event about no charge of ours, not an error.
+// notice finds the charge that the event is about: charge.* names it directly, refund.* as
+// transaction_reference, disputes inside transaction. If the data has another shape, the event
+// counts as one about no charge of ours, not as an error.
 func (n notice) notice() Notice {
 	var d struct {
 		ID                   json.RawMessage `json:"id"` // a number, or digits in quotes
@@ -151,8 +150,8 @@ func (n notice) notice() Notice {
 	}
 }
 
-// minor is an amount in minor units. It comes as a number, or as digits in
-// quotes; anything else is refused.
+// minor is an amount in minor units. It comes as a number, or as digits in quotes; anything else is
+// an error.
 type minor int64
 
 // UnmarshalJSON reads 5000 and "5000".
@@ -168,8 +167,7 @@ func (m *minor) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// number is an id. It comes as a number or in quotes, and its digits are kept
-// as they stand.
+// number is an id. It comes as a number or in quotes, and its digits are kept as they are.
 type number string
 
 // UnmarshalJSON reads 4099260516 and "4099260516".
@@ -198,8 +196,8 @@ func unquote(b []byte) string {
 	return s
 }
 
-// moment is a time that is only told to people, so one that cannot be read is
-// no reason to refuse a payment.
+// moment is a time that is only shown to people, so a time that cannot be read is no reason to
+// refuse a payment.
 type moment time.Time
 
 // UnmarshalJSON reads RFC 3339 and takes anything else for none.

@@ -16,21 +16,21 @@ import (
 type Definition struct {
 	// Name is the provider's name on the wire.
 	Name string
-	// Window is how long the provider lets a buyer pay: an order's own window is
-	// extended to it once.
+	// Window is how long the provider lets a buyer pay. An order's own window is extended to it,
+	// once.
 	Window time.Duration
-	// Open makes the adapter, or says ErrNotConfigured.
+	// Open makes the adapter, or returns ErrNotConfigured.
 	Open func(cfg Config, via http.RoundTripper, log *slog.Logger) (Provider, error)
 }
 
-// How long the providers let a buyer pay. A coin's rate is fixed for its window.
+// These are how long the providers let a buyer pay. A coin's rate is fixed for its window.
 const (
 	cardWindow   = 30 * time.Minute
 	cryptoWindow = 20 * time.Minute
 )
 
-// Providers is every provider that we can speak to. A buyer who names none pays
-// with the first that is configured: crypto comes before cards.
+// Providers lists every provider that we support. A buyer who names none pays with the first one
+// that is configured: crypto comes before cards.
 var Providers = []Definition{
 	{
 		Name:   "nowpayments",
@@ -55,25 +55,25 @@ var Providers = []Definition{
 	},
 }
 
-// Config holds one account per provider; one without a key is not configured.
+// Config holds one account per provider. A provider whose account has no key is not configured.
 type Config struct {
 	NOWPayments, Paystack, Flutterwave Account
 }
 
-// Account is how to reach a provider, and as whom. Zero values mean defaults.
+// Account says how to reach a provider, and as whom. Zero values mean the defaults.
 type Account struct {
 	URL       string // base address; the provider's own by default
-	SecretKey Secret // signs us in, and Paystack's notices
-	// NoticeSecret proves the others' notices: NOWPayments' IPN secret, Flutterwave's
-	// secret hash. Without it all of them are refused.
+	SecretKey Secret // our key at the provider, which also proves Paystack's notices
+	// NoticeSecret proves the notices of the others: NOWPayments' IPN secret, Flutterwave's secret
+	// hash. Without it all their notices are refused.
 	NoticeSecret Secret
-	NoticeURL    string        // where the provider is to send its notices, if that is told with every charge
-	Timeout      time.Duration // of a call with its retries; 10 s
+	NoticeURL    string        // where the provider sends its notices, if every charge tells it that
+	Timeout      time.Duration // for a call with its retries; 10 s
 	InFlight     int           // calls under way at once; 256
 	Breaker      Breaker
 }
 
-// Breaker says when calls to a failing provider stop.
+// Breaker says when calls to a failing provider are stopped.
 type Breaker struct {
 	Failures int           // in a row, without a success; 5
 	Window   time.Duration // within which they must fall; 30 s
@@ -90,7 +90,7 @@ func (a Account) withDefaults(address string) Account {
 	return a
 }
 
-// or is a, unless that is zero.
+// or returns a, or b if a is zero.
 func or[T comparable](a, b T) T {
 	var zero T
 	if a == zero {
@@ -99,7 +99,7 @@ func or[T comparable](a, b T) T {
 	return a
 }
 
-// check refuses an address that is none, and a live key without TLS.
+// check refuses an invalid address, and a live key without TLS.
 func (a Account) check() error {
 	u, err := url.Parse(a.URL)
 	if err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") {
@@ -114,7 +114,7 @@ func (a Account) check() error {
 	return nil
 }
 
-// Secret is text that prints as a mask, in logs and errors too.
+// Secret is a text that is printed as a mask, even in logs and errors.
 type Secret string
 
 const mask = "[secret]"
@@ -131,20 +131,20 @@ func (Secret) MarshalText() ([]byte, error) { return []byte(mask), nil }
 // LogValue masks the secret.
 func (Secret) LogValue() slog.Value { return slog.StringValue(mask) }
 
-// Gateway is a provider that is configured here, with its row of Providers.
+// Gateway is a configured provider, with its row of Providers.
 type Gateway struct {
 	Definition
 	Provider
 }
 
-// Gateways is the providers that are configured here.
+// Gateways are the configured providers.
 type Gateways struct {
 	transport *http.Transport
 	open      []Gateway // in the order of Providers
 }
 
-// Open opens every provider that has an account. A provider without one is
-// left out; an account that cannot work is an error.
+// Open opens every provider that has an account. A provider without an account is left out; an
+// account that cannot work is an error.
 func Open(cfg Config, log *slog.Logger) (*Gateways, error) {
 	g := &Gateways{transport: newTransport()}
 	for _, d := range Providers {
@@ -172,9 +172,8 @@ func (g *Gateways) Provider(name string) (Provider, error) {
 	return p, nil
 }
 
-// Choose returns the provider that a buyer pays with: the one of that name, or,
-// without a name, the first of Providers that is configured. It may return
-// ErrNotConfigured.
+// Choose returns the provider that a buyer pays with: the one with that name, or, without a name,
+// the first of Providers that is configured. The error may be ErrNotConfigured.
 func (g *Gateways) Choose(name string) (*Gateway, error) {
 	for i := range g.open {
 		if name == "" || g.open[i].Name == name {
@@ -184,8 +183,7 @@ func (g *Gateways) Choose(name string) (*Gateway, error) {
 	return nil, &Error{Provider: name, Kind: ErrNotConfigured}
 }
 
-// Coins are the crypto currencies that a buyer may pay with. It may return
-// ErrNotConfigured.
+// Coins returns the crypto currencies that a buyer may pay with. The error may be ErrNotConfigured.
 func (g *Gateways) Coins(ctx context.Context) ([]Coin, error) {
 	for i := range g.open {
 		if crypto, ok := g.open[i].Provider.(*nowpayments); ok {
@@ -195,11 +193,11 @@ func (g *Gateways) Coins(ctx context.Context) ([]Coin, error) {
 	return nil, &Error{Provider: "crypto", Kind: ErrNotConfigured}
 }
 
-// Close drops the idle connections. Calls under way finish.
+// Close closes the idle connections. Calls under way finish.
 func (g *Gateways) Close() { g.transport.CloseIdleConnections() }
 
-// newTransport keeps enough connections open for a rush; how many are in use
-// is bounded per provider by its client.
+// newTransport keeps enough connections open for a rush. Each provider's client bounds how many of
+// them are in use.
 func newTransport() *http.Transport {
 	return &http.Transport{
 		DialContext:            (&net.Dialer{Timeout: 3 * time.Second, KeepAlive: 30 * time.Second}).DialContext,

@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// A provider tells no repeat of a refund from a second one. So each attempt to send one
-// carries a note, and whoever sends looks first for what was sent under the same key: a
-// lost answer, or a node that died before it had one, may hide a refund that was made.
+// A provider does not tell a repeated refund from a second one. So each attempt to send a refund
+// carries a note, and before another attempt we look for what was sent under the same key: an
+// answer may have been lost, or a node may have died before it got one.
 
-// attemptKey is the note that an attempt to send a refund carries: the key for
-// the first, the key and a number for each further one.
+// attemptKey is the note that an attempt to send a refund carries: the key for the first attempt,
+// the key and a number for each further one.
 func attemptKey(key string, attempt int) string {
 	if attempt == 1 {
 		return key
@@ -19,8 +19,8 @@ func attemptKey(key string, attempt int) string {
 	return key + "-" + strconv.Itoa(attempt)
 }
 
-// attemptOf is the number of the attempt that carries the note, or 0 when it is
-// none of the key's.
+// attemptOf returns the number of the attempt that carries the note, or 0 if the note does not
+// belong to the key.
 func attemptOf(key, note string) int {
 	if note == key {
 		return 1
@@ -32,11 +32,11 @@ func attemptOf(key, note string) int {
 	return n
 }
 
-// madeRefunds is what a provider has of the attempts under one key.
+// madeRefunds are the refunds that a provider has under one key.
 type madeRefunds struct {
-	attempts int            // the number of the last
-	standing *RefundOutcome // one that has not failed; nil: none
-	failed   *RefundOutcome // the last that failed; nil: none
+	attempts int            // the number of the last attempt
+	standing *RefundOutcome // one that has not failed, or nil
+	failed   *RefundOutcome // the last one that failed, or nil
 }
 
 func (m *madeRefunds) addAttempt(attempt int, o RefundOutcome) {
@@ -49,9 +49,9 @@ func (m *madeRefunds) addAttempt(attempt int, o RefundOutcome) {
 	m.attempts = max(m.attempts, attempt)
 }
 
-// findMade returns the outcome of a refund that was made under the request's key, or false
-// when another may be sent. One of another amount was made by somebody else, and a person has
-// to look at it.
+// findMade returns the outcome of a refund that was made under the request's key, or false if
+// another may be sent. A refund of a different amount was made by somebody else, and a person must
+// look at it.
 func (c *client) findMade(r RefundRequest, m madeRefunds) (o RefundOutcome, ok bool, err error) {
 	switch {
 	case m.standing != nil:

@@ -23,13 +23,13 @@ type ticket struct {
 	seen   bool         // its holder was let in
 }
 
-// mayName says whether an address is the holder's or the attendee's.
+// mayName reports whether an address is the holder's or the attendee's.
 func (t *ticket) mayName(email string) bool {
 	email = order.NormalEmail(email)
 	return email == order.NormalEmail(t.holder.Email) || email == order.NormalEmail(t.buyer)
 }
 
-// heldBy says whether an address is the holder's.
+// heldBy reports whether an address is the holder's.
 func (t *ticket) heldBy(email string) bool {
 	holder := t.buyer
 	if holder == "" {

@@ -67,7 +67,7 @@ func (c *Codes) Short(serial uint32, version byte) string {
 	return letters(uint64(c.permute(serial+uint32(version-Version)*serials, false)), shortLen)
 }
 
-// IsShort says whether a scanned text has the form of a door code.
+// IsShort reports whether a scanned text has the form of a door code.
 func IsShort(text string) bool { return len(strings.TrimSpace(text)) == shortLen }
 
 // FromShort is the serial and holder version of a door code in either case. It says

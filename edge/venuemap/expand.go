@@ -182,7 +182,7 @@ func (x *expansion) seat(path, row string, s *seat) {
 	l.SeatKind, l.Gap = append(l.SeatKind, s.kind), append(l.Gap, s.gap)
 }
 
-// add says whether k is new to the set.
+// add reports whether k is new to the set.
 func add[K comparable](set map[K]struct{}, k K) bool {
 	n := len(set)
 	set[k] = struct{}{}
@@ -191,7 +191,7 @@ func add[K comparable](set map[K]struct{}, k K) bool {
 
 const idLetters = "letters A to Z, digits and . _ : -"
 
-// identifier says whether s is made of what ids are made of.
+// identifier reports whether s is made of what ids are made of.
 func identifier(s string) bool {
 	for _, c := range []byte(s) {
 		switch {

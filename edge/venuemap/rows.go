@@ -75,7 +75,7 @@ func (x *expansion) form(path string, r *Row) bool {
 	return len(x.issues) == found
 }
 
-// drawing says whether the row has what only a straight one or an arc may have.
+// drawing reports whether the row has what only a straight one or an arc may have.
 func (r *Row) drawing() bool {
 	return r.Count != 0 || r.FirstNumber != 0 || r.Numbering != "" || r.AislesAfter != nil || r.Wheelchair != nil || r.Companion != nil ||
 		r.Repeat != 0 || r.Step != nil || r.RadiusStep != 0 || r.CountStep != 0

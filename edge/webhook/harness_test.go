@@ -208,7 +208,7 @@ func (in *inbox) next(t *testing.T) *letter {
 	}
 }
 
-// verified says whether a letter carries the signature of a secret, made as a
+// verified reports whether a letter carries the signature of a secret, made as a
 // receiver makes it.
 func verified(t *testing.T, l *letter, secret string) bool {
 	t.Helper()

@@ -49,7 +49,6 @@ const unreadReason = "Too many wrong door codes of this device; send it again in
 
 // batch is the decision about a batch while it is being made. The state does not yet contain the
 // scans of the batch that were judged before, so batch keeps them.
-// before the one at hand.
 type batch struct {
 	*State
 	now      int64

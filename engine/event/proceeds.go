@@ -16,7 +16,6 @@ import (
 // What is sold is pending first. It clears some time after the event is completed or, for a product
 // without an end, after each purchase. Refunds take from what is pending first, and then from what
 // is cleared.
-// from what is cleared.
 
 const (
 	tellMillis     = 5_000

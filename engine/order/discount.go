@@ -9,7 +9,7 @@ import (
 )
 
 // ApplyDiscount sets what the order's promo code takes off each of its lines, from the terms that
-// the code granted and the prices that the ticket types granted. applies says whether the code
+// the code granted and the prices that the ticket types granted. applies reports whether the code
 // applies to any of the lines, and enough whether the order reaches the code's least subtotal.
 //
 // A percentage is rounded half up for each ticket. An amount is at most the sum of the lines that

@@ -25,7 +25,7 @@ type Answers[T any] struct {
 func NewAnswers[T any]() Answers[T] { return Answers[T]{index: make(map[engine.ID]int)} }
 
 // Find returns the answer to a request that was put less than 24 hours before now (unix
-// milliseconds). same says whether it was this request and not another one with the same ID.
+// milliseconds). same reports whether it was this request and not another one with the same ID.
 func (a *Answers[T]) Find(r engine.Request, now int64) (value T, same, ok bool) {
 	i, ok := a.index[r.ID]
 	if !ok {

@@ -66,7 +66,7 @@ func (s *season) readOutcome(ctx context.Context) (*Outcome, error) {
 	}
 }
 
-// allLeft says whether all places have come back.
+// allLeft reports whether all places have come back.
 func (o *Outcome) allLeft() bool {
 	for _, n := range o.LeftAtLast {
 		if n != o.Places {
@@ -101,7 +101,7 @@ func (s *season) readOrder(ctx context.Context, from int, b *booking) (Order, er
 	}
 }
 
-// isSettled says whether an order has come to an end with its money: it has its places, or
+// isSettled reports whether an order has come to an end with its money: it has its places, or
 // what came too late has gone back.
 func (o *Order) isSettled() bool {
 	return !contest.IsOpen(o.Status) && (!o.Late || o.Status == rush.Completed || o.Refunds == 1)

@@ -150,7 +150,7 @@ func (c *chaosRun) callUntilAnsweredFrom(ctx context.Context, host string, n, co
 	}
 }
 
-// mayBeCarriedOut says whether the service may have carried a call out that it did not
+// mayBeCarriedOut reports whether the service may have carried a call out that it did not
 // answer.
 func mayBeCarriedOut(a client.Answer) bool {
 	return a.Code != client.CodeUnsent && a.Code != "OVERLOADED" && a.Status != 429
@@ -201,7 +201,7 @@ func (c *chaosRun) holdSeat(ctx context.Context, past *history.History, h *seate
 	past.Note(t.Operation)
 }
 
-// releaseSeat says whether there was a definite answer.
+// releaseSeat reports whether there was a definite answer.
 func (c *chaosRun) releaseSeat(ctx context.Context, past *history.History, h *seatedEvent, holder string, n, contender int) bool {
 	var got struct {
 		Released int `json:"released"`

@@ -31,10 +31,10 @@ const (
 	CodeUnreadable = "unreadable answer"
 )
 
-// OK says whether the request was carried out.
+// OK reports whether the request was carried out.
 func (a Answer) OK() bool { return a.Code == "" }
 
-// Unsettled says whether the request may have been carried out or may be later:
+// Unsettled reports whether the request may have been carried out or may be later:
 // send it again. Everything else is a definite answer.
 func (a Answer) Unsettled() bool {
 	if a.Code == "PROVIDER_NOT_CONFIGURED" { // a 503 that no waiting mends

@@ -115,7 +115,7 @@ func (s *Source) exchange(c *conn, req *Request, resp *fasthttp.Response) (open 
 	return true, nil
 }
 
-// Timeout says whether err, from Do, was a time-out rather than a lost
+// Timeout reports whether err, from Do, was a time-out rather than a lost
 // connection.
 func Timeout(err error) bool {
 	var timeout net.Error

@@ -63,7 +63,7 @@ func (p *Place) Verify(ctx context.Context, from int, o *rush.Order) error {
 	}
 }
 
-// IsOpen says whether an order of the status still waits for money.
+// IsOpen reports whether an order of the status still waits for money.
 func IsOpen(status string) bool { return status == rush.Pending || status == "processing" }
 
 // Buy pays an order and waits until it is completed.

@@ -23,7 +23,7 @@ func (f *Field) Values() []Value {
 	return append(values, f.foreign()...)
 }
 
-// has says whether the rule allows a type of JSON.
+// has reports whether the rule allows a type of JSON.
 func (s *schema) has(kind string) bool { return slices.Contains(s.Type, kind) }
 
 // memberValues are a member's values of its own type, at and beyond its bounds.
@@ -163,7 +163,7 @@ func (f *Field) parameterValues() []Value {
 	return values
 }
 
-// sendable says whether a client's library sends the text in a header.
+// sendable reports whether a client's library sends the text in a header.
 func sendable(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f || r == utf8.RuneError })
 }
@@ -335,7 +335,7 @@ func (s *schema) lengths() []int {
 	return lengths
 }
 
-// refuses says whether the document rules a text out. Of formats it knows those
+// refuses reports whether the document rules a text out. Of formats it knows those
 // that are told by their letters.
 func (s *schema) refuses(text string) bool {
 	n := utf8.RuneCountInString(text)
@@ -403,7 +403,7 @@ func instants(strict bool) []Value {
 	return values
 }
 
-// outside says whether a text is no instant of the years 1970 to 9999 in UTC.
+// outside reports whether a text is no instant of the years 1970 to 9999 in UTC.
 func outside(text string) bool {
 	t, err := time.Parse(time.RFC3339, text)
 	return err != nil || t.UTC().Year() < 1970 || t.UTC().Year() > 9999

@@ -137,7 +137,7 @@ func (c *Config) completeConfig() error {
 	return c.Validate()
 }
 
-// usesKafka says whether the facts go through Kafka.
+// usesKafka reports whether the facts go through Kafka.
 func (c *Config) usesKafka() bool { return c.Kafka != "off" }
 
 // run is one run.

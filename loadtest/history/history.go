@@ -187,7 +187,7 @@ func surely(ops []Operation) []having {
 	return had
 }
 
-// explained says whether a refusal is right in whichever order the rest has
+// explained reports whether a refusal is right in whichever order the rest has
 // happened: at some moment of its time another surely had the seat.
 func explained(op Operation, since time.Time, had []having) bool {
 	if op.What != Hold {

@@ -16,21 +16,21 @@ func Compare(b *Books) []report.Check {
 	}
 }
 
-// isSold says whether the order has its tickets, whatever has become of them.
+// isSold reports whether the order has its tickets, whatever has become of them.
 func (o *Order) isSold() bool {
 	return o.Status == "completed" || o.Status == "partially_refunded" || o.Status == "refunded" && o.Tickets > 0
 }
 
-// isOwn says whether a refund is of the money that the order took for its price: what came
+// isOwn reports whether a refund is of the money that the order took for its price: what came
 // beyond that, in another currency or again goes back by itself.
 func (r *Refund) isOwn(o *Order) bool { return r.Deposit == 0 && r.Currency == o.Currency }
 
-// isAlive says whether a refund's money has gone back, or is to.
+// isAlive reports whether a refund's money has gone back, or is to.
 func (r *Refund) isAlive() bool {
 	return r.Status != "denied" && r.Status != "cancelled" && r.Status != "requested"
 }
 
-// isByItself says whether nobody has asked for a refund.
+// isByItself reports whether nobody has asked for a refund.
 func (r *Refund) isByItself() bool {
 	return slices.Contains([]string{"late", "underpaid", "overpaid", "twice", "cancelled", "currency", "deposit"}, r.Reason)
 }

@@ -81,7 +81,7 @@ type Code struct {
 	Used, Max   int64 // Max 0: no bound
 }
 
-// isFinal says whether an order of the status has nothing more to come.
+// isFinal reports whether an order of the status has nothing more to come.
 func isFinal(status string) bool { return status != "pending" && status != "processing" }
 
 // parseCents reads a decimal of two places.

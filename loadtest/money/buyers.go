@@ -186,7 +186,7 @@ func (m *market) checkOut(ctx context.Context, o placed, provider string, t *sto
 	}
 }
 
-// visitCheckout sends something to the simulator, and says whether it was taken.
+// visitCheckout sends something to the simulator, and reports whether it was taken.
 func (m *market) visitCheckout(ctx context.Context, address, body, kind string) bool {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewBufferString(body))
 	if err != nil {

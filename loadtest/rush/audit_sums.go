@@ -15,7 +15,7 @@ import (
 	"boxoffice/loadtest/client"
 )
 
-// KeepsTickets says whether an order in this status keeps tickets from others.
+// KeepsTickets reports whether an order in this status keeps tickets from others.
 func KeepsTickets(status string) bool {
 	return status == Pending || status == processing || status == Completed
 }

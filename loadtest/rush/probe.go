@@ -43,7 +43,7 @@ func (r *Rush) ProbeUntilAcknowledged(ctx context.Context, atOnce int, once func
 	}
 }
 
-// PlaceProbe says whether one order of a free ticket was acknowledged.
+// PlaceProbe reports whether one order of a free ticket was acknowledged.
 func (r *Rush) PlaceProbe(ctx context.Context, svc client.API, ticketType string) bool {
 	b := r.NewBuyer(probeBuyers + int(r.probes.Add(1)))
 	b.svc, b.Email = svc, fmt.Sprintf("probe-%d@load.test", b.Number)

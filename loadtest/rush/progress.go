@@ -44,7 +44,7 @@ func NewProgress(out io.Writer, plain bool, d time.Duration, count *counters) *P
 	return p
 }
 
-// isTerminal says whether out is a character device.
+// isTerminal reports whether out is a character device.
 func isTerminal(out io.Writer) bool {
 	f, ok := out.(*os.File)
 	if !ok {

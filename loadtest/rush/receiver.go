@@ -237,7 +237,7 @@ func (h *Endpoint) noteRequest(ctx *fasthttp.RequestCtx, at time.Time) {
 	}
 }
 
-// isSignedBy says whether a body carries the endpoint's signature.
+// isSignedBy reports whether a body carries the endpoint's signature.
 func (h *Endpoint) isSignedBy(signature string, body []byte, now time.Time) bool {
 	at, sum, ok := strings.Cut(strings.TrimPrefix(signature, "t="), ",v1=")
 	got, err := hex.DecodeString(sum)

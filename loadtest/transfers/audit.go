@@ -109,7 +109,7 @@ func (r *Race) countClaims(who int) (n int) {
 	return n
 }
 
-// wasAdmitted says whether a code of somebody has admitted.
+// wasAdmitted reports whether a code of somebody has admitted.
 func (r *Race) wasAdmitted(who int) bool {
 	return slices.ContainsFunc(r.acts, func(a Act) bool { return a.what == scan && a.person == who && a.done })
 }

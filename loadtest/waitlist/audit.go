@@ -37,7 +37,7 @@ type Outcome struct {
 	LetIn, Odd                 []string // orders of passers-by, and answers that they should not have had
 }
 
-// holdsTickets says whether an order of the status has its tickets, or may have them.
+// holdsTickets reports whether an order of the status has its tickets, or may have them.
 func holdsTickets(status string) bool { return status == rush.Completed || contest.IsOpen(status) }
 
 // awaitRest waits until every offer is claimed and paid: then nothing moves any more.

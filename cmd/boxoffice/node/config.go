@@ -107,10 +107,10 @@ func (c *Config) Print(log *slog.Logger) {
 	log.Info("configuration", attrs...)
 }
 
-// Private says whether the node brings its own Postgres.
+// Private reports whether the node brings its own Postgres.
 func (c *Config) Private() bool { return c.DatabaseURL == "" }
 
-// simulated says whether the node brings its own payment provider.
+// simulated reports whether the node brings its own payment provider.
 func (c *Config) simulated() bool { return c.Env == "test" && c.PaystackKey == "" }
 
 // simulatorHooks is where the private payment simulator tells of a provider's payments; ""

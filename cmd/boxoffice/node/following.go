@@ -100,7 +100,7 @@ func (n *Node) awaitFollowers(ctx context.Context) error {
 	return nil
 }
 
-// IsBehind says whether the followers that run on this node have facts of its own left
+// IsBehind reports whether the followers that run on this node have facts of its own left
 // to apply.
 func (n *Node) IsBehind() bool {
 	return n.reading.lag() > 0 || n.telling.lag() > 0 || n.attending.lag() > 0

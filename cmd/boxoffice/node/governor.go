@@ -25,7 +25,7 @@ type meter struct {
 // meterSpan is the least time over which a meter measures.
 const meterSpan = 200 * time.Millisecond
 
-// exceeded says whether the rate since it was asked before is above the limit.
+// exceeded reports whether the rate since it was asked before is above the limit.
 func (m *meter) exceeded() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -49,7 +49,7 @@ const (
 	restRate = 20
 )
 
-// faster says whether a core commits more facts a second.
+// faster reports whether a core commits more facts a second.
 func (n *Node) faster(rate int) func() bool {
 	m := &meter{count: func() int64 { return n.journal.Stats().Facts }, limit: float64(rate * runtime.GOMAXPROCS(0))}
 	return m.exceeded

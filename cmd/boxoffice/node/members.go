@@ -29,7 +29,7 @@ type membership interface {
 	Stop(ctx context.Context) error // ends it
 }
 
-// clustered says whether there may be other nodes.
+// clustered reports whether there may be other nodes.
 func (c *Config) clustered() bool { return c.Cluster != "" }
 
 // listenForLinks opens the address for other nodes, and says who this one is.

@@ -71,7 +71,7 @@ func (n *Node) startEdge(ctx context.Context) error {
 	return nil
 }
 
-// servesThisMachine says whether people reach the node on this machine alone. Elsewhere
+// servesThisMachine reports whether people reach the node on this machine alone. Elsewhere
 // a proxy stands before it, and captured mail is read from its directory.
 func servesThisMachine(baseURL string) bool {
 	u, err := url.Parse(baseURL)

@@ -82,7 +82,7 @@ func (t *transaction) status(now time.Time) string {
 	return success
 }
 
-// arrived says whether the status tells of money.
+// arrived reports whether the status tells of money.
 func arrived(status string) bool { return status == success || status == reversed }
 
 // refunded is what has gone back.

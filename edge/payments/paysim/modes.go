@@ -261,7 +261,7 @@ func (d *dice) latency(set Setting, name string) time.Duration {
 	return time.Duration(min(float64(set.Span)*math.Exp(sigma*z), 4*float64(set.P99)))
 }
 
-// strikes says whether the mode is on for this call.
+// strikes reports whether the mode is on for this call.
 func (d *dice) strikes(m Modes, mode, name string) (Setting, bool) {
 	set, ok := m[mode]
 	if !ok || set.Chance >= 1 {
@@ -270,7 +270,7 @@ func (d *dice) strikes(m Modes, mode, name string) (Setting, bool) {
 	return set, d.again(mode+"/"+name) < set.Chance
 }
 
-// struck says whether the mode is on for the transaction, always the same.
+// struck reports whether the mode is on for the transaction, always the same.
 func (d *dice) struck(m Modes, mode, reference string) (Setting, bool) {
 	set, ok := m[mode]
 	if !ok || set.Chance >= 1 {

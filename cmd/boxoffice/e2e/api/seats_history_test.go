@@ -150,7 +150,7 @@ type having struct {
 	from, to int64
 }
 
-// explains says whether a refusal at that time is right.
+// explains reports whether a refusal at that time is right.
 func (h having) explains(refused rowOp) bool {
 	for i := range refused.seats {
 		if refused.seats[i] {

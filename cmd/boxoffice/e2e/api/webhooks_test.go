@@ -72,7 +72,7 @@ func next(t testing.TB, posts chan *post, typ string) *post {
 	}
 }
 
-// signedBy says whether a delivery carries the signature of a secret.
+// signedBy reports whether a delivery carries the signature of a secret.
 func (p *post) signedBy(t testing.TB, secret string) bool {
 	t.Helper()
 	var at int64

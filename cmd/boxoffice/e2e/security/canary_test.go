@@ -376,7 +376,7 @@ func (k *canary) forms() [][]byte {
 	return all
 }
 
-// in says whether a canary is somewhere. Six digits are looked for as a word.
+// in reports whether a canary is somewhere. Six digits are looked for as a word.
 func (k *canary) in(text []byte) bool {
 	for i, form := range k.forms() {
 		if i == 0 && nodetest.SixDigits.Match(form) {

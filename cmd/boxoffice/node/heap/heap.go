@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// isTold says whether the process was told how to collect its garbage.
+// isTold reports whether the process was told how to collect its garbage.
 func isTold() bool { return os.Getenv("GOGC") != "" }
 
 // memory is how many bytes the process may use.
