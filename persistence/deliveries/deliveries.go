@@ -1,15 +1,14 @@
-// Package deliveries is the tables of webhook endpoints and of what is delivered to
-// them, which is both the queue and the history.
+// Package deliveries is the tables of webhook endpoints and of deliveries to them, which are both
+// the queue and the history.
 //
-// Rows of the queue come from FanOut, a sink of persistence/publicfacts, in the
-// transaction that tells the facts; from Test and from Replay. Each of these
-// inserts a River job that wakes one node's deliverer (edge/webhook), which Claims
-// endpoints that have something due, Loads what they are to be sent, and Records
-// what came of it. A claim is a lease: one node at a time delivers to an endpoint,
-// so that first attempts can be made in order; what a dead node held is free after
-// LeaseTime, or at once when the node of that name comes back.
+// Rows of the queue come from FanOut, which is a sink of persistence/publicfacts and runs in the
+// transaction that publishes the facts, and from Test and Replay. Each of these inserts a River job
+// that wakes one node's deliverer (edge/webhook). The deliverer Claims endpoints that have
+// something due, Loads what they are to be sent, and Records the outcome. A claim is a lease: only
+// one node at a time delivers to an endpoint, so that first attempts are made in order. A dead
+// node's claims are free after LeaseTime, or at once when the node of that name comes back.
 //
-// The edge calls it, cmd registers its workers. It owns no goroutine.
+// The edge calls it, and cmd registers its workers. It has no goroutine.
 package deliveries
 
 import (
@@ -29,22 +28,22 @@ import (
 const (
 	// MaxPerOrg is how many endpoints an organization may have.
 	MaxPerOrg = 50
-	// MaxExhausted deliveries in a row that used up their attempts disable an
-	// endpoint (docs/rules.md, Webhooks).
+	// MaxExhausted deliveries in a row that have used up their attempts disable an endpoint
+	// (docs/rules.md, Webhooks).
 	MaxExhausted = 3
 	// LeaseTime is how long a node may work on what it has loaded.
 	LeaseTime = 30 * time.Second
-	// Kept is how long deliveries are kept: no longer than what they tell.
+	// Kept is how long deliveries are kept, which is no longer than their facts.
 	Kept = publicfacts.Kept
 )
 
-// All subscribes to every type.
+// All subscribes an endpoint to every type.
 const All = "*"
 
-// TestType is the type of a test, which is outside the catalogue.
+// TestType is the type of a test delivery, which is not in the catalogue.
 const TestType = "webhook.test"
 
-// What is refused.
+// These are the reasons for refusals.
 var (
 	ErrTooMany  = errors.New("webhooks: the organization has as many endpoints as it may")
 	ErrGone     = errors.New("webhooks: the endpoint that the command made is gone")
@@ -53,20 +52,20 @@ var (
 	ErrTooOld   = errors.New("webhooks: what the delivery told is not kept any more")
 )
 
-// The statuses of an endpoint.
+// These are the statuses of an endpoint.
 const (
 	Active   = "active"
 	Disabled = "disabled"
-	deleted  = "deleted" // its row goes with its last delivery
+	deleted  = "deleted" // the row is kept until its last delivery is deleted
 )
 
-// Why the service has disabled an endpoint by itself.
+// These are the reasons for which the service itself disables an endpoint.
 const (
 	ReasonGone      = "gone"      // it answered 410
-	ReasonExhausted = "exhausted" // MaxExhausted
+	ReasonExhausted = "exhausted" // MaxExhausted deliveries failed
 )
 
-// Endpoint is where an organization wants to be told.
+// Endpoint is an address at which an organization gets webhooks.
 type Endpoint struct {
 	ID        int64
 	Org       int64
@@ -74,7 +73,7 @@ type Endpoint struct {
 	Events    []string // types, or All alone
 	Name      string
 	Status    string
-	Reason    string // of the service's own for disabling it; else empty
+	Reason    string // why the service disabled it; empty if it did not
 	Secret    []byte // sealed
 	Hint      string // the part of the secret that is shown
 	CreatedAt time.Time
@@ -97,11 +96,10 @@ const (
 	Succeeded = "succeeded" // answered 2xx
 	Failed    = "failed"    // will be sent again
 	Exhausted = "exhausted" // failed for the last time
-	Cancelled = "cancelled" // will not be sent, for its endpoint takes no more
+	Cancelled = "cancelled" // will not be sent, because its endpoint takes nothing any more
 )
 
-// Delivery is one event on its way to one endpoint, with what came of the last
-// attempt.
+// Delivery is one event on its way to one endpoint, with the outcome of the last attempt.
 type Delivery struct {
 	ID             int64
 	Endpoint       int64
@@ -109,7 +107,7 @@ type Delivery struct {
 	Type           string
 	ReplayOf       *int64 // the delivery that it repeats
 	Status         string
-	Due            *time.Time // the next attempt; nil while Pending, and in the end
+	Due            *time.Time // time of the next attempt; nil while Pending, and at the end
 	Attempts       int
 	AttemptedAt    *time.Time
 	ResponseStatus *int // nil: no answer
@@ -125,7 +123,7 @@ type Store struct {
 	jobs *river.Client[pgx.Tx] // inserts only
 }
 
-// New is the store of a database.
+// New returns the store of a database.
 func New(pool *pgxpool.Pool) (*Store, error) {
 	jobs, err := river.NewClient(riverpgxv5.New(pool), &river.Config{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {

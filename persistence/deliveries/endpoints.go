@@ -10,12 +10,12 @@ import (
 
 const columns = `id, org, url, events, name, status, reason, secret, hint, created_at, updated_at`
 
-// Create adds an active endpoint with e's Org, URL, Events, Name, Secret and Hint,
-// or says ErrTooMany.
+// Create adds an active endpoint with e's Org, URL, Events, Name, Secret and Hint, or returns
+// ErrTooMany.
 //
-// The same command again, within the day in which commands are repeated, makes its
-// endpoint anew: nobody was told the secret that it had. It says ErrGone if that
-// has been deleted.
+// If the same command comes again within a day, which is how long commands may be repeated, its
+// endpoint gets a new secret, because nobody was told the old one. It returns ErrGone if the
+// endpoint has been deleted.
 func (s *Store) Create(ctx context.Context, command [16]byte, e *Endpoint) (*Endpoint, error) {
 	var made *Endpoint
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
@@ -43,8 +43,8 @@ func (s *Store) Create(ctx context.Context, command [16]byte, e *Endpoint) (*End
 	return made, nil
 }
 
-// admit makes sure that the organization may have one endpoint more. It holds the
-// organization's row until the transaction ends: one create at a time counts.
+// admit makes sure that the organization may have one more endpoint. It locks the organization's
+// row until the transaction ends, so that only one create at a time counts endpoints.
 func admit(ctx context.Context, tx pgx.Tx, command [16]byte, org int64) error {
 	if _, err := tx.Exec(ctx, `SELECT FROM organizations WHERE id = $1 FOR NO KEY UPDATE`, org); err != nil {
 		return err
@@ -73,17 +73,18 @@ func (s *Store) List(ctx context.Context, org int64) ([]*Endpoint, error) {
 	return all, nil
 }
 
-// Get returns an endpoint, whoever's it is, or nil.
+// Get returns an endpoint of any organization, or nil.
 func (s *Store) Get(ctx context.Context, id int64) (*Endpoint, error) {
 	return one(ctx, s.pool, `SELECT `+columns+` FROM webhook_endpoints WHERE id = $1 AND status <> 'deleted'`, id)
 }
 
-// Update changes an endpoint and returns it as it is then, or nil if there is
-// none. change may set URL, Events, Name, Status, Secret and Hint, and must do
-// nothing else: the endpoint's row is locked. UpdatedAt stays if nothing changes.
+// Update changes an endpoint and returns the changed endpoint, or nil if there is none. change may
+// set URL, Events, Name, Status, Secret and Hint, and must do nothing else, because the endpoint's
+// row is locked. UpdatedAt stays if nothing changes.
 //
-// What waits for an endpoint that is disabled is cancelled. One that is made
-// active begins anew: nothing from before is sent, and it has exhausted nothing.
+// If an endpoint is disabled, the deliveries that wait for it are cancelled. An endpoint that is
+// made active starts afresh: nothing from before is sent, and its count of exhausted deliveries is
+// 0.
 func (s *Store) Update(ctx context.Context, id int64, change func(*Endpoint)) (*Endpoint, error) {
 	var e *Endpoint
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
@@ -113,13 +114,13 @@ func (s *Store) Update(ctx context.Context, id int64, change func(*Endpoint)) (*
 	return e, nil
 }
 
-// Rotate gives an endpoint another secret, and answers as Update does.
+// Rotate gives an endpoint another secret, and returns what Update returns.
 func (s *Store) Rotate(ctx context.Context, id int64, secret []byte, hint string) (*Endpoint, error) {
 	return s.Update(ctx, id, func(e *Endpoint) { e.Secret, e.Hint = secret, hint })
 }
 
-// Delete ends an endpoint: what waits is cancelled, its secret is gone. It returns
-// the endpoint as it was, or nil if there was none.
+// Delete ends an endpoint: its waiting deliveries are cancelled, and its secret is erased. It
+// returns the endpoint as it was, or nil if there was none.
 func (s *Store) Delete(ctx context.Context, id int64) (*Endpoint, error) {
 	var was Endpoint
 	e, err := s.Update(ctx, id, func(e *Endpoint) {
@@ -132,7 +133,7 @@ func (s *Store) Delete(ctx context.Context, id int64) (*Endpoint, error) {
 	return &was, nil
 }
 
-// cancel ends what waits for endpoints, whose rows are locked.
+// cancel cancels the waiting deliveries of endpoints, whose rows must be locked.
 func cancel(ctx context.Context, tx pgx.Tx, endpoints []int64) error {
 	_, err := tx.Exec(ctx, `UPDATE webhook_deliveries SET status = 'cancelled', due = NULL
 		WHERE endpoint = ANY ($1) AND due IS NOT NULL`, endpoints)
@@ -144,7 +145,7 @@ type querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
-// one reads the endpoint that a statement returns, or nil.
+// one returns the endpoint that a statement returns, or nil.
 func one(ctx context.Context, q querier, sql string, args ...any) (*Endpoint, error) {
 	rows, _ := q.Query(ctx, sql, args...) // CollectOneRow returns its error
 	e, err := pgx.CollectOneRow(rows, pgx.RowToAddrOfStructByPos[Endpoint])

@@ -63,7 +63,7 @@ func TestEndpoint(t *testing.T) {
 	}
 }
 
-// A command that comes again makes no second endpoint.
+// TestCreateAgain makes sure that a repeated command makes no second endpoint.
 func TestCreateAgain(t *testing.T) {
 	t.Parallel()
 	w := open(t)

@@ -13,8 +13,8 @@ import (
 // fanMax is how many deliveries one statement inserts.
 const fanMax = 5_000
 
-// FanOut puts facts into the queues of the endpoints that are subscribed to them,
-// in the facts' order, and has a deliverer woken. It is a publicfacts.Sink.
+// FanOut adds facts to the queues of the endpoints that are subscribed to them, in the facts'
+// order, and wakes a deliverer. It is a publicfacts.Sink.
 func (s *Store) FanOut(ctx context.Context, tx pgx.Tx, facts []publicfacts.Fact) error {
 	subscribed, err := subscribed(ctx, tx, facts)
 	if err != nil || len(subscribed) == 0 {
@@ -40,7 +40,7 @@ func (s *Store) FanOut(ctx context.Context, tx pgx.Tx, facts []publicfacts.Fact)
 	return s.wake(ctx, tx)
 }
 
-// subscribed are the active endpoints of the facts' organizations.
+// subscribed returns the active endpoints of the facts' organizations.
 func subscribed(ctx context.Context, tx pgx.Tx, facts []publicfacts.Fact) (map[int64][]*Endpoint, error) {
 	orgs := make([]int64, len(facts))
 	for i := range facts {
@@ -60,7 +60,7 @@ func subscribed(ctx context.Context, tx pgx.Tx, facts []publicfacts.Fact) (map[i
 	return byOrg, nil
 }
 
-// batch is deliveries to insert, by column.
+// batch is a list of deliveries to insert, by column.
 type batch struct {
 	endpoints, facts, streams []int64
 	ids, types                []string
@@ -74,7 +74,7 @@ func (b *batch) add(endpoint int64, f *publicfacts.Fact) {
 	b.sizes = append(b.sizes, int32(min(len(f.Data), 1<<30))) //nolint:gosec // bounded
 }
 
-// insert writes what was added, in that order, which gives the rows their ids.
+// insert writes the added deliveries in their order, in which they get their ids.
 func (b *batch) insert(ctx context.Context, tx pgx.Tx) error {
 	if len(b.endpoints) == 0 {
 		return nil

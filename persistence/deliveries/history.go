@@ -14,8 +14,8 @@ import (
 const deliveryColumns = `id, endpoint, event_id, type, replay_of, status, CASE WHEN due > '-infinity' THEN due END, attempts,
 	attempted_at, response_status, latency_ms, error, created_at`
 
-// Deliveries returns a page of what an endpoint was and will be sent, the newest
-// first: deliveries with smaller ids than before, or the newest if that is 0.
+// Deliveries returns a page of what an endpoint was and will be sent, the newest first: deliveries
+// with ids below before, or the newest if before is 0.
 func (s *Store) Deliveries(ctx context.Context, endpoint, before int64, limit int) ([]*Delivery, error) {
 	rows, _ := s.pool.Query(ctx, `SELECT `+deliveryColumns+` FROM webhook_deliveries
 		WHERE endpoint = $1 AND ($2 = 0 OR id < $2) ORDER BY id DESC LIMIT $3`, endpoint, before, limit) // CollectRows returns its error
@@ -26,13 +26,13 @@ func (s *Store) Deliveries(ctx context.Context, endpoint, before int64, limit in
 	return all, nil
 }
 
-// Delivery returns a delivery, whoever's it is, or nil.
+// Delivery returns a delivery of any organization, or nil.
 func (s *Store) Delivery(ctx context.Context, id int64) (*Delivery, error) {
 	return delivery(ctx, s.pool, `SELECT `+deliveryColumns+` FROM webhook_deliveries WHERE id = $1`, id)
 }
 
-// Test has an endpoint sent an event of TestType. It returns nil if there is no
-// such endpoint, and says ErrDisabled.
+// Test adds a delivery of TestType for an endpoint. It returns nil if there is no such endpoint,
+// and ErrDisabled if it is disabled.
 func (s *Store) Test(ctx context.Context, endpoint int64) (*Delivery, error) {
 	return s.add(ctx, endpoint, func(tx pgx.Tx) (*Delivery, error) {
 		return delivery(ctx, tx, `INSERT INTO webhook_deliveries (endpoint, event_id, type, stream, size)
@@ -40,10 +40,10 @@ func (s *Store) Test(ctx context.Context, endpoint int64) (*Delivery, error) {
 	})
 }
 
-// Replay has a delivery's event sent once more, under the same event id: a new
-// delivery with all its attempts, in whose favour the old one is given up if it
-// was still to be sent again. It says ErrDisabled, ErrPending or ErrTooOld, and
-// returns nil if there is no such delivery or endpoint.
+// Replay sends a delivery's event once more, under the same event id: it adds a new delivery with
+// all its attempts, and cancels the old one if that was still to be sent again. It returns
+// ErrDisabled, ErrPending or ErrTooOld if it refuses, and nil if there is no such delivery or
+// endpoint.
 func (s *Store) Replay(ctx context.Context, d *Delivery) (*Delivery, error) {
 	return s.add(ctx, d.Endpoint, func(tx pgx.Tx) (*Delivery, error) {
 		old, err := delivery(ctx, tx, `UPDATE webhook_deliveries SET due = NULL, status = CASE WHEN status = 'failed' THEN 'cancelled' ELSE status END
@@ -59,7 +59,7 @@ func (s *Store) Replay(ctx context.Context, d *Delivery) (*Delivery, error) {
 	})
 }
 
-// missing is the refusal where there is no delivery.
+// missing returns the refusal if there is no delivery.
 func missing(d *Delivery, refusal error) error {
 	if d == nil {
 		return refusal
@@ -67,7 +67,7 @@ func missing(d *Delivery, refusal error) error {
 	return nil
 }
 
-// add puts a delivery into the queue of an endpoint that is active, and wakes.
+// add adds a delivery to the queue of an active endpoint, and wakes a deliverer.
 func (s *Store) add(ctx context.Context, endpoint int64, insert func(pgx.Tx) (*Delivery, error)) (*Delivery, error) {
 	var d *Delivery
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
@@ -104,16 +104,16 @@ func delivery(ctx context.Context, q querier, sql string, args ...any) (*Deliver
 // pruneMax is how many deliveries one statement looks at.
 const pruneMax = 10_000
 
-// Prune deletes deliveries that are older than Kept and endpoints that were
-// deleted and have none left, and ends what was put into the queue of an endpoint
-// as it was disabled.
+// Prune deletes deliveries that are older than Kept, and deleted endpoints that have no deliveries
+// left. It also cancels deliveries that were added to the queue of an endpoint while it was being
+// disabled.
 func (s *Store) Prune(ctx context.Context) error {
 	if _, err := s.pool.Exec(ctx, `UPDATE webhook_deliveries d SET status = 'cancelled', due = NULL
 		FROM webhook_endpoints e WHERE e.id = d.endpoint AND e.status <> 'active' AND d.due IS NOT NULL`); err != nil {
 		return fmt.Errorf("prune webhooks: %w", err)
 	}
 	for {
-		// Ids grow with time: the oldest rows are the first ones.
+		// Ids grow with time, so the oldest rows are the first ones.
 		tag, err := s.pool.Exec(ctx, `DELETE FROM webhook_deliveries WHERE id IN (
 			SELECT id FROM (SELECT id, created_at FROM webhook_deliveries ORDER BY id LIMIT $2) oldest WHERE created_at < $1)`,
 			time.Now().Add(-Kept), pruneMax)
@@ -124,7 +124,7 @@ func (s *Store) Prune(ctx context.Context) error {
 			break
 		}
 	}
-	// Not while the command that made it may come again.
+	// A deleted endpoint is kept while the command that made it may be repeated.
 	if _, err := s.pool.Exec(ctx, `DELETE FROM webhook_endpoints e WHERE status = 'deleted' AND updated_at < now() - interval '25 hours'
 		AND NOT EXISTS (SELECT FROM webhook_deliveries WHERE endpoint = e.id)`); err != nil {
 		return fmt.Errorf("prune webhooks: %w", err)

@@ -8,12 +8,12 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// What Load takes of one endpoint's queue at a time. A page is in memory while it
-// is sent, however slowly.
+// These bound what Load takes from one endpoint's queue at a time, because a page is in memory
+// while it is sent, however slowly.
 const (
 	pageFirst   = 64        // first attempts
-	pageAgain   = 16        // further ones
-	pagePayload = 128 << 10 // bytes of payloads; one that is larger comes alone
+	pageAgain   = 16        // later attempts
+	pagePayload = 128 << 10 // bytes of payloads; a larger payload comes alone
 )
 
 // Page is what an endpoint is to be sent next.
@@ -31,14 +31,14 @@ type Attempt struct {
 	Number   int // 1, 2, 3...
 	EventID  string
 	Type     string
-	Stream   int64 // first attempts of one stream are made one after another; 0: no order
+	Stream   int64 // stream whose first attempts are made one after another; 0: no order
 	Seq      int64
 	At       time.Time
-	Payload  []byte // of a fact, sealed as told.Unseal takes it; nil of a test, and where Missing
+	Payload  []byte // sealed payload of a fact, for told.Unseal; nil for a test, and if Missing
 	Missing  bool   // the fact is not kept any more
 }
 
-// Result is what came of an attempt.
+// Result is the outcome of an attempt.
 type Result struct {
 	Delivery       int64
 	Number         int // of the attempt
@@ -46,17 +46,17 @@ type Result struct {
 	Latency        time.Duration
 	ResponseStatus int // 0: no answer
 	Error          string
-	Status         string     // the delivery's from now on: Succeeded, Failed, Exhausted or Cancelled
-	Due            *time.Time // when Failed
-	Gone           bool       // the endpoint wants nothing more
+	Status         string     // the delivery's new status: Succeeded, Failed, Exhausted or Cancelled
+	Due            *time.Time // the next attempt, if Failed
+	Gone           bool       // whether the endpoint wants nothing more
 }
 
-// Claim leases up to limit endpoints that have something due, those first that
-// were served least lately, and returns their ids. Nobody else may Load them until
-// Record, or the lease's end.
+// Claim leases up to limit endpoints that have something due and returns their ids. Those that have
+// waited longest since they were served come first. Nobody else may Load them until Record or the
+// end of the lease.
 func (s *Store) Claim(ctx context.Context, holder string, now time.Time, limit int) ([]int64, error) {
-	// The recursion steps from endpoint to endpoint: its cost does not depend
-	// on how much waits for each.
+	// The recursion steps from endpoint to endpoint, so that its cost does not depend on how many
+	// deliveries wait for each.
 	rows, _ := s.pool.Query(ctx, `WITH RECURSIVE waiting AS (
 			(SELECT endpoint, due FROM webhook_deliveries WHERE due IS NOT NULL ORDER BY endpoint, due LIMIT 1)
 		UNION ALL
@@ -75,10 +75,11 @@ func (s *Store) Claim(ctx context.Context, holder string, now time.Time, limit i
 	return ids, nil
 }
 
-// Load reads a page for each of the endpoints, which are claimed. One that has
-// nothing due after all, or takes nothing any more, has no page.
+// Load reads a page for each of the endpoints, which must be claimed. An endpoint that has nothing
+// due, or takes nothing any more, gets no page.
 func (s *Store) Load(ctx context.Context, endpoints []int64, now time.Time) ([]*Page, error) {
-	// A statement of its own: its snapshot has what was recorded before the claim.
+	// This is a statement of its own, so that its snapshot contains what was recorded before the
+	// claim.
 	rows, err := s.pool.Query(ctx, `SELECT e.id, e.org, e.url, e.secret, d.id, d.attempts + 1, d.event_id, d.type,
 			CASE WHEN d.due = '-infinity' THEN d.stream ELSE 0 END, coalesce(f.seq, 0), coalesce(f.at, d.created_at), f.data,
 			d.fact IS NOT NULL AND f.position IS NULL
@@ -114,7 +115,7 @@ func (s *Store) Load(ctx context.Context, endpoints []int64, now time.Time) ([]*
 	return pages, nil
 }
 
-// FreeAll gives back whatever a node claimed before it was last started.
+// FreeAll frees everything that a node claimed before it was last started.
 func (s *Store) FreeAll(ctx context.Context, holder string) error {
 	if _, err := s.pool.Exec(ctx, `UPDATE webhook_leases SET until = now() WHERE holder = $1 AND until > now()`, holder); err != nil {
 		return fmt.Errorf("free webhooks: %w", err)
@@ -128,7 +129,7 @@ func free(ctx context.Context, q execer, holder string, endpoints []int64) error
 	return err
 }
 
-// Waiting counts the deliveries that are to be sent, now or later.
+// Waiting counts the deliveries that are still to be sent, now or later.
 func (s *Store) Waiting(ctx context.Context) (n int64, err error) {
 	if err = s.pool.QueryRow(ctx, `SELECT count(*) FROM webhook_deliveries WHERE due IS NOT NULL`).Scan(&n); err != nil {
 		return 0, fmt.Errorf("count webhooks: %w", err)

@@ -12,7 +12,8 @@ import (
 	"boxoffice/persistence/publicfacts"
 )
 
-// Each endpoint is sent what it is subscribed to, once, in the facts' order.
+// TestFanOut makes sure that each endpoint is sent what it is subscribed to, once and in the facts'
+// order.
 func TestFanOut(t *testing.T) {
 	t.Parallel()
 	w := open(t)
@@ -52,7 +53,8 @@ func TestFanOut(t *testing.T) {
 	require.Equal(t, 1, w.jobs("webhook_wake"))
 }
 
-// A claim is exclusive, and a page has the queue's head in order.
+// TestClaimAndLoad makes sure that a claim is exclusive, and that a page has the first deliveries
+// of the queue in order.
 func TestClaimAndLoad(t *testing.T) {
 	t.Parallel()
 	w := open(t)
@@ -91,7 +93,7 @@ func TestClaimAndLoad(t *testing.T) {
 	require.Len(t, w.claim("three", now), 2)
 }
 
-// Several nodes that claim at once never have the same endpoint.
+// TestClaimAtOnce makes sure that nodes which claim at once never get the same endpoint.
 func TestClaimAtOnce(t *testing.T) {
 	t.Parallel()
 	w := open(t)
@@ -125,7 +127,7 @@ func TestClaimAtOnce(t *testing.T) {
 	require.Len(t, holders, endpoints)
 }
 
-// Who was served last waits longest.
+// TestClaimIsFair makes sure that the endpoint served last waits longest.
 func TestClaimIsFair(t *testing.T) {
 	t.Parallel()
 	w := open(t)
@@ -142,7 +144,7 @@ func TestClaimIsFair(t *testing.T) {
 	}
 }
 
-// A page is small, however much waits.
+// TestPageIsBounded makes sure that a page is small, however much waits.
 func TestPageIsBounded(t *testing.T) {
 	t.Parallel()
 	w := open(t)
@@ -173,7 +175,8 @@ func TestPageIsBounded(t *testing.T) {
 	}
 }
 
-// What was recorded stands in the history, and what failed comes again when due.
+// TestRecord makes sure that outcomes are in the history, and that failed deliveries come again
+// when they are due.
 func TestRecord(t *testing.T) {
 	t.Parallel()
 	w := open(t)
@@ -220,8 +223,8 @@ func TestRecord(t *testing.T) {
 	require.Equal(t, 2, last.Attempts)
 }
 
-// What is disabled gets nothing any more, and what is enabled again gets nothing
-// from before.
+// TestDisable makes sure that a disabled endpoint gets nothing any more, and that an endpoint
+// enabled again gets nothing from before.
 func TestDisable(t *testing.T) {
 	t.Parallel()
 	w := open(t)
@@ -260,7 +263,8 @@ func TestDisable(t *testing.T) {
 	require.Equal(t, []int64{e.ID}, w.claim("one", now))
 }
 
-// Three deliveries in a row that used up their attempts disable an endpoint.
+// TestExhausted makes sure that three deliveries in a row that used up their attempts disable an
+// endpoint.
 func TestExhausted(t *testing.T) {
 	t.Parallel()
 	w := open(t)
@@ -339,8 +343,8 @@ func TestDisablesItself(t *testing.T) {
 	}
 }
 
-// Managing an endpoint and recording what came of its deliveries never lock one
-// another out.
+// TestNoDeadlock makes sure that managing an endpoint and recording outcomes of its deliveries
+// never deadlock.
 func TestNoDeadlock(t *testing.T) {
 	t.Parallel()
 	w := open(t)

@@ -9,14 +9,13 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Record keeps what came of attempts, by endpoint and in the order in which they
-// ended, and gives the claims on those endpoints back. An endpoint that is gone,
-// or has exhausted too many deliveries in a row, is disabled, and a job tells its
-// owners. Of an endpoint without results the claim is given back. What Record
-// cannot write has not happened: it is sent again.
+// Record stores the outcomes of attempts, by endpoint and in the order in which the attempts ended,
+// and gives back the claims on those endpoints. An endpoint that is gone, or has exhausted too many
+// deliveries in a row, is disabled, and a job tells its owners. For an endpoint without results
+// only the claim is given back. If Record can't write an outcome, the delivery is sent again.
 func (s *Store) Record(ctx context.Context, holder string, results map[int64][]Result) error {
-	// Whether a crash forgets it or comes before it is the same: not to wait
-	// for the disk costs nothing.
+	// Waiting for the disk would gain nothing: an outcome that a crash forgets is like one that was
+	// never recorded.
 	err := pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{BeginQuery: "BEGIN; SET LOCAL synchronous_commit = off"}, func(tx pgx.Tx) error {
 		return s.record(ctx, tx, holder, results)
 	})
@@ -36,7 +35,7 @@ func (s *Store) record(ctx context.Context, tx pgx.Tx, holder string, results ma
 		}
 	}
 	if len(sent) > 0 {
-		// Endpoints are locked before their deliveries, here as in Update.
+		// Endpoints are locked before their deliveries, as in Update.
 		ends, err := lock(ctx, tx, sent)
 		if err != nil {
 			return err
@@ -51,7 +50,7 @@ func (s *Store) record(ctx context.Context, tx pgx.Tx, holder string, results ma
 	return free(ctx, tx, holder, claimed)
 }
 
-// end is what of an endpoint decides about its end.
+// end has those columns of an endpoint that decide whether it is disabled.
 type end struct {
 	id        int64
 	status    string
@@ -65,8 +64,8 @@ func lock(ctx context.Context, tx pgx.Tx, ids []int64) ([]end, error) {
 	})
 }
 
-// write updates the deliveries. One that was cancelled meanwhile stays so, unless
-// it has arrived.
+// write updates the deliveries. A delivery that was cancelled meanwhile stays cancelled, unless it
+// has arrived.
 func write(ctx context.Context, tx pgx.Tx, results []Result) error {
 	var c struct {
 		ids                     []int64
@@ -93,7 +92,7 @@ func write(ctx context.Context, tx pgx.Tx, results []Result) error {
 	return err
 }
 
-// judge counts what was exhausted, and disables endpoints.
+// judge counts exhausted deliveries, and disables endpoints.
 func (s *Store) judge(ctx context.Context, tx pgx.Tx, ends []end, results map[int64][]Result) error {
 	for _, e := range ends {
 		counted, reason := e.exhausted, ""

@@ -53,7 +53,7 @@ func (w *world) exec(sql string, args ...any) {
 	require.NoError(w.t, err)
 }
 
-// draft is an endpoint to make.
+// draft returns an endpoint to be made.
 func (w *world) draft(events ...string) *deliveries.Endpoint {
 	if len(events) == 0 {
 		events = []string{deliveries.All}
@@ -68,7 +68,7 @@ func (w *world) create(events ...string) *deliveries.Endpoint {
 	return e
 }
 
-// fact is one of the organization's.
+// fact returns a fact of the organization.
 func (w *world) fact(typ string, stream, seq int64) publicfacts.Fact {
 	return publicfacts.Fact{
 		ID: fmt.Sprintf("evt_%d_%d_%s", stream, seq, typ), Org: w.org, Type: typ, Stream: stream, Aggregate: "event/1/1", Seq: seq,
@@ -76,7 +76,7 @@ func (w *world) fact(typ string, stream, seq int64) publicfacts.Fact {
 	}
 }
 
-// tell puts facts into their table and fans them out.
+// tell adds facts to their table and fans them out.
 func (w *world) tell(facts ...publicfacts.Fact) {
 	w.t.Helper()
 	require.NoError(w.t, pgx.BeginFunc(w.t.Context(), w.pool, func(tx pgx.Tx) error {
@@ -99,7 +99,7 @@ func (w *world) jobs(kind string) (n int) {
 	return n
 }
 
-// history is what an endpoint was sent, the oldest first.
+// history returns what an endpoint was sent, the oldest first.
 func (w *world) history(endpoint int64) []*deliveries.Delivery {
 	w.t.Helper()
 	all, err := w.Deliveries(w.t.Context(), endpoint, 0, 1_000)
@@ -111,7 +111,7 @@ func (w *world) history(endpoint int64) []*deliveries.Delivery {
 	return out
 }
 
-// claim leases what is due at the time.
+// claim leases the endpoints that have something due at a time.
 func (w *world) claim(holder string, now time.Time) []int64 {
 	w.t.Helper()
 	ids, err := w.Claim(w.t.Context(), holder, now, 100)
@@ -119,7 +119,7 @@ func (w *world) claim(holder string, now time.Time) []int64 {
 	return ids
 }
 
-// load reads the one page of an endpoint, or nil.
+// load returns the only page of an endpoint, or nil.
 func (w *world) load(endpoint int64, now time.Time) *deliveries.Page {
 	w.t.Helper()
 	pages, err := w.Load(w.t.Context(), []int64{endpoint}, now)
@@ -131,7 +131,7 @@ func (w *world) load(endpoint int64, now time.Time) *deliveries.Page {
 	return pages[0]
 }
 
-// record claims, loads and answers everything that is due for an endpoint.
+// record claims, loads and records answers to everything that is due for an endpoint.
 func (w *world) record(endpoint int64, now time.Time, answer func(*deliveries.Attempt) deliveries.Result) {
 	w.t.Helper()
 	require.Contains(w.t, w.claim("one", now), endpoint)

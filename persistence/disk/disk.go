@@ -1,9 +1,8 @@
-// Package disk watches how much room is left on the file system that a private Postgres
-// shares with everything else in the data directory. A server that finds none for its log
-// ends itself, so what would be written is refused while there is some left.
+// Package disk watches how much room is left on the file system that a private Postgres shares with
+// everything else in the data directory. A server that finds no room for its log stops by itself,
+// so the node refuses new writes while some room is left.
 //
-// The node starts one Watch before its Postgres and stops it after; Look is for whoever
-// asks once.
+// The node starts one Watch before its Postgres and stops it after; Look is for a single check.
 package disk
 
 import (
@@ -17,39 +16,39 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Room is what a file system has.
+// Room is the size of a file system and how much of it is free.
 type Room struct {
 	Free uint64 `json:"freeBytes"` // for users other than root
 	Size uint64 `json:"sizeBytes"`
 }
 
-// Look asks the file system that a directory is on.
+// Look reads the room of the file system that a directory is on.
 func Look(dir string) (Room, error) {
 	var fs unix.Statfs_t
 	if err := unix.Statfs(dir, &fs); err != nil {
 		return Room{}, fmt.Errorf("room of %s: %w", dir, err)
 	}
-	block := uint64(fs.Bsize) //nolint:gosec // the kernel's, above 0
+	block := uint64(fs.Bsize) //nolint:gosec // comes from the kernel, above 0
 	return Room{Free: fs.Bavail * block, Size: fs.Blocks * block}, nil
 }
 
-// Limits say how much room is too little.
+// Limits say how little room is too little.
 type Limits struct {
-	Warn    uint // megabytes: with less, the operator should make room
-	Reserve uint // megabytes: with less, nothing more is to be written
+	Warn    uint // megabytes: with less free, the operator should make room
+	Reserve uint // megabytes: with less free, nothing more may be written
 }
 
-// Level is how a room stands.
+// Level says whether there is enough room.
 type Level string
 
-// A room is full before it is used up: by then its database would have ended itself.
+// A room counts as full before it is used up, because by then its database would have stopped.
 const (
 	Plenty Level = "plenty"
 	Low    Level = "low"
 	Full   Level = "full"
 )
 
-// LevelOf says how a room stands.
+// LevelOf returns the level of a room.
 func (l Limits) LevelOf(r Room) Level {
 	switch free := r.Free >> 20; {
 	case free < uint64(l.Reserve):
@@ -61,18 +60,18 @@ func (l Limits) LevelOf(r Room) Level {
 	}
 }
 
-// every is the time between two looks. A rush writes some 10 MB in it, and by so much
-// later than it could a node sells again.
+// every is the time between two looks. A rush writes some 10 MB in that time. After room has been
+// made, a node sells again at most this much later.
 const every = 250 * time.Millisecond
 
-// Config says what is watched.
+// Config says which directory is watched, and its limits.
 type Config struct {
 	Limits
 	Dir string
 	Log *slog.Logger
 }
 
-// Watch looks again and again, and logs what has changed.
+// Watch looks regularly, and logs changes of the level.
 type Watch struct {
 	cfg     Config
 	seen    atomic.Pointer[Room]
@@ -80,7 +79,7 @@ type Watch struct {
 	running sync.WaitGroup
 }
 
-// Start looks for the first time, and goes on until Stop.
+// Start looks for the first time, and then regularly until Stop.
 func Start(ctx context.Context, cfg Config) (*Watch, error) {
 	first, err := Look(cfg.Dir)
 	if err != nil {
@@ -111,7 +110,7 @@ func (w *Watch) run(ctx context.Context) {
 		case <-tick.C:
 		}
 		now, err := Look(w.cfg.Dir)
-		if err != nil { // the directory is gone: whoever writes there will say so
+		if err != nil { // the directory is gone, which its writers will report
 			w.cfg.Log.DebugContext(ctx, "room not known", slog.Any("error", err))
 			continue
 		}
@@ -119,7 +118,7 @@ func (w *Watch) run(ctx context.Context) {
 	}
 }
 
-// logChange says how a room stands, if that is not how it stood before.
+// logChange logs the level of a room if it has changed.
 func (w *Watch) logChange(ctx context.Context, before Level, now Room) {
 	level := w.cfg.LevelOf(now)
 	if level == before {
@@ -137,13 +136,13 @@ func (w *Watch) logChange(ctx context.Context, before Level, now Room) {
 	}
 }
 
-// Room is what the last look saw.
+// Room returns what the last look found.
 func (w *Watch) Room() Room { return *w.seen.Load() }
 
-// Full reports whether nothing more is to be written.
+// Full reports whether nothing more may be written.
 func (w *Watch) Full() bool { return w.cfg.LevelOf(w.Room()) == Full }
 
-// Await waits until it is not full, or ctx ends.
+// Await waits until the room is no longer full, or ctx ends.
 func (w *Watch) Await(ctx context.Context) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()

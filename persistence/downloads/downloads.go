@@ -1,4 +1,4 @@
-// Package downloads counts how often what a ticket delivers was opened.
+// Package downloads counts how often the content that a ticket delivers was opened.
 //
 // Handlers of the edge call it; it has no goroutine and needs no stop.
 package downloads
@@ -14,10 +14,10 @@ import (
 // Store keeps the counts. Its methods may be called by any goroutine.
 type Store struct{ pool *pgxpool.Pool }
 
-// New works with the table of a pool's database.
+// New returns the store of a pool's database.
 func New(pool *pgxpool.Pool) *Store { return &Store{pool} }
 
-// Opened reports whether what any of so many tickets delivers was opened.
+// Opened reports whether the content of any of so many tickets was opened.
 func (s *Store) Opened(ctx context.Context, event int64, first uint32, tickets int64) (opened bool, err error) {
 	const find = `SELECT EXISTS (SELECT FROM downloads WHERE event_id = $1 AND serial >= $2 AND serial < $3)`
 	if err := s.pool.QueryRow(ctx, find, event, int64(first), int64(first)+tickets).Scan(&opened); err != nil {

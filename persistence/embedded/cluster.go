@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// prepare finds the programs and sees that a cluster and a socket directory
-// exist. It runs on the supervisor's thread, under the lock.
+// prepare finds the programs and makes sure that a cluster and a socket directory exist. It runs on
+// the supervisor's thread, under the lock.
 func (s *Server) prepare(ctx context.Context, install bool) error {
 	if err := s.makeSocketDir(); err != nil {
 		return err
@@ -37,8 +37,8 @@ func (s *Server) prepare(ctx context.Context, install bool) error {
 	return s.publish()
 }
 
-// makeSocketDir creates the directory that only we and Postgres may enter. One
-// in /tmp could be somebody else's, so it is never taken over.
+// makeSocketDir creates the directory that only we and Postgres may enter. A directory in /tmp
+// could be somebody else's, so an existing one is never taken over.
 func (s *Server) makeSocketDir() error {
 	if err := os.Mkdir(s.files.socket, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
@@ -55,8 +55,8 @@ func (s *Server) makeSocketDir() error {
 	return os.Chown(s.files.socket, int(s.user.uid), int(s.user.gid))
 }
 
-// clusterVersion returns the major version of Postgres that made the cluster, 0
-// when there is none.
+// clusterVersion returns the major version of Postgres that made the cluster, or 0 if there is
+// none.
 func clusterVersion(dir string) (int, error) {
 	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
@@ -72,8 +72,8 @@ func clusterVersion(dir string) (int, error) {
 	return v, nil
 }
 
-// createCluster runs initdb in a directory at the side and renames it when it
-// is complete and on disk, so a killed initdb never looks like a cluster.
+// createCluster runs initdb in a temporary directory and renames it when it is complete and on
+// disk, so that a killed initdb never looks like a cluster.
 func (s *Server) createCluster(ctx context.Context) error {
 	began := time.Now()
 	const aside = "initdb-"
@@ -82,7 +82,7 @@ func (s *Server) createCluster(ctx context.Context) error {
 		return err
 	}
 	for _, dir := range old {
-		// Its initdb may still be writing; the next start finds the rest.
+		// The initdb that made it may still be writing; the next start removes the rest.
 		_ = os.RemoveAll(dir)
 	}
 	side, err := os.MkdirTemp(s.files.dir, aside)
@@ -119,8 +119,8 @@ func syncDir(dir string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// clearLeftovers sees that files of a server that was killed do not keep the
-// next one from starting. No process of it is left (clearOrphans).
+// clearLeftovers makes sure that files of a killed server do not keep the next one from starting.
+// None of its processes is left (clearOrphans).
 func (s *Server) clearLeftovers() error {
 	for _, name := range []string{".s.PGSQL.5432", ".s.PGSQL.5432.lock"} {
 		if err := os.Remove(filepath.Join(s.files.socket, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -130,11 +130,10 @@ func (s *Server) clearLeftovers() error {
 	return adoptPidFile(filepath.Join(s.files.cluster, "postmaster.pid"))
 }
 
-// adoptPidFile writes our own pid into the first line of a pid file, because
-// Postgres refuses to start while that names a live process, which by now may
-// be anybody's, but accepts its parent's. The file must not simply go: it also
-// holds the key of the shared memory, by which Postgres makes sure that no
-// session of the old server is alive.
+// adoptPidFile writes our own pid into the first line of a pid file. Postgres refuses to start
+// while that line names a live process, which by now may be any process, but it accepts its
+// parent's pid. The file must not be removed, because it also holds the key of the shared memory,
+// by which Postgres makes sure that no session of the old server is alive.
 func adoptPidFile(path string) error {
 	b, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -144,7 +143,7 @@ func adoptPidFile(path string) error {
 		return err
 	}
 	_, rest, found := bytes.Cut(b, []byte("\n"))
-	if !found { // cut off by a power loss: there is no key in it
+	if !found { // cut off by a power loss, so there is no key in it
 		return os.Remove(path)
 	}
 	return os.WriteFile(path, append([]byte(strconv.Itoa(os.Getpid())+"\n"), rest...), 0o600)

@@ -1,12 +1,10 @@
-// Package embedded runs a private Postgres for a node that was given none: it
-// finds the server's programs, creates the cluster, starts it on a unix socket
-// and starts it again whenever it dies.
+// Package embedded runs a private Postgres for a node that was given none: it finds the server's
+// programs, creates the cluster, starts it on a unix socket and starts it again whenever it dies.
 //
-// A Server owns its directory for as long as it runs, under a file lock. A
-// second Start on the same directory, from this process or another, attaches
-// to the running server as a client. The cmd package calls Start before
-// anything else and Stop after everything else. The postmaster is a direct
-// child and dies with the node, however that ends. Data is never deleted.
+// A Server owns its directory for as long as it runs, under a file lock. A second Start on the same
+// directory, from this process or another, attaches to the running server as a client. The cmd
+// package calls Start before anything else and Stop after everything else. The postmaster is a
+// direct child and dies with the node, however the node ends. Data is never deleted. It works on
 // Linux only.
 package embedded
 
@@ -55,14 +53,13 @@ var defaults = map[string]string{
 
 const superuser = "boxoffice"
 
-// Server is a running Postgres, or a client's view of one that another Server
-// owns.
+// Server is a running Postgres, or a client's view of one that another Server owns.
 type Server struct {
 	url   string
-	token string   // stands in the command line of every process of this server
-	user  identity // whom those processes run as
+	token string   // is in the command line of every process of this server
+	user  identity // user as which those processes run
 
-	// The rest is unset when attached.
+	// The fields below are unset when attached.
 	log      *slog.Logger
 	files    files
 	bin      string
@@ -80,9 +77,8 @@ type files struct {
 	socket                  string // a directory; elsewhere when dir is too long
 }
 
-// Start returns when Postgres answers: about 1.5 s for a new cluster, 0.1 s for
-// an existing one, longer when it recovers from a crash. ctx bounds the start
-// only.
+// Start returns when Postgres answers: after about 1.5 s for a new cluster, 0.1 s for an existing
+// one, and longer when it recovers from a crash. ctx bounds only the start.
 func Start(ctx context.Context, cfg Config) (*Server, error) {
 	s, err := start(ctx, cfg)
 	if err != nil {
@@ -123,8 +119,7 @@ func start(ctx context.Context, cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// begin starts what the lock entitles us to, and gives the lock back if that
-// fails.
+// begin starts the supervisor as the owner of the lock, and gives the lock back if that fails.
 func (s *Server) begin(ctx context.Context, install bool) error {
 	run, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	s.cancel = cancel
@@ -147,7 +142,7 @@ func (s *Server) begin(ctx context.Context, install bool) error {
 // URL is a connection string for pgx. It stays the same across restarts.
 func (s *Server) URL() string { return s.url }
 
-// Attached says that another Server owns the Postgres: it is not ours to stop.
+// Attached reports whether another Server owns the Postgres, so that we must not stop it.
 func (s *Server) Attached() bool { return s.lock == nil }
 
 // Pids lists the server's processes, the postmaster first. It is empty while
@@ -157,9 +152,9 @@ func (s *Server) Pids() []int {
 	return append(postmasters, children...)
 }
 
-// Stop shuts Postgres down and waits for it. Sessions are cut off, commits are
-// kept. When ctx ends first, Postgres is killed, which is safe but makes the
-// next start recover, and Stop says so. An attached Server has nothing to stop.
+// Stop shuts Postgres down and waits for it. Sessions are cut off, commits are kept. If ctx ends
+// first, Postgres is killed, which is safe but makes the next start recover, and Stop returns an
+// error. An attached Server has nothing to stop.
 func (s *Server) Stop(ctx context.Context) error {
 	if s.Attached() {
 		return nil
@@ -175,7 +170,7 @@ func (s *Server) Stop(ctx context.Context) error {
 	}
 }
 
-// layout creates the directory and names what is in it.
+// layout creates the directory and returns the paths in it.
 func layout(dir string) (files, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -184,7 +179,7 @@ func layout(dir string) (files, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return files{}, err
 	}
-	// One directory, one lock and one token, whatever name it goes by.
+	// One directory must have one lock and one token, whatever name it is given by.
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return files{}, err
 	}

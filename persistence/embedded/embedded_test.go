@@ -69,7 +69,7 @@ func connect(t *testing.T, url string) *pgx.Conn {
 	return conn
 }
 
-// keep commits a row that must outlive whatever comes next.
+// keep commits a row that must survive what follows.
 func keep(t *testing.T, url string) {
 	t.Helper()
 	_, err := connect(t, url).Exec(t.Context(), "CREATE TABLE kept AS SELECT 42 AS n")
@@ -85,7 +85,7 @@ func kept(ctx context.Context, url string) error {
 	return errors.Join(conn.QueryRow(ctx, "SELECT n FROM kept").Scan(&n), conn.Close(ctx))
 }
 
-// requireBack waits until Postgres answers again, which nothing signals.
+// requireBack waits until Postgres answers again, for which there is no signal.
 func requireBack(t *testing.T, s *Server) {
 	t.Helper()
 	require.Eventually(t, func() bool { return kept(t.Context(), s.URL()) == nil }, returnWithin, 10*time.Millisecond)
@@ -136,8 +136,9 @@ func TestPostgresReturnsAfterKill(t *testing.T) {
 	}
 }
 
-// A session that is busy does not notice that its postmaster is gone, and
-// Postgres starts no other one beside it.
+// TestPostgresReturnsAfterKillOfPostmasterAlone makes sure that Postgres comes back although a busy
+// session does not notice that its postmaster is gone, and Postgres starts no other postmaster
+// beside it.
 func TestPostgresReturnsAfterKillOfPostmasterAlone(t *testing.T) {
 	t.Parallel()
 	s := run(t, dataDir(t))
@@ -275,7 +276,7 @@ func TestStopInAHurry(t *testing.T) {
 	dir := dataDir(t)
 	s := run(t, dir)
 	keep(t, s.URL())
-	// A stopped postmaster does not hear any polite signal.
+	// A stopped postmaster does not receive any polite signal.
 	require.NoError(t, syscall.Kill(s.Pids()[0], syscall.SIGSTOP))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -304,7 +305,8 @@ func TestForeignSocketDirectoryIsNotUsed(t *testing.T) {
 	require.ErrorContains(t, err, "is not a directory of ours")
 }
 
-// Below a home with mode 0700 no other user can reach the data.
+// TestRootBelowAPrivateHome puts the data below a home with mode 0700, where no other user can
+// reach it.
 func TestRootBelowAPrivateHome(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {

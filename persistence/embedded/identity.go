@@ -14,19 +14,18 @@ import (
 	"syscall"
 )
 
-// identity is whom Postgres runs as. It refuses to run as root, so root either
-// drops to an unprivileged user or, where that user cannot reach the data (below
-// a private home), gives Postgres a user namespace in which root goes by another
-// name.
+// identity is the user as which Postgres runs. Postgres refuses to run as root, so root either
+// drops to an unprivileged user or, if that user cannot reach the data (below a private home),
+// gives Postgres a user namespace in which root has another name.
 type identity struct {
 	uid, gid  uint32 // as the file system sees them
 	drop      bool   // change to uid and gid
 	alias     uint32 // with uid 0: the user that root appears as
 	aliasName string
-	blocked   string // the directory that the alias itself may not enter, if that is why
+	blocked   string // directory that the alias itself may not enter, if that is the reason
 }
 
-// String says whom Postgres runs as, for logs and errors.
+// String says as whom Postgres runs, for logs and errors.
 func (id identity) String() string {
 	if id.blocked != "" {
 		return fmt.Sprintf("root in a user namespace (%s may not enter %s)", id.aliasName, id.blocked)
@@ -37,8 +36,8 @@ func (id identity) String() string {
 	return "uid " + strconv.Itoa(int(id.uid))
 }
 
-// apply makes the command run under the identity, from / and without settings
-// for libpq from our own environment.
+// apply makes the command run under the identity, from / and without settings for libpq from our
+// own environment.
 func (id identity) apply(cmd *exec.Cmd) {
 	cmd.Dir = "/"
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, "PG") })
@@ -55,8 +54,8 @@ func (id identity) apply(cmd *exec.Cmd) {
 	}
 }
 
-// chooseIdentity follows the owner of an existing cluster and otherwise takes
-// an unprivileged user of this machine.
+// chooseIdentity takes the owner of an existing cluster, and otherwise an unprivileged user of this
+// machine.
 func chooseIdentity(f files) (identity, error) {
 	me := identity{uid: uint32(os.Geteuid()), gid: uint32(os.Getegid())}
 	owner, exists, err := ownerOf(f.cluster)
@@ -92,7 +91,7 @@ func chooseIdentity(f files) (identity, error) {
 	return plain, nil
 }
 
-// unprivileged finds a user that is not root; initdb wants it in /etc/passwd.
+// unprivileged finds a user that is not root; initdb needs it to be in /etc/passwd.
 func unprivileged() (string, identity, error) {
 	for _, name := range []string{"postgres", "nobody"} {
 		u, err := user.Lookup(name)

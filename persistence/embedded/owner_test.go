@@ -21,11 +21,10 @@ import (
 	"go.uber.org/goleak"
 )
 
-// These tests run this test binary again as a node that owns a Postgres, to
-// kill it.
+// These tests run this test binary again as a node that owns a Postgres, in order to kill it.
 const (
-	nodeDir  = "EMBEDDED_TEST_DIR"  // makes the binary such a node
-	nodeInit = "EMBEDDED_TEST_INIT" // and process 1 of a container
+	nodeDir  = "EMBEDDED_TEST_DIR"  // makes the binary run as such a node
+	nodeInit = "EMBEDDED_TEST_INIT" // makes it process 1 of a container, too
 )
 
 func TestMain(m *testing.M) {
@@ -65,9 +64,9 @@ func node(dir string) error {
 	return errors.Join(err, s.Stop(ctx))
 }
 
-// losePostmaster kills Postgres, which makes its sessions ours when we are
-// process 1, and reports whether they were buried. One that is still dying when
-// Postgres is started again is buried the next time, hence two rounds.
+// losePostmaster kills Postgres, whose sessions become ours if we are process 1, and returns an
+// error unless they are reaped. A session that is still dying when Postgres is started again is
+// reaped the next time, so it needs two rounds.
 func losePostmaster(ctx context.Context, s *Server) error {
 	if os.Getpid() != 1 {
 		return errors.New("not process 1")
@@ -106,7 +105,7 @@ func startNode(t *testing.T, dir, exe string, attr *syscall.SysProcAttr, env ...
 	require.NoError(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = in.Close()
-		_ = cmd.Wait() // by then killed or done
+		_ = cmd.Wait() // the node has been killed or has ended
 	})
 	return cmd, bufio.NewScanner(out)
 }
@@ -152,7 +151,8 @@ func TestPostgresDiesWithTheNode(t *testing.T) {
 	require.Eventually(t, func() bool { return len(client.Pids()) == 0 }, returnWithin, 10*time.Millisecond)
 }
 
-// An orphan that ignores its orders is killed in the end.
+// TestStartBesideAStuckOrphan makes sure that an orphan which ignores its signals is killed in the
+// end.
 func TestStartBesideAStuckOrphan(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for the orphan's time of grace")
@@ -196,7 +196,7 @@ func TestStartAfterKillDuringInitdb(t *testing.T) {
 	require.NoError(t, kept(t.Context(), s.URL()))
 }
 
-// As a user other than root there is nobody to drop to.
+// TestStartAsOrdinaryUser starts as a user other than root, who can't drop to another user.
 func TestStartAsOrdinaryUser(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {

@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// processes lists the live processes whose command line carries the token: the
-// postmaster in its arguments, its children in their titles, which begin with
-// "postgres: <cluster_name>". Command lines are readable by everybody, so this
-// works in containers where root may not look at other users' processes.
+// processes lists the live processes whose command line contains the token: the postmaster has it
+// in its arguments, and its children in their titles, which begin with "postgres: <cluster_name>".
+// Everybody can read command lines, so this works in containers where root may not look at other
+// users' processes.
 func processes(token string, uid uint32) (postmasters, children []int) {
 	paths, _ := filepath.Glob("/proc/[0-9]*/cmdline") // the pattern is sound
 	for _, path := range paths {
@@ -27,7 +27,7 @@ func processes(token string, uid uint32) (postmasters, children []int) {
 		if err != nil {
 			continue
 		}
-		// A name alone is not enough to be signalled by us.
+		// A matching name is not enough: we signal only processes of the right user.
 		if owner, exists, err := ownerOf(filepath.Dir(path)); err != nil || !exists || owner.uid != uid {
 			continue
 		}
@@ -48,10 +48,9 @@ func signalAll(pids []int, sig syscall.Signal) {
 	}
 }
 
-// clearOrphans returns when no process of this server is left. We hold the
-// lock, so nobody owns them: a postmaster that outlived its node is shutting
-// down already and gets time for it, sessions that outlived their postmaster
-// are killed, as Postgres itself would.
+// clearOrphans returns when no process of this server is left. We hold the lock, so nobody owns
+// them: a postmaster that has survived its node is shutting down already and gets time for that,
+// and sessions that have survived their postmaster are killed, as Postgres itself would do.
 func (s *Server) clearOrphans(ctx context.Context) error {
 	began := time.Now()
 	for {
@@ -74,9 +73,8 @@ func (s *Server) clearOrphans(ctx context.Context) error {
 	}
 }
 
-// reapAdopted buries the sessions of a dead postmaster when we are process 1 of
-// a container, to which the kernel then hands them. One that is still dying is
-// buried the next time.
+// reapAdopted reaps the sessions of a dead postmaster if we are process 1 of a container, whose
+// children they then become. A session that is still dying is reaped the next time.
 func reapAdopted() {
 	if os.Getpid() != 1 {
 		return

@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// oldest is the first major version of Postgres that we are tested with.
+// oldest is the oldest major version of Postgres with which we test.
 const oldest = 15
 
 // distribution is where Debian's packages put the programs.
@@ -27,9 +27,8 @@ type installation struct {
 	major int
 }
 
-// programs returns the directory of initdb and postgres: of exactly the wanted
-// major version, or with want 0 of the first usable one. When there is none it
-// is installed, if that is allowed.
+// programs returns the directory of initdb and postgres: of exactly the wanted major version, or
+// with want 0 of the first usable one. If there is none, it is installed, if that is allowed.
 func programs(ctx context.Context, want int, install bool, log *slog.Logger) (string, error) {
 	found := installations(ctx)
 	if i := slices.IndexFunc(found, func(in installation) bool { return in.fits(want) }); i >= 0 {
@@ -64,8 +63,8 @@ func (in installation) fits(want int) bool {
 // String names the installation in errors.
 func (in installation) String() string { return fmt.Sprintf("%d in %s", in.major, in.bin) }
 
-// installations lists what is on this machine: from PATH, then the
-// distribution's, newest first.
+// installations lists the installations on this machine: first from PATH, then the distribution's,
+// newest first.
 func installations(ctx context.Context) []installation {
 	var system []installation
 	dirs, _ := filepath.Glob(distribution) // the pattern is sound
@@ -105,8 +104,8 @@ func inspect(ctx context.Context, postgres string) (installation, bool) {
 	return installation{bin: bin, major: major}, err == nil
 }
 
-// installPackage installs a Debian package, without the cluster and service
-// that Debian would start along with it.
+// installPackage installs a Debian package, without the cluster and service that Debian would
+// otherwise start.
 func installPackage(ctx context.Context, pkg string, log *slog.Logger) error {
 	if _, err := exec.LookPath("apt-get"); err != nil {
 		return err

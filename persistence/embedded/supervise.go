@@ -18,18 +18,18 @@ import (
 
 const (
 	pollEvery     = 20 * time.Millisecond  // while Postgres starts
-	restartDelay  = 100 * time.Millisecond // after the first start that failed, and twice as long after each
-	restartPause  = time.Second            // at most
-	orphanGrace   = 10 * time.Second       // for a postmaster of a killed node to end by itself
+	restartDelay  = 100 * time.Millisecond // after the first start that failed; doubles with each further one
+	restartPause  = time.Second            // longest pause
+	orphanGrace   = 10 * time.Second       // for a killed node's postmaster to end by itself
 	immediateStop = 8 * time.Second        // Postgres kills its own children after 5
 	maxLog        = 16 << 20               // bytes, checked at each start
 )
 
-// supervise owns the postmaster from its first start to its end. It reports the
-// first start, and from then on starts it again when it dies.
+// supervise owns the postmaster from its first start to its end. It reports on the first start, and
+// then starts the postmaster again whenever it dies.
 func (s *Server) supervise(ctx context.Context, prepare func() error, started chan<- error) {
-	// The kernel signals the postmaster when the thread that forked it ends
-	// (Pdeathsig), so this goroutine keeps its thread and takes it along.
+	// The kernel signals the postmaster when the thread that forked it ends (Pdeathsig). So this
+	// goroutine keeps its thread, which ends with it.
 	runtime.LockOSThread()
 	defer close(s.done)
 	defer s.release()
@@ -55,8 +55,8 @@ func (s *Server) supervise(ctx context.Context, prepare func() error, started ch
 	}
 }
 
-// relaunch tries until Postgres runs or ctx ends, in which case it returns nil. A full disk
-// may keep Postgres down for hours: the log tells of the 1st, 2nd, 4th, 8th attempt and so on.
+// relaunch tries until Postgres runs or ctx ends, in which case it returns nil. A full disk may
+// keep Postgres down for hours, so only the 1st, 2nd, 4th, 8th attempt and so on are logged.
 func (s *Server) relaunch(ctx context.Context) *postmaster {
 	began, pause := time.Now(), restartDelay
 	for attempt := 1; ; attempt++ {
@@ -83,11 +83,11 @@ func (s *Server) relaunch(ctx context.Context) *postmaster {
 // postmaster is one run of the server's first process.
 type postmaster struct {
 	cmd    *exec.Cmd
-	exited chan error // how it ended, once
+	exited chan error // gets how it ended, once
 }
 
-// launch starts a postmaster and returns when it answers. The end of ctx asks
-// it to shut down.
+// launch starts a postmaster and returns when it answers. When ctx ends, the postmaster is asked to
+// shut down.
 func (s *Server) launch(ctx context.Context) (*postmaster, error) {
 	if err := s.clearOrphans(ctx); err != nil {
 		return nil, err
@@ -104,8 +104,8 @@ func (s *Server) launch(ctx context.Context) (*postmaster, error) {
 	cmd := exec.CommandContext(ctx, filepath.Join(s.bin, "postgres"), s.args()...)
 	s.user.apply(cmd)
 	cmd.Stdout, cmd.Stderr = log, log
-	// SIGINT is a fast shutdown: sessions end, a checkpoint is written. A group
-	// of its own keeps a terminal's Ctrl-C away: the node stops Postgres last.
+	// SIGINT is a fast shutdown: sessions end and a checkpoint is written. A process group of its
+	// own protects it from a terminal's Ctrl-C, because the node stops Postgres last.
 	cmd.SysProcAttr.Pdeathsig = syscall.SIGINT
 	cmd.SysProcAttr.Setpgid = true
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGINT) }
@@ -130,7 +130,7 @@ func (s *Server) ready(ctx context.Context, pm *postmaster) error {
 		}
 		select {
 		case <-ctx.Done():
-			_ = s.await(pm) // it was told to
+			_ = s.await(pm) // the end of ctx has told it to stop
 			return context.Cause(ctx)
 		case err := <-pm.exited:
 			if err == nil {
@@ -142,8 +142,7 @@ func (s *Server) ready(ctx context.Context, pm *postmaster) error {
 	}
 }
 
-// await waits for the postmaster to end, and sees to that when Stop is in a
-// hurry.
+// await waits for the postmaster to end, and makes it end when Stop is in a hurry.
 func (s *Server) await(pm *postmaster) error {
 	select {
 	case err := <-pm.exited:
@@ -160,7 +159,7 @@ func (s *Server) await(pm *postmaster) error {
 	return <-pm.exited
 }
 
-// release gives back what the server held outside its cluster.
+// release gives back what the server held besides its cluster.
 func (s *Server) release() {
 	s.cancel()
 	if filepath.Dir(s.files.socket) != s.files.dir {

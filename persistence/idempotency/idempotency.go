@@ -1,6 +1,6 @@
-// Package idempotency is the plain table of answers that repeats get. The edge's middle calls it around a write that came
-// with an Idempotency-Key; orders and scans do without it, for their actors know
-// their repeats. It owns no goroutine.
+// Package idempotency is the plain table of answers to repeated requests. The edge's middle calls
+// it around a write that has an Idempotency-Key. Orders and scans do without it, because their
+// actors know repeats themselves. It has no goroutine.
 package idempotency
 
 import (
@@ -14,10 +14,10 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Kept is how long an answer is repeated.
+// Kept is how long repeats get the same answer.
 const Kept = 24 * time.Hour
 
-// What a repeat may meet.
+// These are the reasons why a repeat gets no answer.
 var (
 	ErrReused   = errors.New("idempotency: the key was used with another request")
 	ErrInFlight = errors.New("idempotency: a request with the key is running")
@@ -26,24 +26,24 @@ var (
 // Store reads and writes answers.
 type Store struct{ pool *pgxpool.Pool }
 
-// New is the store of a database.
+// New returns the store of a database.
 func New(pool *pgxpool.Pool) *Store { return &Store{pool} }
 
 // Request is one attempt at a write.
 type Request struct {
 	Scope       [32]byte
-	Former      [32]byte // the scope that the release before gave the request, if it was another; or zero
+	Former      [32]byte // the different scope that the previous release gave the request; or zero
 	Fingerprint [32]byte
 	Holder      string        // the attempt's own id
-	Lease       time.Duration // no attempt runs longer
+	Lease       time.Duration // longest time that an attempt runs
 }
 
-// Begin makes r the one that runs, and returns nil; or it returns the answer
-// that was given before. It says ErrReused for another request under the key and
-// ErrInFlight while the first one runs. Of several at once, one begins.
+// Begin makes r the attempt that runs, and returns nil, or it returns the answer that was given
+// before. It returns ErrReused for another request under the key and ErrInFlight while the first
+// one runs. Of several attempts at once, one begins.
 func (s *Store) Begin(ctx context.Context, r Request) (answer []byte, err error) {
-	// The row of a request whose node died is taken over by its repeat, and
-	// one that is a day old by anybody.
+	// The row of a request whose node died is taken over by a repeat, and a row that is a day old
+	// by any request.
 	tag, err := s.pool.Exec(ctx, `INSERT INTO idempotency AS i (scope, fingerprint, holder, lease_until)
 		SELECT $1, $2, $3, now() + $4::interval WHERE NOT EXISTS (
 			SELECT FROM idempotency WHERE scope = $6 AND created_at >= now() - $5::interval
@@ -63,7 +63,7 @@ func (s *Store) Begin(ctx context.Context, r Request) (answer []byte, err error)
 	err = s.pool.QueryRow(ctx, `SELECT fingerprint, answer FROM idempotency
 		WHERE scope IN ($1, $2) ORDER BY scope = $1 DESC LIMIT 1`, r.Scope[:], r.Former[:]).Scan(&print, &answer)
 	switch {
-	case errors.Is(err, pgx.ErrNoRows): // given up this moment
+	case errors.Is(err, pgx.ErrNoRows): // the other attempt was given up just now
 		return nil, ErrInFlight
 	case err != nil:
 		return nil, fmt.Errorf("read idempotent answer: %w", err)
@@ -75,7 +75,7 @@ func (s *Store) Begin(ctx context.Context, r Request) (answer []byte, err error)
 	return answer, nil
 }
 
-// Keep notes the answer of a request that began.
+// Keep stores the answer of a request that began.
 func (s *Store) Keep(ctx context.Context, r Request, answer []byte) error {
 	if _, err := s.pool.Exec(ctx, `UPDATE idempotency SET answer = $3 WHERE scope = $1 AND holder = $2 AND answer IS NULL`,
 		r.Scope[:], r.Holder, answer); err != nil {
@@ -84,7 +84,7 @@ func (s *Store) Keep(ctx context.Context, r Request, answer []byte) error {
 	return nil
 }
 
-// GiveUp forgets a request that began and whose answer is not to be repeated.
+// GiveUp forgets a request that began and whose answer is not kept for repeats.
 func (s *Store) GiveUp(ctx context.Context, r Request) error {
 	if _, err := s.pool.Exec(ctx, `DELETE FROM idempotency WHERE scope = $1 AND holder = $2 AND answer IS NULL`, r.Scope[:], r.Holder); err != nil {
 		return fmt.Errorf("give up idempotent request: %w", err)
@@ -92,7 +92,7 @@ func (s *Store) GiveUp(ctx context.Context, r Request) error {
 	return nil
 }
 
-// Prune deletes what is no longer repeated.
+// Prune deletes answers that are no longer repeated.
 func (s *Store) Prune(ctx context.Context) error {
 	if _, err := s.pool.Exec(ctx, `DELETE FROM idempotency WHERE created_at < now() - $1::interval`, Kept); err != nil {
 		return fmt.Errorf("prune idempotent answers: %w", err)

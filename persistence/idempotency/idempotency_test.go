@@ -58,8 +58,8 @@ func TestGivenUpRunsAgain(t *testing.T) {
 	require.Nil(t, answer)
 }
 
-// TestDeadNode: what a node died over is run again by its repeat, and by nothing
-// else; the dead one's answer comes too late.
+// TestDeadNode makes sure that a request whose node died is run again by its repeat, and by nothing
+// else, and that the dead node's answer comes too late.
 func TestDeadNode(t *testing.T) {
 	t.Parallel()
 	s := idempotency.New(persisttest.Migrated(t))
@@ -100,7 +100,7 @@ func TestForgottenAfterADay(t *testing.T) {
 	require.Equal(t, 1, left, "only the new one")
 }
 
-// TestOneBegins of many at once.
+// TestOneBegins makes sure that of many attempts at once one begins.
 func TestOneBegins(t *testing.T) {
 	t.Parallel()
 	s := idempotency.New(persisttest.Migrated(t))

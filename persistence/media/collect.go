@@ -8,8 +8,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Name says which of the files are the organization's and ready. Something names them
-// from now on: they are not collected for as long as a file is kept that nothing names.
+// Name returns those of the files that are the organization's and ready, because some record is
+// about to name them. From now on they are safe from collection for as long as an unnamed file is
+// kept.
 func (s *Store) Name(ctx context.Context, org int64, ids []int64) ([]int64, error) {
 	rows, _ := s.pool.Query(ctx, `UPDATE media SET named_at = now() WHERE id = ANY($2) AND org = $1 AND ready RETURNING id`, org, ids) // CollectRows returns its error
 	own, err := pgx.CollectRows(rows, pgx.RowTo[int64])
@@ -20,21 +21,21 @@ func (s *Store) Name(ctx context.Context, org int64, ids []int64) ([]int64, erro
 }
 
 const (
-	unnamedDays   = 7   // for which a file is kept that nothing names
-	unfinishedFor = "1" // hour, after which a file that is not ready has been given up
-	atATime       = 100 // files that are looked for at once
+	unnamedDays   = 7   // days for which a file is kept that nothing names
+	unfinishedFor = "1" // hours after which a file that is not ready counts as given up
+	atATime       = 100 // most files that are looked for at once
 )
 
-// silent are the tables in which no file is looked for: what has been, and what is said
-// of it, names files for ever; and what a rush fills names none.
+// silent are the tables in which files are not looked for. Facts, and what is published about them,
+// name files for ever; and the tables that a rush fills name none.
 var silent = []string{
 	"media", "journal", "snapshots", "streams", "spans", "tails", "writers", "wakes", "applied", "set_aside", "facts", "webhook_deliveries", "mails",
 	"idempotency", "command_numbers", "sessions", "orders", "tickets", "payments", "refunds", "wallet_entries", "river_job", "requests",
 }
 
-// Unneeded returns some files whose bytes and rows may go: nothing has named them for
-// seven days, or they were begun and given up. It marks them, so that nothing can name
-// them any more; Forget removes them.
+// Unneeded returns some files whose bytes and rows may be removed: nothing has named them for seven
+// days, or they were begun and given up. It marks them, so that nothing can name them any more;
+// Forget removes them.
 func (s *Store) Unneeded(ctx context.Context) ([]*File, error) {
 	rows, _ := s.pool.Query(ctx, `SELECT id FROM media WHERE ready AND named_at < now() - make_interval(days => $1)
 		ORDER BY named_at LIMIT $2`, unnamedDays, atATime) // CollectRows returns its error
@@ -59,8 +60,8 @@ WHERE id IN (SELECT id FROM gone) OR NOT ready AND created_at < now() - interval
 	return files, nil
 }
 
-// named says which of the files some record names, in whatever column of texts, JSON or
-// bytes: a table that is added is looked through without being told of here.
+// named returns those of the files that some record names, in any column of texts, JSON or bytes. A
+// table that is added later is searched too, without a change here.
 func (s *Store) named(ctx context.Context, ids []int64) ([]int64, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -80,7 +81,8 @@ WHERE c.table_schema = current_schema() AND t.table_type = 'BASE TABLE' AND NOT 
 	var found []int64
 	for _, c := range columns {
 		table, name := pgx.Identifier{c.Table}.Sanitize(), pgx.Identifier{c.Column}.Sanitize()
-		// A path that begins another is taken for it: that keeps a file too long, never too short.
+		// A path that is the beginning of another matches it too, which may keep a file too long
+		// but never too short.
 		has := `position('/media/' || id in r.` + name + `::text) > 0`
 		if c.Bytes {
 			has = `position(convert_to('/media/' || id, 'UTF8') in r.` + name + `) > 0`

@@ -1,6 +1,6 @@
-// Package media is the plain table of the files that organizations have uploaded: what
-// each is, whose, and how much room it takes. The bytes are in a store of files
-// (persistence/blobs) under the file's number. The edge calls it; it owns no goroutine.
+// Package media is the plain table of the files that organizations have uploaded: what each file
+// is, whose it is, and how much room it takes. The bytes are in a store of files
+// (persistence/blobs) under the file's number. The edge calls it; it has no goroutine.
 package media
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// ErrQuota says that the organization's files take as much room as they may.
+// ErrQuota says that the organization has no room left for the file.
 var ErrQuota = errors.New("media: the organization has no room for the file")
 
 // File is one row.
@@ -23,10 +23,10 @@ type File struct {
 	ID        int64
 	Org       int64
 	Kind      string
-	Name      string // for people
+	Name      string // as people see it
 	Type      string // media type
 	Bytes     int64
-	Variants  map[string]Variant // by name; empty for what is no image
+	Variants  map[string]Variant // by name; empty if the file is not an image
 	Sum       []byte             // SHA-256 of the file
 	Private   bool
 	Ready     bool
@@ -40,7 +40,7 @@ type Variant struct {
 	Height int   `json:"height"`
 }
 
-// Room is what all of the file takes, in bytes. An image is one of its variants.
+// Room returns how many bytes the file takes. An image takes those of its variants.
 func (f *File) Room() int64 {
 	if len(f.Variants) == 0 {
 		return f.Bytes
@@ -55,18 +55,18 @@ func (f *File) Room() int64 {
 // Store reads and writes files' rows.
 type Store struct{ pool *pgxpool.Pool }
 
-// New is the store of a database.
+// New returns the store of a database.
 func New(pool *pgxpool.Pool) *Store { return &Store{pool} }
 
 const selected = `SELECT id, org, kind, filename, mime, bytes, variants, sha256, private, ready, created_at FROM media `
 
-// Begin makes the row of a file whose bytes are about to be stored, unless the
-// organization's files would take more than quota bytes with it: ErrQuota. The same
-// command again finds the row that it has made, ready or not.
+// Begin makes the row of a file whose bytes are about to be stored. If the organization's files
+// would then take more than quota bytes, it returns ErrQuota. A repeat of the command finds the row
+// that it has made, ready or not.
 func (s *Store) Begin(ctx context.Context, command [16]byte, quota int64, f *File) (*File, error) {
 	var made *File
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
-		// One begin at a time counts.
+		// Only one Begin at a time may add up the bytes.
 		if _, err := tx.Exec(ctx, `SELECT FROM organizations WHERE id = $1 FOR NO KEY UPDATE`, f.Org); err != nil {
 			return err
 		}
@@ -98,14 +98,14 @@ func (s *Store) Begin(ctx context.Context, command [16]byte, quota int64, f *Fil
 	return made, err
 }
 
-// drawID is a number that others can't guess, and every JSON reader keeps whole.
+// drawID draws a number that others can't guess and that every JSON reader keeps exactly.
 func drawID() int64 {
 	var b [8]byte
 	_, _ = rand.Read(b[:])                                  // never fails
 	return int64(binary.BigEndian.Uint64(b[:])>>12) | 1<<50 //nolint:gosec // of 52 bits
 }
 
-// Finish makes a file known whose bytes are stored.
+// Finish makes a file visible whose bytes are stored.
 func (s *Store) Finish(ctx context.Context, id int64) error {
 	if _, err := s.pool.Exec(ctx, `UPDATE media SET ready = true WHERE id = $1`, id); err != nil {
 		return fmt.Errorf("finish media: %w", err)
@@ -113,7 +113,7 @@ func (s *Store) Finish(ctx context.Context, id int64) error {
 	return nil
 }
 
-// Get returns a file that is ready, whoever's it is, or nil.
+// Get returns a file of any organization that is ready, or nil.
 func (s *Store) Get(ctx context.Context, id int64) (*File, error) {
 	f, err := one(ctx, s.pool, selected+`WHERE id = $1 AND ready`, id)
 	if err != nil {
@@ -127,7 +127,7 @@ type querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
-// one reads the file that a statement returns, or nil.
+// one returns the file that a statement returns, or nil.
 func one(ctx context.Context, q querier, sql string, args ...any) (*File, error) {
 	rows, _ := q.Query(ctx, sql, args...) // CollectOneRow returns its error
 	f, err := pgx.CollectOneRow(rows, scan)

@@ -1,16 +1,14 @@
-// Package members keeps the list of a cluster's nodes in Postgres, the default
-// of several: no further component to run (docs/adr/0008).
+// Package members keeps the list of a cluster's nodes in Postgres. This is the default for several
+// nodes, because it needs no further component (docs/adr/0008).
 //
-// A node that lives raises its beat. Each node watches the others' beats with its
-// own monotonic clock, and deletes the row of one that has stood still for a
-// lease while its own beats went through; it also closes the dead node's writers,
-// which fences all that it may still send. No two clocks are compared, so a jump
-// of one kills nobody, and an outage of the database kills nobody either: after
-// it, everybody's watch begins anew. A node whose row is gone has been taken for
-// dead and must end: Lost speaks.
+// A live node raises its beat. Each node watches the others' beats with its own monotonic clock. If
+// a beat has stood still for a lease while the node's own beats went through, it deletes that
+// node's row and closes the dead node's writers, which fences everything that the dead node may
+// still send. No two clocks are compared, so a jump of a clock kills no node, and neither does an
+// outage of the database, after which every node begins to watch anew. A node whose row is gone has
+// been taken for dead and must end: Lost gets an error.
 //
-// Join starts one goroutine with a connection of its own; Stop ends it, and
-// deletes the row.
+// Join starts one goroutine with a connection of its own; Stop ends it, and deletes the row.
 package members
 
 import (
@@ -34,28 +32,28 @@ type Member struct {
 	Name    string `json:"name"`    // the same after a restart
 	Link    string `json:"link"`    // host:port where other nodes reach it
 	HTTP    string `json:"http"`    // host:port where it serves the API
-	Leaving bool   `json:"leaving"` // it hands its actors over and takes none
+	Leaving bool   `json:"leaving"` // whether it is handing its actors over and takes none
 }
 
-// NewID names a lifetime of a node.
+// NewID returns a name for a lifetime of a node.
 func NewID(node string) string { return node + "#" + strings.ToLower(rand.Text()[:8]) }
 
-// ErrLost says that the others have taken this node for dead.
+// ErrLost says that other nodes have taken this node for dead.
 var ErrLost = errors.New("members: taken for dead by another node")
 
-// Config says how a node keeps its lease. Zero times stand for the defaults named.
+// Config says how a node keeps its lease. Zero times stand for the defaults given here.
 type Config struct {
 	Conn *pgx.ConnConfig
 	Self Member
 	Log  *slog.Logger
-	// Changed is told every new list, sorted by ID, this node in it. It must
-	// not block.
+	// Changed is called with every new list, sorted by ID and including this node. It must not
+	// block.
 	Changed func([]Member)
-	// Info is what the node says of itself with each beat, as JSON.
+	// Info returns what the node reports about itself with each beat, as JSON.
 	Info func() []byte
 
-	Beat  time.Duration // 400 ms between beats
-	Lease time.Duration // 1.5 s without a beat that was seen: dead
+	Beat  time.Duration // time between beats; default 400 ms
+	Lease time.Duration // time without a new beat after which a node counts as dead; default 1.5 s
 }
 
 // Lease is a node's membership.
@@ -63,28 +61,28 @@ type Lease struct {
 	cfg    Config
 	cancel context.CancelFunc
 	done   chan struct{}
-	leave  chan struct{} // asks for leaving to be noted
+	leave  chan struct{} // asks to note that the node is leaving
 	lost   chan error
 
 	beaten atomic.Int64 // when the last beat went through, unix nanoseconds
 
 	watched map[string]pulse
-	last    time.Time // of the last beat that went through
+	last    time.Time // time of the last beat that went through
 	told    []Member
 	leaving bool
 }
 
-// pulse is a member's beat and since when it has not changed.
+// pulse is a member's beat, and since when it has not changed.
 type pulse struct {
 	beat  int64
 	since time.Time
 }
 
-// channel is what members tell each other on; each schema has its own.
+// channel returns the channel on which members notify each other; each schema has its own.
 const channel = `SELECT 'boxoffice_members_' || md5(current_schema())`
 
-// Join makes the node a member, in the place of earlier lifetimes of the same
-// name, and keeps it one. When it returns the node is on the list.
+// Join makes the node a member, instead of earlier lifetimes of the same name, and keeps it one.
+// When it returns, the node is on the list.
 func Join(ctx context.Context, cfg Config) (*Lease, error) {
 	if cfg.Beat == 0 {
 		cfg.Beat = 400 * time.Millisecond
@@ -117,10 +115,10 @@ type Seen struct {
 	Member
 	Joined time.Time
 	Silent time.Duration // since its last beat, by the database's clock
-	Info   []byte        // what it said of itself then, JSON
+	Info   []byte        // what it reported about itself then, JSON
 }
 
-// List reads the members, by name.
+// List returns the members, sorted by name.
 func List(ctx context.Context, pool *pgxpool.Pool) ([]Seen, error) {
 	const list = `
 SELECT id, name, link, http, leaving, joined, extract(epoch FROM clock_timestamp() - seen)::float8, info::text
@@ -141,11 +139,11 @@ FROM nodes ORDER BY name, joined`
 	return all, nil
 }
 
-// Lost speaks once, with ErrLost, when the node's row is gone.
+// Lost gets ErrLost, once, when the node's row is gone.
 func (l *Lease) Lost() <-chan error { return l.lost }
 
-// Fresh is an error when no beat has gone through for a lease: others may take this
-// node for dead, or will as soon as they can.
+// Fresh returns an error if no beat has gone through for the time of a lease, so that others take
+// this node for dead or soon will.
 func (l *Lease) Fresh() error {
 	if ago := time.Since(time.Unix(0, l.beaten.Load())); ago > l.cfg.Lease {
 		return fmt.Errorf("members: no beat for %s", ago.Round(time.Second))
@@ -153,7 +151,7 @@ func (l *Lease) Fresh() error {
 	return nil
 }
 
-// Leave tells the others that the node hands its actors over.
+// Leave tells the others that the node is handing its actors over.
 func (l *Lease) Leave() {
 	select {
 	case l.leave <- struct{}{}:
@@ -193,7 +191,7 @@ func (l *Lease) tell(ctx context.Context, conn *pgx.Conn) error {
 	return err
 }
 
-// join notes the node, and ends its earlier lifetimes.
+// join adds the node to the table, and ends its earlier lifetimes.
 func (l *Lease) join(ctx context.Context, conn *pgx.Conn) error {
 	if err := Add(ctx, conn, l.cfg.Self, l.cfg.Log); err != nil {
 		return err
@@ -204,7 +202,7 @@ func (l *Lease) join(ctx context.Context, conn *pgx.Conn) error {
 	return l.tell(ctx, conn)
 }
 
-// run beats until the end. A connection that fails is made again.
+// run beats until the end. It replaces a connection that fails.
 func (l *Lease) run(ctx context.Context, conn *pgx.Conn) {
 	defer close(l.done)
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
@@ -247,13 +245,13 @@ func (l *Lease) reconnect(ctx context.Context) (*pgx.Conn, error) {
 	}
 }
 
-// rest waits for the next beat, for another's word, or for Leave.
+// rest waits for the next beat, for a notification of another member, or for Leave.
 func (l *Lease) rest(ctx context.Context, conn *pgx.Conn) error {
 	wait, cancel := context.WithTimeout(ctx, time.Until(l.last.Add(l.cfg.Beat)))
 	defer cancel()
 	stop := make(chan struct{})
 	ended := make(chan struct{})
-	go func() { // Leave does not wait for the beat
+	go func() { // so that Leave does not wait for the next beat
 		defer close(ended)
 		select {
 		case <-l.leave:
@@ -271,7 +269,7 @@ func (l *Lease) rest(ctx context.Context, conn *pgx.Conn) error {
 	return err
 }
 
-// turn beats, tells what has changed, and buries the dead.
+// turn beats, reports changes of the list, and buries the dead.
 func (l *Lease) turn(ctx context.Context, conn *pgx.Conn) error {
 	ctx, cancel := context.WithTimeout(ctx, l.cfg.Lease)
 	defer cancel()
@@ -303,10 +301,10 @@ func (l *Lease) beat(ctx context.Context, conn *pgx.Conn) error {
 	return l.saw(ctx, conn, alive, beats)
 }
 
-// saw takes a list in.
+// saw handles a list that was read.
 func (l *Lease) saw(ctx context.Context, conn *pgx.Conn, list []Member, beats map[string]int64) error {
 	now := time.Now()
-	awake := now.Sub(l.last) < l.cfg.Lease // else nothing was watched meanwhile
+	awake := now.Sub(l.last) < l.cfg.Lease // otherwise this node watched nothing meanwhile
 	l.last = now
 	l.beaten.Store(now.UnixNano())
 	for id := range l.watched {

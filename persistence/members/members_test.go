@@ -26,7 +26,7 @@ func TestMain(m *testing.M) { persisttest.Main(m) }
 const (
 	within = 30 * time.Second // what a busy machine may take for anything
 	beat   = 50 * time.Millisecond
-	// Longer than a busy machine stalls a test that wants nobody dead.
+	// A lease that is longer than a busy machine stalls a test in which no node may die.
 	longLease = 5 * time.Second
 )
 
@@ -35,7 +35,7 @@ type node struct {
 	*members.Lease
 	t     *testing.T
 	id    string
-	lists chan []members.Member // what it was told
+	lists chan []members.Member // lists that it was told
 	beats atomic.Int64
 }
 
@@ -104,7 +104,7 @@ func (n *node) beatsOn() {
 	require.Eventually(n.t, func() bool { return n.beats.Load() > from+5 }, within, time.Millisecond)
 }
 
-// isLost waits until the node hears that it was taken for dead.
+// isLost waits until the node hears that it has been taken for dead.
 func (n *node) isLost() {
 	n.t.Helper()
 	select {
@@ -151,7 +151,8 @@ func TestMembersSeeEachOther(t *testing.T) {
 	a.lives()
 }
 
-// What happens in the table is told by NOTIFY: nobody waits for a beat.
+// TestNewsDoesNotWaitForABeat makes sure that changes of the table are told by NOTIFY, so that
+// nobody waits for a beat.
 func TestNewsDoesNotWaitForABeat(t *testing.T) {
 	t.Parallel()
 	pool := persisttest.Migrated(t)
@@ -165,8 +166,8 @@ func TestNewsDoesNotWaitForABeat(t *testing.T) {
 	a.sees(a)
 }
 
-// A node that stalls is buried after the lease: its journal can write no more, and
-// it hears so when it goes on.
+// TestAStalledNodeIsBuried makes sure that a node which stalls is buried after the lease: its
+// journal can't write any more, and it hears of it when it goes on.
 func TestAStalledNodeIsBuried(t *testing.T) {
 	t.Parallel()
 	pool := persisttest.Migrated(t)
@@ -217,8 +218,8 @@ func openJournal(t *testing.T, pool *pgxpool.Pool, id string) *journal.Postgres 
 	return j
 }
 
-// A node that comes again under its name takes the place of its earlier lifetime
-// at once, long before that one's lease is over.
+// TestTheSameNameJoinsAgain makes sure that a node which joins again under its name replaces its
+// earlier lifetime at once, long before that one's lease is over.
 func TestTheSameNameJoinsAgain(t *testing.T) {
 	t.Parallel()
 	pool := persisttest.Migrated(t)
@@ -237,7 +238,7 @@ func TestTheSameNameJoinsAgain(t *testing.T) {
 	again.lives()
 }
 
-// line is a way to the database that can be cut.
+// line is a connection to the database that the test can cut.
 type line struct {
 	mu    sync.Mutex
 	down  bool
@@ -272,8 +273,8 @@ func (l *line) cut(down bool) {
 	l.conns = nil
 }
 
-// A database that is away buries nobody, however long it is, and /readyz hears of
-// it. Nor does one that cuts all connections.
+// TestAnOutageBuriesNobody makes sure that an outage of the database buries nobody, however long it
+// is, and that /readyz shows it. The same holds if all connections are cut.
 func TestAnOutageBuriesNobody(t *testing.T) {
 	t.Parallel()
 	pool := persisttest.Migrated(t)
@@ -286,7 +287,7 @@ func TestAnOutageBuriesNobody(t *testing.T) {
 
 	l.cut(true)
 	require.Eventually(t, func() bool { return a.Fresh() != nil && b.Fresh() != nil }, within, time.Millisecond)
-	<-time.After(lease) // another one
+	<-time.After(lease) // one more lease
 	l.cut(false)
 	require.Eventually(t, func() bool { return a.Fresh() == nil && b.Fresh() == nil }, within, time.Millisecond)
 
@@ -303,8 +304,8 @@ func TestAnOutageBuriesNobody(t *testing.T) {
 	require.Equal(t, 2, there)
 }
 
-// The database's clock may jump: no statement compares times. Here now() is one of
-// the test's own, which is found before the server's.
+// TestTheClockOfTheDatabaseJumps makes sure that the database's clock may jump, because no
+// statement compares times. The test has a now() of its own, which is found before the server's.
 func TestTheClockOfTheDatabaseJumps(t *testing.T) {
 	t.Parallel()
 	pool := persisttest.Migrated(t)

@@ -17,7 +17,7 @@ type db interface {
 	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
 }
 
-// Add puts a member into the table of nodes, and buries its earlier lifetimes.
+// Add adds a member to the table of nodes, and buries its earlier lifetimes.
 func Add(ctx context.Context, conn db, m Member, log *slog.Logger) error {
 	const earlier = `SELECT id FROM nodes WHERE name = $1`
 	rows, err := conn.Query(ctx, earlier, m.Name)
@@ -40,8 +40,8 @@ func Add(ctx context.Context, conn db, m Member, log *slog.Logger) error {
 	return nil
 }
 
-// Beat raises a member's beat, and reads the table: the members sorted by ID, and
-// their beats. It returns ErrLost when the member is not in it.
+// Beat raises a member's beat, and reads the table: the members, sorted by ID, and their beats. It
+// returns ErrLost if the member is not in the table.
 func Beat(ctx context.Context, conn db, id string, leaving bool, info []byte) (list []Member, beats map[string]int64, err error) {
 	const (
 		beat = `UPDATE nodes SET beat = beat + 1, seen = now(), leaving = $2, info = $3 WHERE id = $1`
@@ -75,11 +75,11 @@ func Beat(ctx context.Context, conn db, id string, leaving bool, info []byte) (l
 	return list, beats, nil
 }
 
-// AnyBeat has Bury not look at the beat.
+// AnyBeat makes Bury ignore the beat.
 const AnyBeat = -1
 
-// Bury deletes a member that is dead, if its beat still is the one given, and
-// closes its journal's writers: what it may still send is fenced.
+// Bury deletes a dead member if its beat is still the given one, and closes its journal's writers,
+// so that everything it may still send is fenced.
 func Bury(ctx context.Context, conn db, id string, beat int64, log *slog.Logger) error {
 	const bury = `
 WITH dead AS (DELETE FROM nodes WHERE id = $1 AND $2::bigint IN (beat, -1) RETURNING id),
@@ -93,7 +93,7 @@ SELECT id FROM dead`
 	if err != nil {
 		return fmt.Errorf("members: bury %s: %w", id, err)
 	}
-	if len(dead) > 0 { // else it lives, or another node was faster
+	if len(dead) > 0 { // otherwise it lives, or another node was faster
 		log.WarnContext(ctx, "member taken for dead", slog.String("member", id))
 	}
 	return nil

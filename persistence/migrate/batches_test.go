@@ -13,8 +13,9 @@ import (
 	"boxoffice/persistence/persisttest"
 )
 
-// What was journaled with a row per stream is there with a row per commit, by stream and
-// by writer, before and after it was indexed; and it goes on from there.
+// TestRowsBecomeBatches makes sure that what was journaled with one row for each stream is there
+// with one row for each commit, by stream and by writer, before and after it was indexed, and that
+// the journal goes on from there.
 func TestRowsBecomeBatches(t *testing.T) {
 	t.Parallel()
 	dsn := persisttest.DB(t)

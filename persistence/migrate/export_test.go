@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/tern/v2/migrate"
 )
 
-// UpTo brings a database up to the schema of an earlier release.
+// UpTo migrates a database to the schema of an earlier release.
 func UpTo(ctx context.Context, conn *pgx.Conn, version int32) error {
 	m, err := migrate.NewMigrator(ctx, conn, versionTable)
 	if err != nil {
@@ -23,8 +23,8 @@ func UpTo(ctx context.Context, conn *pgx.Conn, version int32) error {
 	return m.MigrateTo(ctx, version)
 }
 
-// UpToBefore brings a database up to the schema before the file of a name, without
-// its number.
+// UpToBefore migrates a database to the schema before the file with a name, given without its
+// number.
 func UpToBefore(ctx context.Context, conn *pgx.Conn, name string) error {
 	matches, err := fs.Glob(files, "*_"+name+".sql")
 	if err != nil || len(matches) != 1 {

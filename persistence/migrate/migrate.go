@@ -1,7 +1,7 @@
-// Package migrate brings a database up to the schema that this binary knows. It
-// owns the numbered .sql files beside it, which are only ever added to: a file
-// that has been released is never changed. A node runs Up when it starts, before
-// anything else touches the database, and so does `boxoffice migrate`.
+// Package migrate brings a database up to the schema that this binary knows. It owns the numbered
+// .sql files beside it, which are only ever added to: a file that has been released is never
+// changed. A node runs Up when it starts, before anything else touches the database, and `boxoffice
+// migrate` runs it too.
 package migrate
 
 import (
@@ -20,15 +20,14 @@ import (
 //go:embed *.sql
 var files embed.FS
 
-// versionTable holds the number of the last file that ran, in the schema that
-// the connection's search_path names first.
+// versionTable has the number of the last file that ran. It is in the schema that comes first in
+// the connection's search_path.
 const versionTable = "schema_version"
 
-// Up runs the files that the database has not seen, each in a transaction of its
-// own. Starters that come at once wait for one another on an advisory lock. A
-// database that is ahead of this binary is left as it is, and is an error if it has
-// lost what this binary uses. The tables of the jobs (River's) follow, by the
-// library's own numbers.
+// Up runs the files that the database has not seen, each in a transaction of its own. Nodes that
+// start at once wait for one another on an advisory lock. A database that is ahead of this binary
+// is left as it is; Up returns an error if the database no longer has something that this binary
+// uses. After the files come the tables of the jobs (River's), by the library's own numbers.
 func Up(ctx context.Context, conn *pgx.Conn) error {
 	m, err := migrate.NewMigrator(ctx, conn, versionTable)
 	if err != nil {
@@ -47,9 +46,9 @@ func Up(ctx context.Context, conn *pgx.Conn) error {
 	return jobs(ctx, conn)
 }
 
-// refuseIfTooOld reports whether a binary that knows so many files may run on a schema that
-// has seen more: a node of the release before is started again in the middle of an
-// upgrade, or an upgrade is taken back.
+// refuseIfTooOld returns an error if a binary that knows so many files can't run on the schema,
+// which has seen more: a node of the previous release is started again in the middle of an upgrade,
+// or an upgrade is taken back.
 func refuseIfTooOld(ctx context.Context, conn *pgx.Conn, known int) error {
 	var version, needs int
 	if err := conn.QueryRow(ctx, `SELECT version, needs FROM `+versionTable).Scan(&version, &needs); err != nil {
@@ -62,7 +61,7 @@ func refuseIfTooOld(ctx context.Context, conn *pgx.Conn, known int) error {
 		"Start the later release again, or restore the backup from before it: docs/operations.md, \"The way back\"", version, needs, known)
 }
 
-// Versions are the number of the last file that ran, and of the last that this binary
+// Versions returns the number of the last file that ran, and of the last file that this binary
 // knows.
 func Versions(ctx context.Context, conn *pgx.Conn) (version, known int32, err error) {
 	m, err := migrate.NewMigrator(ctx, conn, versionTable)
@@ -78,8 +77,8 @@ func Versions(ctx context.Context, conn *pgx.Conn) (version, known int32, err er
 	return version, int32(len(m.Migrations)), nil //nolint:gosec // a few dozen
 }
 
-// jobs brings River's tables up to date, one starter at a time and each version in
-// a transaction of its own: one uses what the one before it has made.
+// jobs migrates River's tables, one starter at a time and each version in a transaction of its own,
+// because a version uses what the one before it has made.
 func jobs(ctx context.Context, conn *pgx.Conn) error {
 	const lock, unlock = `SELECT pg_advisory_lock(hashtext(current_schema() || ' jobs'))`, `SELECT pg_advisory_unlock_all()`
 	if _, err := conn.Exec(ctx, lock); err != nil {

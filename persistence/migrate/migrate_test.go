@@ -27,7 +27,8 @@ func connect(t *testing.T, dsn string) *pgx.Conn {
 	return conn
 }
 
-// Nodes that start at once on an empty database must all come up.
+// TestManyStartersAtOnce makes sure that nodes which start at once on an empty database all come
+// up.
 func TestManyStartersAtOnce(t *testing.T) {
 	t.Parallel()
 	dsn := persisttest.DB(t)
@@ -57,7 +58,8 @@ func TestUpTwice(t *testing.T) {
 	require.Equal(t, 1, n)
 }
 
-// Everything, the version table included, goes to the connection's schema.
+// TestTablesGoToTheSearchPath makes sure that all tables, including the version table, are made in
+// the connection's schema.
 func TestTablesGoToTheSearchPath(t *testing.T) {
 	t.Parallel()
 	conn := connect(t, persisttest.DB(t))
@@ -70,8 +72,8 @@ func TestTablesGoToTheSearchPath(t *testing.T) {
 	}
 }
 
-// A binary older than the database starts on what was only added to, leaves it as it is,
-// and says in words what to do where it would miss something.
+// TestUpOnANewerDatabase makes sure that a binary older than the database starts if the schema was
+// only added to, leaves it as it is, and otherwise says what to do.
 func TestUpOnANewerDatabase(t *testing.T) {
 	t.Parallel()
 	conn := connect(t, persisttest.DB(t))
@@ -90,8 +92,8 @@ func TestUpOnANewerDatabase(t *testing.T) {
 	require.ErrorContains(t, migrate.Up(t.Context(), conn), fmt.Sprintf("needs a program that knows 999; this one knows %d. Start the later release again", known))
 }
 
-// A file that takes something away says so, or a node of the release before would start
-// on the schema and fail later.
+// TestContractionsRaiseNeeds makes sure that a file which takes something away says so. Otherwise a
+// node of the previous release would start on the schema and fail later.
 func TestContractionsRaiseNeeds(t *testing.T) {
 	t.Parallel()
 	takesAway := regexp.MustCompile(`(?i)\b(DROP (TABLE|COLUMN|VIEW)|RENAME|SET NOT NULL|ALTER (COLUMN )?\w+ (SET DATA )?TYPE)\b`)
@@ -99,7 +101,7 @@ func TestContractionsRaiseNeeds(t *testing.T) {
 	require.NoError(t, err)
 	for _, file := range files {
 		if file < "050" {
-			continue // what the first program that knows "needs" has seen
+			continue // the first program that knows "needs" has seen these
 		}
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)

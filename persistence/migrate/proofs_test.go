@@ -9,7 +9,8 @@ import (
 	"boxoffice/persistence/persisttest"
 )
 
-// Accounts of the release before are judged by what is known of them.
+// TestAccountsOfBefore makes sure that accounts of the previous release are judged by what is known
+// about them.
 func TestAccountsOfBefore(t *testing.T) {
 	t.Parallel()
 	conn := connect(t, persisttest.DB(t))

@@ -1,11 +1,11 @@
-// Package notices is the table of what payment providers tell by themselves (their
-// webhooks), and the jobs that act on it.
+// Package notices is the table of notices that payment providers send by themselves (their
+// webhooks), and the jobs that act on them.
 //
-// Add writes a notice and its job in one transaction, before the provider is answered:
-// what was answered is never lost, and what a provider delivers again has one row and
-// one job. The job hands the notice to its Act, and is tried again while that fails.
+// Add writes a notice and its job in one transaction, before the provider gets its answer. So an
+// acknowledged notice is never lost, and a notice that the provider sends again has one row and one
+// job. The job passes the notice to its Act, and is tried again while that fails.
 //
-// The edge calls it, cmd registers its workers. It owns no goroutine.
+// The edge calls it, and cmd registers its workers. It has no goroutine.
 package notices
 
 import (
@@ -21,44 +21,45 @@ import (
 )
 
 const (
-	// queue is River's queue of the jobs: of its own, so that no mail is ever before a
-	// payment.
+	// queue is River's queue for the jobs. It is a queue of their own, so that a payment never
+	// waits behind mails.
 	queue = "payments"
-	// workers work at notices; each asks a provider.
+	// workers is how many jobs run at once; each asks a provider.
 	workers = 16
-	// cooldown is how soon one look for jobs follows another.
+	// cooldown is the shortest time between two looks for jobs.
 	cooldown = 20 * time.Millisecond
-	// attempts to act on a notice. The sweep of payments asks the provider too, so that
-	// nothing is lost after the last.
+	// attempts is how often a job is tried. The sweep of payments asks the provider too, so that
+	// nothing is lost after the last attempt.
 	attempts = 12
-	// kept is how long notices are kept, for whoever has to explain a payment.
+	// kept is how long notices are kept, in case somebody has to explain a payment.
 	kept = 90 * 24 * time.Hour
-	// pruneEvery is how often older ones are deleted.
+	// pruneEvery is how often older notices are deleted.
 	pruneEvery = time.Hour
 )
 
-// Notice is what a provider told.
+// Notice is a message of a provider.
 type Notice struct {
 	Provider string
-	EventID  string // the same for every delivery of one event
+	EventID  string // the same whenever the provider sends the event again
 	Digest   [32]byte
 	Body     []byte // sealed
 	About    About
 }
 
-// About is which payment a notice is about, and what its job carries. A notice without a
-// Reference is about none of ours.
+// About says which payment a notice is about, and is what its job carries. A notice without a
+// Reference is not about one of our payments.
 type About struct {
 	Provider  string `json:"provider"`
 	Reference string `json:"reference"`
-	// ProviderID is the provider's own name of the payment, where one reference may have several.
-	ProviderID string `json:"deposit,omitzero"` // as jobs of earlier releases call it
+	// ProviderID is the provider's own name of the payment, for providers where one reference may
+	// have several payments.
+	ProviderID string `json:"deposit,omitzero"` // earlier releases called it so in jobs
 }
 
 // Kind names the job.
 func (About) Kind() string { return "payment_notice" }
 
-// InsertOpts of asking a provider.
+// InsertOpts puts the job into its queue, with its number of attempts.
 func (About) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: queue, MaxAttempts: attempts}
 }
@@ -72,10 +73,10 @@ func (pruneArgs) Kind() string { return "payment_notice_prune" }
 // Store is the table.
 type Store struct {
 	pool *pgxpool.Pool
-	jobs *river.Client[pgx.Tx] // inserts; works nothing
+	jobs *river.Client[pgx.Tx] // only inserts
 }
 
-// New makes the store.
+// New returns the store of a database.
 func New(pool *pgxpool.Pool) (*Store, error) {
 	jobs, err := river.NewClient(riverpgxv5.New(pool), &river.Config{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
@@ -84,7 +85,7 @@ func New(pool *pgxpool.Pool) (*Store, error) {
 	return &Store{pool: pool, jobs: jobs}, nil
 }
 
-// Add makes a notice durable, and has somebody act on it. A notice that is there already
+// Add makes a notice durable, and inserts the job that acts on it. A notice that is there already
 // changes nothing.
 func (s *Store) Add(ctx context.Context, n *Notice) error {
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
@@ -103,11 +104,11 @@ INSERT INTO payment_notices (provider, event_id, digest, body) VALUES ($1, $2, $
 	return nil
 }
 
-// Act asks the provider about the payment that a notice is about, and has its order take
-// the answer in.
+// Act asks the provider about the payment that a notice is about, and gives the answer to its
+// order.
 type Act func(context.Context, About) error
 
-// AddWorkers registers what the jobs do.
+// AddWorkers registers the work of the jobs.
 func (s *Store) AddWorkers(w *river.Workers, queues map[string]river.QueueConfig, act Act) {
 	river.AddWorker(w, &worker{act: act})
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, _ *river.Job[pruneArgs]) error {
@@ -116,14 +117,14 @@ func (s *Store) AddWorkers(w *river.Workers, queues map[string]river.QueueConfig
 	queues[queue] = river.QueueConfig{MaxWorkers: workers, FetchCooldown: cooldown}
 }
 
-// Periodic are the jobs that come by the clock.
+// Periodic returns the jobs that run regularly.
 func Periodic() []*river.PeriodicJob {
 	return []*river.PeriodicJob{river.NewPeriodicJob(river.PeriodicInterval(pruneEvery), func() (river.JobArgs, *river.InsertOpts) {
 		return pruneArgs{}, nil
 	}, nil)}
 }
 
-// prune deletes what is older than kept.
+// prune deletes notices older than kept.
 func (s *Store) prune(ctx context.Context) error {
 	if _, err := s.pool.Exec(ctx, `DELETE FROM payment_notices WHERE received_at < now() - $1::interval`, kept); err != nil {
 		return fmt.Errorf("payment notices: %w", err)
@@ -139,8 +140,8 @@ type worker struct {
 // Work acts on one notice.
 func (w *worker) Work(ctx context.Context, job *river.Job[About]) error { return w.act(ctx, job.Args) }
 
-// NextRetry is soon at first: a provider may tell of money a moment before its own answers
-// know of it.
+// NextRetry retries soon at first, because a provider may send a notice a moment before its own
+// answers include the money.
 func (w *worker) NextRetry(job *river.Job[About]) time.Time {
 	return time.Now().Add(min(time.Second<<min(job.Attempt-1, 12), 30*time.Minute))
 }

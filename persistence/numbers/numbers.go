@@ -1,9 +1,9 @@
-// Package numbers hands out the numbers of events and ticket types: parts of their
-// ids, by which any node finds their actors.
+// Package numbers hands out the numbers of events and ticket types. They are parts of ids, by which
+// any node finds the actors.
 //
-// It takes blocks from sequences of Postgres and remembers for a day which number a
-// command was given (table command_numbers), so that a repeated command makes nothing
-// new. Its methods may be called by any goroutine; it has none of its own.
+// It takes blocks from sequences of Postgres, and remembers for a day which number a command got
+// (table command_numbers), so that a repeated command makes nothing new. Any goroutine may call its
+// methods; it has none of its own.
 package numbers
 
 import (
@@ -15,15 +15,15 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// commandsKept is how long the number of a command is known: as long as its answer
-// is repeated.
+// commandsKept is how long the number of a command is remembered: as long as its answer is
+// repeated.
 const commandsKept = 24 * time.Hour
 
 // leaseSize is how many numbers a node takes at a time.
 const leaseSize = 16
 
-// Lease hands out the numbers of a sequence, taken in blocks. Numbers that a
-// node leaves unused are lost; none is handed out twice.
+// Lease hands out the numbers of a sequence, taken in blocks. Numbers that a node leaves unused are
+// lost; no number is handed out twice.
 type Lease struct {
 	pool     *pgxpool.Pool
 	sequence string
@@ -32,17 +32,17 @@ type Lease struct {
 	next, last int64
 }
 
-// New leases from a sequence.
+// New returns a Lease on a sequence.
 func New(pool *pgxpool.Pool, sequence string) *Lease {
 	return &Lease{pool: pool, sequence: sequence, next: 1}
 }
 
-// Next is a number that nobody else has.
+// Next returns a number that nobody else gets.
 func (l *Lease) Next(ctx context.Context) (int64, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.next > l.last {
-		// A block is all the numbers between two of the sequence.
+		// A block has leaseSize numbers, ending at leaseSize times the sequence's value.
 		var block int64
 		if err := l.pool.QueryRow(ctx, `SELECT nextval($1::regclass)`, l.sequence).Scan(&block); err != nil {
 			return 0, fmt.Errorf("lease from %s: %w", l.sequence, err)
@@ -54,9 +54,8 @@ func (l *Lease) Next(ctx context.Context) (int64, error) {
 	return n, nil
 }
 
-// ForCommand is the number of what a command makes: a new one, or the one that the
-// same command was given within the last day. Nodes that ask at the same moment are
-// told the same.
+// ForCommand returns the number for what a command makes: a new one, or the one that the same
+// command got within the last day. Nodes that ask at the same moment get the same number.
 func (l *Lease) ForCommand(ctx context.Context, command [32]byte) (int64, error) {
 	n, err := l.Next(ctx)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 
 func TestMain(m *testing.M) { persisttest.Main(m) }
 
-// TestLeasedNumbersAreUnique leases as four nodes at once.
+// TestLeasedNumbersAreUnique leases numbers as four nodes do at once.
 func TestLeasedNumbersAreUnique(t *testing.T) {
 	t.Parallel()
 	pool := persisttest.Migrated(t)
@@ -36,8 +36,8 @@ func TestLeasedNumbersAreUnique(t *testing.T) {
 	require.Len(t, seen, 200)
 }
 
-// TestACommandKeepsItsNumber repeats commands at several nodes at once: each has one
-// number, and no two have the same.
+// TestACommandKeepsItsNumber repeats commands on several nodes at once: each has one number, and no
+// two have the same.
 func TestACommandKeepsItsNumber(t *testing.T) {
 	t.Parallel()
 	pool := persisttest.Migrated(t)

@@ -12,20 +12,20 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// Broadcast is a mail to those who attend an event.
+// Broadcast is a mail to the attendees of an event.
 type Broadcast struct {
 	ID        uuid.UUID
-	Number    int64 // later ones have greater ones
+	Number    int64 // higher for later ones
 	Org       int64
 	Event     int64
 	Subject   string
 	Body      string // HTML, sanitised
-	Tag       string // of those who get it; "": all
+	Tag       string // tag of the attendees who get it; "": all
 	CreatedAt time.Time
 
 	Recipients int64
 	Sent       int64
-	Suppressed int64 // they got none
+	Suppressed int64 // recipients who got none
 }
 
 // Recipient is somebody who gets a broadcast.
@@ -34,24 +34,24 @@ type Recipient struct {
 	Name  string
 }
 
-// Limited is that an event has had as many broadcasts as allowed.
+// Limited says that an event has had as many broadcasts as allowed.
 type Limited struct{ Wait time.Duration }
 
 func (e *Limited) Error() string { return "outreach: too many broadcasts" }
 
-// LimitTime is the time in which an event's broadcasts are counted.
+// LimitTime is the span in which an event's broadcasts are counted.
 const LimitTime = 24 * time.Hour
 
-// broadcastColumns count the recipients anew each time.
+// broadcastColumns count the recipients each time they are read.
 const broadcastColumns = `
 SELECT b.id, b.number, b.org, b.event, b.subject, b.body, b.tag, b.created_at, r.n, r.sent, r.suppressed
 FROM broadcasts b CROSS JOIN LATERAL (
   SELECT count(*) AS n, count(*) FILTER (WHERE status = 'sent') AS sent, count(*) FILTER (WHERE status = 'suppressed') AS suppressed
   FROM broadcast_recipients WHERE broadcast = b.id) r `
 
-// AddBroadcast notes a broadcast and its recipients, each once: who attends with a live
-// ticket, and has not unsubscribed. One that is there already is returned as it is, with
-// false. It returns Limited when the event has had so many within LimitTime.
+// AddBroadcast stores a broadcast and its recipients, each once: the people who attend with a live
+// ticket and have not unsubscribed. If the broadcast is there already, it is returned as it is,
+// with false. It returns Limited if the event has had limit broadcasts within LimitTime.
 func (s *Store) AddBroadcast(ctx context.Context, tx pgx.Tx, b *Broadcast, limit int) (added bool, err error) {
 	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('broadcasts', $1))`, b.Event); err != nil {
 		return false, fmt.Errorf("add broadcast: %w", err)
@@ -117,7 +117,7 @@ func (s *Store) Broadcast(ctx context.Context, id uuid.UUID) (*Broadcast, error)
 	return readBroadcast(ctx, s.pool, broadcastColumns+`WHERE b.id = $1`, id)
 }
 
-// Broadcasts lists an event's broadcasts, the newest first, before a number.
+// Broadcasts lists an event's broadcasts, the newest first, with numbers below before.
 func (s *Store) Broadcasts(ctx context.Context, event, before int64, limit int) ([]Broadcast, error) {
 	rows, _ := s.pool.Query(ctx, broadcastColumns+`WHERE b.event = $1 AND b.number < $2 ORDER BY b.number DESC LIMIT $3`, event, before, limit) // CollectRows returns its error
 	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Broadcast])
@@ -127,7 +127,7 @@ func (s *Store) Broadcasts(ctx context.Context, event, before int64, limit int) 
 	return list, nil
 }
 
-// Recipients lists those who get a broadcast, by their addresses, after one of them.
+// Recipients lists the recipients of a broadcast, sorted by address, after an address.
 func (s *Store) Recipients(ctx context.Context, broadcast uuid.UUID, after string, limit int) ([]Recipient, error) {
 	const find = `SELECT email, name FROM broadcast_recipients WHERE broadcast = $1 AND email > $2 ORDER BY email LIMIT $3`
 	rows, _ := s.pool.Query(ctx, find, broadcast, after, limit) // CollectRows returns its error
@@ -138,7 +138,7 @@ func (s *Store) Recipients(ctx context.Context, broadcast uuid.UUID, after strin
 	return list, nil
 }
 
-// IsWaiting reports whether somebody has a broadcast still to come.
+// IsWaiting reports whether a recipient has not got a broadcast yet.
 func (s *Store) IsWaiting(ctx context.Context, broadcast uuid.UUID, email string) (waiting bool, err error) {
 	const find = `SELECT EXISTS (SELECT FROM broadcast_recipients WHERE broadcast = $1 AND email = $2 AND status = 'waiting')`
 	if err := s.pool.QueryRow(ctx, find, broadcast, email).Scan(&waiting); err != nil {
@@ -147,7 +147,7 @@ func (s *Store) IsWaiting(ctx context.Context, broadcast uuid.UUID, email string
 	return waiting, nil
 }
 
-// NoteRecipient says what has become of a broadcast to somebody: sent or suppressed.
+// NoteRecipient notes what has become of a broadcast to a recipient: sent or suppressed.
 func (s *Store) NoteRecipient(ctx context.Context, broadcast uuid.UUID, email, status string) error {
 	const note = `UPDATE broadcast_recipients SET status = $3 WHERE broadcast = $1 AND email = $2`
 	if _, err := s.pool.Exec(ctx, note, broadcast, email, status); err != nil {

@@ -1,8 +1,8 @@
-// Package outreach owns the plain tables of whom organizations write to in bulk: their
-// followers, and the addresses that get no bulk mail. The edge and the mail queue call it.
-// It owns no goroutine.
+// Package outreach owns the plain tables of the people to whom organizations write in bulk: their
+// followers, and the addresses that get no bulk mail. The edge and the mail queue call it. It has
+// no goroutine.
 //
-// Addresses are kept, and must be given, in lower case.
+// Addresses are stored, and must be given, in lower case.
 package outreach
 
 import (
@@ -17,10 +17,10 @@ import (
 // Store reads and writes the tables. Its methods may be called by any goroutine.
 type Store struct{ pool *pgxpool.Pool }
 
-// New is the store of a database.
+// New returns the store of a database.
 func New(pool *pgxpool.Pool) *Store { return &Store{pool} }
 
-// Why an address gets no bulk mail.
+// These are the reasons why an address gets no bulk mail.
 const (
 	Bounce      = "bounce"
 	Complaint   = "complaint"
@@ -29,13 +29,13 @@ const (
 
 // Follower is somebody who follows an organization.
 type Follower struct {
-	Number int64 // later ones have greater ones
+	Number int64 // higher for later ones
 	Email  string
 	Name   string
 }
 
-// Follow has an address follow an organization, also when it had left. It says when that
-// began in unix milliseconds, or 0 if the address follows already.
+// Follow makes an address follow an organization, even if it had left. It returns since when it
+// follows, in unix milliseconds, or 0 if it has followed before the call.
 func (s *Store) Follow(ctx context.Context, org int64, email, name string) (since int64, err error) {
 	const follow = `
 INSERT INTO org_followers AS f (org, email, name, following) VALUES ($1, $2, $3, true)
@@ -58,7 +58,7 @@ WHERE NOT f.following RETURNING (extract(epoch FROM changed_at) * 1000)::bigint`
 	return since, nil
 }
 
-// Leave has an address follow an organization no more, and get no bulk mail of it.
+// Leave ends an address's following of an organization, and its bulk mail from it.
 func (s *Store) Leave(ctx context.Context, org int64, email string) error {
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		const leave = `UPDATE org_followers SET following = false, changed_at = now() WHERE org = $1 AND email = $2 AND following`
@@ -76,7 +76,7 @@ func (s *Store) Leave(ctx context.Context, org int64, email string) error {
 
 const suppress = `INSERT INTO mail_suppressions (email, org, reason) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`
 
-// Suppress has an address get no bulk mail of anybody.
+// Suppress stops bulk mail of all organizations to an address.
 func (s *Store) Suppress(ctx context.Context, email, reason string) error {
 	if _, err := s.pool.Exec(ctx, suppress, email, 0, reason); err != nil {
 		return fmt.Errorf("suppress an address: %w", err)
@@ -84,7 +84,7 @@ func (s *Store) Suppress(ctx context.Context, email, reason string) error {
 	return nil
 }
 
-// Suppressed reports whether an address gets no bulk mail of an organization.
+// Suppressed reports whether an address gets no bulk mail from an organization.
 func (s *Store) Suppressed(ctx context.Context, org int64, email string) (suppressed bool, err error) {
 	const find = `SELECT EXISTS (SELECT FROM mail_suppressions WHERE email = $1 AND org IN (0, $2))`
 	if err := s.pool.QueryRow(ctx, find, email, org).Scan(&suppressed); err != nil {
@@ -93,7 +93,7 @@ func (s *Store) Suppressed(ctx context.Context, org int64, email string) (suppre
 	return suppressed, nil
 }
 
-// Followers lists those who follow an organization after one of them; 0 is before the
+// Followers lists the followers of an organization whose numbers are above after; 0 is below the
 // first.
 func (s *Store) Followers(ctx context.Context, org, after int64, limit int) ([]Follower, error) {
 	const find = `SELECT number, email, name FROM org_followers WHERE org = $1 AND following AND number > $2 ORDER BY number LIMIT $3`

@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// DoEach runs an item of a job for each element of a list, at most atOnce at a time, and
-// waits for all. An item that takes long holds up no others while there is room, and neither
-// does one that panics.
+// DoEach runs an item of a job for each element of a list, at most atOnce at a time, and waits for
+// all. A slow item does not hold up the others as long as there is room, and neither does an item
+// that panics.
 func DoEach[T any](log *slog.Logger, job string, list []T, atOnce int, do func(T)) {
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, atOnce)

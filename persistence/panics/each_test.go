@@ -15,8 +15,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// TestDoEach does all of a list, not more at a time than it may, and one item that panics
-// keeps none of the others from being done.
+// TestDoEach makes sure that DoEach does all items of a list, no more at a time than it may, and
+// that an item which panics does not keep the others from being done.
 func TestDoEach(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -14,8 +14,8 @@ import (
 	"boxoffice/persistence/panics"
 )
 
-// TestCatch has a job's item return, fail and panic: the job goes on, and a panic is
-// counted and logged with its stack.
+// TestCatch makes a job's item return, fail and panic: the job goes on, and a panic is counted and
+// logged with its stack.
 func TestCatch(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer

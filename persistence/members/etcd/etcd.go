@@ -1,21 +1,20 @@
-// Package etcd keeps the list of a cluster's nodes in etcd, for those who run one
-// anyway: it notices a dead node a little later than the lease in Postgres does
-// (package members), and goes on doing so while Postgres is busy.
+// Package etcd keeps the list of a cluster's nodes in etcd, for operators who run one anyway. It
+// notices a dead node a little later than the lease in Postgres does (package members), but also
+// while Postgres is busy.
 //
-// A node is a key, which etcd deletes with the node's lease. Each node keeps its
-// lease alive, and reads the list when it hears of a change and with every beat. A
-// node whose key is gone has been taken for dead and must end: Lost speaks. It is
-// never put back: a lifetime of a node has one id, one lease and one key
-// (protoactor-go registers again under an id that the others have blocked). An
-// outage of etcd buries nobody: leases do not run out while it is away.
+// A node is a key, which etcd deletes with the node's lease. Each node keeps its lease alive, and
+// reads the list when it hears of a change and with every beat. A node whose key is gone has been
+// taken for dead and must end: Lost gets an error. It never comes back: a lifetime of a node has
+// one id, one lease and one key (protoactor-go registers again under an id that the others have
+// blocked). An outage of etcd makes no node count as dead, because leases do not run out while it
+// is away.
 //
-// The members are also rows of the table of nodes, as with the lease in Postgres,
-// for people to read and so that each dead node's writers are closed once, by
-// whoever comes first. A row is put in after its key, and buried when its key is
-// not there any more.
+// The members are also rows of the table of nodes, as with the lease in Postgres, so that people
+// can read them and each dead node's writers are closed once, by the first node that notices. A row
+// is added after its key, and buried when its key is gone.
 //
-// Join starts one goroutine, beside those of etcd's client; Stop ends them, and
-// deletes key and row.
+// Join starts one goroutine, besides those of etcd's client; Stop ends them, and deletes key and
+// row.
 package etcd
 
 import (
@@ -39,29 +38,29 @@ import (
 	"boxoffice/persistence/members"
 )
 
-// minTTL is the shortest lease that etcd gives: one and a half of its elections.
+// minTTL is the shortest lease that etcd gives: one and a half times its election timeout.
 const minTTL = 2 * time.Second
 
 const (
-	beats       = 3                      // in a lease
-	dialTime    = time.Second            // to connect
-	redialFirst = 100 * time.Millisecond // and before the next attempt,
-	redialLast  = 500 * time.Millisecond // well within the second that etcd adds to leases when it comes back
+	beats       = 3                      // beats in a lease
+	dialTime    = time.Second            // longest time to connect
+	redialFirst = 100 * time.Millisecond // pause before the next attempt to connect
+	redialLast  = 500 * time.Millisecond // longest pause; well within the second that etcd adds to leases when it comes back
 )
 
-// Config says how a node keeps its place.
+// Config says how a node stays a member.
 type Config struct {
 	Endpoints []string
-	Prefix    string      // of the cluster's keys
+	Prefix    string      // begins the cluster's keys
 	TLS       *tls.Config // for https endpoints
 	Lease     time.Duration
 	DB        *pgxpool.Pool
 	Self      members.Member
 	Log       *slog.Logger
-	// Changed is told every new list, sorted by ID, this node in it. It must
-	// not block.
+	// Changed is called with every new list, sorted by ID and including this node. It must not
+	// block.
 	Changed func([]members.Member)
-	// Info is what the node says of itself with each beat, as JSON.
+	// Info returns what the node reports about itself with each beat, as JSON.
 	Info func() []byte
 }
 
@@ -75,19 +74,18 @@ type Lease struct {
 
 	cancel context.CancelFunc
 	done   chan struct{}
-	leave  chan struct{} // asks for leaving to be noted
+	leave  chan struct{} // asks to note that the node is leaving
 	lost   chan error
-	seen   atomic.Int64 // when the key was last there, unix nanoseconds
+	seen   atomic.Int64 // when the key was last seen, unix nanoseconds
 
 	told []members.Member
-	rows []members.Member // as the table was before the list of keys is read
-	left bool             // leaving is noted
+	rows []members.Member // the table's rows, read before the list of keys
+	left bool             // whether leaving is noted
 	self members.Member
 }
 
-// Join makes the node a member, in the place of earlier lifetimes of the same
-// name, and keeps it one. When it returns the node is on the list. A lease is
-// rounded up to whole seconds, 2 at least.
+// Join makes the node a member, instead of earlier lifetimes of the same name, and keeps it one.
+// When it returns, the node is on the list. The lease is rounded up to whole seconds, at least 2.
 func Join(ctx context.Context, cfg Config) (*Lease, error) {
 	l := &Lease{
 		cfg: cfg, self: cfg.Self, prefix: strings.TrimSuffix(cfg.Prefix, "/") + "/nodes/",
@@ -118,10 +116,10 @@ func connect(cfg Config) (*clientv3.Client, error) {
 	})
 }
 
-// Lost speaks once, with members.ErrLost, when the node's key is gone.
+// Lost gets members.ErrLost, once, when the node's key is gone.
 func (l *Lease) Lost() <-chan error { return l.lost }
 
-// Fresh is an error when the node's key has not been seen for a lease.
+// Fresh returns an error if the node's key has not been seen for the time of a lease.
 func (l *Lease) Fresh() error {
 	if ago := time.Since(time.Unix(0, l.seen.Load())); ago > l.ttl {
 		return fmt.Errorf("members: no word from etcd for %s", ago.Round(time.Second))
@@ -129,7 +127,7 @@ func (l *Lease) Fresh() error {
 	return nil
 }
 
-// Leave tells the others that the node hands its actors over.
+// Leave tells the others that the node is handing its actors over.
 func (l *Lease) Leave() {
 	select {
 	case l.leave <- struct{}{}:
@@ -144,19 +142,19 @@ func (l *Lease) Stop(ctx context.Context) error {
 	return errors.Join(members.Remove(ctx, l.cfg.DB, l.self.ID), l.end(ctx))
 }
 
-// end gives lease and key back.
+// end gives the lease back, and with it the key.
 func (l *Lease) end(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, l.ttl)
 	defer cancel()
 	if l.id != 0 {
-		_, _ = l.client.Revoke(ctx, l.id) // or it runs out
+		_, _ = l.client.Revoke(ctx, l.id) // if this fails, the lease runs out
 	}
 	return l.client.Close()
 }
 
 func (l *Lease) key(id string) string { return l.prefix + id }
 
-// join puts the node's key in the place of those of its earlier lifetimes.
+// join writes the node's key and deletes those of its earlier lifetimes.
 func (l *Lease) join(ctx context.Context) error {
 	lease, err := l.client.Grant(ctx, int64(l.ttl/time.Second))
 	if err != nil {
@@ -186,7 +184,7 @@ func (l *Lease) join(ctx context.Context) error {
 	return l.turn(ctx)
 }
 
-// run keeps the lease, and looks at the list whenever it may have changed.
+// run keeps the lease alive, and reads the list whenever it may have changed.
 func (l *Lease) run(ctx context.Context) {
 	defer close(l.done)
 	beat := time.NewTicker(l.ttl / beats)
@@ -195,7 +193,7 @@ func (l *Lease) run(ctx context.Context) {
 	var news clientv3.WatchChan
 	for ctx.Err() == nil {
 		if renewed == nil {
-			renewed, _ = l.client.KeepAlive(ctx, l.id) // fails when the client is closed, which it is later
+			renewed, _ = l.client.KeepAlive(ctx, l.id) // fails only if the client is closed, which happens later
 		}
 		if news == nil {
 			news = l.client.Watch(ctx, l.prefix, clientv3.WithPrefix())
@@ -205,7 +203,7 @@ func (l *Lease) run(ctx context.Context) {
 			if ok {
 				continue
 			}
-			renewed = nil // the lease is gone, or etcd away
+			renewed = nil // the lease is gone, or etcd is away
 		case _, ok := <-news:
 			if !ok {
 				news = nil
@@ -230,7 +228,7 @@ func (l *Lease) run(ctx context.Context) {
 	}
 }
 
-// pause keeps a broken watch from being asked for in a circle.
+// pause keeps a broken watch from being requested in a tight loop.
 func (l *Lease) pause(ctx context.Context) {
 	select {
 	case <-time.After(redialFirst):
@@ -238,7 +236,7 @@ func (l *Lease) pause(ctx context.Context) {
 	}
 }
 
-// turn tells what has changed, and buries the dead.
+// turn reports changes of the list, and buries the dead.
 func (l *Lease) turn(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, l.ttl)
 	defer cancel()
@@ -293,7 +291,7 @@ func (l *Lease) list(ctx context.Context) ([]members.Member, error) {
 	return list, nil
 }
 
-// noteLeaving writes the node's key again, unless it is gone.
+// noteLeaving writes the node's key with the note that it leaves, unless the key is gone.
 func (l *Lease) noteLeaving(ctx context.Context) error {
 	value, err := json.Marshal(l.self)
 	if err != nil {

@@ -171,8 +171,8 @@ func (n *node) isLost() {
 	}
 }
 
-// lives waits until the node has had word from etcd, and fails the test if it was
-// told that it is dead.
+// lives waits until the node has heard from etcd, and fails the test if the node was told that it
+// is dead.
 func (n *node) lives() {
 	n.t.Helper()
 	require.Eventually(n.t, func() bool { return n.Fresh() == nil }, within, time.Millisecond)
@@ -210,8 +210,8 @@ func TestMembersSeeEachOther(t *testing.T) {
 	require.Zero(t, rows)
 }
 
-// A node comes again under its name while its earlier lifetime is on the list: that
-// one ends, and its id does not come back.
+// TestTheSameNameJoinsAgain lets a node join under its name while its earlier lifetime is on the
+// list: the earlier lifetime ends, and its id does not come back.
 func TestTheSameNameJoinsAgain(t *testing.T) {
 	t.Parallel()
 	s, pool := newServer(t), persisttest.Migrated(t)
@@ -220,13 +220,14 @@ func TestTheSameNameJoinsAgain(t *testing.T) {
 	again := s.join(pool, "a", long)
 	again.sees(watcher.id, again.id)
 	watcher.sees(watcher.id, again.id)
-	old.Leave() // what it still writes does not put it back
+	old.Leave() // its writing the key must not bring it back
 	old.isLost()
 	again.lives()
 	require.Empty(t, again.lists)
 }
 
-// A node whose lease is lost, for whatever reason, hears so and stays dead.
+// TestALostLeaseIsTheEnd makes sure that a node whose lease is lost, for whatever reason, hears of
+// it and stays dead.
 func TestALostLeaseIsTheEnd(t *testing.T) {
 	t.Parallel()
 	s, pool := newServer(t), persisttest.Migrated(t)
@@ -298,8 +299,8 @@ func (s *server) holder(pool *pgxpool.Pool) (id string, process *os.Process) {
 	return strings.TrimSpace(line), cmd.Process
 }
 
-// A process that is killed is missed after its lease: its row is gone, and its
-// journal's writer is closed, once, by one of those who saw it.
+// TestAKilledNodeIsBuried makes sure that a killed process is noticed after its lease: its row is
+// gone, and its journal's writer is closed once, by one of the nodes that saw it.
 func TestAKilledNodeIsBuried(t *testing.T) {
 	t.Parallel()
 	s, pool := newServer(t), persisttest.Migrated(t)
@@ -320,8 +321,8 @@ func TestAKilledNodeIsBuried(t *testing.T) {
 	b.lives()
 }
 
-// A process that was stopped for longer than its lease is fenced when it goes on,
-// and ends.
+// TestAStalledNodeEnds makes sure that a process which was stopped for longer than its lease is
+// fenced when it goes on, and ends.
 func TestAStalledNodeEnds(t *testing.T) {
 	t.Parallel()
 	s, pool := newServer(t), persisttest.Migrated(t)
@@ -337,7 +338,8 @@ func TestAStalledNodeEnds(t *testing.T) {
 	a.lives()
 }
 
-// While etcd is away nobody is buried, and who joins is told so.
+// TestAnOutageBuriesNobody makes sure that nobody is buried while etcd is away, and that a node
+// which tries to join gets an error.
 func TestAnOutageBuriesNobody(t *testing.T) {
 	t.Parallel()
 	s, pool := newServer(t), persisttest.Migrated(t)

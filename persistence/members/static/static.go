@@ -1,6 +1,6 @@
-// Package static is a membership that never changes, for development: a list of
-// nodes in the configuration. A node of the list that is away is waited for, and its
-// actors with it. It has no goroutine.
+// Package static is a membership that never changes, for development: a list of nodes in the
+// configuration. If a node of the list is away, the others wait for it and its actors. It has no
+// goroutine.
 package static
 
 import (
@@ -18,8 +18,8 @@ type Membership struct {
 	tell func([]members.Member)
 }
 
-// Join tells the list, of entries name=host:port, and returns the membership of self,
-// which is to be among them.
+// Join tells the list, whose entries are name=host:port, and returns the membership of self, which
+// must be in it.
 func Join(list []string, self members.Member, tell func([]members.Member)) (*Membership, error) {
 	m := &Membership{self: self.ID, tell: tell}
 	listed := false
@@ -38,7 +38,7 @@ func Join(list []string, self members.Member, tell func([]members.Member)) (*Mem
 	return m, nil
 }
 
-// Leave keeps actors away from this node, as far as the node itself knows.
+// Leave keeps actors away from this node, but only this node knows.
 func (m *Membership) Leave() {
 	list := make([]members.Member, len(m.list))
 	for i, one := range m.list {
@@ -48,10 +48,10 @@ func (m *Membership) Leave() {
 	m.tell(list)
 }
 
-// Fresh is always so: the list never changes.
+// Fresh returns nil, because the list never changes.
 func (m *Membership) Fresh() error { return nil }
 
-// Lost never speaks: nobody takes a node of the list for dead.
+// Lost never gets anything, because no node of the list is ever taken for dead.
 func (m *Membership) Lost() <-chan error { return nil }
 
 // Stop has nothing to stop.
