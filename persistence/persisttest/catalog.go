@@ -16,7 +16,7 @@ import (
 	"boxoffice/persistence/codec"
 )
 
-// tongues are words of titles and places, by language.
+// tongues are the words of titles and the places, by language.
 var tongues = []struct{ titles, cities []string }{
 	{strings.Fields("Winter Jazz Night Open Air Comedy Startup Summit Street Food Market Symphony Charity Marathon Poetry"), []string{"London", "Lagos", "Cape Town"}},
 	{strings.Fields("Großes Frühlingsfest Kammermusik Weihnachtsmarkt Oktoberfest Lesung Straßenkünstler Bühne Gespräch Führung"), []string{"München", "Köln", "Zürich"}},
@@ -30,7 +30,7 @@ var tongues = []struct{ titles, cities []string }{
 	{strings.Fields("音楽 夏祭り 展覧会 劇場 花火 講演会 映画 芸術"), []string{"東京", "大阪", "京都"}},
 }
 
-// Sought are events that searches with typos and without accents are to find first.
+// Sought are events that searches with typos and without accents must find first.
 var Sought = []struct{ Title, tags, short, venue, city, Search string }{
 	{"Beethoven: Ode an die Freude", "classical", "", "Elbphilharmonie", "Hamburg", "bethoven elbphilarmonie"},
 	{"Noche de Flamenco con Niña Pastori", "", "", "Tablao", "Málaga", "nina pastori malaga"},
@@ -44,13 +44,13 @@ var Sought = []struct{ Title, tags, short, venue, city, Search string }{
 	{"隅田川花火大会", "", "", "隅田公園", "東京", "隅田川 花火"},
 }
 
-// catalogNumbers is the number before those of the events that FillCatalog writes: a node's
-// own events are far below.
+// catalogNumbers is the number before the first event that FillCatalog writes. A node's own events
+// have far lower numbers.
 const catalogNumbers = 1_000_000
 
-// FillCatalog puts events of an organization on sale that start soon after a moment: the
-// sought ones among n others, in ten languages. It writes them as a release without a
-// search did, for readmodel.FillSearch to make them searchable.
+// FillCatalog writes events of an organization that are on sale and start soon after a moment: the
+// sought ones among n others, in ten languages. It writes them as a release without search did, so
+// that readmodel.FillSearch has to make them searchable.
 func FillCatalog(t testing.TB, pool *pgxpool.Pool, org int64, start time.Time, n int) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(1, 2))

@@ -1,7 +1,6 @@
-// Package persisttest gives tests real stores: a Postgres per test process with
-// a schema per test, and an S3 server. It also holds the suites that every implementation of a
-// store must pass. Only tests import it; their TestMain calls Main, which stops
-// the server.
+// Package persisttest gives tests real stores: a Postgres for each test process with a schema for
+// each test, and an S3 server. It also has the suites that every implementation of a store must
+// pass. Only tests import it; their TestMain calls Main, which stops the server.
 package persisttest
 
 import (
@@ -30,7 +29,7 @@ import (
 	"boxoffice/persistence/migrate"
 )
 
-// settings make a server small enough to have one per test process.
+// settings make a server small enough to have one for each test process.
 var settings = map[string]string{
 	"shared_buffers":  "64MB",
 	"max_wal_size":    "256MB",
@@ -64,8 +63,8 @@ func DB(t testing.TB) string {
 	return s.postgres.URL() + "&search_path=" + url.QueryEscape(schema)
 }
 
-// drop drops a schema. The server's own care for its tables takes locks in another
-// order than we do: who is the victim of a deadlock tries again.
+// drop drops a schema. The server's own maintenance of its tables takes locks in another order than
+// we do, so drop tries again if it is the victim of a deadlock.
 func (s *server) drop(ctx context.Context, schema string) error {
 	for {
 		_, err := s.admin.Exec(ctx, "DROP SCHEMA "+schema+" CASCADE")
@@ -89,8 +88,8 @@ func Migrated(t testing.TB) *pgxpool.Pool {
 	return pool
 }
 
-// Main runs a package's tests, stops their Postgres and fails the run if
-// goroutines are left. Options name the goroutines of libraries that never end.
+// Main runs a package's tests, stops their Postgres and fails the run if goroutines are left. The
+// options name goroutines of libraries that never end.
 func Main(m *testing.M, known ...goleak.Option) {
 	goleak.VerifyTestMain(stopping{m}, known...)
 }
@@ -111,7 +110,7 @@ func (s stopping) Run() int {
 type server struct {
 	postgres *embedded.Server
 	admin    *pgxpool.Pool // creates and drops schemas
-	slot     *os.File      // locked for as long as we use its directory
+	slot     *os.File      // locked while we use its directory
 }
 
 // process is the one server, started by the first test that needs it.
@@ -155,9 +154,9 @@ func start() (*server, error) {
 	return s, nil
 }
 
-// startIn starts a server in dir. A killed run, or a machine that lost its power,
-// may have left a cluster there that starts no more. Nothing in it is worth
-// keeping, so startIn removes it and makes a new one.
+// startIn starts a server in dir. A killed run, or a machine that lost its power, may have left a
+// cluster there that can't start any more. Nothing in it is worth keeping, so startIn removes it
+// and makes a new one.
 func startIn(dir string) (*server, error) {
 	s, err := tryStart(dir)
 	if err == nil {
@@ -184,9 +183,9 @@ func tryStart(dir string) (*server, error) {
 	return &server{postgres: postgres, admin: admin}, nil
 }
 
-// takeSlot locks a directory that no other test process uses. Directories are
-// numbered and used again, which saves most runs the 1.5 s of a new cluster and
-// keeps killed runs from filling the disk.
+// takeSlot locks a directory that no other test process uses. Directories are numbered and used
+// again, which saves most runs the 1.5 s for a new cluster and keeps killed runs from filling the
+// disk.
 func takeSlot() (*os.File, string, error) {
 	base := filepath.Join(os.TempDir(), "boxoffice-test-"+strconv.Itoa(os.Geteuid()))
 	if err := os.MkdirAll(base, 0o755); err != nil {

@@ -16,32 +16,32 @@ import (
 // Fixture is a journal under test, on an empty store.
 type Fixture struct {
 	Journal journal.Journal
-	Stop    func(context.Context) error // of Journal
-	Rival   journal.Journal             // another node's on the same store
-	Batches func() []*journal.Batch     // what Journal's sink was handed so far
+	Stop    func(context.Context) error // stops Journal
+	Rival   journal.Journal             // another node's journal on the same store
+	Batches func() []*journal.Batch     // what Journal's sink has got so far
 }
 
-// Batches collects what a sink is handed.
+// Batches collects what a sink gets.
 type Batches struct {
 	mu  sync.Mutex
 	all []*journal.Batch
 }
 
-// Sink is for a journal's configuration.
+// Sink is the sink for a journal's configuration.
 func (b *Batches) Sink(batch *journal.Batch) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.all = append(b.all, batch)
 }
 
-// All is what came so far.
+// All returns what has come so far.
 func (b *Batches) All() []*journal.Batch {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Clip(b.all)
 }
 
-// Journal holds a journal to its contract. Each test opens a fixture of its own.
+// Journal checks that a journal keeps its contract. Each test opens a fixture of its own.
 func Journal(t *testing.T, open func(t *testing.T) Fixture) {
 	t.Helper()
 	for _, test := range []struct {
@@ -175,8 +175,8 @@ func fenceSparesOtherStreams(t *testing.T, f Fixture) {
 	}
 }
 
-// needsAreMetOrRefused has a ledger rest on two keepers of which one is claimed by a
-// rival: with what the keeper says before it hears of that, and after.
+// needsAreMetOrRefused makes a ledger rest on two keepers, one of which a rival claims: on facts
+// that the keeper wrote before it heard of that, and after.
 func needsAreMetOrRefused(t *testing.T, f Fixture) {
 	sound, keeper := NewScribe(t, f.Journal, engine.InventoryRef(1, 1)), NewScribe(t, f.Journal, engine.InventoryRef(1, 2))
 	for i := range 20 {
@@ -199,7 +199,7 @@ func needsAreMetOrRefused(t *testing.T, f Fixture) {
 		require.ErrorIs(t, rests.Wait(t), journal.ErrFenced)
 		require.ErrorIs(t, after.Wait(t), journal.ErrFenced)
 		kept := 2
-		if before.Wait(t) == nil { // it was in an earlier batch
+		if before.Wait(t) == nil { // it got into an earlier batch
 			kept = 3
 		}
 		require.Len(t, LoadTokens(t, f.Journal, ledger.Claim.Stream, 0), head+kept)

@@ -16,12 +16,12 @@ import (
 // Faults say how badly a Store behaves. The zero value is a perfect one.
 type Faults struct {
 	Delay   time.Duration // an attempt to commit takes up to this long
-	Unknown float64       // share of attempts of which nobody hears: done, not done, or done later
+	Unknown float64       // share of attempts with an unknown outcome: done, not done, or done later
 	Fence   float64       // share of batches of which one stream is claimed at the worst time, by nobody
 }
 
-// Store stands for Postgres: what the in-memory journals of several nodes share,
-// and what survives them. Its faults come from one seed.
+// Store stands in for Postgres: it is what the in-memory journals of several nodes share, and what
+// survives them. Its faults come from one seed.
 type Store struct {
 	mu      sync.Mutex
 	rng     *rand.Rand
@@ -33,7 +33,7 @@ type Store struct {
 
 type memStream struct {
 	name  string
-	claim journal.Claim // the standing one
+	claim journal.Claim // the claim that stands
 	rows  []journal.Record
 }
 
@@ -44,7 +44,7 @@ func NewStore(seed uint64, faults Faults) *Store {
 	}
 }
 
-// SetFaults changes the store's behaviour from here on: heal it with none.
+// SetFaults changes the store's behaviour from now on; no faults heal it.
 func (s *Store) SetFaults(faults Faults) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -64,7 +64,7 @@ func (s *Store) claim(ref engine.Ref) journal.Claim {
 	return st.claim
 }
 
-// fate is what the store has in mind for one attempt.
+// fate is what the store does with one attempt.
 type fate int
 
 const (
@@ -95,9 +95,9 @@ func (s *Store) usurp(rows []*memRow) {
 	}
 }
 
-// insert is one attempt: it puts in all rows whose epoch stands, and that of those
-// they need, and returns the others. A first attempt that meets a row of its own has no effect and returns
-// false, as with Postgres' key.
+// insert is one attempt. It inserts all rows whose epoch stands and whose needed rows do too, and
+// returns the others. If a first attempt meets one of its own rows, it has no effect and returns
+// false, as Postgres' key does.
 func (s *Store) insert(rows []*memRow, again bool) (fenced map[*memRow]bool, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -161,15 +161,15 @@ type Memory struct {
 	ready   []*journal.Entry
 	refusal error
 	stopped bool
-	crashed bool // owners hear nothing
+	crashed bool // whether owners are no longer told outcomes
 	wake    chan struct{}
 	dead    chan struct{}
 	crash   sync.Once
 	wg      sync.WaitGroup
 
-	// The lane goroutine's own.
+	// The fields below belong to the lane's goroutine.
 	seq   int64
-	epoch map[int64]int32 // the last epoch seen of a stream
+	epoch map[int64]int32 // the last epoch seen, by stream
 	bad   map[journal.Claim]error
 	next  map[journal.Claim]int64
 }
@@ -189,7 +189,8 @@ func (s *Store) Open(sink func(*journal.Batch)) *Memory {
 	return m
 }
 
-// Stop settles what was handed over and waits; with ErrClosed once ctx ends.
+// Stop settles the entries that were handed over and waits for them. When ctx ends, it settles the
+// rest with ErrClosed.
 func (m *Memory) Stop(ctx context.Context) error {
 	m.mu.Lock()
 	m.stopped = true
@@ -200,8 +201,8 @@ func (m *Memory) Stop(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// Crash ends the node at once: what is in flight gets in or not, and its owners
-// hear nothing. It waits for what still lands late.
+// Crash ends the node at once: what is in flight may get in or not, and its owners are not told. It
+// waits for what still lands late.
 func (m *Memory) Crash() {
 	m.mu.Lock()
 	m.crashed, m.refusal, m.ready = true, journal.ErrClosed, nil
@@ -215,7 +216,7 @@ func (m *Memory) die() { m.crash.Do(func() { close(m.dead) }) }
 func (m *Memory) rouse() {
 	select {
 	case m.wake <- struct{}{}:
-	default: // roused already
+	default: // already roused
 	}
 }
 
@@ -229,7 +230,7 @@ func (m *Memory) Claim(ctx context.Context, ref engine.Ref) (journal.Claim, erro
 	return m.store.claim(ref), ctx.Err()
 }
 
-// Append takes an entry over.
+// Append accepts an entry.
 func (m *Memory) Append(e *journal.Entry) {
 	m.mu.Lock()
 	refusal := m.refusal
@@ -244,7 +245,7 @@ func (m *Memory) Append(e *journal.Entry) {
 	m.rouse()
 }
 
-// Load reads a stream as it stands when the iteration begins.
+// Load reads a stream as it is when the iteration begins.
 func (m *Memory) Load(ctx context.Context, stream, after int64) iter.Seq2[journal.Record, error] {
 	return func(yield func(journal.Record, error) bool) {
 		m.store.mu.Lock()

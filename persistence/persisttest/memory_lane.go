@@ -10,7 +10,7 @@ import (
 type memRow struct {
 	journal.Record
 	claim journal.Claim
-	needs []*memRow // without which it must not get in
+	needs []*memRow // rows without which it must not get in
 }
 
 func (m *Memory) run() {
@@ -52,8 +52,8 @@ func (m *Memory) abandon(entries []*journal.Entry) {
 	}
 }
 
-// take waits for entries and takes some of them: the first of what is ready, so
-// that the seed decides where batches end. It returns none when the node ends.
+// take waits for entries and returns some of the first that are ready, so that the seed decides
+// where batches end. It returns none when the node ends.
 func (m *Memory) take() []*journal.Entry {
 	for {
 		m.mu.Lock()
@@ -82,8 +82,8 @@ func (m *Memory) take() []*journal.Entry {
 	}
 }
 
-// form merges the entries into rows and refuses those that are known to be
-// fenced or that do not follow.
+// form merges the entries into rows, and refuses those that are known to be fenced or that do not
+// follow the ones before them.
 func (m *Memory) form(entries []*journal.Entry) (rows []*memRow, of []*memRow, refused []error) {
 	of, refused = make([]*memRow, len(entries)), make([]error, len(entries))
 	open := make(map[journal.Claim]*memRow)
@@ -124,8 +124,7 @@ func (m *Memory) form(entries []*journal.Entry) (rows []*memRow, of []*memRow, r
 	return rows, of, refused
 }
 
-// commit sends the rows until it hears what became of them; false when the node
-// died before that.
+// commit sends the rows until it hears the outcome. alive is false if the node died before that.
 func (m *Memory) commit(rows []*memRow) (fenced map[*memRow]bool, alive bool) {
 	if len(rows) == 0 {
 		return nil, true

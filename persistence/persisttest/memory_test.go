@@ -29,8 +29,8 @@ func TestMemoryJournal(t *testing.T) {
 	}
 }
 
-// TestMemoryRivals holds the in-memory journal to the same invariants as the
-// real one, with every fault that it knows and nodes that crash.
+// TestMemoryRivals checks the same invariants of the in-memory journal as of the real one, with
+// every fault that it knows and with nodes that crash.
 func TestMemoryRivals(t *testing.T) {
 	t.Parallel()
 	store := persisttest.NewStore(7, persisttest.Faults{Delay: time.Millisecond, Unknown: 0.3, Fence: 0.05})
@@ -52,7 +52,7 @@ func TestMemoryRivals(t *testing.T) {
 	require.Positive(t, tally.Unknown)
 }
 
-// crashing is a node that crashes after every so many calls.
+// crashing is a node that crashes regularly, after some number of calls.
 type crashing struct {
 	store *persisttest.Store
 	mu    sync.Mutex

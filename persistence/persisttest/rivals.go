@@ -22,32 +22,32 @@ type Node struct {
 	Gone <-chan struct{} // closed after a crash: owners hear nothing more
 }
 
-// Rivalry is a contest in which nodes claim streams from one another, all the
-// time, and write to whatever they believe to own.
+// Rivalry is a contest in which nodes constantly claim streams from one another, and write to every
+// stream that they believe to own.
 type Rivalry struct {
-	Nodes   []func() Node // the node's present lifetime
+	Nodes   []func() Node // each returns the node's current lifetime
 	Reader  journal.Journal
 	Streams int
-	Writers int // activations at work per node
+	Writers int // activations at work on each node
 	For     time.Duration
 	Seed    uint64
-	Buried  bool   // writers are closed, which fences without a claim
-	Ended   func() // called before what is left is looked at; nil: nothing
+	Buried  bool   // whether writers are closed, which fences without a claim
+	Ended   func() // called before the result is checked; nil: nothing
 }
 
 // Tally counts what happened in a contest.
 type Tally struct{ Claims, Facts, Joint, Acked, Fenced, Unknown int }
 
-// deed is an entry and what its owner heard.
+// deed is an entry and the outcome that its owner heard.
 type deed struct {
 	claim       journal.Claim
 	first, last int64
 	heard       bool
 	err         error
-	needs       *deed // which must be there if this one is
+	needs       *deed // deed that must be in the store if this one is
 }
 
-// replay is what a new owner read after its claim.
+// replay is what a new owner has read after its claim.
 type replay struct {
 	claim  journal.Claim
 	tokens []uint64
@@ -61,13 +61,13 @@ type chronicle struct {
 	latest  map[lane]*deed
 }
 
-// lane is what carries the entries of one event in the order of their handing over.
+// lane carries the entries of one event in the order in which they are handed over.
 type lane struct {
 	j     journal.Journal
 	event int64
 }
 
-// need picks a deed of another stream, now and then, for the next one to rest on.
+// need returns, now and then, a deed of another stream on which the next one will rest.
 func (l *chronicle) need(rng *rand.Rand, j journal.Journal, ref engine.Ref, claim journal.Claim) *deed {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -78,13 +78,13 @@ func (l *chronicle) need(rng *rand.Rand, j journal.Journal, ref engine.Ref, clai
 	return d
 }
 
-// Run holds the contest and requires, of what is left in the store:
+// Run holds the contest and then checks the store:
 //
 //   - every stream is gap-free and its epochs never fall;
 //   - rows of older epochs are exactly what the next owner replayed;
 //   - acknowledged facts are there, fenced ones are not;
 //   - facts that need others are there only with those;
-//   - nobody was fenced without a later claim, unless Buried or for what he needs.
+//   - a claim is fenced only by a later claim, or if Buried, or because of a claim that it needs.
 func (r Rivalry) Run(t testing.TB) Tally {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), r.For)
@@ -112,8 +112,8 @@ func (r Rivalry) Run(t testing.TB) Tally {
 	return r.judge(t, &all)
 }
 
-// activate is one activation's life: claim, replay, write, and end at the first
-// error or when it has had enough.
+// activate is the life of one activation: it claims, replays and writes, and ends at the first
+// error or after enough entries.
 func (l *chronicle) activate(ctx context.Context, rng *rand.Rand, node Node, ref engine.Ref) {
 	claim, err := node.Claim(ctx, ref)
 	if err != nil {
@@ -174,7 +174,7 @@ func (l *chronicle) activate(ctx context.Context, rng *rand.Rand, node Node, ref
 	for len(flight) > 0 {
 		before := len(flight)
 		if hear(); len(flight) == before {
-			return // crashed
+			return // the node has crashed
 		}
 	}
 }
@@ -203,7 +203,7 @@ func (r Rivalry) judge(t testing.TB, all *chronicle) Tally {
 		n := len(read.tokens)
 		require.GreaterOrEqual(t, len(final), n, "what was replayed is gone")
 		require.True(t, slices.Equal(final[:n], read.tokens), "what was replayed has changed")
-		if n < len(final) { // epochs never fall: one look is enough
+		if n < len(final) { // epochs never fall, so one check is enough
 			require.GreaterOrEqual(t, int32(final[n]>>32), read.claim.Epoch, "an older owner wrote behind a replay: %+v", read.claim)
 		}
 	}
@@ -239,8 +239,8 @@ func (r Rivalry) judge(t testing.TB, all *chronicle) Tally {
 	return tally
 }
 
-// excused are the claims that may be refused although they stand: they rest on one
-// that does not, or on one that is excused.
+// excused returns the claims that may be refused although they stand, because they rest on a claim
+// that does not stand, or on one that is excused.
 func (l *chronicle) excused(standing map[journal.Claim]bool) map[journal.Claim]bool {
 	excused := make(map[journal.Claim]bool)
 	for more := true; more; {
@@ -254,7 +254,7 @@ func (l *chronicle) excused(standing map[journal.Claim]bool) map[journal.Claim]b
 	return excused
 }
 
-// removeFenced leaves only claims that still stand.
+// removeFenced leaves only the claims that still stand.
 func (r Rivalry) removeFenced(t testing.TB, claims map[journal.Claim]bool) {
 	t.Helper()
 	var list []journal.Claim

@@ -17,12 +17,12 @@ import (
 // s3Variable names the versitygw that tests run; .ci/run builds one.
 const s3Variable = "BOXOFFICE_TEST_S3"
 
-// S3Scratch is the folder, beside the objects, of those that are being written.
+// S3Scratch is the folder beside the objects for those that are still being written.
 const S3Scratch = ".sgwtmp"
 
-// S3 starts an S3 server of the test's own with one empty bucket. It returns the
-// address of the bucket, for BOXOFFICE_MEDIA_URL, and the folder in which the server
-// keeps each object as a file under its key.
+// S3 starts an S3 server for the test, with one empty bucket. It returns the address of the bucket,
+// for BOXOFFICE_MEDIA_URL, and the folder in which the server keeps each object as a file under its
+// key.
 func S3(t testing.TB) (address, folder string) {
 	t.Helper()
 	program := os.Getenv(s3Variable)

@@ -11,7 +11,7 @@ import (
 	"boxoffice/persistence/journal"
 )
 
-// noted is the suites' fact: its place in the stream and who wrote it.
+// noted is the suites' fact: its place in the stream and the epoch that wrote it.
 type noted struct{ Token uint64 }
 
 func (noted) FactType() engine.FactType { return 1 }
@@ -26,7 +26,7 @@ type Scribe struct {
 	j     journal.Journal
 }
 
-// NewScribe claims the stream, reads it and goes on where it ends.
+// NewScribe claims the stream, reads it and continues at its end.
 func NewScribe(t testing.TB, j journal.Journal, ref engine.Ref) *Scribe {
 	t.Helper()
 	c, err := j.Claim(t.Context(), ref)
@@ -36,13 +36,13 @@ func NewScribe(t testing.TB, j journal.Journal, ref engine.Ref) *Scribe {
 	return s
 }
 
-// Verdict is an Owner that remembers what it heard.
+// Verdict is an Owner that remembers the outcome that it is told.
 type Verdict struct {
 	heard chan error
 	first func(error) // called from Settled
 }
 
-// Settled takes the verdict.
+// Settled receives the outcome.
 func (v *Verdict) Settled(err error) {
 	if v.first != nil {
 		v.first(err)
@@ -50,7 +50,7 @@ func (v *Verdict) Settled(err error) {
 	v.heard <- err
 }
 
-// Wait returns what the owner heard, and fails the test if that takes 30 s.
+// Wait returns the outcome, and fails the test if that takes 30 s.
 func (v *Verdict) Wait(t testing.TB) error {
 	t.Helper()
 	select {
@@ -62,7 +62,7 @@ func (v *Verdict) Wait(t testing.TB) error {
 	}
 }
 
-// entry makes the stream's next entry with n facts, a barrier when n is 0.
+// entry makes the stream's next entry, with n facts; it is a barrier if n is 0.
 func (s *Scribe) entry(n int) (*journal.Entry, *Verdict) {
 	v := &Verdict{heard: make(chan error, 1)}
 	e := &journal.Entry{Ref: s.Ref, Claim: s.Claim, First: s.Next, Owner: v}
@@ -75,14 +75,14 @@ func (s *Scribe) entry(n int) (*journal.Entry, *Verdict) {
 	return e, v
 }
 
-// Append hands over an entry with n facts, a barrier when n is 0.
+// Append hands over an entry with n facts; it is a barrier if n is 0.
 func (s *Scribe) Append(n int) *Verdict {
 	e, v := s.entry(n)
 	s.j.Append(e)
 	return v
 }
 
-// AppendNeeding hands over an entry with n facts that rest on another claim's.
+// AppendNeeding hands over an entry with n facts that rest on another claim's facts.
 func (s *Scribe) AppendNeeding(n int, needs journal.Claim) *Verdict {
 	e, v := s.entry(n)
 	e.Needs = needs
@@ -90,8 +90,8 @@ func (s *Scribe) AppendNeeding(n int, needs journal.Claim) *Verdict {
 	return v
 }
 
-// LoadTokens reads a stream's tokens and requires that its records follow one another
-// from after+1, with epochs that never fall.
+// LoadTokens reads a stream's tokens. It requires that the records follow one another from after+1,
+// and that their epochs never fall.
 func LoadTokens(t testing.TB, j journal.Journal, stream, after int64) []uint64 {
 	t.Helper()
 	var tokens []uint64
@@ -111,7 +111,7 @@ func LoadTokens(t testing.TB, j journal.Journal, stream, after int64) []uint64 {
 	return tokens
 }
 
-// Tokens are what a Scribe of that epoch writes at those places.
+// Tokens returns what a Scribe of an epoch writes at the given places.
 func Tokens(epoch int32, from, to int64) []uint64 {
 	var all []uint64
 	for seq := from; seq <= to; seq++ {

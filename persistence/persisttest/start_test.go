@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A machine that was killed leaves clusters behind which cannot recover. One of
-// them failed a whole run of the tests.
+// TestStartInBeginsAnewWhereTheClusterIsBroken starts on a cluster that can't recover. A killed
+// machine leaves such clusters, and one of them failed a whole run of the tests.
 func TestStartInBeginsAnewWhereTheClusterIsBroken(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "slot")

@@ -28,13 +28,13 @@ func Resize(t testing.TB, dir string, megabytes int) {
 	require.NoError(t, unix.Mount("tmpfs", dir, "tmpfs", unix.MS_REMOUNT, fmt.Sprintf("size=%dm", megabytes)))
 }
 
-// Occupy has a file take megabytes of a disk until it is removed; all that are left of it if
-// that is less.
+// Occupy makes a file that takes up megabytes of a disk until it is removed, or everything that is
+// left if that is less.
 func Occupy(t testing.TB, path string, megabytes int64) {
 	t.Helper()
 	f, err := os.Create(path)
 	require.NoError(t, err)
-	for n := megabytes << 20; n > 0; n -= 1 << 12 { // by the page: to the last one
+	for n := megabytes << 20; n > 0; n -= 1 << 12 { // page by page, up to the last one
 		if err = unix.Fallocate(int(f.Fd()), 0, (megabytes<<20)-n, 1<<12); err != nil {
 			require.ErrorIs(t, err, unix.ENOSPC)
 			break

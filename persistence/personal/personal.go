@@ -1,11 +1,12 @@
-// Package personal is the one list of what the tables know of a person, who may ask for all
-// of it, or that it be erased. It owns the table erasures; the others are their packages',
-// and places names them.
+// Package personal is the only list of what the tables know about a person, who may ask for all of
+// it or for its erasure. It owns the table erasures; the others belong to their packages, and
+// places names them.
 //
-// What ledgers know of a person is not here: they are told to erase it, and the read model
-// follows their facts. Copies in journal days and snapshots go with their retention.
+// What ledgers know about a person is not here: the ledgers are told to erase it, and the read
+// model follows their facts. Copies in days of the journal and in snapshots are dropped when their
+// retention ends.
 //
-// The edge calls Store; it owns no goroutine.
+// The edge calls Store; it has no goroutine.
 package personal
 
 import (
@@ -22,7 +23,7 @@ import (
 	"boxoffice/engine/order"
 )
 
-// What an erasure is refused for.
+// These are the reasons why an erasure is refused.
 var (
 	ErrLastOwner = errors.New("personal: an organization keeps an owner")
 	ErrPlatform  = errors.New("personal: an administrator of the platform stays one")
@@ -32,7 +33,7 @@ var (
 // Store reads and erases. Its methods may be called by any goroutine.
 type Store struct{ pool *pgxpool.Pool }
 
-// New is the store of a database.
+// New returns the store of a database.
 func New(pool *pgxpool.Pool) *Store { return &Store{pool} }
 
 // Erasure is a person who is being forgotten.
@@ -40,16 +41,16 @@ type Erasure struct {
 	User      int64
 	Address   string // in lower case
 	Name      string // may be empty
-	Pseudonym string // in the address's place
+	Pseudonym string // replaces the address
 }
 
 func (e *Erasure) namedArgs() pgx.NamedArgs {
 	return pgx.NamedArgs{"user": e.User, "address": e.Address, "name": e.Name, "pseudonym": e.Pseudonym}
 }
 
-// Begin makes an account one of nobody: its sessions end, and nothing signs in to it any
-// more. From then on the erasure is open until Finish has done the rest. It says ErrLastOwner,
-// ErrPlatform or ErrErased.
+// Begin detaches an account from its person: its sessions end, and nothing can sign in to it any
+// more. The erasure is open from then on, until Finish has done the rest. It returns ErrLastOwner,
+// ErrPlatform or ErrErased if it refuses.
 func (s *Store) Begin(ctx context.Context, user int64, pseudonym string) (e Erasure, err error) {
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		e = Erasure{User: user, Pseudonym: pseudonym}
@@ -89,7 +90,8 @@ func (s *Store) Begin(ctx context.Context, user int64, pseudonym string) (e Eras
 	return e, nil
 }
 
-// refuseLastOwner locks the organizations that the user owns, as all do who change owners.
+// refuseLastOwner returns ErrLastOwner for the last owner of an organization. It locks the
+// organizations that the user owns, as all code does that changes owners.
 func refuseLastOwner(ctx context.Context, tx pgx.Tx, user int64) error {
 	const lock = `
 SELECT EXISTS (SELECT FROM members other WHERE other.org = o.id AND other.usr <> $1 AND other.role = 'owner')
@@ -107,8 +109,8 @@ FROM organizations o JOIN members m ON m.org = o.id WHERE m.usr = $1 AND m.role 
 	return nil
 }
 
-// Open lists some of the erasures that were begun before a time and are not done, in no order:
-// those that fail each time must not keep the others waiting.
+// Open lists some of the erasures that were begun before a time and are not finished, in random
+// order, so that those that fail each time do not keep the others waiting.
 func (s *Store) Open(ctx context.Context, before time.Time, limit int) ([]Erasure, error) {
 	const find = `SELECT usr, address, name, pseudonym FROM erasures WHERE done_at IS NULL AND begun_at < $1 ORDER BY random() LIMIT $2`
 	rows, _ := s.pool.Query(ctx, find, before, limit) // CollectRows returns its error
@@ -119,8 +121,8 @@ func (s *Store) Open(ctx context.Context, before time.Time, limit int) ([]Erasur
 	return open, nil
 }
 
-// Finish erases the person from all places. The ledgers must have, and the followers must
-// have heard of it.
+// Finish erases the person from all places. Before that, the ledgers must have erased the person,
+// and the followers must have applied their facts.
 func (s *Store) Finish(ctx context.Context, e Erasure) error {
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		for _, p := range places {
@@ -136,7 +138,7 @@ func (s *Store) Finish(ctx context.Context, e Erasure) error {
 	return nil
 }
 
-// Sections are the parts of a person's export that no record of the API shows, each with its
+// Sections returns the parts of a person's export that no record of the API shows, each with its
 // rows.
 func (s *Store) Sections(ctx context.Context, user int64, address string) iter.Seq2[Section, error] {
 	return func(yield func(Section, error) bool) {

@@ -11,8 +11,8 @@ import (
 
 func TestMain(m *testing.M) { persisttest.Main(m) }
 
-// impersonal are the tables that hold nobody's name, address or words, or not in a way that
-// this package could erase, and why.
+// impersonal are the tables that have nobody's name, address or words, or not in a form that this
+// package could erase, each with the reason.
 var impersonal = map[string]string{
 	"announced": "events", "applied": "positions", "broadcasts": "organizers' words", "command_numbers": "hashes", "courses": "organizers' words",
 	"credential_changes": "numbers", "downloads": "numbers", "events": "organizers' words", "fact_aggregates": "numbers", "floors": "positions",
@@ -31,7 +31,8 @@ var impersonal = map[string]string{
 	"river_leader": "machines", "river_migration": "numbers", "river_queue": "machines", "river_notification": "numbers",
 }
 
-// Whoever adds a table says here whether it knows something of a person.
+// TestEveryTableIsAPlaceOrImpersonal makes everybody who adds a table decide here whether it knows
+// something about a person.
 func TestEveryTableIsAPlaceOrImpersonal(t *testing.T) {
 	t.Parallel()
 	pool := persisttest.Migrated(t)
@@ -54,7 +55,8 @@ SELECT c.relname FROM pg_class c WHERE c.relnamespace = current_schema::regnames
 	}
 }
 
-// Every statement of the list runs, and each export is one of all sections.
+// TestAllPlacesAreReadAndErased runs every statement of the list, and makes sure that an export has
+// all sections.
 func TestAllPlacesAreReadAndErased(t *testing.T) {
 	t.Parallel()
 	pool := persisttest.Migrated(t)

@@ -1,16 +1,17 @@
 package personal
 
-// place is a table that knows something of a person, and how it is erased. A section is what
-// an export shows of it, one JSON value a row; "" where the export has it in records of the
-// API, or where it is an organization's own. Queries know @user, @address (in lower case) and
-// @pseudonym.
+// place is a table that knows something about a person, and the statement that erases it. section
+// is the part of an export that shows it, with one JSON value a row; it is "" if the export shows
+// it in records of the API, or if it is an organization's own. Queries may use @user, @address (in
+// lower case) and @pseudonym.
 type place struct {
 	table, section string
 	read, erase    string
 }
 
-// places are in the order in which they are erased: what is found through another table goes
-// before that. The ledgers, and what is built from their facts, go before all of them.
+// places are in the order in which they are erased: rows that are found through another table are
+// erased before that table's. Ledgers, and what is built from their facts, are erased before all of
+// them.
 var places = []place{
 	{table: "users", erase: `UPDATE users SET email = @pseudonym WHERE id = @user`}, // Begin does the rest
 	{
@@ -40,7 +41,7 @@ DELETE FROM reviews r USING attendees a WHERE r.event = a.event_id AND r.ticket 
   AND (a.holder IN (@address, @pseudonym) OR lower(btrim(a.email)) IN (@address, @pseudonym))`,
 	},
 	{
-		table: "attendees", section: "attending", // with tickets of others: one's own are orders' tickets
+		table: "attendees", section: "attending", // with other people's tickets; a person's own are in the orders' tickets
 		read: `
 SELECT jsonb_build_object('eventId', e.public_id, 'event', e.title, 'email', a.email, 'name', a.name, 'issuedAt', a.issued_at)
 FROM attendees a JOIN events e ON e.number = a.event_id

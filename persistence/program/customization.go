@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Customization is how an event's page looks, as JSON; nil: nothing was customized.
+// Customization returns how an event's page looks, as JSON; nil if nothing was customized.
 func (s *Store) Customization(ctx context.Context, event int64) ([]byte, error) {
 	var document []byte
 	err := s.pool.QueryRow(ctx, `SELECT document FROM page_customizations WHERE event = $1`, event).Scan(&document)
@@ -21,8 +21,8 @@ func (s *Store) Customization(ctx context.Context, event int64) ([]byte, error) 
 	return document, nil
 }
 
-// Customize changes how an event's page looks, while nobody else does. Change gets what
-// Customization returns; its error changes nothing.
+// Customize changes how an event's page looks, one change at a time. change gets what Customization
+// returns; if it returns an error, nothing changes.
 func (s *Store) Customize(ctx context.Context, event int64, change func(document []byte) ([]byte, error)) error {
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		const lock = `SELECT pg_advisory_xact_lock(hashtextextended('page_customizations', $1))`

@@ -1,9 +1,9 @@
-// Package program is the plain tables of what an organizer tells about an event beside
-// its record: the sessions of its schedule, the sections of its room, and how its page
-// looks. The edge calls it. It owns no goroutine.
+// Package program is the plain tables of what an organizer says about an event besides its record:
+// the sessions of its schedule, the sections of its room, and how its page looks. The edge calls
+// it. It has no goroutine.
 //
-// A session and a section have the id of the command that made them: a repeat of the
-// command finds what it has made, and makes nothing more.
+// A session or section has the id of the command that made it, so that a repeat of the command
+// finds it and makes no other.
 package program
 
 import (
@@ -16,13 +16,13 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// foreignKeyViolation is the SQLSTATE of a row that another still refers to.
+// foreignKeyViolation is the SQLSTATE of a row that another row still refers to.
 const foreignKeyViolation = "23503"
 
 // MaxRows is how many sessions, and how many sections, an event may have.
 const MaxRows = 500
 
-// What is refused.
+// These are the reasons for refusals.
 var (
 	ErrTooMany  = errors.New("program: the event has as many as it may")
 	ErrNotFound = errors.New("program: the event has no such row")
@@ -32,17 +32,17 @@ var (
 // Store reads and writes the tables.
 type Store struct{ pool *pgxpool.Pool }
 
-// New is the store of a database.
+// New returns the store of a database.
 func New(pool *pgxpool.Pool) *Store { return &Store{pool} }
 
-// Program is all that is told about an event.
+// Program is everything that an organizer says about an event besides its record.
 type Program struct {
 	Sessions      []Session
 	Sections      []Section
 	Customization []byte // JSON; nil: nothing was customized
 }
 
-// Read returns all that is told about an event.
+// Read returns an event's program.
 func (s *Store) Read(ctx context.Context, event int64) (*Program, error) {
 	p := new(Program)
 	var b pgx.Batch
@@ -64,8 +64,8 @@ func (s *Store) Read(ctx context.Context, event int64) (*Program, error) {
 	return p, nil
 }
 
-// insert adds a row to one of the tables, unless the event has MaxRows others or the row
-// is there already. It counts one event's rows at a time.
+// insert adds a row to one of the tables, unless the event has MaxRows others or the row is there
+// already. It locks, so that an event's rows are counted one insert at a time.
 func (s *Store) insert(ctx context.Context, table string, event int64, id uuid.UUID, statement string, args ...any) error {
 	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended($1, $2))`, table, event); err != nil {
@@ -84,8 +84,8 @@ func (s *Store) insert(ctx context.Context, table string, event int64, id uuid.U
 	})
 }
 
-// edit reads a row, has it changed, and writes it, while nobody else does. It returns
-// ErrNotFound when the event has no such row.
+// edit reads a row, changes and writes it, while the row is locked. It returns ErrNotFound if the
+// event has no such row.
 func edit[Row any](ctx context.Context, s *Store, find, write string, event int64, id uuid.UUID, change func(*Row) error, values func(*Row) []any) (*Row, error) {
 	var row *Row
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {

@@ -11,8 +11,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Section is a part of the room that ticket types may name. Its capacity informs; nothing
-// is counted by it.
+// Section is a part of the room that ticket types may name. Its capacity is only information;
+// nothing is counted against it.
 type Section struct {
 	ID          uuid.UUID
 	Event       int64
@@ -50,8 +50,8 @@ func (s *Store) AddSection(ctx context.Context, n *Section) error {
 	return nil
 }
 
-// EditSection changes a section of an event. It returns ErrNotFound, or the error of
-// change, which then has changed nothing.
+// EditSection changes a section of an event. It returns ErrNotFound, or the error of change, in
+// which case nothing has changed.
 func (s *Store) EditSection(ctx context.Context, event int64, id uuid.UUID, change func(*Section) error) (*Section, error) {
 	const find = `SELECT ` + sectionColumns + ` FROM sections WHERE event = $1 AND id = $2 FOR UPDATE`
 	const write = `UPDATE sections SET name = $3, capacity = $4, description = $5, sort_order = $6, map = $7 WHERE id = $1 AND event = $2`
@@ -62,8 +62,9 @@ func (s *Store) EditSection(ctx context.Context, event int64, id uuid.UUID, chan
 	return n, nil
 }
 
-// ClaimSection notes that a ticket type is about to name a section of its event, so that
-// the section stays. SettleSection follows it. It returns ErrNotFound when there is none.
+// ClaimSection notes that a ticket type is about to name a section of its event, so that the
+// section is not removed. SettleSection must follow. It returns ErrNotFound if there is no such
+// section.
 func (s *Store) ClaimSection(ctx context.Context, event int64, id uuid.UUID, ticketType int64) error {
 	const claim = `
 INSERT INTO section_uses (section, ticket_type) SELECT id, $3 FROM sections WHERE event = $1 AND id = $2 FOR KEY SHARE
@@ -78,8 +79,8 @@ ON CONFLICT (section, ticket_type) DO UPDATE SET since = now(), pending = sectio
 	return nil
 }
 
-// SettleSection notes that the request has ended which claimed a section: whether the
-// ticket type names it is what the type's record says.
+// SettleSection notes that the request that claimed a section has ended. From then on, only the
+// ticket type's record says whether the type names it.
 func (s *Store) SettleSection(ctx context.Context, id uuid.UUID, ticketType int64) error {
 	const settle = `UPDATE section_uses SET pending = pending - 1 WHERE section = $1 AND ticket_type = $2`
 	if _, err := s.pool.Exec(ctx, settle, id, ticketType); err != nil {
@@ -91,11 +92,11 @@ func (s *Store) SettleSection(ctx context.Context, id uuid.UUID, ticketType int6
 // Use is a ticket type that names a section, or was about to.
 type Use struct {
 	TicketType int64
-	Since      time.Time // of the last claim
-	Pending    int       // claims that nobody has settled
+	Since      time.Time // time of the last claim
+	Pending    int       // claims that are not settled
 }
 
-// Uses lists what may name a section.
+// Uses lists the ticket types that may name a section.
 func (s *Store) Uses(ctx context.Context, id uuid.UUID) ([]Use, error) {
 	rows, _ := s.pool.Query(ctx, `SELECT ticket_type, since, pending FROM section_uses WHERE section = $1 ORDER BY ticket_type`, id) // CollectRows returns its error
 	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Use])
@@ -105,9 +106,8 @@ func (s *Store) Uses(ctx context.Context, id uuid.UUID) ([]Use, error) {
 	return list, nil
 }
 
-// RemoveSection removes a section of an event with the uses that ended: those that the
-// caller has found to be over since it read them. It returns ErrNotFound, or ErrInUse
-// when another use remains.
+// RemoveSection removes a section of an event together with uses that have ended, as the caller has
+// found out after reading them. It returns ErrNotFound, or ErrInUse if another use remains.
 func (s *Store) RemoveSection(ctx context.Context, event int64, id uuid.UUID, ended []Use) error {
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		for _, u := range ended {

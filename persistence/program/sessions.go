@@ -15,7 +15,7 @@ type Session struct {
 	Event         int64
 	Title         string
 	Start, End    time.Time
-	Day           int // of the event, from 1
+	Day           int // day of the event, from 1
 	Description   string
 	SpeakerName   string
 	SpeakerBio    string
@@ -34,7 +34,7 @@ func (n *Session) values() []any {
 	}
 }
 
-// Sessions lists an event's schedule by day, then by the organizer's order.
+// Sessions lists an event's schedule, sorted by day and then in the organizer's order.
 func (s *Store) Sessions(ctx context.Context, event int64) ([]Session, error) {
 	rows, _ := s.pool.Query(ctx, selectSessions, event) // CollectRows returns its error
 	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Session])
@@ -54,8 +54,8 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT (id) DO N
 	return nil
 }
 
-// EditSession changes a session of an event. It returns ErrNotFound, or the error of
-// change, which then has changed nothing.
+// EditSession changes a session of an event. It returns ErrNotFound, or the error of change, in
+// which case nothing has changed.
 func (s *Store) EditSession(ctx context.Context, event int64, id uuid.UUID, change func(*Session) error) (*Session, error) {
 	const find = `SELECT ` + sessionColumns + ` FROM schedule_sessions WHERE event = $1 AND id = $2 FOR UPDATE`
 	const write = `

@@ -1,6 +1,6 @@
-// Package promos owns the names of promo codes: which code a buyer means who types one,
-// and that no two of an organization's codes have the same name where an order could
-// mean either. A name is claimed before the code's actor has it, and released after.
+// Package promos owns the names of promo codes: which code a buyer means by typing a name, and that
+// no two of an organization's codes have the same name if an order could mean either. A name is
+// claimed before the code's actor gets it, and released after the actor has lost it.
 //
 // Handlers of the edge call it; it has no goroutine and needs no stop.
 package promos
@@ -14,32 +14,33 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// ErrTaken reports a name that another code has.
+// ErrTaken says that another code has the name.
 var ErrTaken = errors.New("promos: the name is taken")
 
 // Store keeps the names. Its methods may be called by any goroutine.
 type Store struct{ pool *pgxpool.Pool }
 
-// New works with the tables of a pool's database.
+// New returns the store of a pool's database.
 func New(pool *pgxpool.Pool) *Store { return &Store{pool} }
 
-// Name is what a promo code is called, and where: for one event, or for all of its
-// organization's with Event 0.
+// Name is the name of a promo code and the events for which it applies: one event, or with Event 0
+// all of the organization's.
 type Name struct {
 	Org   int64
 	Event int64
 	Code  string // upper case
 }
 
-// Claim gives a code a name, in place of the one that it had. It says ErrTaken if
-// another code has it.
+// Claim gives a code a name, instead of the one that it had. It returns ErrTaken if another code
+// has the name.
 func (s *Store) Claim(ctx context.Context, number int64, n Name) error {
 	const clash = `SELECT EXISTS (SELECT FROM promo_names
 		WHERE org = $1 AND code = $2 AND number <> $3 AND ($4::bigint = 0 OR event IN (0, $4::bigint)))`
 	const claim = `INSERT INTO promo_names (number, org, event, code) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (number) DO UPDATE SET event = excluded.event, code = excluded.code`
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-		// One claim at a time of an organization: a row that is not there can't be locked.
+		// Only one claim of an organization runs at a time, because a row that does not exist can't
+		// be locked.
 		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('promo_names', $1))`, n.Org); err != nil {
 			return err
 		}
@@ -59,7 +60,7 @@ func (s *Store) Claim(ctx context.Context, number int64, n Name) error {
 	return err
 }
 
-// Release gives a code's name up.
+// Release releases a code's name.
 func (s *Store) Release(ctx context.Context, number int64) error {
 	if _, err := s.pool.Exec(ctx, `DELETE FROM promo_names WHERE number = $1`, number); err != nil {
 		return fmt.Errorf("release the name of a promo code: %w", err)
@@ -67,7 +68,7 @@ func (s *Store) Release(ctx context.Context, number int64) error {
 	return nil
 }
 
-// Find returns the code that a name means for an event, or 0: there is none.
+// Find returns the code that a name means for an event, or 0 if there is none.
 func (s *Store) Find(ctx context.Context, n Name) (number int64, err error) {
 	err = s.pool.QueryRow(ctx, `SELECT number FROM promo_names WHERE org = $1 AND code = $2 AND event IN (0, $3) ORDER BY event DESC LIMIT 1`,
 		n.Org, n.Code, n.Event).Scan(&number)
@@ -80,7 +81,7 @@ func (s *Store) Find(ctx context.Context, n Name) (number int64, err error) {
 	return number, nil
 }
 
-// Owner is the organization of a code, or 0: there is none.
+// Owner returns the organization of a code, or 0 if there is none.
 func (s *Store) Owner(ctx context.Context, number int64) (org int64, err error) {
 	err = s.pool.QueryRow(ctx, `SELECT org FROM promo_names WHERE number = $1`, number).Scan(&org)
 	if errors.Is(err, pgx.ErrNoRows) {

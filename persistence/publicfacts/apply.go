@@ -16,9 +16,8 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// Apply tells what is to be told of the batches, within the transaction that
-// moves the caller's position. It waits until the read model has passed them, for
-// as long as ctx lets it.
+// Apply publishes what the world is told about the batches, within the transaction that moves the
+// caller's position. It waits until the read model has passed them, or ctx ends.
 func (s *Store) Apply(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
 	if err := readmodel.AwaitPassed(ctx, tx, batches); err != nil {
 		return err
@@ -37,7 +36,7 @@ func (s *Store) Apply(ctx context.Context, tx pgx.Tx, batches []journal.Batch) e
 	return s.add(ctx, tx, facts)
 }
 
-// add keeps facts, and has the sinks do about them what they do.
+// add stores facts and calls the sinks.
 func (s *Store) add(ctx context.Context, tx pgx.Tx, facts []Fact) error {
 	if err := s.insert(ctx, tx, facts); err != nil {
 		return err
@@ -50,7 +49,7 @@ func (s *Store) add(ctx context.Context, tx pgx.Tx, facts []Fact) error {
 	return nil
 }
 
-// sources are the facts of the batches of which something may be told.
+// sources returns those facts of the batches about which something may be published.
 func (s *Store) sources(batches []journal.Batch) ([]Enriched, error) {
 	var all []Enriched
 	for i := range batches {
@@ -75,7 +74,7 @@ func (s *Store) appendSources(all []Enriched, r *journal.Record) ([]Enriched, er
 	return all, nil
 }
 
-// look puts the records that the facts are about beside them.
+// look adds to the facts the records that they are about.
 func look(ctx context.Context, tx pgx.Tx, sources []Enriched) error {
 	l := readmodel.NewLookup()
 	for i := range sources {
@@ -102,8 +101,8 @@ func look(ctx context.Context, tx pgx.Tx, sources []Enriched) error {
 	return nil
 }
 
-// orderOf is the order that a fact is about and does not bring itself, if it is
-// about one.
+// orderOf returns the order that a fact is about. ok is false if there is none, or if the fact
+// contains it.
 func orderOf(f engine.Fact) (id engine.OrderID, ok bool) {
 	if _, created := f.(*order.Created); created {
 		return id, false
@@ -115,8 +114,8 @@ func orderOf(f engine.Fact) (id engine.OrderID, ok bool) {
 	return id, ok
 }
 
-// ticketOf is the serial of the ticket that a scan was of, 0 if of none. A scan
-// that was denied may name a ticket that does not exist.
+// ticketOf returns the serial of the ticket that a scan was about, or 0 if there is none. A denied
+// scan may name a ticket that does not exist.
 func ticketOf(f engine.Fact) uint32 {
 	switch f := f.(type) {
 	case *event.CheckedIn:
@@ -127,7 +126,7 @@ func ticketOf(f engine.Fact) uint32 {
 	return 0
 }
 
-// want asks for what a fact is about.
+// want adds what a fact is about to a look-up.
 func want(l *readmodel.Lookup, s *Enriched) {
 	l.Events[s.Ref.Home] = nil
 	if s.Ref.Kind == engine.KindInventory {
@@ -141,7 +140,7 @@ func want(l *readmodel.Lookup, s *Enriched) {
 	}
 }
 
-// take gives a fact its records.
+// take gives a fact the records that were looked up.
 func take(l *readmodel.Lookup, s *Enriched) error {
 	missing := func(what any) error {
 		return fmt.Errorf("told: the read model lacks %v, of which fact %d of %s tells", what, s.Seq, s.Ref.Name())
@@ -170,8 +169,8 @@ func take(l *readmodel.Lookup, s *Enriched) error {
 	return nil
 }
 
-// removedEvent is an event that the read model has no more, as it was when it was
-// removed: a draft of which nothing was sold, so that its stream is short.
+// removedEvent returns an event that the read model no longer has, as it was when it was removed.
+// It was a draft of which nothing was sold, so its stream is short.
 func removedEvent(ctx context.Context, tx pgx.Tx, number int64) (*event.Record, error) {
 	const stream = `SELECT r.facts FROM streams s CROSS JOIN LATERAL records_of(s.stream_id, 0) r WHERE s.name = $1 ORDER BY r.last_seq`
 	rows, _ := tx.Query(ctx, stream, engine.EventRef(number).Name()) // CollectRows returns its error
@@ -202,7 +201,7 @@ func removedEvent(ctx context.Context, tx pgx.Tx, number int64) (*event.Record, 
 	return e, nil
 }
 
-// tell makes the public facts, in the order of the journal's.
+// tell makes the public facts, in the order of the journal's facts.
 func (s *Store) tell(ctx context.Context, sources []Enriched) ([]Fact, error) {
 	facts := make([]Fact, 0, len(sources))
 	for i := range sources {
@@ -223,9 +222,9 @@ func (s *Store) tell(ctx context.Context, sources []Enriched) ([]Fact, error) {
 	return facts, nil
 }
 
-// insert writes the facts, and gives them their positions. Unlike what else
-// followers write, they wait for the disk: a server that lost facts which somebody
-// has read would give their places in the feed to others.
+// insert writes the facts, and gives them their positions. Unlike other writes of followers, these
+// wait for the disk. If a server lost facts that somebody has read, it would give their places in
+// the feed to other facts.
 func (s *Store) insert(ctx context.Context, tx pgx.Tx, facts []Fact) error {
 	if _, err := tx.Exec(ctx, `SET LOCAL synchronous_commit = on`); err != nil {
 		return fmt.Errorf("told: %w", err)
@@ -236,8 +235,8 @@ func (s *Store) insert(ctx context.Context, tx pgx.Tx, facts []Fact) error {
 		return fmt.Errorf("told: %w", err)
 	}
 	columns := []string{"position", "org", "stream", "seq", "at", "id", "type", "aggregate", "data"}
-	// The rows are made before they are copied: CopyFrom asks for them on a goroutine
-	// of its own, where a panic would end the process.
+	// The rows are made before they are copied, because CopyFrom asks for them on a goroutine of
+	// its own, where a panic would end the process.
 	copied := make([][]any, len(facts))
 	for i := range facts {
 		f := &facts[i]

@@ -36,7 +36,8 @@ func TestID(t *testing.T) {
 	}
 }
 
-// TestTells tells of facts as they left things, though the read model is further.
+// TestTells makes sure that facts are published as they left things, even if the read model is
+// ahead.
 func TestTells(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, persisttest.Migrated(t))
@@ -80,7 +81,7 @@ func TestTells(t *testing.T) {
 	require.Len(t, ids, 11)
 }
 
-// TestRemoved tells of drafts that are gone when they are told of.
+// TestRemoved publishes facts about drafts that are gone by then.
 func TestRemoved(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, persisttest.Migrated(t))
@@ -107,7 +108,7 @@ func TestRemoved(t *testing.T) {
 	require.Len(t, w.told(s, engine.InventoryRef(1, 4)), 1)
 }
 
-// TestWaitsForTheReadModel holds the read model up.
+// TestWaitsForTheReadModel holds the read model up and makes sure that Apply waits.
 func TestWaitsForTheReadModel(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, persisttest.Migrated(t))
@@ -137,8 +138,8 @@ func TestWaitsForTheReadModel(t *testing.T) {
 	}
 }
 
-// TestToldOnce cuts connections within transactions and replaces the follower, as
-// kill -9 does. Nothing is told twice or left out, nor is what a sink does.
+// TestToldOnce cuts connections within transactions and replaces the follower, as kill -9 does. No
+// fact is published twice or left out, and neither is a sink's effect.
 func TestToldOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, persisttest.Migrated(t))
@@ -162,7 +163,7 @@ func TestToldOnce(t *testing.T) {
 			return err
 		}
 		cuts++
-		if calls%2 == 0 { // from outside: the commit meets a dead connection
+		if calls%2 == 0 { // from outside, so that the commit meets a dead connection
 			_, err := w.pool.Exec(ctx, `SELECT pg_terminate_backend($1)`, tx.Conn().PgConn().PID())
 			return err
 		}
@@ -233,7 +234,7 @@ func TestToldOnce(t *testing.T) {
 	require.Equal(t, facts, common)
 }
 
-// brokenVault panics over the facts of one event.
+// brokenVault panics when it seals the facts of one event.
 type brokenVault struct{ vault }
 
 func (v brokenVault) Seal(label string, context, text []byte) []byte {
@@ -243,8 +244,8 @@ func (v brokenVault) Seal(label string, context, text []byte) []byte {
 	return v.vault.Seal(label, context, text)
 }
 
-// TestPanicWhileInserting has the sealing of a fact panic, which happens while rows
-// are being made for COPY. That fact is set aside, and the others are told.
+// TestPanicWhileInserting makes the sealing of a fact panic, which happens while rows are made for
+// COPY. That fact is set aside, and the others are published.
 func TestPanicWhileInserting(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, persisttest.Migrated(t))

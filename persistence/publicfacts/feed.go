@@ -9,13 +9,13 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Cursor is a place in the feed: after a fact, whoever's it is. The zero value is
-// before all.
+// Cursor is a place in the feed: after a fact, of any organization. The zero value is before all
+// facts.
 //
-// It is never a place after a transaction that told nothing: a server that crashes
-// may give the numbers of its last ones again.
+// It is never a place after a transaction that published nothing, because a server that crashes may
+// give the numbers of its last transactions again.
 type Cursor struct {
-	XID      int64 // of the transaction that told
+	XID      int64 // of the transaction that published the fact
 	Position int64
 }
 
@@ -34,27 +34,25 @@ type Query struct {
 // Page is a page of the feed.
 type Page struct {
 	Facts []Fact
-	End   Cursor // where the next page begins, now or later
-	More  bool   // there may be more after End already
+	End   Cursor // where the next page begins, which may be read now or later
+	More  bool   // whether there may be more after End already
 }
 
 var (
-	// ErrCursor says that a cursor is not one that this feed has given.
+	// ErrCursor says that this feed has never given out a cursor.
 	ErrCursor = errors.New("told: no such cursor")
-	// ErrPruned says that facts after the cursor may have been deleted unread.
+	// ErrPruned says that facts after the cursor may have been deleted before they were read.
 	ErrPruned = errors.New("told: the facts after the cursor have been deleted")
 )
 
-// span is how many facts a page looks through for those of its types. One that
-// finds few ends early, with More.
+// span is how many facts a page looks through for facts of its types. A page that finds few ends
+// early, with More.
 const span = 10_000
 
-// Feed reads the facts after a cursor, in the order in which they became visible:
-// none that becomes visible later comes before one that was read. It returns
-// ErrCursor and ErrPruned.
+// Feed reads the facts after a cursor, in the order in which they became visible: a fact that
+// becomes visible later never comes before one that was read. It may return ErrCursor or ErrPruned.
 //
-// While a transaction that writes is open anywhere in the server, the feed waits
-// at it.
+// While a transaction that writes is open anywhere in the server, the feed does not go beyond it.
 func (s *Store) Feed(ctx context.Context, q Query) (*Page, error) {
 	horizon, last, err := s.horizon(ctx, q.After)
 	if err != nil {
@@ -93,13 +91,13 @@ ORDER BY facts.xid, position LIMIT $6`
 	}
 	page.More = page.More || seen == limit
 	if !page.More && page.End.before(last) {
-		page.End = last // there is nothing of this organization before it
+		page.End = last // this organization has nothing before it
 	}
 	page.Facts, err = s.Load(ctx, found)
 	return page, err
 }
 
-// End is the place after the last fact of an organization that Feed shows now.
+// End returns the place after the last fact of an organization that Feed shows now.
 func (s *Store) End(ctx context.Context, org int64) (Cursor, error) {
 	horizon, last, err := s.horizon(ctx, Cursor{})
 	if err != nil {
@@ -119,8 +117,8 @@ SELECT xid::text::bigint, position FROM facts WHERE org = $1 AND xid < $2::text:
 
 func xid(n int64) string { return strconv.FormatInt(n, 10) }
 
-// horizon is the transaction before which all have ended, and the place after a
-// late fact that is before it. It judges the cursor.
+// horizon returns the transaction before which all have ended, and the place after a recent fact
+// from before it. It also checks the cursor.
 func (s *Store) horizon(ctx context.Context, c Cursor) (horizon int64, last Cursor, err error) {
 	const read = `
 WITH h AS MATERIALIZED (SELECT pg_snapshot_xmin(pg_current_snapshot()) AS xid),
@@ -136,7 +134,7 @@ FROM h CROSS JOIN facts_pruned p LEFT JOIN last l ON true`
 		last = pruned
 	}
 	switch {
-	case c.XID >= horizon: // of a database that this one is no copy of
+	case c.XID >= horizon: // the cursor is of a database of which this one is not a copy
 		return 0, last, ErrCursor
 	case c != Cursor{} && c.before(pruned):
 		return 0, last, ErrPruned
@@ -145,8 +143,7 @@ FROM h CROSS JOIN facts_pruned p LEFT JOIN last l ON true`
 	}
 }
 
-// Load reads facts by their positions, in the feed's order. One that has been
-// deleted is left out.
+// Load reads facts by their positions, in the feed's order. Deleted facts are left out.
 func (s *Store) Load(ctx context.Context, positions []int64) ([]Fact, error) {
 	if len(positions) == 0 {
 		return nil, nil

@@ -23,14 +23,14 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// feeding is a store whose read model is ahead of everything.
+// feeding is a store whose read model is ahead of all facts.
 type feeding struct {
 	t    testing.TB
 	pool *pgxpool.Pool
 	*publicfacts.Store
 }
 
-// newFeeding makes one with as many events, each of the organization of its
+// newFeeding makes a feeding with so many events; each belongs to the organization with the event's
 // number.
 func newFeeding(t testing.TB, events int64) *feeding {
 	t.Helper()
@@ -52,13 +52,12 @@ func newFeeding(t testing.TB, events int64) *feeding {
 	return &feeding{t, pool, publicfacts.New(pool, vault{}, teller{})}
 }
 
-// begin tells of n facts of an event from seq on, in a transaction that is still
-// open.
+// begin publishes n facts of an event from seq on, in a transaction that is still open.
 func (f *feeding) begin(number, seq int64, n int) pgx.Tx {
 	f.t.Helper()
 	tx, err := f.pool.Begin(f.t.Context())
 	require.NoError(f.t, err)
-	f.t.Cleanup(func() { _ = tx.Rollback(context.WithoutCancel(f.t.Context())) }) // of a test that failed
+	f.t.Cleanup(func() { _ = tx.Rollback(context.WithoutCancel(f.t.Context())) }) // for a test that fails
 	r := journal.Record{Ref: engine.EventRef(number), Stream: number, First: seq, Last: seq + int64(n) - 1}
 	for i := range n {
 		var fact engine.Fact = &event.Moved{At: 1}
@@ -76,7 +75,7 @@ func (f *feeding) tell(number, seq int64, n int) {
 	require.NoError(f.t, f.begin(number, seq, n).Commit(f.t.Context()))
 }
 
-// read reads the feed up to its end, from a cursor on.
+// read reads the feed from a cursor to its end.
 func (f *feeding) read(q publicfacts.Query) (seqs []int64, end publicfacts.Cursor) {
 	f.t.Helper()
 	for {
@@ -93,8 +92,8 @@ func (f *feeding) read(q publicfacts.Query) (seqs []int64, end publicfacts.Curso
 	}
 }
 
-// reads waits until the feed from a cursor on is as wanted: transactions of other
-// tests, on the same server, hold it up.
+// reads waits until the feed from a cursor is as wanted, because transactions of other tests on the
+// same server hold it up.
 func (f *feeding) reads(want []int64, q publicfacts.Query) (end publicfacts.Cursor) {
 	f.t.Helper()
 	var got []int64
@@ -164,7 +163,7 @@ func TestFeed(t *testing.T) {
 	}
 }
 
-// TestFeedOfFew looks for a rare type among more than a page looks through.
+// TestFeedOfFew looks for a rare type among more facts than a page looks through.
 func TestFeedOfFew(t *testing.T) {
 	t.Parallel()
 	f := newFeeding(t, 1)
@@ -181,7 +180,7 @@ func TestFeedOfFew(t *testing.T) {
 	require.True(t, page.More)
 }
 
-// TestFeedWaits has a transaction that began earlier commit later.
+// TestFeedWaits makes a transaction that began earlier commit later.
 func TestFeedWaits(t *testing.T) {
 	t.Parallel()
 	f := newFeeding(t, 2)
@@ -196,8 +195,8 @@ func TestFeedWaits(t *testing.T) {
 	f.reads([]int64{1, 2, 1, 2}, publicfacts.Query{Org: 2, Limit: 10})
 }
 
-// TestFeedMissesNothing has many write at once, some of whom give up, and readers
-// that follow them page by page.
+// TestFeedMissesNothing lets many writers write at once, some of which give up, while readers
+// follow them page by page.
 func TestFeedMissesNothing(t *testing.T) {
 	t.Parallel()
 	const writers, rounds, readers = 5, 60, 3

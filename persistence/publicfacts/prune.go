@@ -16,8 +16,8 @@ const (
 	pruneBatch = 5_000 // facts in one transaction
 )
 
-// Pruner deletes old facts while a node runs. Start it with StartPruner; Stop ends
-// it and waits. Those of several nodes do not disturb one another.
+// Pruner deletes old facts while a node runs. StartPruner starts it; Stop ends it and waits.
+// Pruners of several nodes do not disturb one another.
 type Pruner struct {
 	cancel context.CancelFunc
 	done   chan struct{}
@@ -31,7 +31,7 @@ func StartPruner(s *Store, log *slog.Logger) *Pruner {
 	return p
 }
 
-// Stop ends it.
+// Stop ends pruning.
 func (p *Pruner) Stop(context.Context) error {
 	p.cancel()
 	<-p.done
@@ -55,7 +55,7 @@ func (p *Pruner) run(ctx context.Context, s *Store, log *slog.Logger) {
 	}
 }
 
-// Prune deletes the facts that were told longer than Kept ago, in batches.
+// Prune deletes the facts that were published longer than Kept ago, in batches.
 func (s *Store) Prune(ctx context.Context) error {
 	for {
 		var deleted int
@@ -72,7 +72,7 @@ func (s *Store) Prune(ctx context.Context) error {
 	}
 }
 
-// pruneSome deletes the oldest, if they are old enough, and notes how far.
+// pruneSome deletes the oldest facts if they are old enough, and notes how far it has come.
 func pruneSome(ctx context.Context, tx pgx.Tx) (deleted int, err error) {
 	const prune = `
 WITH gone AS (

@@ -1,18 +1,16 @@
-// Package publicfacts keeps what the world is told: each public fact once, with its
-// payload, in the order in which it became visible. Webhooks are fanned out from
-// here, and the pull feed reads it.
+// Package publicfacts keeps what the world is told: each public fact once, with its payload, in the
+// order in which it became visible. Webhooks are fanned out from here, and the pull feed reads it.
 //
-// It owns the tables facts, facts_pruned (migrate/010_facts.sql) and fact_aggregates.
-// Tell is the one door for facts that no actor owns. Apply is
-// called by the follower "facts", or by a consumer of Kafka, within the
-// transaction that moves its position: a fact is told exactly once, and what sinks
-// do about it is done exactly once too. What is told of a fact, if anything, says
-// a Teller; the catalogue of it is edge/webhook.
+// It owns the tables facts, facts_pruned (migrate/010_facts.sql) and fact_aggregates. Facts that no
+// actor owns come in through Tell alone. Apply is called by the follower "facts", or by a consumer
+// of Kafka, within the transaction that moves its position. So a fact is published exactly once,
+// and sinks act on it exactly once too. A Catalogue decides what is published about a fact, if
+// anything; it is edge/webhook.
 //
-// A payload is made of the read model's records. The read model is another
-// follower: Apply waits until it has passed the batches at hand. Records may then
-// be of a later moment than the fact; what the fact itself says is laid over them
-// (Source). A fact stays for Kept, then a Pruner deletes it.
+// A payload is made of the read model's records. The read model is another follower, so Apply waits
+// until it has passed the batches. Records may then be from a later moment than the fact; what the
+// fact itself says overrides them (Enriched). A fact is kept for Kept, and then a Pruner deletes
+// it.
 package publicfacts
 
 import (
@@ -33,13 +31,13 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// Follower is the name of the follower that tells.
+// Follower is the name of the follower that publishes facts.
 const Follower = "facts"
 
-// Kept is how long a fact is kept after it was told.
+// Kept is how long a fact is kept after it was published.
 const Kept = 30 * 24 * time.Hour
 
-// Fact is a public fact as it is told (docs/facts.md).
+// Fact is a public fact as the world is told it (docs/facts.md).
 type Fact struct {
 	ID        string // the same on every replay: derived from stream, seq and type
 	Position  int64  // in the table
@@ -52,22 +50,21 @@ type Fact struct {
 	Data      json.RawMessage // the records that answers show, without secrets
 }
 
-// Sink does something about facts in the transaction that tells them.
+// Sink acts on facts in the transaction that publishes them.
 type Sink func(ctx context.Context, tx pgx.Tx, facts []Fact) error
 
-// Catalogue makes what is told of facts. It is called by several goroutines.
+// Catalogue decides what is published about facts. Several goroutines call it.
 type Catalogue interface {
-	// Covers reports whether anything is ever told of facts of a type. Others
-	// are not even decoded.
+	// Covers reports whether anything is ever published about facts of a type. Other facts are not
+	// even decoded.
 	Covers(kind engine.Kind, t engine.FactType) bool
-	// Build is what is told of a fact, in order. Its error, unless the
-	// context has ended, is taken for one that the same fact would meet
-	// again: it is set aside.
+	// Build returns what is published about a fact, in order. Unless the context has ended, an
+	// error counts as one that the same fact would meet again, and the fact is set aside.
 	Build(ctx context.Context, s *Enriched) ([]Draft, error)
 }
 
-// Enriched is a fact of the journal with the records that it is about. Nothing of
-// it may be changed.
+// Enriched is a fact of the journal with the records that it is about. Nothing in it may be
+// changed.
 type Enriched struct {
 	Ref    engine.Ref
 	Stream int64
@@ -75,27 +72,25 @@ type Enriched struct {
 	Fact   engine.Fact
 
 	Event  *event.Record         // as the read model has it, or as it was when it was removed; without Types and Sold
-	Order  *order.Order          // of an order's fact, as the fact left it
-	Ticket *readmodel.Scanned    // of a scan; nil when the code was that of no ticket
-	Type   *readmodel.TicketType // of a fact of a ticket type
+	Order  *order.Order          // for an order's fact, as the fact left the order
+	Ticket *readmodel.Scanned    // for a scan; nil if the code belongs to no ticket
+	Type   *readmodel.TicketType // for a fact of a ticket type
 }
 
-// Draft is one public fact to be told.
+// Draft is a public fact to be published.
 type Draft struct {
 	Type string
 	At   time.Time
 	Data json.RawMessage
 }
 
-// Vault seals payloads for the table: tickets' codes are in them
-// (*secrets.Master).
+// Vault seals payloads for the table, because they contain tickets' codes (*secrets.Master).
 type Vault interface {
 	Seal(label string, context, text []byte) []byte
 	Open(label string, context, sealed []byte) ([]byte, error)
 }
 
-// Store tells, and reads what was told. Its methods may be called by any
-// goroutine.
+// Store publishes facts, and reads published facts. Its methods may be called by any goroutine.
 type Store struct {
 	pool      *pgxpool.Pool
 	vault     Vault
@@ -103,15 +98,15 @@ type Store struct {
 	sinks     []Sink
 }
 
-// New makes a store. The sinks are called by Apply, in their order.
+// New makes a store. Apply calls the sinks in their order.
 func New(pool *pgxpool.Pool, vault Vault, teller Catalogue, sinks ...Sink) *Store {
 	return &Store{pool: pool, vault: vault, catalogue: teller, sinks: sinks}
 }
 
 var idLetters = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)
 
-// ID is a public fact's id: "evt_" and 26 characters, always the same for the n-th
-// telling of a type of one fact of the journal.
+// ID returns a public fact's id: "evt_" and 26 characters, always the same for the n-th public fact
+// of a type that comes from one fact of the journal.
 func ID(stream, seq int64, typ string, n int) string {
 	b := binary.BigEndian.AppendUint64(nil, uint64(stream))
 	b = binary.BigEndian.AppendUint64(b, uint64(seq))
@@ -120,10 +115,10 @@ func ID(stream, seq int64, typ string, n int) string {
 	return "evt_" + idLetters.EncodeToString(sum[:16])
 }
 
-// label separates what is sealed here from what is elsewhere.
+// label separates what is sealed here from what is sealed elsewhere.
 const label = "fact"
 
-// Unseal is the payload of the fact with an id, as the column data has it.
+// Unseal returns the payload of the fact with an id, from the column data.
 func Unseal(v Vault, id string, sealed []byte) (json.RawMessage, error) {
 	data, err := v.Open(label, []byte(id), sealed)
 	if err != nil {

@@ -10,12 +10,13 @@ import (
 // Own is a public fact that no actor owns: somebody has written a row of a plain table.
 type Own struct {
 	Org       int64
-	Aggregate string // what it is about, e.g. report/7f9c...
+	Aggregate string // what the fact is about, e.g. report/7f9c...
 	Draft
 }
 
-// Tell tells facts that no actor owns, in the transaction of the rows that they are about.
-// No two of a call are about the same aggregate. They go the same way as all others.
+// Tell publishes facts that no actor owns, in the transaction that writes the rows that they are
+// about. No two facts of a call may be about the same aggregate. They take the same way as all
+// others.
 func (s *Store) Tell(ctx context.Context, tx pgx.Tx, own ...Own) error {
 	if len(own) == 0 {
 		return nil
@@ -27,7 +28,7 @@ func (s *Store) Tell(ctx context.Context, tx pgx.Tx, own ...Own) error {
 		aggregates[i], at[o.Aggregate] = o.Aggregate, i
 		facts[i] = Fact{Org: o.Org, Type: o.Type, Aggregate: o.Aggregate, At: o.At, Data: o.Data}
 	}
-	// In one order, so that two transactions do not wait for each other.
+	// The rows are locked in one order, so that two transactions do not deadlock.
 	const next = `
 INSERT INTO fact_aggregates AS a (aggregate, seq) SELECT name, 1 FROM unnest($1::text[]) AS name ORDER BY name
 ON CONFLICT (aggregate) DO UPDATE SET seq = a.seq + 1 RETURNING aggregate, -number, seq`
@@ -44,7 +45,7 @@ ON CONFLICT (aggregate) DO UPDATE SET seq = a.seq + 1 RETURNING aggregate, -numb
 	return s.add(ctx, tx, facts)
 }
 
-// TellAlone tells facts that are about no row.
+// TellAlone publishes facts that are about no row.
 func (s *Store) TellAlone(ctx context.Context, own ...Own) error {
 	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error { return s.Tell(ctx, tx, own...) })
 }

@@ -33,7 +33,7 @@ const (
 	org    = 7
 )
 
-// vault seals by turning bytes round.
+// vault seals by inverting bytes.
 type vault struct{}
 
 func (vault) Seal(_ string, context, text []byte) []byte {
@@ -55,7 +55,7 @@ func (vault) Open(_ string, context, sealed []byte) ([]byte, error) {
 	return text[1:], nil
 }
 
-// teller tells of events, of orders, and of each order that is completed twice.
+// teller publishes facts about events and orders, and two for each order that is completed.
 type teller struct{}
 
 func (teller) Covers(kind engine.Kind, t engine.FactType) bool {
@@ -89,14 +89,14 @@ func (teller) Build(_ context.Context, s *publicfacts.Enriched) ([]publicfacts.D
 	return all, err
 }
 
-// world is a journal with its read model, whose facts a follower tells.
+// world is a journal with its read model, whose facts a follower publishes.
 type world struct {
 	t       testing.TB
 	pool    *pgxpool.Pool
 	log     *slog.Logger
 	journal *journal.Postgres
 	model   *follower.Follower
-	offer   func(*journal.Batch) // to the follower that tells
+	offer   func(*journal.Batch) // passes a batch to the follower that publishes
 	streams map[engine.Ref]*stream
 }
 
@@ -127,7 +127,7 @@ func newWorld(t testing.TB, pool *pgxpool.Pool) *world {
 	return w
 }
 
-// follow makes a follower that tells; it is killed when the test ends.
+// follow makes a follower that publishes; it is killed when the test ends.
 func (w *world) follow(s *publicfacts.Store, change ...func(*follower.Config)) *follower.Follower {
 	cfg := follower.Config{Name: publicfacts.Follower, Pool: w.pool, Apply: s.Apply, Log: w.log, Pace: time.Millisecond, Poll: 20 * time.Millisecond}
 	for _, c := range change {
@@ -142,7 +142,7 @@ func (w *world) follow(s *publicfacts.Store, change ...func(*follower.Config)) *
 func kill(f *follower.Follower) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_ = f.Stop(ctx) // says that it was not done
+	_ = f.Stop(ctx) // returns that it was not done
 }
 
 func (w *world) passed(f *follower.Follower) {
@@ -152,7 +152,7 @@ func (w *world) passed(f *follower.Follower) {
 	require.NoError(w.t, f.Passed(ctx))
 }
 
-// settled is a journal's word on an entry.
+// settled gets a journal's outcome of an entry.
 type settled chan error
 
 func (s settled) Settled(err error) { s <- err }
@@ -214,14 +214,14 @@ func complete(number int64, n int, first uint32) *order.Completed {
 	return &order.Completed{ID: orderID(number, n), First: first, At: 6}
 }
 
-// row is a told fact as a test compares it.
+// row is a published fact in the form that a test compares.
 type row struct {
 	Type string
 	Seq  int64
 	Data string
 }
 
-// told are the facts of a stream in the order in which they were told.
+// told returns the facts of a stream in the order in which they were published.
 func (w *world) told(s *publicfacts.Store, ref engine.Ref) []row {
 	w.t.Helper()
 	rows, err := w.pool.Query(w.t.Context(), `SELECT position FROM facts WHERE aggregate = $1`, ref.Name())

@@ -1,5 +1,5 @@
 // Package refundruns keeps how far the refunds of whole events have come. It owns the table
-// refund_runs, and has no goroutines: the payment sweep works the runs off.
+// refund_runs, and has no goroutines: the payment sweep carries out the runs.
 package refundruns
 
 import (
@@ -34,8 +34,8 @@ type Run struct {
 
 const columns = `event, reason, total, after, refunded, skipped, started_at, finished_at`
 
-// Start begins a run, or a new one behind one that has finished. One that goes on is left
-// as it is.
+// Start begins a run, or a new one if an earlier one has finished. A run that has not finished is
+// left as it is.
 func (s *Store) Start(ctx context.Context, event int64, reason string, total int64) (*Run, error) {
 	const start = `
 INSERT INTO refund_runs AS r (event, reason, total, after) VALUES ($1, $2, $3, $4)
@@ -47,7 +47,7 @@ ON CONFLICT (event) DO UPDATE SET reason = excluded.reason, total = excluded.tot
 	return s.Find(ctx, event)
 }
 
-// Find is an event's run, or nil.
+// Find returns an event's run, or nil.
 func (s *Store) Find(ctx context.Context, event int64) (*Run, error) {
 	rows, _ := s.pool.Query(ctx, `SELECT `+columns+` FROM refund_runs WHERE event = $1`, event) // CollectOneRow returns its error
 	r, err := pgx.CollectOneRow(rows, pgx.RowToAddrOfStructByPos[Run])
@@ -70,7 +70,7 @@ func (s *Store) Open(ctx context.Context, limit int) ([]Run, error) {
 	return runs, nil
 }
 
-// Note keeps how far a run has come.
+// Note stores how far a run has come.
 func (s *Store) Note(ctx context.Context, r *Run) error {
 	const note = `UPDATE refund_runs SET after = $2, refunded = $3, skipped = $4, finished_at = $5 WHERE event = $1`
 	if _, err := s.pool.Exec(ctx, note, r.Event, r.After, r.Refunded, r.Skipped, r.FinishedAt); err != nil {

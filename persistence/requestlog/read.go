@@ -8,29 +8,28 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Filter says which of an organization's requests to list. A zero field lets all pass.
+// Filter selects which of an organization's requests to list. Zero fields select all.
 type Filter struct {
 	Org        int64
 	Key        int64
 	Route      string
-	StatusFrom int // the lowest status that passes
-	StatusTo   int // the highest
+	StatusFrom int // lowest status
+	StatusTo   int // highest status
 	From, To   time.Time
-	Before     *Place // requests behind it
+	Before     *Place // only requests after this place in the list
 	Limit      int
 }
 
-// Place is a request's in the list.
+// Place is a request's place in the list.
 type Place struct {
 	At     int64 // unix microseconds
 	Number int64
 }
 
-// Place is the entry's.
+// Place returns the entry's place.
 func (e *Entry) Place() Place { return Place{e.At.UnixMicro(), e.Number} }
 
-// List returns requests, the newest first. A request may appear some seconds after it was
-// answered.
+// List returns requests, the newest first. A request may appear some seconds after it was answered.
 func (l *Log) List(ctx context.Context, f Filter) ([]Entry, error) {
 	const list = `
 SELECT number, org, key, at, took * interval '1 microsecond' AS took, status, method, route, request_id, client FROM requests
@@ -61,18 +60,18 @@ func orNull(t time.Time) *time.Time {
 	return &t
 }
 
-// Figures are those of a route's requests, or of all.
+// Figures are the figures of a route's requests, or of all requests.
 type Figures struct {
 	Method, Route string // empty for all
 	Requests      int64
 	ClientErrors  int64 // status 4xx
 	ServerErrors  int64 // status 5xx
-	// P50, P95 and P99 are latencies that as many percent of the requests did not exceed.
+	// P50, P95 and P99 are the latencies that so many percent of the requests did not exceed.
 	P50, P95, P99 time.Duration
 }
 
-// Summarize returns the figures of an organization's requests since a time: those of all
-// first, if there are any, then by route, the most used first.
+// Summarize returns the figures of an organization's requests since a time: first those of all
+// requests, if there are any, then by route, the most used first.
 func (l *Log) Summarize(ctx context.Context, org int64, since time.Time) ([]Figures, error) {
 	const summarize = `
 SELECT coalesce(method, ''), coalesce(route, ''), n, client_errors, server_errors,

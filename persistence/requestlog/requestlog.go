@@ -1,10 +1,10 @@
-// Package requestlog keeps the requests of API keys for a week: method, route, status,
-// latency, key, client and time of each, and no body. It owns the table requests.
+// Package requestlog keeps the requests of API keys for a week: method, route, status, latency,
+// key, client and time of each, and no body. It owns the table requests.
 //
-// A request must not wait for its own row. The server calls Add, which puts an entry into a
-// queue in memory and never blocks; one goroutine writes what is queued. An entry is dropped,
-// and counted, when the queue is full, when there is no room on the disk or when a batch
-// can't be written: so the log may have gaps, and says how many. Stop writes what is left.
+// A request must not wait for its own row. The server calls Add, which puts an entry into a queue
+// in memory and never blocks; one goroutine writes the queued entries. An entry is dropped, and
+// counted, if the queue is full, if the disk has no room or if a batch can't be written. So the log
+// may have gaps, and says how many entries are missing. Stop writes what is left.
 package requestlog
 
 import (
@@ -26,7 +26,7 @@ import (
 const Kept = 7 * 24 * time.Hour
 
 const (
-	queued     = 16_384 // entries that wait; 2 MB
+	queued     = 16_384 // entries in the queue; 2 MB
 	writeEvery = 500 * time.Millisecond
 	writeTime  = 5 * time.Second
 	pruneEvery = 10 * time.Minute
@@ -35,9 +35,9 @@ const (
 
 // Entry is one request of an API key.
 type Entry struct {
-	Number    int64 // of the row; Add needs none
+	Number    int64 // of the row; Add ignores it
 	Org, Key  int64
-	At        time.Time     // when its headers had come
+	At        time.Time     // when the request's headers had come
 	Took      time.Duration // until it was answered
 	Status    int
 	Method    string
@@ -62,7 +62,7 @@ type Log struct {
 	done    chan struct{}
 }
 
-// Start begins to write. Stop ends it.
+// Start starts writing. Stop ends it.
 func Start(cfg Config) *Log {
 	ctx, cancel := context.WithCancel(context.Background())
 	l := &Log{cfg: cfg, queue: make(chan Entry, queued), cancel: cancel, done: make(chan struct{})}
@@ -70,7 +70,7 @@ func Start(cfg Config) *Log {
 	return l
 }
 
-// Add has an entry written soon, or drops it.
+// Add queues an entry to be written soon, or drops it.
 func (l *Log) Add(e *Entry) {
 	select {
 	case l.queue <- *e:
@@ -79,10 +79,10 @@ func (l *Log) Add(e *Entry) {
 	}
 }
 
-// Dropped is how many entries have been dropped.
+// Dropped returns how many entries have been dropped.
 func (l *Log) Dropped() int64 { return l.dropped.Load() }
 
-// Stop writes what is queued, and ends the log. Nothing may be added any more.
+// Stop writes the queued entries, and ends the log. Nothing may be added after that.
 func (l *Log) Stop(ctx context.Context) error {
 	l.cancel()
 	<-l.done
@@ -110,14 +110,14 @@ func (l *Log) run(ctx context.Context) {
 	}
 }
 
-// writeQueued writes what is queued at the moment. The end of ctx cuts off no batch: it has
-// writeTime.
+// writeQueued writes the entries that are queued now. The end of ctx does not cut a batch off; a
+// batch has writeTime.
 func (l *Log) writeQueued(ctx context.Context) {
 	entries := make([]Entry, len(l.queue))
 	if len(entries) == 0 {
 		return
 	}
-	for i := range entries { // there is no other reader
+	for i := range entries { // nothing else reads the queue
 		entries[i] = <-l.queue
 	}
 	if l.cfg.Full() {
@@ -135,8 +135,8 @@ func (l *Log) writeQueued(ctx context.Context) {
 
 var columns = []string{"org", "key", "at", "took", "status", "method", "route", "request_id", "client"}
 
-// write copies entries into the table. A crash of Postgres may lose the last of them, for
-// nobody waits until they are durable.
+// write copies entries into the table. A crash of Postgres may lose the last entries, because write
+// does not wait until they are durable.
 func (l *Log) write(ctx context.Context, entries []Entry) error {
 	return pgx.BeginFunc(ctx, l.cfg.Pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `SET LOCAL synchronous_commit = off`); err != nil {

@@ -32,7 +32,7 @@ func open(t *testing.T) *world {
 	return w
 }
 
-// stop ends the log, after which all that it could keep is written.
+// stop ends the log, and thereby writes everything that it could keep.
 func (w *world) stop() {
 	w.t.Helper()
 	require.NoError(w.t, w.Stop(w.t.Context()))
@@ -75,7 +75,8 @@ func TestEntriesAreWrittenWhole(t *testing.T) {
 	require.Zero(t, w.Dropped())
 }
 
-// Pages follow one another, whatever comes meanwhile, and though all are of one moment.
+// TestPagesOfOneMoment makes sure that pages follow one another, even if requests come meanwhile,
+// and if all have the same time.
 func TestPagesOfOneMoment(t *testing.T) {
 	t.Parallel()
 	w := open(t)
@@ -97,7 +98,8 @@ func TestPagesOfOneMoment(t *testing.T) {
 	require.Len(t, seen, 25)
 }
 
-// An entry that the queue or the disk has no room for is dropped and counted.
+// TestWhatDoesNotFitIsCounted makes sure that an entry for which the queue or the disk has no room
+// is dropped and counted.
 func TestWhatDoesNotFitIsCounted(t *testing.T) {
 	t.Parallel()
 	w := open(t)

@@ -1,11 +1,11 @@
-// Package retention drops old days of the journal, and with them the last copies of what
+// Package retention drops old days of the journal, and with them the last copies of data that
 // people have had erased. It owns the table floors.
 //
-// A day is dropped when all followers have passed it, no fact of it is set aside, and every
-// stream that has facts in it has a later snapshot which is founded and can be read: that
-// becomes the stream's floor, and the snapshots before it are deleted. Floors are raised one
-// by one, and the day goes in one transaction that looks at all of this again, so that a node
-// that dies at any time leaves nothing that can't be loaded.
+// A day is dropped when all followers have passed it, no fact of it is set aside, and every stream
+// with facts in it has a later snapshot that is founded and can be read. That snapshot becomes the
+// stream's floor, and the snapshots before it are deleted. Floors are raised one by one, and the
+// day is dropped in one transaction that checks all of this again, so that a node that dies at any
+// time leaves nothing that can't be loaded.
 //
 // One node of a cluster runs it, until its context ends.
 package retention
@@ -40,13 +40,13 @@ type Keeper struct {
 	log       *slog.Logger
 }
 
-// New makes a keeper. The followers are those that must have passed a day even if they have
-// never begun.
+// New makes a keeper. followers are those that must have passed a day even if they have never
+// begun.
 func New(pool *pgxpool.Pool, keep time.Duration, log *slog.Logger, followers ...string) *Keeper {
 	return &Keeper{pool, journal.NewReader(pool), snapshot.New(pool), keep, followers, log}
 }
 
-// Run drops what is old, until the context ends. With a retention of 0 it keeps all days.
+// Run drops old days until the context ends. With a retention of 0 it keeps all days.
 func (k *Keeper) Run(ctx context.Context) {
 	if k.keep == 0 {
 		return
@@ -66,8 +66,8 @@ func (k *Keeper) Run(ctx context.Context) {
 	}
 }
 
-// Sweep drops the days that are older than their retention, the oldest first, up to one that
-// has to stay. Its error says why.
+// Sweep drops the days that are older than their retention, the oldest first, up to a day that has
+// to stay. Its error says why that day has to stay.
 func (k *Keeper) Sweep(ctx context.Context, now time.Time) error {
 	days, err := k.journal.Days(ctx)
 	if err != nil {
@@ -89,16 +89,16 @@ func (k *Keeper) Sweep(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// uncovered are the streams that have facts in a day beyond their floors.
+// uncovered selects the streams with facts in a day that are after their floors.
 const uncovered = `
 SELECT s.stream_id, st.name, s.last FROM (SELECT stream_id, max(last_seq) AS last FROM spans WHERE day = @day GROUP BY stream_id) s
 JOIN streams st USING (stream_id) LEFT JOIN floors f USING (stream_id) WHERE coalesce(f.seq, 0) < s.last ORDER BY s.stream_id LIMIT @most`
 
-// maxFloors bounds how many floors one sweep raises for a day. The next sweep raises the rest.
+// maxFloors bounds how many floors one sweep raises for a day. The next sweep raises further ones.
 const maxFloors = 10_000
 
-// raiseFloors makes the last snapshots of a day's streams their floors, as far as those
-// snapshots have the day's facts.
+// raiseFloors makes the last snapshots of a day's streams their floors, if those snapshots contain
+// the day's facts.
 func (k *Keeper) raiseFloors(ctx context.Context, day time.Time) error {
 	rows, _ := k.pool.Query(ctx, uncovered, pgx.NamedArgs{"day": day, "most": maxFloors}) // CollectRows returns its error
 	type stream struct {
@@ -130,7 +130,7 @@ func (k *Keeper) raiseFloor(ctx context.Context, stream int64, name string, last
 	if err := checkFrozen(ref, frozen); err != nil {
 		return err
 	}
-	// A snapshot is founded when no later epoch has written the fact that it ends with: else
+	// A snapshot is founded if no later epoch has written the fact with which it ends. Otherwise
 	// its activation had facts that the journal refused.
 	const raise = `
 INSERT INTO floors (stream_id, epoch, seq)
@@ -146,7 +146,7 @@ ON CONFLICT (stream_id) DO UPDATE SET epoch = excluded.epoch, seq = excluded.seq
 	})
 }
 
-// checkFrozen reports whether a snapshot can be read, and breaks no invariant.
+// checkFrozen returns an error if a snapshot can't be read or breaks an invariant.
 func checkFrozen(ref engine.Ref, frozen []byte) error {
 	kind, err := all.Kind(ref.Kind)
 	if err != nil {
@@ -163,16 +163,16 @@ func checkFrozen(ref engine.Ref, frozen []byte) error {
 	return state.Check()
 }
 
-// Held is why a day has to stay.
+// Held is the reason why a day has to stay.
 type Held struct {
-	Why string // of reasons
-	By  string // which follower, stream ...
+	Why string // one of reasons
+	By  string // the follower, stream or other cause
 }
 
-// Error tells it.
+// Error returns the reason as a text.
 func (h *Held) Error() string { return "retention: " + h.Why + ": " + h.By }
 
-// reasons are the queries that find something for which a day has to stay.
+// reasons are queries that each find a cause for which a day has to stay.
 var reasons = []struct{ why, by string }{
 	{"a follower has not passed the day", `
 SELECT n.name FROM (SELECT DISTINCT name FROM followers UNION SELECT unnest(@followers::text[])) n
@@ -191,7 +191,7 @@ type querier interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
-// refuseDrop returns a *Held when a day has to stay, or an error of reading.
+// refuseDrop returns a *Held if a day has to stay, or an error if it can't read.
 func refuseDrop(ctx context.Context, q querier, day time.Time, followers []string) error {
 	args := pgx.NamedArgs{"day": day, "followers": followers, "most": 1}
 	for _, r := range reasons {
@@ -211,10 +211,10 @@ func refuseDrop(ctx context.Context, q querier, day time.Time, followers []strin
 type Standing struct {
 	Days   int    `json:"days"`
 	Oldest string `json:"oldest"`         // the oldest day
-	Held   string `json:"held,omitempty"` // why it would have to stay
+	Held   string `json:"held,omitempty"` // why the oldest day would have to stay
 }
 
-// Stand reads it.
+// Stand reads how far back the journal goes.
 func Stand(ctx context.Context, pool *pgxpool.Pool) (Standing, error) {
 	days, err := journal.NewReader(pool).Days(ctx)
 	if err != nil || len(days) == 0 {

@@ -28,7 +28,7 @@ type world struct {
 	t     *testing.T
 	pool  *pgxpool.Pool
 	j     *journal.Postgres
-	now   atomic.Int64 // unix
+	now   atomic.Int64 // unix seconds
 	saved *snapshot.Store
 }
 
@@ -55,7 +55,7 @@ type settled chan error
 
 func (s settled) Settled(err error) { s <- err }
 
-// actor is an event that is told facts.
+// actor is an event to which the test adds facts.
 type actor struct {
 	*world
 	ref   engine.Ref
@@ -100,7 +100,7 @@ func (a *actor) save() {
 	}))
 }
 
-// indexed waits until the spans have all facts.
+// indexed waits until the spans cover all facts.
 func (w *world) indexed() {
 	w.t.Helper()
 	began := time.Now()
@@ -132,7 +132,7 @@ func (w *world) auditClean() {
 	require.Empty(w.t, r.Findings)
 }
 
-// A day goes when nothing needs it any more, and not before.
+// TestSweep makes sure that a day is dropped when nothing needs it any more, and not before.
 func TestSweep(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -165,7 +165,8 @@ SELECT 'facts', 1, 1, 1, writer, batch, 'event/1/1', 'x', 'x' FROM journal ORDER
 	require.Zero(t, w.days(), "both days are old")
 	w.auditClean()
 
-	// What was idle goes on from its floor, and its snapshots are taken for what they are.
+	// The actor that was idle continues from its floor, and its snapshots still load as what they
+	// are.
 	for _, a := range []*actor{idle, busy} {
 		v, _, err := w.saved.Load(t.Context(), a.claim.Stream, snapshot.Latest)
 		require.NoError(t, err)
@@ -184,7 +185,8 @@ SELECT 'facts', 1, 1, 1, writer, batch, 'event/1/1', 'x', 'x' FROM journal ORDER
 	require.Contains(t, s.Held, "a follower")
 }
 
-// A sweep that is cut off anywhere, while actors go on, leaves streams that load.
+// TestSweepCutOff makes sure that a sweep that is cut off anywhere, while actors go on, leaves
+// streams that can be loaded.
 func TestSweepCutOff(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -205,7 +207,7 @@ func TestSweepCutOff(t *testing.T) {
 		w.follow("readmodel")
 		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(round)*time.Millisecond)
 		k := retention.New(w.pool, 24*time.Hour, slog.New(slog.DiscardHandler), "readmodel")
-		_ = k.Sweep(ctx, time.Unix(w.now.Load(), 0)) // it is cut off
+		_ = k.Sweep(ctx, time.Unix(w.now.Load(), 0)) // the sweep is cut off
 		cancel()
 		w.auditClean()
 	}

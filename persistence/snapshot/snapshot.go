@@ -1,8 +1,7 @@
-// Package snapshot keeps encoded states of actors, so that an activation need
-// not replay its whole stream. It owns the table snapshots. The host saves a
-// state once all facts in it are durable, in the background; an activation loads
-// the latest after its claim, and the one before if the journal contradicts that.
-// There is nothing to stop.
+// Package snapshot keeps encoded states of actors, so that an activation does not have to replay
+// its whole stream. It owns the table snapshots. The host saves a state in the background once all
+// facts in it are durable. An activation loads the latest snapshot after its claim, and the one
+// before if the journal contradicts that. Nothing has to be stopped.
 package snapshot
 
 import (
@@ -18,37 +17,36 @@ import (
 )
 
 const (
-	// partSize keeps one statement short, and with it the wait of a journal
-	// lane behind it.
+	// partSize keeps a statement short, and with it the time that a journal lane has to wait for
+	// it.
 	partSize = 512 << 10
-	// kept is how many complete snapshots Prune leaves of a stream.
+	// kept is how many complete snapshots Prune leaves for a stream.
 	kept = 2
 )
 
-// ErrStale says that a state may not be saved: a later claim owns its stream, or
-// it holds facts that the journal does not.
+// ErrStale says that a state may not be saved, because a later claim owns its stream, or because it
+// contains facts that the journal does not have.
 var ErrStale = errors.New("snapshot: state is not what the journal says")
 
-// Store saves and loads snapshots. It saves one at a time: one writer per node
-// is what the disk bears beside the journal.
+// Store saves and loads snapshots. It saves one at a time, because the disk bears only one writer
+// per node beside the journal.
 type Store struct {
 	pool *pgxpool.Pool
-	turn chan []byte // the one buffer, of the size of a part
+	turn chan []byte // has the only buffer, of the size of a part
 }
 
-// New makes a store on the pool, of which a Save uses one connection. Let it not
-// be the pool that requests wait for.
+// New makes a store on the pool, of which a Save uses one connection. It should not be the pool for
+// which requests wait.
 func New(pool *pgxpool.Pool) *Store {
 	s := &Store{pool: pool, turn: make(chan []byte, 1)}
 	s.turn <- make([]byte, 0, partSize)
 	return s
 }
 
-// Save keeps the state of a stream after the fact seq, as it was held under
-// epoch: what write writes, in parts, as it comes. It returns ErrStale if the epoch
-// has passed or the fact is not in the journal. A Save that broke off leaves nothing
-// that Load would see. The state saved before is kept beside it, older ones are
-// pruned.
+// Save stores the state of a stream after the fact seq, as it was under epoch. It takes the bytes
+// from write and stores them in parts as they come. It returns ErrStale if a later epoch owns the
+// stream or the fact is not in the journal. A Save that breaks off leaves nothing that Load would
+// see. The previous state is kept too, and older ones are pruned.
 func (s *Store) Save(ctx context.Context, stream, seq int64, epoch int32, write func(io.Writer) error) error {
 	w := partWriter{ctx: ctx, pool: s.pool, stream: stream, seq: seq, epoch: epoch}
 	select {
@@ -57,7 +55,7 @@ func (s *Store) Save(ctx context.Context, stream, seq int64, epoch int32, write 
 	case <-ctx.Done():
 		return fmt.Errorf("snapshot: save stream %d: %w", stream, ctx.Err())
 	}
-	// Parts of an earlier Save that broke off would mix with ours.
+	// Parts of an earlier Save that broke off would mix with the new ones.
 	const clean = `DELETE FROM snapshots WHERE stream_id = $1 AND epoch = $2 AND seq = $3`
 	_, err := s.pool.Exec(ctx, clean, stream, epoch, seq)
 	if err == nil {
@@ -72,14 +70,14 @@ func (s *Store) Save(ctx context.Context, stream, seq int64, epoch int32, write 
 	return s.Prune(ctx, stream)
 }
 
-// partWriter is one Save.
+// partWriter is one call of Save.
 type partWriter struct {
 	ctx         context.Context
 	pool        *pgxpool.Pool
 	stream, seq int64
 	epoch       int32
-	part        int    // how many are saved
-	buf         []byte // the next, as far as it has come
+	part        int    // number of parts saved
+	buf         []byte // the beginning of the next part
 }
 
 func (w *partWriter) Write(b []byte) (int, error) {
@@ -96,12 +94,11 @@ func (w *partWriter) Write(b []byte) (int, error) {
 	return n, nil
 }
 
-// end saves the last part, which alone says how many there are: it is what Load
-// looks for.
+// end saves the last part, for which Load looks: it alone has the number of parts.
 func (w *partWriter) end() error { return w.save(w.part + 1) }
 
-// save writes one part while the epoch stands. No lock is taken: it would hold
-// claims up, and a snapshot that is a claim late is still a true state of its seq.
+// save writes one part while the epoch stands. It takes no lock, because a lock would hold claims
+// up, and a snapshot that comes after a later claim is still a true state of its seq.
 func (w *partWriter) save(parts int) error {
 	const insert = `
 INSERT INTO snapshots (stream_id, epoch, seq, part, parts, state)
@@ -120,14 +117,14 @@ WHERE stream_id = $1 AND epoch = $2
 	return nil
 }
 
-// complete names a stream's complete snapshots. One has its last part, which is saved
-// last, and its first, which earlier versions saved last.
+// complete selects a stream's complete snapshots. A complete snapshot has its last part, which is
+// saved last, and its first, which earlier versions saved last.
 const complete = `
 SELECT epoch, seq, parts FROM snapshots s WHERE stream_id = $1 AND part = parts - 1
   AND EXISTS (SELECT FROM snapshots f WHERE (f.stream_id, f.epoch, f.seq, f.part) = (s.stream_id, s.epoch, s.seq, 0))`
 
-// latestFirst orders them: those of a newer epoch come first, so that an old owner's
-// late save shadows nothing.
+// latestFirst sorts them. Those of a newer epoch come first, so that a late save of an old owner
+// hides nothing.
 const latestFirst = ` ORDER BY epoch DESC, seq DESC`
 
 // Version names one snapshot of a stream: the state after the fact Seq, saved under
@@ -135,16 +132,16 @@ const latestFirst = ` ORDER BY epoch DESC, seq DESC`
 type Version struct {
 	Epoch int32
 	Seq   int64
-	// Founded says that the state has been compared with the journal, which may lack the
-	// facts up to Seq by now.
+	// Founded says that the state has been compared with the journal, which may have dropped the
+	// facts up to Seq since.
 	Founded bool
 }
 
-// Latest is what Load is called with for the latest snapshot.
+// Latest makes Load return the latest snapshot.
 var Latest = Version{Epoch: math.MaxInt32, Seq: math.MaxInt64}
 
-// Load returns the latest complete snapshot before another one, or the zero Version and
-// nil when there is none.
+// Load returns the latest complete snapshot before another one, or the zero Version and nil if
+// there is none.
 func (s *Store) Load(ctx context.Context, stream int64, before Version) (v Version, state []byte, err error) {
 	const read = `
 SELECT epoch, seq, EXISTS (SELECT FROM floors f WHERE (f.stream_id, f.epoch, f.seq) = (s.stream_id, s.epoch, s.seq)), part, l.parts, state
@@ -176,9 +173,9 @@ WHERE s.stream_id = $1 ORDER BY part`
 	return v, state, nil
 }
 
-// Prune removes all but the two latest complete snapshots of the stream and the one that it
-// begins with since its first facts were dropped, and what broken Saves left behind before
-// the two.
+// Prune removes all snapshots of the stream except the two latest complete ones and the one with
+// which the stream begins since its first facts were dropped. It also removes what broken Saves
+// have left from before those two.
 func (s *Store) Prune(ctx context.Context, stream int64) error {
 	const prune = `
 DELETE FROM snapshots d WHERE stream_id = $1

@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { persisttest.Main(m) }
 
-// stream makes stream 1 with facts up to head under the epoch.
+// stream makes stream 1, with facts up to head, under the epoch.
 func stream(t *testing.T, pool *pgxpool.Pool, head int64, epoch int32) {
 	t.Helper()
 	for _, sql := range []string{
@@ -90,7 +90,8 @@ func TestSaveRefusesStaleStates(t *testing.T) {
 	requireLatest(t, s, 0, nil)
 }
 
-// What an older epoch saved, at whatever seq, never hides a newer one's.
+// TestNewerEpochWins makes sure that a snapshot of an older epoch, at whatever seq, never hides one
+// of a newer epoch.
 func TestNewerEpochWins(t *testing.T) {
 	t.Parallel()
 	pool := persisttest.Migrated(t)
@@ -108,7 +109,7 @@ func TestNewerEpochWins(t *testing.T) {
 	requireLatest(t, s, 20, []byte("again"))
 }
 
-// Who can't use a snapshot asks for the one before it.
+// TestLoadBefore makes sure that a caller that can't use a snapshot gets the one before it.
 func TestLoadBefore(t *testing.T) {
 	t.Parallel()
 	pool := persisttest.Migrated(t)
@@ -130,7 +131,8 @@ func TestLoadBefore(t *testing.T) {
 	}
 }
 
-// A Save that breaks off leaves the snapshot before it in force.
+// TestBrokenSave makes sure that after a Save that broke off, the snapshot before it is still
+// loaded.
 func TestBrokenSave(t *testing.T) {
 	t.Parallel()
 	pool := persisttest.Migrated(t)
@@ -154,7 +156,8 @@ func TestBrokenSave(t *testing.T) {
 	requireLatest(t, s, 9, []byte("anew"))
 }
 
-// Earlier versions saved the last part first, each with the number of parts.
+// TestEarlierVersions loads snapshots of earlier versions, which saved the last part first, each
+// part with the number of parts.
 func TestEarlierVersions(t *testing.T) {
 	t.Parallel()
 	pool := persisttest.Migrated(t)

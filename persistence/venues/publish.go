@@ -12,11 +12,10 @@ import (
 	"boxoffice/persistence/codec"
 )
 
-// Publish makes the next version of an organization's map of its draft, and
-// returns it; nil if there is no such map. A draft that is what the newest version
-// was made of is published already: that version is returned, as is the one that
-// the same command made within a day. It says ErrTooManyVersions, and expand's
-// own error as it is. The map is locked while expand runs.
+// Publish makes the next version of an organization's map from its draft, and returns it, or nil if
+// there is no such map. If the newest version was made from the same draft, it is returned instead,
+// and so is a version that the same command made within a day. It returns ErrTooManyVersions if it
+// refuses, and the error of expand unwrapped. The map is locked while expand runs.
 func (s *Store) Publish(ctx context.Context, command [16]byte, org int64, id uuid.UUID, expand Expand) (*Version, error) {
 	var v *Version
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
@@ -29,8 +28,8 @@ func (s *Store) Publish(ctx context.Context, command [16]byte, org int64, id uui
 	return v, nil
 }
 
-// Share publishes a map that all organizations may use, in place of the one of
-// that name that is shared already, and returns it.
+// Share publishes a map that all organizations may use, instead of the map with that name that is
+// shared already, and returns it.
 func (s *Store) Share(ctx context.Context, d Draft, expand Expand) (*Map, error) {
 	var m *Map
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
@@ -85,8 +84,8 @@ func publish(ctx context.Context, tx pgx.Tx, command [16]byte, id uuid.UUID, org
 	return v, err
 }
 
-// published returns the version that is the answer to a command already, or the
-// newest one, which is number 0 if there is none.
+// published returns the version that already answers a command, with done set, or else the newest
+// one, which has number 0 if there is none.
 func published(ctx context.Context, tx pgx.Tx, number int64, command [16]byte, draft []byte) (v *Version, done bool, err error) {
 	v = new(Version)
 	err = tx.QueryRow(ctx, `SELECT version, seats, published_at, again OR document::text = $3 FROM (
@@ -99,8 +98,8 @@ func published(ctx context.Context, tx pgx.Tx, number int64, command [16]byte, d
 	return v, done, err
 }
 
-// Layout returns what a version of a map comes to, whoever's it is: the newest if
-// version is 0. It is nil if there is no such map or version.
+// Layout returns the layout and the other elements of a version of a map of any organization: of
+// the newest version if version is 0. It returns nil if there is no such map or version.
 func (s *Store) Layout(ctx context.Context, id uuid.UUID, version int32) (layout *seatmap.Layout, elements []byte, err error) {
 	var packed []byte
 	err = s.pool.QueryRow(ctx, `SELECT v.layout, v.elements FROM venue_maps m JOIN venue_map_versions v ON v.map = m.id

@@ -11,16 +11,16 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// selected reads maps, each with its versions.
+// selected selects maps, each with its versions.
 const selected = `SELECT m.id, m.public_id, coalesce(m.org, 0), m.name, m.seats, m.created_at, m.updated_at, v.numbers, v.seats, v.published
 	FROM venue_maps m CROSS JOIN LATERAL (
 		SELECT array_agg(version ORDER BY version DESC) AS numbers, array_agg(seats ORDER BY version DESC) AS seats,
 			array_agg(published_at ORDER BY version DESC) AS published
 		FROM venue_map_versions WHERE map = m.id) v `
 
-// Create adds a map to an organization, or says ErrTooMany. The same command
-// again, within the day in which commands are repeated, finds the map it has
-// made; it returns nil if that is another organization's.
+// Create adds a map to an organization, or returns ErrTooMany. If the same command comes again
+// within a day, which is how long commands may be repeated, it returns the map that the command has
+// made, or nil if that is another organization's.
 func (s *Store) Create(ctx context.Context, command [16]byte, org int64, d Draft) (*Map, error) {
 	var m *Map
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
@@ -40,8 +40,8 @@ func (s *Store) Create(ctx context.Context, command [16]byte, org int64, d Draft
 	return m, nil
 }
 
-// admit makes sure that the organization may have one map more. It holds the
-// organization's row until the transaction ends: one create at a time counts.
+// admit makes sure that the organization may have one more map. It locks the organization's row
+// until the transaction ends, so that only one create at a time counts maps.
 func admit(ctx context.Context, tx pgx.Tx, command [16]byte, org int64) error {
 	if _, err := tx.Exec(ctx, `SELECT FROM organizations WHERE id = $1 FOR NO KEY UPDATE`, org); err != nil {
 		return err
@@ -58,9 +58,8 @@ func admit(ctx context.Context, tx pgx.Tx, command [16]byte, org int64) error {
 	return err
 }
 
-// Save replaces the draft of an organization's map and returns the map, or nil if
-// there is none. What has been published stays as it is, and so does the time of the
-// last change if nothing changes.
+// Save replaces the draft of an organization's map and returns the map, or nil if there is none.
+// Published versions stay as they are, and so does the time of the last change if nothing changes.
 func (s *Store) Save(ctx context.Context, org int64, id uuid.UUID, d Draft) (*Map, error) {
 	tag, err := s.pool.Exec(ctx, `UPDATE venue_maps SET name = $3, seats = $4, draft = $5,
 		updated_at = CASE WHEN (name, seats, draft::text) IS DISTINCT FROM ($3, $4, $5::json::text) THEN now() ELSE updated_at END
@@ -74,28 +73,28 @@ func (s *Store) Save(ctx context.Context, org int64, id uuid.UUID, d Draft) (*Ma
 	return s.Get(ctx, id)
 }
 
-// Get returns a map, whoever's it is, or nil.
+// Get returns a map of any organization, or nil.
 func (s *Store) Get(ctx context.Context, id uuid.UUID) (*Map, error) {
 	return one(ctx, s.pool, selected+`WHERE m.public_id = $1`, id)
 }
 
-// The states by which maps are listed.
+// These are the states by which maps can be listed.
 const (
-	Published = "published" // in some version
+	Published = "published" // has a published version
 	Drafts    = "draft"     // not published yet
 	All       = "all"
 )
 
-// Filter says which maps are listed, and from where on.
+// Filter says which maps to list, and where the list begins.
 type Filter struct {
 	Search string // in the name
 	Status string // Published, Drafts or All
-	Before int64  // Map.ID of the last on the page before; 0: the first page
+	Before int64  // Map.ID of the last map of the previous page; 0: the first page
 	Limit  int
 }
 
-// List returns a page of an organization's maps and of those that are shared with
-// everybody, the newest first.
+// List returns a page of an organization's maps and of the maps that are shared with everybody, the
+// newest first.
 func (s *Store) List(ctx context.Context, org int64, f Filter) ([]*Map, error) {
 	like := "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(f.Search) + "%"
 	rows, _ := s.pool.Query(ctx, selected+`WHERE (m.org = $1 OR m.org IS NULL) AND m.name COLLATE "und-x-icu" ILIKE $2
@@ -108,8 +107,8 @@ func (s *Store) List(ctx context.Context, org int64, f Filter) ([]*Map, error) {
 	return maps, nil
 }
 
-// Document returns what was written of a map: of a version, or of the draft if
-// that is 0. It is nil if there is no such map or version.
+// Document returns the document of a version of a map, or of the draft if version is 0. It returns
+// nil if there is no such map or version.
 func (s *Store) Document(ctx context.Context, id uuid.UUID, version int32) ([]byte, error) {
 	var document []byte
 	err := s.pool.QueryRow(ctx, `SELECT CASE WHEN $2 = 0 THEN m.draft ELSE v.document END
@@ -129,7 +128,7 @@ type querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
-// one reads the map that a statement returns, or nil.
+// one returns the map that a statement returns, or nil.
 func one(ctx context.Context, q querier, sql string, args ...any) (*Map, error) {
 	rows, _ := q.Query(ctx, sql, args...) // CollectOneRow returns its error
 	m, err := pgx.CollectOneRow(rows, scan)

@@ -1,8 +1,7 @@
-// Package venues is the plain tables of venue maps: the drafts that organizations
-// draw, and the versions they have published, which never change. It keeps
-// documents as they were written and does not look inside; what a document comes
-// to is for its caller to say. The edge calls it, and `boxoffice venue-sample`.
-// It owns no goroutine.
+// Package venues is the plain tables of venue maps: the drafts that organizations draw, and the
+// versions that they have published, which never change. It stores documents as they were written
+// and does not look inside; its caller turns a document into a layout. The edge and `boxoffice
+// venue-sample` call it. It has no goroutine.
 package venues
 
 import (
@@ -15,13 +14,13 @@ import (
 	"boxoffice/engine/seatmap"
 )
 
-// The most that an organization may keep.
+// These bound what an organization may keep.
 const (
 	MaxPerOrg   = 100 // maps
-	MaxVersions = 50  // of a map
+	MaxVersions = 50  // of one map
 )
 
-// What is refused.
+// These are the reasons for refusals.
 var (
 	ErrTooMany         = errors.New("venues: the organization has as many maps as it may")
 	ErrTooManyVersions = errors.New("venues: the map has as many versions as it may")
@@ -46,20 +45,19 @@ type Version struct {
 	PublishedAt time.Time
 }
 
-// Draft is what a map is to be.
+// Draft is the draft of a map.
 type Draft struct {
 	Name     string
 	Seats    int
 	Document []byte // JSON
 }
 
-// Expand says what a document comes to when it is published: its layout, but for
-// Map and Version, and the rest that is drawn, as JSON. Its error refuses the
-// document.
+// Expand turns a document that is published into its layout, without Map and Version, and
+// everything else that is drawn, as JSON. If it returns an error, the document is refused.
 type Expand func(document []byte) (layout *seatmap.Layout, elements []byte, err error)
 
 // Store reads and writes venue maps.
 type Store struct{ pool *pgxpool.Pool }
 
-// New is the store of a database.
+// New returns the store of a database.
 func New(pool *pgxpool.Pool) *Store { return &Store{pool} }

@@ -43,8 +43,7 @@ func (w *world) organization() (org int64) {
 	return org
 }
 
-// draft is a document that says how many seats it has. Its white space and order
-// are to be kept.
+// draft returns a document that says how many seats it has. Its white space and order must be kept.
 func draft(name string, seats int) venues.Draft {
 	return venues.Draft{Name: name, Seats: seats, Document: fmt.Appendf(nil, `{"seats": %d,  "name":%q}`, seats, name)}
 }
@@ -56,7 +55,7 @@ func (w *world) create(name string, seats int) *venues.Map {
 	return m
 }
 
-// expand makes a row of seats of a draft's document.
+// expand makes a row of seats from a draft's document.
 func expand(document []byte) (*seatmap.Layout, []byte, error) {
 	var n int
 	if _, err := fmt.Sscanf(string(document), `{"seats": %d,`, &n); err != nil {
@@ -204,7 +203,7 @@ func TestPublish(t *testing.T) {
 	require.Len(t, w.get(m).Versions, 2)
 }
 
-// Publishers at once make one version of one draft.
+// TestPublishAtOnce makes sure that simultaneous publishers make one version of one draft.
 func TestPublishAtOnce(t *testing.T) {
 	t.Parallel()
 	w := open(t)

@@ -1,7 +1,7 @@
-// Package wakes keeps when actors that are not loaded want to be woken, and
-// which were loaded when a node last ended: Journal.Claim notes every actor it
-// activates, so that what a crash cut off is taken up again at the next start.
-// It is a table and owns no goroutine; package cluster calls it.
+// Package wakes keeps when actors that are not loaded want to be woken, and which actors were
+// loaded when a node last ended: Journal.Claim notes every actor that is activated, so that work
+// that a crash cut off is continued at the next start. It is a table and has no goroutine; package
+// cluster calls it.
 package wakes
 
 import (
@@ -19,10 +19,9 @@ import (
 // Table is the table of wakes.
 type Table struct{ Pool *pgxpool.Pool }
 
-// Park lets go of the stream of an actor that is put away, to which nothing may be
-// appended any more, and notes when it wants a Wake; the zero time means never. One
-// that has lost its stream meanwhile changes nothing: the next activation has noted its
-// own.
+// Park releases the stream of an actor that is put away, to which nothing may be appended any more,
+// and notes when the actor wants a Wake; the zero time means never. If the actor has lost its
+// stream meanwhile, Park changes nothing, because the next activation has made its own note.
 func (t Table) Park(ctx context.Context, ref engine.Ref, claim journal.Claim, at time.Time) error {
 	const (
 		mine  = `WITH mine AS (UPDATE streams SET writer = NULL WHERE stream_id = $2 AND epoch = $3 RETURNING stream_id) `
@@ -39,7 +38,7 @@ func (t Table) Park(ctx context.Context, ref engine.Ref, claim journal.Claim, at
 	return nil
 }
 
-// Due returns the actors whose time lies in (after, until].
+// Due returns the actors whose times are in (after, until].
 func (t Table) Due(ctx context.Context, after, until time.Time) ([]engine.Ref, error) {
 	rows, err := t.Pool.Query(ctx, `SELECT name FROM wakes WHERE at > $1 AND at <= $2`, after, until)
 	if err != nil {

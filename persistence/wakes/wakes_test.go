@@ -48,10 +48,10 @@ func TestTable(t *testing.T) {
 	park(second, noon.Add(time.Minute))
 	park(third, noon.Add(2*time.Minute))
 	requireDue(-time.Hour, time.Hour, first, second, third)
-	requireDue(0, time.Minute, second) // after the one bound, up to the other
+	requireDue(0, time.Minute, second) // later than the one bound, up to the other
 	requireDue(-time.Microsecond, time.Minute-time.Microsecond, first)
 
-	park(first, noon.Add(time.Minute)) // another time takes the place of the first
+	park(first, noon.Add(time.Minute)) // a new time replaces the old one
 	requireDue(-time.Hour, 0)
 	requireDue(0, time.Minute, first, second)
 
@@ -59,7 +59,7 @@ func TestTable(t *testing.T) {
 	park(first, time.Time{}) // nothing left to forget
 	requireDue(-time.Hour, time.Hour, second, third)
 
-	_, err = j.Claim(t.Context(), second) // another activation has it now, and has noted that it is alive
+	_, err = j.Claim(t.Context(), second) // another activation has claimed it, and thereby noted that it is alive
 	require.NoError(t, err)
 	_, err = pool.Exec(t.Context(), `UPDATE wakes SET at = $1 WHERE name = $2`, noon, second.Name())
 	require.NoError(t, err)
@@ -68,7 +68,7 @@ func TestTable(t *testing.T) {
 	requireDue(-time.Hour, 0, second)
 }
 
-// opened is the journal of a node, stopped when the test ends.
+// opened returns the journal of a node, which is stopped when the test ends.
 func opened(t *testing.T, pool *pgxpool.Pool) *journal.Postgres {
 	t.Helper()
 	j, err := journal.Open(t.Context(), journal.Config{Pool: pool, Node: "node", Log: slog.New(slog.DiscardHandler)})
@@ -81,8 +81,8 @@ func opened(t *testing.T, pool *pgxpool.Pool) *journal.Postgres {
 	return j
 }
 
-// TestClaimNotes requires that an actor which a node has claimed and not parked
-// is due at once, whatever was noted before.
+// TestClaimNotes makes sure that an actor that a node has claimed and not parked is due at once,
+// whatever was noted before.
 func TestClaimNotes(t *testing.T) {
 	t.Parallel()
 	pool := persisttest.Migrated(t)
