@@ -49,9 +49,8 @@ func newFeed(maxQueue, maxBatch int) feed {
 	}
 }
 
-// Offer hands over a batch that has been committed, per writer in commit order.
-// It never blocks. A batch that finds the queue full empties it, and the
-// follower reads what was in it from the journal.
+// Offer hands over a batch that has been committed, in commit order per writer. It never blocks. If
+// the queue is full, Offer empties it, and the follower reads those batches from the journal.
 func (f *feed) Offer(b *journal.Batch) {
 	n := factsIn(b)
 	f.mu.Lock()
@@ -81,13 +80,12 @@ func (f *feed) Offer(b *journal.Batch) {
 func signal(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
-	default: // one is waiting already
+	default: // a signal is waiting already
 	}
 }
 
-// Passed waits until all that was offered before the call has been applied. It
-// returns the context's error when that comes first, and ErrStopped when the
-// follower ended.
+// Passed waits until everything offered before the call has been applied. It returns the context's
+// error if the context ends first, and ErrStopped if the follower ends.
 func (f *Follower) Passed(ctx context.Context) error {
 	w := f.addWaiter()
 	if w == nil {
@@ -105,8 +103,8 @@ func (f *Follower) Passed(ctx context.Context) error {
 	}
 }
 
-// Await waits until the follower of that name, on whatever node it runs, has
-// applied the batches given by writer. It looks at the saved positions.
+// Await waits until the follower of that name, on whatever node it runs, has applied the given
+// batches, one per writer. It reads the saved positions.
 func Await(ctx context.Context, pool *pgxpool.Pool, name string, until map[int32]int64) error {
 	writers, batches := make([]int32, 0, len(until)), make([]int64, 0, len(until))
 	for w, b := range until {
@@ -136,8 +134,7 @@ LEFT JOIN followers f ON f.name = $1 AND f.writer = u.writer WHERE coalesce(f.ba
 // awaitEvery is the pause between two looks at saved positions.
 const awaitEvery = 20 * time.Millisecond
 
-// addWaiter notes a waiter for all that was offered so far, or returns nil if it has
-// been applied.
+// addWaiter notes a waiter for everything offered so far, or returns nil if that has been applied.
 func (f *feed) addWaiter() *waiter {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -159,7 +156,7 @@ func (f *feed) addWaiter() *waiter {
 type Lag struct {
 	Batches int64         // committed and not applied
 	Delay   time.Duration // of the last transaction's oldest batch, from commit to applied
-	Stopped bool          // it follows no more: it was stopped, or gave up
+	Stopped bool          // it no longer follows: it was stopped, or gave up
 }
 
 // Lag reads the lag, for metrics.
@@ -173,15 +170,15 @@ func (f *feed) Lag() Lag {
 	return lag
 }
 
-// isAwaited reports whether somebody waits.
+// isAwaited reports whether a caller waits.
 func (f *feed) isAwaited() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return len(f.waiters) > 0
 }
 
-// take empties the queue. It says since when its first batch waited, and whether
-// batches had to be dropped.
+// take empties the queue. It returns since when the first batch waited, and whether batches had to
+// be dropped.
 func (f *feed) take() (batches []*journal.Batch, since time.Time, overflow bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -190,7 +187,7 @@ func (f *feed) take() (batches []*journal.Batch, since time.Time, overflow bool)
 	return batches, since, overflow
 }
 
-// advance notes what has been applied and releases those who waited for it.
+// advance notes what has been applied, and releases the callers that waited for it.
 func (f *feed) advance(to []position, delay time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

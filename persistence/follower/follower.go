@@ -1,19 +1,17 @@
-// Package follower reads the journal in order, exactly once, and keeps its
-// position beside the effect.
+// Package follower reads the journal in order, each fact exactly once, and stores its position
+// together with the effect.
 //
-// A follower is handed the batches of this node's lanes in memory (Offer, from
-// the journal's sink) and reads the rest from the journal: after a start, when
-// the queue in memory overflowed, and what other nodes wrote. It applies batches
-// of one writer in commit order and facts of one stream in the order of their
-// seqs, across writers; a seq that is nowhere stops it (Failed). Effect and
-// position commit in one transaction, which moves the position only from where
-// this follower believes it to be: a second copy, or a server that came back
-// without the last transactions, makes it read its position again, never apply
-// twice or skip. These transactions do not wait for the disk, for what a crash
-// takes is applied again.
+// A follower is handed the batches of this node's lanes in memory (Offer, from the journal's sink).
+// It reads the rest from the journal: after a start, when the queue in memory overflowed, and what
+// other nodes wrote. It applies batches of one writer in commit order, and facts of one stream in
+// the order of their seqs, across writers; a missing seq stops it (Failed). Effect and position
+// commit in one transaction, which moves the position only from where this follower believes it to
+// be. So a second copy, or a server that came back without the last transactions, makes it read its
+// position again; it never applies facts twice and never skips any. These transactions do not wait
+// for the disk, because what a crash loses is applied again.
 //
-// A fact that a follower cannot digest is set aside by a Digester, and told again when
-// somebody asks for it; the follower goes on.
+// A fact that a follower cannot digest is set aside by a Digester, and told again when somebody
+// asks for it; meanwhile the follower goes on.
 //
 // Each follower owns its rows in the table followers and one goroutine, with one
 // connection of the pool. New, then Start; Stop applies what was offered, ends
@@ -35,55 +33,54 @@ import (
 	"boxoffice/persistence/panics"
 )
 
-// Config says what a follower does. Zero limits stand for the defaults named.
+// Config says what a follower does. A limit of zero means the default that is named.
 type Config struct {
 	Name string // of its rows in the table followers
 	Pool *pgxpool.Pool
 	Log  *slog.Logger
 
-	// Apply takes the batches in, in order, within tx. Its error undoes the
-	// transaction; unless the server or the connection is to blame, or the
-	// error is ErrAgain, it also ends the follower, for the same facts would
-	// fail again. A Digester's Apply sets such facts aside instead.
+	// Apply takes the batches in, in order, within tx. An error undoes the transaction. It also
+	// ends the follower, because the same facts would fail again, unless the server or the
+	// connection is to blame or the error is ErrAgain. A Digester's Apply sets such facts aside
+	// instead.
 	Apply func(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error
-	// Digesters are those in Apply. The follower has them tell again, in its
-	// own turn, what somebody asks for.
+	// Digesters are those used in Apply. Between its transactions the follower makes them tell
+	// again what somebody asked for.
 	Digesters []*Digester
 
 	MaxQueue int           // 200,000 facts wait in memory; with more the journal is read instead
 	MaxBatch int           // 10,000 facts in one transaction
-	Pace     time.Duration // 50 ms from one transaction to the next, unless MaxBatch or somebody waits
+	Pace     time.Duration // 50 ms from one transaction to the next, unless MaxBatch facts or a caller wait
 	Poll     time.Duration // 1 s between looks at writers that are not fed in memory
 
-	// Room waits until there is room for what Apply writes, or its context ends. Nil: there
-	// always is.
+	// Room waits until there is room for what Apply writes, or its context ends. Nil: there always
+	// is room.
 	Room func(context.Context)
 
-	// Yield has the follower rest after each transaction while Busy says so,
-	// for Yield times as long as reading and applying took, and BusyBatch, if it
-	// is not 0, takes the place of MaxBatch: under a rush what it writes can
-	// wait, and the sale cannot. Who waits for it (Passed, Stop) ends that. With
-	// a Yield of 0 it never rests.
+	// Yield makes the follower rest after each transaction while Busy returns true, for Yield times
+	// as long as reading and applying took. BusyBatch, if it is not 0, then replaces MaxBatch. In a
+	// rush what the follower writes can wait, and the sale cannot. A caller that waits for the
+	// follower (Passed, Stop) ends the rest. With a Yield of 0 it never rests.
 	Yield     int
 	BusyBatch int
 	Busy      func() bool
 }
 
-// Journal is what a follower reads where its feed in memory does not reach.
-// A writer reported closed gets no more batches.
+// Journal is what a follower reads when its feed in memory is not enough. A writer that is reported
+// closed gets no more batches.
 type Journal interface {
 	Writers(ctx context.Context) ([]journal.Writer, error)
 	ReadWriter(ctx context.Context, writer int32, after int64) iter.Seq2[journal.Batch, error]
 }
 
 var (
-	// ErrGap says that facts are missing that later ones build on, or that
-	// the journal repeats some.
+	// ErrGap says that facts are missing on which later ones build, or that the journal repeats
+	// some.
 	ErrGap = errors.New("follower: gap in a stream")
-	// ErrAgain is Apply's for facts that cannot be applied now. They are tried
-	// again, from the saved position, for as long as it takes.
+	// ErrAgain is returned by Apply for facts that cannot be applied now. They are tried again,
+	// from the saved position, for as long as it takes.
 	ErrAgain = errors.New("follower: try again")
-	// ErrStopped says that the follower runs no more.
+	// ErrStopped says that the follower is not running any more.
 	ErrStopped = errors.New("follower: stopped")
 )
 
@@ -100,7 +97,7 @@ type Follower struct {
 	failed chan error
 }
 
-// New makes a follower, which takes batches from now on.
+// New makes a follower. It takes batches from now on.
 func New(cfg Config) *Follower {
 	setDefault(&cfg.MaxQueue, 200_000)
 	setDefault(&cfg.MaxBatch, 10_000)
@@ -127,10 +124,10 @@ func (f *Follower) Start(from Journal) {
 	f.start.Do(func() { go f.run(from) })
 }
 
-// Stop waits until what was offered has been applied or ctx ends, then ends the
-// follower and waits for it.
+// Stop waits until everything offered has been applied or ctx ends, then ends the follower and
+// waits for it.
 func (f *Follower) Stop(ctx context.Context) error {
-	f.start.Do(func() { close(f.done) }) // never started
+	f.start.Do(func() { close(f.done) }) // it was never started
 	err := f.Passed(ctx)
 	f.cancel()
 	<-f.done
@@ -141,8 +138,7 @@ func (f *Follower) Stop(ctx context.Context) error {
 	return err
 }
 
-// Failed speaks once if the follower had to give up: ErrGap, or an error of
-// Apply.
+// Failed receives one error if the follower had to give up: ErrGap, or an error of Apply.
 func (f *Follower) Failed() <-chan error { return f.failed }
 
 // permanent marks an error that another attempt would meet again.
@@ -155,8 +151,8 @@ const (
 	longPause  = 2 * time.Second
 )
 
-// run follows until Stop or a permanent error. After any other error it starts
-// over from the saved position.
+// run follows until Stop or a permanent error. After any other error it starts again from the saved
+// position.
 func (f *Follower) run(from Journal) {
 	defer close(f.done)
 	pause := firstPause

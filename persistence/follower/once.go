@@ -11,17 +11,16 @@ import (
 	"boxoffice/persistence/journal"
 )
 
-// Apply takes batches in within tx. A batch may lack records of the one in the
-// journal, and have others in parts.
+// Apply takes batches in within tx. A batch may lack some records of the batch in the journal, and
+// may have only parts of others.
 type Apply = func(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error
 
-// Once lets each fact through to apply once for all who use the name, whether they
-// follow the journal or get it through Kafka, in the order of its stream. Facts
-// that were let through before are dropped; one that comes before its
-// predecessor is ErrGap, and nothing is applied, unless the predecessor was set
-// aside on its way through Kafka: then the journal has it. How far each stream has come is
-// a row of the table applied, which moves in the same transaction, and only from
-// where this call found it.
+// Once makes an Apply that lets each fact through to apply only once for all who use the name,
+// whether they follow the journal or get it through Kafka, in the order of its stream. It drops
+// facts that were let through before. If a fact comes before its predecessor, it applies nothing
+// and returns ErrGap, unless the predecessor was set aside on its way through Kafka: then it reads
+// that one from the journal. How far each stream has come is a row of the table applied, which
+// moves in the same transaction, and only from where this call found it.
 func Once(name string, apply Apply) Apply {
 	return func(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
 		o := once{name: name, was: make(map[int64]int64), now: make(map[int64]int64)}
@@ -44,14 +43,14 @@ func Once(name string, apply Apply) Apply {
 	}
 }
 
-// once is one call: the last seq of its streams, before and after.
+// once is one call, with the last seq of each of its streams before and after.
 type once struct {
 	name     string
 	was, now map[int64]int64
 }
 
 func (o *once) read(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
-	// A join: = ANY compares each row with each of a thousand streams.
+	// This is a join, because = ANY would compare each row with each of a thousand streams.
 	const applied = `
 SELECT a.stream_id, a.seq FROM unnest($2::bigint[]) AS m(stream_id) JOIN applied a USING (stream_id) WHERE a.name = $1`
 	for i := range batches {
@@ -77,7 +76,7 @@ SELECT a.stream_id, a.seq FROM unnest($2::bigint[]) AS m(stream_id) JOIN applied
 	return nil
 }
 
-// dropApplied leaves out what was applied before.
+// dropApplied removes what was applied before.
 func (o *once) dropApplied(batches []journal.Batch) (fresh []journal.Batch, err error) {
 	clear(o.now)
 	for _, b := range batches {
@@ -107,7 +106,7 @@ func (o *once) dropApplied(batches []journal.Batch) (fresh []journal.Batch, err 
 	return fresh, nil
 }
 
-// readMissing puts the facts that a relay to Kafka has set aside before those that follow
+// readMissing inserts the facts that a relay to Kafka has set aside ahead of those that follow
 // them.
 func (o *once) readMissing(ctx context.Context, tx pgx.Tx, batches []journal.Batch) ([]journal.Batch, error) {
 	const unsent = `
@@ -143,7 +142,7 @@ FROM set_aside WHERE starts_with(follower, 'kafka:') AND stream_id = $3 AND seq 
 	return filled, nil
 }
 
-// recordAfter returns the record without its facts up to last.
+// recordAfter returns the record without its facts up to and including last.
 func recordAfter(r journal.Record, last int64) (journal.Record, error) {
 	for ; r.First <= last; r.First++ {
 		_, _, rest, err := codec.Split(r.Bytes)

@@ -13,13 +13,13 @@ import (
 	"boxoffice/persistence/journal"
 )
 
-// applyWithin bounds a transaction: a connection that hangs is given up.
+// applyWithin bounds a transaction, so that a connection that hangs is given up.
 const applyWithin = 30 * time.Second
 
 // errMoved says that the saved position is not where this follower left it.
 var errMoved = errors.New("follower: position moved by another copy or lost by the server")
 
-// round is one stretch of following, from the saved position to the first error.
+// round is one period of following, from the saved position to the first error.
 type round struct {
 	f      *Follower
 	from   Journal
@@ -27,7 +27,7 @@ type round struct {
 	tails  tails
 	polled time.Time
 	since  time.Time // when the oldest batch in hand was offered; zero if it was read
-	began  time.Time // when the last transaction did
+	began  time.Time // when the last transaction began
 }
 
 func (f *Follower) follow(from Journal) error {
@@ -56,7 +56,7 @@ func (f *Follower) follow(from Journal) error {
 	return f.ctx.Err()
 }
 
-// resume reads where the follower stands.
+// resume reads the follower's saved positions.
 func (r *round) resume(ctx context.Context) error {
 	const saved = `SELECT writer, batch FROM followers WHERE name = $1`
 	rows, err := r.conn.Query(ctx, saved, r.f.cfg.Name)
@@ -76,8 +76,7 @@ func (r *round) resume(ctx context.Context) error {
 	return nil
 }
 
-// step takes in what there is and applies what it can. It is idle when nothing
-// is left to do.
+// step takes in what there is and applies what it can. idle reports that nothing is left to do.
 func (r *round) step(ctx context.Context) (idle bool, err error) {
 	began := time.Now()
 	if time.Since(r.polled) >= r.f.cfg.Poll {
@@ -108,7 +107,7 @@ func (r *round) step(ctx context.Context) (idle bool, err error) {
 	return !r.tails.isBehind(), nil
 }
 
-// poll has the writers read that are not fed in memory.
+// poll makes the follower read the writers that are not fed in memory.
 func (r *round) poll(ctx context.Context) error {
 	writers, err := r.from.Writers(ctx)
 	if err != nil {
@@ -125,9 +124,8 @@ func (r *round) poll(ctx context.Context) error {
 	return nil
 }
 
-// takeFeed appends what was offered to the tails, unless they have enough for a
-// transaction: the limit is the feed's. What does not follow is read from the
-// journal instead.
+// takeFeed appends what was offered to the tails, unless they have enough for a transaction; the
+// feed has the limit. A batch that does not follow its tail is read from the journal instead.
 func (r *round) takeFeed() {
 	if r.tails.facts >= r.f.cfg.MaxBatch {
 		return
@@ -146,7 +144,7 @@ func (r *round) takeFeed() {
 		t := r.tails.get(b.Writer)
 		t.fed = true
 		switch next := t.lastBatch() + 1; {
-		case b.Seq < next: // read already
+		case b.Seq < next: // it was read already
 		case b.Seq == next && !t.behind:
 			r.tails.add(t, b)
 		default:
@@ -155,7 +153,7 @@ func (r *round) takeFeed() {
 	}
 }
 
-// read fills the tails that are behind, one transaction's worth each.
+// read fills the tails that are behind, with up to one transaction's worth each.
 func (r *round) read(ctx context.Context) error {
 	for _, w := range r.tails.order {
 		t := r.tails.byWriter[w]
@@ -205,7 +203,8 @@ ON CONFLICT (name, writer) DO UPDATE SET batch = excluded.batch WHERE f.batch = 
 	return nil
 }
 
-// begin opens a transaction that does not wait for the disk.
+// begin opens a transaction that does not wait for the disk, because what a crash loses is applied
+// again.
 var begin = pgx.TxOptions{BeginQuery: "BEGIN; SET LOCAL synchronous_commit = off"}
 
 func (r *round) apply(ctx context.Context, group []journal.Batch, moves []move) error {
@@ -234,7 +233,7 @@ func (r *round) begin(ctx context.Context) (pgx.Tx, error) {
 		r.conn.Release()
 		conn, err := r.f.cfg.Pool.Acquire(ctx)
 		if err != nil {
-			return nil, fmt.Errorf("follower: connect: %w", err) // the round ends
+			return nil, fmt.Errorf("follower: connect: %w", err) // this ends the round
 		}
 		r.conn = conn
 	}
@@ -273,7 +272,7 @@ SELECT (SELECT count(*) FROM fresh) + (SELECT count(*) FROM moved)`
 	return nil
 }
 
-// unblock finds out what the batches in hand wait for, and has it read.
+// unblock finds out what the batches in hand wait for, and makes the follower read it.
 func (r *round) unblock(ctx context.Context) error {
 	const written = `
 SELECT b.n, coalesce(r.writer, 0), coalesce(r.batch, $3) FROM unnest($1::bigint[], $2::bigint[]) WITH ORDINALITY AS b(stream_id, last_seq, n)
@@ -300,13 +299,13 @@ LEFT JOIN floors f ON f.stream_id = b.stream_id AND f.seq >= b.last_seq WHERE r.
 	return r.tails.resolve(missing, found)
 }
 
-// lookUp is how long a rest goes on before its reason is looked at again.
+// lookUp is how often a rest looks whether its reason still holds.
 const lookUp = 100 * time.Millisecond
 
-// mustYield reports whether there is more important work on the machine.
+// mustYield reports whether the machine has more important work.
 func (r *round) mustYield() bool { return r.f.cfg.Yield > 0 && r.f.cfg.Busy() && !r.f.isAwaited() }
 
-// atOnce is how many facts the next transaction may take in.
+// atOnce is how many facts the next transaction may apply.
 func (r *round) atOnce() int {
 	if r.f.cfg.BusyBatch > 0 && r.mustYield() {
 		return r.f.cfg.BusyBatch
@@ -314,7 +313,7 @@ func (r *round) atOnce() int {
 	return r.f.cfg.MaxBatch
 }
 
-// yield rests after a transaction that took so long, with the reading for it.
+// yield rests after a transaction; took is how long that and the reading for it took.
 func (r *round) yield(ctx context.Context, took time.Duration) {
 	until := time.Now().Add(time.Duration(r.f.cfg.Yield) * took)
 	for wait := time.Until(until); wait > 0 && r.mustYield(); wait = time.Until(until) {
@@ -342,8 +341,7 @@ func (r *round) rest(ctx context.Context) {
 	}
 }
 
-// pace lets more facts come together since the last transaction, which makes
-// each of them cheaper.
+// pace waits a little, so that more facts come together, which makes each of them cheaper.
 func (r *round) pace(ctx context.Context) {
 	wait := time.Until(r.began.Add(r.f.cfg.Pace))
 	if wait <= 0 {

@@ -8,17 +8,17 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Position is where a follower stands in the batches of one writer that it has
-// not read to its end.
+// Position says how far a follower has come in the batches of one writer that it has not read to
+// its end.
 type Position struct {
 	Follower string `json:"follower"`
 	Writer   int32  `json:"writer"`
 	Batch    int64  `json:"batch"` // the last one applied
-	Head     int64  `json:"head"`  // the last one there is
+	Head     int64  `json:"head"`  // the last one that exists
 }
 
-// Positions reads where all followers stand, from their saved positions. A
-// follower that has never applied a batch is not known.
+// Positions returns how far all followers have come, from their saved positions. A follower that
+// has never applied a batch is missing.
 func Positions(ctx context.Context, pool *pgxpool.Pool) ([]Position, error) {
 	const all = `
 SELECT n.name, w.writer, p.batch, greatest(p.batch, (SELECT max(j.batch) FROM journal j WHERE j.writer = w.writer AND j.batch > p.batch))

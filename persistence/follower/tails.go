@@ -9,25 +9,24 @@ import (
 )
 
 const (
-	// final is the position of a writer that is closed and read to its end.
+	// final is the position in a closed writer that has been read to its end.
 	final = math.MaxInt64
-	// dropped is the batch of a fact that the journal has no more, and so of one that all
-	// followers have applied.
+	// dropped is the batch of a fact that the journal no longer has; all followers have applied it.
 	dropped = -1
-	// maxStreams bounds the seqs remembered. All are forgotten at once, and
+	// maxStreams bounds the seqs that are remembered. Beyond it all are forgotten at once, and
 	// looked up when their streams come again.
 	maxStreams = 1 << 18
 )
 
-// tail is what of one writer has not been applied yet.
+// tail is the part of one writer that has not been applied yet.
 type tail struct {
 	writer  int32
 	pos     int64            // the last batch applied
-	pending []*journal.Batch // those after pos
+	pending []*journal.Batch // the batches after pos
 	fed     bool             // batches come by Offer
 	behind  bool             // the journal may have more than pending and the feed
-	wanted  bool             // others wait for what is in the journal
-	closed  bool             // the writer is: nothing will be added
+	wanted  bool             // other batches wait for what the journal has of this writer
+	closed  bool             // nothing will be added to the writer
 }
 
 func (t *tail) lastBatch() int64 {
@@ -37,8 +36,7 @@ func (t *tail) lastBatch() int64 {
 	return t.pos
 }
 
-// tails merges the writers into one order in which every stream's seqs follow
-// one another.
+// tails merges the writers into one order, in which the seqs of every stream follow one another.
 type tails struct {
 	byWriter map[int32]*tail
 	order    []int32 // writers, oldest first
@@ -83,7 +81,7 @@ type move struct {
 	since, to int64
 }
 
-// gather takes batches that may be applied next, until they have so many facts.
+// gather takes batches that may be applied next, up to about limit facts.
 func (ts *tails) gather(limit int) (group []journal.Batch, moves []move) {
 	if len(ts.seqs) > maxStreams {
 		clear(ts.seqs)
@@ -128,10 +126,10 @@ func (ts *tails) takeNext(b *journal.Batch) bool {
 	return true
 }
 
-// fact names the fact that a pending batch needs applied before it.
+// fact names a fact that must be applied before a pending batch.
 type fact struct{ stream, seq int64 }
 
-// listMissing lists what the pending batches need and do not bring themselves.
+// listMissing lists the facts that pending batches need and that no pending batch has.
 func (ts *tails) listMissing() []fact {
 	var missing []fact
 	brought := make(map[int64]int64)
@@ -154,9 +152,8 @@ func (ts *tails) listMissing() []fact {
 	return missing
 }
 
-// resolve learns where the missing facts are: they have been applied, or have to
-// be read. A fact that is nowhere is a gap, and so is one that was applied
-// already.
+// resolve takes in where the missing facts are: they have been applied, or must be read. A fact
+// that exists nowhere is a gap, and so is a fact that was applied already.
 func (ts *tails) resolve(missing []fact, found []position) error {
 	resolved := false
 	for i, m := range missing {

@@ -14,16 +14,15 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// maxStreams bounds what a lane remembers of its streams. It forgets all of them at once,
-// but those that it lost: of an entry refused for its order or its needs the server knows
-// nothing, and would take the next one. That costs refusals of passed epochs, for which the
-// server stands in, and the entries that need what was handed over just before: those are
-// refused.
+// maxStreams bounds what a lane remembers of its streams. Beyond it, the lane forgets all of them
+// except those that it lost: the server does not know of an entry that was refused for its order or
+// its needs, and would take the next one. Forgetting costs the knowledge of passed epochs, which
+// the server has too, and the entries that need one handed over just before, which are refused.
 const maxStreams = 1 << 17
 
-// lane is one goroutine with one connection and one row in writers. It sends
-// all that is ready as one statement, waits for the verdict, and begins again:
-// batches grow with the load by themselves, and no timer adds latency.
+// lane is one goroutine with one connection and one row in writers. It sends everything that is
+// ready as one statement, waits for the verdict, and begins again. So batches grow with the load by
+// themselves, and no timer adds latency.
 type lane struct {
 	j      *Postgres
 	writer int32
@@ -36,32 +35,32 @@ type lane struct {
 	wake    chan struct{}
 
 	backlog atomic.Int64
-	due     atomic.Int64 // since when the batch in flight waits, Unix ns; 0 when none does
+	due     atomic.Int64 // since when the batch in flight has waited, Unix ns; 0 if none does
 	stats   struct{ batches, entries, facts, bytes, retries, fences atomic.Int64 }
 
-	// The rest is the goroutine's own.
+	// The fields below belong to the lane's goroutine.
 	conn          *pgx.Conn // nil or closed: reconnect
 	warning       string    // from the server, since it was last cleared
 	first, retry  *pgconn.StatementDescription
 	standing      *pgconn.StatementDescription
 	lookup        *pgconn.StatementDescription
-	losses        int32 // of the writer, as last heard; or beyond that: see doubt
+	losses        int32 // of the writer, as last heard, or more than that (see doubt)
 	taken         []*Entry
 	next          int // in taken
 	batches       int64
-	batch, before *batch // being formed or in flight; the last one acknowledged
+	batch, before *batch // the batch being formed or in flight; the last one acknowledged
 	streams       map[int64]*stream
-	formed        uint64 // counts batches formed, to tell a stream's record in this one
+	formed        uint64 // counts batches formed; tells whether a stream's record is in the current one
 	closed        bool   // the writer was found closed
 }
 
-// stream is what a lane remembers of one.
+// stream is what a lane remembers of a stream.
 type stream struct {
 	epoch  int32
 	lost   bool   // the epoch is fenced
-	losses int32  // the writer's, with which the epoch was known to stand
-	next   int64  // the seq that must come next under epoch; 0 when not known
-	formed uint64 // the batch in which record is the stream's
+	losses int32  // the writer's losses with which the epoch was known to stand
+	next   int64  // the seq that must come next under epoch; 0 if unknown
+	formed uint64 // the batch in which record is the stream's record
 	record int32
 }
 
@@ -128,8 +127,8 @@ func (l *lane) run() {
 	l.leave(l.j.ctx)
 }
 
-// serve commits batch after batch until there is nothing left to do after a
-// Stop, or until it can go on no longer.
+// serve commits batch after batch until a Stop, when there is nothing left to do, or until an error
+// ends the lane.
 func (l *lane) serve() error {
 	for l.take() {
 		b := l.batch
@@ -149,8 +148,8 @@ func (l *lane) serve() error {
 	return nil
 }
 
-// take forms a batch of what is ready, up to the limits, and waits when nothing
-// is. It returns false when the lane must leave.
+// take forms a batch of what is ready, up to the limits, and waits if nothing is. It returns false
+// if the lane must leave.
 func (l *lane) take() bool {
 	b := l.batch
 	b.reset(l.batches + 1)
@@ -187,8 +186,8 @@ func (l *lane) take() bool {
 	}
 }
 
-// place finds the record of the batch that the entry belongs to, adding one if need
-// be, or says why there is none.
+// place returns the record of the batch that the entry belongs to, and adds one if necessary; if
+// there is none it returns the reason.
 func (l *lane) place(e *Entry) int32 {
 	s := l.streams[e.Claim.Stream]
 	if s == nil {
@@ -228,16 +227,16 @@ func (l *lane) place(e *Entry) int32 {
 	return s.record
 }
 
-// findNeeded reports whether a claim that an entry needs has not been lost, as far as is
-// known, and which record of the batch must get in for that, or -1. An epoch that has
-// passed may have been lost: whoever needs it is refused.
+// findNeeded reports whether the claim that an entry needs still stands as far as is known, and
+// returns the record of the batch that must get in for that, or -1. If that claim's epoch has
+// passed, the claim may have been lost, so the entry is refused.
 func (l *lane) findNeeded(c Claim) (record int32, met bool) {
 	if c == (Claim{}) {
 		return -1, true
 	}
 	s := l.streams[c.Stream]
 	switch {
-	case s == nil || s.lost || s.epoch != c.Epoch: // nil: forgotten
+	case s == nil || s.lost || s.epoch != c.Epoch: // nil: the lane has forgotten the stream
 		return -1, false
 	case s.formed == l.formed:
 		return s.record, true
@@ -246,8 +245,8 @@ func (l *lane) findNeeded(c Claim) (record int32, met bool) {
 	}
 }
 
-// publish takes the verdict in: it counts, remembers the fenced streams, and
-// hands what committed to the followers.
+// publish acts on the verdict: it counts, remembers the fenced streams, and hands what was
+// committed to the followers.
 func (l *lane) publish(b *batch) {
 	for i := range b.records {
 		r := &b.records[i]
@@ -260,7 +259,7 @@ func (l *lane) publish(b *batch) {
 		}
 	}
 	if b.committed == 0 {
-		return // nothing bears the batch's number: the next one may
+		return // no row has the batch's number, so the next batch may use it
 	}
 	l.batches = b.seq
 	l.stats.batches.Add(1)
@@ -274,7 +273,7 @@ func (l *lane) publish(b *batch) {
 	l.batch, l.before = l.before, l.batch
 }
 
-// tellOwners tells the owners, in order: what their records say, or err for all.
+// tellOwners tells the owners, in order, the verdicts on their records, or err for all.
 func (l *lane) tellOwners(b *batch, err error) {
 	n := int64(len(b.entries))
 	for i, e := range b.entries {
@@ -290,8 +289,8 @@ func (l *lane) tellOwners(b *batch, err error) {
 	l.backlog.Add(-n)
 }
 
-// refuseAll settles all that is left with the error, in order, and then lets
-// Append answer by itself.
+// refuseAll settles everything that is left with the error, in order. After that Append refuses
+// entries itself.
 func (l *lane) refuseAll(err error) {
 	for {
 		for ; l.next < len(l.taken); l.next++ {
@@ -309,14 +308,13 @@ func (l *lane) refuseAll(err error) {
 	}
 }
 
-// leave closes the writer and the connection, also after the context has ended. A
-// writer that it cannot close is closed by the node's next start or by whoever
-// takes over.
+// leave closes the writer and the connection, even if the context has ended. If it cannot close the
+// writer, the node's next start or the node that takes over does.
 func (l *lane) leave(ctx context.Context) {
 	if l.writer != 0 && !l.closed {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		defer cancel()
-		// By the pool: the lane's connection may have died since the last batch.
+		// Use the pool, because the lane's connection may have died since the last batch.
 		if err := l.j.CloseWriter(ctx, l.writer); err != nil {
 			l.j.log.Warn("journal writer left open", slog.Int("writer", int(l.writer)), slog.Any("error", err))
 		}

@@ -18,22 +18,21 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// Known is what the holders of an event's tickets know of it, and are told when
-// it becomes another. Times are unix milliseconds, 0 where the event is at no
-// time.
+// Known is what the holders of an event's tickets know of it; they are told when it changes. Times
+// are unix milliseconds, 0 if the event takes place at no time of its own.
 type Known struct {
 	Title    string `json:"title"`
 	StartAt  int64  `json:"startAt,omitzero"`
 	EndAt    int64  `json:"endAt,omitzero"`
 	Timezone string `json:"timezone"`
-	Online   bool   `json:"online,omitzero"` // and nowhere else
+	Online   bool   `json:"online,omitzero"` // it takes place only online
 	Venue    string `json:"venue,omitzero"`
 	Address  string `json:"address,omitzero"`
 	City     string `json:"city,omitzero"`
 	Country  string `json:"country,omitzero"`
 }
 
-// KnownOf is what an event's record tells of it.
+// KnownOf returns what an event's record tells its holders.
 func KnownOf(d *event.Details) Known {
 	k := Known{
 		Title: d.Title, Timezone: d.Timezone, Online: d.VenueType == "online",
@@ -45,9 +44,8 @@ func KnownOf(d *event.Details) Known {
 	return k
 }
 
-// announceChange notes what an event's record says now. When it has sold tickets and
-// their holders know something else, they are told once the event has been left
-// alone for a while.
+// announceChange notes what an event's record says now. If tickets were sold and their holders know
+// something different, they are told once nobody has changed the event for a while.
 func (b *batch) announceChange(ctx context.Context, d *event.Details, at int64, of source) error {
 	now := KnownOf(d)
 	was, err := announced(ctx, b.tx, of.event)
@@ -71,7 +69,7 @@ func (b *batch) announceChange(ctx context.Context, d *event.Details, at int64, 
 	return announce(ctx, b.tx, of.event, &now)
 }
 
-// announceCancellation has the holders told that the event does not take place.
+// announceCancellation makes the holders hear that the event will not take place.
 func (b *batch) announceCancellation(ctx context.Context, f *event.Moved, of source) error {
 	if f.At < b.oldest {
 		return nil
@@ -80,9 +78,9 @@ func (b *batch) announceCancellation(ctx context.Context, f *event.Moved, of sou
 	return b.insert(ctx, b.tx, []river.InsertManyParams{{Args: first}})
 }
 
-// announced is what the holders of an event's tickets know, or nil if nothing was
-// noted. It is locked until the transaction ends: one at a time compares it with
-// what the event has become.
+// announced returns what the holders of an event's tickets know, or nil if nothing was noted. The
+// row is locked until the transaction ends, so that only one transaction at a time compares it with
+// the event.
 func announced(ctx context.Context, tx pgx.Tx, number int64) (*Known, error) {
 	var record []byte
 	err := tx.QueryRow(ctx, `SELECT record FROM announced WHERE event = $1 FOR UPDATE`, number).Scan(&record)
@@ -111,17 +109,17 @@ func announce(ctx context.Context, tx pgx.Tx, number int64, k *Known) error {
 	return nil
 }
 
-// change is the job that looks, once an event has been left alone, whether its
-// holders must be told of it.
+// change is the job that finds out, once nobody has changed an event for a while, whether its
+// holders must be told.
 type change struct {
 	Event   int64  `json:"event"`
-	Subject string `json:"subject"` // the fact that it was put out for
+	Subject string `json:"subject"` // the fact for which it was queued
 }
 
 // Kind names the jobs.
 func (change) Kind() string { return "mail_change" }
 
-// InsertOpts queue them with the mails that they lead to.
+// InsertOpts queues these jobs with the mails that they lead to.
 func (change) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: bulkQueue, Priority: pagesLast}
 }
@@ -131,15 +129,15 @@ type changer struct {
 	*Queue
 }
 
-// Work has the holders told what is new to them, if anything is. Who bought since
-// the last change knows.
+// Work makes the holders hear what is new to them, if anything is. Those who bought since the last
+// change know it already.
 func (c *changer) Work(ctx context.Context, job *river.Job[change]) error {
 	return pgx.BeginFunc(ctx, c.pool, func(tx pgx.Tx) error {
 		was, err := announced(ctx, tx, job.Args.Event)
 		if err != nil || was == nil {
 			return err
 		}
-		// Read under the lock: a change that is not in it will find our note.
+		// Read under the lock: a change that this does not see will find our note.
 		e, err := c.model.EventByNumber(ctx, job.Args.Event)
 		if errors.Is(err, readmodel.ErrNotFound) || err == nil && (e.Status == event.StatusCancelled || e.Status == event.StatusCompleted) {
 			return nil // there is nothing more to tell
@@ -165,28 +163,28 @@ func (c *changer) Work(ctx context.Context, job *river.Job[change]) error {
 // pageSize is how many orders a page of an audience has.
 const pageSize = 500
 
-// page is the job that writes to the holders of one page of an event's orders,
-// and puts the next page out. However many there are, one page is in memory, and
-// a process that dies in the middle has another take up at that page.
+// page is the job that writes to the holders of one page of an event's orders, and queues the next
+// page. However many pages there are, only one is in memory, and if the process dies, another goes
+// on at that page.
 type page struct {
 	Mail    Template `json:"mail"`
 	Event   int64    `json:"event"`
 	Subject string   `json:"subject"` // of the news: one mail for each holder
 	Was     *Known   `json:"was,omitzero"`
 	Reason  string   `json:"reason,omitzero"` // of a cancellation
-	Until   int64    `json:"until"`           // orders completed later are no part of it; unix milliseconds
+	Until   int64    `json:"until"`           // orders that were completed later are left out; unix milliseconds
 	After   string   `json:"after,omitzero"`  // the last order of the page before
 }
 
 // Kind names the jobs.
 func (page) Kind() string { return "mail_page" }
 
-// InsertOpts queue them behind the mails.
+// InsertOpts queues these jobs behind the mails.
 func (page) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: bulkQueue, Priority: pagesLast}
 }
 
-// MarshalJSON writes the page as Postgres takes it.
+// MarshalJSON writes the page in a form that Postgres takes.
 func (p page) MarshalJSON() ([]byte, error) {
 	type plain page
 	return storable(plain(p))
@@ -230,8 +228,8 @@ func (p *pager) Work(ctx context.Context, job *river.Job[page]) error {
 	})
 }
 
-// mails are for everybody whose address is on an order: the buyer and who the
-// tickets were bought for. Who is on several orders gets one.
+// mailsOf makes the mails for everybody whose address is on an order: the buyer, and the people for
+// whom the tickets were bought. A person who is on several orders gets only one mail.
 func (p *page) mailsOf(o *order.Order) []Mail {
 	out := []Mail{p.mailTo(o.Email, o.Name)}
 	for i := range o.Lines {
@@ -248,7 +246,7 @@ func (p *page) mailTo(to, name string) Mail {
 	}
 }
 
-// complete ends a job in the transaction that has its effect.
+// complete ends a job in the same transaction as its effect.
 func complete[T river.JobArgs](ctx context.Context, tx pgx.Tx, job *river.Job[T]) error {
 	if _, err := river.JobCompleteTx[*riverpgxv5.Driver](ctx, tx, job); err != nil {
 		return fmt.Errorf("mailqueue: complete job: %w", err)

@@ -11,7 +11,7 @@ import (
 	"boxoffice/persistence/outreach"
 )
 
-// Broadcast notes a broadcast (outreach.Store.AddBroadcast) and has its mails written.
+// Broadcast notes a broadcast (outreach.Store.AddBroadcast) and queues its mails.
 func (o *Queue) Broadcast(ctx context.Context, b *outreach.Broadcast, limit int) error {
 	return pgx.BeginFunc(ctx, o.pool, func(tx pgx.Tx) error {
 		added, err := o.outreach.AddBroadcast(ctx, tx, b, limit)
@@ -22,8 +22,8 @@ func (o *Queue) Broadcast(ctx context.Context, b *outreach.Broadcast, limit int)
 	})
 }
 
-// broadcast is the job that writes to one page of a broadcast's recipients, and puts the
-// next page out.
+// broadcast is the job that writes to one page of a broadcast's recipients, and queues the next
+// page.
 type broadcast struct {
 	ID    uuid.UUID `json:"id"`
 	After string    `json:"after,omitzero"` // the last address of the page before
@@ -32,7 +32,7 @@ type broadcast struct {
 // Kind names the jobs.
 func (broadcast) Kind() string { return "mail_broadcast" }
 
-// InsertOpts queue them behind the mails.
+// InsertOpts queues these jobs behind the mails.
 func (broadcast) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: bulkQueue, Priority: pagesLast}
 }

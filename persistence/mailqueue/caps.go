@@ -14,27 +14,27 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Mails that nobody pays for are capped, so that nobody is flooded through us. Both
-// caps are multiplied by Config.Scale, and count on all nodes together.
+// Mails that nobody pays for are capped, so that nobody can flood others through us. Both caps are
+// multiplied by Config.Scale, and count on all nodes together.
 const (
-	// RecipientCap is how many of them one address is sent in a CapWindow.
+	// RecipientCap is how many such mails one address is sent in a CapWindow.
 	RecipientCap = 20
-	// OrganizationCap is how many of them an organization causes in a CapWindow.
+	// OrganizationCap is how many such mails an organization causes in a CapWindow.
 	OrganizationCap = 3_000
-	// CapWindow is how long it takes until a cap that is used up is whole again.
+	// CapWindow is how long it takes until a cap that is used up is free again.
 	CapWindow = time.Hour
 )
 
-// Unpaid says whom a mail that nobody pays for is counted for.
+// Unpaid says for whom a mail that nobody pays for is counted.
 type Unpaid struct {
 	Recipient    string // e-mail address
 	Organization int64  // 0: none
 }
 
-// Admit counts the mail of a mail with a Subject, once for all of its attempts. It
-// returns nil if the mail may be sent now. A mail beyond a cap gets the next moment
-// that is free, and the mail waits for it: a Send returns the error. If that moment
-// comes after the end of the mail's life, the error wraps ErrUndeliverable.
+// Admit counts a mail that has a Subject, only once for all of its attempts. It returns nil if the
+// mail may be sent now. A mail beyond a cap gets the next free moment and must wait for it: Send
+// returns Admit's error. If that moment comes after the end of the mail's life, the error wraps
+// ErrUndeliverable.
 func (o *Queue) Admit(ctx context.Context, l *Mail, u Unpaid) error {
 	id, err := hex.DecodeString(l.ID)
 	if err != nil {
@@ -67,8 +67,8 @@ func (o *Queue) Admit(ctx context.Context, l *Mail, u Unpaid) error {
 	return nil
 }
 
-// AdmitNow counts a mail that somebody sends at once. A mail beyond a cap is not counted,
-// and must not be sent before wait is over.
+// AdmitNow counts a mail that somebody sends at once. A mail beyond a cap is not counted, and must
+// not be sent before wait is over.
 func (o *Queue) AdmitNow(ctx context.Context, u Unpaid) (wait time.Duration, err error) {
 	err = pgx.BeginFunc(ctx, o.pool, func(tx pgx.Tx) (err error) {
 		if wait, err = o.reserve(ctx, tx, u); err == nil && wait > 0 {
@@ -84,17 +84,17 @@ func (o *Queue) AdmitNow(ctx context.Context, u Unpaid) (wait time.Duration, err
 
 var errFlood = errors.New("mailqueue: too many mails that nobody paid for")
 
-// capped says that a mail waits until the caps let it go.
+// capped is the error of a mail that must wait because of the caps.
 type capped struct{ wait time.Duration }
 
 func (c *capped) Error() string { return errFlood.Error() }
 
-// reserve takes the next place in each cap that a mail counts for, and returns how
-// long it is until the later one. All transactions take the recipient's first, so
-// that none waits for another in a circle.
+// reserve takes the next place in each cap for which a mail counts, and returns how long it is
+// until the later place. All transactions take the recipient's place first, so that they cannot
+// deadlock.
 func (o *Queue) reserve(ctx context.Context, tx pgx.Tx, u Unpaid) (wait time.Duration, err error) {
-	// A row is free after one step for each mail that was counted. A mail is early by
-	// as much as that is more than a window from now.
+	// free_at moves on by one step for each mail that was counted. If it is more than a window from
+	// now, the mail comes too early by the difference.
 	const take = `
 INSERT INTO mail_caps AS c (subject, free_at) VALUES ($1, now() + $2::interval)
 ON CONFLICT (subject) DO UPDATE SET free_at = greatest(c.free_at, now()) + $2::interval
@@ -120,7 +120,7 @@ RETURNING greatest(free_at - $3::interval - now(), '0')`
 	return wait, nil
 }
 
-// Prune forgets the counts of mails that no cap asks for any more.
+// Prune forgets the counts that no longer matter to a cap.
 func (o *Queue) Prune(ctx context.Context) error {
 	if _, err := o.pool.Exec(ctx, `DELETE FROM mail_caps WHERE free_at < now()`); err != nil {
 		return fmt.Errorf("mailqueue: forget counts: %w", err)

@@ -15,29 +15,30 @@ import (
 	"boxoffice/persistence/journal"
 )
 
-// Follower is the name under which facts that cannot be mailed are set aside.
+// Follower is the name under which facts whose mails cannot be made are set aside.
 const Follower = "mail"
 
-// oldestMailed is how old a fact may be for a mail: who reads the journal from its
-// beginning writes to nobody about last year's orders.
+// oldestMailed is how old a fact may be to cause a mail. A follower that reads the journal from its
+// beginning must not mail anybody about last year's orders.
 const oldestMailed = 7 * 24 * time.Hour
 
-// rules is the table of the facts that mail something. silent has the others.
+// rules is the table of the facts that cause mails. The others are in silent.
 var rules = tableOf(
 	on(func(_ context.Context, b *batch, f *order.Completed, of source) error {
 		return b.addMail(f.At, of, Mail{Template: OrderConfirmation, Order: f.ID.String()})
 	}),
 	on(func(_ context.Context, b *batch, f *order.PaymentReported, _ source) error {
-		// Other money than coins is settled while its buyer looks on.
+		// Payments other than coins are settled while the buyer is looking on.
 		if f.Arrived == "" || f.Status != order.AttemptProcessing && f.Status != order.AttemptUnderpaid {
 			return nil
 		}
-		// A provider reports the same again as confirmations come in: the order's state has one mail.
+		// A provider reports the same status again as confirmations come in, so each status of the
+		// order has only one mail.
 		return b.addMailAbout(f.ID.String()+"/"+f.Status, f.At, Mail{Template: PaymentSeen, Order: f.ID.String(), Reason: f.Status})
 	}),
 	on(func(_ context.Context, b *batch, f *order.Ended, of source) error {
 		if f.Status != order.StatusCancelled {
-			return nil // nobody waits for an order that was left alone
+			return nil // nobody waits for an order that was abandoned
 		}
 		return b.addMail(f.At, of, Mail{Template: OrderCancelled, Order: f.ID.String()})
 	}),
@@ -55,7 +56,7 @@ var rules = tableOf(
 		case f.Status == order.RefundDenied:
 			return b.addMail(f.At, of, Mail{Template: RefundDenied, Order: f.ID.String(), Refund: f.Position})
 		case f.Serial == 0:
-			return nil // who asked has taken it back
+			return nil // the person who asked has taken the request back
 		}
 		return b.addMail(f.At, of, Mail{Template: RefundDue, Order: f.ID.String(), Amount: f.Amount, Refund: f.Position, Reason: Granted})
 	}),
@@ -86,7 +87,7 @@ var rules = tableOf(
 	}),
 	on(func(_ context.Context, b *batch, f *waitlist.EntryEnded, of source) error {
 		if f.Status != waitlist.StatusExpired {
-			return nil // who left knows it
+			return nil // the person who left the line knows it
 		}
 		return b.addMail(f.At, of, Mail{Template: WaitlistExpired, Order: f.ID.String(), To: f.Email, Name: f.Name})
 	}),
@@ -112,19 +113,19 @@ var rules = tableOf(
 	}),
 )
 
-// silent are the facts of an event that mail nothing.
+// silent lists the facts of an event that cause no mail.
 var silent = []engine.Fact{
-	(*event.Removed)(nil), // a draft, which nobody has tickets of
+	(*event.Removed)(nil), // a draft, for which nobody has tickets
 	(*event.Offered)(nil), (*order.Created)(nil), (*event.OrderClosed)(nil),
 	(*order.PaymentBegun)(nil), (*order.PaymentOpened)(nil),
 	(*event.OrderRecalled)(nil), (*order.RefundReturned)(nil), (*order.RescheduleSettled)(nil),
-	(*order.TransferRevoked)(nil), // who was offered the ticket finds it gone
+	(*order.TransferRevoked)(nil), // the person who was offered the ticket finds out when opening the link
 	(*event.Ripened)(nil), (*event.PersonErased)(nil), (*order.Erased)(nil),
 	(*waitlist.Claimed)(nil), (*waitlist.CalledFact)(nil), (*waitlist.SetFact)(nil),
 	(*event.CheckedIn)(nil), (*event.CheckInDenied)(nil), (*event.CheckInUndone)(nil),
 }
 
-// rule says what a fact of an event mails.
+// rule queues the mails that a fact of an event causes.
 type rule func(ctx context.Context, b *batch, f engine.Fact, of source) error
 
 // row is a rule with the type of its facts.
@@ -148,7 +149,7 @@ func tableOf(rows ...row) map[engine.FactType]rule {
 	return t
 }
 
-// source says which fact it is, in the same words on every replay.
+// source names a fact, in the same words on every replay.
 type source struct {
 	event       int64
 	stream, seq int64
@@ -156,16 +157,16 @@ type source struct {
 
 func (s source) String() string { return fmt.Sprintf("%d/%d", s.stream, s.seq) }
 
-// batch is what one transaction of the follower puts out.
+// batch is what one transaction of the follower queues.
 type batch struct {
 	*Queue
 	tx     pgx.Tx
-	oldest int64 // facts before it mail nothing; unix milliseconds
+	oldest int64 // facts before this cause no mail; unix milliseconds
 	mails  []Mail
 }
 
-// Apply puts out what facts mail, within the follower's transaction. The read
-// model must have passed the batches.
+// Apply queues the mails that facts cause, within the follower's transaction. The read model must
+// have passed the batches.
 func (o *Queue) Apply(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
 	b := &batch{Queue: o, tx: tx, oldest: time.Now().Add(-oldestMailed).UnixMilli()}
 	for i := range batches {
@@ -178,8 +179,7 @@ func (o *Queue) Apply(ctx context.Context, tx pgx.Tx, batches []journal.Batch) e
 	return o.AddIn(ctx, tx, b.mails...)
 }
 
-// take follows the rules for one record's facts. A fact without a rule is not
-// even decoded.
+// take follows the rules for one record's facts. A fact without a rule is not even decoded.
 func (b *batch) take(ctx context.Context, r *journal.Record) error {
 	if r.Ref.Kind != engine.KindEvent {
 		return nil
@@ -196,13 +196,13 @@ func (b *batch) take(ctx context.Context, r *journal.Record) error {
 	return nil
 }
 
-// addMail puts a mail about a fact into the bundle.
+// addMail adds the mail about a fact to the batch.
 func (b *batch) addMail(at int64, of source, l Mail) error {
 	return b.addMailAbout(of.String(), at, l)
 }
 
-// addMailAbout puts a mail into the bundle that there is one of, however many facts tell of its
-// subject.
+// addMailAbout adds a mail to the batch. However many facts are about its subject, only one mail is
+// sent.
 func (b *batch) addMailAbout(subject string, at int64, l Mail) error {
 	if at >= b.oldest {
 		l.Subject = subject

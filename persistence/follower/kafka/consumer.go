@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// A member that is silent for sessionTimeout has its partitions given to
-	// others. It tells that it lives every heartbeat.
+	// If a member is silent for sessionTimeout, its partitions are given to others. It sends a sign
+	// of life every heartbeat.
 	sessionTimeout = 10 * time.Second
 	heartbeat      = time.Second
 	joinPause      = time.Second
@@ -27,21 +27,20 @@ const (
 
 // ConsumerConfig says what is done with the facts.
 type ConsumerConfig struct {
-	Name string // of its positions, and with the topic of its group
+	Name string // of its positions; its group's name contains it and the topic
 	Pool *pgxpool.Pool
 	Log  *slog.Logger
-	// Apply takes facts in within the transaction of the position; follower.Once
-	// has made it. Its error, any error, stops the partition at the first fact
-	// that it is about: that one is tried again, for as long as it takes. Facts
-	// that a follower.Digester in it cannot digest are set aside, and told again
-	// in the consumer's turn.
+	// Apply takes facts in within the transaction of the position; it must be made by
+	// follower.Once. Any error stops the partition at the first fact that fails, and that fact is
+	// tried again for as long as it takes. Facts that a follower.Digester in it cannot digest are
+	// set aside, and told again in the consumer's turn.
 	Apply     follower.Apply
 	Digesters []*follower.Digester
 
 	MaxBatch int // 4,000 facts in one transaction
 
-	// As of a follower: after each transaction it rests for Yield times as long
-	// as that took, while Busy says so. 0: it never rests.
+	// Yield and Busy are as for a follower: after each transaction the consumer rests for Yield
+	// times as long as the transaction took, while Busy returns true. 0: it never rests.
 	Yield int
 	Busy  func() bool
 }
@@ -50,7 +49,7 @@ type ConsumerConfig struct {
 type Consumer struct {
 	cfg    ConsumerConfig
 	link   *link
-	turn   chan struct{} // one transaction at a time: requests need the database too
+	turn   chan struct{} // for one transaction at a time, because requests need the database too
 	ctx    context.Context
 	cancel context.CancelFunc
 	start  sync.Once
@@ -59,7 +58,7 @@ type Consumer struct {
 	failures atomic.Int64
 	warned   atomic.Int64 // when, in nanoseconds
 	mu       sync.Mutex
-	behind   map[int]int64 // messages, by partition that is ours
+	behind   map[int]int64 // messages that wait, by partition of this member
 }
 
 // NewConsumer makes a consumer.
@@ -78,10 +77,10 @@ func (c *Consumer) Start() {
 	c.start.Do(func() { go c.run() })
 }
 
-// Stop leaves the group, ends the consumer and waits for it. A transaction that is
-// under way is undone, and done again by whoever comes next.
+// Stop leaves the group, ends the consumer and waits for it. A transaction under way is undone, and
+// the next member of the group makes it again.
 func (c *Consumer) Stop(context.Context) error {
-	c.start.Do(func() { close(c.done) }) // never started
+	c.start.Do(func() { close(c.done) }) // it was never started
 	c.cancel()
 	<-c.done
 	c.link.close()
@@ -91,8 +90,7 @@ func (c *Consumer) Stop(context.Context) error {
 // Failures counts the attempts to join, read or apply that failed.
 func (c *Consumer) Failures() int64 { return c.failures.Load() }
 
-// Lag is how many messages wait in the partitions that are this member's, as of
-// the last time that Kafka answered.
+// Lag is how many messages waited in this member's partitions when Kafka last answered.
 func (c *Consumer) Lag() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -109,7 +107,7 @@ func (c *Consumer) run() {
 	panics.Keep(c.ctx, c.cfg.Log, "kafka consumer "+c.cfg.Name, c.join)
 }
 
-// join makes the topic if it is missing, and is a member of the group.
+// join makes the topic if it is missing, and takes part in the group.
 func (c *Consumer) join() {
 	for c.ctx.Err() == nil {
 		_, err := c.link.partitions(c.ctx)
@@ -129,7 +127,7 @@ func (c *Consumer) join() {
 		StartOffset:           kafkago.FirstOffset,
 	})
 	if err != nil {
-		panic(err) // it is nothing but a check of the constants here
+		panic(err) // this only checks the constants here
 	}
 	for c.ctx.Err() == nil {
 		generation, err := group.Next(c.ctx)
@@ -139,15 +137,14 @@ func (c *Consumer) join() {
 		}
 		c.consume(generation)
 	}
-	// A group that is being joined, or a broker that is away, would keep a stop
-	// for longer than it is worth.
+	// Joining a group, or waiting for a broker that is away, could delay the stop for too long.
 	cut := time.AfterFunc(leaveWithin, c.link.cut)
 	defer cut.Stop()
 	_ = group.Close() // always nil
 }
 
-// consume starts the partitions of a generation. They end with it, and none
-// before: that would end the others.
+// consume starts the partitions of a generation. They end with the generation, and none earlier,
+// because that would end the others.
 func (c *Consumer) consume(g *kafkago.Generation) {
 	assigned := g.Assignments[c.link.cfg.Topic]
 	c.mu.Lock()
@@ -160,9 +157,9 @@ func (c *Consumer) consume(g *kafkago.Generation) {
 	}
 }
 
-// failed counts and logs what went wrong, unless the consumer is being stopped. What
-// somebody has to look at is logged each time. An outage, which every partition
-// meets again and again, is logged now and then.
+// failed counts and logs what went wrong, unless the consumer is being stopped. A failure that
+// somebody must look at is logged each time. An outage, which every partition meets again and
+// again, is logged only now and then.
 func (c *Consumer) failed(doing string, err error, attrs ...slog.Attr) {
 	if c.ctx.Err() != nil {
 		return
@@ -180,8 +177,8 @@ func (c *Consumer) failed(doing string, err error, attrs ...slog.Attr) {
 		append(attrs, slog.String("consumer", c.cfg.Name), slog.String("to", doing), slog.Any("error", err))...)
 }
 
-// strange counts and logs a message that is passed over, because no relay of ours wrote
-// it. A fact that it may have taken the place of is missed by the next of its stream.
+// strange counts and logs a message that is passed over, because no relay of ours wrote it. If it
+// took the place of a fact, the next fact of that stream will find it missing.
 func (c *Consumer) strange(partition int, err error) {
 	c.failures.Add(1)
 	c.cfg.Log.Error("foreign message in the topic passed over",
