@@ -21,7 +21,7 @@ var learners = flag.Int("learners", 20, "of TestLearnersAtOnce: who learns one c
 // the same: every answer is right, and each learner gets one certificate.
 func TestLearnersAtOnce(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t, func(c *node.Config) { c.LimitsScale = 1e6 }) // all come from one address
+	s := nodetest.Open(t, func(c *node.Config) { c.LimitsScale, c.MaxPerAddress, c.MaxConnections = 1e6, 4_096, 8_192 }) // all come from one address
 	const lessons, questions = 10, 5
 	syllabus, right := make([]nodetest.Object, lessons), make([]int, questions)
 	for i := range syllabus {
