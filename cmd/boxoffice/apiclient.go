@@ -12,11 +12,11 @@ import (
 	"github.com/google/uuid"
 )
 
-// apiClient speaks the public API for the commands that are its callers, as any program of
-// an organizer would.
+// apiClient calls the public API for the commands that use it, as any program of an organizer
+// would.
 type apiClient struct {
-	url    string // of the API: https://host/api/v1
-	bearer string // empty: nobody's
+	url    string // the API's address: https://host/api/v1
+	bearer string // empty: no credential
 }
 
 // apiRefusal is an answer other than success.
@@ -26,20 +26,19 @@ type apiRefusal struct {
 	code, message string
 }
 
-// Error names the request and says what was answered.
+// Error names the request and its answer.
 func (r *apiRefusal) Error() string {
 	return fmt.Sprintf("%s answered %d %s: %s", r.request, r.status, r.code, r.message)
 }
 
-// fields are a request's body.
+// fields are the members of a request's body.
 type fields = map[string]any
 
-// patience is for how long a request is repeated that is answered 503: a machine that has
-// much else to do is slow at hashing a password.
+// patience is how long a request that is answered 503 is repeated, because a busy machine takes
+// long to hash a password.
 const patience = time.Minute
 
-// send sends a request, again while the node has no time for it, and reads what stands
-// under data.
+// send sends a request, again while the node has no time for it, and reads the data of the answer.
 func (a *apiClient) send(ctx context.Context, method, path string, body, data any) error {
 	key, until := uuid.NewString(), time.Now().Add(patience)
 	for {
@@ -86,7 +85,7 @@ func (a *apiClient) sendOnce(ctx context.Context, key, method, path string, body
 		var refusal struct {
 			Error struct{ Code, Message string }
 		}
-		_ = json.NewDecoder(res.Body).Decode(&refusal) // an answer of something else than a node has none
+		_ = json.NewDecoder(res.Body).Decode(&refusal) // only nodes answer with such a body
 		return &apiRefusal{res.StatusCode, method + " " + path, refusal.Error.Code, refusal.Error.Message}
 	}
 	if data == nil {

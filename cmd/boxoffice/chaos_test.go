@@ -12,8 +12,8 @@ import (
 	"boxoffice/loadtest/chaos"
 )
 
-// TestChaos injures a cluster of three processes in every way, once: make chaos
-// does so for ten minutes.
+// TestChaos injures a cluster of three processes in every way, once; make chaos does so for ten
+// minutes.
 func TestChaos(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a minute")

@@ -18,8 +18,8 @@ type postgresCmd struct {
 	AllowInstall bool   `env:"BOXOFFICE_ALLOW_INSTALL" default:"true" negatable:"" help:"Install Debian's Postgres when there is none and we may."`
 }
 
-// Run keeps a private Postgres up until a signal, for nodes that share it. The
-// first line of its output is the database's URL.
+// Run keeps a private Postgres running until a signal, for nodes that share it. The first line of
+// its output is the database's URL.
 func (c *postgresCmd) Run(ctx context.Context) error {
 	srv, err := embedded.Start(ctx, embedded.Config{
 		Dir: filepath.Join(c.DataDir, "postgres"), Log: logger(0), Install: c.AllowInstall,
@@ -44,7 +44,7 @@ type clusterCmd struct {
 	LimitsScale float64 `default:"1000" help:"Multiplies every rate limit: the clients of a local cluster are few, or load tests."`
 }
 
-// Run keeps a cluster on this machine until a signal.
+// Run keeps a cluster on this machine running until a signal.
 func (c *clusterCmd) Run(ctx context.Context) error {
 	if err := os.MkdirAll(c.DataDir, 0o755); err != nil { //nolint:gosec // Postgres's user must get through
 		return fmt.Errorf("cluster: %w", err)
@@ -65,7 +65,7 @@ func (c *clusterCmd) Run(ctx context.Context) error {
 	return errors.Join(cl.Stop(), cl.Close())
 }
 
-// show says where everything is, and what to try.
+// show prints where everything is, and what to try.
 func (c *clusterCmd) show(cl *rig.Cluster) {
 	say := func(format string, args ...any) { fmt.Fprintf(os.Stdout, format+"\n", args...) }
 	say("\n%d nodes on one Postgres are ready. All of it is kept in %s; each node's log is there.\n", len(cl.Members), c.DataDir)

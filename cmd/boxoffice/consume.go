@@ -19,18 +19,18 @@ import (
 	"boxoffice/persistence/publicfacts"
 )
 
-// consumeCmd is what `loadtest facts` kills: a process that takes the facts in as a
-// node does, whose effect is a row for each of them. It is no part of a service.
+// consumeCmd is a process that `loadtest facts` kills: it consumes facts as a node does, and writes
+// a row for each as its effect. It is not part of a service.
 type consumeCmd struct {
 	node.Config
 	Mark  bool `help:"Only note how far the journal is."`
 	Tally bool `help:"Only compare the journal with its effects."`
 }
 
-// effects is the name under which facts are taken in, and the table of rows.
+// effects is the name of the follower or consumer, and of the table of rows.
 const effects = "effects"
 
-// Run takes facts in until a signal.
+// Run consumes facts until a signal.
 func (c *consumeCmd) Run(ctx context.Context) error {
 	pool, done, err := (&database{DataDir: c.DataDir, DatabaseURL: c.DatabaseURL}).open(ctx)
 	if err != nil {
@@ -70,7 +70,7 @@ func (c *consumeCmd) Run(ctx context.Context) error {
 	return errors.Join(err, f.Stop(context.WithoutCancel(ctx)))
 }
 
-// prepareEffects makes the tables. Nothing keeps a fact from having two rows.
+// prepareEffects makes the tables. No constraint prevents two rows for one fact.
 func prepareEffects(ctx context.Context, pool *pgxpool.Pool) error {
 	return pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, `
@@ -106,8 +106,8 @@ func markJournal(ctx context.Context, pool *pgxpool.Pool) error {
 	return err
 }
 
-// tally compares the journal with the effects of the processes, and with what the
-// node has told.
+// tally compares the journal with the effects of the processes, and with the facts that the node
+// has published.
 func tally(ctx context.Context, pool *pgxpool.Pool) (t facts.Tally, err error) {
 	const compare = `
 WITH ` + heads + `,

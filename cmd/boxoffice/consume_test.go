@@ -9,7 +9,7 @@ import (
 	"boxoffice/persistence/persisttest"
 )
 
-// TestTally has the comparison find what may be wrong with effects.
+// TestTally makes sure that the comparison finds everything that may be wrong with effects.
 func TestTally(t *testing.T) {
 	t.Parallel()
 	pool := persisttest.Migrated(t)

@@ -17,8 +17,8 @@ import (
 	"boxoffice/loadtest/waitlist"
 )
 
-// runContest runs a contest as its command would, at nodes of its own. Each of its audit's
-// checks must have had something to check.
+// runContest runs a contest as its command would, with nodes of its own. Each check of its audit
+// must have had something to check.
 func runContest[C any](t *testing.T, run func(context.Context, C, io.Writer, *slog.Logger) (*contest.Result, error), flags ...string) {
 	t.Helper()
 	if testing.Short() {
@@ -40,12 +40,12 @@ func runContest[C any](t *testing.T, run func(context.Context, C, io.Writer, *sl
 
 func TestTransfersContest(t *testing.T) { runContest(t, transfers.Run, "--races=100") }
 
-// TestWaitlistContest has no orders that run out: that takes five minutes.
+// TestWaitlistContest leaves out orders that expire, because that takes five minutes.
 func TestWaitlistContest(t *testing.T) {
 	runContest(t, waitlist.Run, "--units=20", "--waiting=40", "--given=20", "--kills=1", "--abandons=0")
 }
 
-// TestBookingsContest has no orders that run out: that takes five minutes.
+// TestBookingsContest leaves out orders that expire, because that takes five minutes.
 func TestBookingsContest(t *testing.T) {
 	runContest(t, bookings.Run, "--buyers=40", "--dates=2", "--slots=2", "--kills=1", "--abandons=0", "--late=0")
 }

@@ -14,16 +14,16 @@ import (
 // demoEmail is the account of the demo organization.
 const demoEmail = "demo@example.org"
 
-// demo is what a new private node has on sale, so that there is something to
-// look at. It is made through the API, as any organizer would.
+// demo is what a new private node has on sale, so that there is something to look at. It is made
+// through the API, as any organizer would do it.
 type demo struct {
 	*apiClient
 	password string
-	event    string // address of an event's record
-	seats    string // and of the seats of another, as a path of the node
+	event    string // address of an event's record in the API
+	seats    string // path of the page with the seats of another event
 }
 
-// shows are what the demo organization has on sale beside the seats of a theatre.
+// shows are what the demo organization has on sale, besides the seats of a theatre.
 var shows = []fields{
 	{
 		"title": "Opening Night", "category": "concerts", "shortDesc": "Three bands, one floor, doors at seven.",
@@ -39,8 +39,8 @@ var shows = []fields{
 	},
 }
 
-// makeDemo makes the demo organization on a database without accounts, and
-// returns nil on one with, or on a full disk.
+// makeDemo makes the demo organization on a database without accounts. It returns nil if the
+// database has accounts, or if the disk is full.
 func makeDemo(ctx context.Context, url string) (*demo, error) {
 	d := &demo{apiClient: &apiClient{url: url}, password: rand.Text()[:12]}
 	var session struct{ AccessToken string }
@@ -76,7 +76,7 @@ func makeDemo(ctx context.Context, url string) (*demo, error) {
 	return d, err
 }
 
-// sell puts a show on sale that is so many days away. seat, if there is one, seats it by
+// sell puts a show on sale that takes place in so many days. seat, if it is set, seats the show by
 // its ticket types.
 func (d *demo) sell(ctx context.Context, show fields, away int, seat func(ctx context.Context, event string, types []string) error, types ...fields) (slug string, err error) {
 	evening := time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, away).Add(19 * time.Hour)
@@ -108,7 +108,7 @@ func (d *demo) sell(ctx context.Context, show fields, away int, seat func(ctx co
 	return event.Slug, d.send(ctx, http.MethodPost, path+"/publish", nil, nil)
 }
 
-// seat seats an event in a theatre, of which the circle is the second ticket type.
+// seat seats an event in a theatre. The circle is sold as the second ticket type.
 func (d *demo) seat(ctx context.Context, event string, types []string) error {
 	theatre := venuemap.Theatre()
 	var venue struct{ ID string }

@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// developer is how the commands of somebody who builds on the API reach a service.
+// developer says how commands for developers who build on the API reach a service.
 type developer struct {
 	Server string `env:"BOXOFFICE_SERVER" default:"http://127.0.0.1:8080" help:"Address of the service."`
 	Key    string `env:"BOXOFFICE_KEY" help:"API key of a test organization: listen needs the scope webhooks:manage, trigger all scopes."`
 }
 
-// testKey begins the keys of test organizations, whose facts are nobody's secrets.
+// testKey begins the keys of test organizations, whose facts are not secret.
 const testKey = "vt_test_"
 
-// open is a client with the key. That of a live organization is refused: what its buyers do
-// is for no terminal, and what a trigger makes is for no shop.
+// open returns a client with the key. It refuses the key of a live organization, because what its
+// buyers do must not be shown on a terminal, and what a trigger makes must not appear in a shop.
 func (d *developer) open() (*apiClient, error) {
 	switch {
 	case d.Key == "":
@@ -26,7 +26,7 @@ func (d *developer) open() (*apiClient, error) {
 	return &apiClient{url: d.root() + "/api/v1", bearer: d.Key}, nil
 }
 
-// root is the address of the service without the path of its API.
+// root returns the address of the service without the path of its API.
 func (d *developer) root() string {
 	return strings.TrimSuffix(strings.TrimSuffix(d.Server, "/"), "/api/v1")
 }

@@ -19,7 +19,7 @@ import (
 	"boxoffice/edge/webhook"
 )
 
-// developing is a shop with a key of a developer.
+// developing opens a shop, and returns it with a developer's key.
 func developing(t *testing.T) (*nodetest.Shop, developer) {
 	t.Helper()
 	s := nodetest.Open(t)
@@ -27,7 +27,7 @@ func developing(t *testing.T) (*nodetest.Shop, developer) {
 	return s, developer{Server: strings.TrimSuffix(s.URL, "/api/v1"), Key: s.Key(nil).Str("secret")}
 }
 
-// TestTriggers has each trigger make happen what it is named after.
+// TestTriggers makes sure that each trigger makes the fact happen that it is named after.
 func TestTriggers(t *testing.T) {
 	t.Parallel()
 	s, dev := developing(t)
@@ -65,7 +65,7 @@ type received struct {
 	body    string
 }
 
-// receiver answers what is POSTed to it by status, and shows it.
+// receiver starts a server that answers each POST with status, and passes it to posts.
 func receiver(t *testing.T, status *atomic.Int64) (url string, posts chan received) {
 	t.Helper()
 	posts = make(chan received, 100)
@@ -81,8 +81,8 @@ func receiver(t *testing.T, status *atomic.Int64) (url string, posts chan receiv
 	return server.URL + "/hook", posts
 }
 
-// listening runs a listener, and returns the next of its lines that has a text, and what
-// stops it.
+// listening runs a listener. says returns the next line that contains a text, and stop stops the
+// listener.
 func listening(t *testing.T, c *listenCmd) (says func(text string) string, stop func() (rest string)) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -93,7 +93,7 @@ func listening(t *testing.T, c *listenCmd) (says func(text string) string, stop 
 		_ = shown.Close()
 	}()
 	t.Cleanup(func() { _ = screen.Close() })
-	lines := make(chan string, 100) // a listener that nobody reads would not go on
+	lines := make(chan string, 100) // a listener whose output is not read would stop
 	go func() {
 		defer close(lines)
 		for read := bufio.NewScanner(screen); read.Scan(); {
@@ -117,7 +117,7 @@ func listening(t *testing.T, c *listenCmd) (says func(text string) string, stop 
 	}
 }
 
-// TestListen has a listener send on what an endpoint of the service gets too.
+// TestListen makes sure that a listener forwards the same as an endpoint of the service gets.
 func TestListen(t *testing.T) {
 	t.Parallel()
 	s, dev := developing(t)
@@ -128,7 +128,7 @@ func TestListen(t *testing.T) {
 	before := triggerCmd{developer: dev, Type: "order.completed"}
 	require.NoError(t, before.trigger(t.Context(), io.Discard))
 	<-real
-	s.Becomes("1", func() string { // the feed may end before what a webhook has told already
+	s.Becomes("1", func() string { // the feed may end before what a webhook has already sent
 		return fmt.Sprint(len(s.Own("GET", nodetest.FactsPath+"?types=order.completed", nil).Is(200, "").Data("items").([]any)))
 	})
 
@@ -173,7 +173,7 @@ func TestListen(t *testing.T) {
 	require.Equal(t, "Stopped: 2 taken, 1 given up.", stop())
 }
 
-// TestListenRefused starts listeners that can't listen.
+// TestListenRefused starts listeners with configurations that must be refused.
 func TestListenRefused(t *testing.T) {
 	t.Parallel()
 	s, dev := developing(t)
@@ -194,7 +194,7 @@ func TestListenRefused(t *testing.T) {
 	}
 }
 
-// TestListenOutage takes the service away from a listener for a while: nothing is missed.
+// TestListenOutage makes the service unreachable for a listener for a while: it misses nothing.
 func TestListenOutage(t *testing.T) {
 	t.Parallel()
 	s, dev := developing(t)

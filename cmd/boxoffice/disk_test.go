@@ -24,8 +24,8 @@ import (
 	"boxoffice/persistence/persisttest"
 )
 
-// crowd buys tickets of one type, one each, until it is told to stop. What is answered 503
-// is asked for again, under its key.
+// crowd is a number of buyers who each buy tickets of one type, one at a time, until they are
+// stopped. A request that is answered 503 is repeated under its key.
 type crowd struct {
 	shop       *nodetest.Shop
 	ticketType string
@@ -38,7 +38,7 @@ type crowd struct {
 	wrong []string // answers that nobody should get
 }
 
-// crowdSize is how many buy at a time.
+// crowdSize is how many buyers there are.
 const crowdSize = 8
 
 func startCrowd(s *nodetest.Shop, ticketType string) *crowd {
@@ -56,13 +56,13 @@ func startCrowd(s *nodetest.Shop, ticketType string) *crowd {
 	return c
 }
 
-// stop has the buyers end with the orders that they are at.
+// stop makes the buyers end with their current orders.
 func (c *crowd) stop() {
 	c.stopped.Store(true)
 	c.buyers.Wait()
 }
 
-// buy sends an order. It is false when that has to be repeated.
+// buy sends an order. It returns false if the order has to be sent again.
 func (c *crowd) buy(key string) bool {
 	body := nodetest.Encode(c.shop.T, nodetest.OrderBody(key+"@example.org", c.ticketType, 1))
 	req, err := http.NewRequestWithContext(c.shop.T.Context(), http.MethodPost, c.shop.URL+"/orders", strings.NewReader(body))
@@ -105,15 +105,15 @@ func (c *crowd) complain(what string) bool {
 	return true
 }
 
-// orders is how many were acknowledged.
+// orders returns how many orders were acknowledged.
 func (c *crowd) orders() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.sold)
 }
 
-// auditSales stops the crowd, and looks for each order that was acknowledged. By now that is all
-// that was asked for, and nothing else may be sold.
+// auditSales stops the crowd, and checks that each acknowledged order is there and that nothing
+// else was sold. By then every order that was asked for has been acknowledged.
 func (c *crowd) auditSales(event string) {
 	c.stop()
 	t := c.shop.T
@@ -126,7 +126,7 @@ func (c *crowd) auditSales(event string) {
 	t.Logf("%d orders, all of them found; %d answers of 503", found, c.refused.Load())
 }
 
-// openOnDisk starts a node whose own Postgres has a small disk.
+// openOnDisk starts a node whose own Postgres is on a small disk.
 func openOnDisk(t *testing.T, log io.Writer, dir string, warn, reserve uint) *nodetest.Shop {
 	t.Helper()
 	return nodetest.OpenLogged(t, slog.New(slog.NewTextHandler(log, nil)), func(c *node.Config) {
@@ -135,14 +135,14 @@ func openOnDisk(t *testing.T, log io.Writer, dir string, warn, reserve uint) *no
 	})
 }
 
-// sells waits until more orders are acknowledged, and says how long it took.
+// sells waits until more orders are acknowledged, and returns how long that took.
 func (c *crowd) sells() time.Duration {
 	began, before := time.Now(), c.orders()
 	require.Eventually(c.shop.T, func() bool { return c.orders() > before+crowdSize }, time.Minute, 10*time.Millisecond)
 	return time.Since(began)
 }
 
-// metric is a line of /metrics, without its name.
+// metric returns the value of a metric.
 func metric(s *nodetest.Shop, name string) string {
 	s.T.Helper()
 	all, err := s.Registry().Gather()
@@ -158,7 +158,7 @@ func metric(s *nodetest.Shop, name string) string {
 
 const diskTickets = 1_000_000
 
-// leaveFree has a file take all of a small disk but so many megabytes.
+// leaveFree makes a file that leaves only so many megabytes of a small disk free.
 func leaveFree(t *testing.T, dir string, megabytes int64) {
 	t.Helper()
 	room, err := disk.Look(dir)
@@ -166,9 +166,9 @@ func leaveFree(t *testing.T, dir string, megabytes int64) {
 	persisttest.Occupy(t, filepath.Join(dir, fmt.Sprint("all-but-", megabytes)), int64(room.Free>>20)-megabytes) //nolint:gosec // a small disk
 }
 
-// TestDiskFull fills the disk of a node's own Postgres while buyers buy. It stops selling
-// while there is a reserve, says so everywhere, shows what it has, and goes on when there is
-// room.
+// TestDiskFull fills the disk of a node's own Postgres while buyers buy. The node stops selling
+// while there is still a reserve, says so everywhere, still shows what it has, and goes on when
+// there is room.
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
 	dir := persisttest.SmallDisk(t, 200)
@@ -190,7 +190,7 @@ func TestDiskFull(t *testing.T) {
 
 	c := startCrowd(s, ids[0])
 	c.sells()
-	leaveFree(t, dir, 100) // two segments of Postgres's log above the reserve: the crowd takes longer for them than we look
+	leaveFree(t, dir, 100) // two segments of Postgres's log above the reserve: enough time to see it
 	require.Eventually(t, func() bool { return strings.Contains(log.String(), "disk runs full") }, time.Minute, 10*time.Millisecond)
 	require.NoError(t, s.Ready(), "it warns before")
 	require.Regexp(t, `(?m)^low +\d+ MB +200 MB$`, status())
@@ -211,20 +211,20 @@ func TestDiskFull(t *testing.T) {
 	c.auditSales(event)
 }
 
-// TestDiskFilledByOthers takes the last page of the disk from a node's own Postgres, which
-// ends itself again and again until there is room. The node outlives that, however long.
+// TestDiskFilledByOthers takes the last page of the disk from a node's own Postgres, which then
+// ends again and again until there is room. The node survives that, however long it lasts.
 func TestDiskFilledByOthers(t *testing.T) {
 	t.Parallel()
 	dir := persisttest.SmallDisk(t, 200)
 	log := &nodetest.LogBuffer{}
-	s := openOnDisk(t, log, dir, 0, 0) // all that it has is of no use to it
+	s := openOnDisk(t, log, dir, 0, 0) // no reserve helps, because others fill the disk
 	event, ids := s.Sell(nil, nodetest.With(nodetest.TypeBody(0, diskTickets), nodetest.Object{"maxPerCustomer": 1}))
 	c := startCrowd(s, ids[0])
 	c.sells()
-	s.Available(event, 0) // from here on the node has the page in memory
+	s.Available(event, 0) // now the node has the page in memory
 	rest := filepath.Join(dir, "rest")
 	persisttest.Occupy(t, rest, 200)
-	_, _ = s.Pool().Exec(t.Context(), `SELECT pg_switch_wal()`) // the next commit needs a segment: Postgres may be gone before it answers
+	_, _ = s.Pool().Exec(t.Context(), `SELECT pg_switch_wal()`) // the next commit needs a segment; Postgres may end before it answers
 	require.Eventually(t, func() bool { return s.Journal().Waiting() > 11*time.Second }, 2*time.Minute, 10*time.Millisecond)
 	require.Contains(t, log.String(), "postgres did not start")
 	lines := strings.Count(log.String(), "\n")

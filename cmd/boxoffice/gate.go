@@ -16,7 +16,7 @@ import (
 	"boxoffice/gate"
 )
 
-// gateCmd is a device at a gate: a terminal with a scanner that types.
+// gateCmd is a device at a gate: a terminal whose scanner types the codes.
 type gateCmd struct {
 	URL      string        `required:"" env:"BOXOFFICE_GATE_URL" help:"Address of the API: https://host/api/v1."`
 	Key      string        `required:"" env:"BOXOFFICE_GATE_KEY" help:"API key with the scope checkin:write."`
@@ -29,10 +29,10 @@ type gateCmd struct {
 	Patience time.Duration `default:"1500ms" help:"How long somebody at the gate waits for the service before the device decides alone."`
 }
 
-// Run reads a code a line from standard input, until that or the process ends.
+// Run reads one code a line from standard input, until the input or the process ends.
 func (c *gateCmd) Run(ctx context.Context) error { return c.serve(ctx, os.Stdin, os.Stdout) }
 
-// lastSync bounds the last telling, when there is nothing more to scan.
+// lastSync bounds the last sync, after the input has ended.
 const lastSync = 20 * time.Second
 
 func (c *gateCmd) serve(ctx context.Context, in io.Reader, out io.Writer) (err error) {
@@ -74,7 +74,7 @@ func (c *gateCmd) serve(ctx context.Context, in io.Reader, out io.Writer) (err e
 	return nil
 }
 
-// readLines reads until its end, which the process does not wait for.
+// readLines reads lines until the input ends. The process does not wait for it.
 func readLines(in io.Reader) <-chan string {
 	lines := make(chan string)
 	go func() {
@@ -86,17 +86,17 @@ func readLines(in io.Reader) <-chan string {
 	return lines
 }
 
-// terminal tells the person at the gate what the device says, a line each.
+// terminal shows the person at the gate what the device says, one line each.
 type terminal struct {
 	device *gate.Device
 
-	mu    sync.Mutex // of what follows
+	mu    sync.Mutex // guards the fields below
 	out   io.Writer
 	state string
-	told  int // of those who were let in wrongly
+	told  int // number of people let in wrongly that have been shown
 }
 
-// follow syncs until its context ends.
+// follow syncs regularly until its context ends.
 func (t *terminal) follow(ctx context.Context, every time.Duration) {
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
@@ -110,7 +110,7 @@ func (t *terminal) follow(ctx context.Context, every time.Duration) {
 	}
 }
 
-// sync talks to the service, and tells when it comes or goes and who was let in wrongly.
+// sync syncs with the service, and shows when the service comes or goes and who was let in wrongly.
 func (t *terminal) sync(ctx context.Context) {
 	err := t.device.Sync(ctx)
 	t.mu.Lock()

@@ -18,13 +18,13 @@ import (
 	"boxoffice/gate"
 )
 
-// cable is a device's network, which can be pulled out: before a request is sent, or
-// after the service has got it.
+// cable is a device's network, which can be cut: before a request is sent (out), or after the
+// service has got it (deaf).
 type cable struct {
 	out, deaf atomic.Bool
 }
 
-// RoundTrip sends a request if it may.
+// RoundTrip sends a request unless the network is cut.
 func (c *cable) RoundTrip(r *http.Request) (*http.Response, error) {
 	if c.out.Load() {
 		return nil, &net.OpError{Op: "dial", Err: errors.New("no cable")}
@@ -37,7 +37,8 @@ func (c *cable) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// atGate makes an event with tickets, and devices at its gates whose clocks are wrong.
+// atGate makes an event with tickets, and returns a function that opens devices at its gates with
+// wrong clocks.
 func atGate(t *testing.T) (s *nodetest.Shop, event string, codes []string, device func(name string, c *cable, behind time.Duration) *gate.Device) {
 	t.Helper()
 	s = nodetest.Open(t)
@@ -57,7 +58,7 @@ func atGate(t *testing.T) (s *nodetest.Shop, event string, codes []string, devic
 	}
 }
 
-// TestGateDevice lets people in at three devices, of which two are offline for a while.
+// TestGateDevice lets people in at three devices, two of which are offline for a while.
 func TestGateDevice(t *testing.T) {
 	t.Parallel()
 	s, event, codes, open := atGate(t)
@@ -116,7 +117,7 @@ func TestGateDevice(t *testing.T) {
 	require.Equal(t, "5", stats.Str("checkedIn"), "five tickets were shown that are good")
 }
 
-// TestGateDeviceForgetsNothing takes a device's power away while it is offline.
+// TestGateDeviceForgetsNothing cuts a device's power while it is offline.
 func TestGateDeviceForgetsNothing(t *testing.T) {
 	t.Parallel()
 	s, event, codes, _ := atGate(t)

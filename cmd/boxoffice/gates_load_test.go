@@ -14,7 +14,7 @@ import (
 	"boxoffice/loadtest/gates"
 )
 
-// TestGatesUnderLoad is `boxoffice loadtest gates` in small, at a node that nobody kills.
+// TestGatesUnderLoad is a small `boxoffice loadtest gates`, at a node that is not killed.
 func TestGatesUnderLoad(t *testing.T) {
 	t.Parallel()
 	s := nodetest.Open(t, func(c *node.Config) { c.MaxPerAddress = 400 })

@@ -18,8 +18,8 @@ import (
 	"boxoffice/persistence/persisttest"
 )
 
-// TestConfirmedAfterKill kills a node, the whole process at once, in the midst of
-// confirming orders, and starts it again: every order is confirmed once.
+// TestConfirmedAfterKill kills a node as a whole process while it confirms orders, and starts it
+// again: every order is confirmed once.
 func TestConfirmedAfterKill(t *testing.T) {
 	t.Parallel()
 	const orders = 200
@@ -56,8 +56,8 @@ func TestConfirmedAfterKill(t *testing.T) {
 	t.Logf("killed after %d mails", len(sent))
 
 	s := nodetest.Open(t, func(c *node.Config) { c.DatabaseURL, c.MailDir = dsn, dir })
-	// The node does not know how far the one before it had committed, so it cannot be
-	// asked whether it has caught up.
+	// The node does not know how far the node before it had committed, so it can't tell whether it
+	// has caught up.
 	s.Becomes(fmt.Sprint(orders), func() string { return fmt.Sprint(len(listConfirmed(s))) })
 	s.Mailed()
 	for _, number := range listConfirmed(s) {
@@ -67,14 +67,14 @@ func TestConfirmedAfterKill(t *testing.T) {
 	require.Empty(t, numbers)
 }
 
-// listConfirmed lists the numbers of the orders that mails confirm, once a mail.
+// listConfirmed lists the numbers of the orders that mails confirm, one for each mail.
 func listConfirmed(s *nodetest.Shop) []string {
 	list, err := s.Mailbox().List(1_000)
 	require.NoError(s.T, err)
 	var numbers []string
 	for _, m := range list {
 		if m.Kind != "order_confirmation" {
-			continue // the organizer confirms the address of the account
+			continue // a mail about the organizer's account
 		}
 		whole, err := s.Mailbox().Read(m.Name)
 		require.NoError(s.T, err)

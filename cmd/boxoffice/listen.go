@@ -19,8 +19,8 @@ import (
 	"boxoffice/persistence/deliveries"
 )
 
-// listenCmd brings a test organization's webhooks to a machine without a public address: it
-// reads the pull feed, and sends each fact on as an endpoint of the service would get it.
+// listenCmd brings a test organization's webhooks to a machine without a public address: it reads
+// the pull feed, and forwards each fact as an endpoint of the service would get it.
 type listenCmd struct {
 	developer
 	Forward     string        `default:"http://localhost:3000/hook" help:"Address that gets what happens, by POST."`
@@ -30,11 +30,11 @@ type listenCmd struct {
 	Pause       time.Duration `default:"1s" help:"How long the receiver is left alone when it has not answered 2xx: twice as long each time."`
 }
 
-// forwardAttempts is how often a fact is sent before the listener goes on to the next. The
-// service itself would try for a week, but a developer watches.
+// forwardAttempts is how often a fact is sent before the listener goes on to the next one. The
+// service itself would try for a week, but here a developer is watching.
 const forwardAttempts = 4
 
-// Run forwards until the process is told to end.
+// Run forwards facts until the process is told to end.
 func (c *listenCmd) Run(ctx context.Context) error { return c.serve(ctx, os.Stdout) }
 
 func (c *listenCmd) serve(ctx context.Context, out io.Writer) error {
@@ -64,8 +64,8 @@ func (c *listenCmd) serve(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// signingSecret is made of the key, so that a receiver's configuration outlives the listener
-// and gives nothing of the key away.
+// signingSecret derives the secret from the key, so that a receiver can keep its configuration when
+// the listener restarts. The secret does not reveal the key.
 func signingSecret(key string) string {
 	mac := hmac.New(sha256.New, []byte(key))
 	mac.Write([]byte("boxoffice listen"))
@@ -79,16 +79,16 @@ type listener struct {
 	receiver *http.Transport
 	out      io.Writer
 	secret   string
-	cursor   string // where the feed was read to
-	away     bool   // the service did not answer last time
-	sent     int64  // facts
-	taken    int64  // of them
+	cursor   string // how far the feed has been read
+	away     bool   // whether the service did not answer last time
+	sent     int64  // facts that were sent
+	taken    int64  // sent facts that the receiver accepted
 }
 
-// fromNow is the cursor of the place where the feed ends.
+// fromNow is the cursor that stands for the current end of the feed.
 const fromNow = "now"
 
-// read reads the page after a cursor, and keeps where it ends.
+// read reads the page after a cursor, and notes where it ends.
 func (l *listener) read(ctx context.Context, after string) (facts []json.RawMessage, err error) {
 	query := url.Values{"after": {after}, "limit": {"100"}}
 	if len(l.cmd.Events) > 0 {
@@ -105,8 +105,8 @@ func (l *listener) read(ctx context.Context, after string) (facts []json.RawMess
 	return page.Items, nil
 }
 
-// follow forwards what the feed tells. It ends with ctx, or when the service refuses the
-// listener for good.
+// follow forwards what the feed has. It ends with ctx, or when the service refuses the listener
+// permanently.
 func (l *listener) follow(ctx context.Context) error {
 	ticker := time.NewTicker(l.cmd.Every)
 	defer ticker.Stop()
@@ -141,7 +141,7 @@ func (l *listener) sayWhetherAway(err error) {
 	l.say("the service is back: nothing was missed")
 }
 
-// forward sends a fact until the receiver takes it, a few times.
+// forward sends a fact until the receiver accepts it, or a few attempts have failed.
 func (l *listener) forward(ctx context.Context, fact json.RawMessage) error {
 	var named struct{ ID, Type string }
 	if err := json.Unmarshal(fact, &named); err != nil {

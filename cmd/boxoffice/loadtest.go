@@ -22,8 +22,8 @@ import (
 	"boxoffice/loadtest/webhooks"
 )
 
-// loadtestCmd has a command for each scenario. Make it with newLoadtestCmd, which
-// says what the commands run.
+// loadtestCmd has a command for each scenario. newLoadtestCmd makes it, and says what the commands
+// run.
 type loadtestCmd struct {
 	Onsale scenario[onsale.Config] `cmd:"" help:"An open-loop rush of buyers, and its audit."`
 	Crash  scenario[crash.Config]  `cmd:"" help:"The same while the node and Postgres are killed."`
@@ -55,15 +55,15 @@ func newLoadtestCmd() loadtestCmd {
 	}
 }
 
-// scenario is the command of one scenario. The configuration is its flags.
+// scenario is the command of one scenario. Its configuration is the command's flags.
 type scenario[C any] struct {
 	Config C `embed:""`
 
 	run func(ctx context.Context, cfg C, out io.Writer, log *slog.Logger) error
 }
 
-// newScenario drops what the run measured: the run prints that, and its error says
-// whether the audit found anything.
+// newScenario leaves out the run's result: the run prints it, and its error says whether the audit
+// found anything.
 func newScenario[C, R any](run func(ctx context.Context, cfg C, out io.Writer, log *slog.Logger) (R, error)) scenario[C] {
 	return scenario[C]{run: func(ctx context.Context, cfg C, out io.Writer, log *slog.Logger) error {
 		_, err := run(ctx, cfg, out, log)

@@ -1,6 +1,5 @@
-// Command boxoffice is the one binary of the ticketing engine: the node, and the
-// tools around it. Only here are flags and the environment read, signals taken
-// and the process ended.
+// Command boxoffice is the only binary of the ticketing engine: the node, and the tools around it.
+// Only here are flags and the environment read, signals handled and the process ended.
 package main
 
 import (
@@ -40,20 +39,20 @@ type cli struct {
 	Consume  consumeCmd  `cmd:"" hidden:"" help:"Take facts in, for loadtest facts."`
 }
 
-// hashCmd is what a node's hasher starts; its name is hasher.Command.
+// hashCmd is the command that a node's hasher starts; its name is hasher.Command.
 type hashCmd struct{}
 
 // Run makes hashes until its node closes standard input.
 func (hashCmd) Run() error { return hasher.Serve(os.Stdin, os.Stdout) }
 
-// imageCmd is what a node's maker of images starts; its name is images.Command.
+// imageCmd is the command that a node's image maker starts; its name is images.Command.
 type imageCmd struct {
 	Type   string `arg:""`
 	Path   string `arg:""`
 	Folder string `arg:""`
 }
 
-// Run makes the sizes and ends.
+// Run makes the image's sizes and ends.
 func (c imageCmd) Run() error { return images.Work(c.Type, c.Path, c.Folder, os.Stdout) }
 
 func main() {
@@ -61,7 +60,7 @@ func main() {
 	defer stop()
 	c := cli{Loadtest: newLoadtestCmd()}
 	k := parse(&c, os.Args[1:], kong.BindTo(ctx, (*context.Context)(nil)))
-	if !slices.Contains([]string{hasher.Command, images.Command}, k.Selected().Name) { // these take much memory, for a moment
+	if !slices.Contains([]string{hasher.Command, images.Command}, k.Selected().Name) { // those need much memory for a short time
 		heap.CollectSeldom()
 	}
 	if err := k.Run(); err != nil {
@@ -70,7 +69,7 @@ func main() {
 	}
 }
 
-// parse reads the command line. What it can't read is refused in one line.
+// parse reads the command line. It refuses a wrong command line with one line of output.
 func parse(c *cli, args []string, options ...kong.Option) *kong.Context {
 	options = append(options, kong.Name("boxoffice"), kong.Description("A ticketing engine for on-sale rushes."))
 	parser := kong.Must(c, options...)
@@ -81,7 +80,7 @@ func parse(c *cli, args []string, options ...kong.Option) *kong.Context {
 	return k
 }
 
-// logger writes one JSON line an event to standard error.
+// logger returns a logger that writes one JSON line for each event to standard error.
 func logger(level slog.Level) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
 }

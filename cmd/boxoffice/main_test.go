@@ -16,8 +16,7 @@ import (
 	"boxoffice/persistence/persisttest"
 )
 
-// nodeForTest makes the process boxoffice and nothing else, if it was started for
-// that.
+// nodeForTest runs boxoffice instead of the tests if the process was started for that.
 func nodeForTest() {
 	if os.Getenv("BOXOFFICE_TEST_NODE") != "" {
 		main()
@@ -30,7 +29,7 @@ func TestMain(m *testing.M) {
 	nodetest.Main(m)
 }
 
-// program is a run of this program with arguments and, KEY=value, knobs.
+// program returns a run of this program with arguments and with knobs in the form KEY=value.
 func program(t *testing.T, args []string, knobs ...string) (cmd *exec.Cmd, said *bytes.Buffer) {
 	t.Helper()
 	path, err := os.Executable()
@@ -41,7 +40,7 @@ func program(t *testing.T, args []string, knobs ...string) (cmd *exec.Cmd, said 
 	return cmd, said
 }
 
-// TestUnknownArguments: one line says what is wrong, whatever command has it.
+// TestUnknownArguments makes sure that one line says what is wrong, for every command.
 func TestUnknownArguments(t *testing.T) {
 	t.Parallel()
 	for args, why := range map[string]string{
@@ -54,7 +53,7 @@ func TestUnknownArguments(t *testing.T) {
 	}
 }
 
-// TestServe starts a node, a second one at its addresses, and stops the first.
+// TestServe starts a node and a second one at the same addresses, and stops the first.
 func TestServe(t *testing.T) {
 	t.Parallel()
 	listen := nodetest.Address(t)

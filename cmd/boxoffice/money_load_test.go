@@ -14,8 +14,8 @@ import (
 	"boxoffice/loadtest/money"
 )
 
-// TestMoneyUnderLoad is `boxoffice loadtest money` in small, at a node that nobody kills and
-// with callbacks that are not lost: the sweep would find out about those after minutes.
+// TestMoneyUnderLoad is a small `boxoffice loadtest money`, at a node that is not killed. No
+// callbacks are lost, because the sweep would find those payments only after minutes.
 func TestMoneyUnderLoad(t *testing.T) {
 	t.Parallel()
 	s := nodetest.Open(t, func(c *node.Config) {

@@ -14,8 +14,8 @@ import (
 	"boxoffice/cmd/boxoffice/nodetest"
 )
 
-// TestPaysimBaseURL has buyers sent to where the simulator is published, which in
-// a container is not where it listens.
+// TestPaysimBaseURL makes sure that buyers are sent to the address where the simulator is
+// published, which in a container is not where it listens.
 func TestPaysimBaseURL(t *testing.T) {
 	t.Parallel()
 	c := paysimCmd{Listen: nodetest.Address(t), SecretKey: node.SimKey, BaseURL: "https://pay.example.org"}

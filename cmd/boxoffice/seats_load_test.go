@@ -14,9 +14,9 @@ import (
 	"boxoffice/loadtest/seats"
 )
 
-// TestSeatsUnderLoad is `boxoffice loadtest seats` in small: shoppers contend for
-// a theatre that is nearly full, a crowd watches, and the audit finds nothing.
-// Nobody leaves seats held, for the shortest hold is longer than a test.
+// TestSeatsUnderLoad is a small `boxoffice loadtest seats`: shoppers compete for a theatre that is
+// nearly full, a crowd watches, and the audit finds nothing. Nobody leaves seats held, because the
+// shortest hold is longer than the test.
 func TestSeatsUnderLoad(t *testing.T) {
 	t.Parallel()
 	s := nodetest.Open(t, func(c *node.Config) { c.MaxViewers, c.ViewersPerAddress, c.MaxPerAddress = 200, 200, 400 })

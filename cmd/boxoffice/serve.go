@@ -34,8 +34,7 @@ func (c *serveCmd) Run(ctx context.Context) error {
 	return err
 }
 
-// welcome says where to click and what to try. A new private node has something
-// on sale for that.
+// welcome prints where to click and what to try. A new private node has something on sale for that.
 func welcome(ctx context.Context, n *node.Node) error {
 	var shown *demo
 	if n.Config().Private() && n.Config().Demo {

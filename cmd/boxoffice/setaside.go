@@ -19,13 +19,13 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// setAsideCmd shows what followers could not digest, and has it told again.
+// setAsideCmd shows the facts that followers could not digest, and makes them try again.
 type setAsideCmd struct {
 	List  asidesCmd     `cmd:"" help:"Show them, with what was wrong."`
 	Retry asideRetryCmd `cmd:"" help:"Have the running nodes apply them again, in order, once the mistake has been mended."`
 }
 
-// asideSelection are the flags that pick facts.
+// asideSelection are the flags that select facts.
 type asideSelection struct {
 	Follower string `help:"Only what this follower has set aside: readmodel, facts, mail, attendees, or kafka:<topic>."`
 	Stream   int64  `help:"Only facts of the stream of this number."`
@@ -42,7 +42,7 @@ type asidesCmd struct {
 	Limit int  `default:"1000" help:"How many to show."`
 }
 
-// Run lists what is set aside, from the database alone.
+// Run lists the facts that are set aside, using only the database.
 func (c *asidesCmd) Run(ctx context.Context) error {
 	pool, done, err := c.open(ctx)
 	if err != nil {
@@ -77,8 +77,8 @@ type asideRetryCmd struct {
 	Wait time.Duration `default:"1m" help:"How long to wait for the nodes that run the followers."`
 }
 
-// Run asks for another attempt, and waits until the followers have made it: the read
-// model first, because the others read it.
+// Run asks for another attempt, and waits until the followers have made it: the read model first,
+// because the others read it.
 func (c *asideRetryCmd) Run(ctx context.Context) error {
 	pool, done, err := c.open(ctx)
 	if err != nil {
@@ -114,11 +114,11 @@ func (c *asideRetryCmd) Run(ctx context.Context) error {
 	return nil
 }
 
-// asideLook is the pause between two looks at what has become of an attempt.
+// asideLook is the pause between two looks at the outcome of an attempt.
 const asideLook = 200 * time.Millisecond
 
-// retryAsides has a follower make another attempt at what is selected. It returns
-// how many facts are set aside after it.
+// retryAsides makes a follower try the selected facts again. It returns how many facts are set
+// aside after that.
 func retryAsides(ctx context.Context, pool *pgxpool.Pool, s follower.Selection) (left int, err error) {
 	asked, err := follower.RequestRetry(ctx, pool, s)
 	if err != nil || asked == 0 {

@@ -13,7 +13,7 @@ import (
 	"boxoffice/persistence/follower"
 )
 
-// boxoffice runs the program with a command line, on the database of the shop.
+// boxoffice runs the program with arguments, on the shop's database.
 func boxoffice(s *nodetest.Shop, args ...string) (out string, ok bool) {
 	s.T.Helper()
 	program, err := os.Executable()
@@ -24,7 +24,7 @@ func boxoffice(s *nodetest.Shop, args ...string) (out string, ok bool) {
 	return string(b), err == nil
 }
 
-// asides are what boxoffice set-aside list shows.
+// asides returns what `boxoffice set-aside list` shows.
 func asides(s *nodetest.Shop, args ...string) (all []follower.Aside) {
 	s.T.Helper()
 	out, ok := boxoffice(s, append([]string{"set-aside", "list", "--json"}, args...)...)
@@ -33,8 +33,8 @@ func asides(s *nodetest.Shop, args ...string) (all []follower.Aside) {
 	return all
 }
 
-// TestSetAsideCommands has a running node set the facts of an order aside, shows them and
-// has them told again by the commands, before and after the mistake is mended.
+// TestSetAsideCommands makes a running node set the facts of an order aside, and shows and retries
+// them by the commands, before and after the mistake is mended.
 func TestSetAsideCommands(t *testing.T) {
 	t.Parallel()
 	s := nodetest.Open(t)

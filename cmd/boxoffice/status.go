@@ -26,7 +26,7 @@ import (
 	"boxoffice/persistence/retention"
 )
 
-// statusTime bounds the questions to the database.
+// statusTime bounds the queries of the database.
 const statusTime = 10 * time.Second
 
 type statusCmd struct {
@@ -37,14 +37,14 @@ type statusCmd struct {
 	Event       []string `help:"Say which node owns these events: their numbers, or the ids of them, their ticket types or orders."`
 }
 
-// Run tells how a cluster stands, from its database alone, and how much room a private
-// one has.
+// Run shows the state of a cluster, using only its database, and how much room a private database
+// has.
 func (c *statusCmd) Run(ctx context.Context) error {
 	room, err := c.lookAtDisk()
 	if err != nil {
 		return err
 	}
-	if room != nil && room.Level != disk.Plenty { // said even if the database can't be asked
+	if room != nil && room.Level != disk.Plenty { // shown even if the database does not answer
 		fmt.Fprintf(os.Stderr, "boxoffice: the disk of %s is %s: %d MB of %d are left. Without room nothing is sold.\n",
 			c.DataDir, room.Level, room.Free>>20, room.Size>>20)
 	}
@@ -68,7 +68,7 @@ func (c *statusCmd) Run(ctx context.Context) error {
 	return s.print(os.Stdout)
 }
 
-// lookAtDisk says how much room a private Postgres has; nil for another one.
+// lookAtDisk returns how much room a private Postgres has; nil if it is not private.
 func (c *statusCmd) lookAtDisk() (*diskStatus, error) {
 	if c.DatabaseURL != "" {
 		return nil, nil //nolint:nilnil // it is elsewhere
@@ -80,7 +80,7 @@ func (c *statusCmd) lookAtDisk() (*diskStatus, error) {
 	return &diskStatus{Room: room, Level: disk.Limits{Warn: c.DiskWarn, Reserve: c.DiskReserve}.LevelOf(room)}, nil
 }
 
-// status is how a cluster stands.
+// status is the state of a cluster.
 type status struct {
 	Nodes     []nodeStatus        `json:"nodes"`
 	Followers []followerStatus    `json:"followers"`
@@ -88,8 +88,8 @@ type status struct {
 	Journal   retention.Standing  `json:"journal"`
 	Positions []follower.Position `json:"positions"`        // of followers that have not read a writer to its end
 	SetAside  map[string]int64    `json:"setAside"`         // facts that could not be digested, by follower
-	Owners    map[string]string   `json:"owners,omitempty"` // of events asked for: a node's name
-	Disk      *diskStatus         `json:"disk,omitempty"`   // of a private Postgres
+	Owners    map[string]string   `json:"owners,omitempty"` // names of the nodes that own the events asked for
+	Disk      *diskStatus         `json:"disk,omitempty"`   // only for a private Postgres
 }
 
 // diskStatus is the room that a private Postgres has.
@@ -102,16 +102,16 @@ type diskStatus struct {
 type nodeStatus struct {
 	Node    string  `json:"node"`
 	ID      string  `json:"id"`
-	State   string  `json:"state"` // member, leaving, or gone: its writers are still open
+	State   string  `json:"state"` // member, leaving, or gone if only its writers are still open
 	HTTP    string  `json:"http"`
 	Link    string  `json:"link"`
 	Silent  float64 `json:"silentSeconds"` // since its last beat
 	Up      float64 `json:"upSeconds"`     // since it joined
-	Writers []int32 `json:"writers"`       // of the journal, open
+	Writers []int32 `json:"writers"`       // its open writers of the journal
 	nodeInfo
 }
 
-// nodeInfo is what a node says of itself with each beat.
+// nodeInfo is what a node reports about itself with each beat.
 type nodeInfo struct {
 	Version string `json:"version"`
 	Actors  int    `json:"actors"`
@@ -122,14 +122,14 @@ type nodeInfo struct {
 // followerStatus is how far a follower is behind what is committed.
 type followerStatus struct {
 	Follower string `json:"follower"`
-	Writers  int    `json:"writers"`    // that it has not read to their end
-	Lag      int64  `json:"lagBatches"` // over all of them
+	Writers  int    `json:"writers"`    // writers that it has not read to their end
+	Lag      int64  `json:"lagBatches"` // sum over these writers
 }
 
-// refundStatus is the money that is due to go back and has not arrived.
+// refundStatus is about the money that has to go back and has not arrived.
 type refundStatus struct {
 	Open   int64   `json:"open"`
-	Stuck  int64   `json:"stuck"`         // of those, the ones that failed or need a person
+	Stuck  int64   `json:"stuck"`         // those that failed or need a person
 	Oldest float64 `json:"oldestSeconds"` // 0 without any
 }
 
@@ -165,7 +165,7 @@ func readStatus(ctx context.Context, pool *pgxpool.Pool, events []string) (*stat
 	return s, err
 }
 
-// nodesOf are the members, and those who have left a writer open.
+// nodesOf returns the members, and the nodes that have left a writer open.
 func nodesOf(seen []members.Seen, writers []journal.Writer) ([]nodeStatus, error) {
 	nodes := []nodeStatus{}
 	place := make(map[string]int)
@@ -194,7 +194,7 @@ func nodesOf(seen []members.Seen, writers []journal.Writer) ([]nodeStatus, error
 			name, _, _ := strings.Cut(w.Node, "#")
 			state := "gone"
 			if len(seen) == 0 {
-				state = "alone" // or has never been stopped in order
+				state = "alone" // or it was not stopped in order
 			}
 			nodes = append(nodes, nodeStatus{Node: name, ID: w.Node, State: state})
 		}
@@ -217,7 +217,7 @@ func followersOf(positions []follower.Position) []followerStatus {
 	return list
 }
 
-// ownersOf says which node owns which event, by the list of members.
+// ownersOf returns which node owns which event, by the list of members.
 func ownersOf(seen []members.Seen, events []string) (map[string]string, error) {
 	var list []members.Member
 	for _, m := range seen {

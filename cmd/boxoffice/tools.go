@@ -21,7 +21,7 @@ import (
 	"boxoffice/persistence/venues"
 )
 
-// database is how the tools reach Postgres: a node's own, running or not, or
+// database says how the tools reach Postgres: a node's own, whether the node runs or not, or
 // another one.
 type database struct {
 	DataDir     string `env:"BOXOFFICE_DATA_DIR" default:"./data" help:"Where the private Postgres lives."`
@@ -54,7 +54,7 @@ func (d *database) open(ctx context.Context) (pool *pgxpool.Pool, done func(), e
 
 type migrateCmd struct{ database }
 
-// Run brings the schema up to date.
+// Run migrates the schema.
 func (c *migrateCmd) Run(ctx context.Context) error {
 	pool, done, err := c.open(ctx)
 	if err != nil {
@@ -75,7 +75,7 @@ type keysCmd struct {
 
 type rotateCmd struct{ database }
 
-// Run rotates the key. Running nodes take it up within a second.
+// Run rotates the key. Running nodes use the new key within a second.
 func (c *rotateCmd) Run(ctx context.Context) error {
 	pool, done, err := c.open(ctx)
 	if err != nil {
@@ -115,7 +115,7 @@ type venueCmd struct {
 	Share  bool   `help:"Publish it in the database, for all organizations, instead of printing it."`
 }
 
-// Run prints the sample, as it is sent to POST /organizer/venues, or shares it.
+// Run prints the sample in the form that POST /organizer/venues takes, or shares it.
 func (c *venueCmd) Run(ctx context.Context) error {
 	doc := venuemap.Samples[c.Sample]()
 	text, err := doc.Text()
@@ -172,7 +172,7 @@ func (c *paysimCmd) Run(ctx context.Context) error {
 
 type auditCmd struct{ database }
 
-// Run audits the journal and fails when anything is wrong.
+// Run audits the journal and returns an error if anything is wrong.
 func (c *auditCmd) Run(ctx context.Context) error {
 	pool, done, err := c.open(ctx)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// triggerCmd makes something happen that webhooks tell, by the steps of an organizer and a
-// buyer. Each time it makes an event of its own for that.
+// triggerCmd makes something happen about which webhooks are sent, by the steps of an organizer and
+// a buyer. Each time it makes a new event for that.
 type triggerCmd struct {
 	developer
 	Type string `arg:"" optional:"" help:"What is to happen, such as order.completed."`
@@ -52,7 +52,7 @@ func (c *triggerCmd) trigger(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// trigger is a type of facts and what leads to one.
+// trigger is a type of public facts, and the steps that lead to one.
 type trigger struct {
 	typ   string
 	steps []step
@@ -60,8 +60,8 @@ type trigger struct {
 
 type step = func(*stage, context.Context) error
 
-// triggers lists the types that the public API can make happen at once. Of the others,
-// some need a buyer who reads mail, and some the end of an order's window.
+// triggers lists the types that the public API can make happen at once. Some of the others need a
+// buyer who reads mail, and some need the end of an order's window.
 var triggers = func() []trigger {
 	drafted := []step{(*stage).draftEvent}
 	published := append(slices.Clone(drafted), (*stage).addTickets, (*stage).publishEvent)
@@ -155,7 +155,7 @@ func (s *stage) setStatus(ctx context.Context, status string) error {
 	return s.send(ctx, http.MethodPut, s.ownPath()+"/status", fields{"status": status}, nil)
 }
 
-// placeOrder orders as a buyer of its own, whom no limit on a buyer's orders hits.
+// placeOrder places an order as a new buyer, so that no limit on a buyer's orders applies.
 func (s *stage) placeOrder(ctx context.Context) error {
 	return s.post(ctx, "/orders", fields{
 		"guestEmail": "buyer-" + strings.ToLower(uuid.NewString()[:8]) + "@example.org",
@@ -163,7 +163,7 @@ func (s *stage) placeOrder(ctx context.Context) error {
 	}, &s.order)
 }
 
-// payOrder pays at the page of the payment simulator. A real provider's page takes no such
+// payOrder pays at the page of the payment simulator. A real provider's page does not accept this
 // answer, and no money moves.
 func (s *stage) payOrder(ctx context.Context) error {
 	var checkout struct{ AuthorizationURL string }
@@ -175,11 +175,11 @@ func (s *stage) payOrder(ctx context.Context) error {
 		return err
 	}
 	req.Header.Set("Content-Type", "application/json")
-	res, err := http.DefaultTransport.RoundTrip(req) // which follows no redirect: it leads back to the shop
+	res, err := http.DefaultTransport.RoundTrip(req) // which does not follow the redirect back to the shop
 	if err != nil {
 		return err
 	}
-	defer func() { _ = res.Body.Close() }() // it is not read
+	defer func() { _ = res.Body.Close() }() // the body is not read
 	if res.StatusCode >= http.StatusBadRequest {
 		return fmt.Errorf("payments are not simulated here: order %s waits to be paid at %s", s.order.ID, checkout.AuthorizationURL)
 	}
@@ -194,7 +194,7 @@ func (s *stage) refundOrder(ctx context.Context) error {
 	return s.post(ctx, "/organizer/orders/"+s.order.ID+"/refund", fields{"reason": "Triggered."}, nil)
 }
 
-// needTicket refuses an order that has no ticket yet.
+// needTicket returns an error if the order has no ticket yet.
 func (s *stage) needTicket() error {
 	if len(s.order.Tickets) == 0 {
 		return errors.New("the order's payment has not settled: try again")
@@ -202,7 +202,7 @@ func (s *stage) needTicket() error {
 	return nil
 }
 
-// scanTicket scans the order's first ticket at a gate: the first time it is let in.
+// scanTicket scans the order's first ticket at a gate; the first scan is admitted.
 func (s *stage) scanTicket(ctx context.Context) error {
 	if err := s.needTicket(); err != nil {
 		return err
@@ -221,7 +221,7 @@ func (s *stage) tagAttendee(ctx context.Context) error {
 	}, nil)
 }
 
-// actAsAgent renames the event by a tool, as an agent would.
+// actAsAgent renames the event with a tool, as an agent would.
 func (s *stage) actAsAgent(ctx context.Context) error {
 	call, err := json.Marshal(fields{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": fields{
 		"name": "update_event", "arguments": fields{"id": s.event.ID, "title": "Triggered by an agent"},

@@ -50,8 +50,7 @@ import (
 	"boxoffice/persistence/venues"
 )
 
-// startAreas opens the areas of the API, with what they work with, and has them do what
-// they do by themselves.
+// startAreas opens the areas of the API with their dependencies, and starts their background work.
 func (n *Node) startAreas(ctx context.Context) (err error) {
 	if n.secrets, err = n.cfg.master(); err != nil {
 		return err
@@ -118,7 +117,7 @@ func (n *Node) startAreas(ctx context.Context) (err error) {
 	return n.startIdentity(ctx, people)
 }
 
-// openOrders makes the areas of orders and tickets. They need that of people.
+// openOrders makes the areas of orders and tickets. They need the area of people.
 func (n *Node) openOrders(people *accounts.Store, known *live.Events, pages *live.Pages, taught *courses.Store, opened *downloads.Store) {
 	n.orders = &orders.Desk{
 		Node: n.cluster, Read: n.model, Settled: n.Settled, Known: known, Pages: pages, Feed: n.feed, Letters: n.letters, Secrets: n.secrets,
@@ -139,7 +138,7 @@ func (n *Node) openOrders(people *accounts.Store, known *live.Events, pages *liv
 	})
 }
 
-// openMedia opens what uploaded files are kept in.
+// openMedia opens the stores of uploaded files.
 func (n *Node) openMedia(ctx context.Context) (files catalog.Media, err error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -159,18 +158,18 @@ func (n *Node) openMedia(ctx context.Context) (files catalog.Media, err error) {
 	}
 	within, cancel := context.WithTimeout(ctx, bucketTime)
 	defer cancel()
-	if err := bucket.Check(within); err != nil { // it may come back; sales don't wait for it
+	if err := bucket.Check(within); err != nil { // the bucket may come back, and sales don't wait for it
 		n.log.ErrorContext(ctx, "uploaded files can't be reached", slog.Any("error", err))
 	}
 	files.Blobs = bucket
 	return files, nil
 }
 
-// bucketTime is for a store of files to say that it is there, when a node starts.
+// bucketTime is how long a starting node waits for the store of files to answer.
 const bucketTime = 5 * time.Second
 
-// uploadDir is where this node keeps files until their requests are answered. What lies
-// there at a start is of requests that a crash has cut off.
+// uploadDir returns the folder where this node keeps files until their requests are answered. Files
+// that are there at a start belong to requests that a crash has cut off, so they are deleted.
 func (n *Node) uploadDir() (string, error) {
 	dir := filepath.Join(n.cfg.DataDir, "uploads", n.cfg.Node)
 	if err := os.RemoveAll(dir); err != nil {
@@ -182,7 +181,7 @@ func (n *Node) uploadDir() (string, error) {
 	return dir, nil
 }
 
-// openPeople opens the area of those around an event.
+// openPeople opens the area of the people around an event.
 func (n *Node) openPeople(all *accounts.Store, known *live.Events, pages *live.Pages) {
 	n.areas.People = people.New(people.Deps{
 		Read: n.model, Accounts: all, Attendees: n.attendees, Settled: n.Settled, Known: known, Pages: pages, Letters: n.letters,
@@ -190,7 +189,7 @@ func (n *Node) openPeople(all *accounts.Store, known *live.Events, pages *live.P
 	})
 }
 
-// openFactLog opens the log of what the world is told. startFacts has it filled.
+// openFactLog opens the log of public facts. startFacts starts to fill it.
 func (n *Node) openFactLog() (err error) {
 	if n.endpoints, err = deliveries.New(n.pool); err != nil {
 		return err
@@ -200,7 +199,7 @@ func (n *Node) openFactLog() (err error) {
 	return nil
 }
 
-// openOutward opens the area of what the world is told.
+// openOutward opens the area of webhooks and the pull feed.
 func (n *Node) openOutward(people *accounts.Store) (err error) {
 	if n.targets, err = n.cfg.webhookTargets(); err != nil {
 		return err
@@ -212,8 +211,8 @@ func (n *Node) openOutward(people *accounts.Store) (err error) {
 	return nil
 }
 
-// startIdentity opens the area of people and credentials, follows the changes of
-// credentials, and makes the configured administrator.
+// startIdentity opens the area of people and credentials, follows changes of credentials, and makes
+// the configured administrator.
 func (n *Node) startIdentity(ctx context.Context, people *accounts.Store) error {
 	program, err := os.Executable()
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"boxoffice/cmd/boxoffice/nodetest"
 )
 
-// concurrency is docs/concurrency.md, which these tests hold the code to.
+// concurrency returns docs/concurrency.md, with which these tests compare the code.
 func concurrency(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile("../../../docs/concurrency.md")
@@ -28,9 +28,9 @@ func concurrency(t *testing.T) string {
 	return string(text)
 }
 
-// TestStopOrder holds the parts of a node, in the order in which they stop, to the
-// document. A part is named after what stops it: a method Stop by its type, a
-// function of this package by the step that made it.
+// TestStopOrder compares the order in which a node's parts stop with the document. A part is named
+// after what stops it: a method Stop by its type, a function of this package by the step that made
+// it.
 func TestStopOrder(t *testing.T) {
 	t.Parallel()
 	s := nodetest.Open(t, nodetest.Clustered("a", ""), func(c *node.Config) { c.HeapRoom, c.MetricsListen = 1, "127.0.0.1:0" })
@@ -69,12 +69,12 @@ func partOf(function string) string {
 	return pkg + "." + receiver
 }
 
-// TestLeaksAreLookedFor: a package whose code starts goroutines has its tests
-// searched for those that are left.
+// TestLeaksAreLookedFor makes sure that a package whose code starts goroutines has tests that look
+// for leaked ones.
 func TestLeaksAreLookedFor(t *testing.T) {
 	t.Parallel()
 	elsewhere := map[string]string{
-		"cluster/host":           "cluster", // the node starts what an activation asks for
+		"cluster/host":           "cluster", // the node starts the goroutines for activations
 		"cmd/boxoffice/nodetest": "cmd/boxoffice/e2e/api",
 	}
 	for _, root := range []string{"cluster", "edge", "persistence", "cmd"} {
@@ -95,7 +95,7 @@ func TestLeaksAreLookedFor(t *testing.T) {
 	}
 }
 
-// startsGoroutines names a place in the package's code where one starts.
+// startsGoroutines returns a place in the package's code where a goroutine starts.
 func startsGoroutines(t *testing.T, dir string) (place string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.go"))

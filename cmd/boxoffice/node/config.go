@@ -22,8 +22,8 @@ import (
 	"boxoffice/persistence/follower/kafka"
 )
 
-// Config is the table of knobs: each has one row, with its flag, its variable,
-// its default and its help.
+// Config is the table of knobs. Each knob has one row, with its flag, its variable, its default and
+// its help.
 type Config struct {
 	Listen            string        `env:"BOXOFFICE_LISTEN" default:"127.0.0.1:8080" help:"Address of the API."`
 	DataDir           string        `env:"BOXOFFICE_DATA_DIR" default:"./data" help:"Where the private Postgres and the master key live."`
@@ -92,7 +92,7 @@ type Config struct {
 	LogLevel          slog.Level    `env:"BOXOFFICE_LOG_LEVEL" default:"INFO" help:"DEBUG, INFO, WARN or ERROR."`
 }
 
-// Print logs every knob, secrets masked.
+// Print logs every knob, with secrets masked.
 func (c *Config) Print(log *slog.Logger) {
 	v, t := reflect.ValueOf(*c), reflect.TypeOf(*c)
 	attrs := make([]any, 0, t.NumField())
@@ -107,14 +107,14 @@ func (c *Config) Print(log *slog.Logger) {
 	log.Info("configuration", attrs...)
 }
 
-// Private reports whether the node brings its own Postgres.
+// Private reports whether the node runs its own Postgres.
 func (c *Config) Private() bool { return c.DatabaseURL == "" }
 
-// simulated reports whether the node brings its own payment provider.
+// simulated reports whether the node runs its own payment provider.
 func (c *Config) simulated() bool { return c.Env == "test" && c.PaystackKey == "" }
 
-// simulatorHooks is where the private payment simulator tells of a provider's payments; ""
-// for nowhere.
+// simulatorHooks returns the address to which the private payment simulator sends a provider's
+// notices, or "" if it sends none.
 func (c *Config) simulatorHooks(provider string) string {
 	if !c.PaysimCallbacks {
 		return ""
@@ -122,7 +122,7 @@ func (c *Config) simulatorHooks(provider string) string {
 	return "http://" + c.Listen + "/api/v1/payments/webhook/" + provider
 }
 
-// origin is the sender of mail. Only a node that captures its mail has a default.
+// origin returns the sender of mail. Only a node that captures its mail has a default.
 func (c *Config) origin() (mail.Origin, error) {
 	from := c.MailFrom
 	switch {
@@ -140,7 +140,7 @@ func (c *Config) origin() (mail.Origin, error) {
 	return origin, nil
 }
 
-// webhookTargets says where webhooks may go.
+// webhookTargets returns where webhooks may be sent.
 func (c *Config) webhookTargets() (*webhook.Targets, error) {
 	if c.WebhooksPrivate && c.Env == "live" {
 		return nil, errors.New("BOXOFFICE_WEBHOOK_ALLOW_PRIVATE is refused in live: a webhook could reach what is behind the firewall")
@@ -148,7 +148,7 @@ func (c *Config) webhookTargets() (*webhook.Targets, error) {
 	return webhook.NewTargets(c.WebhooksPrivate), nil
 }
 
-// retention is how long the journal keeps its days; 0 is for ever.
+// retention returns how long the journal keeps its days; 0 is for ever.
 func (c *Config) retention() (time.Duration, error) {
 	if c.JournalRetention != 0 && c.JournalRetention < 24*time.Hour {
 		return 0, errors.New("BOXOFFICE_JOURNAL_RETENTION must be 24h or more, or 0 to keep all days")
@@ -156,7 +156,7 @@ func (c *Config) retention() (time.Duration, error) {
 	return c.JournalRetention, nil
 }
 
-// Kafka is how the facts go through Kafka, if they do.
+// Kafka returns the configuration of Kafka, and whether facts go through it.
 func (c *Config) Kafka() (cfg kafka.Config, through bool, err error) {
 	if len(c.KafkaBrokers) == 0 {
 		return kafka.Config{}, false, nil
@@ -174,7 +174,7 @@ func (c *Config) Kafka() (cfg kafka.Config, through bool, err error) {
 	return cfg, true, nil
 }
 
-// admin makes sure that the first administrator could log in.
+// admin checks that the first administrator could log in.
 func (c *Config) admin() error {
 	if n := utf8.RuneCountInString(c.AdminPassword); c.AdminEmail != "" && (n < 8 || n > 128) {
 		return errors.New("BOXOFFICE_ADMIN_PASSWORD must have 8 to 128 characters")
@@ -198,8 +198,8 @@ func (c *Config) proxies() ([]netip.Prefix, error) {
 	return out, nil
 }
 
-// master reads the master key, or makes one in the data directory of a node that
-// has its database there too.
+// master reads the master key. A node whose database is private makes one in the data directory if
+// there is none.
 func (c *Config) master() (*secrets.Master, error) {
 	text := c.MasterKey
 	if text == "" {
@@ -218,7 +218,7 @@ func (c *Config) master() (*secrets.Master, error) {
 	return secrets.New(key)
 }
 
-// KeptKey is the key that a file holds; without a file it is made and kept there.
+// KeptKey returns the key in a file. If there is no file, it makes a key and stores it there.
 func KeptKey(path string) (string, error) {
 	b, err := os.ReadFile(path)
 	if err == nil {

@@ -7,13 +7,13 @@ import (
 	"boxoffice/persistence/panics"
 )
 
-// digesters are those of the node's followers.
+// digesters are the digesters of the node's followers.
 type digesters struct {
 	readModel, publicFacts, mail, attendees *follower.Digester
 	relay                                   *follower.Digester // nil without Kafka
 }
 
-// all are those that there are.
+// all returns the digesters that this node has.
 func (d *digesters) all() []*follower.Digester {
 	list := []*follower.Digester{d.readModel, d.publicFacts, d.mail, d.attendees}
 	if d.relay != nil {
@@ -42,14 +42,14 @@ func (d *digesters) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// jobPanics shows the panics of background jobs.
+// jobPanics exports the panics of background jobs.
 type jobPanics struct{}
 
 // Describe makes it a prometheus.Collector.
 func (jobPanics) Describe(out chan<- *prometheus.Desc) { out <- panicsDesc }
 
-// Collect reads the counts. A job that never panicked has no row; "none" stands for all of
-// them while no job has.
+// Collect reads the counts. A job that never panicked has no row. As long as no job has panicked,
+// "none" has one.
 func (jobPanics) Collect(out chan<- prometheus.Metric) {
 	counts := panics.Counts()
 	if len(counts) == 0 {

@@ -17,25 +17,25 @@ import (
 )
 
 const (
-	// factsPace lets the read model, which paces itself at half of that, go
-	// first.
+	// factsPace lets the read model, whose pace is half of that, go first.
 	factsPace = 100 * time.Millisecond
-	// factsQueue of facts wait in memory; those of a rush are read back.
+	// factsQueue is how many facts wait in memory; further facts of a rush are read back from the
+	// journal.
 	factsQueue = 20_000
-	// factsBatch facts of the journal are looked at in one transaction, and
-	// factsBusyBatch while the node is busy: the sale feels one of 1,000, which
-	// takes Postgres and us 25 ms.
+	// factsBatch is how many facts of the journal are handled in one transaction, and
+	// factsBusyBatch while the node is busy: a batch of 1,000, which takes Postgres and us 25 ms,
+	// slows down the sale.
 	factsBatch     = 1_000
 	factsBusyBatch = 250
-	// relayBatch facts are written to Kafka in one transaction, which mostly
-	// waits for Kafka.
+	// relayBatch is how many facts are written to Kafka in one transaction, which mostly waits for
+	// Kafka.
 	relayBatch = 5_000
-	// factsYield is how many times as long as it worked the follower rests
-	// while the node is busy: it takes a thirteenth of a core from the sale.
+	// factsYield is how many times as long as it has worked the follower rests while the node is
+	// busy, so that it takes a thirteenth of a core from the sale.
 	factsYield = 12
 )
 
-// openAttendees makes what follows who attends.
+// openAttendees makes the follower that writes who attends.
 func (n *Node) openAttendees() {
 	n.digesters.attendees = follower.NewDigester(attendees.Follower, n.log, n.applyAttendees, nil)
 	n.attending = n.newFollowing(follower.Config{
@@ -44,8 +44,8 @@ func (n *Node) openAttendees() {
 	})
 }
 
-// openFacts makes what leads the facts to tell: a follower of the journal, or a
-// relay to Kafka and a consumer behind it. startFacts starts it.
+// openFacts makes what passes the facts to tell: a follower of the journal, or a relay to Kafka
+// with a consumer behind it. startFacts starts it.
 func (n *Node) openFacts() error {
 	n.digesters.publicFacts = follower.NewDigester(publicfacts.Follower, n.log, n.applyTold, nil)
 	n.digesters.mail = follower.NewDigester(mailqueue.Follower, n.log, n.applyMail, nil)
@@ -72,9 +72,8 @@ func (n *Node) openFacts() error {
 	return nil
 }
 
-// tell is everything that is done about facts outside the sale. It is one
-// transaction with the position of whoever calls it. A fact that cannot be told may
-// be mailed, and the other way round.
+// tell does everything that is done about facts outside the sale, in one transaction with the
+// caller's position. If a fact can't be published, it may still be mailed, and the other way round.
 func (n *Node) tell(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
 	if err := n.digesters.publicFacts.Apply(ctx, tx, batches); err != nil {
 		return err
@@ -82,7 +81,7 @@ func (n *Node) tell(ctx context.Context, tx pgx.Tx, batches []journal.Batch) err
 	return n.digesters.mail.Apply(ctx, tx, batches)
 }
 
-// What these write to is opened (startAreas) after the followers are.
+// startAreas opens the stores of these functions after the followers exist.
 
 func (n *Node) applyAttendees(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
 	return n.attendees.Apply(ctx, tx, batches)
@@ -96,9 +95,9 @@ func (n *Node) applyMail(ctx context.Context, tx pgx.Tx, batches []journal.Batch
 	return n.mailQueue.Apply(ctx, tx, batches)
 }
 
-// startFacts has the world told of what is committed from here on, and of what
-// was before and is not told yet. Its failure is not the node's: sales go on. One
-// node of the cluster follows the journal; with Kafka each consumes.
+// startFacts starts to publish the facts that are committed from now on, and those committed before
+// and not published yet. If it fails later, the node goes on selling. One node of the cluster
+// follows the journal; with Kafka every node consumes.
 func (n *Node) startFacts(context.Context) error {
 	n.started(publicfacts.StartPruner(n.publicFacts, n.log).Stop)
 	if n.relay != nil {
@@ -116,12 +115,12 @@ func (n *Node) startFacts(context.Context) error {
 	}
 	keeper := retention.New(n.pool, keep, n.log, n.reading.cfg.Name, n.attending.cfg.Name, n.telling.cfg.Name)
 	n.started(n.cluster.Once("journal retention", keeper.Run))
-	n.started(n.cluster.Once("facts", n.telling.run)) // before the actors: a seat's place is asked of one
+	n.started(n.cluster.Once("facts", n.telling.run)) // before the actors: facts ask one for a seat's place
 	return nil
 }
 
-// factsMetrics say how far behind the facts are. Of what was committed before this
-// process started, only the consumer's know.
+// factsMetrics exports how far behind the facts are. Facts committed before this process started
+// are included only by the consumer.
 func (n *Node) factsMetrics(r *prometheus.Registry) {
 	gauge := func(name, help string, f func() float64) {
 		r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "boxoffice", Name: name, Help: help}, f))

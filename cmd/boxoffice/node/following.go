@@ -9,12 +9,11 @@ import (
 	"boxoffice/persistence/journal"
 )
 
-// following is a follower of the journal that runs once in the cluster, on
-// whichever node's turn it is.
+// following is a follower of the journal that runs on one node of the cluster at a time.
 type following struct {
 	cfg    follower.Config
 	from   func() follower.Journal
-	active atomic.Pointer[follower.Follower] // nil: on another node
+	active atomic.Pointer[follower.Follower] // nil if it runs on another node
 	failed chan error
 }
 
@@ -29,14 +28,14 @@ func (n *Node) newFollowing(cfg follower.Config) *following {
 // pollOthers is how often followers look at what other nodes have committed.
 const pollOthers = 100 * time.Millisecond
 
-// offer hands a batch of this node over.
+// offer passes a batch of this node to the follower.
 func (f *following) offer(b *journal.Batch) {
 	if a := f.active.Load(); a != nil {
 		a.Offer(b)
 	}
 }
 
-// run follows until the context ends; what was offered by then is applied.
+// run follows until the context ends, and then applies what has been offered.
 func (f *following) run(ctx context.Context) {
 	a := follower.New(f.cfg)
 	f.active.Store(a)
@@ -50,15 +49,15 @@ func (f *following) run(ctx context.Context) {
 	f.active.Store(nil)
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), followerStopTime)
 	defer cancel()
-	_ = a.Stop(stop) // what is left is read from the journal, by the next
+	_ = a.Stop(stop) // the next follower reads the rest from the journal
 }
 
-// followerStopTime bounds how long a follower applies what it was handed when it
-// is another node's turn, or the node stops.
+// followerStopTime bounds how long a follower that stops still applies what it was offered. It
+// stops when another node takes over, or when the node stops.
 const followerStopTime = 5 * time.Second
 
-// lag is how many batches of this node the follower has not applied; 0 when it runs
-// on another node.
+// lag returns how many batches of this node the follower has not applied; 0 if it runs on another
+// node.
 func (f *following) lag() float64 {
 	if a := f.active.Load(); a != nil {
 		return float64(a.Lag().Batches)
@@ -66,7 +65,7 @@ func (f *following) lag() float64 {
 	return 0
 }
 
-// stopped is 1 when the follower has failed for good.
+// stopped returns 1 if the follower has failed permanently.
 func (f *following) stopped() float64 {
 	if a := f.active.Load(); a != nil && a.Lag().Stopped {
 		return 1
@@ -74,7 +73,7 @@ func (f *following) stopped() float64 {
 	return 0
 }
 
-// delay is how many seconds the last facts were old when they were applied.
+// delay returns how many seconds old the last facts were when they were applied.
 func (f *following) delay() float64 {
 	if a := f.active.Load(); a != nil {
 		return a.Lag().Delay.Seconds()
@@ -82,15 +81,15 @@ func (f *following) delay() float64 {
 	return 0
 }
 
-// Settled waits until the read model has all that this node knows to be committed.
+// Settled waits until the read model has everything that this node knows to be committed.
 func (n *Node) Settled(ctx context.Context) error { return n.passed(ctx, n.reading) }
 
-// AwaitTold waits until the world has been told of all that this node knows to be
-// committed, or until Kafka has it.
+// AwaitTold waits until everything that this node knows to be committed has been published, or
+// until Kafka has it.
 func (n *Node) AwaitTold(ctx context.Context) error { return n.passed(ctx, n.telling) }
 
-// awaitFollowers waits until all followers have what this node knows to be committed. Behind
-// Kafka, those who consume may have it a little later.
+// awaitFollowers waits until all followers have everything that this node knows to be committed.
+// Behind Kafka, consumers may have it a little later.
 func (n *Node) awaitFollowers(ctx context.Context) error {
 	for _, f := range []*following{n.reading, n.attending, n.telling} {
 		if err := n.passed(ctx, f); err != nil {
@@ -100,13 +99,13 @@ func (n *Node) awaitFollowers(ctx context.Context) error {
 	return nil
 }
 
-// IsBehind reports whether the followers that run on this node have facts of its own left
-// to apply.
+// IsBehind reports whether the followers that run on this node still have facts of its own to
+// apply.
 func (n *Node) IsBehind() bool {
 	return n.reading.lag() > 0 || n.telling.lag() > 0 || n.attending.lag() > 0
 }
 
-// passed waits until a follower has all that this node knows to be committed.
+// passed waits until a follower has everything that this node knows to be committed.
 func (n *Node) passed(ctx context.Context, f *following) error {
 	if a := f.active.Load(); a != nil && !n.cfg.clustered() {
 		return a.Passed(ctx)

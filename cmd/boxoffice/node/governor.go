@@ -11,10 +11,10 @@ import (
 	"boxoffice/persistence/panics"
 )
 
-// meter says whether something that is counted goes faster than a limit.
+// meter reports whether a count grows faster than a limit.
 type meter struct {
 	count func() int64
-	limit float64 // a second
+	limit float64 // counts in a second
 
 	mu   sync.Mutex
 	at   time.Time
@@ -25,7 +25,7 @@ type meter struct {
 // meterSpan is the least time over which a meter measures.
 const meterSpan = 200 * time.Millisecond
 
-// exceeded reports whether the rate since it was asked before is above the limit.
+// exceeded reports whether the rate since the last measurement is above the limit.
 func (m *meter) exceeded() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -39,23 +39,23 @@ func (m *meter) exceeded() bool {
 }
 
 const (
-	// busyRate is how many facts a second each core commits when the node is
-	// busy, about half of what it can.
+	// busyRate is how many facts a second each core commits on a busy node, about half of what it
+	// can.
 	busyRate = 2_000
-	// sellingRate is how many it commits when a sale goes on.
+	// sellingRate is how many facts a second each core commits when a sale goes on.
 	sellingRate = 50
-	// restRate is how many commands a second a node at rest has at most: so few that a
-	// collection of garbage meets one or two of them.
+	// restRate is how many commands a second a node at rest has at most. That is so few that a
+	// garbage collection delays only one or two of them.
 	restRate = 20
 )
 
-// faster reports whether a core commits more facts a second.
+// faster returns a function that reports whether a core commits more than rate facts a second.
 func (n *Node) faster(rate int) func() bool {
 	m := &meter{count: func() int64 { return n.journal.Stats().Facts }, limit: float64(rate * runtime.GOMAXPROCS(0))}
 	return m.exceeded
 }
 
-// startCollecting keeps room in the heap, unless the process or the knob says otherwise.
+// startCollecting keeps room in the heap, unless the environment or the knob says otherwise.
 func (n *Node) startCollecting(ctx context.Context) error {
 	commands := &meter{count: func() int64 { s := n.cluster.Stats(); return s.Here + s.There }, limit: restRate}
 	var err error

@@ -18,23 +18,22 @@ import (
 )
 
 const (
-	// jobWorkers work at jobs that may take some seconds.
+	// jobWorkers is how many jobs run at once; a job may take some seconds.
 	jobWorkers = 8
-	// wakeCooldown is how soon one wake-up of webhooks follows another.
+	// wakeCooldown is the shortest time between two wake-ups for webhooks.
 	wakeCooldown = 20 * time.Millisecond
-	// jobsKept is how long jobs that are done are kept. What they did is in
-	// tables of its own.
+	// jobsKept is how long finished jobs are kept. Their results are in tables of their own.
 	jobsKept = 10 * time.Minute
-	// jobsLost is how long a job may run until its process is taken for dead;
-	// none takes more than half of that.
+	// jobsLost is how long a job may run before its process counts as dead; no job takes more than
+	// half of that.
 	jobsLost = 2 * time.Minute
-	// jobsStopTime is for jobs that run when the node stops. What is cut off
-	// is done by another node, or after the next start.
+	// jobsStopTime is how long jobs may still run when the node stops. A job that is cut off is
+	// done by another node, or after the next start.
 	jobsStopTime = 3 * time.Second
 )
 
-// startJobs starts the deliverer of webhooks, and the node's one River client with
-// a worker for every kind of job.
+// startJobs starts the deliverer of webhooks, and the node's only River client with a worker for
+// every kind of job.
 func (n *Node) startJobs(ctx context.Context) error {
 	n.deliverer = webhook.Start(webhook.Config{
 		Store: n.endpoints, Secrets: n.secrets, Targets: n.targets, Node: n.cfg.Node, Log: n.log,
@@ -49,7 +48,7 @@ func (n *Node) startJobs(ctx context.Context) error {
 	}
 	n.endpoints.AddWorkers(workers, n.deliverer.Wake, n.areas.Outward.WebhookDisabled)
 	n.mailQueue.Register(workers, queues, func(ctx context.Context, m *mailqueue.Mail) (sent bool, err error) {
-		n.disk.Await(ctx) // whether it was sent could not be noted
+		n.disk.Await(ctx) // on a full disk it could not note whether the mail was sent
 		return n.letters.Carry(ctx, m)
 	})
 	n.notices.AddWorkers(workers, queues, n.areas.Sales.ActOnNotice)
@@ -69,33 +68,34 @@ func (n *Node) startJobs(ctx context.Context) error {
 	return nil
 }
 
-// jobErrors counts the jobs that panic. River has caught them, and tries them again as
-// it does those that fail.
+// jobErrors counts the jobs that panic. River catches the panics, and retries these jobs like
+// others that fail.
 type jobErrors struct{ log *slog.Logger }
 
-// HandleError leaves it at River's log.
+// HandleError leaves errors to River's log.
 func (jobErrors) HandleError(context.Context, *rivertype.JobRow, error) *river.ErrorHandlerResult {
 	return nil
 }
 
 // HandlePanic counts a panic, and logs its stack.
 func (h jobErrors) HandlePanic(_ context.Context, job *rivertype.JobRow, value any, trace string) *river.ErrorHandlerResult {
-	_ = panics.Note(h.log, "job "+job.Kind, value, []byte(trace)) // River has its own error for it
+	_ = panics.Note(h.log, "job "+job.Kind, value, []byte(trace)) // River makes its own error of it
 	return nil
 }
 
-// warnings is a log without what is less: River tells of every few jobs.
+// warnings is a log that leaves out everything below warnings, because River logs something every
+// few jobs.
 type warnings struct{ slog.Handler }
 
-// Enabled is false below warnings.
+// Enabled returns false below warnings.
 func (w warnings) Enabled(ctx context.Context, level slog.Level) bool {
 	return level >= slog.LevelWarn && w.Handler.Enabled(ctx, level)
 }
 
-// WithAttrs is a log with attributes.
+// WithAttrs returns a handler with more attributes.
 func (w warnings) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return warnings{w.Handler.WithAttrs(attrs)}
 }
 
-// WithGroup is a log of a group.
+// WithGroup returns a handler for a group.
 func (w warnings) WithGroup(name string) slog.Handler { return warnings{w.Handler.WithGroup(name)} }

@@ -17,22 +17,23 @@ import (
 	"boxoffice/persistence/members/static"
 )
 
-// drainTime bounds how long an orderly stop waits for other nodes to take this
-// one's actors over. Those that are left are stopped: the journal has them.
+// drainTime bounds how long an orderly stop waits for other nodes to take this node's actors over.
+// The remaining actors are stopped; the journal has their facts.
 const drainTime = 8 * time.Second
 
-// membership is a node's place among others.
+// membership is a node's place in the cluster.
 type membership interface {
 	Leave()                         // tells the others to take its actors over
-	Fresh() error                   // whether the others know that it lives
-	Lost() <-chan error             // speaks when they have taken it for dead
-	Stop(ctx context.Context) error // ends it
+	Fresh() error                   // an error unless the others know that it lives
+	Lost() <-chan error             // gets an error when the others have taken it for dead
+	Stop(ctx context.Context) error // ends the membership
 }
 
 // clustered reports whether there may be other nodes.
 func (c *Config) clustered() bool { return c.Cluster != "" }
 
-// listenForLinks opens the address for other nodes, and says who this one is.
+// listenForLinks opens the address for other nodes, and fills in this node's entry for the list of
+// members.
 func (n *Node) listenForLinks(ctx context.Context) error {
 	n.self = members.Member{ID: n.cfg.Node, Name: n.cfg.Node}
 	if !n.cfg.clustered() {
@@ -47,7 +48,7 @@ func (n *Node) listenForLinks(ctx context.Context) error {
 	}
 	n.links = ln
 	n.started(func(context.Context) error {
-		_ = ln.Close() // the cluster has, if it was started
+		_ = ln.Close() // the cluster has closed it already, if it was started
 		return nil
 	})
 	n.self.Link, n.self.HTTP = n.cfg.LinkAddress, n.cfg.Listen
@@ -61,7 +62,7 @@ func (n *Node) listenForLinks(ctx context.Context) error {
 	return err
 }
 
-// join makes the node a member: from now on it is given actors.
+// join makes the node a member: from now on it gets actors.
 func (n *Node) join(ctx context.Context) error {
 	var err error
 	switch n.cfg.Cluster {
@@ -87,7 +88,7 @@ func (n *Node) join(ctx context.Context) error {
 	return nil
 }
 
-// info is what the node says of itself to those who look at the list of nodes.
+// info returns what the node reports about itself in the list of nodes, as JSON.
 func (n *Node) info() []byte {
 	b, err := json.Marshal(map[string]any{
 		"version": Version, "actors": n.cluster.Actors(), "backlog": n.journal.Backlog(), "waiting": n.journal.Waiting().Milliseconds(),
@@ -99,9 +100,8 @@ func (n *Node) info() []byte {
 	return b
 }
 
-// Drain takes the node out of service: it is not ready any more, and hands its
-// actors over to the others, if there are any. It goes on serving requests, which
-// it passes on.
+// Drain takes the node out of service: it is no longer ready, and it hands its actors over to the
+// other nodes, if there are any. It goes on serving requests, which it forwards.
 func (n *Node) Drain(ctx context.Context) error {
 	n.draining.Store(true)
 	if all, _ := n.cluster.Placed(); n.membership == nil || all < 2 {
@@ -111,11 +111,11 @@ func (n *Node) Drain(ctx context.Context) error {
 	return n.cluster.Drained(ctx)
 }
 
-// LinkTLS is how links are encrypted, and who may make them: whoever shows a
-// certificate of the authority.
+// LinkTLS returns how links are encrypted. Every node that shows a certificate of the authority may
+// make a link.
 func (c *Config) LinkTLS() (*tls.Config, error) {
 	if c.LinkCert == "" && c.LinkKey == "" && c.LinkCA == "" {
-		return nil, nil //nolint:nilnil // in the clear
+		return nil, nil //nolint:nilnil // links are not encrypted
 	}
 	cert, err := tls.LoadX509KeyPair(c.LinkCert, c.LinkKey)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"boxoffice/persistence/journal"
 )
 
-// newCommits counts how long batches of the journal take.
+// newCommits makes the histogram of how long batches of the journal take.
 func newCommits() prometheus.Histogram {
 	return prometheus.NewHistogram(prometheus.HistogramOpts{
 		Name: "boxoffice_journal_commit_seconds", Help: "Time from when a batch is formed until it is known to be durable.",
@@ -15,13 +15,13 @@ func newCommits() prometheus.Histogram {
 	})
 }
 
-// standing tells the metrics how the node stands, with one look at it for all.
+// standing exports the node's state as metrics, all from one look at the node.
 type standing struct{ n *Node }
 
 // Describe makes it a prometheus.Collector.
 func (s standing) Describe(out chan<- *prometheus.Desc) { prometheus.DescribeByCollect(s, out) }
 
-// Collect looks.
+// Collect reads the node's state.
 func (s standing) Collect(out chan<- prometheus.Metric) {
 	tell := func(kind prometheus.ValueType, name, help string, value float64) {
 		out <- prometheus.MustNewConstMetric(prometheus.NewDesc("boxoffice_"+name, help, nil, nil), kind, value)
@@ -58,7 +58,7 @@ func (s standing) Collect(out chan<- prometheus.Metric) {
 	gauge("events_followed", "Events of other nodes that are shown here.", float64(c.Followed))
 }
 
-// metrics are the process's and the engine's.
+// metrics registers the metrics of the process and of the engine.
 func (n *Node) metrics() *prometheus.Registry {
 	r := prometheus.NewRegistry()
 	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), n.mailQueue, n.deliverer, n.commits, n.areas.Refunds.Metrics(), standing{n})

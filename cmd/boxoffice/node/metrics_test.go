@@ -22,14 +22,14 @@ import (
 	"boxoffice/cmd/boxoffice/nodetest"
 )
 
-// described reads a metric's name, help and labels out of what a Desc says of
-// itself: it has no other way.
+// described parses a metric's name, help and labels from the text of a Desc, because there is no
+// other way to read them.
 var described = regexp.MustCompile(`^Desc\{fqName: "([^"]+)", help: ("(?:[^"\\]|\\.)*"), unit: "[^"]*", constLabels: \{([^}]*)\}, variableLabels: \{([^}]*)\}`)
 
 var rewriteMetrics = flag.Bool("rewrite", false, "write today's list of metrics instead of comparing it")
 
-// TestMetricNames compares what a node can export, with Kafka and without, with
-// the list that deploy's rules and dashboard are held to.
+// TestMetricNames compares what a node can export, with Kafka and without, with the list that
+// deploy's rules and dashboard are compared with.
 func TestMetricNames(t *testing.T) {
 	t.Parallel()
 	broker, err := kfake.NewCluster(kfake.NumBrokers(1))
@@ -68,7 +68,7 @@ func TestMetricNames(t *testing.T) {
 	require.Equal(t, string(golden), got, "what /metrics exports; see -rewrite")
 }
 
-// labels are the names of constant labels, name="value", and of variable ones.
+// labels returns the names of constant labels, name="value", and of variable ones.
 func labels(constant, variable string) []string {
 	var names []string
 	for l := range strings.SplitSeq(constant+","+variable, ",") {
@@ -80,8 +80,8 @@ func labels(constant, variable string) []string {
 	return names
 }
 
-// TestMetricsListener reads the metrics where a knob puts them, and at the API's
-// address from this machine alone: not by a name, and not through a proxy.
+// TestMetricsListener reads the metrics at the address that the knob sets, and at the API's
+// address, which allows it only from this machine: not under a host name, and not through a proxy.
 func TestMetricsListener(t *testing.T) {
 	t.Parallel()
 	s := nodetest.Open(t, func(c *node.Config) { c.MetricsListen = "127.0.0.1:0" })

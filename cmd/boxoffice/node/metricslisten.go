@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	// metricsAtOnce bounds the scrapes at a time; one more is answered 503.
+	// metricsAtOnce bounds the scrapes at a time; a further one is answered 503.
 	metricsAtOnce = 4
 	// metricsWithin bounds one scrape, from its first byte to its last.
 	metricsWithin = 10 * time.Second
 )
 
-// startMetrics serves /metrics on a listener of its own, when asked to. It is meant
-// for Prometheus, on an address that no buyer reaches.
+// startMetrics serves /metrics on a listener of its own, if the knob is set. It is meant for
+// Prometheus, on an address that buyers can't reach.
 func (n *Node) startMetrics(ctx context.Context) error {
 	if n.cfg.MetricsListen == "" {
 		return nil

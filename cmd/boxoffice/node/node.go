@@ -1,5 +1,5 @@
-// Package node is a node of all parts: it opens the database and the journal, the actors,
-// the areas of the API and the server, in order, and stops them in the reverse order.
+// Package node is a node with all its parts: it opens the database and the journal, the actors, the
+// areas of the API and the server, in order, and stops them in the reverse order.
 package node
 
 import (
@@ -48,8 +48,8 @@ import (
 // StopTime bounds an orderly stop.
 const StopTime = 20 * time.Second
 
-// Node is one running node: its parts in the order in which they start. They
-// stop in the reverse order (docs/concurrency.md).
+// Node is one running node: its parts, in the order in which they start. They stop in the reverse
+// order (docs/concurrency.md).
 type Node struct {
 	cfg *Config
 	log *slog.Logger
@@ -58,9 +58,9 @@ type Node struct {
 	postgres    *embedded.Server
 	pool        *pgxpool.Pool
 	model       *readmodel.Model
-	reading     *following // the read model
-	telling     *following // what the world is told, or what Kafka is
-	attending   *following // who attends
+	reading     *following // writes the read model
+	telling     *following // publishes facts, or relays them to Kafka
+	attending   *following // writes who attends
 	attendees   *attendees.Store
 	personal    *personal.Store
 	eraser      *erasure.Eraser
@@ -73,7 +73,7 @@ type Node struct {
 	deliverer   *webhook.Deliverer
 	journal     *journal.Postgres
 	cluster     *cluster.Node
-	room        *heap.Room // nil: none is kept
+	room        *heap.Room // nil: no room is kept
 	sim         *paysim.Sim
 	notices     *notices.Store
 	mailbox     *mail.Capture // nil: mail is sent
@@ -93,23 +93,23 @@ type Node struct {
 	stops       []func(context.Context) error
 
 	self       members.Member
-	links      net.Listener // nil: alone
+	links      net.Listener // nil: not in a cluster
 	linkTLS    *tls.Config
-	membership membership // nil: alone
+	membership membership // nil: not in a cluster
 	draining   atomic.Bool
 	commits    prometheus.Histogram
-	registry   *prometheus.Registry // of all that /metrics shows
+	registry   *prometheus.Registry // everything that /metrics shows
 
-	metricsAddr string // of their own listener; "" without
+	metricsAddr string // address of the metrics' own listener; "" without one
 }
 
-// New makes a node of its knobs, which it may complete. start starts it.
+// New makes a node from its knobs, some of which it may fill in. Start starts it.
 func New(cfg *Config, log *slog.Logger) *Node { return &Node{cfg: cfg, log: log} }
 
 // started notes how to stop a part.
 func (n *Node) started(stop func(context.Context) error) { n.stops = append(n.stops, stop) }
 
-// Start starts all parts, in order. What it has started is stopped by Stop, even if it fails.
+// Start starts all parts, in order. Even if it fails, Stop stops the parts that were started.
 func (n *Node) Start(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{
 		n.startProfiles, n.listenForLinks, n.startDisk, n.startPostgres, n.startJournal, n.startCluster, n.startCollecting, n.startPayments, n.startMail, n.startAreas,
@@ -122,7 +122,7 @@ func (n *Node) Start(ctx context.Context) error {
 	return nil
 }
 
-// Stop ends the parts in reverse order, all of them, whatever one says.
+// Stop stops all parts in reverse order, even if some of them return errors.
 func (n *Node) Stop(ctx context.Context) error {
 	var errs []error
 	for _, stop := range slices.Backward(n.stops) {
@@ -131,7 +131,7 @@ func (n *Node) Stop(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// Wait blocks until a signal, or until a part that nothing works without fails.
+// Wait blocks until a signal, or until a part fails without which nothing works.
 func (n *Node) Wait(ctx context.Context) error {
 	var lost <-chan error
 	if n.membership != nil {
@@ -152,7 +152,7 @@ func (n *Node) Wait(ctx context.Context) error {
 	}
 }
 
-// HandOver has other nodes take the actors before this one stops.
+// HandOver lets other nodes take the actors over before this node stops.
 func (n *Node) HandOver(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
 	defer cancel()
@@ -161,8 +161,8 @@ func (n *Node) HandOver(ctx context.Context) {
 	}
 }
 
-// Ready says whether requests should come here: the journal must be writing, and have
-// room to.
+// Ready returns an error if requests should not come here: the journal must be writing, and the
+// disk must have room.
 func (n *Node) Ready() error {
 	if n.draining.Load() {
 		return errors.New("draining")
@@ -184,5 +184,5 @@ func (n *Node) Ready() error {
 	return nil
 }
 
-// Version is what the document and the log call this build.
+// Version is the version of this build, as the document and the log show it.
 const Version = "0.1.0"

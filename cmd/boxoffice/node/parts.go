@@ -6,7 +6,7 @@ import (
 	"math"
 	"net"
 	"net/http"
-	_ "net/http/pprof" // on the loopback listener of its own only
+	_ "net/http/pprof" // only on the loopback listener of its own
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,17 +25,16 @@ import (
 	"boxoffice/persistence/wakes"
 )
 
-// maxStock is how many ticket types' stock is kept in memory for readers.
+// maxStock is for how many ticket types the stock is kept in memory for readers.
 const maxStock = 1_000_000
 
-// maxMaps is how many seat maps are kept in memory for readers; a stadium takes
-// about 10 MB.
+// maxMaps is how many seat maps are kept in memory for readers; a stadium takes about 10 MB.
 const maxMaps = 100
 
-// SimKey is the key of the private simulator, which guards no money.
+// SimKey is the key of the private simulator. It protects no money.
 const SimKey = "sk_test_boxoffice_simulator"
 
-// startProfiles serves pprof on its own listener, when asked to.
+// startProfiles serves pprof on a listener of its own, if the knob is set.
 func (n *Node) startProfiles(ctx context.Context) error {
 	if n.cfg.Pprof == "" {
 		return nil
@@ -58,8 +57,8 @@ func (n *Node) startProfiles(ctx context.Context) error {
 	return nil
 }
 
-// startDisk watches the room where the data is. Only a Postgres of our own is kept from
-// using it up.
+// startDisk watches the room where the data is. Only for a Postgres of our own does the node stop
+// writing before the room is used up.
 func (n *Node) startDisk(ctx context.Context) (err error) {
 	if err := os.MkdirAll(n.cfg.DataDir, 0o755); err != nil { //nolint:gosec // Postgres's user must get through
 		return fmt.Errorf("BOXOFFICE_DATA_DIR: %w", err)
@@ -75,8 +74,8 @@ func (n *Node) startDisk(ctx context.Context) (err error) {
 	return nil
 }
 
-// startJournal opens the journal, and what is shown from memory. What follows it is
-// fed from here on.
+// startJournal opens the journal, and what is shown from memory. From here on the journal feeds its
+// followers.
 func (n *Node) startJournal(ctx context.Context) error {
 	n.model = readmodel.New(n.pool)
 	n.digesters.readModel = readmodel.NewDigester(n.log)
@@ -91,14 +90,14 @@ func (n *Node) startJournal(ctx context.Context) error {
 		return err
 	}
 	n.commits = newCommits()
-	failAfter := time.Duration(0) // the journal's own: others will claim this node's streams
+	failAfter := time.Duration(0) // the journal's default, because other nodes will claim this node's streams
 	if n.cfg.Private() {
-		failAfter = math.MaxInt64 // nobody else can: it waits for its Postgres, and for room
+		failAfter = math.MaxInt64 // no other node can, so it waits for its Postgres, and for room
 	}
 	n.journal, err = journal.Open(ctx, journal.Config{
 		Pool: n.pool, Node: n.self.ID, Log: n.log, Lanes: n.cfg.Lanes, AllowUnsafe: n.cfg.AllowUnsafe, FailAfter: failAfter,
 		Committed: func(took time.Duration) { n.commits.Observe(took.Seconds()) },
-		Sink: func(b *journal.Batch) { // of the cluster's actors, so there is one
+		Sink: func(b *journal.Batch) { // the batches come from the cluster's actors, so the cluster exists
 			n.cluster.Observe(b)
 			n.reading.offer(b)
 			n.telling.offer(b)
@@ -112,7 +111,7 @@ func (n *Node) startJournal(ctx context.Context) error {
 	return nil
 }
 
-// startCluster opens the house of the actors, and has the read model follow on one
+// startCluster starts the cluster, which runs the actors, and makes the read model follow on one
 // node.
 func (n *Node) startCluster(context.Context) error {
 	n.cluster = cluster.Start(cluster.Config{
@@ -131,7 +130,7 @@ func (n *Node) startCluster(context.Context) error {
 	return nil
 }
 
-// startPayments opens the providers, and the simulator where there are none.
+// startPayments opens the payment providers, and the simulator if there are none.
 func (n *Node) startPayments(ctx context.Context) error {
 	if n.cfg.BaseURL == "" {
 		n.cfg.BaseURL = "http://" + n.cfg.Listen
@@ -166,8 +165,8 @@ func (n *Node) startPayments(ctx context.Context) error {
 	return nil
 }
 
-// startSimulator starts the node's own payment simulator, and has the providers without
-// an account simulated by it.
+// startSimulator starts the node's own payment simulator, which stands in for providers without an
+// account.
 func (n *Node) startSimulator(ctx context.Context, accounts *payments.Config) error {
 	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", n.cfg.PaysimListen)
 	if err != nil {
@@ -189,8 +188,8 @@ func (n *Node) startSimulator(ctx context.Context, accounts *payments.Config) er
 	return nil
 }
 
-// startMail opens the way out for mail: a server, or a directory where a
-// developer reads it.
+// startMail opens the way by which mail is sent: a mail server, or a directory where a developer
+// reads it.
 func (n *Node) startMail(context.Context) error {
 	origin, err := n.cfg.origin()
 	if err != nil {
@@ -219,7 +218,7 @@ func (n *Node) startMail(context.Context) error {
 	return nil
 }
 
-// dropMail deletes the captured mails that have one of the words.
+// dropMail deletes the captured mails that contain one of the words.
 func (n *Node) dropMail(words ...string) error {
 	if n.mailbox == nil {
 		return nil

@@ -14,8 +14,7 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// startPostgres brings the private server up, if there is no other, and the
-// schema up to date.
+// startPostgres starts the private server if no other one is configured, and migrates the schema.
 func (n *Node) startPostgres(ctx context.Context) error {
 	url := n.cfg.DatabaseURL
 	if n.cfg.Private() {
@@ -49,14 +48,14 @@ func (n *Node) startPostgres(ctx context.Context) error {
 	return readmodel.FillSearch(ctx, pool)
 }
 
-// OpenPool connects to a database, with what every node asks of its connections.
+// OpenPool connects to a database with the settings that every node needs.
 func OpenPool(ctx context.Context, url string) (*pgxpool.Pool, error) {
 	cfg, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return nil, fmt.Errorf("BOXOFFICE_DATABASE_URL: %w", err)
 	}
 	cfg.MaxConns = 16
-	// What a follower reads again must not take every core from a sale.
+	// When a follower reads facts back, it must not take every core from a sale.
 	cfg.ConnConfig.RuntimeParams["max_parallel_workers_per_gather"] = "0"
 	pace := persistence.NewPace()
 	cfg.BeforeConnect, cfg.AfterConnect = pace.Before, pace.After
@@ -67,10 +66,10 @@ func OpenPool(ctx context.Context, url string) (*pgxpool.Pool, error) {
 	return pool, nil
 }
 
-// Schema is what Migrated found and left: numbers of the files that have run.
+// Schema says what Migrated found and left, as numbers of the files that have run.
 type Schema struct{ Before, After, Known int32 }
 
-// Migrated brings the schema up to date.
+// Migrated migrates the schema.
 func Migrated(ctx context.Context, pool *pgxpool.Pool) (s Schema, err error) {
 	conn, err := pool.Acquire(ctx)
 	if err != nil {

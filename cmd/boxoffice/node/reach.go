@@ -17,38 +17,38 @@ import (
 
 // What follows is what commands and tests reach of a node that has started.
 
-// Config are its knobs, completed.
+// Config returns its knobs, with defaults filled in.
 func (n *Node) Config() *Config { return n.cfg }
 
-// Pool is the database.
+// Pool returns the database.
 func (n *Node) Pool() *pgxpool.Pool { return n.pool }
 
-// Journal is where facts become durable.
+// Journal returns the journal.
 func (n *Node) Journal() *journal.Postgres { return n.journal }
 
-// Cluster has the actors.
+// Cluster returns the cluster, which has the actors.
 func (n *Node) Cluster() *cluster.Node { return n.cluster }
 
-// Areas are the handlers.
+// Areas returns the areas with their handlers.
 func (n *Node) Areas() *edge.Areas { return &n.areas }
 
-// Secrets are the deployment's.
+// Secrets returns the deployment's secrets.
 func (n *Node) Secrets() *secrets.Master { return n.secrets }
 
-// PublicFacts is what the world is told.
+// PublicFacts returns the store of public facts.
 func (n *Node) PublicFacts() *publicfacts.Store { return n.publicFacts }
 
-// Mailbox is where mail is captured; nil where it is sent.
+// Mailbox returns the captured mail; nil if mail is sent.
 func (n *Node) Mailbox() *mail.Capture { return n.mailbox }
 
-// Sim is the payment simulator; nil where there are real providers.
+// Sim returns the payment simulator; nil if there are real providers.
 func (n *Node) Sim() *paysim.Sim { return n.sim }
 
-// Registry has all that /metrics shows.
+// Registry returns everything that /metrics shows.
 func (n *Node) Registry() *prometheus.Registry { return n.registry }
 
-// MetricsAddr is that of their own listener; "" without.
+// MetricsAddr returns the address of the metrics' own listener; "" without one.
 func (n *Node) MetricsAddr() string { return n.metricsAddr }
 
-// Stops are how its parts are stopped, in the order of their start.
+// Stops returns the functions that stop its parts, in the order in which the parts were started.
 func (n *Node) Stops() []func(context.Context) error { return n.stops }

@@ -18,14 +18,14 @@ import (
 	"boxoffice/edge/webhook"
 )
 
-// startEdge opens the server, and lets requests in.
+// startEdge starts the server, which lets requests in.
 func (n *Node) startEdge(ctx context.Context) error {
 	proxies, err := n.cfg.proxies()
 	if err != nil {
 		return err
 	}
 	ops := n.areas.Routes()
-	// A node prints the document for its first reader, since that takes a core for a second.
+	// The document is made when it is first asked for, because that takes a core for a second.
 	document := sync.OnceValues(func() (*openapi.Document, error) { return Document(n.cfg.BaseURL) })
 	agents := sync.OnceValues(func() (*mcp.Server, error) {
 		doc, err := document()
@@ -71,14 +71,14 @@ func (n *Node) startEdge(ctx context.Context) error {
 	return nil
 }
 
-// servesThisMachine reports whether people reach the node on this machine alone. Elsewhere
-// a proxy stands before it, and captured mail is read from its directory.
+// servesThisMachine reports whether people reach the node only on this machine. Otherwise a proxy
+// stands in front of it, and captured mail is read from its directory.
 func servesThisMachine(baseURL string) bool {
 	u, err := url.Parse(baseURL)
 	return err == nil && server.LoopbackHost(u.Host)
 }
 
-// Document is the OpenAPI document of the API at an address.
+// Document returns the OpenAPI document of the API at an address.
 func Document(baseURL string) (*openapi.Document, error) {
 	return openapi.Print(new(edge.Areas).Routes(), openapi.Info{
 		Title: "Boxoffice", Version: Version, BaseURL: baseURL, Webhooks: webhook.Catalogue,

@@ -7,20 +7,20 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Message sends the interface for agents a message as it is.
+// Message sends a message to the interface for agents, unchanged.
 func (s *Shop) Message(body string, headers ...string) Reply {
 	s.T.Helper()
 	return s.AtRoot().Raw("POST", "/mcp", "application/json", body, append(s.Bearer(), headers...)...)
 }
 
-// AtRoot is the shop with paths that do not begin with /api/v1.
+// AtRoot returns the shop for paths that do not begin with /api/v1.
 func (s *Shop) AtRoot() *Shop {
 	c := *s
 	c.URL = strings.TrimSuffix(s.URL, "/api/v1")
 	return &c
 }
 
-// Ask sends a request of the protocol, and returns its result, or its error.
+// Ask sends a request of the protocol, and returns its result or its error.
 func (s *Shop) Ask(method string, params any) (result, fault Object) {
 	s.T.Helper()
 	r := s.Message(Encode(s.T, Object{"jsonrpc": "2.0", "id": "a-1", "method": method, "params": params})).Is(s.T, 200)
@@ -33,7 +33,7 @@ func (s *Shop) Ask(method string, params any) (result, fault Object) {
 	return answer.Result, answer.Error
 }
 
-// Tools are the tools that are listed, by name.
+// Tools returns the tools that are listed, by name.
 func (s *Shop) Tools() map[string]Object {
 	s.T.Helper()
 	tools, params := map[string]Object{}, Object{}
@@ -50,7 +50,7 @@ func (s *Shop) Tools() map[string]Object {
 	}
 }
 
-// Tool calls a tool, and returns what the model reads, and as what structure.
+// Tool calls a tool, and returns what the model reads, as text and as a structure.
 func (s *Shop) Tool(name string, arguments Object) (text string, structured Object, isError bool) {
 	s.T.Helper()
 	result, fault := s.Ask("tools/call", Object{"name": name, "arguments": arguments})

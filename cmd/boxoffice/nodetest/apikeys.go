@@ -1,12 +1,12 @@
 package nodetest
 
-// Org is the number of the organizer's only organization.
+// Org returns the number of the organizer's only organization.
 func (s *Shop) Org() string {
 	s.T.Helper()
 	return s.Own("GET", "/users/me", nil).Is(200, "").Str("organizations.0.id")
 }
 
-// Keys is the path of the organizer's API keys.
+// Keys returns the path of the organizer's API keys.
 func (s *Shop) Keys() string { return "/organizer/integrations/org/" + s.Org() + "/api-keys" }
 
 // Key makes an API key.
@@ -15,7 +15,7 @@ func (s *Shop) Key(changes Object) Answer {
 	return s.Own("POST", s.Keys(), With(Object{"name": "Box office", "environment": "test"}, changes)).Is(201, "")
 }
 
-// As is the shop for whoever has a token or an API key.
+// As returns the shop for a caller with a token or an API key.
 func (s *Shop) As(token string) *Shop {
 	c := *s
 	c.Token = token

@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// Seat makes an event on sale that is seated by a map.
+// Seat makes an event that is on sale and seated by a map.
 func (h *House) Seat(body, event, stalls, gods Object, circle string) {
 	h.T.Helper()
 	s := h.Shop
@@ -27,7 +27,7 @@ func (h *House) Seat(body, event, stalls, gods Object, circle string) {
 	s.Own("POST", h.Organize+"publish", nil).Is(200, "")
 }
 
-// Page is the address of the event's seats.
+// Page returns the address of the page with the event's seats.
 func (h *House) Page() string {
 	h.T.Helper()
 	slug := ""

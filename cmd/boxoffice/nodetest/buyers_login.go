@@ -9,7 +9,7 @@ import (
 
 var SixDigits = regexp.MustCompile(`\b[0-9]{6}\b`)
 
-// LoginCode asks for a login code and reads the mail.
+// LoginCode asks for a login code and reads it from the mail.
 func (s *Shop) LoginCode(email, name string) string {
 	s.T.Helper()
 	before := time.Now()
@@ -26,7 +26,7 @@ func (s *Shop) Exchange(email, code string) Answer {
 	return s.Call("POST", "/auth/token/exchange", Object{"email": email, "code": code})
 }
 
-// Buyer is a shop whose token is that of a buyer who has just come.
+// Buyer returns a shop with the token of a buyer who has just signed in for the first time.
 func (s *Shop) Buyer(email string) *Shop {
 	s.T.Helper()
 	c := *s
@@ -34,7 +34,7 @@ func (s *Shop) Buyer(email string) *Shop {
 	return &c
 }
 
-// Other is a code that is not the given one.
+// Other returns a code that is not the given one.
 func Other(code string) string {
 	if code == "000000" {
 		return "000001"

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Through is a house as another node shows it.
+// Through returns the house as another node shows it.
 func (h *House) Through(s *Shop) *House {
 	c := *h
 	c.Shop = s
@@ -23,8 +23,8 @@ func (h *House) Through(s *Shop) *House {
 	return &c
 }
 
-// Patient sends a request until the answer is another than that there is none now:
-// passwords are hashed at low priority, and other tests keep the machine busy.
+// Patient sends a request until the answer is not 503: passwords are hashed at low priority, and
+// other tests keep the machine busy.
 func (s *Shop) Patient(method, path string, body any, headers ...string) Answer {
 	for deadline := time.Now().Add(30 * time.Second); ; {
 		a := s.Call(method, path, body, headers...)
@@ -34,7 +34,7 @@ func (s *Shop) Patient(method, path string, body any, headers ...string) Answer 
 	}
 }
 
-// Viewer is a stream of a house's seats.
+// Viewer is a viewer of a house's live seats.
 type Viewer struct {
 	mu     sync.Mutex
 	states map[string]string

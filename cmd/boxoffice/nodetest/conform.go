@@ -14,7 +14,7 @@ import (
 	"boxoffice/cmd/boxoffice/node"
 )
 
-// published is the node's own OpenAPI document.
+// Published is the node's own OpenAPI document.
 var Published = sync.OnceValues(func() (*openapi3.T, error) {
 	doc, err := node.Document("")
 	if err != nil {
@@ -23,8 +23,8 @@ var Published = sync.OnceValues(func() (*openapi3.T, error) {
 	return openapi3.NewLoader().LoadFromData(doc.JSON)
 })
 
-// conforms holds an answer against the document: its status and its shape, and
-// a refusal's code must be among those that the operation has.
+// conforms compares an answer with the document: its status, its shape, and the code of a refusal,
+// which must be among those of the operation.
 func conforms(t testing.TB, req *http.Request, status int, body map[string]any) {
 	t.Helper()
 	doc, err := Published()
@@ -35,7 +35,7 @@ func conforms(t testing.TB, req *http.Request, status int, body map[string]any) 
 func Breach(doc *openapi3.T, req *http.Request, status int, body map[string]any) error {
 	o := operationOf(doc, req)
 	if o == nil {
-		return nil // no path of ours, or not with that method
+		return nil // the path is not ours, or not with that method
 	}
 	documented := o.Responses.Status(status)
 	if documented == nil || documented.Value.Content.Get("application/json") == nil {
@@ -51,8 +51,8 @@ func Breach(doc *openapi3.T, req *http.Request, status int, body map[string]any)
 	return nil
 }
 
-// operationOf finds the operation of a request as the router does: a path
-// without parameters goes first.
+// operationOf finds the operation of a request as the router does: the path with the fewest
+// parameters wins.
 func operationOf(doc *openapi3.T, req *http.Request) *openapi3.Operation {
 	var found *openapi3.Operation
 	fewest := 0

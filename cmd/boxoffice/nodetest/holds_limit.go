@@ -23,7 +23,7 @@ func (h *House) SeatRoomy() {
 	h.Becomes("400", func() string { return h.Left(h.Stalls) })
 }
 
-// RowOf are the ids of the seats of a row.
+// RowOf returns the ids of a row's seats.
 func RowOf(label string) []string {
 	ids := make([]string, 50)
 	for i := range ids {

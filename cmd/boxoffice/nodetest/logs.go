@@ -5,20 +5,20 @@ import (
 	"sync"
 )
 
-// LogBuffer is a log that is read while it is written.
+// LogBuffer is a log that can be read while it is written.
 type LogBuffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer
 }
 
-// Write appends to it.
+// Write appends to the log.
 func (b *LogBuffer) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.text.Write(p)
 }
 
-// String is all of it.
+// String returns the whole log.
 func (b *LogBuffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -9,8 +9,8 @@ import (
 	"boxoffice/edge/mail"
 )
 
-// Mail waits for a mail of a kind (such as "login_code") to an address, captured
-// after a moment, and returns the newest.
+// Mail waits for a mail of a kind (such as "login_code") to an address that was captured after a
+// moment, and returns the newest.
 func (s *Shop) Mail(t testing.TB, to, kind string, after time.Time) *mail.Captured {
 	t.Helper()
 	var found *mail.Captured

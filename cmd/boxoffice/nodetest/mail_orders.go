@@ -10,8 +10,7 @@ import (
 	"boxoffice/edge/mail"
 )
 
-// Mailed waits until what has been committed is told, and the mails that it makes
-// are sent.
+// Mailed waits until everything committed has been published, and the mails about it are sent.
 func (s *Shop) Mailed() {
 	s.T.Helper()
 	require.NoError(s.T, s.AwaitTold(s.T.Context()))
@@ -23,9 +22,8 @@ func (s *Shop) Mailed() {
 	})
 }
 
-// Confirmation is the one mail that confirms an order, with what must be in each:
-// a QR code for each ticket that the gate admits, the calendar file, and the
-// order's address.
+// Confirmation returns the only mail that confirms an order, and checks what must be in each: a QR
+// code for each ticket that the gate admits, the calendar file, and the order's address.
 func (s *Shop) Confirmation(order Answer) *mail.Captured {
 	s.T.Helper()
 	s.Mailed()

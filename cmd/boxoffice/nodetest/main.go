@@ -13,9 +13,9 @@ import (
 	"boxoffice/persistence/persisttest"
 )
 
-// Main is the TestMain of a package whose tests start nodes: it runs them, and fails if
-// goroutines are left. A node's hasher and its maker of images start the test's program
-// again for their workers.
+// Main is the TestMain of a package whose tests start nodes: it runs the tests, and fails if
+// goroutines are left. A node's hasher and image maker start the test's program again as their
+// workers.
 func Main(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == hasher.Command {
 		if err := hasher.Serve(os.Stdin, os.Stdout); err != nil {
@@ -31,10 +31,10 @@ func Main(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	_ = flag.Set("test.parallel", "6") // the flag is there: scenarios mostly wait
+	_ = flag.Set("test.parallel", "6") // scenarios mostly wait; the flag exists
 	persisttest.Main(m,
-		// fasthttp's clock of the Date header never ends, and its pools of
-		// workers look only every 10 s whether their server has.
+		// fasthttp's clock for the Date header never ends, and its pools of workers check only
+		// every 10 s whether their server has ended.
 		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"),
 		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*workerPool).Start.func2"),
 	)

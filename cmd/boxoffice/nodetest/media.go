@@ -22,15 +22,15 @@ import (
 	"boxoffice/persistence/persisttest"
 )
 
-// Upload is a file as a form sends it.
+// Upload is a file in the form that a browser sends.
 type Upload struct {
-	Field      string // of the form; "file" if empty
+	Field      string // name of the form's field; "file" if empty
 	Name, Type string
 	Body       []byte
 	Fields     map[string]string
 }
 
-// Form is the multipart body of an upload, and its media type.
+// Form returns the multipart body of an upload, and its media type.
 func (u Upload) Form() (body []byte, mediaType string, err error) {
 	var b bytes.Buffer
 	w := multipart.NewWriter(&b)
@@ -73,7 +73,7 @@ func (s *Shop) Upload(path string, u Upload, headers ...string) Answer {
 	return a
 }
 
-// Get reads what is no JSON, from a root-relative path; headers are name, value pairs.
+// Get reads something that is not JSON, from a root-relative path; headers are name, value pairs.
 func (s *Shop) Get(path string, headers ...string) (*http.Response, string) {
 	s.T.Helper()
 	req, err := http.NewRequestWithContext(s.T.Context(), http.MethodGet, strings.TrimSuffix(s.URL, "/api/v1")+path, nil)
@@ -90,7 +90,7 @@ func (s *Shop) Get(path string, headers ...string) (*http.Response, string) {
 	return res, b.String()
 }
 
-// PNG is a picture of one colour.
+// PNG returns a picture of one colour.
 func PNG(t testing.TB, width, height int) []byte {
 	t.Helper()
 	img := image.NewNRGBA(image.Rect(0, 0, width, height))
@@ -100,8 +100,8 @@ func PNG(t testing.TB, width, height int) []byte {
 	return b.Bytes()
 }
 
-// OnEachStore runs a test on a node that keeps files on its disk, and on one that keeps
-// them in a bucket.
+// OnEachStore runs a test on a node that keeps files on its disk, and on one that keeps them in a
+// bucket.
 func OnEachStore(t *testing.T, test func(t *testing.T, s *Shop)) {
 	t.Helper()
 	t.Parallel()
@@ -124,10 +124,10 @@ func OpenOnS3(t testing.TB, changes ...func(*node.Config)) *Shop {
 	return s
 }
 
-// Stored are the paths of all files, and of their variants, that the node has stored.
+// Stored returns the paths of all files, and of their variants, that the node has stored.
 func (s *Shop) Stored() []string { return filesIn(s.T, s.files) }
 
-// Spooled are the paths of files whose requests are not answered.
+// Spooled returns the paths of files whose requests have not been answered.
 func (s *Shop) Spooled() []string { return filesIn(s.T, filepath.Join(s.Config().DataDir, "uploads")) }
 
 func filesIn(t testing.TB, folder string) (paths []string) {
@@ -141,7 +141,7 @@ func filesIn(t testing.TB, folder string) (paths []string) {
 	return paths
 }
 
-// OwnFiles gives the shop's organization files of some numbers, without bytes.
+// OwnFiles gives the shop's organization files with the given numbers, without bytes.
 func (s *Shop) OwnFiles(ids ...int64) {
 	s.T.Helper()
 	_, err := s.Pool().Exec(s.T.Context(), `

@@ -22,7 +22,7 @@ import (
 func Clustered(name, database string, more ...func(*node.Config)) func(*node.Config) {
 	return func(c *node.Config) {
 		c.Cluster, c.Node, c.LinkListen = "postgres", name, "127.0.0.1:0"
-		c.Beat, c.Lease = 50*time.Millisecond, 10*time.Second // a busy machine kills nobody
+		c.Beat, c.Lease = 50*time.Millisecond, 10*time.Second // so that a busy machine makes no node count as dead
 		if database != "" {
 			c.DatabaseURL = database
 		}
@@ -32,7 +32,7 @@ func Clustered(name, database string, more ...func(*node.Config)) func(*node.Con
 	}
 }
 
-// Certificates writes a node's certificate, its key, and the authority's.
+// Certificates writes a node's certificate, its key, and the authority's certificate.
 func Certificates(t *testing.T) func(*node.Config) {
 	dir := t.TempDir()
 	save := func(name, kind string, der []byte) string {
@@ -45,7 +45,7 @@ func Certificates(t *testing.T) func(*node.Config) {
 	c := &x509.Certificate{
 		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
 		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, // authority and node at once
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, // it is both the authority's and the node's
 	}
 	der, err := x509.CreateCertificate(rand.Reader, c, c, &key.PublicKey, key)
 	require.NoError(t, err)

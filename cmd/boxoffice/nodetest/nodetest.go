@@ -1,4 +1,4 @@
-// Package nodetest starts whole nodes for tests, and says to them what tests say often.
+// Package nodetest starts whole nodes for tests, and has the requests that tests often send.
 package nodetest
 
 import (
@@ -21,26 +21,26 @@ import (
 	"boxoffice/persistence/persisttest"
 )
 
-// Shop is a node of the test's own, reached over HTTP.
+// Shop is a node of the test, reached over HTTP.
 type Shop struct {
 	*node.Node
 	T     testing.TB
 	URL   string
-	Token string // the organizer's, once registered
+	Token string // the organizer's token, once the organizer is registered
 
 	log     *slog.Logger
-	files   string // the folder in which uploaded files end
-	Stopped bool   // the test has stopped the node itself
+	files   string // the folder where uploaded files are stored
+	Stopped bool   // whether the test has stopped the node itself
 }
 
-// Open starts a node on a schema of its own, with its configuration changed. The
-// audit of its journal ends the test.
+// Open starts a node on a schema of its own, with changes to its configuration. When the test ends,
+// the node's journal is audited.
 func Open(t testing.TB, changes ...func(*node.Config)) *Shop {
 	t.Helper()
 	return OpenLogged(t, slog.New(slog.DiscardHandler), changes...)
 }
 
-// OpenLogged is open with the node's log.
+// OpenLogged is Open with a log for the node.
 func OpenLogged(t testing.TB, log *slog.Logger, changes ...func(*node.Config)) *Shop {
 	t.Helper()
 	cfg := &node.Config{
@@ -66,13 +66,13 @@ func OpenLogged(t testing.TB, log *slog.Logger, changes ...func(*node.Config)) *
 			require.Empty(t, r.Findings)
 		}
 		require.NoError(t, s.Stop(ctx))
-		s.Node = nil // package testing keeps what this refers to until the last test has ended: 30 MB a node
+		s.Node = nil // package testing keeps what this refers to until all tests have ended: 30 MB for each node
 	})
 	require.NoError(t, s.Start(t.Context()))
 	return s
 }
 
-// Answer is a response, taken apart by paths such as "items.0.id".
+// Answer is a response, whose parts are read by paths such as "items.0.id".
 type Answer struct {
 	T      testing.TB
 	Status int
@@ -150,12 +150,12 @@ func (s *Shop) Own(method, path string, body any) Answer {
 	return s.Call(method, path, body, "Authorization", "Bearer "+s.Token)
 }
 
-// registerAccount makes an organizer's account and signs in to it.
+// registerAccount makes an organizer's account and returns its access token.
 func (s *Shop) registerAccount(email string) (token string) {
 	s.T.Helper()
 	account := Object{"email": email, "password": "correct horse"}
 	a := s.Patient("POST", "/auth/register", account)
-	if a.Status == 409 { // an answer of 503 was late: the account is there
+	if a.Status == 409 { // the account was made although the answer was 503
 		return s.Patient("POST", "/auth/login", account).Is(200, "").Str("accessToken")
 	}
 	return a.Is(201, "").Str("accessToken")
@@ -192,13 +192,13 @@ func OrderBody(email, ticketType string, quantity int) Object {
 	return Object{"guestEmail": email, "items": []Object{{"ticketTypeId": ticketType, "quantity": quantity}}}
 }
 
-// Settle has the buyer pay at the simulator.
+// Settle pays as the buyer at the simulator.
 func (s *Shop) Settle(url, outcome string) {
 	s.T.Helper()
 	req, err := http.NewRequestWithContext(s.T.Context(), "POST", url, strings.NewReader(`{"outcome":"`+outcome+`"}`))
 	require.NoError(s.T, err)
 	req.Header.Set("Content-Type", "application/json")
-	stays := *http.DefaultClient // where the checkout leads back to is no part of paying
+	stays := *http.DefaultClient // the redirect from the checkout is not part of paying
 	stays.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	res, err := stays.Do(req)
 	require.NoError(s.T, err)

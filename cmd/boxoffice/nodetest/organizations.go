@@ -1,6 +1,6 @@
 package nodetest
 
-// Members is the path of the organizer's members.
+// Members returns the path of the organizer's members.
 func (s *Shop) Members() string { return "/organizer/organizations/" + s.Org() + "/members" }
 
 // Invite makes the owner of an address a member, and returns their id.

@@ -1,6 +1,6 @@
 package nodetest
 
-// Checkout opens an attempt to pay and returns where the buyer pays.
+// Checkout opens an attempt to pay and returns the address at which the buyer pays.
 func (s *Shop) Checkout(id, token string) string {
 	s.T.Helper()
 	return s.Pay(id, token).Is(200, "").Str("authorizationUrl")

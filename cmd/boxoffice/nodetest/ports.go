@@ -9,24 +9,24 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The ports of tests lie below those that the system gives to outgoing connections, of which
-// other tests open thousands: none of them can take a port before its node listens on it.
+// The ports of tests are below those that the system gives to outgoing connections. Other tests
+// open thousands of those, and so none can take a port before its node listens on it.
 const (
 	firstPort = 10_000
 	blocks    = 40
 	blockSize = 500
 )
 
-// ports are this process's own. Packages are tested side by side, and two processes that
-// looked for a free port in the same range would find the same one.
+// ports are this process's own. Packages are tested at the same time, and two processes that looked
+// for a free port in the same range would find the same one.
 var ports struct {
 	sync.Mutex
-	door  net.Listener // on the first port of the block: whoever listens there owns the block
+	door  net.Listener // on the first port of the block; the process that listens there owns the block
 	first int
 	taken int
 }
 
-// Address is a loopback address that no other test has, in this process or another.
+// Address returns a loopback address that no other test has, in this process or another.
 func Address(t testing.TB) string {
 	t.Helper()
 	ports.Lock()

@@ -10,7 +10,7 @@ import (
 
 var confirmLink = regexp.MustCompile(`(http\S+)/email/confirm#token=(\S+)`)
 
-// ConfirmToken is the token of the link that was mailed to confirm an address.
+// ConfirmToken returns the token of the link that was mailed to confirm an address.
 func (s *Shop) ConfirmToken(email string, after time.Time) string {
 	s.T.Helper()
 	found := confirmLink.FindStringSubmatch(s.Mail(s.T, email, "email_confirmation", after).Text)

@@ -1,7 +1,7 @@
 package nodetest
 
-// Hall is a small map: a stalls of 4 rows of 10, with a wheelchair place and its
-// companion's seat, and a balcony of 2 rows of 6.
+// Hall is a small map: stalls of 4 rows of 10, with a wheelchair place and its companion's seat,
+// and a balcony of 2 rows of 6.
 func Hall() Object {
 	return Object{
 		"name": "Small hall", "canvas": Object{"width": 1000, "height": 800}, "focus": []int{500, 20},
@@ -17,7 +17,7 @@ func Hall() Object {
 	}
 }
 
-// House is an event on sale that is seated by the hall: the stalls cost 50.
+// House is an event that is on sale and seated by the hall. The stalls cost 50.
 type House struct {
 	*Shop
 	Event          string
@@ -43,7 +43,7 @@ func SeatedIn(s *Shop) *House {
 	return h
 }
 
-// Left is what is available of a ticket type.
+// Left returns how many units of a ticket type are available.
 func (h *House) Left(ticketType string) string {
 	a := h.Call("GET", "/events/"+h.Event+"/tickets", nil).Is(200, "")
 	for i, item := range a.Data("items").([]any) {
@@ -67,7 +67,7 @@ func (h *House) Buy(holder, ticketType string, seats ...string) Answer {
 	return h.Call("POST", "/orders", body)
 }
 
-// Seats are the ids in a state.
+// Seats returns the ids of the seats in a state.
 func (h *House) Seats(state string) []string {
 	var ids []string
 	for _, id := range h.Call("GET", h.Path+"seats", nil).Is(200, "").Data(state).([]any) {

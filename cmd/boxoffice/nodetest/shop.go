@@ -19,9 +19,9 @@ import (
 	"boxoffice/engine/event"
 )
 
-// What the scenario tests share, beyond walk_test.go.
+// The scenario tests share these, besides walk_test.go.
 
-// In is the shop for a subtest. The organizer is registered by then.
+// In returns the shop for a subtest. It registers the organizer first.
 func (s *Shop) In(t testing.TB) *Shop {
 	t.Helper()
 	s.Own("GET", "/organizer/events", nil).Is(200, "")
@@ -38,7 +38,7 @@ func (s *Shop) Register(email string) *Shop {
 	return &c
 }
 
-// Issues are the violations of a VALIDATION_ERROR, their codes by path.
+// Issues returns the violations of a VALIDATION_ERROR: their codes by path.
 func (a Answer) Issues() map[string]string {
 	a.T.Helper()
 	a.Is(400, "VALIDATION_ERROR")
@@ -71,7 +71,7 @@ func (a Answer) Refused(status int, code string, details any) {
 	require.JSONEq(a.T, string(want), string(got))
 }
 
-// Keys are the members of the object at a path of the data ("" for data itself),
+// Keys returns the names of the members of the object at a path of the data ("" for data itself),
 // in alphabetical order.
 func (a Answer) Keys(path string) []string {
 	a.T.Helper()
@@ -86,14 +86,14 @@ func Words(s string) []string {
 	return w
 }
 
-// Reply is an answer as it came.
+// Reply is an answer that was not parsed.
 type Reply struct {
 	Status int
 	Header http.Header
 	Body   string
 }
 
-// Raw sends a body as it is.
+// Raw sends a body unchanged.
 func (s *Shop) Raw(method, path, contentType, body string, headers ...string) Reply {
 	s.T.Helper()
 	req, err := http.NewRequestWithContext(s.T.Context(), method, s.URL+path, strings.NewReader(body))
@@ -114,8 +114,8 @@ func (s *Shop) Raw(method, path, contentType, body string, headers ...string) Re
 
 func (s *Shop) Bearer() []string { return []string{"Authorization", "Bearer " + s.Token} }
 
-// With is a copy of a body with members changed; nil stands for JSON's null, and
-// absent takes a member out.
+// With returns a copy of a body with members changed; nil stands for JSON's null, and Absent
+// removes a member.
 func With(body Object, changes Object) Object {
 	c := maps.Clone(body)
 	for k, v := range changes {
@@ -134,7 +134,7 @@ func (s *Shop) Draft(changes Object) string {
 	return s.Own("POST", "/organizer/events", With(EventBody(), changes)).Is(201, "").Str("id")
 }
 
-// Sell makes an event on sale, of a body, with ticket types.
+// Sell makes an event that is on sale, with changes to its body, and its ticket types.
 func (s *Shop) Sell(changes Object, types ...Object) (event string, ids []string) {
 	s.T.Helper()
 	event = s.Draft(changes)
@@ -145,7 +145,7 @@ func (s *Shop) Sell(changes Object, types ...Object) (event string, ids []string
 	return event, ids
 }
 
-// Place places an order of one line, which is granted.
+// Place places an order of one line, which must be accepted.
 func (s *Shop) Place(email, ticketType string, quantity int) (id, token string) {
 	s.T.Helper()
 	o := s.Call("POST", "/orders", OrderBody(email, ticketType, quantity)).Is(201, "")
@@ -167,7 +167,7 @@ func (s *Shop) Verify(id, token string) Answer {
 	return s.Call("POST", "/payments/verify", Object{"orderId": id, "token": token})
 }
 
-// Becomes waits for what no caller is told of: timers and the sweep.
+// Becomes waits for a value that changes without a request: by timers or the sweep.
 func (s *Shop) Becomes(want string, what func() string) {
 	s.T.Helper()
 	got := ""
@@ -183,8 +183,8 @@ func (s *Shop) Available(event string, ticketType int) string {
 	return s.Call("GET", "/events/"+event+"/tickets", nil).Is(200, "").Str("items." + string(rune('0'+ticketType)) + ".available")
 }
 
-// Window sets an event's order window to less than the API lets organizers
-// choose, so that orders expire while a test watches.
+// Window sets an event's order window to less than the API allows organizers, so that orders expire
+// during a test.
 func (s *Shop) Window(eventID string, d time.Duration) {
 	s.T.Helper()
 	id, err := engine.ParseID(eventID)
@@ -199,7 +199,7 @@ func (s *Shop) Window(eventID string, d time.Duration) {
 	require.NoError(s.T, err)
 }
 
-// Number is the event's number, of its public id or of an id within it.
+// Number returns the event's number, from its public id or an id within it.
 func Number(t testing.TB, text string) int64 {
 	t.Helper()
 	id, err := engine.ParseID(text)
@@ -214,8 +214,8 @@ func Encode(t testing.TB, v any) string {
 	return string(b)
 }
 
-// Closed waits until the ledger remembers of an order that has ended only that
-// it did; the rest is read from the read model.
+// Closed waits until the ledger remembers only that an order has ended; everything else then comes
+// from the read model.
 func (s *Shop) Closed(id string) {
 	s.T.Helper()
 	order, err := engine.ParseID(id)
@@ -227,8 +227,8 @@ func (s *Shop) Closed(id string) {
 	})
 }
 
-// Restart stops the node and starts another one on the same database. What is to be done
-// while no node runs is done meanwhile.
+// Restart stops the node and starts another one on the same database. It calls the functions
+// meanwhile while no node runs.
 func (s *Shop) Restart(meanwhile ...func()) {
 	s.T.Helper()
 	ctx, cancel := context.WithTimeout(s.T.Context(), node.StopTime)

@@ -1,6 +1,6 @@
 package nodetest
 
-// Metric is the page of metrics.
+// Metric returns the page of metrics.
 func (s *Shop) Metric() string {
 	s.T.Helper()
 	c := *s

@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// Authenticator is a person's device: RFC 6238, as it stands there.
+// Authenticator is a person's device for one-time codes, written directly from RFC 6238.
 type Authenticator struct {
 	Secret    []byte
-	Activated time.Time // by the code of this moment, which is used up
+	Activated time.Time // time of the code that activated it, which is used up
 }
 
 func (a Authenticator) Code(at time.Time, steps int) string {

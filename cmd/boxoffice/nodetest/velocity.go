@@ -8,7 +8,7 @@ import (
 	"boxoffice/cmd/boxoffice/node"
 )
 
-// Guarded is a shop behind a proxy, with limits as they are by default.
+// Guarded opens a shop behind a proxy, with the default limits.
 func Guarded(t *testing.T) *Shop {
 	t.Helper()
 	return Open(t, func(c *node.Config) { c.LimitsScale, c.TrustedProxies = 1, []string{"127.0.0.1"} })

@@ -9,7 +9,7 @@ import (
 	"boxoffice/edge/venuemap"
 )
 
-// HouseBody is a venue map with every sort of row: 20 seats.
+// HouseBody is a venue map with every kind of row: 20 seats.
 func HouseBody() Object {
 	return Object{
 		"name": "Small hall", "canvas": Object{"width": 1000, "height": 800}, "focus": []int{500, 50},
@@ -24,7 +24,7 @@ func HouseBody() Object {
 	}
 }
 
-// SampleMap is a sample map as it is sent.
+// SampleMap returns a sample map in the form in which it is sent.
 func SampleMap(t testing.TB, name string) Object {
 	t.Helper()
 	text, err := venuemap.Samples[name]().Text()

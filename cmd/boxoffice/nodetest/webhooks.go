@@ -10,7 +10,7 @@ import (
 
 const WebhooksPath = "/webhooks"
 
-// silent is where nobody listens.
+// Silent is an address where nobody listens.
 const Silent = "http://127.0.0.1:1/hook"
 
 func WebhookBody() Object { return Object{"url": Silent, "events": []string{"event.completed"}} }
@@ -22,8 +22,7 @@ func (s *Shop) Webhook() string {
 	return s.Own("POST", WebhooksPath, WebhookBody()).Is(201, "").Str("id")
 }
 
-// RoomForWebhooks deletes an endpoint when the organization has all that it may:
-// the oldest but one.
+// RoomForWebhooks deletes the second-oldest endpoint if the organization has as many as it may.
 func (s *Shop) RoomForWebhooks() {
 	s.T.Helper()
 	all := s.Own("GET", WebhooksPath, nil).Is(200, "")
@@ -32,8 +31,7 @@ func (s *Shop) RoomForWebhooks() {
 	}
 }
 
-// Sent makes a delivery to an endpoint that has been sent, as far as the table
-// says.
+// Sent makes a delivery to an endpoint that counts as sent, according to the table.
 func (s *Shop) Sent(endpoint string) (delivery string) {
 	s.T.Helper()
 	delivery = s.Own("POST", WebhooksPath+"/"+endpoint+"/test", nil).Is(202, "").Str("id")

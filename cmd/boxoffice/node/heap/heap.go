@@ -1,4 +1,4 @@
-// Package heap says how a node collects its garbage, and keeps room in its heap for a rush.
+// Package heap configures how a node collects garbage, and keeps room in its heap for a rush.
 package heap
 
 import (
@@ -16,59 +16,59 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// isTold reports whether the process was told how to collect its garbage.
+// isTold reports whether the environment says how to collect garbage.
 func isTold() bool { return os.Getenv("GOGC") != "" }
 
-// memory is how many bytes the process may use.
+// memory returns how many bytes the process may use.
 var memory = memlimit.ApplyFallback(memlimit.FromCgroup, memlimit.FromSystem)
 
-// CollectSeldom trades memory for a rush's slowest answers. Most of a node's heap is
-// the state of its actors, which lives long, and on two cores every collection holds
-// hundreds of buyers up. The heap may grow to nine times of what lives, but not
-// beyond half of the memory that the process may use. A node keeps room by itself from
-// its start on. GOGC and GOMEMLIMIT have the last word.
+// CollectSeldom uses more memory so that the slowest answers of a rush are quicker. Most of a
+// node's heap is the state of its actors, which lives long, and on two cores every collection
+// delays hundreds of buyers. The heap may grow to nine times the live bytes, but not beyond half of
+// the memory that the process may use. A node keeps room by itself from its start on. GOGC and
+// GOMEMLIMIT override this.
 func CollectSeldom() {
 	if isTold() {
 		return
 	}
 	percent := 800
 	if _, err := memlimit.Set(memlimit.WithProvider(memory), memlimit.WithRatio(.5)); err != nil {
-		percent = 200 // nobody knows how much there is
+		percent = 200 // the size of the memory is not known
 	}
 	debug.SetGCPercent(percent)
 }
 
 const (
-	// restTick is how often it looks whether it rests.
+	// restTick is how often Room checks whether the node is at rest.
 	restTick = 250 * time.Millisecond
 	// roomShare is the part of the memory that a node keeps as room in its heap.
 	roomShare = 8
-	// roomWorn is the part of the room that may be used up before a node at rest makes
-	// it anew.
+	// roomWorn is the part of the room, one in so many, that may be used up before a node at rest
+	// renews it.
 	roomWorn = 4
 )
 
-// Room is what a node may allocate between two collections of garbage. While no orders
-// come it is made anew: used up at once, which has the next collection happen at rest,
-// and every page of it written to. A rush then finds memory that the machine has given
-// already. On a virtual machine a page that the host has yet to find costs 10 us of a
-// core, and an order allocates one and a half.
+// Room is what a node may allocate between two garbage collections. While no orders come it is
+// renewed: it is used up at once, so that the next collection happens at rest, and every page of it
+// is written to. A rush then finds memory that the machine has given already. On a virtual machine,
+// a page that the host has yet to provide costs 10 us of a core, and an order allocates one and a
+// half.
 //
-// The runtime keeps what it has as long as its heap is as full at each collection as it
-// was allowed to be (runtime/mgcscavenge.go), and so this fills it instead of
+// The runtime keeps its memory as long as its heap is as full at each collection as it may be
+// (runtime/mgcscavenge.go). So this fills the heap instead of collecting early.
 // collecting early.
 type Room struct {
 	bytes uint64
-	busy  func() bool // orders come
-	ready atomic.Bool // at most a part was used since it was made
+	busy  func() bool // reports whether orders come
+	ready atomic.Bool // whether at most a part has been used since it was renewed
 }
 
-// NewRoom makes a room of a number of megabytes, or of a part of the memory below zero.
-// busy says whether orders come. It is nil where none is to be kept: for 0, and where
-// GOGC says how garbage is collected.
+// NewRoom makes a room of so many megabytes, or, if megabytes is below zero, of a part of the
+// memory. busy reports whether orders come. It returns nil if no room is to be kept: for 0, or if
+// GOGC says how to collect garbage.
 func NewRoom(megabytes int, busy func() bool) (*Room, error) {
 	if megabytes == 0 || isTold() {
-		return nil, nil //nolint:nilnil // none is kept
+		return nil, nil //nolint:nilnil // no room is kept
 	}
 	bytes, err := roomBytes(megabytes)
 	if err != nil {
@@ -77,11 +77,11 @@ func NewRoom(megabytes int, busy func() bool) (*Room, error) {
 	return &Room{bytes: bytes, busy: busy}, nil
 }
 
-// KeepReady has the heap collected when the room is used up, and makes it anew while no
-// orders come, until the context ends.
+// KeepReady makes the runtime collect when the room is used up, and renews the room while no orders
+// come, until the context ends.
 func (r *Room) KeepReady(ctx context.Context) { r.keep(ctx, readHeap, debug.SetGCPercent) }
 
-// roomBytes is the knob in bytes; below zero it is a part of the memory.
+// roomBytes returns the room in bytes; below zero, megabytes stands for a part of the memory.
 func roomBytes(megabytes int) (uint64, error) {
 	if megabytes > 0 {
 		return uint64(megabytes) << 20, nil
@@ -90,7 +90,7 @@ func roomBytes(megabytes int) (uint64, error) {
 	return total / roomShare, err
 }
 
-// Lacking is 1 while the room is not ready.
+// Lacking returns 1 while the room is not ready, else 0.
 func (r *Room) Lacking() float64 {
 	if r == nil || r.ready.Load() {
 		return 0
@@ -98,7 +98,7 @@ func (r *Room) Lacking() float64 {
 	return 1
 }
 
-// heap is what the runtime says of it.
+// heap is what the runtime reports about the heap.
 type heap struct {
 	allocated   uint64 // bytes, ever
 	live        uint64 // bytes that the last collection found
@@ -111,8 +111,8 @@ func readHeap() heap {
 	return heap{s[0].Value.Uint64(), s[1].Value.Uint64(), s[2].Value.Uint64()}
 }
 
-// keep has the heap collected when the room is used up, and makes it anew when it finds
-// the node at rest twice in a row.
+// keep makes the runtime collect when the room is used up, and renews the room when it finds the
+// node at rest twice in a row.
 func (r *Room) keep(ctx context.Context, read func() heap, setPercent func(int) int) {
 	ticker := time.NewTicker(restTick)
 	defer ticker.Stop()
@@ -127,7 +127,7 @@ func (r *Room) keep(ctx context.Context, read func() heap, setPercent func(int) 
 		if h.collections != last.collections {
 			last = h
 		}
-		if p := r.percent(h.live); p*8 < percent*7 || p*7 > percent*8 { // it stops the world
+		if p := r.percent(h.live); p*8 < percent*7 || p*7 > percent*8 { // only for a real change, because it stops the world
 			setPercent(p)
 			percent = p
 		}
@@ -141,14 +141,14 @@ func (r *Room) keep(ctx context.Context, read func() heap, setPercent func(int) 
 	}
 }
 
-// percent lets the heap grow by the room, and at least to twice of what lives. Below 4 MB
-// the runtime goes by the percentage of that.
+// percent returns a GOGC that lets the heap grow by the room, and at least to twice the live bytes.
+// Below 4 MB the runtime applies the percentage to 4 MB.
 func (r *Room) percent(live uint64) int {
 	return int(100 * max(r.bytes, live) / max(live, 4<<20))
 }
 
-// fill uses up what is left of the room, until the collection that this brings about. It
-// ends before if orders come.
+// fill uses up what is left of the room, until that causes a collection. It stops early if orders
+// come.
 func (r *Room) fill(ctx context.Context, read func() heap) (filled bool) {
 	const piece, page = 1 << 20, 4 << 10
 	before := read().collections
@@ -166,15 +166,15 @@ func (r *Room) fill(ctx context.Context, read func() heap) (filled bool) {
 		}
 		runtime.KeepAlive(some)
 	}
-	runtime.GC() // it was allowed more
+	runtime.GC() // the runtime allowed more without a collection
 	return true
 }
 
-// hugePages asks the kernel to back the memory around b with pages of 2 MB. A rush
-// touches the state of many actors, and a core keeps too few translations of small pages
-// for that: reads all over 256 MB take 180 ns each instead of 215. It asks for all of the
-// 64 MB that the runtime reserves at a time, because what lives is among them. A kernel
-// without such pages goes on with small ones.
+// hugePages asks the kernel to back the memory around b with pages of 2 MB. A rush touches the
+// state of many actors, and a core caches too few address translations of small pages for that:
+// random reads in 256 MB take 180 ns each instead of 215. It asks for all of the 64 MB that the
+// runtime reserves at a time, because the live objects are among them. A kernel without huge pages
+// keeps the small ones.
 func hugePages(b []byte) {
 	const arena = 64 << 20
 	begin := uintptr(unsafe.Pointer(unsafe.SliceData(b)))

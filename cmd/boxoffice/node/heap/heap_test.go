@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fakeHeap is of use in a bubble of synctest, where all that fills a heap happens at one
-// time: the 17th reading of that time brings a collection.
+// fakeHeap is for a bubble of synctest, where time stands still while a heap is filled: the 17th
+// reading at the same time shows a collection.
 type fakeHeap struct {
 	mu sync.Mutex
 	heap
@@ -84,7 +84,7 @@ func TestRoom(t *testing.T) {
 		h.mu.Lock()
 		h.busy, h.allocated = true, h.allocated+r.bytes
 		h.mu.Unlock()
-		for range 100 { // pauses of a rush are no rest
+		for range 100 { // pauses within a rush are not rest
 			<-time.After(restTick)
 			synctest.Wait()
 			h.mu.Lock()
@@ -136,7 +136,7 @@ func TestReadHeap(t *testing.T) { //nolint:paralleltest // others allocate too
 	require.NotZero(t, after.live)
 }
 
-// TestHugePages finds the advice in what the kernel says of the memory.
+// TestHugePages looks for the advice in what the kernel reports about the memory.
 func TestHugePages(t *testing.T) {
 	t.Parallel()
 	if _, err := os.Stat("/sys/kernel/mm/transparent_hugepage"); err != nil {
