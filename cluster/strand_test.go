@@ -34,8 +34,8 @@ func someWorkers(t *testing.T) *workers {
 	return w
 }
 
-// Who has messages without end leaves the others their turns: those of the same event,
-// and those of other events when as many as there are workers are so busy.
+// An actor that has messages without end leaves the others their turns: actors of the same
+// event, and actors of other events when as many as there are workers are so busy.
 func TestStrandsTakeTurns(t *testing.T) {
 	t.Parallel()
 	w := someWorkers(t)

@@ -119,8 +119,8 @@ func answer(t *testing.T, c *Call) (engine.Reply, error) {
 	return reply, err
 }
 
-// Who asks an actor that can't be loaded is answered. What it is told does not go to its
-// next activation, which may fare no better.
+// A caller that asks an actor which can't be loaded is answered. What the actor is told does not
+// go to its next activation, which may fare no better.
 func TestATellToAnActorThatCannotBeLoadedIsNotRepeatedAtOnce(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(*bench){
@@ -163,7 +163,7 @@ func TestAnActorThatBreaksIsLookedAfterAgain(t *testing.T) {
 	}
 }
 
-// Who waited while the actor was loaded is answered, whatever another of them asked.
+// A caller that waited while the actor was loaded is answered, whatever another caller asked.
 func TestAPanicAnswersThoseWhoWaitedForTheLoad(t *testing.T) {
 	t.Parallel()
 	b := newBench()
@@ -177,7 +177,7 @@ func TestAPanicAnswersThoseWhoWaitedForTheLoad(t *testing.T) {
 	require.Zero(t, b.Load.Load())
 }
 
-// Who is held is answered even if the decision that would have answered him panics.
+// A caller that is held is answered even if the decision that would have answered it panics.
 func TestAPanicAnswersThoseWhoAreHeld(t *testing.T) {
 	t.Parallel()
 	b := newBench()
@@ -209,7 +209,7 @@ func TestWhoWaitedThroughAnOutageIsAnswered(t *testing.T) {
 	require.ErrorIs(t, err, ErrUnavailable)
 }
 
-// Commands of other actors keep an actor in memory too. Wakes do not: who is only
+// Commands of other actors keep an actor in memory too. Wakes do not: an actor that is only
 // woken is put away again.
 func TestAnActorThatIsToldIsUsed(t *testing.T) {
 	t.Parallel()

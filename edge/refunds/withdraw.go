@@ -12,9 +12,8 @@ import (
 	"boxoffice/engine/order"
 )
 
-// Who buys what is digital may withdraw from the purchase without a reason, as the law
-// gives it: for 14 days after the order's completion, and until anything that it
-// delivers was opened.
+// The buyer of something digital may withdraw from the purchase without a reason, as the law
+// says: for 14 days after the order's completion, until anything that it delivers was opened.
 
 // Why nobody may withdraw from an order.
 const (

@@ -16,8 +16,8 @@ import (
 
 var noEntry = &engine.Refusal{Code: engine.NotFound, Message: "No such entry of a waitlist."}
 
-// joinWaitlist puts somebody in line. Who is there already is answered with his entry, and
-// the name that was sent: the address proves nobody.
+// joinWaitlist puts somebody in line. If an address stands in line already, the answer is its
+// entry with the name that was sent, not the one it was put in line with: an address proves nobody.
 func (h *Handlers) joinWaitlist(c *route.Call, in *api.JoinWaitlist) (*api.WaitlistEntry, error) {
 	number, _, err := h.Pages.FindVisible(c, h.Known, in.EventID)
 	if err != nil {

@@ -1,7 +1,7 @@
 // Package secrets derives every secret of a deployment from one master key: the
 // keys that sign access tokens, the refresh tokens of sessions, the tokens that
-// open one order, and the codes and QR payloads of tickets. Nothing of them is stored, so nothing of them can
-// be read at rest; who has the master key has them all.
+// open one order, and the codes and QR payloads of tickets. None of them is stored, so none can
+// be read at rest; whoever has the master key has them all.
 //
 // cmd reads the master key and makes the one Master; the edge calls it from
 // many goroutines. It owns no goroutine.

@@ -153,7 +153,7 @@ func TestFallBehind(t *testing.T) {
 	})
 }
 
-// TestCutOff: who takes nothing is cut off, and the others notice nothing.
+// TestCutOff cuts off a viewer that takes nothing, and the others notice nothing.
 func TestCutOff(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, secure bool) {
@@ -176,8 +176,7 @@ func TestCutOff(t *testing.T) {
 	})
 }
 
-// TestDripFeed: who takes a few bytes now and then does not keep a frame for
-// ever.
+// TestDripFeed has a viewer take a few bytes now and then, which keeps no frame for ever.
 func TestDripFeed(t *testing.T) {
 	t.Parallel()
 	c := &counter{padding: strings.Repeat("x", 4<<20)}
@@ -204,8 +203,8 @@ func wait(t testing.TB, d time.Duration) {
 	}
 }
 
-// TestLeavers: who leaves is counted out without a write, and with the last
-// viewer the topic goes.
+// TestLeavers counts out viewers that leave, without a write, and drops the topic with the last
+// of them.
 func TestLeavers(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, secure bool) {

@@ -73,7 +73,7 @@ func TestFacts(t *testing.T) {
 	}
 }
 
-// TestOldFacts: who reads the journal from its beginning writes to nobody.
+// TestOldFacts has a follower read the journal from its beginning, and it writes to nobody.
 func TestOldFacts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -235,8 +235,8 @@ func TestKeyRotation(t *testing.T) {
 	require.NotContains(t, keys(), "k1")
 }
 
-// However many log in at once, hashing has its share of the machine and no more:
-// who is beyond it is told so at once.
+// However many log in at once, hashing takes its share of the machine and no more. Those for
+// whom there is no room are told so at once.
 func TestLoginFlood(t *testing.T) {
 	t.Parallel()
 	s := nodetest.Open(t)

@@ -102,8 +102,7 @@ func TestLoginCodeGuesses(t *testing.T) {
 	reason(s.Exchange(grace, code), "CODE_EXPIRED")
 }
 
-// Who asks too often is told so, in the same words whether there is an account
-// or not.
+// Somebody who asks too often is told so, in the same words whether there is an account or not.
 func TestLoginCodeLimits(t *testing.T) {
 	t.Parallel()
 	s := nodetest.Open(t)

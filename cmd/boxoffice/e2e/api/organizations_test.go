@@ -129,8 +129,8 @@ func TestLastOwner(t *testing.T) {
 	require.ElementsMatch(t, []int{200, 409}, statuses)
 }
 
-// Who registered somebody else's address does not get what that person is
-// invited to.
+// Somebody who registered another person's address does not get what that person is invited
+// to.
 func TestInvitationOfARegisteredAddress(t *testing.T) {
 	t.Parallel()
 	s := nodetest.Open(t)
