@@ -25,26 +25,26 @@ import (
 	"boxoffice/persistence/embedded"
 )
 
-// catchUpTime is how long the read model may take to follow one case.
+// catchUpTime is how long the read model may take to follow after one case.
 const catchUpTime = 2 * time.Minute
 
-// bench is one run: the processes under test and what has been measured.
+// bench is one run: the processes under test and the measurements.
 type bench struct {
 	cmd     *runCmd
 	net     *client.Network
 	dir     string
-	numbers atomic.Uint64 // one per request of the run
+	numbers atomic.Uint64 // one for each request of the run
 	result  result
 
 	postgres  *embedded.Server
 	node      *rig.Node
-	database  string // the node's, by name
+	database  string // name of the node's database
 	nodeLog   *os.File
 	organizer *rush.Organizer
 }
 
-// start brings up Postgres, on the settings of a node's own but for the
-// connections that the row-lock design wants.
+// start starts Postgres with the settings of a node's own, except for the number of connections,
+// which the row-lock design needs.
 func (b *bench) start(ctx context.Context) error {
 	var err error
 	if b.nodeLog, err = os.Create(filepath.Join(b.dir, "node.log")); err != nil {
@@ -62,8 +62,8 @@ func (b *bench) start(ctx context.Context) error {
 	return nil
 }
 
-// renew starts the node under test anew on a database of its own, so that no case
-// pays for what an earlier one has left in memory.
+// renew starts the node under test again, on a database of its own, so that no case pays for what
+// an earlier one has left in memory.
 func (b *bench) renew(ctx context.Context, name string) error {
 	if b.node != nil {
 		err := b.node.Stop()
@@ -72,7 +72,7 @@ func (b *bench) renew(ctx context.Context, name string) error {
 			return err
 		}
 		b.net.CloseIdle()
-		// Left alone, the server vacuums in the middle of the next case.
+		// Otherwise the server would vacuum the old database in the middle of the next case.
 		if err := b.exec(ctx, b.postgres.URL(), "DROP DATABASE "+b.database); err != nil {
 			return err
 		}
@@ -90,7 +90,7 @@ func (b *bench) renew(ctx context.Context, name string) error {
 	return err
 }
 
-// startNode starts a node on a database, and opens an organizer's account there.
+// startNode starts a node on a database, and registers an organizer there.
 func (b *bench) startNode(ctx context.Context, dir, database string, env ...string) (*rig.Node, *rush.Organizer, error) {
 	var master [32]byte
 	_, _ = rand.Read(master[:]) // never fails
@@ -115,7 +115,7 @@ func (b *bench) startNode(ctx context.Context, dir, database string, env ...stri
 	return node, organizer, err
 }
 
-// stop ends what start began.
+// stop stops what start has started.
 func (b *bench) stop(ctx context.Context) error {
 	var err error
 	if b.node != nil {
@@ -132,7 +132,7 @@ func (b *bench) stop(ctx context.Context) error {
 	return err
 }
 
-// postmaster is the pid of the Postgres under test.
+// postmaster returns the pid of the Postgres under test.
 func (b *bench) postmaster() int {
 	if pids := b.postgres.Pids(); len(pids) > 0 {
 		return pids[0]
@@ -140,7 +140,7 @@ func (b *bench) postmaster() int {
 	return 0
 }
 
-// cpuOf samples a server, Postgres and this process, in that order.
+// cpuOf lists a server, Postgres and this process, in that order, for sampling.
 func (b *bench) cpuOf(server func() int) []rig.Target {
 	return []rig.Target{
 		{Name: "server", PID: server},
@@ -149,9 +149,9 @@ func (b *bench) cpuOf(server func() int) []rig.Target {
 	}
 }
 
-// settle lets Postgres finish what a load left behind, and the kernel what it has not
-// written yet, a build's output among it, so that the next load does not pay for it:
-// Linux writes after 30 s what has not been synced, and commits wait behind that. The
+// settle waits until Postgres has finished what a load left behind and the kernel has written what
+// it has buffered, including a build's output, so that the next load does not pay for it: Linux
+// writes after 30 s what has not been synced, and commits wait behind that. It also waits until the
 // node has its heap ready for a rush.
 func (b *bench) settle(ctx context.Context) error {
 	if b.node != nil {
@@ -180,13 +180,13 @@ func (b *bench) exec(ctx context.Context, database, statement string) error {
 	return nil
 }
 
-// caughtUp waits until the node's read model has followed all that was sold,
-// which it puts off under load.
+// caughtUp waits until the node's read model has followed everything that was sold, which the read
+// model puts off under load.
 func (b *bench) caughtUp(ctx context.Context) error {
 	return b.idle(ctx, b.node.URL, catchUpTime, "readmodel_lag")
 }
 
-// idle waits until the gauges of a node are all 0.
+// idle waits until the given gauges of a node are all 0.
 func (b *bench) idle(ctx context.Context, node string, within time.Duration, gauges ...string) error {
 	svc, err := client.ParseTarget(node)
 	if err != nil {
@@ -217,8 +217,8 @@ func (b *bench) idle(ctx context.Context, node string, within time.Duration, gau
 	}
 }
 
-// withServer runs f beside a process with the echo and, if there are arguments,
-// the row-lock design.
+// withServer runs f while a process serves the echo and, if there are arguments, the row-lock
+// design.
 func (b *bench) withServer(ctx context.Context, args []string, f func(host string, pid func() int) error) (err error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -251,7 +251,7 @@ func freeAddress(ctx context.Context) (string, error) {
 	return ports[0], nil
 }
 
-// hotRow makes a ticket type of the row-lock design and vacuums its tables.
+// hotRow makes a ticket type of the row-lock design, and vacuums its tables.
 func (b *bench) hotRow(ctx context.Context) (id string, err error) {
 	conn, err := pgx.Connect(ctx, b.postgres.URL())
 	if err != nil {

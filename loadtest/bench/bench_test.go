@@ -52,7 +52,8 @@ func TestReadAnswer(t *testing.T) {
 	require.ErrorContains(t, err, "without Content-Length")
 }
 
-// The baseline must be right, or it would be no baseline.
+// TestRowlockSellsEachTicketOnce makes sure that the baseline is correct, because a wrong one would
+// be no baseline.
 func TestRowlockSellsEachTicketOnce(t *testing.T) {
 	t.Parallel()
 	for variant := range placements {
@@ -113,7 +114,8 @@ func count(t *testing.T, r *rowlock, query string) (n int64) {
 	return n
 }
 
-// What is said of rounds is their median, and ratios are taken within a round.
+// TestRatio makes sure that figures of rounds are medians, and that ratios are taken within a
+// round.
 func TestRatio(t *testing.T) {
 	t.Parallel()
 	at := func(cpu ...float64) (all []ordersAt) {

@@ -15,7 +15,7 @@ import (
 	"boxoffice/loadtest/rush"
 )
 
-// promoCode is named by the orders of the promo case: a tenth off, without a bound.
+// promoCode is the code that orders of the promo case name: a tenth off, without a limit.
 const promoCode = "BENCH"
 
 // measurePromo measures orders that name a promo code.
@@ -56,12 +56,13 @@ func (b *bench) measurePromo(ctx context.Context) (ordersAt, error) {
 	return b.costOf("orders with a promo code", r), nil
 }
 
-// buyersAtOnce of the whole checkout: each waits for the provider in between.
+// buyersAtOnce is how many buyers do the whole checkout at a time; each waits for the provider in
+// between.
 const buyersAtOnce = 64
 
-// measureCheckout measures the whole way to a ticket: the order, the opening of a payment
-// and its verification, at a provider that answers at once. What the provider and the buyers'
-// calls to it cost is not counted.
+// measureCheckout measures the whole way to a ticket: the order, the opening of a payment and its
+// verification, with a provider that answers at once. The cost of the provider and of the buyers'
+// calls to it is not counted.
 func (b *bench) measureCheckout(ctx context.Context) (ordersAt, error) {
 	s, err := b.sale(ctx, rush.SaleType{Quantity: plenty})
 	if err != nil {
@@ -75,7 +76,7 @@ func (b *bench) measureCheckout(ctx context.Context) (ordersAt, error) {
 	defer web.CloseIdleConnections()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	provider := b.node.Targets()[2] // is none of the others that disturb
+	provider := b.node.Targets()[2] // not one of the other processes that disturb
 	sampler := rig.StartSampler(append(b.cpuOf(b.node.PID), provider)...)
 	var total atomic.Int64
 	var buyers sync.WaitGroup
@@ -129,7 +130,7 @@ func checkOut(ctx context.Context, svc client.API, from *client.Source, web *htt
 	if err != nil {
 		return fmt.Errorf("checkout page: %w", err)
 	}
-	_ = res.Body.Close() // its status says all
+	_ = res.Body.Close() // only the status matters
 	if res.StatusCode >= 400 {
 		return fmt.Errorf("checkout page: %s", res.Status)
 	}
@@ -143,7 +144,7 @@ func checkOut(ctx context.Context, svc client.API, from *client.Source, web *htt
 	return nil
 }
 
-// costOf is a case without latencies.
+// costOf returns a case without latencies.
 func (b *bench) costOf(name string, r *closedResult) ordersAt {
 	at := ordersAt{RPS: round(r.rps()), ServerCPU: round(r.micros(0)), PgCPU: round(r.micros(1))}
 	say("%s: %.0f/s; server %.1f us, Postgres %.1f us", name, at.RPS, at.ServerCPU, at.PgCPU)

@@ -16,44 +16,43 @@ import (
 	"boxoffice/loadtest/rig"
 )
 
-// request appends one whole HTTP request; n is a number that no other request
-// of the run has.
+// request appends one whole HTTP request; n is a number that no other request of the run has.
 type request func(b []byte, n uint64) []byte
 
-// closedResult is what a closed loop saw.
+// closedResult is the outcome of a closed loop.
 type closedResult struct {
 	done   int64         // wanted answers after the warm-up
-	span   time.Duration // in which they came
+	span   time.Duration // the time in which they came
 	total  int64         // wanted answers in all
 	usage  rig.Usage     // from the first request until nothing was left to do
 	other  int64         // other answers
-	sample string        // the first of those
+	sample string        // the first of the other answers
 }
 
 func (r *closedResult) rps() float64 { return float64(r.done) / r.span.Seconds() }
 
-// micros is the CPU time per wanted answer of the i-th process, with what was
-// done for it later.
+// micros returns the CPU time of the i-th process for each wanted answer, including the work that
+// was done for it later.
 func (r *closedResult) micros(i int) float64 {
 	return r.usage.Total[i].Seconds() * 1e6 / float64(max(r.total, 1))
 }
 
-// closed is a loop of connections that each send the next request when the
-// answer to the last has come. It finds the most a service can do; its
-// latencies would lie and are not taken.
+// closed is a loop of connections that each send the next request when the answer to the last has
+// come. It finds the most that a service can do. Its latencies would be misleading and are not
+// measured.
 type closed struct {
 	net     *client.Network
-	hosts   []string // connections go to them in turn
+	hosts   []string // the connections go to them in turn
 	conns   int
 	want    int    // status
-	wanted  []byte // must stand in the body too, if not nil
+	wanted  []byte // text that must be in the body too; nil: any
 	numbers *atomic.Uint64
 	make    request
 	warm    time.Duration
 	measure time.Duration
 	cpu     []rig.Target
-	// drained returns when the service has also done what it puts off under
-	// load, so that its CPU is counted; nil when it puts nothing off.
+	// drained returns when the service has also done what it puts off under load, so that the CPU
+	// for it is counted; nil if it puts nothing off.
 	drained func(context.Context) error
 
 	counting atomic.Bool
@@ -64,9 +63,9 @@ type closed struct {
 	sample   atomic.Pointer[string] // the first other answer
 }
 
-// run saturates the service for the measured time after the warm-up, and
-// returns when every request has been answered; a lost connection is an error.
-// Without a measured time it runs until there is nothing left to ask for.
+// run saturates the service for the measured time after the warm-up, and returns when every request
+// has been answered; a lost connection is an error. Without a measured time it runs until there is
+// nothing left to ask for.
 func (c *closed) run(ctx context.Context) (*closedResult, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -99,7 +98,7 @@ func (c *closed) run(ctx context.Context) (*closedResult, error) {
 	return r, err
 }
 
-// start starts the connections; the first to fail ends the others.
+// start starts the connections; the first that fails ends the others.
 func (c *closed) start(ctx context.Context, cancel context.CancelCauseFunc) *sync.WaitGroup {
 	var conns sync.WaitGroup
 	for i := range c.conns {
@@ -119,7 +118,7 @@ func wait(ctx context.Context, d time.Duration) {
 	}
 }
 
-// loop is one connection.
+// loop sends the requests of one connection.
 func (c *closed) loop(ctx context.Context, from *client.Source, host string) error {
 	conn, err := from.Dial(ctx, host)
 	if err != nil {
@@ -162,8 +161,8 @@ func (c *closed) count(status int, body []byte) {
 
 var contentLength = []byte("content-length:")
 
-// readAnswer reads an answer that has a Content-Length. The body is valid until
-// the next read and may be cut short.
+// readAnswer reads an answer that has a Content-Length. The body is valid until the next read, and
+// may be cut short.
 func readAnswer(in *bufio.Reader) (status int, body []byte, err error) {
 	line, err := in.ReadSlice('\n')
 	if err != nil {

@@ -16,14 +16,14 @@ import (
 
 const (
 	clusterNodes = 3
-	// remoteGoal is the most CPU, in microseconds, that an order may cost more
-	// through another node than through the one that has its event.
+	// remoteGoal is the most CPU, in microseconds, by which an order may cost more through another
+	// node than through the one that has its event.
 	remoteGoal = 40
 )
 
-// clusterResult is what orders of one hot type cost a cluster: through the node that
-// has its event, through the others, and through all. CPU is that of all nodes, per
-// order, with the read model following.
+// clusterResult is what orders of one hot type cost a cluster: through the node that has its event,
+// through the others, and through all. CPU is that of all nodes for each order, including that of
+// the read model.
 type clusterResult struct {
 	LocalRPS  float64 `json:"local_rps"`
 	LocalCPU  float64 `json:"local_cpu_us_servers"`

@@ -11,14 +11,15 @@ import (
 	"boxoffice/loadtest/rush"
 )
 
-// The holds case: how many shoppers there are, and how many seats they hold.
+// These are the numbers of the holds case: how many shoppers there are, and how many seats one
+// holds at most.
 const (
 	shoppers  = 64
 	mostSeats = 4
 )
 
-// selections are what shoppers hold in turn: each has rows of its own, so that
-// every hold is granted. The first of a row leave no single seat beside them.
+// selections are what shoppers hold in turn. Each shopper has rows of its own, so that every hold
+// is granted. The seats that are taken at the start of a row leave no single seat beside them.
 type selections struct{ rows [shoppers][]rush.HouseRow }
 
 func newSelections(h *rush.House) *selections {
@@ -30,7 +31,7 @@ func newSelections(h *rush.House) *selections {
 	return s
 }
 
-// of are the n-th seats of a shopper.
+// of returns the n-th selection of a shopper.
 func (s *selections) of(shopper, n uint64) []string {
 	rows := s.rows[shopper]
 	return rows[n%uint64(len(rows))].Seats[:1+n%mostSeats]
@@ -95,8 +96,7 @@ func (b *bench) measureHolds(ctx context.Context) error {
 	return nil
 }
 
-// auditHolds has every shopper hold once more, and sees that nothing else is held
-// then.
+// auditHolds makes every shopper hold once more, and checks that nothing else is held after that.
 func (b *bench) auditHolds(ctx context.Context, svc client.API, h *rush.House, s *selections) error {
 	var want []string
 	for i := range uint64(shoppers) {

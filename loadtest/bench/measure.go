@@ -13,8 +13,8 @@ import (
 	"boxoffice/loadtest/rush"
 )
 
-// result is the line of JSON. CPU is microseconds per wanted answer, latencies
-// are milliseconds at half of the peak.
+// result is the line of JSON. CPU is in microseconds for each wanted answer. Latencies are in
+// milliseconds, at half of the peak.
 type result struct {
 	Machine rig.Machine `json:"machine"`
 	Seconds float64     `json:"seconds"`
@@ -51,13 +51,15 @@ type result struct {
 	ManyEvents int      `json:"events_at_once"`
 	Many       ordersAt `json:"orders_many_events"`
 	Million    ordersAt `json:"orders_million_tickets"`
-	// What an order's CPU is times that of the one hot type, of the same round.
+	// ManyRatio and MillionRatio are an order's CPU divided by that of the one hot type in the same
+	// round.
 	ManyRatio    float64 `json:"many_cpu_ratio"`
 	MillionRatio float64 `json:"million_cpu_ratio"`
-	// The same of an order with a promo code, and of a whole checkout.
+	// PromoRatio and CheckoutRatio are the same for an order with a promo code, and for a whole
+	// checkout.
 	PromoRatio    float64 `json:"promo_cpu_ratio"`
 	CheckoutRatio float64 `json:"checkout_cpu_ratio"`
-	// Rounds are those of the cases of orders, of which the medians stand above.
+	// Rounds are the rounds of the cases of orders, whose medians are above.
 	Rounds struct {
 		One      []ordersAt `json:"one"`
 		Many     []ordersAt `json:"many"`
@@ -69,9 +71,9 @@ type result struct {
 	Cluster *clusterResult `json:"cluster,omitempty"`
 	Relay   *relayResult   `json:"relay,omitempty"`
 
-	Others  float64  `json:"others_cores"` // kept busy by other processes, in the worst case
+	Others  float64  `json:"others_cores"` // cores that other processes kept busy, in the worst case
 	Invalid []string `json:"invalid"`      // which numbers must not be believed, and why
-	// Repeated are the loads at half of a peak that were tried again, and why.
+	// Repeated are the loads at half of a peak that were repeated, and why.
 	Repeated []string `json:"repeated,omitempty"`
 }
 
@@ -84,7 +86,7 @@ type ordersAt struct {
 	P99       float64 `json:"p99_ms"`
 }
 
-// medianAt is the median of each number.
+// medianAt returns the median of each number.
 func medianAt(rounds []ordersAt) ordersAt {
 	of := func(number func(ordersAt) float64) float64 {
 		var all []float64
@@ -102,9 +104,9 @@ func medianAt(rounds []ordersAt) ordersAt {
 	}
 }
 
-// ratio is the median of what the CPU of an order is times that of the other case, round
-// by round: the machine is faster in one minute than in another. 0 when they were not
-// both measured.
+// ratio returns the median, over the rounds, of the CPU of an order divided by that of the other
+// case in the same round, because the machine is faster in one minute than in another. It is 0 if
+// they were not both measured.
 func ratio(rounds, base []ordersAt) float64 {
 	var all []float64
 	for i := range min(len(rounds), len(base)) {
@@ -122,8 +124,8 @@ const mostOthers = 0.2
 // plenty is a stock that no run sells out.
 const plenty = 50_000_000
 
-// measure runs every case that is wanted, one after the other, and those of orders
-// several times in turn.
+// measure runs every wanted case, one after the other, and the cases of orders several times in
+// turn.
 func (b *bench) measure(ctx context.Context) error {
 	if b.cmd.Relay != "" {
 		if err := b.renew(ctx, "direct"); err != nil {
@@ -170,10 +172,10 @@ func (b *bench) measure(ctx context.Context) error {
 type benchCase struct {
 	name string
 	run  func(context.Context) error
-	node bool // it needs the node under test
+	node bool // whether it needs the node under test
 }
 
-// inRound measures a case of orders once more.
+// inRound returns a function that measures a case of orders once more.
 func (b *bench) inRound(rounds *[]ordersAt, measure func(context.Context) (ordersAt, error)) func(context.Context) error {
 	return func(ctx context.Context) error {
 		at, err := measure(ctx)
@@ -204,7 +206,7 @@ func (b *bench) sumUp() {
 	b.sumUpMoney()
 }
 
-// sumUpMoney says what codes and payments cost beside the order alone.
+// sumUpMoney prints what codes and payments cost compared with the order alone.
 func (b *bench) sumUpMoney() {
 	r := &b.result
 	if r.PromoRatio = ratio(r.Rounds.Promo, r.Rounds.One); r.PromoRatio > 0 {
@@ -227,7 +229,7 @@ func (b *bench) measureEcho(ctx context.Context) error {
 	})
 }
 
-// saturate is a closed loop of orders.
+// saturate runs a closed loop of orders.
 func (b *bench) saturate(
 	ctx context.Context, host, path string, types []string, k keys, span time.Duration, server func() int,
 	drained func(context.Context) error,
@@ -241,8 +243,7 @@ func (b *bench) saturate(
 	return r, err
 }
 
-// disturbed notes when other processes took so much of the machine that a peak
-// says little.
+// disturbed notes if other processes took so much of the machine that a peak means little.
 func (b *bench) disturbed(what string, r *closedResult) {
 	b.result.Others = max(b.result.Others, round(r.usage.Others))
 	if r.usage.Others > mostOthers {
@@ -251,8 +252,8 @@ func (b *bench) disturbed(what string, r *closedResult) {
 	}
 }
 
-// ordersCase measures POST /orders over sales of one type each and compares what
-// was acknowledged with the stock that is gone.
+// ordersCase measures POST /orders over sales of one type each, and compares what was acknowledged
+// with the stock that is gone.
 func (b *bench) ordersCase(ctx context.Context, name string, sales []*rush.Sale) (ordersAt, error) {
 	const path = "/api/v1/orders"
 	svc, err := client.ParseTarget(b.node.URL)
@@ -291,7 +292,7 @@ func (b *bench) doubt(name string, l *latency) {
 	}
 }
 
-// auditStock waits until exactly as much is gone as was acknowledged.
+// auditStock waits until exactly as much stock is gone as was acknowledged.
 func (b *bench) auditStock(ctx context.Context, svc client.API, sales []*rush.Sale, acknowledged int64) error {
 	var gone int64
 	for deadline := time.Now().Add(15 * time.Second); ; wait(ctx, 500*time.Millisecond) {
@@ -353,8 +354,8 @@ func (b *bench) measureMillion(ctx context.Context) (ordersAt, error) {
 	return b.ordersCase(ctx, "orders, a type of 1,000,000", []*rush.Sale{s})
 }
 
-// measureRowlock tries both statements at each pool size, briefly, and measures
-// the best one like ours.
+// measureRowlock tries both statements with each pool size, briefly, and then measures the best of
+// them as it does ours.
 func (b *bench) measureRowlock(ctx context.Context) error {
 	b.result.RowlockAll = make(map[string]float64)
 	var best []string
@@ -407,5 +408,5 @@ func (b *bench) rowlockCase(ctx context.Context, args []string, span time.Durati
 	return r, err
 }
 
-// round keeps three digits after the point, for people.
+// round rounds to three digits after the point, for people.
 func round(v float64) float64 { return math.Round(v*1000) / 1000 }

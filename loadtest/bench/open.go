@@ -13,19 +13,19 @@ import (
 	"boxoffice/loadtest/openloop"
 )
 
-// latency is what an open loop saw, in milliseconds from the intended send time.
+// latency is the outcome of an open loop, in milliseconds from the intended send time.
 type latency struct {
 	P50, P99 float64
 	Invalid  []string
 	Done     int64 // wanted answers
 }
 
-// openTries is how often a load is tried: one for which the generator was late
-// itself, as when the machine stood still, says nothing about the service.
+// openTries is how often a load is tried. A try in which the generator itself was late, for example
+// because the machine stood still, says nothing about the service.
 const openTries = 3
 
-// openValid is open, again if need be. Done counts the wanted answers of all tries; why
-// one was repeated is said, and kept in the result.
+// openValid runs open, again if necessary. Done counts the wanted answers of all tries. The reason
+// of a repetition is printed and kept in the result.
 func (b *bench) openValid(ctx context.Context, name, host, path string, types []string, k keys, rate float64) (*latency, error) {
 	var done int64
 	for try := 1; ; try++ {
@@ -48,15 +48,15 @@ func (b *bench) openValid(ctx context.Context, name, host, path string, types []
 	}
 }
 
-// A load comes from so many client addresses, of each of which so many buyers may wait
-// at once: with more, connections are opened in the middle of it.
+// A load comes from so many client addresses, and so many buyers may wait at each at once. With
+// more buyers, connections would be opened in the middle of the load.
 const (
 	sources = 250
 	waiting = 8
 )
 
-// open sends one request per arrival at a Poisson rate, and keeps latencies after
-// the warm-up.
+// open sends one request for each arrival of a Poisson process, and keeps the latencies after the
+// warm-up.
 func (b *bench) open(ctx context.Context, host, path string, types []string, k keys, rate float64) (*latency, error) {
 	l := &latency{}
 	for i := range sources {

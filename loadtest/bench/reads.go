@@ -13,10 +13,10 @@ import (
 type readAt struct {
 	RPS   float64 `json:"rps"`
 	CPU   float64 `json:"cpu_us"`
-	Share float64 `json:"share_of_echo"` // of the echo's peak; 0: that was not measured
+	Share float64 `json:"share_of_echo"` // of the echo's peak; 0: the echo was not measured
 }
 
-// measureMap has visitors read the drawing of a map of 20,000 seats, and the part of the
+// measureMap measures visitors who read the drawing of a map of 20,000 seats, and the part of the
 // map that changes.
 func (b *bench) measureMap(ctx context.Context) error {
 	svc, err := client.ParseTarget(b.node.URL)

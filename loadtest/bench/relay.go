@@ -21,19 +21,18 @@ import (
 	"boxoffice/loadtest/rush"
 )
 
-// drainTime is how long what was put off under load may take.
+// drainTime is how long the work that was put off under load may take.
 const drainTime = 10 * time.Minute
 
-// relayGoal is the least share of the orders without Kafka that there must be with
-// it.
+// relayGoal is the least share of the orders without Kafka that must be reached with Kafka.
 const relayGoal = 0.85
 
-// relayResult is what the way through Kafka costs: the medians of the rounds.
+// relayResult is what the way through Kafka costs, as medians of the rounds.
 type relayResult struct {
-	OffRPS   float64 `json:"off_rps"` // the facts follow the journal
-	OnRPS    float64 `json:"on_rps"`  // they go through Kafka
+	OffRPS   float64 `json:"off_rps"` // facts follow the journal
+	OnRPS    float64 `json:"on_rps"`  // facts go through Kafka
 	Share    float64 `json:"share"`
-	OffCPU   float64 `json:"off_cpu_us_server"` // while orders come; the rest of the work is done after
+	OffCPU   float64 `json:"off_cpu_us_server"` // while orders come; more work is done afterwards
 	OnCPU    float64 `json:"on_cpu_us_server"`
 	KafkaCPU float64 `json:"on_cpu_us_kafka"`
 }
@@ -43,14 +42,14 @@ type way struct {
 	name      string
 	node      *rig.Node
 	organizer *rush.Organizer
-	kafka     func() int // process of the broker; nil without
-	gauges    []string   // of what the node puts off
+	kafka     func() int // pid of the broker; nil without one
+	gauges    []string   // gauges of the work that the node puts off
 
 	rps, cpu, kafkaCPU []float64
 }
 
-// measureRelay measures orders with the facts going through Kafka and without, in
-// turn, on two nodes of which one at a time has something to do.
+// measureRelay measures orders with the facts going through Kafka and without, in turn, on two
+// nodes of which only one has work at a time.
 func (b *bench) measureRelay(ctx context.Context) error {
 	return b.withKafka(ctx, func(brokers string, pid func() int) (err error) {
 		database, err := b.newDatabase(ctx, "relay")
@@ -94,7 +93,7 @@ func (b *bench) measureRelay(ctx context.Context) error {
 	})
 }
 
-// measureWay saturates one node, and lets it do what it has put off.
+// measureWay saturates one node, and lets it do the work that it has put off.
 func (b *bench) measureWay(ctx context.Context, w *way) error {
 	const path = "/api/v1/orders"
 	svc, err := client.ParseTarget(w.node.URL)
@@ -128,7 +127,7 @@ func (b *bench) measureWay(ctx context.Context, w *way) error {
 		return err
 	}
 	began := time.Now()
-	// Twice: what comes out of the one queue goes into the other.
+	// This takes two rounds, because what leaves one queue enters the other.
 	for range 2 {
 		if err := b.idle(ctx, w.node.URL, drainTime, w.gauges...); err != nil {
 			return err
@@ -139,7 +138,7 @@ func (b *bench) measureWay(ctx context.Context, w *way) error {
 	return b.settle(ctx)
 }
 
-// newDatabase makes another one on the Postgres under test.
+// newDatabase makes another database on the Postgres under test.
 func (b *bench) newDatabase(ctx context.Context, name string) (string, error) {
 	if err := b.exec(ctx, b.postgres.URL(), "CREATE DATABASE "+name); err != nil {
 		return "", err
@@ -152,7 +151,7 @@ func (b *bench) newDatabase(ctx context.Context, name string) (string, error) {
 	return u.String(), nil
 }
 
-// withKafka runs f beside a broker.
+// withKafka runs f while a broker runs.
 func (b *bench) withKafka(ctx context.Context, f func(brokers string, pid func() int) error) (err error) {
 	address, err := freeAddress(ctx)
 	if err != nil {
@@ -176,7 +175,7 @@ func (b *bench) withKafka(ctx context.Context, f func(brokers string, pid func()
 	return f(address, rig.FixedPID(cmd.Process.Pid))
 }
 
-// withRealKafka runs f beside a JVM.
+// withRealKafka runs f while a real Kafka runs in a JVM.
 func (b *bench) withRealKafka(ctx context.Context, port string, f func(pid func() int) error) (err error) {
 	dir := filepath.Join(b.dir, "kafka")
 	run := func(ctx context.Context, command string) error {
@@ -198,7 +197,7 @@ func (b *bench) withRealKafka(ctx context.Context, port string, f func(pid func(
 	return f(rig.FixedPID(pid))
 }
 
-// kafkaCmd is the process of the fake broker.
+// kafkaCmd is the process with the fake broker.
 type kafkaCmd struct {
 	Port string `required:""`
 }

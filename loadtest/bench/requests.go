@@ -37,7 +37,7 @@ func newKeys() keys {
 	return k
 }
 
-// append appends the n-th UUID.
+// append appends the n-th key, a UUID.
 func (k keys) append(b []byte, n uint64) []byte {
 	id := [16]byte{8: 0x80}
 	copy(id[:8], k.run[:])
@@ -52,8 +52,8 @@ func (k keys) append(b []byte, n uint64) []byte {
 	return b
 }
 
-// orders makes one-ticket orders, each under its own key and e-mail, of the
-// types in turn.
+// orders returns a function that makes one-ticket orders, each under a key and e-mail of its own,
+// of the types in turn.
 func orders(host, path string, types []string, k keys) request {
 	return func(b []byte, n uint64) []byte {
 		var key [36]byte
@@ -70,7 +70,7 @@ func appendOrder(b []byte, ticketType string, n uint64) []byte {
 	return append(b, `@load.test","guestName":"Load Buyer"}`...)
 }
 
-// scans makes one scan of each ticket, by many devices.
+// scans returns a function that makes one scan of each ticket, by many devices.
 func scans(host, bearer, event string, codes []string, first uint64) request {
 	return func(b []byte, n uint64) []byte {
 		i := n - first

@@ -16,16 +16,15 @@ import (
 	"boxoffice/engine"
 )
 
-// rowlock sells tickets the usual way: a row holds the stock and its lock
-// decides. It is written as well as we know how, so that the comparison is
-// fair: one round trip in one autocommitted, prepared statement; the order is
-// inserted first and the hot row is updated last, so that its lock is held only
-// for the update and the commit; a repeat is answered from the key's index; it
-// checks less than ours (no cap per customer, no sale window).
+// rowlock sells tickets the usual way: a row holds the stock, and its lock decides. It is written
+// as well as we can, so that the comparison is fair: one round trip in one autocommitted, prepared
+// statement; the order is inserted first and the hot row is updated last, so that its lock is held
+// only for the update and the commit; a repeat is answered from the key's index; and it checks less
+// than ours (no cap per customer, no sale window).
 type rowlock struct {
 	pool *pgxpool.Pool
-	// statement places an order: key, type, quantity, e-mail, total -> id,
-	// created_at, status. It is one of placements.
+	// statement places an order: key, type, quantity, e-mail, total -> id, created_at, status. It
+	// is one of placements.
 	statement string
 }
 
@@ -56,12 +55,11 @@ BEGIN
 	RETURN NEXT;
 END $$;`
 
-// placements are the two known ways to do it in one trip; the faster one at
-// each pool size counts.
+// placements are the two known ways to do it in one trip. At each pool size the faster one counts.
 var placements = map[string]string{
 	"function": `SELECT order_id, created, state FROM rowlock_place($1, $2, $3, $4, $5)`,
-	// The conditional update decides and the insert follows from it, in one
-	// snapshot. A repeat violates the key's index and is read back.
+	// The conditional update decides and the insert follows from it, in one snapshot. A repeat
+	// violates the key's index and is read back.
 	"cte": `WITH stock AS (
 			UPDATE rowlock_types SET available = available - $3 WHERE id = $2 AND available >= $3 RETURNING id)
 		INSERT INTO rowlock_orders (key, type, quantity, email, total, status, created_at)
@@ -89,7 +87,7 @@ func openRowlock(ctx context.Context, url, variant string, connections int32) (*
 	return &rowlock{pool: pool, statement: placements[variant]}, nil
 }
 
-// place is POST /orders of the row-lock design.
+// place is the handler of POST /orders in the row-lock design.
 func (r *rowlock) place(c *route.Call, in *api.PlaceOrder) (*api.Order, error) {
 	if len(in.Items) != 1 || c.IdempotencyKey == "" {
 		return nil, route.Invalid(route.Issue{Path: "items", Code: route.IssueMaxItems, Message: "the benchmark places one line, with a key"})
@@ -114,10 +112,10 @@ func (r *rowlock) place(c *route.Call, in *api.PlaceOrder) (*api.Order, error) {
 	return orderRecord(strconv.FormatInt(id, 10), status, created, in, total), nil
 }
 
-// cents is the price of a ticket of the other designs, in minor units.
+// cents is the price of a ticket in the other designs, in minor units.
 const cents = 250_000
 
-// orderRecord is the answer that all designs give, at the size of the real one.
+// orderRecord returns the answer that all designs give, as large as the real one.
 func orderRecord(id, status string, created time.Time, in *api.PlaceOrder, total int64) *api.Order {
 	expires := created.Add(15 * time.Minute)
 	record := api.OrderRecord{

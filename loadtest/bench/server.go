@@ -21,8 +21,7 @@ const (
 	rowlockPath = "/api/v1/bench/orders"
 )
 
-// serverCmd is the process that serves the echo and the row-lock design behind
-// the real edge.
+// serverCmd is the process that serves the echo and the row-lock design behind the real edge.
 type serverCmd struct {
 	Listen   string `required:""`
 	Database string `help:"Connection string; without it, only the echo."`
@@ -68,7 +67,7 @@ func (c *serverCmd) Run(ctx context.Context) error {
 	return s.Stop(stop)
 }
 
-// echo reads and checks an order and answers with one, and does nothing else.
+// echo reads and checks an order, and answers with one without doing anything else.
 func echo(c *route.Call, in *api.PlaceOrder) (*api.Order, error) {
 	return orderRecord(c.IdempotencyKey, "pending", c.Now, in, cents*105/100), nil
 }

@@ -15,27 +15,27 @@ import (
 	"boxoffice/loadtest/rush"
 )
 
-// Order is what an order had and what has become of it.
+// Order is an order's places and what has become of it.
 type Order struct {
 	ID, Customer string
 	place
 	Units       int
-	From, Until time.Time // when it surely had its places; Until is zero while it has them
+	From, Until time.Time // when it certainly had its places; Until is zero while it has them
 	Status      string
-	Late        bool // its money came too late
-	Refunds     int  // of that money, that have been made
+	Late        bool // whether its money came too late
+	Refunds     int  // refunds of that money that have been made
 }
 
-// Outcome is what a run has come to.
+// Outcome is the outcome of a run.
 type Outcome struct {
 	Places, Cap      int
 	Orders           []Order
 	Tried            int64
-	Odd              []string      // answers that nobody should have had
-	Left, LeftAtLast map[place]int // once all orders had ended one way or another, and once all were refunded
+	Odd              []string      // answers that nobody should get
+	Left, LeftAtLast map[place]int // units left once all orders had ended, and once all were refunded
 }
 
-// readOutcome reads what has become of the orders, gives all back, and reads what is left.
+// readOutcome reads what has become of the orders, refunds all, and reads what is left.
 func (s *season) readOutcome(ctx context.Context) (*Outcome, error) {
 	o := &Outcome{Places: s.cfg.Places, Cap: s.cfg.Cap, Tried: s.tried.Load(), Odd: s.odd, Orders: make([]Order, len(s.bookings))}
 	var err error
@@ -76,8 +76,8 @@ func (o *Outcome) allLeft() bool {
 	return true
 }
 
-// readOrder reads what has become of an order, and of money that came too late once that has
-// gone back.
+// readOrder reads what has become of an order. If its money came too late, it waits until that
+// money has gone back.
 func (s *season) readOrder(ctx context.Context, from int, b *booking) (Order, error) {
 	o := Order{ID: b.order.ID, Customer: b.customer, place: b.place, Units: b.units, From: b.from, Until: b.until, Late: b.page != nil}
 	for deadline := time.Now().Add(s.Agree); ; rig.Wait(ctx, rush.FirstPause) {
@@ -91,7 +91,7 @@ func (s *season) readOrder(ctx context.Context, from int, b *booking) (Order, er
 		}
 		o.Status, o.Refunds = now.Status, 0
 		for _, r := range now.Refunds {
-			if r.Status == "processed" { // nobody has asked for any yet
+			if r.Status == "processed" { // nobody has asked for other refunds yet
 				o.Refunds++
 			}
 		}
@@ -107,12 +107,12 @@ func (o *Order) isSettled() bool {
 	return !contest.IsOpen(o.Status) && (!o.Late || o.Status == rush.Completed || o.Refunds == 1)
 }
 
-// Audit judges what a run has come to.
+// Audit checks the outcome of a run.
 func Audit(o *Outcome) []report.Check {
 	return []report.Check{checkAnswers(o), checkSlots(o), checkCustomers(o), checkMoney(o), checkLeft(o), checkBack(o)}
 }
 
-// checkAnswers: whoever was refused was refused for want of places.
+// checkAnswers checks that refused orders were refused because no places were left.
 func checkAnswers(o *Outcome) report.Check {
 	c := report.Check{Name: "every order was granted or refused, as a contest can have it", Checked: o.Tried}
 	for _, answer := range o.Odd {
@@ -121,7 +121,7 @@ func checkAnswers(o *Outcome) report.Check {
 	return c
 }
 
-// checkSlots: at no time had orders more places of a slot than there are.
+// checkSlots checks that orders never had more places of a slot than there are.
 func checkSlots(o *Outcome) report.Check {
 	c := report.Check{Name: "no slot had more than its places at any time"}
 	of := make(map[place][]Order)
@@ -137,7 +137,7 @@ func checkSlots(o *Outcome) report.Check {
 	return c
 }
 
-// checkCustomers: at no time had a customer more places of a date than he may have.
+// checkCustomers checks that a customer never had more places of a date than allowed.
 func checkCustomers(o *Outcome) report.Check {
 	c := report.Check{Name: "no customer had more than a day's places at any time"}
 	of := make(map[[2]string][]Order)
@@ -154,7 +154,7 @@ func checkCustomers(o *Outcome) report.Check {
 	return c
 }
 
-// mostAtOnce is the most units that orders surely had at one time.
+// mostAtOnce returns the most units that orders certainly had at one time.
 func mostAtOnce(orders []Order) (most int) {
 	type change struct {
 		at    time.Time
@@ -177,8 +177,8 @@ func mostAtOnce(orders []Order) (most int) {
 	return most
 }
 
-// checkMoney: every order has ended, and money that came too late has bought its places or
-// gone back, once.
+// checkMoney checks that every order has ended, and that money that came too late has bought its
+// places or gone back, once.
 func checkMoney(o *Outcome) report.Check {
 	c := report.Check{Name: "every order has ended, and late money has gone back once"}
 	for i := range o.Orders {
@@ -190,7 +190,7 @@ func checkMoney(o *Outcome) report.Check {
 	return c
 }
 
-// checkLeft: what is left of a slot is what completed orders have left of it.
+// checkLeft checks that what is left of a slot is what completed orders have not taken.
 func checkLeft(o *Outcome) report.Check {
 	c := report.Check{Name: "what is left of each slot is what was not sold"}
 	sold := make(map[place]int)
@@ -208,7 +208,7 @@ func checkLeft(o *Outcome) report.Check {
 	return c
 }
 
-// checkBack: once everything is refunded, all places are there.
+// checkBack checks that all places are there once everything is refunded.
 func checkBack(o *Outcome) report.Check {
 	c := report.Check{Name: "all places come back"}
 	for at, left := range o.LeftAtLast {

@@ -9,8 +9,8 @@ import (
 	"boxoffice/loadtest/rush"
 )
 
-// outcome makes books without a fault: of a slot of three places, somebody gave up two before
-// others had them, and the money of one order came too late.
+// outcome makes an outcome without a fault: of a slot with three places, somebody gave up two
+// before others had them, and the money of one order came too late.
 func outcome() *Outcome {
 	began := time.Unix(1_700_000_000, 0)
 	at := place{"2030-01-01", "noon"}

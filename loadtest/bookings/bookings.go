@@ -1,6 +1,6 @@
-// Package bookings is the contest for places of dates and slots, between buyers of whom
-// some never pay, some pay too late and some give up, while the node is killed. Run returns
-// when every goroutine and process that it started has ended.
+// Package bookings is the contest for places of dates and slots, between buyers of whom some never
+// pay, some pay too late and some give up, while the node is killed. Run returns when every
+// goroutine and process that it started has ended.
 package bookings
 
 import (
@@ -54,26 +54,26 @@ func (c *Config) Validate() error {
 }
 
 const (
-	window    = 5 * time.Minute // that an order may be unpaid
-	mostUnits = 3               // of an order
-	plenty    = 1_000_000       // tickets, for it is the slots that bind
+	window    = 5 * time.Minute // how long an order may be unpaid
+	mostUnits = 3               // most units of an order
+	plenty    = 1_000_000       // tickets, so that only the slots limit
 )
 
 // place is a slot on a date.
 type place struct{ date, slot string }
 
-// booking is an order that was granted.
+// booking is an order that was accepted.
 type booking struct {
 	place
 	customer string
 	units    int
-	page     *url.URL // where it is paid, too late; nil: it is not
+	page     *url.URL // where it is paid too late; nil: it is not
 	order    rush.Order
 
-	from, until time.Time // when it surely had its places; until is zero while it has them
+	from, until time.Time // when it certainly had its places; until is zero while it has them
 }
 
-// season is a run.
+// season is a run of the contest.
 type season struct {
 	*contest.Place
 	cfg    Config
@@ -83,14 +83,14 @@ type season struct {
 
 	mu       sync.Mutex
 	bookings []*booking
-	odd      []string // answers that nobody should have had
+	odd      []string // answers that nobody should get
 
 	kills               int
 	tried, full, capped atomic.Int64
 }
 
-// Run books, waits for what runs out, audits, gives everything back and audits again. It
-// fails when the audit finds something.
+// Run books, waits for orders to expire, audits, refunds everything and audits again. It returns an
+// error if the audit finds something.
 func Run(ctx context.Context, cfg Config, out io.Writer, log *slog.Logger) (*contest.Result, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -168,7 +168,7 @@ func (s *season) bookAll(ctx context.Context) error {
 		s.kills, killed = s.KillAlong(open, s.cfg.Kills, s.cfg.Buyers*s.cfg.Orders, func() int { return int(s.tried.Load()) })
 	})
 	err := contest.ForAll(s.cfg.Tables, s.cfg.Buyers*s.cfg.Orders, func(table, i int) error {
-		rng := rand.New(rand.NewPCG(s.cfg.Seed, uint64(i))) //nolint:gosec // no secret
+		rng := rand.New(rand.NewPCG(s.cfg.Seed, uint64(i))) //nolint:gosec // not for secrets
 		return s.tryOrder(ctx, table, fmt.Sprintf("customer-%d@load.test", i%s.cfg.Buyers), rng)
 	})
 	closing()
@@ -176,8 +176,8 @@ func (s *season) bookAll(ctx context.Context) error {
 	return errors.Join(err, killed, context.Cause(ctx))
 }
 
-// tryOrder orders places for a customer, mostly where everybody wants to be: on one of the
-// first dates.
+// tryOrder orders places for a customer, mostly where everybody wants to be, on one of the first
+// dates.
 func (s *season) tryOrder(ctx context.Context, from int, customer string, rng *rand.Rand) error {
 	defer s.tried.Add(1)
 	b := &booking{place: s.places[min(rng.IntN(len(s.places)), rng.IntN(len(s.places)))], customer: customer, units: 1 + rng.IntN(mostUnits)}
@@ -231,7 +231,7 @@ func (s *season) settleOrders(ctx context.Context) error {
 		if !contest.IsOpen(b.order.Status) {
 			return s.payLate(ctx, table, b)
 		}
-		b.until = b.from.Add(window - s.Patience) // it was granted at most that long before it was answered
+		b.until = b.from.Add(window - s.Patience) // it was accepted at most that long before it was answered
 		for deadline := time.Now().Add(window + s.Agree); contest.IsOpen(b.order.Status); {
 			if err := s.Read(ctx, table, &b.order); err != nil {
 				return err
@@ -245,7 +245,7 @@ func (s *season) settleOrders(ctx context.Context) error {
 	})
 }
 
-// payLate pays an order that was given up at the checkout.
+// payLate pays an order that its buyer left at the checkout.
 func (s *season) payLate(ctx context.Context, from int, b *booking) error {
 	if b.page == nil {
 		return nil
@@ -256,7 +256,7 @@ func (s *season) payLate(ctx context.Context, from int, b *booking) error {
 	return s.Verify(ctx, from, &b.order)
 }
 
-// readLeft is how many places are left of each slot of each date.
+// readLeft returns how many places are left of each slot of each date.
 func (s *season) readLeft(ctx context.Context) (map[place]int, error) {
 	var got struct {
 		Days []struct {

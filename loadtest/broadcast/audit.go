@@ -6,36 +6,36 @@ import (
 	"boxoffice/loadtest/report"
 )
 
-// Recipient is somebody who attends.
+// Recipient is an attendee.
 type Recipient struct {
 	Email string
-	Gone  bool // has unsubscribed, or the address has bounced
-	Mails int  // of the broadcast, each id once
+	Gone  bool // whether they have unsubscribed or their address has bounced
+	Mails int  // mails of the broadcast; each id counts once
 }
 
-// Order is an order that was granted while the broadcast went out.
+// Order is an order that was accepted while the broadcast went out.
 type Order struct {
 	Email string
-	At    time.Time // of the answer
+	At    time.Time // time of the answer
 	Took  time.Duration
-	Mails int // confirmations, each id once
+	Mails int // confirmations; each id counts once
 }
 
-// Outcome is what a run has come to.
+// Outcome is the outcome of a run.
 type Outcome struct {
 	Recipients []Recipient
 	Orders     []Order
 	Promised   int64
-	Again      int // mails that came once more, under the same id
+	Again      int // mails that came again under the same id
 	Within     time.Duration
 }
 
-// Audit judges what a run has come to.
+// Audit checks the outcome of a run.
 func Audit(o *Outcome) []report.Check {
 	return []report.Check{checkConfirmed(o), checkOnce(o), checkGone(o)}
 }
 
-// checkConfirmed: every order was confirmed, in time and once.
+// checkConfirmed checks that every order was confirmed in time, and once.
 func checkConfirmed(o *Outcome) report.Check {
 	c := report.Check{Name: "every order was confirmed in time, once", Checked: int64(len(o.Orders))}
 	for i := range o.Orders {
@@ -46,9 +46,9 @@ func checkConfirmed(o *Outcome) report.Check {
 	return c
 }
 
-// checkOnce: who attends has the broadcast once, and who buys meanwhile may. A mail that a
-// server has taken when the node dies is handed over again, under its id: no protocol tells
-// the node that it was taken.
+// checkOnce checks that every attendee has got the broadcast once; people who buy meanwhile may
+// have got it. If the node dies when the mail server has just taken a mail, the mail is handed over
+// again under its id, because no protocol tells the node that it was taken.
 func checkOnce(o *Outcome) report.Check {
 	c := report.Check{Name: "everybody who stayed was written to once"}
 	for i := range o.Recipients {
@@ -64,7 +64,7 @@ func checkOnce(o *Outcome) report.Check {
 	return c
 }
 
-// checkGone: who has unsubscribed, or bounced, gets nothing.
+// checkGone checks that people who unsubscribed or whose address bounced get nothing.
 func checkGone(o *Outcome) report.Check {
 	c := report.Check{Name: "nobody who unsubscribed or bounced was written to"}
 	for i := range o.Recipients {

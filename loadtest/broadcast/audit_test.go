@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// outcome is right: one who stayed, one who left, and an order that was confirmed.
+// outcome makes a correct outcome: one attendee stayed, one left, and an order was confirmed.
 func outcome() *Outcome {
 	return &Outcome{
 		Recipients: []Recipient{{Email: "ada", Mails: 1}, {Email: "bob", Gone: true}},

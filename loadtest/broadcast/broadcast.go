@@ -1,6 +1,6 @@
-// Package broadcast is the contest for the mail server between a broadcast and the
-// confirmations of a sale that goes on, while the node is killed. Run returns when every
-// goroutine and process that it started has ended.
+// Package broadcast is the contest for the mail server between a broadcast and the confirmations of
+// a sale that goes on, while the node is killed. Run returns when every goroutine and process that
+// it started has ended.
 package broadcast
 
 import (
@@ -40,10 +40,10 @@ func (c *Config) Validate() error {
 	return nil
 }
 
-// unsubscribeLink is where a mail has what ends the bulk mail.
+// unsubscribeLink finds the link in a mail that ends bulk mail.
 var unsubscribeLink = regexp.MustCompile(`(/community/unsubscribe/[\w-]+)`)
 
-// The kinds of mail.
+// These are the kinds of mail.
 const (
 	confirmation = "order_confirmation"
 	bulk         = "broadcast"
@@ -51,7 +51,7 @@ const (
 
 const atOnce = 16 // people who act at a time, where all do the same
 
-// mailing is a run.
+// mailing is a run of the contest.
 type mailing struct {
 	*contest.Place
 	cfg         Config
@@ -64,8 +64,8 @@ type mailing struct {
 	kills  int
 }
 
-// Run fills an event, has some unsubscribe and some bounce, broadcasts and audits. It fails
-// when the audit finds something.
+// Run fills an event, lets some attendees unsubscribe and some addresses bounce, broadcasts and
+// audits. It returns an error if the audit finds something.
 func Run(ctx context.Context, cfg Config, out io.Writer, log *slog.Logger) (*contest.Result, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -104,11 +104,11 @@ func (m *mailing) fillEvent(ctx context.Context) error {
 	}); err != nil {
 		return err
 	}
-	return m.awaitMails(ctx, confirmation, int64(len(m.recipients))) // bulk mail waits behind them
+	return m.awaitMails(ctx, confirmation, int64(len(m.recipients))) // bulk mail waits behind confirmations
 }
 
-// loseSome sends a first broadcast, which bounces at some addresses, and unsubscribes some of
-// the others.
+// loseSome sends a first broadcast, which bounces at some addresses, and unsubscribes some of the
+// other attendees.
 func (m *mailing) loseSome(ctx context.Context) error {
 	share := int(float64(len(m.recipients)) * m.cfg.Left)
 	bouncing, leaving := m.recipients[:share], m.recipients[share:2*share]
@@ -133,7 +133,7 @@ func (m *mailing) loseSome(ctx context.Context) error {
 	})
 }
 
-// sendBroadcast writes to all, and says to how many that is.
+// sendBroadcast writes to all attendees, and returns how many those are.
 func (m *mailing) sendBroadcast(ctx context.Context, subject string) (int64, error) {
 	var sent struct{ Recipients int64 }
 	path := "/organizer/growth/events/" + url.PathEscape(m.event) + "/broadcast"
@@ -150,7 +150,7 @@ func (m *mailing) awaitMails(ctx context.Context, kind string, want int64) error
 			last, progress = came, time.Now()
 		}
 		if int64(came) >= want || time.Since(progress) > m.Agree {
-			return nil // the audit says what is missing
+			return nil // the audit reports what is missing
 		}
 		if err := rig.Pause(ctx, rush.FirstPause); err != nil {
 			return fmt.Errorf("broadcast: %w", err)
@@ -158,7 +158,7 @@ func (m *mailing) awaitMails(ctx context.Context, kind string, want int64) error
 	}
 }
 
-// sendAmongOrders broadcasts while orders complete, and kills the node in between.
+// sendAmongOrders broadcasts while orders complete, and kills the node meanwhile.
 func (m *mailing) sendAmongOrders(ctx context.Context) (err error) {
 	open, closing := context.WithCancel(ctx)
 	defer closing()
@@ -172,7 +172,7 @@ func (m *mailing) sendAmongOrders(ctx context.Context) (err error) {
 			m.kills, killed = m.KillAlong(open, m.cfg.Kills, int(m.promised), func() int { return len(m.Mail.Of(bulk)) - before })
 		})
 		err = m.awaitMails(ctx, bulk, int64(before)+m.promised)
-		rig.Wait(ctx, time.Second) // what comes too often comes now
+		rig.Wait(ctx, time.Second) // superfluous mails come now
 		closing()
 		others.Wait()
 		err = errors.Join(err, killed)
@@ -188,7 +188,7 @@ func (m *mailing) sendAmongOrders(ctx context.Context) (err error) {
 	return context.Cause(ctx)
 }
 
-// sellTickets makes orders at a rate, and notes those that were granted.
+// sellTickets places orders at a rate, and notes those that were accepted.
 func (m *mailing) sellTickets(ctx context.Context) {
 	var all sync.WaitGroup
 	defer all.Wait()
@@ -217,7 +217,7 @@ func (m *mailing) orderTicket(ctx context.Context, from int, email string, out *
 	}, out)
 }
 
-// countUnconfirmed counts the orders that have had no confirmation.
+// countUnconfirmed counts the orders that have no confirmation yet.
 func (m *mailing) countUnconfirmed() (n int) {
 	for i := range m.orders {
 		if len(m.Mail.To(m.orders[i].Email, confirmation)) == 0 {
@@ -232,7 +232,7 @@ func (m *mailing) readOutcome() *Outcome {
 	o := &Outcome{Recipients: m.recipients, Orders: m.orders, Within: m.cfg.Within, Promised: m.promised}
 	for i := range o.Recipients {
 		r := &o.Recipients[i]
-		r.Mails = len(byID(m.Mail.To(r.Email, bulk))) + m.Mail.Refused(r.Email) - 1 // but for the first broadcast
+		r.Mails = len(byID(m.Mail.To(r.Email, bulk))) + m.Mail.Refused(r.Email) - 1 // without the first broadcast
 	}
 	for i := range o.Orders {
 		mails := m.Mail.To(o.Orders[i].Email, confirmation)
@@ -245,7 +245,7 @@ func (m *mailing) readOutcome() *Outcome {
 	return o
 }
 
-// byID are the mails, those that came again left out.
+// byID returns the ids of the mails, so that a mail that came again counts once.
 func byID(mails []postbox.Mail) map[string]bool {
 	ids := make(map[string]bool, len(mails))
 	for _, m := range mails {

@@ -1,7 +1,6 @@
-// Package chaos is the scenario of a cluster whose nodes, Postgres and network are
-// injured in all ways while clients use it. What the clients saw is audited, and judged
-// by package history. Run returns when every goroutine and process that it started has
-// ended.
+// Package chaos is the scenario of a cluster whose nodes, Postgres and network are injured in all
+// ways while clients use it. The answers that the clients got are audited, and judged by package
+// history. Run returns when every goroutine and process that it started has ended.
 package chaos
 
 import (
@@ -59,11 +58,10 @@ type Config struct {
 	Plain      bool          `env:"CI" help:"Plain lines instead of a progress bar."`
 }
 
-// overrun bounds, as a multiple of its duration, a run whose injuries take longer
-// than planned.
+// overrun bounds, as a multiple of its duration, a run whose injuries take longer than planned.
 const overrun = 3
 
-// rush is what the buyers do.
+// rush returns the configuration of the buyers.
 func (c *Config) rush() rush.Config {
 	return rush.Config{
 		Tickets: c.Tickets, Types: 3, Rate: c.Rate, Shape: "poisson", Duration: overrun * c.Duration, Think: 500 * time.Millisecond,
@@ -89,31 +87,30 @@ type chaosRun struct {
 	conf         Config
 	log          *slog.Logger
 	cluster      *rig.Cluster
-	measured     []*rush.Sale    // events whose recovery is measured, and whose tickets and stocks are contended for
-	seatedEvents []*seatedEvent  // and those whose seats are
-	hasty        *client.Network // of those who contend
+	measured     []*rush.Sale    // events whose recovery is measured and whose tickets are contended for
+	seatedEvents []*seatedEvent  // events for whose seats clients contend
+	hasty        *client.Network // of the contending clients
 	history      *callLog
 	began        time.Time
-	rng          *rand.Rand // the injurer's
+	rng          *rand.Rand // used by the injurer
 
 	mu           sync.Mutex
 	histories    []*history.History
-	admitted     map[*rush.Sale]int // tickets that were let in
-	surprising   []string           // answers that no client should have had
-	lateRefusals []rush.Entry       // orders refused while an earlier try was on its way
-	granted      int64              // of those, after all
+	admitted     map[*rush.Sale]int // tickets that were admitted
+	surprising   []string           // answers that no client should get
+	lateRefusals []rush.Entry       // orders refused while an earlier try was under way
+	granted      int64              // those of them that were accepted after all
 	outages      []report.Outage
-	recovered    map[string][]time.Duration // by injury, of each event
-	ready        map[string]time.Duration   // by injury
-	pauses       map[string][]time.Duration // by planned move, of each event
+	recovered    map[string][]time.Duration // recovery times of each event, by injury
+	ready        map[string]time.Duration   // times until nodes were ready, by injury
+	pauses       map[string][]time.Duration // pauses of each event, by planned move
 	moves        moveCounts
 	told503      atomic.Int64
-	suspect      atomic.Pointer[rig.Member] // may be stale; nil when none is
+	suspect      atomic.Pointer[rig.Member] // a node that may be stale; nil if there is none
 }
 
-// Run runs clients against a cluster of its own that it injures in all ways,
-// and then audits what they were told. The error is rush.ErrFindings, or why there is
-// no report.
+// Run runs clients against a cluster of its own, which it injures in all ways, and then audits the
+// answers that they got. The error is rush.ErrFindings, or the reason why there is no report.
 func Run(ctx context.Context, cfg Config, out io.Writer, log *slog.Logger) (_ *report.Report, err error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -147,7 +144,7 @@ func Run(ctx context.Context, cfg Config, out io.Writer, log *slog.Logger) (_ *r
 	return r, c.conclude(ctx, r, out)
 }
 
-// keepLogs copies the processes' logs to where the report is.
+// keepLogs copies the processes' logs to the folder of the report.
 func keepLogs(from, to string) error {
 	logs, err := filepath.Glob(filepath.Join(from, "*.log"))
 	for _, path := range logs {
@@ -157,7 +154,7 @@ func keepLogs(from, to string) error {
 	return err
 }
 
-// openChaos puts on sale what the clients are after.
+// openChaos puts on sale what the clients contend for.
 func openChaos(ctx context.Context, cfg Config, cl *rig.Cluster, log *slog.Logger) (_ *chaosRun, err error) {
 	c := &chaosRun{
 		conf: cfg, log: log, cluster: cl, rng: rand.New(rand.NewPCG(cfg.Seed, 1<<63)), admitted: make(map[*rush.Sale]int),
@@ -209,22 +206,22 @@ func (c *chaosRun) setUp(ctx context.Context) error {
 	return nil
 }
 
-// The types of a measured event that are there from the beginning.
+// These are the ticket types that a measured event has from the beginning.
 const (
 	probeType = iota
 	gateType
 )
 
-// blindly is the share of calls that go to any node, also one that is not ready;
-// suspiciously that of calls that go to a node that may be stale, if there is one:
-// what it answers wrongly, it answers in the moments before it learns of the others.
+// blindly is the share of calls that go to any node, even one that is not ready. suspiciously is
+// the share of calls that go to a node that may be stale, if there is one, because if it answers
+// wrongly, it does so in the moments before it hears of the others.
 const (
 	blindly      = 0.1
 	suspiciously = 0.5
 )
 
-// anyNode is where a client sends its next call: mostly to a node that is ready,
-// as a balancer would, but not always.
+// anyNode returns the node to which a client sends its next call: mostly a node that is ready, as a
+// balancer would choose, but not always.
 func (c *chaosRun) anyNode() string {
 	members := c.cluster.Members[:c.conf.Nodes]
 	if m := c.suspect.Load(); m != nil && rand.Float64() < suspiciously {
@@ -238,7 +235,7 @@ func (c *chaosRun) anyNode() string {
 	return members[rig.RandomBelow(len(members))].Host()
 }
 
-// noteCall keeps a call for the history.
+// noteCall adds a call to the history.
 func (c *chaosRun) noteCall(t *client.Told) {
 	if t.Status == 503 {
 		c.told503.Add(1)
@@ -246,7 +243,7 @@ func (c *chaosRun) noteCall(t *client.Told) {
 	c.history.addCall(t)
 }
 
-// run lets clients at the cluster until the injurer has done its work.
+// run lets clients use the cluster until the injurer has done its work.
 func (c *chaosRun) run(ctx context.Context, r *report.Report, out io.Writer) error {
 	c.began = time.Now()
 	finished := make(chan struct{})
@@ -269,13 +266,13 @@ func (c *chaosRun) run(ctx context.Context, r *report.Report, out io.Writer) err
 	return errors.Join(err, context.Cause(ctx))
 }
 
-// callLog is the history of all calls, a JSON object per line.
+// callLog is the history of all calls, one JSON object a line.
 type callLog struct {
-	names map[string]string // of nodes, by address
+	names map[string]string // names of the nodes, by address
 	mu    sync.Mutex
 	file  *os.File
 	out   *bufio.Writer
-	err   error // the first
+	err   error // the first error
 }
 
 func createCallLog(path string, cl *rig.Cluster) (*callLog, error) {
@@ -290,8 +287,7 @@ func createCallLog(path string, cl *rig.Cluster) (*callLog, error) {
 	return p, nil
 }
 
-// addCall writes a call down: who asked which node for what, when, and what was
-// answered.
+// addCall writes a call: who asked which node for what, when, and the answer.
 func (p *callLog) addCall(t *client.Told) {
 	line, err := json.Marshal(struct {
 		At     time.Time `json:"at"`
