@@ -19,27 +19,27 @@ import (
 	"boxoffice/loadtest/rush"
 )
 
-// Contests are between few clients, so that porcupine can judge them.
+// Each contest has few clients, so that porcupine can judge its history.
 const (
 	contenders   = 5
 	stockSize    = 5
 	pace         = 80 * time.Millisecond // mean pause between two acts of a contender
-	mostUnknown  = 4                     // unanswered acts, after which a contest for a seat ends: it could not be judged
-	mostStale    = 3                     // events of a node that stood still that are tried there as it goes on
-	mostSurprise = 50                    // answers that are kept
+	mostUnknown  = 4                     // unanswered calls after which a contest for a seat ends: more can't be judged
+	mostStale    = 3                     // events of a stalled node at which clients try to order when it goes on
+	mostSurprise = 50                    // most answers that are kept
 	rowsOfSeats  = 200
-	longestHold  = 3600 // seconds: no hold ends during a run
+	longestHold  = 3600 // seconds; longer than a run, so that no hold ends
 )
 
-// seatedEvent is an event whose seats are contended for, one after the other.
+// seatedEvent is an event for whose seats clients contend, one seat after the other.
 type seatedEvent struct {
 	*rush.Sale
 	*rush.House
 	nextSeat atomic.Int64
 }
 
-// openSeats puts an event on sale whose seats stand alone, so that no choice is
-// refused because it would leave a single one.
+// openSeats puts an event on sale whose seats stand alone, so that no choice is refused because it
+// would leave a single seat.
 func (c *chaosRun) openSeats(ctx context.Context) (*seatedEvent, error) {
 	sale, err := c.Organizer.OpenSale(ctx, []rush.SaleType{{Name: "Seat", Quantity: 1, MaxPerOrder: rush.MaxPerOrder, MaxPerCustomer: rush.MaxPerCustomer}})
 	if err != nil {
@@ -58,11 +58,11 @@ func (c *chaosRun) openSeats(ctx context.Context) (*seatedEvent, error) {
 	return &seatedEvent{Sale: sale, House: house}, c.Organizer.WaitUntilSized(ctx, sale, len(house.Seats))
 }
 
-// runContests has clients contend for seats, tickets and stocks until the second
-// context ends. What they have begun they bring to its end.
+// runContests lets clients contend for seats, tickets and stocks until the second context ends.
+// They finish what they have begun.
 func (c *chaosRun) runContests(ctx, until context.Context) {
 	var all sync.WaitGroup
-	n := 0 // of the first contender's client address
+	n := 0 // index of the first contender's client address
 	for i := range c.conf.Contests {
 		for _, contest := range []func(ctx, until context.Context, first int, rng *rand.Rand){
 			func(ctx, until context.Context, first int, rng *rand.Rand) {
@@ -82,7 +82,7 @@ func (c *chaosRun) runContests(ctx, until context.Context) {
 	all.Wait()
 }
 
-// runContenders runs the contenders of a contest, which lasts at most so long.
+// runContenders runs the contenders of a contest, which lasts at most conf.Contest.
 func (c *chaosRun) runContenders(until context.Context, rng *rand.Rand, act func(until context.Context, i int, rng *rand.Rand)) {
 	until, cancel := context.WithTimeout(until, c.conf.Contest)
 	defer cancel()
@@ -98,14 +98,14 @@ func pauseContender(until context.Context, rng *rand.Rand) {
 	rig.Wait(until, time.Duration(rng.ExpFloat64()*float64(pace)))
 }
 
-// addHistory keeps a history to be judged.
+// addHistory keeps a history so that it is judged.
 func (c *chaosRun) addHistory(h *history.History) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.histories = append(c.histories, h)
 }
 
-// noteSurprise keeps an answer that no client should have had.
+// noteSurprise keeps an answer that no client should get.
 func (c *chaosRun) noteSurprise(what string, a client.Answer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -114,11 +114,11 @@ func (c *chaosRun) noteSurprise(what string, a client.Answer) {
 	}
 }
 
-// tried is one call by a contender and what came of it.
+// tried is a contender's call with its outcome.
 type tried struct {
 	client.Answer
-	history.Operation      // but for what it was
-	lost              bool // an earlier try was not answered, and may still arrive
+	history.Operation      // without What
+	lost              bool // whether an earlier try was not answered and may still arrive
 }
 
 // callOnce sends a call to a node.
@@ -129,13 +129,13 @@ func (c *chaosRun) callOnce(ctx context.Context, host string, n, contender int, 
 	return tried{Answer: a, Operation: op}
 }
 
-// callUntilAnswered repeats a call that carries a key until there is a definite answer, as
-// clients are told to. Its operation lasts from the first try to that answer.
+// callUntilAnswered repeats a call that carries a key until there is a definite answer, as clients
+// are told to. Its operation lasts from the first try to that answer.
 func (c *chaosRun) callUntilAnswered(ctx context.Context, n, contender int, call client.Call, out any) tried {
 	return c.callUntilAnsweredFrom(ctx, c.anyNode(), n, contender, call, out)
 }
 
-// callUntilAnsweredFrom asks the named node first.
+// callUntilAnsweredFrom is callUntilAnswered with the given node for the first try.
 func (c *chaosRun) callUntilAnsweredFrom(ctx context.Context, host string, n, contender int, call client.Call, out any) tried {
 	first, lost := time.Now(), false
 	for tries := 1; ; tries++ {
@@ -156,8 +156,8 @@ func mayBeCarriedOut(a client.Answer) bool {
 	return a.Code != client.CodeUnsent && a.Code != "OVERLOADED" && a.Status != 429
 }
 
-// contendForSeat has clients hold and release one seat. Each try is an operation of
-// its own, for holds carry no key.
+// contendForSeat lets clients hold and release one seat. Each try is an operation of its own,
+// because holds carry no key.
 func (c *chaosRun) contendForSeat(ctx, until context.Context, h *seatedEvent, first int, rng *rand.Rand) {
 	seat := h.Seats[int(h.nextSeat.Add(1)-1)%len(h.Seats)]
 	past := history.Seat("seat " + seat + " of event " + h.EventID)
@@ -223,7 +223,7 @@ func (c *chaosRun) releaseSeat(ctx context.Context, past *history.History, h *se
 	return t.OK()
 }
 
-// contendForTickets buys tickets and has clients scan each at the same time.
+// contendForTickets buys tickets, and lets clients scan each of them at the same time.
 func (c *chaosRun) contendForTickets(ctx, until context.Context, first int, rng *rand.Rand) {
 	h := c.measured[rng.IntN(len(c.measured))]
 	o, ok := c.orderTickets(ctx, c.anyNode(), first, 0, c.typeOf(h, gateType), rush.MaxPerOrder, nil)
@@ -232,7 +232,7 @@ func (c *chaosRun) contendForTickets(ctx, until context.Context, first int, rng 
 	}
 	for _, ticket := range o.Tickets {
 		past := history.Ticket("ticket " + ticket.ID)
-		for range 2 { // the second time it is used
+		for range 2 { // in the second round the ticket is used already
 			c.runContenders(until, rng, func(until context.Context, i int, rng *rand.Rand) {
 				rig.Wait(until, time.Duration(rng.Int64N(int64(pace))))
 				c.scanTicket(ctx, past, h, ticket.ShortCode, first+i, i)
@@ -270,8 +270,7 @@ func (c *chaosRun) scanTicket(ctx context.Context, past *history.History, h *rus
 	past.Note(t.Operation)
 }
 
-// contendForStock puts a type of few tickets on sale and has clients order and
-// cancel.
+// contendForStock puts a type of few tickets on sale, and lets clients order and cancel.
 func (c *chaosRun) contendForStock(ctx, until context.Context, first int, rng *rand.Rand) {
 	h := c.measured[rng.IntN(len(c.measured))]
 	scarce, ok := c.putOnSale(ctx, h, "Scarce", first)
@@ -291,7 +290,8 @@ func (c *chaosRun) contendForStock(ctx, until context.Context, first int, rng *r
 	c.addHistory(past)
 }
 
-// typeOf is the id of a type that an event began with, while contests add to them.
+// typeOf returns the id of a type that an event had from the beginning. It locks, because contests
+// add types meanwhile.
 func (c *chaosRun) typeOf(h *rush.Sale, n int) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -316,8 +316,8 @@ func (c *chaosRun) putOnSale(ctx context.Context, h *rush.Sale, name string, n i
 	return t, true
 }
 
-// askStale puts types on sale at a node's events while it stands still, and orders
-// of them there as it goes on: it has never heard of them, and must not say so.
+// askStale puts types on sale at events of a stalled node, and orders of them there when it goes
+// on. The node has never heard of those types, and must not say that they don't exist.
 func (c *chaosRun) askStale(ctx context.Context, m *rig.Member, events []*rush.Sale, goOn func() error) error {
 	var orders sync.WaitGroup
 	for i, h := range events[:min(len(events), mostStale)] {
@@ -335,7 +335,8 @@ func (c *chaosRun) askStale(ctx context.Context, m *rig.Member, events []*rush.S
 	return err
 }
 
-// orderTickets orders tickets of one type, at the named node first. A refusal is noted, if there is a history.
+// orderTickets orders tickets of one type, first at the given node. A refusal is added to the
+// history, if there is one.
 func (c *chaosRun) orderTickets(ctx context.Context, host string, n, contender int, ticketType string, quantity int, past *history.History) (rush.Order, bool) {
 	e := rush.Entry{
 		What: rush.AckPlaced, Buyer: n, Key: uuid.NewString(), From: n, Email: "contender-" + uuid.NewString() + "@load.test",
@@ -348,7 +349,7 @@ func (c *chaosRun) orderTickets(ctx context.Context, host string, n, contender i
 	case t.OK():
 		t.Operation.Answer = history.Granted
 		c.notePlaced(e, &o)
-	case t.Code == "TICKET_SOLD_OUT" && past != nil && t.lost: // a refusal is not kept: what is on its way may be granted
+	case t.Code == "TICKET_SOLD_OUT" && past != nil && t.lost: // not noted: the try under way may be granted
 		c.mu.Lock()
 		c.lateRefusals = append(c.lateRefusals, e)
 		c.mu.Unlock()
@@ -371,9 +372,9 @@ func (c *chaosRun) notePlaced(e rush.Entry, o *rush.Order) {
 	c.Acks.Add(e)
 }
 
-// askAgain asks once more for the orders that were refused while an earlier try of
-// theirs was still on its way to a node that stood still: that try came after the
-// refusal and may have been granted, and the key finds its order.
+// askAgain repeats the orders that were refused while an earlier try of theirs was still on its way
+// to a stalled node. That try came after the refusal and may have been accepted; the key finds its
+// order.
 func (c *chaosRun) askAgain(ctx context.Context) {
 	for _, e := range c.lateRefusals {
 		var o rush.Order

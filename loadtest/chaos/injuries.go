@@ -15,7 +15,7 @@ import (
 	"boxoffice/loadtest/rush"
 )
 
-// The injuries, as the report names them.
+// These are the injuries, as the report names them.
 const (
 	killedShort   = "kill -9, restarted at once"
 	killedLong    = "kill -9, away for a while"
@@ -30,7 +30,7 @@ const (
 	rolled        = "rolling restart, per node (SIGTERM)"
 )
 
-// goals are what must hold on a machine of its own.
+// These goals must be reached on a machine that does nothing else.
 const (
 	goalP50     = 2500 * time.Millisecond
 	goalWorst   = 5 * time.Second
@@ -43,14 +43,13 @@ const steady = time.Second
 // moveCounts counts what clients were told during planned moves.
 type moveCounts struct{ gaveUp, told503 int64 }
 
-// injury is one thing that is done to the cluster. It returns when the cluster has
-// recovered.
+// injury is one thing that is done to the cluster. do returns when the cluster has recovered.
 type injury struct {
 	what string
 	do   func(ctx context.Context, what string) error
 }
 
-// planInjuries is all injuries of the run, in the order of the seed.
+// planInjuries returns all injuries of the run, in the order that the seed determines.
 func (c *chaosRun) planInjuries() []injury {
 	var all []injury
 	add := func(n int, do func(context.Context, string) error, names ...string) {
@@ -69,8 +68,8 @@ func (c *chaosRun) planInjuries() []injury {
 	return all
 }
 
-// injureCluster does one thing after the other, spread over the run, and leaves the
-// cluster whole.
+// injureCluster carries out one injury after the other, spread over the run, and leaves the cluster
+// whole.
 func (c *chaosRun) injureCluster(ctx context.Context) {
 	plan := c.planInjuries()
 	for i, next := range plan {
@@ -98,7 +97,7 @@ func (c *chaosRun) injureCluster(ctx context.Context) {
 	rig.Wait(ctx, time.Until(c.began.Add(c.conf.Duration)))
 }
 
-// readOwners asks which node owns which of the events.
+// readOwners reads which node owns which of the events.
 func (c *chaosRun) readOwners(ctx context.Context) (map[string]*rig.Member, error) {
 	var events []string
 	for _, h := range c.measured {
@@ -110,8 +109,8 @@ func (c *chaosRun) readOwners(ctx context.Context) (map[string]*rig.Member, erro
 	return c.cluster.Owners(ctx, events...)
 }
 
-// pickVictim is a node, and the events that it owns: every other time one that owns
-// seats which are contended for.
+// pickVictim picks a node, and returns it with the events that it owns. Every other time it picks a
+// node that owns seats for which clients contend.
 func (c *chaosRun) pickVictim(ctx context.Context) (*rig.Member, []*rush.Sale, error) {
 	owners, err := c.readOwners(ctx)
 	if err != nil {
@@ -162,8 +161,8 @@ func (c *chaosRun) killNode(ctx context.Context, what string) error {
 	return errors.Join(err, c.waitUntilWhole(ctx, what, at, func() bool { return m.Starts.Load() > life }))
 }
 
-// stallNode has a node stand still while others take its events over, and then go on
-// as if nothing had been.
+// stallNode stalls a node while others take its events over, and then lets it go on as if nothing
+// had happened.
 func (c *chaosRun) stallNode(ctx context.Context, what string) error {
 	m, events, err := c.pickVictim(ctx)
 	if err != nil {
@@ -192,7 +191,7 @@ func (c *chaosRun) crashPostgres(ctx context.Context, what string) error {
 	return errors.Join(c.measureRecovery(ctx, what, at, c.measured), c.waitUntilWhole(ctx, what, at, nil))
 }
 
-// partitionNode holds up what goes one way between a node and others.
+// partitionNode holds up what goes in one direction between a node and others.
 func (c *chaosRun) partitionNode(ctx context.Context, what string) error {
 	m, events, err := c.pickVictim(ctx)
 	if err != nil {
@@ -228,7 +227,7 @@ func (c *chaosRun) cutConnections(ctx context.Context, what string) error {
 	return errors.Join(c.measureRecovery(ctx, what, at, events), c.waitUntilWhole(ctx, what, at, nil))
 }
 
-// joinAndLeave has one more node take its share for a while.
+// joinAndLeave lets one more node join and take its share for a while.
 func (c *chaosRun) joinAndLeave(ctx context.Context, _ string) error {
 	m := c.cluster.Members[c.conf.Nodes]
 	err := c.measureMove(ctx, joined, c.measured, func() error {
@@ -284,12 +283,12 @@ func (c *chaosRun) measureMove(ctx context.Context, what string, events []*rush.
 	return err
 }
 
-// waitUntilWhole waits until every node that is to be up has been ready for a while,
-// and the condition holds, if there is one.
+// waitUntilWhole waits until every node that should run has been ready for a while, and the
+// condition also holds, if it is set.
 func (c *chaosRun) waitUntilWhole(ctx context.Context, what string, since time.Time, also func() bool) error {
 	ctx, cancel := context.WithTimeout(ctx, c.conf.GiveUp)
 	defer cancel()
-	var from time.Time // since when all is well
+	var from time.Time // since when everything is well
 	for {
 		well := also == nil || also()
 		for _, m := range c.cluster.Members {

@@ -13,17 +13,15 @@ import (
 	"boxoffice/loadtest/rush"
 )
 
-// While an event's recovery is measured, it is tried every probeEvery, with at most
-// probesPerEvent orders waiting for their answer. In a planned move, it is tried every
-// pauseEvery.
+// While an event's recovery is measured, probes are sent to it regularly, with at most
+// probesPerEvent orders waiting for their answer. In a planned move, one is sent every pauseEvery.
 const (
 	probesPerEvent = 6
 	pauseEvery     = 50 * time.Millisecond
 )
 
-// measureRecovery measures for each of the events how long it is from a moment until an
-// order that was placed after it is acknowledged, by any node that is ready but
-// for those named.
+// measureRecovery measures, for each of the events, how long it takes from a moment until an order
+// that was placed after it is acknowledged, by any ready node except those given.
 func (c *chaosRun) measureRecovery(ctx context.Context, what string, since time.Time, events []*rush.Sale, but ...*rig.Member) error {
 	ctx, cancel := context.WithTimeout(ctx, c.conf.GiveUp)
 	defer cancel()
@@ -47,7 +45,7 @@ func (c *chaosRun) measureRecovery(ctx context.Context, what string, since time.
 	return errors.Join(errs...)
 }
 
-// throughReadyNodes is the service through nodes that are ready, but for those named.
+// throughReadyNodes returns the API through nodes that are ready, except those given.
 func (c *chaosRun) throughReadyNodes(but ...*rig.Member) client.API {
 	svc := c.API
 	svc.Pick = func() string {
@@ -60,8 +58,8 @@ func (c *chaosRun) throughReadyNodes(but ...*rig.Member) client.API {
 	return svc
 }
 
-// watchPauses tries events over and over, until the returned function is called,
-// which tells the longest time without an acknowledged write of each.
+// watchPauses sends probes to events until the returned function is called. That function returns,
+// for each event, the longest time without an acknowledged write.
 func (c *chaosRun) watchPauses(ctx context.Context, events []*rush.Sale) (end func() []time.Duration) {
 	ctx, cancel := context.WithCancel(ctx)
 	longest := make([]time.Duration, len(events))
@@ -104,10 +102,10 @@ func (c *chaosRun) watchPause(ctx context.Context, svc client.API, h *rush.Sale)
 				}
 				<-slots
 			})
-		default: // all wait
+		default: // all slots are waiting for an answer
 		}
 	}
-	heard() // or the wait that has not ended
+	heard() // counts the wait that has not ended, too
 	mu.Lock()
 	defer mu.Unlock()
 	return longest

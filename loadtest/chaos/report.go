@@ -22,7 +22,7 @@ import (
 	"boxoffice/loadtest/rush"
 )
 
-// conclude settles what is in doubt, audits, prints and saves the report.
+// conclude settles doubtful answers, audits, and prints and saves the report.
 func (c *chaosRun) conclude(ctx context.Context, r *report.Report, out io.Writer) error {
 	c.SettleDoubts(ctx, c.log)
 	c.askAgain(ctx)
@@ -56,7 +56,7 @@ func (c *chaosRun) conclude(ctx context.Context, r *report.Report, out io.Writer
 	return nil
 }
 
-// remarks are what the numbers rest on.
+// remarks returns the conditions under which the numbers were measured.
 func (c *chaosRun) remarks() string {
 	return fmt.Sprintf(`Leases: a beat every %v, a node is dead after %v without one that another has seen.
 Goals for a machine of its own: after kill -9 p50 under %v, worst under %v; in a planned move no event pauses for %v.
@@ -65,7 +65,7 @@ namespace for it; setting the machine's own would injure everybody. Tests with a
 `, c.conf.Beat, c.conf.Lease, goalP50, goalWorst, goalPlanned)
 }
 
-// tabulateInjuries is the table of recoveries.
+// tabulateInjuries returns the table of recoveries.
 func (c *chaosRun) tabulateInjuries() []report.Injury {
 	times := make(map[string]int)
 	for _, o := range c.outages {
@@ -104,7 +104,7 @@ func metOrMissed(ok bool) string {
 	return "missed"
 }
 
-// checkInjuries sees that the cluster recovered from all that was to be done to it.
+// checkInjuries checks that the cluster recovered from every injury that was planned.
 func (c *chaosRun) checkInjuries() report.Check {
 	check := report.Check{Name: "the cluster recovers from every injury"}
 	done := make(map[string]int)
@@ -137,7 +137,7 @@ func (c *chaosRun) checkInjuries() report.Check {
 	return check
 }
 
-// checkMoves sees that no order failed in a planned move that was repeated as told.
+// checkMoves checks that no order that was repeated as told failed in a planned move.
 func (c *chaosRun) checkMoves() report.Check {
 	check := report.Check{
 		Name: "no order given up in a planned move", Checked: c.moves.told503, Failed: c.moves.gaveUp,
@@ -149,15 +149,15 @@ func (c *chaosRun) checkMoves() report.Check {
 	return check
 }
 
-// checkSurprises sees that clients had no answer but those that they should.
+// checkSurprises checks that clients got no answer that they should not get.
 func (c *chaosRun) checkSurprises() report.Check {
 	return report.Check{
 		Name: "no answer that makes no sense", Checked: int64(len(c.histories)), Failed: int64(len(c.surprising)), Findings: c.surprising,
 	}
 }
 
-// checkJournal replays it: every stream's facts follow one another, none of an
-// older claim stands behind one of a later claim, and the sums agree.
+// checkJournal replays the journal: every stream's facts follow one another, no fact of an older
+// claim stands after one of a later claim, and the sums agree.
 func (c *chaosRun) checkJournal(ctx context.Context) report.Check {
 	check := report.Check{Name: "the journal (boxoffice audit): nothing written under an old claim", Checked: 1}
 	var said bytes.Buffer
@@ -170,7 +170,7 @@ func (c *chaosRun) checkJournal(ctx context.Context) report.Check {
 	return check
 }
 
-// checkGates sees that the gates let in as many as were told that they may come.
+// checkGates checks that the gates admitted as many people as were told so.
 func (c *chaosRun) checkGates(ctx context.Context) report.Check {
 	check := report.Check{Name: "gates let in who was told so, once"}
 	a := &rush.Audit{Rush: c.Rush}
@@ -190,7 +190,7 @@ func (c *chaosRun) checkGates(ctx context.Context) report.Check {
 	return check
 }
 
-// checkHistories has every history judged.
+// checkHistories judges every history.
 func (c *chaosRun) checkHistories() []report.Check {
 	var checks []report.Check
 	for _, thing := range []string{"seat", "ticket", "tickets"} {
@@ -221,7 +221,7 @@ func (c *chaosRun) checkHistories() []report.Check {
 	return checks
 }
 
-// judgeHistories judges the histories whose names begin so.
+// judgeHistories judges the histories whose names begin with the prefix.
 func (c *chaosRun) judgeHistories(prefix string, verdict func(*history.History, error)) {
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
 	var all sync.WaitGroup
@@ -238,7 +238,7 @@ func (c *chaosRun) judgeHistories(prefix string, verdict func(*history.History, 
 	all.Wait()
 }
 
-// formatHistory is a history for people, at most its last hundred operations.
+// formatHistory writes a history for people, at most its last hundred operations.
 func formatHistory(h *history.History) string {
 	var b strings.Builder
 	ops := h.Operations()
@@ -252,7 +252,7 @@ func formatHistory(h *history.History) string {
 	return b.String()
 }
 
-// readLogs counts what the nodes have said of themselves.
+// readLogs counts what the nodes have logged about themselves.
 func (c *chaosRun) readLogs() ([]report.Count, error) {
 	counts := []report.Count{
 		{Name: "answers of 503", Count: c.told503.Load()},

@@ -14,8 +14,7 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// Answer is what came back for one request. Code is empty when the request was
-// carried out.
+// Answer is the answer to one request. Code is empty if the request was carried out.
 type Answer struct {
 	Status     int
 	Code       string
@@ -23,7 +22,7 @@ type Answer struct {
 	Message    string
 }
 
-// Codes of our own, for what no server said.
+// These are codes of our own, for failures without an answer from a server.
 const (
 	CodeTimeout    = "timeout"
 	CodeConnection = "connection"
@@ -37,14 +36,14 @@ func (a Answer) OK() bool { return a.Code == "" }
 // Unsettled reports whether the request may have been carried out or may be later:
 // send it again. Everything else is a definite answer.
 func (a Answer) Unsettled() bool {
-	if a.Code == "PROVIDER_NOT_CONFIGURED" { // a 503 that no waiting mends
+	if a.Code == "PROVIDER_NOT_CONFIGURED" { // a 503 that does not pass by waiting
 		return false
 	}
 	return a.Status == 0 || a.Status == 429 || a.Status == 500 || a.Status >= 502 ||
 		a.Code == "IDEMPOTENCY_IN_FLIGHT" || a.Code == CodeUnreadable
 }
 
-// Err is nil when the request was carried out.
+// Err returns nil if the request was carried out.
 func (a Answer) Err() error {
 	if a.OK() {
 		return nil
@@ -52,15 +51,14 @@ func (a Answer) Err() error {
 	return fmt.Errorf("%d %s %s", a.Status, a.Code, a.Message)
 }
 
-// API speaks the service's API at one host:port, or at whichever of several Pick
-// names for a call.
+// API calls the service's API at one host:port, or, for each call, at the one that Pick returns.
 type API struct {
 	Host string
 	Pick func() string // nil: Host
-	Told func(*Told)   // is shown every call; nil: nobody
+	Told func(*Told)   // gets every call; nil: nothing does
 }
 
-// Told is a call and what came of it.
+// Told is a call and its answer.
 type Told struct {
 	Call
 	From   netip.Addr
@@ -70,7 +68,7 @@ type Told struct {
 	Answer
 }
 
-// ParseTarget takes http://host[:port] apart.
+// ParseTarget parses http://host[:port].
 func ParseTarget(target string) (API, error) {
 	u, err := url.Parse(target)
 	if err != nil {
@@ -83,7 +81,7 @@ func ParseTarget(target string) (API, error) {
 	return API{Host: host}, nil
 }
 
-// HostOf is the host:port of an http:// address.
+// HostOf returns the host:port of an http:// address.
 func HostOf(u *url.URL) (string, error) {
 	if u.Scheme != "http" || u.Hostname() == "" {
 		return "", errors.New("not an http:// address")
@@ -111,7 +109,7 @@ func (a API) Do(ctx context.Context, from *Source, c Call, out any) Answer {
 	return a.At(ctx, host, from, c, out)
 }
 
-// At sends a call to a host:port.
+// At sends a call to a given host:port.
 func (a API) At(ctx context.Context, host string, from *Source, c Call, out any) Answer {
 	at := time.Now()
 	answer := Exchange(ctx, from, &Request{
@@ -124,8 +122,8 @@ func (a API) At(ctx context.Context, host string, from *Source, c Call, out any)
 	return answer
 }
 
-// Insist repeats a call until its answer is settled, the patience is at an end or ctx is. A
-// call that writes needs a Key, so that it is carried out once.
+// Insist repeats a call until its answer is settled, or the patience or ctx ends. A call that
+// writes needs a Key, so that it is carried out only once.
 func (a API) Insist(ctx context.Context, from *Source, c Call, patience time.Duration, out any) Answer {
 	for deadline := time.Now().Add(patience); ; {
 		answer := a.Do(ctx, from, c, out)
@@ -139,7 +137,7 @@ func (a API) Insist(ctx context.Context, from *Source, c Call, patience time.Dur
 	}
 }
 
-// leastPause and mostPause bound the pauses of somebody who insists.
+// leastPause and mostPause bound the pauses of Insist.
 const (
 	leastPause = 100 * time.Millisecond
 	mostPause  = time.Second
@@ -180,7 +178,7 @@ func Exchange(ctx context.Context, from *Source, req *Request, out any) Answer {
 	return a
 }
 
-// readFailure reads the error envelope; a body without one still has a code.
+// readFailure reads the error envelope. For a body without one it still returns a code.
 func readFailure(body []byte) (code, message string) {
 	var failure struct {
 		Error struct {

@@ -7,5 +7,5 @@ import (
 	"syscall"
 )
 
-// BindWithoutPort has nothing to say where the kernel has no such option.
+// BindWithoutPort does nothing, because this kernel has no such option.
 func BindWithoutPort(context.Context, string, string, syscall.RawConn) error { return nil }

@@ -15,7 +15,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// Two that fasthttp leaves behind for a while.
+	// fasthttp leaves these two goroutines behind for a while.
 	goleak.VerifyTestMain(m,
 		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"),
 		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*workerPool).Start.func2"))
@@ -31,7 +31,7 @@ func serve(t *testing.T, handler fasthttp.RequestHandler) string {
 	go func() { done <- srv.Serve(ln) }()
 	t.Cleanup(func() {
 		require.NoError(t, srv.Shutdown())
-		_ = ln.Close() // for a server that had not begun to serve it: Shutdown does not know its listener
+		_ = ln.Close() // Shutdown does not know this listener if the server had not begun to serve it
 		require.NoError(t, <-done)
 	})
 	return ln.Addr().String()
@@ -91,7 +91,7 @@ func TestOpen(t *testing.T) {
 		opened.Range(func(any, any) bool { n++; return true })
 		return n
 	}
-	for range 2 { // the second finds them
+	for range 2 { // the second time finds them open
 		require.NoError(t, n.Source(0).Open(t.Context(), &client.Request{Method: "GET", Host: host, Path: "/"}, 5))
 		require.Equal(t, 5, count())
 	}

@@ -1,9 +1,9 @@
-// Package client is a raw keep-alive HTTP/1.1 client that speaks from many
-// client addresses at a small cost per request.
+// Package client is a raw keep-alive HTTP/1.1 client that sends from many client addresses at a
+// small cost for each request.
 //
-// It owns the connections. A Network never dials anything but loopback, unless
-// it was made Remote; then it says the client addresses in X-Forwarded-For,
-// which the target must have been told to believe. Close ends it.
+// It owns the connections. A Network dials only loopback, unless it was made Remote. Then it puts
+// the client addresses into X-Forwarded-For, which the target must be configured to believe. Close
+// ends it.
 package client
 
 import (
@@ -16,16 +16,16 @@ import (
 	"time"
 )
 
-// ErrNotLoopback is the refusal to send load to another machine.
+// ErrNotLoopback says that the network refuses to send load to another machine.
 var ErrNotLoopback = errors.New("the target is not a loopback address (use --remote if it is yours and trusts X-Forwarded-For)")
 
-// errDial says that there was no connection to send a request over.
+// errDial says that there was no connection over which to send a request.
 var errDial = errors.New("dial")
 
-// MaxSources is the most client addresses: 127.1.1.1 to 127.250.254.254.
+// MaxSources is the largest number of client addresses: 127.1.1.1 to 127.250.254.254.
 const MaxSources = 250 * 254 * 254
 
-// Config says how a network behaves. Zero values get the defaults named.
+// Config says how a network behaves. Zero values stand for the defaults given here.
 type Config struct {
 	Sources int           // client addresses, 256
 	Timeout time.Duration // per request, 10 s
@@ -40,7 +40,7 @@ type Network struct {
 	sources []*Source
 
 	mu    sync.Mutex
-	hosts map[string]netip.AddrPort // resolved and allowed
+	hosts map[string]netip.AddrPort // hosts that are resolved and allowed
 }
 
 // NewNetwork makes the client addresses; it opens no connection yet.
@@ -67,10 +67,9 @@ func NewNetwork(cfg Config) (*Network, error) {
 	return n, nil
 }
 
-// sourceAddr is the i-th client address. None ends in 0 or 255. 127.0.0.0/16 is
-// left to the machine's own services; for a remote target, where the address is
-// only told, it is one of those set aside for benchmarks (RFC 2544), which come
-// round after 129,032.
+// sourceAddr returns the i-th client address. None ends in 0 or 255. 127.0.0.0/16 is left to the
+// machine's own services. For a remote target, which is only told the address, it is one of those
+// reserved for benchmarks (RFC 2544), which repeat after 129,032.
 func sourceAddr(i int, remote bool) netip.Addr {
 	net, low, high := i/(254*254), byte(1+i/254%254), byte(1+i%254)
 	if remote {
@@ -79,14 +78,13 @@ func sourceAddr(i int, remote bool) netip.Addr {
 	return netip.AddrFrom4([4]byte{127, byte(1 + net), low, high})
 }
 
-// Source is the i-th client address, counted round.
+// Source returns the i-th client address; after the last one it begins again with the first.
 func (n *Network) Source(i int) *Source { return n.sources[i%len(n.sources)] }
 
-// Sources is how many client addresses there are.
+// Sources returns how many client addresses there are.
 func (n *Network) Sources() int { return len(n.sources) }
 
-// Close closes the idle connections; those in use are closed when they are put
-// back.
+// Close closes the idle connections; a connection in use is closed when it is put back.
 func (n *Network) Close() {
 	for _, s := range n.sources {
 		s.close()
@@ -100,13 +98,13 @@ func (n *Network) CloseIdle() {
 	}
 }
 
-// Check resolves a host:port and says whether the network may send to it.
+// Check resolves a host:port and returns an error if the network may not send to it.
 func (n *Network) Check(ctx context.Context, host string) error {
 	_, err := n.resolve(ctx, host)
 	return err
 }
 
-// resolve looks a host:port up once and refuses what is not allowed.
+// resolve looks a host:port up once, and refuses it if it is not allowed.
 func (n *Network) resolve(ctx context.Context, host string) (netip.AddrPort, error) {
 	n.mu.Lock()
 	addr, known := n.hosts[host]
@@ -128,7 +126,7 @@ func (n *Network) resolve(ctx context.Context, host string) (netip.AddrPort, err
 	}
 	for _, ip := range ips {
 		ip = ip.Unmap()
-		// 127.a.b.c can only be bound for a v4 connection.
+		// 127.a.b.c can be bound only for an IPv4 connection.
 		if n.cfg.Remote || (ip.IsLoopback() && ip.Is4()) {
 			addr = netip.AddrPortFrom(ip, uint16(portNumber))
 			n.mu.Lock()

@@ -15,8 +15,7 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// Request is one HTTP request. Host is host:port; empty strings leave their
-// header out.
+// Request is one HTTP request. Host is host:port. A header whose string is empty is left out.
 type Request struct {
 	Method, Host, Path string
 	Bearer             string // Authorization
@@ -32,7 +31,7 @@ type Source struct {
 	ip  netip.Addr
 
 	mu     sync.Mutex
-	idle   map[string][]*conn // by host:port, the latest used last
+	idle   map[string][]*conn // by host:port; the one used last comes last
 	closed bool
 }
 
@@ -44,12 +43,12 @@ type conn struct {
 	lastUse time.Time
 }
 
-// Addr is the client address.
+// Addr returns the client address.
 func (s *Source) Addr() netip.Addr { return s.ip }
 
-// Do sends the request and reads the whole answer into resp. Any error leaves
-// it unknown whether the server has carried the request out; Timeout tells the
-// two sorts apart. There are no redirects and no retries.
+// Do sends the request and reads the whole answer into resp. After an error it is unknown whether
+// the server has carried the request out; Timeout tells timeouts from lost connections. It follows
+// no redirects and does not retry.
 func (s *Source) Do(ctx context.Context, req *Request, resp *fasthttp.Response) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
@@ -65,9 +64,9 @@ func (s *Source) Do(ctx context.Context, req *Request, resp *fasthttp.Response) 
 	return err
 }
 
-// Open makes the request over n connections at once, which are idle then. Buyers who
-// wait for an answer each have a connection of their own: a load that is to measure the
-// answers opens them before.
+// Open sends the request over n connections at once, which are then idle. Buyers who wait for an
+// answer each need a connection of their own, so a load that measures answers opens them
+// beforehand.
 func (s *Source) Open(ctx context.Context, req *Request, n int) error {
 	var err error
 	var conns []*conn
@@ -98,13 +97,13 @@ func (s *Source) exchange(c *conn, req *Request, resp *fasthttp.Response) (open 
 		_, err = c.Write(c.out)
 	}
 	if err == nil {
-		_, err = c.in.Peek(1) // Read would hide what went wrong
+		_, err = c.in.Peek(1) // Read would hide the error
 	}
 	if err == nil {
 		err = resp.Read(c.in)
 	}
 	if err != nil {
-		_ = c.Close() // the error that matters is at hand
+		_ = c.Close() // the first error is the one that matters
 		return false, fmt.Errorf("%s %s: %w", req.Method, req.Path, err)
 	}
 	if resp.ConnectionClose() {
@@ -115,14 +114,13 @@ func (s *Source) exchange(c *conn, req *Request, resp *fasthttp.Response) (open 
 	return true, nil
 }
 
-// Timeout reports whether err, from Do, was a time-out rather than a lost
-// connection.
+// Timeout reports whether err, from Do, was a timeout rather than a lost connection.
 func Timeout(err error) bool {
 	var timeout net.Error
 	return errors.Is(err, os.ErrDeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout()
 }
 
-// take returns the latest used idle connection, or dials.
+// take returns the idle connection that was used last, or dials.
 func (s *Source) take(ctx context.Context, host string) (*conn, error) {
 	s.mu.Lock()
 	idle := s.idle[host]
@@ -132,7 +130,7 @@ func (s *Source) take(ctx context.Context, host string) (*conn, error) {
 		s.mu.Unlock()
 		return c, nil
 	}
-	s.idle[host] = nil // all of them are at least as old
+	s.idle[host] = nil // the others are at least as old
 	s.mu.Unlock()
 	for _, c := range idle {
 		_ = c.Close()
@@ -197,8 +195,7 @@ func (s *Source) appendRequest(b []byte, req *Request) []byte {
 	return append(append(b, "\r\n"...), req.Body...)
 }
 
-// Dial opens a connection of its own from the address, for a caller that speaks
-// HTTP itself.
+// Dial opens a connection from the address for a caller that speaks HTTP itself.
 func (s *Source) Dial(ctx context.Context, host string) (net.Conn, error) {
 	return s.net.dial(ctx, s.ip, host)
 }

@@ -11,12 +11,12 @@ import (
 	"boxoffice/loadtest/rush"
 )
 
-// Order orders, again until the answer is settled.
+// Order places an order, again until the answer is settled.
 func (p *Place) Order(ctx context.Context, from int, body any, out *rush.Order) client.Answer {
 	return p.Insist(ctx, from, client.Call{Method: "POST", Path: "/orders", Body: rush.Encode(body)}, out)
 }
 
-// Checkout begins to pay an order, and returns the provider's page.
+// Checkout opens an attempt to pay an order, and returns the provider's page.
 func (p *Place) Checkout(ctx context.Context, from int, o *rush.Order) (*url.URL, error) {
 	var at struct{ AuthorizationURL string }
 	a := p.Insist(ctx, from, client.Call{Method: "POST", Path: "/orders/" + url.PathEscape(o.ID) + "/pay", Body: rush.Encode(map[string]string{
@@ -32,7 +32,7 @@ func (p *Place) Checkout(ctx context.Context, from int, o *rush.Order) (*url.URL
 	return page, nil
 }
 
-// Pay pays on the provider's page. The service does not know of it until it looks.
+// Pay pays on the provider's page. The service does not know of it until it asks the provider.
 func (p *Place) Pay(ctx context.Context, from int, page *url.URL) error {
 	host, err := client.HostOf(page)
 	if err != nil {
@@ -43,8 +43,8 @@ func (p *Place) Pay(ctx context.Context, from int, page *url.URL) error {
 	}, nil).Err()
 }
 
-// Verify asks the service to look for an order's payment until nothing is left to come, and
-// keeps what has become of the order.
+// Verify makes the service look for an order's payment until the order is no longer open, and notes
+// what has become of the order.
 func (p *Place) Verify(ctx context.Context, from int, o *rush.Order) error {
 	body := rush.Encode(map[string]string{"orderId": o.ID, "token": o.AccessToken})
 	for deadline := time.Now().Add(p.Patience); ; {
@@ -85,7 +85,7 @@ func (p *Place) GiveUp(ctx context.Context, from int, o *rush.Order) error {
 	}, o).Err()
 }
 
-// Refund gives all tickets of an order back, by the organizer.
+// Refund refunds all tickets of an order, as the organizer.
 func (p *Place) Refund(ctx context.Context, o *rush.Order) error {
 	return p.Insist(ctx, 0, client.Call{
 		Method: "POST", Path: "/organizer/orders/" + url.PathEscape(o.ID) + "/refund", Bearer: p.Organizer.Bearer,

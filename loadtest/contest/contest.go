@@ -1,7 +1,6 @@
-// Package contest is what contests are held at: nodes of the run's own, which may be
-// killed, a mail server that outlives them, an organizer, and clients that insist on an
-// answer. A contest's own package has the rest: who contends for what, and the audit of
-// what they were told.
+// Package contest is what contests need: nodes of the run's own, which may be killed, a mail server
+// that survives them, an organizer, and clients that insist on an answer. A contest's own package
+// has the rest: who contends for what, and the audit of the answers.
 package contest
 
 import (
@@ -28,7 +27,7 @@ import (
 	"boxoffice/loadtest/rush"
 )
 
-// Config is what all contests are asked.
+// Config has the flags that all contests share.
 type Config struct {
 	Patience time.Duration `default:"30s" help:"How long somebody repeats a request that was not answered, and waits for a mail."`
 	Agree    time.Duration `default:"60s" help:"How long, in the audit, what is told later may take to agree with the answers."`
@@ -49,12 +48,12 @@ type Place struct {
 	out io.Writer
 }
 
-// sources are the client addresses.
+// sources is the number of client addresses.
 const sources = 256
 
-// Hold starts so many nodes, plays a contest at them, audits their journal, and prints what
-// the contest's own audit found. It fails when one of the audits finds something. pattern is
-// what the mail server keeps of mails.
+// Hold starts so many nodes, plays a contest with them, audits their journal, and prints what the
+// contest's own audit found. It returns an error if one of the audits finds something. pattern
+// selects what the mail server keeps of mails.
 func Hold(
 	ctx context.Context, cfg Config, name string, nodes int, pattern *regexp.Regexp, out io.Writer, log *slog.Logger,
 	play func(*Place) (*Result, error),
@@ -108,7 +107,8 @@ func (p *Place) startNodes(ctx context.Context, nodes int, pattern *regexp.Regex
 	return p.Organizer.UseKey(ctx)
 }
 
-// pickNode is the host of a node that is ready, or of the balancer, which says that none is.
+// pickNode returns the host of a node that is ready, or that of the balancer, which then answers
+// that none is.
 func (p *Place) pickNode() string {
 	if m := p.Nodes.Pick(); m != nil {
 		return m.Host()
@@ -125,7 +125,7 @@ func (p *Place) closeAudited(ctx context.Context) error {
 	return errors.Join(err, p.close())
 }
 
-// close ends what has been opened.
+// close closes everything that was opened.
 func (p *Place) close() (err error) {
 	if p.Net != nil {
 		p.Net.Close()
@@ -139,7 +139,7 @@ func (p *Place) close() (err error) {
 	return errors.Join(err, os.RemoveAll(p.dir))
 }
 
-// keepLogs moves the processes' logs to where the result is.
+// keepLogs copies the processes' logs to the folder of the result.
 func (p *Place) keepLogs() error {
 	logs, err := filepath.Glob(filepath.Join(p.dir, "*.log"))
 	for _, path := range logs {
@@ -157,8 +157,8 @@ func (p *Place) Insist(ctx context.Context, from int, c client.Call, out any) cl
 	return p.API.Insist(ctx, p.Net.Source(from), c, p.Patience, out)
 }
 
-// ForAll does something for each number below n, at some tables at a time. A table closes
-// when something fails there.
+// ForAll does something for each number below n, at several tables at a time. A table stops when
+// something fails there.
 func ForAll(tables, n int, do func(table, i int) error) error {
 	var next atomic.Int64
 	var all sync.WaitGroup
@@ -174,7 +174,7 @@ func ForAll(tables, n int, do func(table, i int) error) error {
 	return errors.Join(errs...)
 }
 
-// backTime is how long a node that was killed may take to be back.
+// backTime is how long a killed node may take to be ready again.
 const backTime = 60 * time.Second
 
 // Kill kills every node with -9 and waits until they are back.
@@ -188,8 +188,8 @@ func (p *Place) Kill(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// KillAlong kills every node so many times, at moments that are spread over the progress from
-// 0 to whole, and says how often it did. It fails when ctx ends first.
+// KillAlong kills every node so many times, at moments that are spread over the progress from 0 to
+// whole, and returns how often it did. It returns an error if ctx ends first.
 func (p *Place) KillAlong(ctx context.Context, kills, whole int, progress func() int) (done int, err error) {
 	for ; done < kills; done++ {
 		for at := whole * (done + 1) / (kills + 1); progress() < at; {
@@ -214,11 +214,11 @@ func restartNode(ctx context.Context, m *rig.Member) error {
 			return fmt.Errorf("contest: %s did not come back", m.Name)
 		}
 	}
-	m.Ready.Store(false) // what was seen of the one before
+	m.Ready.Store(false) // the readiness that was seen belongs to the killed process
 	return m.WaitReady(ctx, backTime)
 }
 
-// Issue issues tickets of a type to a buyer.
+// Issue issues tickets of a type to a buyer, as the organizer.
 func (p *Place) Issue(ctx context.Context, event, ticketType, buyer string, n int) (*Issued, error) {
 	var made Issued
 	err := p.Organizer.Post(ctx, "/events/"+url.PathEscape(event)+"/issue", map[string]any{
@@ -231,7 +231,7 @@ func (p *Place) Issue(ctx context.Context, event, ticketType, buyer string, n in
 	return &made, err
 }
 
-// Issued is as much of an issued order as contests read.
+// Issued has those parts of an issued order that contests read.
 type Issued struct {
 	Order   struct{ ID, AccessToken string }
 	Tickets []struct{ ID, Code, ShortCode, QR string }
@@ -240,12 +240,12 @@ type Issued struct {
 // Result is what a contest found.
 type Result struct {
 	Counts []report.Count
-	Notes  string // what else there is to say, in lines
+	Notes  string // further remarks, in lines
 	Checks []report.Check
 }
 
-// Print tells what was counted and found, on the terminal and in a file of the contest's
-// name. It fails when the audit has findings.
+// Print writes what was counted and found to the terminal and to a file with the contest's name. It
+// returns an error if the audit has findings.
 func (r *Result) Print(out io.Writer, dir, name string) error {
 	file, err := os.Create(filepath.Join(dir, name+".txt"))
 	if err != nil {

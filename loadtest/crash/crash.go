@@ -1,5 +1,5 @@
-// Package crash is the scenario of a sale whose node and Postgres are killed again and
-// again. Run returns when every goroutine and process that it started has ended.
+// Package crash is the scenario of a sale whose node and Postgres are killed again and again. Run
+// returns when every goroutine and process that it started has ended.
 package crash
 
 import (
@@ -29,20 +29,20 @@ type Config struct {
 	Calm          time.Duration `default:"2s" help:"Mean time from one recovery to the next kill."`
 }
 
-// While an outage is measured, at most probesAtOnce writes wait for their answer.
-// They buy from reserve tickets that no other buyer is offered.
+// While an outage is measured, at most probesAtOnce writes wait for their answer. They buy from a
+// stock of reserve tickets that are not offered to other buyers.
 const (
 	probesAtOnce = 32
 	reserve      = 100_000
 )
 
-// forgiveness bounds, as a multiple of what is allowed, how long the harness
-// waits for something to come back before it gives the run up.
+// forgiveness bounds, as a multiple of what is allowed, how long the harness waits for something to
+// come back before it gives up the run.
 const forgiveness = 6
 
-// Run runs the opening of a sale against a node of its own, which it kills
-// with -9 again and again while buyers buy, its Postgres too, and then audits
-// every acknowledged answer. The arrivals go on until the last recovery.
+// Run runs the opening of a sale against a node of its own. It kills the node and its Postgres with
+// -9 again and again while buyers buy, and then audits every acknowledged answer. Arrivals go on
+// until the last recovery.
 func Run(ctx context.Context, cfg Config, out io.Writer, log *slog.Logger) (_ *report.Report, err error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -95,9 +95,9 @@ type killer struct {
 	rush     *rush.Rush
 	log      *slog.Logger
 	began    time.Time
-	finished chan struct{} // closed when the last recovery is over
+	finished chan struct{} // closed after the last recovery
 
-	// Read after finished is closed.
+	// These fields may be read after finished is closed.
 	outages []report.Outage
 	err     error // why the killing was given up
 }
@@ -110,8 +110,8 @@ func (k *killer) killAll(ctx context.Context) {
 		slices.Repeat([]func(context.Context) (report.Outage, error){k.killPostgres}, k.cfg.PostgresKills))
 	rng.Shuffle(len(kills), func(i, j int) { kills[i], kills[j] = kills[j], kills[i] })
 	for _, kill := range kills {
-		// Half of the mean is certain, so that buyers get somewhere; the rest is
-		// random, so that kills meet every stage of a commit.
+		// Half of the mean is fixed, so that buyers get somewhere; the rest is random, so that
+		// kills hit every stage of a commit.
 		calm := k.cfg.Calm/2 + time.Duration(rng.ExpFloat64()*float64(k.cfg.Calm)/2)
 		select {
 		case <-time.After(min(calm, 2*k.cfg.Calm)):
@@ -144,8 +144,8 @@ func (k *killer) killNode(ctx context.Context) (report.Outage, error) {
 	return k.untilWrites(ctx, o, killed)
 }
 
-// killPostgres kills the postmaster and every process below it; the node must
-// bring it back by itself.
+// killPostgres kills the postmaster and every process below it; the node must bring it back by
+// itself.
 func (k *killer) killPostgres(ctx context.Context) (report.Outage, error) {
 	pid := k.node.PostgresPID()
 	if pid == 0 {
@@ -162,7 +162,7 @@ func (k *killer) newOutage(what string, killed time.Time) report.Outage {
 	return report.Outage{What: what, At: killed.Sub(k.began)}
 }
 
-// untilWrites completes the outage when an order placed after the kill has been
+// untilWrites completes the outage when an order that was placed after the kill has been
 // acknowledged.
 func (k *killer) untilWrites(ctx context.Context, o report.Outage, killed time.Time) (report.Outage, error) {
 	ctx, cancel := context.WithTimeout(ctx, forgiveness*k.cfg.Within)

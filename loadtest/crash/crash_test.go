@@ -44,7 +44,7 @@ func TestCrashesOfADurableNode(t *testing.T) {
 	for _, o := range r.Outages {
 		kinds[o.What]++
 		require.Positive(t, o.WritesAgain)
-		require.Less(t, o.WritesAgain, 20*time.Second) // make crash says how long on a machine of its own
+		require.Less(t, o.WritesAgain, 20*time.Second) // make crash measures it on a machine that does nothing else
 		require.Equal(t, o.What == "node", o.Ready > 0)
 	}
 	require.Equal(t, map[string]int{"node": 3, "postgres": 2}, kinds)

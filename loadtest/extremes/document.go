@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// document is what is read of an OpenAPI document.
+// document contains the parts of an OpenAPI document that are used.
 type document struct {
 	Paths      map[string]map[string]json.RawMessage
 	Components struct {
@@ -32,8 +32,8 @@ type parameter struct {
 	Schema   *schema
 }
 
-// schema is what is read of a JSON schema. Numbers stay text: their bounds are
-// compared with values beyond what a float64 tells apart.
+// schema contains the parts of a JSON schema that are used. Numbers stay text, because their bounds
+// are compared with values that a float64 can't distinguish.
 type schema struct {
 	Ref        string `json:"$ref"`
 	Type       types
@@ -52,7 +52,7 @@ type schema struct {
 	MaxBytes   *int `json:"x-max-bytes"`
 }
 
-// types is a schema's type, which is one word or a list.
+// types is a schema's type, which may be one word or a list.
 type types []string
 
 // UnmarshalJSON reads both forms.
@@ -65,7 +65,7 @@ func (t *types) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*[]string)(t))
 }
 
-// methods are those of operations, in the order of listing.
+// methods are the methods of operations, in the order of listing.
 var methods = []string{"get", "post", "put", "patch", "delete"}
 
 // Read reads an OpenAPI document in JSON.
@@ -109,17 +109,17 @@ func (d *document) operation(method, path string, o *operation) *Operation {
 	_, isForm := o.RequestBody.Content["application/x-www-form-urlencoded"]
 	body := d.resolve(content.Schema)
 	if isForm || isJSON && body.Type == nil {
-		return op // its sender defines it, and no text is a wrong one
+		return op // its sender defines the body, so no text is wrong
 	}
 	op.Fields = append(op.Fields, &Field{In: InBody, rule: body})
 	d.members(op, body, "", nil)
 	return op
 }
 
-// deepest bounds the way into a body.
+// deepest bounds how deep a body is followed.
 const deepest = 8
 
-// members lists the fields of an object, and of what is in it.
+// members lists the fields of an object, including those inside them.
 func (d *document) members(op *Operation, s *schema, name string, steps []string) {
 	if len(steps) > deepest {
 		return
@@ -141,8 +141,8 @@ func (d *document) members(op *Operation, s *schema, name string, steps []string
 	}
 }
 
-// resolve follows references, and takes the first alternative for null or
-// another form of the same.
+// resolve follows references. If there are alternatives for null or another form of the same, it
+// takes the first.
 func (d *document) resolve(s *schema) *schema {
 	switch {
 	case s == nil:
@@ -162,5 +162,5 @@ func (d *document) resolve(s *schema) *schema {
 	return &found
 }
 
-// last is the name at the end of a reference.
+// last returns the name at the end of a reference.
 func last(ref string) string { return ref[strings.LastIndexByte(ref, '/')+1:] }

@@ -19,7 +19,7 @@ import (
 	"strings"
 )
 
-// API is what a document says of its operations.
+// API is what a document says about its operations.
 type API struct {
 	Operations []*Operation
 }
@@ -31,7 +31,7 @@ type Operation struct {
 	HasBody          bool
 }
 
-// The places of a field.
+// These are the places of a field.
 const (
 	InPath   = "path"
 	InQuery  = "query"
@@ -42,18 +42,18 @@ const (
 // Field is one value that a client sends.
 type Field struct {
 	In    string
-	Name  string   // of a parameter, or the way into the body: items[].quantity; "" is the whole body
-	steps []string // the way into the body, "[]" for the first element
+	Name  string   // of a parameter, or the path into the body: items[].quantity; "" is the whole body
+	steps []string // the path into the body, "[]" for the first element
 	rule  *schema
-	must  bool // it can't be left out
+	must  bool // whether it can't be left out
 }
 
-// Value is one thing that a field may be sent as.
+// Value is one thing that may be sent as a field's value.
 type Value struct {
-	Name string // for people
-	Raw  string // JSON, or what should be, in a body; the text of a parameter
-	// Refused says that the document does not allow the value, so that a 4xx is
-	// the only right answer. Other values may be taken or not.
+	Name string // as people see it
+	Raw  string // in a body, JSON or what should be JSON; else the text of a parameter
+	// Refused says that the document does not allow the value, so that a 4xx is the only correct
+	// answer. Other values may be accepted or not.
 	Refused bool
 }
 
@@ -77,7 +77,7 @@ type Request struct {
 	Body   string // "" for none
 }
 
-// Target is the address of the request below the service's root.
+// Target returns the address of the request below the service's root.
 func (r *Request) Target(op *Operation) string {
 	path := op.Path
 	for name, value := range r.Params {
@@ -89,7 +89,7 @@ func (r *Request) Target(op *Operation) string {
 	return path
 }
 
-// Apply makes the case of a request.
+// Apply returns the request as the case changes it.
 func (c *Case) Apply(r Request) Request {
 	f, v := c.Field, c.Value.Raw
 	switch f.In {
@@ -112,7 +112,7 @@ func (c *Case) Apply(r Request) Request {
 	return r
 }
 
-// put writes a value, which need not be JSON, into a body at the end of a way.
+// put writes a value, which need not be JSON, into a body at the end of a path.
 func put(body string, steps []string, value string) string {
 	if len(steps) == 0 {
 		return value
@@ -153,7 +153,7 @@ func (a *API) Cases() []Case {
 	return all
 }
 
-// CountFields is how many fields all operations have.
+// CountFields returns how many fields all operations have together.
 func (a *API) CountFields() int {
 	n := 0
 	for _, op := range a.Operations {

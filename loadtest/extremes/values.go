@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// Values are what the field is to be tried with.
+// Values returns the values that are tried in the field.
 func (f *Field) Values() []Value {
 	switch {
 	case f.In != InBody:
@@ -26,7 +26,7 @@ func (f *Field) Values() []Value {
 // has reports whether the rule allows a type of JSON.
 func (s *schema) has(kind string) bool { return slices.Contains(s.Type, kind) }
 
-// memberValues are a member's values of its own type, at and beyond its bounds.
+// memberValues returns values of the member's own type, at and beyond its bounds.
 func (f *Field) memberValues() []Value {
 	s := f.rule
 	switch {
@@ -50,7 +50,7 @@ func (f *Field) memberValues() []Value {
 	return nil
 }
 
-// foreign are values of types that the member is not, and what is not JSON.
+// foreign returns values of types that the member does not have, and texts that are not JSON.
 func (f *Field) foreign() []Value {
 	s := f.rule
 	free := len(s.Type) == 0
@@ -84,7 +84,7 @@ func (f *Field) foreign() []Value {
 	return values
 }
 
-// bodies are bodies that are none.
+// bodies returns invalid bodies.
 func bodies() []Value {
 	deep := strings.Repeat(`{"a":`, 20_000)
 	return []Value{
@@ -112,7 +112,7 @@ func bodies() []Value {
 	}
 }
 
-// unknown are n members that no request has.
+// unknown returns n members that no request has.
 func unknown(n int) string {
 	parts := make([]string, n)
 	for i := range parts {
@@ -121,7 +121,7 @@ func unknown(n int) string {
 	return strings.Join(parts, ",")
 }
 
-// parameterValues are the texts of a parameter.
+// parameterValues returns the texts for a parameter.
 func (f *Field) parameterValues() []Value {
 	var values []Value
 	s := f.rule
@@ -157,7 +157,7 @@ func (f *Field) parameterValues() []Value {
 			values[i].Raw = values[i].Raw[:2000]
 		}
 		if values[i].Raw == "" || f.In == InHeader && strings.TrimSpace(values[i].Raw) == "" {
-			values[i].Refused = false // is absent
+			values[i].Refused = false // counts as absent
 		}
 	}
 	return values
@@ -168,7 +168,7 @@ func sendable(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f || r == utf8.RuneError })
 }
 
-// numbers are those at and beyond the bounds, and where decoders differ.
+// numbers returns numbers at and beyond the bounds, and numbers on which decoders differ.
 func (f *Field) numbers() []Value {
 	s := f.rule
 	integer := s.has("integer")
@@ -209,7 +209,7 @@ func rational(n json.Number) *big.Rat {
 	return r
 }
 
-// lists are arrays of as many elements as there may be, and of one more.
+// lists returns arrays with as many elements as allowed, and with one more.
 func (f *Field) lists() []Value {
 	values := []Value{{"no element", "[]", f.rule.MinItems > 0}, {"null elements", "[null]", false}, {"a hole", "[,]", true}, {"lists in it", "[[],[]]", true}}
 	element := "1"
@@ -228,7 +228,7 @@ func times(element string, n int) string {
 	return strings.TrimSuffix(strings.Repeat(element+",", n), ",")
 }
 
-// freeObjects are objects of any form.
+// freeObjects returns objects of any form.
 func (f *Field) freeObjects() []Value {
 	values := []Value{
 		{"empty", "{}", false},
@@ -250,7 +250,7 @@ func (f *Field) freeObjects() []Value {
 	return values
 }
 
-// quote writes a text as JSON. Bytes that are no UTF-8 stay as they are.
+// quote writes a text as JSON. Bytes that are not UTF-8 stay as they are.
 func quote(text string) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -264,7 +264,7 @@ func quote(text string) string {
 	return b.String() + `"`
 }
 
-// hostile are texts that decoders, stores, pages, mails and logs trip over.
+// hostile are texts that often break decoders, stores, pages, mails and logs.
 var hostile = []struct{ name, text string }{
 	{"a space", " "},
 	{"spaces", "   \t "},
@@ -296,7 +296,7 @@ var hostile = []struct{ name, text string }{
 	{"less than no id", "-1"},
 }
 
-// texts are strings at and beyond the rule's bounds, in its format and not.
+// texts returns strings at and beyond the rule's bounds, and strings in its format and others.
 func (f *Field) texts() []Value {
 	s := f.rule
 	values := []Value{{"NUL", "\x00", true}, {"NUL within", "abc\x00def", true}, {"empty", "", s.refuses("")}}
@@ -323,7 +323,7 @@ func (f *Field) texts() []Value {
 	return values
 }
 
-// lengths are those at the bounds and far beyond.
+// lengths returns lengths at the bounds and far beyond them.
 func (s *schema) lengths() []int {
 	lengths := []int{1, 100_000}
 	if s.MinLength > 0 {
@@ -366,7 +366,7 @@ func (s *schema) refuses(text string) bool {
 	return false
 }
 
-// formatted are texts near to each format.
+// formatted are texts close to each format, some valid and some not.
 var formatted = map[string][]string{
 	"email": {
 		strings.Repeat("a", 64) + "@" + strings.Repeat("b", 63) + "." + strings.Repeat("c", 63) + "." + strings.Repeat("d", 57) + ".org", "a@b", "a@b.c", "@b.c", "a@", "a@@b.c", "a b@c.d", "a@b.c\r\nBcc: d@e.f",
@@ -383,8 +383,7 @@ var formatted = map[string][]string{
 	"date":     {"1970-01-01", "9999-12-31", "0000-01-01", "10000-01-01", "2026-02-29", "2026-02-30", "2026-1-1"},
 }
 
-// instants are moments at the edges of calendars and clocks, with every extreme
-// of an offset.
+// instants returns moments at the edges of calendars and clocks, with every extreme offset.
 func instants(strict bool) []Value {
 	var values []Value
 	for _, moment := range []string{

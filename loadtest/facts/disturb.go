@@ -17,13 +17,13 @@ import (
 )
 
 const (
-	// frozenFor is longer than a group waits for a member that says nothing.
+	// frozenFor is longer than a group waits for a silent member.
 	frozenFor = 15 * time.Second
-	// nodeBack bounds the start of a node that was killed.
+	// nodeBack bounds how long a killed node takes to start.
 	nodeBack = 30 * time.Second
 )
 
-// broker is a Kafka of the harness's own. A nil broker is none.
+// broker is a Kafka of the harness's own; nil if there is none.
 type broker struct {
 	program string
 	args    []string
@@ -31,7 +31,7 @@ type broker struct {
 	dir     string
 }
 
-// startBroker starts one without data, if the facts go through Kafka.
+// startBroker starts a broker without data, if the facts go through Kafka.
 func startBroker(ctx context.Context, cfg *Config) (*broker, error) {
 	if !cfg.usesKafka() {
 		return nil, nil
@@ -39,7 +39,7 @@ func startBroker(ctx context.Context, cfg *Config) (*broker, error) {
 	port := strconv.Itoa(cfg.KafkaPort)
 	b := &broker{program: cfg.Kafka, address: "127.0.0.1:" + port, dir: filepath.Join(cfg.Out, "kafka")}
 	b.args = []string{"--port", port, "--dir", b.dir}
-	if err := b.run(ctx, "kill"); err != nil { // one that an earlier run left
+	if err := b.run(ctx, "kill"); err != nil { // an earlier run may have left one
 		return nil, err
 	}
 	if err := os.RemoveAll(b.dir); err != nil {
@@ -64,7 +64,7 @@ func (b *broker) stop(ctx context.Context) error {
 	return b.run(ctx, "stop")
 }
 
-// env is how a node finds the broker.
+// env returns the variables by which a node finds the broker.
 func (b *broker) env() []string {
 	if b == nil {
 		return nil
@@ -72,7 +72,7 @@ func (b *broker) env() []string {
 	return []string{"BOXOFFICE_KAFKA_BROKERS=" + b.address}
 }
 
-// startConsumer starts a process that takes facts in.
+// startConsumer starts a process that consumes facts.
 func (f *run) startConsumer(ctx context.Context) (*exec.Cmd, error) {
 	c := f.node.Process.Command(ctx, "consume")
 	if err := c.Start(); err != nil {
@@ -89,7 +89,7 @@ func (f *run) addConsumer(ctx context.Context) error {
 	return err
 }
 
-// stopConsumers ends the processes in order.
+// stopConsumers stops the processes in an orderly way.
 func (f *run) stopConsumers() error {
 	var errs []error
 	for _, c := range f.consumers {
@@ -102,8 +102,7 @@ func (f *run) stopConsumers() error {
 	return errors.Join(errs...)
 }
 
-// disturbRun kills what takes the facts in, at times that nobody expects: before the
-// broker is away and after.
+// disturbRun kills consumers at random times, both before the broker is taken away and after.
 func (f *run) disturbRun(ctx context.Context) error {
 	rng := rand.New(rand.NewPCG(f.cfg.Seed, 1<<63))
 	if f.kafka == nil {
@@ -122,7 +121,7 @@ func (f *run) disturbRun(ctx context.Context) error {
 	return errors.Join(err, <-failed)
 }
 
-// takeKafkaAway kills the broker and brings it back.
+// takeKafkaAway kills the broker and starts it again.
 func (f *run) takeKafkaAway(ctx context.Context) error {
 	f.PlaceAs.Store(uint32(opPlaceAway))
 	f.log.InfoContext(ctx, "kafka killed")
@@ -132,7 +131,7 @@ func (f *run) takeKafkaAway(ctx context.Context) error {
 	if err := rig.Pause(ctx, f.cfg.Outage); err != nil {
 		return err
 	}
-	f.PlaceAs.Store(uint32(opPlaceBack)) // the start of a JVM on the same cores is no part of its absence
+	f.PlaceAs.Store(uint32(opPlaceBack)) // the time in which the JVM starts on the same cores is not part of the absence
 	if err := f.kafka.run(ctx, "start"); err != nil {
 		return err
 	}
@@ -140,7 +139,7 @@ func (f *run) takeKafkaAway(ctx context.Context) error {
 	return nil
 }
 
-// waitForBacklog waits until all that was journaled before the broker came back has arrived.
+// waitForBacklog waits until everything that was journaled before the broker came back has arrived.
 func (f *run) waitForBacklog(ctx context.Context) error {
 	if err := f.node.Process.Command(ctx, "consume", "--mark").Run(); err != nil {
 		return fmt.Errorf("mark: %w", err)
@@ -158,7 +157,7 @@ func (f *run) waitForBacklog(ctx context.Context) error {
 	return err
 }
 
-// killAll kills consumers, spread over the span, and freezes some from its begin on.
+// killAll kills consumers, spread over the span, and freezes some from its beginning.
 func (f *run) killAll(ctx context.Context, rng *rand.Rand, kills, freezes int, span time.Duration) (err error) {
 	thawed := make(chan error, freezes)
 	defer func() {
@@ -182,8 +181,8 @@ func (f *run) killAll(ctx context.Context, rng *rand.Rand, kills, freezes int, s
 	return nil
 }
 
-// freezeConsumer stops a process until its group has given its partitions to others, and
-// lets it go on as if nothing had been.
+// freezeConsumer stops a process until its group has given its partitions to others, and then lets
+// it go on as if nothing had happened.
 func (f *run) freezeConsumer(ctx context.Context, c *exec.Cmd) error {
 	if err := c.Process.Signal(syscall.SIGSTOP); err != nil {
 		return fmt.Errorf("freeze: %w", err)
@@ -191,13 +190,13 @@ func (f *run) freezeConsumer(ctx context.Context, c *exec.Cmd) error {
 	return errors.Join(rig.Pause(ctx, frozenFor), c.Process.Signal(syscall.SIGCONT))
 }
 
-// killConsumer kills a consumer and starts another in its place. Without Kafka the node,
-// whose own follower takes facts in too, goes with it.
+// killConsumer kills a consumer and starts another one in its place. Without Kafka it also kills
+// the node, whose own follower consumes facts too.
 func (f *run) killConsumer(ctx context.Context, i int) error {
 	if err := f.consumers[i].Process.Kill(); err != nil {
 		return fmt.Errorf("kill: %w", err)
 	}
-	_ = f.consumers[i].Wait() // says that it was killed
+	_ = f.consumers[i].Wait() // returns that it was killed
 	if f.kafka == nil {
 		if err := f.node.Kill(); err != nil {
 			return err

@@ -1,6 +1,6 @@
-// Package facts is the scenario that follows every fact of a rush to its effect, while
-// what is on the way is killed: consumers, the broker, or the node. Run returns when
-// every goroutine and process that it started has ended.
+// Package facts is the scenario that follows every fact of a rush to its effect, while parts of the
+// way are killed: consumers, the broker, or the node. Run returns when every goroutine and process
+// that it started has ended.
 package facts
 
 import (
@@ -36,21 +36,22 @@ type Config struct {
 	Drain       time.Duration `default:"2m" help:"By when what came together in the meantime must have arrived."`
 }
 
-// Tally is how the journal compares with what was done about its facts, as
-// `boxoffice consume --tally` prints it.
+// Tally compares the journal with the effects of its facts, as `boxoffice consume --tally` prints
+// it.
 type Tally struct {
 	Facts      int64 // in the journal
-	Effects    int64 // rows of the processes that take them in
+	Effects    int64 // rows written by the consuming processes
 	Lost       int64 // facts without a row
 	Duplicates int64 // rows beyond the first of a fact
-	Misplaced  int64 // rows that are not next in their stream
-	Backlog    int64 // facts of the last mark that the processes, or the node, have not taken in
-	Untold     int64 // facts that the node has not taken in
-	Told       int64 // what the node has told the world of them
+	Misplaced  int64 // rows that are out of order in their stream
+	Backlog    int64 // facts up to the last mark that the processes, or the node, have not consumed
+	Untold     int64 // facts that the node has not consumed
+	Told       int64 // public facts that the node has made of them
 	ToldTwice  int64
 }
 
-// What placing an order counts as while the broker is away, and when it comes back.
+// These are the operations as which placing an order counts while the broker is away, and while it
+// comes back.
 const (
 	opPlaceAway openloop.Op = rush.OpCancel + 1 + iota
 	opPlaceBack
@@ -58,16 +59,15 @@ const (
 
 var factsOps = append(slices.Clip(rush.OpNames), "POST order, Kafka away", "POST order, Kafka starting, back")
 
-// readyTime is how long before the outage, and after it, there must be for kills.
+// readyTime is the time for kills that there must be at least before and after the outage.
 const readyTime = 20 * time.Second
 
 // tallyEvery is the pause between two looks at the backlog.
 const tallyEvery = time.Second
 
-// Run follows every fact of a rush on a node of its own to its effect, a row in
-// Postgres, while what is on the way is killed: the processes that take the facts
-// in, and the broker, or without Kafka the node itself. The error is rush.ErrFindings,
-// or why there is no result.
+// Run follows every fact of a rush on a node of its own to its effect, a row in Postgres, while
+// parts of the way are killed: the processes that consume the facts, and the broker, or without
+// Kafka the node itself. The error is rush.ErrFindings, or the reason why there is no result.
 func Run(ctx context.Context, cfg Config, out io.Writer, log *slog.Logger) (_ *report.Report, err error) {
 	if err := cfg.completeConfig(); err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func Run(ctx context.Context, cfg Config, out io.Writer, log *slog.Logger) (_ *r
 	return r, errors.Join(found, f.print(out, r, t))
 }
 
-// completeConfig makes the rush one that suits: constant, of as many orders as buyers.
+// completeConfig makes the rush suitable: at a constant rate, with as many orders as buyers.
 func (c *Config) completeConfig() error {
 	if c.Buyers <= 0 || c.Rate <= 0 {
 		return fmt.Errorf("%d buyers at %g a second: facts needs both", c.Buyers, c.Rate)
@@ -149,13 +149,13 @@ type run struct {
 	log       *slog.Logger
 	consumers []*exec.Cmd
 
-	// What the disturbances saw, read when they are over.
+	// These fields are written by the disturbances and read when they are over.
 	kills, freezes int
-	backlog        int64         // when the broker was back
-	drained        time.Duration // until the backlog was gone; 0: it never was
+	backlog        int64         // size of the backlog when the broker was back
+	drained        time.Duration // time until the backlog was gone; 0: it never was
 }
 
-// letBuyersIn lets the buyers in, and the disturbances loose.
+// letBuyersIn runs the buyers and the disturbances.
 func (f *run) letBuyersIn(ctx context.Context, r *report.Report, out io.Writer) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -188,8 +188,7 @@ func (f *run) readTally(ctx context.Context) (t Tally, err error) {
 	return t, nil
 }
 
-// waitForTally looks at the tally until it is as wanted or the time that there is to drain
-// has passed.
+// waitForTally reads the tally until it is as wanted or cfg.Drain has passed.
 func (f *run) waitForTally(ctx context.Context, wanted func(Tally) bool) (t Tally, took time.Duration, err error) {
 	began := time.Now()
 	for {
@@ -206,7 +205,7 @@ func (f *run) waitForTally(ctx context.Context, wanted func(Tally) bool) (t Tall
 	}
 }
 
-// waitForEffects waits until every fact has its effect, ends the processes in order, and
+// waitForEffects waits until every fact has its effect, stops the processes in an orderly way, and
 // compares once more.
 func (f *run) waitForEffects(ctx context.Context) (Tally, error) {
 	if _, _, err := f.waitForTally(ctx, func(t Tally) bool { return t.Lost == 0 && t.Untold == 0 }); err != nil {
@@ -218,8 +217,7 @@ func (f *run) waitForEffects(ctx context.Context) (Tally, error) {
 	return f.readTally(ctx)
 }
 
-// print prints the table. The error says how many of its lines are not as they
-// must be.
+// print prints the table. The error says how many of its lines are wrong.
 func (f *run) print(out io.Writer, r *report.Report, t Tally) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "\nthe way of the facts\tis\tmust be\t\n")
@@ -258,8 +256,7 @@ func (f *run) print(out io.Writer, r *report.Report, t Tally) error {
 	return nil
 }
 
-// printOutage adds what the broker's absence did to buyers, and how long its
-// backlog took.
+// printOutage adds the effect of the broker's absence on buyers, and how long its backlog took.
 func (f *run) printOutage(row func(name string, value any, must string, ok bool), r *report.Report) {
 	at := make(map[string]openloop.Percentiles)
 	for _, op := range r.Operations {

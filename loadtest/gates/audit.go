@@ -8,7 +8,7 @@ import (
 	"boxoffice/loadtest/rush"
 )
 
-// counters are what the service says of the gates.
+// counters are the service's counters of the gates.
 type counters struct {
 	CheckedIn, Scanned, Denied int64
 	Gates                      []struct {
@@ -17,7 +17,7 @@ type counters struct {
 	}
 }
 
-// audit compares what devices said with what is durable.
+// audit compares what the devices said with what is durable.
 func (e *evening) audit(ctx context.Context, w *witnesses) ([]report.Check, error) {
 	var stats counters
 	if err := e.organizer.Send(ctx, "GET", "/checkin/event/"+url.PathEscape(e.event)+"/stats", nil, &stats); err != nil {
@@ -56,8 +56,8 @@ func (e *evening) checkOnce(admissions map[string]int) report.Check {
 	return c
 }
 
-// checkNamed checks that of those whom devices let in, all are named but the one whose
-// admission is durable.
+// checkNamed checks that of the people whom devices let in with one ticket, everybody is named as
+// wrong except the one whose admission is durable.
 func (e *evening) checkNamed(admissions map[string]int) report.Check {
 	c := report.Check{Name: "who was let in wrongly is named, and nobody else"}
 	of := map[string]*holder{}
@@ -103,8 +103,8 @@ func (e *evening) checkGood() report.Check {
 	return c
 }
 
-// checkSums adds the devices up and compares them with the service's counters. A request
-// whose answer never came may be counted there.
+// checkSums compares the sums of the devices with the service's counters. A request whose answer
+// never came may be counted by the service.
 func (e *evening) checkSums(stats *counters, admissions map[string]int) report.Check {
 	c := report.Check{Name: "the gates' counters are the sums of the devices", Checked: int64(len(stats.Gates))}
 	type sums struct{ admitted, denied, unanswered int64 }

@@ -25,11 +25,11 @@ import (
 	"boxoffice/loadtest/rush"
 )
 
-// evening is one run: an event, its gates and all who come.
+// evening is one run: an event, its gates and all people who come.
 type evening struct {
 	cfg       Config
 	random    *rand.Rand
-	node      *rig.Node // nil: the service is not ours to kill
+	node      *rig.Node // nil: the service is not ours and must not be killed
 	svc       client.API
 	net       *client.Network
 	pages     http.Client
@@ -44,12 +44,12 @@ type evening struct {
 	killed                  int64
 
 	mu            sync.Mutex
-	online, alone *hdrhistogram.Histogram // microseconds of scans
-	denied        []string                // people with a good ticket who were not let in
+	online, alone *hdrhistogram.Histogram // histograms of scans, in microseconds
+	denied        []string                // people with a valid ticket who were not let in
 	failed        []string                // scans that devices could not decide
 }
 
-// device is a device at a gate, with its network and those who will come to it.
+// device is a device at a gate, with its network and the people who will come to it.
 type device struct {
 	*gate.Device
 	name, gate string
@@ -58,15 +58,15 @@ type device struct {
 	visits     []visit
 }
 
-// visit is somebody who shows a code.
+// visit is a person who shows a code.
 type visit struct {
 	at     time.Duration
-	holder *holder // nil: the code is of no ticket
-	other  bool    // not the first who shows the ticket
+	holder *holder // nil: the code belongs to no ticket
+	other  bool    // whether somebody else shows the ticket first
 	how    how
 }
 
-// how a code is shown.
+// how says how a code is shown.
 type how int
 
 const (
@@ -81,7 +81,7 @@ type cable struct {
 	out atomic.Bool
 }
 
-// RoundTrip sends a request if the cable is in.
+// RoundTrip sends a request if the cable is plugged in.
 func (c *cable) RoundTrip(r *http.Request) (*http.Response, error) {
 	if c.out.Load() {
 		return nil, &net.OpError{Op: "dial", Err: errors.New("the cable is out")}
@@ -89,10 +89,10 @@ func (c *cable) RoundTrip(r *http.Request) (*http.Response, error) {
 	return c.Transport.RoundTrip(r)
 }
 
-// perGate is how many devices stand at a gate.
+// perGate is how many devices there are at a gate.
 const perGate = 10
 
-// openGates opens the devices and has each take its first manifest.
+// openGates opens the devices, and lets each get its first manifest.
 func (e *evening) openGates(ctx context.Context, target string) error {
 	for i := range e.cfg.Devices {
 		d := &device{name: fmt.Sprintf("device-%d", i), gate: fmt.Sprintf("Gate %d", i/perGate+1)}
@@ -126,7 +126,7 @@ func (e *evening) closeGates() error {
 	return err
 }
 
-// plan says who comes when, to which device.
+// plan decides who comes when and to which device.
 func (e *evening) plan() {
 	draw := func() (int, time.Duration) {
 		return e.random.IntN(len(e.devices)), time.Duration(e.random.Float64() * float64(e.cfg.Duration))
@@ -141,7 +141,7 @@ func (e *evening) plan() {
 		case share < 0.4:
 			v.how = byDoorCode
 		}
-		// The other comes within half a minute, to another device.
+		// The second person comes within half a minute, to another device.
 		second := visit{at: at + time.Duration(e.random.Float64()*float64(e.cfg.Duration)/12), holder: h, other: true, how: typed}
 		elsewhere := (i + 1 + e.random.IntN(len(e.devices)-1)) % len(e.devices)
 		switch share := e.random.Float64(); {
@@ -156,7 +156,7 @@ func (e *evening) plan() {
 		}
 		if h.kind == refunded || h.kind == passed {
 			e.moves = append(e.moves, move{time.Duration(e.random.Float64() * float64(at)), h})
-			v.how = typed // the phone of whom it was taken from shows none
+			v.how = typed // a phone no longer shows a ticket that was taken from its owner
 		}
 		come(i, v)
 	}
@@ -169,8 +169,8 @@ func (e *evening) plan() {
 	}
 }
 
-// letIn has everybody come, and ends when all devices are back and have told everything,
-// or that takes too long.
+// letIn lets everybody come, and ends when all devices are back online and have told the service
+// everything, or when that takes too long.
 func (e *evening) letIn(ctx context.Context, log *slog.Logger) error {
 	e.began = time.Now()
 	following, stop := context.WithCancel(ctx)
@@ -190,7 +190,7 @@ func (e *evening) letIn(ctx context.Context, log *slog.Logger) error {
 	return errors.Join(killed, context.Cause(ctx))
 }
 
-// waiting is how many admissions the service has not been told.
+// waiting returns how many admissions the service has not been told yet.
 func (e *evening) waiting() (n int) {
 	for _, d := range e.devices {
 		n += d.Counts().Waiting
@@ -198,7 +198,7 @@ func (e *evening) waiting() (n int) {
 	return n
 }
 
-// readyTime is how long a node that was killed may take to be ready again.
+// readyTime is how long a killed node may take to be ready again.
 const readyTime = time.Minute
 
 // killNode kills the run's own node in the middle, and starts it again.
@@ -219,7 +219,7 @@ func (e *evening) killNode(ctx context.Context, log *slog.Logger) error {
 	return nil
 }
 
-// follow syncs the device, and pulls its cable out for a while.
+// follow syncs the device, and unplugs its cable for a while.
 func (d *device) follow(ctx context.Context, e *evening) {
 	ticker := time.NewTicker(e.cfg.Every)
 	defer ticker.Stop()
@@ -228,14 +228,14 @@ func (d *device) follow(ctx context.Context, e *evening) {
 		case <-ticker.C:
 			since := time.Since(e.began)
 			d.cable.out.Store(d.leaves > 0 && since >= d.leaves && since < d.leaves+e.cfg.Away)
-			_ = d.Sync(ctx) // the next one tries again
+			_ = d.Sync(ctx) // the next sync tries again
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// work lets in whoever comes to a device, one after the other.
+// work scans the codes of the people who come to a device, one after the other.
 func (e *evening) work(ctx context.Context, d *device) {
 	for i := range d.visits {
 		v := &d.visits[i]
@@ -245,7 +245,7 @@ func (e *evening) work(ctx context.Context, d *device) {
 		}
 		code := e.codeOf(ctx, v)
 		if code == "" {
-			continue // nobody has taken the ticket
+			continue // nobody has claimed the ticket
 		}
 		online, asked := d.Online(), time.Now()
 		says, err := d.Scan(ctx, code)
@@ -253,12 +253,12 @@ func (e *evening) work(ctx context.Context, d *device) {
 	}
 }
 
-// codeOf is what somebody shows; empty when they have nothing.
+// codeOf returns what a person shows, or "" if they have nothing.
 func (e *evening) codeOf(ctx context.Context, v *visit) string {
 	h := v.holder
 	switch {
 	case h == nil && v.how == byDoorCode:
-		return "222222" // one of 900 million may be right
+		return "222222" // one of 900 million codes may be valid
 	case h == nil && v.how == typed:
 		return "222222399ZZZZYYYYXXX"
 	case h == nil:
@@ -276,7 +276,7 @@ func (e *evening) codeOf(ctx context.Context, v *visit) string {
 	}
 }
 
-// note notes what a device said.
+// note records a device's verdict.
 func (e *evening) note(d *device, v *visit, code string, says gate.Verdict, err error, online bool, took time.Duration) {
 	e.shown.Add(1)
 	h := v.holder
@@ -291,7 +291,7 @@ func (e *evening) note(d *device, v *visit, code string, says gate.Verdict, err 
 	if online {
 		histogram = e.online
 	}
-	_ = histogram.RecordValue(max(1, took.Microseconds())) // longer ones than a minute are not there
+	_ = histogram.RecordValue(max(1, took.Microseconds())) // none is longer than a minute
 	switch {
 	case err != nil:
 		e.failed = append(e.failed, fmt.Sprintf("%s: %v", d.name, err))

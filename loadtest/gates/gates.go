@@ -1,6 +1,6 @@
-// Package gates is the scenario of an evening at many gates, whose devices lose their
-// network and whose clocks are wrong, with people among the holders who have no right to
-// come in. Run returns when every goroutine and process that it started has ended.
+// Package gates is the scenario of an evening at many gates, whose devices lose their network and
+// have wrong clocks, and where some people with a code have no right to come in. Run returns when
+// every goroutine and process that it started has ended.
 package gates
 
 import (
@@ -55,13 +55,13 @@ func (c *Config) Validate() error {
 	return nil
 }
 
-// Result is what a run found.
+// Result is the outcome of a run.
 type Result struct {
 	Counts []report.Count
 	Checks []report.Check
 }
 
-// Run lets people in at the gates of one event. It fails when the audit finds something.
+// Run lets people in at the gates of one event. It returns an error if the audit finds something.
 func Run(ctx context.Context, cfg Config, out io.Writer, log *slog.Logger) (_ *Result, err error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func Run(ctx context.Context, cfg Config, out io.Writer, log *slog.Logger) (_ *R
 		return nil, fmt.Errorf("gates: %w", err)
 	}
 	e := &evening{
-		cfg: cfg, random: rand.New(rand.NewPCG(cfg.Seed, 0)), //nolint:gosec // no secret
+		cfg: cfg, random: rand.New(rand.NewPCG(cfg.Seed, 0)), //nolint:gosec // not for secrets
 		online: hdrhistogram.New(1, 60_000_000, 3), alone: hdrhistogram.New(1, 60_000_000, 3),
 	}
 	if cfg.Target == "" {
@@ -114,7 +114,7 @@ func Run(ctx context.Context, cfg Config, out io.Writer, log *slog.Logger) (_ *R
 	return r, e.print(out, r)
 }
 
-// counts is what happened.
+// counts returns what happened, as counts.
 func (e *evening) counts() []report.Count {
 	all := []report.Count{
 		{Name: "tickets", Count: int64(len(e.holders))},
@@ -138,7 +138,7 @@ func (e *evening) counts() []report.Count {
 	)
 }
 
-// print tells what was measured, and what the audit found.
+// print prints the measurements and the audit's findings.
 func (e *evening) print(out io.Writer, r *Result) error {
 	file, err := os.Create(filepath.Join(e.cfg.Out, "gates.txt"))
 	if err != nil {

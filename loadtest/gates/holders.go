@@ -21,7 +21,7 @@ import (
 	"boxoffice/loadtest/rush"
 )
 
-// kind is what becomes of a ticket.
+// kind says what happens to a ticket.
 type kind int
 
 const (
@@ -31,19 +31,19 @@ const (
 	passed
 )
 
-// holder is a ticket, and what its holders were told.
+// holder is a ticket, with what its holders were told.
 type holder struct {
 	order *order
-	index int // among the order's tickets
+	index int // its place in the order
 	id    string
 	code  string
 	short string
 	kind  kind
 
 	mu    sync.Mutex
-	next  string   // the code of whom it was passed on to
-	letIn []string // devices
-	qrs   []string // that were shown
+	next  string   // the code of the person to whom it was passed on
+	letIn []string // devices that let somebody in with it
+	qrs   []string // QR payloads that were shown
 }
 
 // order is an order of many tickets, with what its holders' phones show.
@@ -55,13 +55,14 @@ type order struct {
 	qrs     []string
 }
 
-// Tickets of one order, and how long a phone shows a QR payload before it asks anew.
+// perOrder is how many tickets an order has, and qrLife how long a phone shows a QR payload before
+// it asks for a new one.
 const (
 	perOrder = 100
 	qrLife   = 20 * time.Second
 )
 
-// issued is as much of an order of the organization's own as is read here.
+// issued has those parts of an order of the organization's own that are used here.
 type issued struct {
 	Order   struct{ ID, AccessToken string }
 	Tickets []struct{ ID, Code, ShortCode, QR string }
@@ -109,7 +110,7 @@ func (e *evening) sell(ctx context.Context) (err error) {
 	return nil
 }
 
-// showQR is what a holder's phone shows now; empty when it can't ask for it.
+// showQR returns what a holder's phone shows now, or "" if it can't get it.
 func (e *evening) showQR(ctx context.Context, h *holder) string {
 	o := h.order
 	o.mu.Lock()
@@ -141,8 +142,8 @@ type move struct {
 	*holder
 }
 
-// moveTickets refunds and passes on, each at its time. What the service does not do, as of
-// a ticket that was used, is not counted.
+// moveTickets refunds and passes on tickets, each at its time. If the service refuses, for example
+// because a ticket has been used, that is not counted.
 func (e *evening) moveTickets(ctx context.Context) {
 	slices.SortFunc(e.moves, func(a, b move) int { return cmp.Compare(a.at, b.at) })
 	for _, m := range e.moves {
@@ -162,7 +163,7 @@ func (e *evening) moveTickets(ctx context.Context) {
 	}
 }
 
-// passOn offers a ticket and takes it, by the link that was mailed.
+// passOn offers a ticket and claims it with the link that was mailed.
 func (e *evening) passOn(ctx context.Context, h *holder) error {
 	to := uuid.NewString() + "@load.test"
 	a := e.svc.Do(ctx, e.net.Source(2), client.Call{
@@ -189,10 +190,10 @@ var (
 	claimLink = regexp.MustCompile(`/tickets/claim#token=([\w-]+)`)
 )
 
-// mailTime is how long a mail may take.
+// mailTime is how long a mail may take to arrive.
 const mailTime = 10 * time.Second
 
-// readClaim reads the token of a mailed offer among the captured mails.
+// readClaim reads the token of an offer from the captured mails.
 func (e *evening) readClaim(ctx context.Context, to string) (string, error) {
 	for deadline := time.Now().Add(mailTime); time.Now().Before(deadline) && ctx.Err() == nil; rig.Wait(ctx, 100*time.Millisecond) {
 		for _, row := range mailLink.FindAllStringSubmatch(e.readPage(ctx, "/dev/mail"), -1) {
@@ -207,7 +208,7 @@ func (e *evening) readClaim(ctx context.Context, to string) (string, error) {
 	return "", errors.New("gates: no mail came")
 }
 
-// readPage reads a page that developers read; empty when it can't.
+// readPage reads a page for developers, or returns "" if it can't.
 func (e *evening) readPage(ctx context.Context, path string) string {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+e.svc.Host+path, nil)
 	if err != nil {
@@ -217,7 +218,7 @@ func (e *evening) readPage(ctx context.Context, path string) string {
 	if err != nil {
 		return ""
 	}
-	defer func() { _ = res.Body.Close() }() // it was read
+	defer func() { _ = res.Body.Close() }() // the body has been read
 	text, err := io.ReadAll(res.Body)
 	if err != nil {
 		return ""

@@ -19,18 +19,18 @@ import (
 	"boxoffice/loadtest/rush"
 )
 
-// witnesses are told from outside what happens at the gates: by the live stream, and by
-// webhooks if the service is one that may send them to this machine.
+// witnesses hear from outside what happens at the gates: by the live stream, and by webhooks if the
+// service may send those to this machine.
 type witnesses struct {
 	receiver *rush.Receiver // nil: no webhooks
 	stop     context.CancelFunc
 	watching sync.WaitGroup
 
 	mu    sync.Mutex
-	shown counters // by the stream, last
+	shown counters // what the stream showed last
 }
 
-// callWitnesses has them look on from here.
+// callWitnesses makes the witnesses watch from now on.
 func (e *evening) callWitnesses(ctx context.Context, target string) (*witnesses, error) {
 	w := &witnesses{}
 	if e.node != nil {
@@ -44,7 +44,7 @@ func (e *evening) callWitnesses(ctx context.Context, target string) (*witnesses,
 	stream := strings.TrimSuffix(target, "/") + "/api/v1/checkin/event/" + url.PathEscape(e.event) + "/live"
 	w.watching.Go(func() {
 		for watch.Err() == nil {
-			_ = w.readStream(watch, stream, e.organizer.Bearer) // a node that was killed comes again
+			_ = w.readStream(watch, stream, e.organizer.Bearer) // a killed node comes back
 			rig.Wait(watch, 100*time.Millisecond)
 		}
 	})
@@ -64,7 +64,7 @@ func (w *witnesses) readStream(ctx context.Context, stream, bearer string) error
 	if err != nil {
 		return fmt.Errorf("watch the gates: %w", err)
 	}
-	defer func() { _ = res.Body.Close() }() // it was read to its end
+	defer func() { _ = res.Body.Close() }() // the body has been read to its end
 	lines := bufio.NewScanner(res.Body)
 	for lines.Scan() {
 		data, is := strings.CutPrefix(lines.Text(), "data:")
@@ -79,10 +79,10 @@ func (w *witnesses) readStream(ctx context.Context, stream, bearer string) error
 		w.shown = shows
 		w.mu.Unlock()
 	}
-	return lines.Err() //nolint:wrapcheck // it is not looked at
+	return lines.Err() //nolint:wrapcheck // nobody looks at it
 }
 
-// close ends them.
+// close stops the witnesses.
 func (w *witnesses) close(ctx context.Context) error {
 	w.stop()
 	w.watching.Wait()
@@ -92,8 +92,7 @@ func (w *witnesses) close(ctx context.Context) error {
 	return w.receiver.Close(ctx)
 }
 
-// compareSums waits until the witnesses say what the service does, as far as they have the time
-// for it.
+// compareSums waits until the witnesses agree with the service, or their time is over.
 func (w *witnesses) compareSums(ctx context.Context, stats *counters, admissions map[string]int, within time.Duration) []report.Check {
 	stream := report.Check{Name: "the live stream shows the gates' counters", Checked: int64(len(stats.Gates))}
 	hooks := report.Check{Name: "webhooks tell of every admission", Checked: int64(len(admissions))}

@@ -6,7 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestCompareWitnesses finds a stream that shows other numbers than the counters.
+// TestCompareWitnesses makes sure that a stream that shows other numbers than the counters is
+// found.
 func TestCompareWitnesses(t *testing.T) {
 	t.Parallel()
 	stats := counters{CheckedIn: 2, Scanned: 3, Denied: 1}

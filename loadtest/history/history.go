@@ -1,11 +1,11 @@
-// Package history judges what several clients were told about one small thing
-// that they contended for: a seat, a ticket, a stock of few tickets. A history is
-// right if it is linearizable: its operations can be put into one order, each at
-// some moment between its call and its return, in which every answer was true.
+// Package history judges the answers that several clients got about one small thing for which they
+// contended: a seat, a ticket, a stock of few tickets. A history is right if it is linearizable:
+// its operations can be put into one order, each at some moment between its call and its return, in
+// which every answer was true.
 //
-// Two judges look at it: porcupine, which finds such an order or proves that there
-// is none, and Witness, which only looks at what surely was so, and takes no time.
-// A History may be written to by any goroutine; it runs nothing on its own.
+// There are two judges: porcupine, which finds such an order or proves that there is none, and the
+// witness, which only looks at what was certain, and takes no time. Any goroutine may write to a
+// History; it runs nothing on its own.
 package history
 
 import (
@@ -19,60 +19,61 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// Stale is how old what an answer rests on may be that changes nothing: a refusal,
-// or a release of nothing (invariant I18 in the reliability notes). It was true at
+// Stale is how old the data behind an answer may be if the answer changes nothing: a refusal, or a
+// release of nothing (invariant I18 in the reliability notes). The answer was true at some moment
+// during the request or the second before it.
 // some moment of the second before the request or during it.
 const Stale = time.Second
 
-// Never is the return of an operation that got no definite answer: whether it was
-// carried out, and when, is open.
+// Never is the return of an operation that got no definite answer: it is not known whether it was
+// carried out, and when.
 var Never = time.Unix(0, math.MaxInt64)
 
-// Operation is what one client asked for and was told.
+// Operation is what one client asked for, and the answer.
 type Operation struct {
 	Client       int
-	Node         string    // that was asked, at last
+	Node         string    // the node that was asked last
 	Call, Return time.Time // Never: no definite answer
 	What         Act
 	Quantity     int // of tickets
 	Answer       Answer
 }
 
-// Act is what was asked for.
+// Act is the kind of request.
 type Act string
 
-// What clients ask for.
+// These are the requests of clients.
 const (
 	Hold     Act = "hold"      // a seat
 	Release  Act = "release"   // the seat
 	Scan     Act = "scan"      // a ticket
 	Take     Act = "take"      // tickets from a stock
-	GiveBack Act = "give back" // tickets to a stock; Return is Never, for it takes effect some time after the answer
+	GiveBack Act = "give back" // tickets to a stock; Return is Never, because it takes effect some time after the answer
 )
 
-// Answer is what a client was told.
+// Answer is the answer that a client got.
 type Answer string
 
-// What clients are told.
+// These are the answers.
 const (
 	Granted Answer = "granted"
-	Refused Answer = "refused" // what was asked for is another's; of a release: there was nothing to release
+	Refused Answer = "refused" // somebody else has it; for a release: there was nothing to release
 	Unknown Answer = "unknown" // no definite answer
 )
 
 // ErrNot says that a history is not linearizable.
 var ErrNot = errors.New("history: not linearizable")
 
-// ErrUndecided says that porcupine has not found out in time.
+// ErrUndecided says that porcupine did not decide in time.
 var ErrUndecided = errors.New("history: undecided")
 
-// History is what happened to one thing. New ones come from Seat, Ticket and Stock.
+// History is what happened to one thing. Seat, Ticket and Stock make new ones.
 type History struct {
 	Name string
 
 	model   porcupine.Model
 	witness func([]Operation) error
-	strict  bool // refusals are judged too
+	strict  bool // whether refusals are judged too
 
 	mu  sync.Mutex
 	ops []Operation
@@ -88,8 +89,8 @@ func (h *History) Note(op Operation) {
 	h.ops = append(h.ops, op)
 }
 
-// Unanswered are how many operations got no definite answer. Each doubles what
-// porcupine may have to look at.
+// Unanswered returns how many operations got no definite answer. Each of them doubles what
+// porcupine may have to try.
 func (h *History) Unanswered() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -102,7 +103,7 @@ func (h *History) Unanswered() int {
 	return n
 }
 
-// Operations are what was noted, by when it was called.
+// Operations returns the operations, ordered by the time of their call.
 func (h *History) Operations() []Operation {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -111,9 +112,9 @@ func (h *History) Operations() []Operation {
 	return ops
 }
 
-// Check has both judges look at the history: nil, ErrNot, or ErrUndecided if
-// porcupine had too little time. A picture for people is written to draw, unless
-// that is empty, of a history that is wrong.
+// Check lets both judges look at the history. It returns nil, ErrNot, or ErrUndecided if porcupine
+// had too little time. If the history is wrong and draw is not empty, it writes a picture for
+// people to the file draw.
 func (h *History) Check(within time.Duration, draw string) error {
 	ops := h.Operations()
 	if err := h.witness(ops); err != nil {
@@ -134,8 +135,8 @@ func (h *History) Check(within time.Duration, draw string) error {
 	return fmt.Errorf("%w: %s: %d operations in %v", ErrUndecided, h.Name, len(events), within)
 }
 
-// events are the operations as porcupine takes them, without those that say
-// nothing: they cost the search dear.
+// events returns the operations in porcupine's form, without those that say nothing, because they
+// make the search expensive.
 func (h *History) events(ops []Operation) []porcupine.Operation {
 	var events []porcupine.Operation
 	had := surely(ops)
@@ -154,7 +155,7 @@ func (h *History) events(ops []Operation) []porcupine.Operation {
 	return events
 }
 
-// having is a time for which a client surely had what it asked for.
+// having is a time during which a client certainly had what it asked for.
 type having struct {
 	client, quantity int
 	from, to         time.Time
@@ -162,12 +163,12 @@ type having struct {
 
 func (h having) overlaps(o having) bool { return h.from.Before(o.to) && o.from.Before(h.to) }
 
-// surely lists who surely had what when: from when it was told so until it asked
-// for something else. What was asked for before and never answered may still take
-// effect, so that nothing is sure of a client from then on.
+// surely lists what clients certainly had and when: from the moment when a client was told so until
+// it asked for something else. If an earlier request was never answered, it may still take effect,
+// so from then on nothing is certain for that client.
 func surely(ops []Operation) []having {
 	var had []having
-	open := make(map[int]int) // place in had, from 1, of what a client has
+	open := make(map[int]int) // index in had, plus 1, of what a client has
 	lost := make(map[int]bool)
 	for _, op := range ops {
 		if i := open[op.Client]; i > 0 && op.What != Scan && op.What != Take {
@@ -197,7 +198,7 @@ func explained(op Operation, since time.Time, had []having) bool {
 	return slices.ContainsFunc(had, func(h having) bool { return h.client != op.Client && h.overlaps(when) })
 }
 
-// describe is an operation for pictures.
+// describe describes an operation for pictures.
 func describe(input, _ any) string {
 	op, _ := input.(Operation)
 	text := fmt.Sprintf("%s by %d at %s: %s", op.What, op.Client, op.Node, op.Answer)
@@ -207,8 +208,8 @@ func describe(input, _ any) string {
 	return text
 }
 
-// model makes porcupine's model of steps from state to state. A step is true if
-// the operation can happen there with its answer.
+// model makes porcupine's model from a function that steps from state to state. A step is true if
+// the operation can happen in that state with its answer.
 func model[S comparable](first S, step func(S, Operation) (S, bool)) porcupine.Model {
 	return porcupine.Model{
 		Init: func() any { return first },

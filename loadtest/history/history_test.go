@@ -21,13 +21,13 @@ const (
 
 var noon = time.Date(2030, 6, 1, 12, 0, 0, 0, time.UTC)
 
-// op is an operation from one second to another.
+// op makes an operation that lasts from one second to another.
 func op(client int, what history.Act, answer history.Answer, from, to float64) history.Operation {
 	at := func(s float64) time.Time { return noon.Add(time.Duration(s * float64(time.Second))) }
 	return history.Operation{Client: client, Node: "node-1", What: what, Answer: answer, Call: at(from), Return: at(to)}
 }
 
-// some is an operation on a number of tickets.
+// some makes an operation on a number of tickets.
 func some(client int, what history.Act, quantity int, answer history.Answer, from, to float64) history.Operation {
 	o := op(client, what, answer, from, to)
 	o.Quantity = quantity
@@ -113,8 +113,8 @@ func TestAPictureOfWhatIsWrong(t *testing.T) {
 	require.Contains(t, string(text), "hold by 1 at node-1: refused")
 }
 
-// TestLongHistories: what a seat would answer under a storm of clients is judged
-// in time, also when some answers are lost; and one lie among them is found.
+// TestLongHistories makes sure that the answers of a correct seat under a storm of clients are
+// judged in time, even if some answers are lost, and that a single wrong answer is found.
 func TestLongHistories(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(20) {
@@ -129,14 +129,14 @@ func TestLongHistories(t *testing.T) {
 
 		lie := slices.IndexFunc(ops, func(o history.Operation) bool { return o.What == hold && o.Answer == granted })
 		liar := ops[lie]
-		liar.Client = 7 // who has the seat as well from then on
+		liar.Client = 7 // from then on this client has the seat too
 		h.Note(liar)
 		require.ErrorIs(t, h.Check(time.Minute, ""), history.ErrNot)
 	}
 }
 
-// simulate is what clients are told of a seat that is right. Each acts in turn;
-// each operation takes effect at a moment between its call and its return.
+// simulate returns the answers that clients get from a correct seat. The clients act in random
+// order, and each operation takes effect at a moment between its call and its return.
 func simulate(rng *rand.Rand, clients, steps int, lost float64) (ops []history.Operation) {
 	holder, now := 0, 0.0
 	for range steps {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Seat is the history of a seat that is held and released. Nobody had it before,
-// and no hold ends by itself.
+// Seat returns the history of a seat that is held and released. Nobody has it at the beginning, and
+// no hold ends by itself.
 func Seat(name string) *History {
 	return &History{Name: name, strict: true, witness: heldOnce, model: model(0, func(holder int, op Operation) (int, bool) {
 		free, own := holder == 0, holder == op.Client
@@ -33,7 +33,7 @@ func Seat(name string) *History {
 	})}
 }
 
-// heldOnce sees that no two clients surely had the seat at one moment.
+// heldOnce checks that no two clients certainly had the seat at the same moment.
 func heldOnce(ops []Operation) error {
 	had := surely(ops)
 	for i, a := range had {
@@ -54,7 +54,7 @@ func later(a, b having) string {
 	return at.Format("15:04:05.000")
 }
 
-// Ticket is the history of a ticket that is scanned: it admits once.
+// Ticket returns the history of a ticket that is scanned. It admits only once.
 func Ticket(name string) *History {
 	return &History{Name: name, strict: true, witness: admittedOnce, model: model(false, func(used bool, op Operation) (bool, bool) {
 		if op.Answer == Unknown {
@@ -64,7 +64,7 @@ func Ticket(name string) *History {
 	})}
 }
 
-// admittedOnce sees that no two scans were told that the ticket admits.
+// admittedOnce checks that no two scans were told that the ticket admits.
 func admittedOnce(ops []Operation) error {
 	if had := surely(ops); len(had) > 1 {
 		return fmt.Errorf("it admitted client %d and client %d", had[0].client, had[1].client)
@@ -72,9 +72,9 @@ func admittedOnce(ops []Operation) error {
 	return nil
 }
 
-// Stock is the history of a number of tickets that are taken and given back. What
-// it refuses is not judged: tickets may be on their way back, or reserved for an
-// order that never came to be. That all come back is for an audit afterwards.
+// Stock returns the history of a number of tickets that are taken and given back. Refusals are not
+// judged, because tickets may be on their way back, or reserved for an order that was never made.
+// An audit afterwards has to check that all tickets come back.
 func Stock(name string, quantity int) *History {
 	witness := func(ops []Operation) error { return neverMore(ops, quantity) }
 	return &History{Name: name, witness: witness, model: model(quantity, func(left int, op Operation) (int, bool) {
@@ -84,15 +84,16 @@ func Stock(name string, quantity int) *History {
 		case op.Answer == Granted:
 			return left - op.Quantity, op.Quantity <= left
 		case op.Quantity <= left:
-			return left - op.Quantity, true // or not carried out: then it comes last
+			return left - op.Quantity, true // or it was not carried out: then it is put last
 		default:
 			return left, true
 		}
 	})}
 }
 
-// neverMore sees that clients never surely had more than there is: at the moment
-// when one was told that it has some, those that nobody had asked to take back.
+// neverMore checks that clients never certainly had more tickets than there are. At each moment
+// when a client was told that it has some, it adds up all tickets that clients had and had not yet
+// asked to give back.
 func neverMore(ops []Operation, quantity int) error {
 	for _, at := range ops {
 		if at.What != Take || at.Answer != Granted {
@@ -114,7 +115,7 @@ func neverMore(ops []Operation, quantity int) error {
 	return nil
 }
 
-// Contenders are how many clients took part.
+// Contenders returns how many clients took part.
 func (h *History) Contenders() int {
 	var clients []int
 	for _, op := range h.Operations() {

@@ -1,5 +1,5 @@
-// Package logins is the scenario of people who buy while a crowd logs in. Run returns
-// when every goroutine and process that it started has ended.
+// Package logins is the scenario of buyers during a crowd of logins. Run returns when every
+// goroutine and process that it started has ended.
 package logins
 
 import (
@@ -34,19 +34,18 @@ type Config struct {
 	Out    string        `default:"loadtest-report" type:"path" help:"Directory of the node's log."`
 }
 
-// Result is what a crowd of logins costs. Latencies are the medians of the
-// rounds, in milliseconds.
+// Result is the cost of a crowd of logins. Latencies are the medians of the rounds, in
+// milliseconds.
 type Result struct {
 	Quiet, Crowded openloop.Percentiles
 	Answers        map[string]int64     // of logins: "ok", or the error's code
 	Refused        openloop.Percentiles // how soon a login beyond the limit is refused
 }
 
-// Run sends orders to a node of its own at a steady rate, without and with a
-// crowd that logs in, half of it with a wrong password, and compares. Password
-// hashing must not starve the sale: the p99 of orders at most doubles, and
-// logins beyond the limit are refused at once. The node's limits are out of the
-// way, so that only the bound on hashing stands between the crowd and the cores.
+// Run sends orders to a node of its own at a steady rate, without and with a crowd that logs in,
+// half of it with a wrong password, and compares. Password hashing must not starve the sale: the
+// p99 of orders at most doubles, and logins beyond the limit are refused at once. The node's limits
+// are raised, so that only the bound on hashing protects the cores from the crowd.
 func Run(ctx context.Context, cfg Config, out io.Writer, log *slog.Logger) (_ *Result, err error) {
 	if err := os.MkdirAll(cfg.Out, 0o755); err != nil {
 		return nil, fmt.Errorf("logins: %w", err)
@@ -143,7 +142,7 @@ type oneOrder struct {
 	n int
 }
 
-// Step places it.
+// Step places the order.
 func (o *oneOrder) Step(ctx context.Context) openloop.Result {
 	body := rush.Encode(rush.PlaceOrder{
 		Items: []rush.Item{{TicketTypeID: o.sale.Types[0].ID, Quantity: 1}}, GuestEmail: uuid.NewString() + "@load.test", GuestName: "Load Buyer",
@@ -152,8 +151,8 @@ func (o *oneOrder) Step(ctx context.Context) openloop.Result {
 	return openloop.Result{Status: a.Status, Code: a.Code, Done: true}
 }
 
-// logInAgainAndAgain is one client that logs in again and again until ctx ends, and comes back
-// when it is told to.
+// logInAgainAndAgain is one client that logs in again and again until ctx ends. After a refusal it
+// waits as long as it is told to.
 func (c *measurement) logInAgainAndAgain(ctx context.Context, i int) {
 	password := c.organizer.Password
 	if i%2 == 1 {
@@ -174,7 +173,7 @@ func (c *measurement) logInAgainAndAgain(ctx context.Context, i int) {
 			c.answers[fmt.Sprintf("%d %s", a.Status, a.Code)]++
 		}
 		if a.Status == 429 || a.Status == 503 {
-			_ = c.refused.RecordValue(max(1, time.Since(began).Microseconds())) // within its range
+			_ = c.refused.RecordValue(max(1, time.Since(began).Microseconds())) // the value is within the histogram's range
 		}
 		c.mu.Unlock()
 		select {
@@ -193,7 +192,7 @@ func (r *Result) print(out io.Writer) {
 	row("orders", r.Quiet)
 	row("orders, with logins", r.Crowded)
 	row("logins refused", r.Refused)
-	_ = w.Flush() // out's errors are its owner's
+	_ = w.Flush() // the owner of out sees its errors
 	var answers []string
 	for code, n := range r.Answers {
 		answers = append(answers, fmt.Sprintf("%s %d", code, n))

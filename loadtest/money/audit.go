@@ -9,7 +9,7 @@ import (
 	"boxoffice/loadtest/report"
 )
 
-// Compare compares the books. Books that are at rest, and right, have no findings.
+// Compare compares the books. Correct books in which nothing is under way have no findings.
 func Compare(b *Books) []report.Check {
 	return []report.Check{
 		checkReceived(b), checkReturned(b), checkKept(b), checkRest(b), checkEntries(b), checkProceeds(b), checkFees(b), checkCodes(b), checkTotals(b),
@@ -46,7 +46,7 @@ func (b *Books) indexAttempts() (of map[string]*Order, at map[string]*Payment) {
 	return of, at
 }
 
-// checkReceived: what a provider took is what the order says that it received.
+// checkReceived checks that orders have received what the providers took.
 func checkReceived(b *Books) report.Check {
 	c := report.Check{Name: "what the providers took, the orders received"}
 	orders, attempts := b.indexAttempts()
@@ -84,7 +84,7 @@ func checkReceived(b *Books) report.Check {
 	return c
 }
 
-// checkReturned: what a provider returned is what the refunds say that has gone back.
+// checkReturned checks that the providers returned what the refunds say has gone back.
 func checkReturned(b *Books) report.Check {
 	c := report.Check{Name: "what the refunds say went back, the providers returned"}
 	back, deposits := make(map[string]int64), make(map[int64]int64)
@@ -100,8 +100,8 @@ func checkReturned(b *Books) report.Check {
 			}
 		}
 	}
-	// A node that dies while it opens a deposit opens another under the same reference. The
-	// buyer is told of the second one alone.
+	// A node that dies while it opens a deposit opens another one under the same reference. The
+	// buyer is told only of the second one.
 	returned := make(map[string]int64)
 	for i := range b.Provider {
 		row := &b.Provider[i]
@@ -124,8 +124,8 @@ func checkReturned(b *Books) report.Check {
 	return c
 }
 
-// checkKept: of its own money an order keeps its price, less what was asked back, if it has
-// its tickets, and nothing if not.
+// checkKept checks that an order with tickets keeps its price minus the refunds that somebody asked
+// for, and that an order without tickets keeps nothing.
 func checkKept(b *Books) report.Check {
 	c := report.Check{Name: "money that was kept has its tickets"}
 	for id, o := range b.Orders {
@@ -160,7 +160,7 @@ func checkKept(b *Books) report.Check {
 	return c
 }
 
-// checkRest: no order and no refund waits for anything.
+// checkRest checks that no order and no refund still waits for something.
 func checkRest(b *Books) report.Check {
 	c := report.Check{Name: "nothing is stuck"}
 	for id, o := range b.Orders {
@@ -177,7 +177,7 @@ func checkRest(b *Books) report.Check {
 	return c
 }
 
-// checkEntries: the entries of a wallet lead to what it has.
+// checkEntries checks that the entries of a wallet add up to its sums.
 func checkEntries(b *Books) report.Check {
 	c := report.Check{Name: "the entries of the wallets add up"}
 	for _, currency := range slices.Sorted(maps.Keys(b.Wallets)) {
@@ -188,7 +188,7 @@ func checkEntries(b *Books) report.Check {
 			switch e.Kind {
 			case "sale":
 				pending += e.Amount
-			case "refund": // of what is pending first
+			case "refund": // taken from what is pending first
 				off := min(e.Amount, max(pending, 0))
 				pending, balance = pending-off, balance-(e.Amount-off)
 			case "issue_fee", "debit":
@@ -218,7 +218,8 @@ func (w *Wallet) sumEntries(kind string) (sum int64) {
 	return sum
 }
 
-// checkProceeds: the wallets got what the paid orders earned, less what was given back.
+// checkProceeds checks that the wallets got what the paid orders have earned, minus what was given
+// back.
 func checkProceeds(b *Books) report.Check {
 	c := report.Check{Name: "the wallets' proceeds are the orders'"}
 	earned, back := make(map[string]int64), make(map[string]int64)
@@ -242,7 +243,7 @@ func checkProceeds(b *Books) report.Check {
 	return c
 }
 
-// askedBack is what has gone back of an order because somebody asked for it.
+// askedBack returns how much of an order's money has gone back because somebody asked for it.
 func (o *Order) askedBack() (sum int64) {
 	for i := range o.Refunds {
 		if r := &o.Refunds[i]; r.Status == "processed" && !r.isByItself() {
@@ -252,7 +253,7 @@ func (o *Order) askedBack() (sum int64) {
 	return sum
 }
 
-// checkFees: the wallets paid for the orders that were issued, and for no others.
+// checkFees checks that the wallets paid for the orders that were issued, and for no others.
 func checkFees(b *Books) report.Check {
 	c := report.Check{Name: "the wallets paid the fees of what was issued"}
 	for _, currency := range slices.Sorted(maps.Keys(b.Wallets)) {
@@ -264,7 +265,8 @@ func checkFees(b *Books) report.Check {
 	return c
 }
 
-// checkCodes: a code has as many uses as orders have it that are not given back.
+// checkCodes checks that the uses of a code are the orders that name it and have not been given
+// back entirely.
 func checkCodes(b *Books) report.Check {
 	c := report.Check{Name: "the uses of promo codes are the orders'"}
 	uses := make(map[string]int64)
@@ -282,10 +284,10 @@ func checkCodes(b *Books) report.Check {
 	return c
 }
 
-// total is what one set of books has of a currency.
+// total is the sum of one set of books in one currency.
 type total struct{ took, returned int64 }
 
-// providerTotals and orderTotals are the sums of the two sets, by currency.
+// providerTotals and orderTotals return the sums of the two sets, by currency.
 func (b *Books) providerTotals() map[string]total {
 	sums := make(map[string]total)
 	for i := range b.Provider {
@@ -319,7 +321,7 @@ func (b *Books) orderTotals() map[string]total {
 	return sums
 }
 
-// checkTotals: both sets come to the same sums.
+// checkTotals checks that both sets have the same sums.
 func checkTotals(b *Books) report.Check {
 	c := report.Check{Name: "the sums by currency are the same"}
 	theirs, ours := b.providerTotals(), b.orderTotals()
@@ -333,7 +335,7 @@ func checkTotals(b *Books) report.Check {
 	return c
 }
 
-// sayTotals says what the three sets of books come to, a line for each.
+// sayTotals returns the sums of the three sets of books, one line each.
 func (b *Books) sayTotals() string {
 	var out strings.Builder
 	theirs, ours := b.providerTotals(), b.orderTotals()

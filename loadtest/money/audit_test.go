@@ -7,8 +7,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// books are small, at rest, and right: an order that paid too much and gave a ticket back, one
-// whose money was of another currency, and one that was paid with coins, twice.
+// books makes small and correct books in which nothing is under way: an order that paid too much
+// and gave a ticket back, an order whose money was of another currency, and an order that was paid
+// with coins twice.
 func books() *Books {
 	return &Books{
 		Provider: []Row{
@@ -51,7 +52,7 @@ func books() *Books {
 	}
 }
 
-// failed are the names of the checks that found something.
+// failed returns the names of the checks that found something.
 func failed(b *Books) (names []string) {
 	for _, c := range Compare(b) {
 		if c.Failed > 0 {

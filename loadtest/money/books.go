@@ -20,26 +20,26 @@ import (
 	"boxoffice/loadtest/rig"
 )
 
-// Books are the three sets that have to agree. Amounts are in minor units.
+// Books are the three sets of books that must agree. Amounts are in minor units.
 type Books struct {
-	Provider []Row             // what the providers took and returned
+	Provider []Row             // what the providers say they took and returned
 	Orders   map[string]*Order // what the orders say, by id
 	Wallets  map[string]*Wallet
-	Fees     map[string]int64 // that the organization was told it paid, by currency
+	Fees     map[string]int64 // what the organization was told it paid, by currency
 	Codes    []Code
 }
 
 // Row is one payment at a provider.
 type Row struct {
 	ID                    int64
-	Parent                int64  // the payment to whose address these coins came later; 0: none
+	Parent                int64  // payment to whose address these coins came later; 0: none
 	Order                 string // our reference
 	Status, Currency      string
 	Asked, Paid, Refunded int64
 	Provider              string
 }
 
-// Order is an order in its own words.
+// Order is an order as its record shows it.
 type Order struct {
 	Status, Currency, Code string
 	Total, Fees            int64
@@ -58,11 +58,11 @@ type Payment struct {
 // Refund is money that an order gives back.
 type Refund struct {
 	Reference, Currency, Reason, Status string
-	Deposit                             int64 // the later payment that it gives back
+	Deposit                             int64 // the later deposit that it gives back
 	Amount                              int64
 }
 
-// Wallet is what an organization has in a currency, and how that came about.
+// Wallet is an organization's money in a currency, with its entries.
 type Wallet struct {
 	Balance, Pending int64
 	Entries          []Entry // the oldest first
@@ -78,7 +78,7 @@ type Entry struct {
 // Code is a promo code of an event.
 type Code struct {
 	Event, Name string
-	Used, Max   int64 // Max 0: no bound
+	Used, Max   int64 // Max 0: no limit
 }
 
 // isFinal reports whether an order of the status has nothing more to come.
@@ -88,7 +88,7 @@ func isFinal(status string) bool { return status != "pending" && status != "proc
 func parseCents(decimal string) int64 {
 	n, err := strconv.ParseInt(strings.Replace(decimal, ".", "", 1), 10, 64)
 	if err != nil {
-		return -1 // which no sum agrees with
+		return -1 // no sum agrees with it
 	}
 	return n
 }
@@ -108,7 +108,7 @@ func (m *market) compareAtRest(ctx context.Context) (*Books, []report.Check, err
 	}
 }
 
-// readBooks reads all books. The orders' are read before the wallets', which follow them.
+// readBooks reads all books. The orders are read before the wallets, which follow them.
 func (m *market) readBooks(ctx context.Context) (*Books, error) {
 	rows, err := m.readProviders(ctx)
 	if err != nil {
@@ -170,7 +170,7 @@ func (m *market) readProviders(ctx context.Context) (all []Row, err error) {
 	}
 }
 
-// readOrders reads each order, those of buyers as the buyers do.
+// readOrders reads each order; those of buyers as the buyers do.
 func (m *market) readOrders(ctx context.Context, b *Books) error {
 	var mu sync.Mutex
 	var failed error
@@ -214,7 +214,7 @@ func (m *market) readOrders(ctx context.Context, b *Books) error {
 	return failed
 }
 
-// toOrder returns what the comparison has to know of a record.
+// toOrder returns the parts of a record that the comparison needs.
 func (r *record) toOrder(issued bool) *Order {
 	o := &Order{
 		Status: r.Status, Currency: r.Currency, Total: parseCents(r.Total), Fees: parseCents(r.Fees), Issued: issued, Tickets: len(r.Tickets),

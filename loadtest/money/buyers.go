@@ -19,24 +19,24 @@ import (
 	"boxoffice/loadtest/rush"
 )
 
-// story is what a buyer does, and what the provider makes of it.
+// story is what a buyer does, and what the provider does with it.
 type story struct {
 	name   string
 	weight int
 	modes  string   // of the payment at the simulator
-	does   []string // at one checkout after the other
-	also   bool     // the second checkout is another provider's
-	before bool     // the order is given up before the money comes
-	after  bool     // and after
-	asks   bool     // the buyer's page asks what has become of the payment
-	only   string   // the one provider that it happens at
-	cards  bool     // it does not happen with coins
+	does   []string // what the buyer does at one checkout after the other
+	also   bool     // whether the second checkout is at another provider
+	before bool     // whether the order is cancelled before the money comes
+	after  bool     // whether it is cancelled after that
+	asks   bool     // whether the buyer's page asks what has become of the payment
+	only   string   // the only provider at which it happens
+	cards  bool     // whether it does not happen with coins
 }
 
 const (
 	pays  = "success"
 	fails = "failed"
-	turns = "abandoned" // away
+	turns = "abandoned" // the buyer leaves
 )
 
 var stories = []story{
@@ -64,14 +64,14 @@ var stories = []story{
 	{name: "a refund that takes time", weight: 3, modes: "refundslow=3s", does: []string{pays}, cards: true},
 }
 
-// The providers.
+// These are the providers.
 const (
 	coins       = "nowpayments"
 	paystack    = "paystack"
 	flutterwave = "flutterwave"
 )
 
-// pickStory draws one, and the providers that a sale's currency has for it, in some order.
+// pickStory draws a story, and the providers for it in the sale's currency, in random order.
 func pickStory(rng *rand.Rand, s *sale, skip []string) (*story, []string) {
 	for {
 		sum := 0
@@ -95,7 +95,7 @@ func pickStory(rng *rand.Rand, s *sale, skip []string) (*story, []string) {
 	}
 }
 
-// record is as much of an order as is read here.
+// record has those parts of an order that are used here.
 type record struct {
 	ID, Status, Currency, Total, Fees, AccessToken string
 	PromoCode                                      *string
@@ -133,7 +133,7 @@ func (m *market) playBuyer(ctx context.Context, i int) {
 	}
 	var o record
 	a := m.insistAsGuest(ctx, client.Call{Method: "POST", Path: "/orders", Body: rush.Encode(body)}, &o)
-	if a.Code == "PROMO_CODE_INVALID" { // it is used up
+	if a.Code == "PROMO_CODE_INVALID" { // the code is used up
 		delete(body, "promoCode")
 		a = m.insistAsGuest(ctx, client.Call{Method: "POST", Path: "/orders", Body: rush.Encode(body)}, &o)
 	}
@@ -145,7 +145,7 @@ func (m *market) playBuyer(ctx context.Context, i int) {
 	m.orders = append(m.orders, mine)
 	m.stories[t.name]++
 	m.mu.Unlock()
-	if o.Status == rush.Completed { // it cost nothing
+	if o.Status == rush.Completed { // the order cost nothing
 		return
 	}
 	for n, does := range t.does {
@@ -158,7 +158,7 @@ func (m *market) playBuyer(ctx context.Context, i int) {
 	m.followOrder(ctx, mine, t, who, rng)
 }
 
-// checkOut opens a payment and does something at the provider's page.
+// checkOut opens a payment and acts on the provider's page.
 func (m *market) checkOut(ctx context.Context, o placed, provider string, t *story, does string, n int) {
 	in := map[string]any{"provider": provider}
 	if provider == coins {
@@ -167,7 +167,7 @@ func (m *market) checkOut(ctx context.Context, o placed, provider string, t *sto
 	var at struct{ AuthorizationURL, PayAddress string }
 	a := m.insistAsGuest(ctx, client.Call{Method: "POST", Path: "/orders/" + o.id + "/pay?token=" + url.QueryEscape(o.token), Body: rush.Encode(in)}, &at)
 	if !a.OK() {
-		return // paid meanwhile, or the provider is down for too long
+		return // it was paid meanwhile, or the provider was down for too long
 	}
 	if t.before && n == 0 {
 		m.giveUp(ctx, o)
@@ -186,7 +186,7 @@ func (m *market) checkOut(ctx context.Context, o placed, provider string, t *sto
 	}
 }
 
-// visitCheckout sends something to the simulator, and reports whether it was taken.
+// visitCheckout sends something to the simulator, and reports whether it was accepted.
 func (m *market) visitCheckout(ctx context.Context, address, body, kind string) bool {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewBufferString(body))
 	if err != nil {
@@ -197,7 +197,7 @@ func (m *market) visitCheckout(ctx context.Context, address, body, kind string) 
 	if err != nil {
 		return false
 	}
-	_ = res.Body.Close() // nothing in it matters
+	_ = res.Body.Close() // nothing in the body matters
 	return res.StatusCode < 400
 }
 
@@ -205,7 +205,7 @@ func (m *market) setModes(ctx context.Context, modes string) {
 	m.visitCheckout(ctx, m.cfg.Paysim+"/_sim/modes", string(rush.Encode(map[string]string{"modes": modes})), "application/json")
 }
 
-// verifyPayment does what the buyer's page does to learn of a payment.
+// verifyPayment asks what has become of a payment, as the buyer's page does.
 func (m *market) verifyPayment(ctx context.Context, o placed) {
 	m.svc.Do(ctx, m.net.Source(1), client.Call{
 		Method: "POST", Path: "/payments/verify?token=" + url.QueryEscape(o.token), Body: rush.Encode(map[string]string{"orderId": o.id}),
@@ -279,11 +279,11 @@ type customer struct {
 	since  time.Time
 }
 
-// askRefund asks for a ticket's money.
+// askRefund asks for the money of a ticket.
 func (m *market) askRefund(ctx context.Context, who *customer, ticket string) bool {
 	who.mu.Lock()
 	defer who.mu.Unlock()
-	if time.Since(who.since) > 8*time.Minute { // a session is good for ten
+	if time.Since(who.since) > 8*time.Minute { // a session is valid for ten minutes
 		if err := m.logIn(ctx, who); err != nil {
 			return false
 		}

@@ -22,17 +22,17 @@ import (
 type sale struct {
 	event, currency string
 	types           []string
-	codes           []string // promo codes that buyers name; "" is none
+	codes           []string // promo codes that buyers use; "" is none
 	providers       []string
 }
 
-// The tickets of one sale: more than are ever asked for.
+// quantity is the number of tickets of one sale, which is more than anybody asks for.
 const quantity = 100_000
 
 // treasure is what the administrator puts into the wallets, in major units.
 const treasure = 1000
 
-// openSales opens the organization, its sales and its customers' accounts.
+// openSales registers the organization, and opens its sales and its customers' accounts.
 func (m *market) openSales(ctx context.Context) (err error) {
 	if m.organizer, err = rush.Register(ctx, m.svc, m.net.Source(0)); err != nil {
 		return err
@@ -56,7 +56,7 @@ func (m *market) openSales(ctx context.Context) (err error) {
 	for _, s := range []*sale{
 		{currency: "USD", providers: []string{coins, paystack, flutterwave}},
 		{currency: "NGN", providers: []string{paystack, flutterwave}},
-		{currency: "USD", providers: []string{coins, paystack, flutterwave}}, // which is cancelled in the end
+		{currency: "USD", providers: []string{coins, paystack, flutterwave}}, // the sale that is cancelled at the end
 	} {
 		if err := m.openSale(ctx, s); err != nil {
 			return err
@@ -73,8 +73,8 @@ func (m *market) openSales(ctx context.Context) (err error) {
 	return nil
 }
 
-// openSale puts an event on sale, with codes for a share of the price, for an amount, for
-// few, and for all of it.
+// openSale puts an event on sale, with codes for a share of the price, for an amount, for a few
+// uses only, and for the whole price.
 func (m *market) openSale(ctx context.Context, s *sale) error {
 	start := time.Now().Add(30 * 24 * time.Hour).UTC().Truncate(time.Hour)
 	var event struct{ ID string }
@@ -120,7 +120,7 @@ var (
 	digits   = regexp.MustCompile(`\b[0-9]{6}\b`)
 )
 
-// logIn opens a session with a code from the captured mails: the newest comes first.
+// logIn opens a session with a code from the captured mails, of which the newest comes first.
 func (m *market) logIn(ctx context.Context, who *customer) error {
 	a := m.insistAsGuest(ctx, client.Call{Method: "POST", Path: "/auth/token/request", Body: rush.Encode(map[string]string{"email": who.email, "name": "Load Customer"})}, nil)
 	if !a.OK() {
@@ -144,7 +144,7 @@ func (m *market) logIn(ctx context.Context, who *customer) error {
 	return fmt.Errorf("money: %s got no code that is good", who.email)
 }
 
-// readPage reads a page; empty when it can't.
+// readPage reads a page, or returns "" if it can't.
 func (m *market) readPage(ctx context.Context, address string) string {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
@@ -154,7 +154,7 @@ func (m *market) readPage(ctx context.Context, address string) string {
 	if err != nil {
 		return ""
 	}
-	defer func() { _ = res.Body.Close() }() // it was read
+	defer func() { _ = res.Body.Close() }() // the body has been read
 	text, err := io.ReadAll(res.Body)
 	if err != nil {
 		return ""
@@ -184,8 +184,8 @@ func (m *market) issueAll(ctx context.Context) {
 	}
 }
 
-// decideRefunds approves and denies what buyers ask for, two people at once, and sends by hand what
-// no provider sends, until the context ends.
+// decideRefunds approves and denies the refunds that buyers ask for, as two people at once, and
+// sends by hand what no provider sends, until the context ends.
 func (m *market) decideRefunds(ctx context.Context) {
 	for ctx.Err() == nil {
 		m.decideOnce(ctx)
@@ -203,7 +203,7 @@ func (m *market) decideOnce(ctx context.Context) {
 			continue
 		}
 		var both sync.WaitGroup
-		for range 2 { // two organizers
+		for range 2 { // two organizers at once
 			both.Go(func() {
 				if m.insistAs(ctx, m.organizer.Bearer, client.Call{Method: "POST", Path: path + "/approve", Body: []byte("{}")}, nil).OK() {
 					m.approved.Add(1)
@@ -215,7 +215,7 @@ func (m *market) decideOnce(ctx context.Context) {
 	m.sendByHand(ctx)
 }
 
-// listRefunds lists the organization's refunds of a status.
+// listRefunds lists the organization's refunds with a status.
 func (m *market) listRefunds(ctx context.Context, status string) (all []refund) {
 	for cursor := ""; ; {
 		var page struct {
@@ -233,7 +233,7 @@ func (m *market) listRefunds(ctx context.Context, status string) (all []refund) 
 	}
 }
 
-// sendByHand is the person who sends coins back, and says so.
+// sendByHand is the person who sends coins back and reports that.
 func (m *market) sendByHand(ctx context.Context) {
 	due := m.listRefunds(ctx, "processing")
 	var payments map[string]int64 // by reference
@@ -272,8 +272,8 @@ func (m *market) sendOne(ctx context.Context, r refund, payment int64) {
 	m.insistAs(ctx, m.organizer.Bearer, client.Call{Method: "POST", Path: "/organizer/refunds/" + r.ID + "/complete", Body: []byte(`{"providerRef":"0xabc"}`)}, nil)
 }
 
-// closeSales cancels one of the events, whose buyers get their money back, and gives up every
-// order that is not paid.
+// closeSales cancels one of the events, whose buyers get their money back, and cancels every order
+// that is not paid.
 func (m *market) closeSales(ctx context.Context) error {
 	m.setModes(ctx, "")
 	path := "/organizer/events/" + m.sales[2].event

@@ -1,8 +1,8 @@
-// Package money is the scenario of money that goes wrong in all ways: buyers pay at three
-// providers that are slow, down, late, and tell what happened twice, out of order, forged or
-// not at all, while the node and its Postgres are killed. Then the books of the providers, of
-// the orders and of the wallets are compared, to the cent. Run returns when every goroutine
-// and process that it started has ended.
+// Package money is the scenario of money that goes wrong in all ways: buyers pay at three providers
+// that are slow, down or late, and that send notices twice, out of order, forged or not at all,
+// while the node and its Postgres are killed. Then the books of the providers, of the orders and of
+// the wallets are compared, to the cent. Run returns when every goroutine and process that it
+// started has ended.
 package money
 
 import (
@@ -54,14 +54,14 @@ func (c *Config) Validate() error {
 	return nil
 }
 
-// market is a run: where things are sold, what the harness knows of them, and what it did.
+// market is a run: where things are sold, what the harness knows about them, and what it has done.
 type market struct {
 	cfg       Config
 	log       *slog.Logger
 	svc       client.API
 	net       *client.Network
-	web       *http.Client // checkout pages and the simulator's own
-	node      *rig.Node    // nil: nobody kills the target
+	web       *http.Client // for checkout pages and the simulator's own pages
+	node      *rig.Node    // nil: the target is not killed
 	organizer *rush.Organizer
 	sales     []*sale
 	customers []*customer
@@ -75,7 +75,7 @@ type market struct {
 	asked, approved, denied, given, byHand, cancelled, kills atomic.Int64
 }
 
-// placed is an order that a buyer knows of.
+// placed is an order that a buyer has placed.
 type placed struct {
 	id, token string
 	sale      *sale
@@ -93,8 +93,8 @@ const (
 	password = "correct horse battery"
 )
 
-// Run sells, breaks, waits for rest and compares. It fails when the comparison finds
-// something.
+// Run sells, breaks things, waits until nothing is under way and compares. It returns an error if
+// the comparison finds something.
 func Run(ctx context.Context, cfg Config, out io.Writer, log *slog.Logger) (_ *contest.Result, err error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -143,8 +143,8 @@ func Run(ctx context.Context, cfg Config, out io.Writer, log *slog.Logger) (_ *c
 	return r, r.Print(out, cfg.Out, "money")
 }
 
-// sellAll lets the buyers in, one after the other at each of some tills, while the
-// organization issues and decides, and somebody kills.
+// sellAll runs the buyers, one after the other at each of some tills, while the organization issues
+// orders and decides refunds, and the node is killed.
 func (m *market) sellAll(ctx context.Context) error {
 	var tills, others sync.WaitGroup
 	open, closing := context.WithCancel(ctx)
@@ -199,7 +199,7 @@ func (m *market) killAll(ctx context.Context, done *atomic.Int64) error {
 	return nil
 }
 
-// backTime is how long the service may take to be back.
+// backTime is how long the service may take to be ready again.
 const backTime = 60 * time.Second
 
 func (m *market) killNode(ctx context.Context) error {
@@ -220,7 +220,7 @@ func (m *market) killPostgres(ctx context.Context) error {
 	return rig.WaitReady(context.WithoutCancel(ctx), m.node.URL, backTime)
 }
 
-// troubleProviders makes the providers fail, or slow, for some seconds now and then.
+// troubleProviders makes the providers fail or slow for some seconds now and then.
 func (m *market) troubleProviders(ctx context.Context) {
 	for i := 0; ctx.Err() == nil; i++ {
 		rig.Wait(ctx, 15*time.Second)
@@ -232,7 +232,7 @@ func (m *market) troubleProviders(ctx context.Context) {
 
 // newRandom makes a source of random numbers for one part of the run.
 func (m *market) newRandom(part int) *rand.Rand {
-	return rand.New(rand.NewPCG(m.cfg.Seed, uint64(part))) //nolint:gosec // no secret
+	return rand.New(rand.NewPCG(m.cfg.Seed, uint64(part))) //nolint:gosec // not for secrets
 }
 
 // countEvents counts what happened.

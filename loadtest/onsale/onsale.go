@@ -1,6 +1,5 @@
-// Package onsale is the scenario of the opening of a sale: a rush of buyers against any
-// node, and its audit. Run returns when every goroutine and process that it started
-// has ended.
+// Package onsale is the scenario of the opening of a sale: a rush of buyers against any node, and
+// its audit. Run returns when every goroutine and process that it started has ended.
 package onsale
 
 import (
@@ -27,9 +26,9 @@ type Config struct {
 	PostgresPID int    `name:"postgres-pid" help:"Postmaster, to measure the CPU of its tree."`
 }
 
-// Run runs the opening of a sale against a service and audits it. Progress
-// and the report's tables go to out, the report's files to cfg.Out. The error
-// is rush.ErrFindings, or why there is no report.
+// Run runs the opening of a sale against a service and audits it. Progress and the report's tables
+// go to out, the report's files to cfg.Out. The error is rush.ErrFindings, or the reason why there
+// is no report.
 func Run(ctx context.Context, cfg Config, out io.Writer, log *slog.Logger) (_ *report.Report, err error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err

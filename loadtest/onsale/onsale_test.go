@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, rushtest.LeftByFasthttp()...)
 }
 
-// config is a short rush; flags as on the command line change it.
+// config returns a short rush, changed by flags as on the command line.
 func config(t *testing.T, target string, flags ...string) onsale.Config {
 	t.Helper()
 	var cfg onsale.Config
@@ -140,7 +140,7 @@ func TestAStallShows(t *testing.T) {
 	t.Parallel()
 	var once sync.Mutex
 	var start time.Time
-	stall := func() { // the service stands still for 300 ms, from 500 ms after the first request on
+	stall := func() { // the service stalls for 300 ms, beginning 500 ms after the first request
 		once.Lock()
 		defer once.Unlock()
 		if start.IsZero() {
@@ -177,7 +177,7 @@ func TestCancelEndsTheRun(t *testing.T) {
 	defer cancel()
 	var requests atomic.Int64
 	s := rushtest.Start(t, rushtest.Bugs{Gate: func() {
-		if requests.Add(1) == 30 { // the set-up has made its few and buyers are coming
+		if requests.Add(1) == 30 { // the set-up has made its few requests and buyers are coming
 			cancel()
 		}
 	}})
