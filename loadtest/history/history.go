@@ -20,9 +20,8 @@ import (
 )
 
 // Stale is how old the data behind an answer may be if the answer changes nothing: a refusal, or a
-// release of nothing (invariant I18 in the reliability notes). The answer was true at some moment
-// during the request or the second before it.
-// some moment of the second before the request or during it.
+// release of nothing. The answer was true at some moment during the request or the second before
+// it.
 const Stale = time.Second
 
 // Never is the return of an operation that got no definite answer: it is not known whether it was

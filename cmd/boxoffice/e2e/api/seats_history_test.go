@@ -22,7 +22,7 @@ import (
 
 // What is wanted of a seat map, seen through HTTP: what it grants is linearizable,
 // and what it refuses was so at some moment of the second before or during the
-// request (invariant I18 in the reliability notes). So an answer becomes an
+// request. So an answer becomes an
 // operation that grants, and one for each seat refused, which began a second
 // earlier. Holds last longer than a test, so that none ends by itself.
 const stale = time.Second

@@ -56,7 +56,6 @@ const (
 //
 // The runtime keeps its memory as long as its heap is as full at each collection as it may be
 // (runtime/mgcscavenge.go). So this fills the heap instead of collecting early.
-// collecting early.
 type Room struct {
 	bytes uint64
 	busy  func() bool // reports whether orders come
