@@ -159,8 +159,8 @@ func (f *feeds) endMovedFeeds(old, now *placement) {
 	f.tellMissed(old, now)
 }
 
-// tellMissed tells the node's readers that facts may have been missed, and of which events none
-// were.
+// tellMissed tells the node's readers that they may have missed facts, and how to find out of
+// which events they have missed none.
 func (f *feeds) tellMissed(old, now *placement) {
 	f.n.cfg.Missed(func(event int64) bool {
 		if old.owns(event) && now.owns(event) {

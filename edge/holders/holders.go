@@ -35,8 +35,9 @@ type Deps struct {
 	Letters   *letters.Writer
 	Secrets   *secrets.Master
 	BaseURL   string // how people reach the service
-	// What the caller has reported, and written to organizers: a part of it, from a place
-	// on, and the place of the next (people.Handlers).
+	// ExportReports and ExportThreads return a part of what the caller has reported, and of what
+	// they have written to organizers: from a place on, with the place of the next part, or 0
+	// behind the last one (people.Handlers).
 	ExportReports func(c *route.Call, place int64) ([]api.Report, int64, error)
 	ExportThreads func(c *route.Call, place int64) ([]api.Thread, int64, error)
 }

@@ -21,25 +21,24 @@ import (
 //go:embed guide.md
 var guideText string
 
-// guide is the developer's guide as a page. What tables of the code know is written in
-// from them.
-func guide(base string) ([]byte, error) {
-	return render(base, "developer's guide", strings.NewReplacer("{{codes}}", codeTable(), "{{limits}}", limitList()).Replace(guideText))
+// makeGuide makes a page of the developer's guide, with the tables that the code knows.
+func makeGuide(base string) ([]byte, error) {
+	return renderPage(base, "developer's guide", strings.NewReplacer("{{codes}}", codeTable(), "{{limits}}", limitList()).Replace(guideText))
 }
 
-// seatedSale is the walk from a map to a scan as a page. Documents of the repository that no
+// makeSeatedSale makes a page of the walk from a map to a scan. Documents of the repository that no
 // node serves are named there without a link.
-func seatedSale(base string) ([]byte, error) {
-	return render(base, "a seated sale", toDocuments.ReplaceAllString(docs.SeatedSale, "$1"))
+func makeSeatedSale(base string) ([]byte, error) {
+	return renderPage(base, "a seated sale", documentLinks.ReplaceAllString(docs.SeatedSale, "$1"))
 }
 
-var toDocuments = regexp.MustCompile(`\[([^\]]+)\]\([^)]+\.md[^)]*\)`)
+var documentLinks = regexp.MustCompile(`\[([^\]]+)\]\([^)]+\.md[^)]*\)`)
 
 // writtenBase is where the snippets of the documents go as they are written.
 const writtenBase = "http://127.0.0.1:8080"
 
-// render makes a page of Markdown, whose snippets go to base.
-func render(base, title, text string) ([]byte, error) {
+// renderPage makes a page of Markdown, whose snippets go to base.
+func renderPage(base, title, text string) ([]byte, error) {
 	text = strings.ReplaceAll(text, writtenBase, base)
 	var body bytes.Buffer
 	md := goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithAutoHeadingID()))

@@ -54,11 +54,11 @@ func Page(base string) ([]File, error) {
 		}
 		files = append(files, File{f.path, f.contentType, body})
 	}
-	walk, err := seatedSale(base)
+	walk, err := makeSeatedSale(base)
 	if err != nil {
 		return nil, err
 	}
-	text, err := guide(base)
+	text, err := makeGuide(base)
 	return append(files, File{"/docs/seated-sale", html, walk}, File{"/docs/guide", html, text}), err
 }
 

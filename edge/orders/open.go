@@ -103,8 +103,8 @@ func (d *Desk) isTokenOver(c *route.Call, o *order.Order) (bool, error) {
 	return !c.Now.Before(end), nil
 }
 
-// ReadToken is the order that an id names, in its one spelling, and whether a token is one
-// of that order's, over or not.
+// ReadToken returns the order that an id names, in its one spelling, and whether a token is one
+// of that order's, ended or not.
 func (d *Desk) ReadToken(id, token string) (order string, opens bool) {
 	o, err := engine.ParseID(id)
 	if err != nil {

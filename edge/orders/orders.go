@@ -28,10 +28,10 @@ type Desk struct {
 	Secrets *secrets.Master
 }
 
-// Find is an order as its event has it, or as the read model has what is older
-// than the ledger remembers.
+// Find returns an order as its event has it, or as the read model has it if it is older than
+// its event's ledger remembers.
 func (d *Desk) Find(ctx context.Context, id engine.OrderID) (*order.Order, error) {
-	o, err := d.FindLive(ctx, id)
+	o, err := d.FindInLedger(ctx, id)
 	if err != nil {
 		if r, ok := err.(*engine.Refusal); !ok || r.Code != engine.OrderNotFound { //nolint:errorlint // ask returns refusals bare
 			return nil, err
@@ -41,9 +41,9 @@ func (d *Desk) Find(ctx context.Context, id engine.OrderID) (*order.Order, error
 	return o, nil
 }
 
-// FindLive is an order that its ledger remembers, if only by its outcome; what is older is
-// not found.
-func (d *Desk) FindLive(ctx context.Context, id engine.OrderID) (*order.Order, error) {
+// FindInLedger returns an order that its event's ledger remembers, if only by its outcome. An
+// older one is not found.
+func (d *Desk) FindInLedger(ctx context.Context, id engine.OrderID) (*order.Order, error) {
 	r, err := cluster.AskFor[event.OrderReply](ctx, d.Node, engine.EventRef(id.Event()), event.GetOrder{Order: id})
 	if err != nil {
 		return nil, err
@@ -51,8 +51,8 @@ func (d *Desk) FindLive(ctx context.Context, id engine.OrderID) (*order.Order, e
 	return d.Of(ctx, id, r)
 }
 
-// Of is the order of an event's reply. It comes from the read model when the ledger has
-// only its outcome.
+// Of returns the order of an event's reply. It comes from the read model if the ledger has only
+// its outcome.
 func (d *Desk) Of(ctx context.Context, id engine.OrderID, r *event.OrderReply) (*order.Order, error) {
 	if !r.Past {
 		return r.Order, nil
@@ -75,8 +75,9 @@ func (d *Desk) FindPast(ctx context.Context, id engine.OrderID) (*order.Order, e
 	return nil, &engine.Refusal{Code: engine.OrderNotFound}
 }
 
-// HideEvent turns an event's not being found into that of another thing, which code says,
-// so that nobody learns which of the two does not exist. Other errors stay what they are.
+// HideEvent returns a refusal with code where an event was not found by way of an order or a
+// ticket: the caller asked for those, and does not learn which of the two does not exist. Other
+// errors are returned as they are.
 func HideEvent(err error, code engine.Code) error {
 	if r, ok := err.(*engine.Refusal); err != nil && (!ok || r.Code != engine.EventNotFound) { //nolint:errorlint // refusals come bare
 		return err

@@ -14,7 +14,7 @@ import (
 	"boxoffice/engine/order"
 )
 
-// Show is an order with its tickets as the gates have left them.
+// Show returns an order with its tickets as the gates have left them.
 func (d *Desk) Show(c *route.Call, o *order.Order) (*api.Order, error) {
 	if !o.Sold() {
 		return d.ShowPlaced(c.Context, o, c.Now)
@@ -34,7 +34,7 @@ func (d *Desk) Show(c *route.Call, o *order.Order) (*api.Order, error) {
 	return v, d.addCurrent(c.Context, o, v.Tickets, c.Now)
 }
 
-// ShowPlaced is an order whose tickets no gate has seen yet, with the QR payloads of a
+// ShowPlaced returns an order whose tickets no gate has seen yet, with the QR payloads of a
 // moment.
 func (d *Desk) ShowPlaced(ctx context.Context, o *order.Order, at time.Time) (*api.Order, error) {
 	return d.showOrder(ctx, o, nil, at)
@@ -78,7 +78,7 @@ func (d *Desk) ShowCodes(t *api.Ticket, codes *secrets.Codes, serial uint32, ver
 	t.QRExpiresAt = api.At(expires.UnixMilli())
 }
 
-// ShowTicket is a ticket as its holder sees it, with what admits.
+// ShowTicket returns a ticket as its holder sees it, with what admits.
 func (d *Desk) ShowTicket(c *route.Call, o *order.Order, serial uint32) (*api.Ticket, error) {
 	v, err := d.Show(c, o)
 	if err != nil {
@@ -118,7 +118,7 @@ func (d *Desk) addCurrent(ctx context.Context, o *order.Order, tickets []api.Tic
 	return nil
 }
 
-// StatusAt is a ticket's status at a moment. A ticket that nobody used expires with the
+// StatusAt returns a ticket's status at a moment. A ticket that nobody used expires with the
 // completion of its event, or with its booked date; what is digital never expires.
 func StatusAt(status string, o *order.Order, ticket uint32, ofEvent string, now time.Time) string {
 	const issued, expired = "issued", "expired"

@@ -113,7 +113,7 @@ var refundStatus = map[payments.RefundStatus]string{
 func (w sweep) advanceRefund(ctx context.Context, r *readmodel.Refund) (refundLook, error) {
 	ctx, cancel := context.WithTimeout(ctx, sweepCall)
 	defer cancel()
-	o, err := w.Orders.FindLive(ctx, r.Order)
+	o, err := w.Orders.FindInLedger(ctx, r.Order)
 	if err != nil {
 		return refundLook{}, err
 	}

@@ -128,7 +128,7 @@ const openingTime = time.Minute
 // later deposit to an address that has been paid, or one that a node opened and died before it
 // noted it. It returns an error while the attempt may be about to note this one.
 func (h *Handlers) isApart(ctx context.Context, p readmodel.Payment, providerID string) (bool, error) {
-	o, err := h.Orders.FindLive(ctx, p.Order)
+	o, err := h.Orders.FindInLedger(ctx, p.Order)
 	if err != nil {
 		return false, err
 	}
@@ -153,7 +153,7 @@ func (h *Handlers) takeDeposit(ctx context.Context, p readmodel.Payment, deposit
 	if err != nil || out.Status != payments.Succeeded {
 		return err
 	}
-	o, err := h.Orders.FindLive(ctx, p.Order)
+	o, err := h.Orders.FindInLedger(ctx, p.Order)
 	if err != nil {
 		return err
 	}

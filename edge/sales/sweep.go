@@ -74,7 +74,7 @@ func (w sweep) checkPayment(ctx context.Context, p readmodel.Payment, now time.T
 func (w sweep) verifyAttempt(ctx context.Context, p readmodel.Payment) error {
 	ctx, cancel := context.WithTimeout(ctx, sweepCall)
 	defer cancel()
-	o, err := w.Orders.FindLive(ctx, p.Order)
+	o, err := w.Orders.FindInLedger(ctx, p.Order)
 	if err != nil {
 		return err
 	}

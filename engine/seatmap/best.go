@@ -37,9 +37,9 @@ func (s *State) decideBest(c BestAvailable, at int64) engine.Decision {
 	case s.plan == nil:
 		return refuse(engine.NoSeating, nil)
 	case c.Holder == "":
-		return invalid("A selection has a holder.")
+		return refuseInvalid("A selection has a holder.")
 	case c.Quantity < 1 || c.Quantity > MaxSelection:
-		return invalid("1 to 50 seats are held at a time.")
+		return refuseInvalid("1 to 50 seats are held at a time.")
 	}
 	q := &search{s: s, own: s.holds.by[c.Holder], c: &c}
 	if c.Type != 0 {

@@ -68,7 +68,8 @@ func (s *State) unknownSeats(list string, seats []string) (issues []keeper.Issue
 	return issues
 }
 
-func invalid(message string) engine.Decision {
+// refuseInvalid refuses a command that no request can make, because the edge checks its fields.
+func refuseInvalid(message string) engine.Decision {
 	return engine.Decision{Reply: &engine.Refusal{Code: engine.Validation, Message: message}}
 }
 
@@ -77,11 +78,11 @@ func (s *State) decideAttach(c Attach, at int64) engine.Decision {
 	c.HoldTime = cmp.Or(c.HoldTime, DefaultHold)
 	switch {
 	case c.Mode != Reserved && c.Mode != GAMixed:
-		return invalid("The mode is reserved or ga_mixed.")
+		return refuseInvalid("The mode is reserved or ga_mixed.")
 	case c.HoldTime < MinHold || c.HoldTime > MaxHold:
-		return invalid("A seat is held for 60 to 3600 seconds.")
+		return refuseInvalid("A seat is held for 60 to 3600 seconds.")
 	case c.Layout == nil:
-		return invalid("A map has a layout.")
+		return refuseInvalid("A map has a layout.")
 	}
 	after := s.record()
 	after.Mode, after.HoldTime = c.Mode, c.HoldTime
@@ -95,7 +96,7 @@ func (s *State) decideAttach(c Attach, at int64) engine.Decision {
 		return s.refuseSold()
 	}
 	if err := c.Layout.Validate(); err != nil {
-		return invalid(fmt.Sprintf("The map is not valid: %v.", err))
+		return refuseInvalid(fmt.Sprintf("The map is not valid: %v.", err))
 	}
 	return engine.Decision{
 		Facts: []engine.Fact{&AttachedFact{Layout: c.Layout, Mode: c.Mode, HoldTime: c.HoldTime, At: at}},
@@ -170,7 +171,7 @@ func (s *State) decideBlock(c Block, at int64) engine.Decision {
 		return refuse(engine.NoSeating, nil)
 	}
 	if len(c.Block) > MaxBlocks || len(c.Unblock) > MaxBlocks {
-		return invalid("At most 5000 seats are blocked, or put back, at a time.")
+		return refuseInvalid("At most 5000 seats are blocked, or put back, at a time.")
 	}
 	block, unknown := s.find(c.Block, nil)
 	unblock, unknown := s.find(c.Unblock, unknown)

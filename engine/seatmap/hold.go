@@ -19,9 +19,9 @@ func (s *State) decideHold(c Hold, at int64) engine.Decision {
 	case s.plan == nil:
 		return refuse(engine.NoSeating, nil)
 	case c.Holder == "":
-		return invalid("A selection has a holder.")
+		return refuseInvalid("A selection has a holder.")
 	case len(c.Seats) > MaxSelection:
-		return invalid("At most 50 seats are held at a time.")
+		return refuseInvalid("At most 50 seats are held at a time.")
 	}
 	own := s.holds.by[c.Holder]
 	picks := s.picks(c.Seats, own)

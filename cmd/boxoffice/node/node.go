@@ -103,7 +103,7 @@ type Node struct {
 	metricsAddr string // address of the metrics' own listener; "" without one
 }
 
-// New makes a node from its knobs, some of which it may fill in. Start starts it.
+// New makes a node from its configuration, and may fill in what that leaves out. Start starts it.
 func New(cfg *Config, log *slog.Logger) *Node { return &Node{cfg: cfg, log: log} }
 
 // started notes how to stop a part.

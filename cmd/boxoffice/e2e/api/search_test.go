@@ -70,14 +70,8 @@ func TestSearch(t *testing.T) {
 func TestSearchAmongMany(t *testing.T) {
 	t.Parallel()
 	s := nodetest.Open(t)
-	org, err := strconv.ParseInt(s.Org(), 10, 64)
-	require.NoError(t, err)
 	const many = 10_000
-	start := time.Now().Add(48 * time.Hour).Truncate(time.Second)
-	persisttest.FillCatalog(t, s.Pool(), org, start, many)
-	require.NoError(t, readmodel.FillSearch(t.Context(), s.Pool()))
-	_, err = s.Pool().Exec(t.Context(), `ANALYZE events`)
-	require.NoError(t, err)
+	fillCatalog(s, many)
 	for _, sought := range persisttest.Sought {
 		found := s.Call("GET", "/search?q="+url.QueryEscape(sought.Search), nil).Is(200, "")
 		require.Equal(t, sought.Title, found.Str("items.0.title"), sought.Search)
@@ -106,6 +100,17 @@ func TestSearchAmongMany(t *testing.T) {
 	filled, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	require.NoError(t, err)
 	require.Subset(t, slices.Collect(maps.Keys(seen)), filled)
+}
+
+// fillCatalog gives a shop so many events in two days, in ten languages, as if they had been
+// searchable for long.
+func fillCatalog(s *nodetest.Shop, events int) {
+	org, err := strconv.ParseInt(s.Org(), 10, 64)
+	require.NoError(s.T, err)
+	persisttest.FillCatalog(s.T, s.Pool(), org, time.Now().Add(48*time.Hour).Truncate(time.Second), events)
+	require.NoError(s.T, readmodel.FillSearch(s.T.Context(), s.Pool()))
+	_, err = s.Pool().Exec(s.T.Context(), `ANALYZE events`)
+	require.NoError(s.T, err)
 }
 
 func TestLowestPrices(t *testing.T) {

@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"runtime"
 	"slices"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -21,11 +20,12 @@ import (
 	"boxoffice/cmd/boxoffice/node"
 	"boxoffice/cmd/boxoffice/nodetest"
 	"boxoffice/loadtest/openloop"
-	"boxoffice/persistence/persisttest"
-	"boxoffice/persistence/readmodel"
 )
 
-var searchedEvents = flag.Int("searched-events", 0, "of TestOrdersBesideSearches and TestSearchRate: events that are searched")
+var (
+	searchedEvents = flag.Int("searched-events", 0, "of TestOrdersBesideSearches and TestSearchRate: events that are searched")
+	searchRate     = flag.Float64("search-rate", 200, "of TestSearchRate: searches a second")
+)
 
 // TestSearchesWaitForThemselves holds the searched table locked: a crowd of searches is
 // refused, some at once and the others after a second, and orders go on meanwhile.
@@ -127,25 +127,20 @@ func TestSearchRate(t *testing.T) { //nolint:paralleltest // it measures
 	if *searchedEvents == 0 {
 		t.Skip("measures: -args -searched-events=100000")
 	}
-	s := nodetest.Open(t, func(c *node.Config) { c.LimitsScale = 1e6 }) // all come from one address
-	org, err := strconv.ParseInt(s.Org(), 10, 64)
-	require.NoError(t, err)
-	persisttest.FillCatalog(t, s.Pool(), org, time.Now().Add(48*time.Hour).Truncate(time.Second), *searchedEvents)
-	require.NoError(t, readmodel.FillSearch(t.Context(), s.Pool()))
-	_, err = s.Pool().Exec(t.Context(), `ANALYZE events`)
-	require.NoError(t, err)
+	s := nodetest.Open(t, func(c *node.Config) { c.LimitsScale, c.MaxPerAddress = 1e6, 1_000 }) // all come from one address
+	fillCatalog(s, *searchedEvents)
 	rows, err := s.Pool().Query(t.Context(), `SELECT title FROM events WHERE number > 1000000 ORDER BY md5(number::text) LIMIT 10000`)
 	require.NoError(t, err)
 	titles, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	require.NoError(t, err)
 
-	const rate, seconds = 200, 20
-	schedule := openloop.Constant(rate, seconds*time.Second)
+	schedule := openloop.Constant(*searchRate, 20*time.Second)
 	stats, err := openloop.Run(t.Context(), openloop.Config{Ops: []string{"search"}, Warm: 3 * time.Second}, schedule, rand.New(rand.NewPCG(1, 1)), func(n int) openloop.Actor {
 		return search{s, titles[n%len(titles)]}
 	})
 	require.NoError(t, err)
-	t.Logf("%d events, %d searches a second: p50 %.0f ms, p99 %.0f ms; %d failed", *searchedEvents, rate, stats.All.Corrected.P50, stats.All.Corrected.P99, stats.All.Failed)
+	t.Logf("%d events, %.0f searches a second: p50 %.0f ms, p99 %.0f ms; %d of %d refused", *searchedEvents, *searchRate,
+		stats.All.Corrected.P50, stats.All.Corrected.P99, stats.All.Failed, stats.All.Count)
 }
 
 // search is a visitor who searches once.
