@@ -135,7 +135,7 @@ func (h *Handlers) readBatch(c *route.Call, number int64, scans []api.QueuedScan
 
 // guesses are wrong door codes that a device may send now.
 type guesses struct {
-	counts []guessCount
+	counts []limit.Guess
 	taken  int
 }
 
@@ -145,7 +145,7 @@ func (h *Handlers) takeGuesses(c *route.Call, devices []guessingWith) []guesses 
 	all := make([]guesses, len(devices))
 	for i, d := range devices {
 		all[i].counts = h.guessCounts(c, d.device)
-		for all[i].taken < d.codes && h.takeGuess(c, all[i].counts) == nil {
+		for all[i].taken < d.codes && h.Guesses.Take(c, all[i].counts) == nil {
 			all[i].taken++
 		}
 	}
@@ -156,34 +156,17 @@ func (h *Handlers) takeGuesses(c *route.Call, devices []guessingWith) []guesses 
 func (h *Handlers) returnGuesses(c *route.Call, all []guesses, wrong []int) {
 	for i := range all {
 		for range all[i].taken - wrong[i] {
-			h.giveBack(c, all[i].counts)
+			h.Guesses.GiveBack(c, all[i].counts)
 		}
 	}
 }
 
 // guessCounts are the counts that a wrong door code of a device is in. A device is what
 // the caller says it is, so the credential and the network count as well.
-func (h *Handlers) guessCounts(c *route.Call, device string) []guessCount {
-	return []guessCount{
-		h.guessCount(limit.RuleDeviceCodes, limit.DeviceName(&c.Principal, device)),
-		h.guessCount(limit.RuleCodes, limit.CredentialName(&c.Principal)),
-		h.guessCount(limit.RuleNetCodes, route.Network(c.Client).String()),
-	}
-}
-
-// takeGuess counts a wrong door code, or says why it may not be looked at.
-func (h *Handlers) takeGuess(c *route.Call, counts []guessCount) error {
-	for i, one := range counts {
-		if v := h.guesses.Take(one.subject, one.perMinute, c.Now); !v.Allowed {
-			h.giveBack(c, counts[:i]) // nobody looks at this code
-			return limit.Refuse(c.Op.Tier, v)
-		}
-	}
-	return nil
-}
-
-func (h *Handlers) giveBack(c *route.Call, counts []guessCount) {
-	for _, one := range counts {
-		h.guesses.Return(one.subject, one.perMinute, c.Now)
+func (h *Handlers) guessCounts(c *route.Call, device string) []limit.Guess {
+	return []limit.Guess{
+		h.Guesses.Of(limit.RuleDeviceCodes, limit.DeviceName(&c.Principal, device)),
+		h.Guesses.Of(limit.RuleCodes, limit.CredentialName(&c.Principal)),
+		h.Guesses.Of(limit.RuleNetCodes, route.Network(c.Client).String()),
 	}
 }

@@ -88,8 +88,7 @@ func (h *Handlers) admit(c *route.Call, number int64, code shown, cmd event.Scan
 // journals counts a code that is no ticket of the event, and reports whether the event is
 // still told of those that its credential sends.
 func (h *Handlers) journals(c *route.Call) bool {
-	journaled := h.guessCount(limit.RuleForeign, limit.CredentialName(&c.Principal))
-	return h.guesses.Take(journaled.subject, journaled.perMinute, c.Now).Allowed
+	return h.Guesses.Take(c, []limit.Guess{h.Guesses.Of(limit.RuleForeign, limit.CredentialName(&c.Principal))}) == nil
 }
 
 // undoCheckIn takes an admission back. A wrong door code counts as a scanned one does.
@@ -133,20 +132,10 @@ func (h *Handlers) guess(c *route.Call, code, device string) (right func(), err 
 		return func() {}, nil
 	}
 	counts := h.guessCounts(c, device)
-	if err := h.takeGuess(c, counts); err != nil {
+	if err := h.Guesses.Take(c, counts); err != nil {
 		return nil, err
 	}
-	return func() { h.giveBack(c, counts) }, nil
-}
-
-// guessCount is a count of wrong codes: whose, and how many are allowed in a minute.
-type guessCount struct {
-	subject   limit.Subject
-	perMinute int
-}
-
-func (h *Handlers) guessCount(r limit.RateRule, name string) guessCount {
-	return guessCount{h.guesses.Of(r.Name, name), limit.Scale(r.PerMinute, h.LimitsScale)}
+	return func() { h.Guesses.GiveBack(c, counts) }, nil
 }
 
 // oneGate answers for a gate. Names are what devices say: one that no scan has named yet

@@ -13,32 +13,38 @@ import (
 // RateRule is one rate limit of a node.
 type RateRule struct {
 	Name       string
-	PerMinute  int    // and the burst
-	CountedPer string // whom the rule counts, as people read it
+	Most       int           // requests within the span, and the burst
+	Span       time.Duration // in which an empty bucket is full again
+	CountedPer string        // whom the rule counts, as people read it
 }
 
 // These rules stand beside those of the tiers. What a caller names without proof (an e-mail, a
 // checkout session, a device) is no limit by itself, because another name costs nothing: so beside
 // each such rule another one counts the network or the credential.
 var (
-	RuleEmail       = RateRule{"email", 200, "e-mail address of a sign-in, from all networks"}
-	RuleHolders     = RateRule{"holders", 600, "client network, for all of its checkout sessions"}
-	RuleRepeats     = RateRule{"repeats", 600, "client network without a credential, for requests with an Idempotency-Key"}
-	RuleDevices     = RateRule{"devices", 12_000, "credential, for all of its devices"}
-	RuleDeviceCodes = RateRule{"wrong-codes-device", 10, "credential and device, for wrong door codes"}
-	RuleCodes       = RateRule{"wrong-codes-credential", 60, "credential, for wrong door codes"}
-	RuleNetCodes    = RateRule{"wrong-codes-network", 60, "client network, for wrong door codes"}
-	RuleForeign     = RateRule{"foreign-codes", 600, "credential, for codes of other events that are journaled"}
+	RuleEmail       = RateRule{"email", 200, time.Minute, "e-mail address of a sign-in, from all networks"}
+	RuleHolders     = RateRule{"holders", 600, time.Minute, "client network, for all of its checkout sessions"}
+	RuleRepeats     = RateRule{"repeats", 600, time.Minute, "client network without a credential, for requests with an Idempotency-Key"}
+	RuleDevices     = RateRule{"devices", 12_000, time.Minute, "credential, for all of its devices"}
+	RuleDeviceCodes = RateRule{"wrong-codes-device", 10, time.Minute, "credential and device, for wrong door codes"}
+	RuleCodes       = RateRule{"wrong-codes-credential", 60, time.Minute, "credential, for wrong door codes"}
+	RuleNetCodes    = RateRule{"wrong-codes-network", 60, time.Minute, "client network, for wrong door codes"}
+	RulePromos      = RateRule{"wrong-promo-codes-credential", 20, promoSpan, "credential, for promo codes that do not exist"}
+	RuleNetPromos   = RateRule{"wrong-promo-codes-network", 20, promoSpan, "client network, for promo codes that do not exist"}
+	RuleForeign     = RateRule{"foreign-codes", 600, time.Minute, "credential, for codes of other events that are journaled"}
 )
+
+// promoSpan is long, because a promo code stands for weeks.
+const promoSpan = 10 * time.Minute
 
 // RateRules are all rate limits, those of the tiers first. Each is multiplied by
 // BOXOFFICE_LIMITS_SCALE.
 func RateRules() []RateRule {
 	var all []RateRule
 	for _, tier := range slices.Sorted(maps.Keys(route.Limits)) {
-		all = append(all, RateRule{string(tier), route.Limits[tier].PerMinute, route.Limits[tier].CountedPer})
+		all = append(all, RateRule{string(tier), route.Limits[tier].PerMinute, time.Minute, route.Limits[tier].CountedPer})
 	}
-	return append(all, RuleEmail, RuleHolders, RuleRepeats, RuleDevices, RuleDeviceCodes, RuleCodes, RuleNetCodes, RuleForeign)
+	return append(all, RuleEmail, RuleHolders, RuleRepeats, RuleDevices, RuleDeviceCodes, RuleCodes, RuleNetCodes, RulePromos, RuleNetPromos, RuleForeign)
 }
 
 // Scale is the configured limit a minute: multiplied by scale and rounded up.

@@ -17,26 +17,20 @@ import (
 
 // Deps is what the handlers work with.
 type Deps struct {
-	Node        *cluster.Node
-	Read        *readmodel.Model
-	Accounts    *accounts.Store
-	Known       *live.Events
-	Pages       *live.Pages
-	Promos      *promos.Store
-	Codes       *numbers.Lease              // numbers for new promo codes
-	Settled     func(context.Context) error // waits until the read model has what is committed
-	LimitsScale float64                     // multiplies how many wrong promo codes may be tried
-	Log         *slog.Logger
+	Node     *cluster.Node
+	Read     *readmodel.Model
+	Accounts *accounts.Store
+	Known    *live.Events
+	Pages    *live.Pages
+	Promos   *promos.Store
+	Codes    *numbers.Lease              // numbers for new promo codes
+	Settled  func(context.Context) error // waits until the read model has what is committed
+	Guesses  *limit.Guesses              // of promo codes
+	Log      *slog.Logger
 }
 
 // Handlers answer the area's requests. They may be called by any goroutine.
-type Handlers struct {
-	Deps
-	guesses *limit.Table // of promo codes
-}
-
-// guessMegabytes is the memory of the counts of wrong promo codes.
-const guessMegabytes = 1
+type Handlers struct{ Deps }
 
 // New makes the handlers.
-func New(d Deps) *Handlers { return &Handlers{Deps: d, guesses: limit.New(guessMegabytes)} }
+func New(d Deps) *Handlers { return &Handlers{d} }

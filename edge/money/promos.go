@@ -11,7 +11,6 @@ import (
 
 	"boxoffice/cluster"
 	"boxoffice/edge/api"
-	"boxoffice/edge/limit"
 	"boxoffice/edge/live"
 	"boxoffice/edge/route"
 	"boxoffice/edge/view"
@@ -329,23 +328,15 @@ func (h *Handlers) codeView(r *promo.Record) *api.PromoCode {
 	return v
 }
 
-// Whoever tries codes that do not exist may try so many, so that nobody finds one by
-// trying.
-const (
-	wrongCodes     = 20
-	wrongCodesSpan = 10 * time.Minute
-)
-
 // validateCode says whether a code would hold for a purchase. It consumes nothing.
 func (h *Handlers) validateCode(c *route.Call, in *api.ValidateCode) (*api.CodeVerdict, error) {
-	most := limit.Scale(wrongCodes, h.LimitsScale)
-	who := h.guesses.Of("promo-codes", route.Network(c.Client).String())
-	if v := h.guesses.TakeWithin(who, most, wrongCodesSpan, c.Now); !v.Allowed {
-		return nil, limit.Refuse(c.Op.Tier, v)
+	guess := h.Guesses.Promo(c)
+	if err := h.Guesses.Take(c, guess); err != nil {
+		return nil, err
 	}
 	v, err := h.askCode(c, in)
 	if err != nil || v.Reason != keeper.CodeNotFound {
-		h.guesses.ReturnWithin(who, most, wrongCodesSpan, c.Now)
+		h.Guesses.GiveBack(c, guess)
 	}
 	if err != nil {
 		return nil, err

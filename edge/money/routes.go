@@ -146,7 +146,7 @@ func (h *Handlers) Routes() []route.Op {
 					Method:      "POST",
 					ID:          "validatePromoCode",
 					Summary:     "Ask whether a promo code would hold",
-					Description: "For a cart, before an order is placed: it uses nothing up, and the order has the last word. After 20 codes that do not exist in 10 minutes, a network is told to wait.",
+					Description: "For a cart, before an order is placed: it uses nothing up, and the order has the last word. After 20 codes that do not exist in 10 minutes, here and in orders, a network or an account is told to wait.",
 					Idempotency: route.ByActor,
 					Handler:     route.Handle(h.validateCode),
 				},

@@ -2,7 +2,6 @@ package sales
 
 import (
 	"cmp"
-	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
@@ -49,7 +48,7 @@ func (h *Handlers) placeOrder(c *route.Call, in *api.PlaceOrder) (*api.Order, er
 		Email:       address, Name: in.GuestName, Customer: order.CustomerOf(email),
 		Lines: lines, PresaleCode: in.PresaleCode, Scale: h.LimitsScale, Waive: in.Waive,
 	}
-	if cmd.Promo, err = h.findCode(c.Context, k.Org, number, in.PromoCode); err != nil {
+	if cmd.Promo, err = h.findCode(c, k.Org, number, in.PromoCode); err != nil {
 		return nil, err
 	}
 	if slices.ContainsFunc(lines, func(l order.Line) bool { return len(l.Seats) > 0 }) {
@@ -82,12 +81,20 @@ func (h *Handlers) placeOrder(c *route.Call, in *api.PlaceOrder) (*api.Order, er
 
 // findCode is the promo code that a buyer types, or nil without one. A name that no code
 // has is sent on as the code of number 0, which refuses: a repeated order is answered
-// before that, whatever has become of its code.
-func (h *Handlers) findCode(ctx context.Context, org, number int64, text string) (*order.Promo, error) {
+// before that, whatever has become of its code. It counts as a guess, for the answer tells
+// whether there is such a code.
+func (h *Handlers) findCode(c *route.Call, org, number int64, text string) (*order.Promo, error) {
 	if text = strings.ToUpper(strings.TrimSpace(text)); text == "" {
 		return nil, nil //nolint:nilnil // no code is an answer
 	}
-	code, err := h.Pages.FindCode(ctx, promos.Name{Org: org, Event: number, Code: text})
+	guess := h.Guesses.Promo(c)
+	if err := h.Guesses.Take(c, guess); err != nil {
+		return nil, err
+	}
+	code, err := h.Pages.FindCode(c.Context, promos.Name{Org: org, Event: number, Code: text})
+	if err != nil || code != 0 {
+		h.Guesses.GiveBack(c, guess)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"boxoffice/cluster"
 	"boxoffice/edge/letters"
+	"boxoffice/edge/limit"
 	"boxoffice/edge/live"
 	"boxoffice/edge/orders"
 	"boxoffice/edge/payments"
@@ -36,8 +37,9 @@ type Deps struct {
 	Secrets   *secrets.Master
 	// NudgeRefunds has the money that an order gives back sent soon (refunds.Handlers).
 	NudgeRefunds func(*order.Order)
-	BaseURL      string // how people reach the service
-	Env          string // live or test
+	BaseURL      string         // how people reach the service
+	Env          string         // live or test
+	Guesses      *limit.Guesses // of promo codes
 	// LimitsScale multiplies every velocity rule.
 	LimitsScale float64
 	Log         *slog.Logger

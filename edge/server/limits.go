@@ -54,9 +54,9 @@ func (l *Limits) take(x *exchange, tier route.Tier, name string, perMinute int) 
 	return nil
 }
 
-// takeRule counts a request of a named subject against a rule that belongs to no tier.
+// takeRule counts a request of a named subject against a rule a minute that belongs to no tier.
 func (l *Limits) takeRule(x *exchange, r limit.RateRule, name string) error {
-	return l.take(x, route.Tier(r.Name), name, r.PerMinute)
+	return l.take(x, route.Tier(r.Name), name, r.Most)
 }
 
 // unrouted counts a request that matches no operation as a public read.

@@ -155,6 +155,9 @@ var elsewhere = map[string]string{
 	"wrong-codes-credential": "cmd/boxoffice TestDoorRulesBindWhatTheyName",
 	"wrong-codes-network":    "cmd/boxoffice TestDoorRulesBindWhatTheyName",
 	"foreign-codes":          "cmd/boxoffice TestDoorRulesBindWhatTheyName",
+
+	"wrong-promo-codes-credential": "cmd/boxoffice TestPromoGuessesCountAtAllDoors",
+	"wrong-promo-codes-network":    "cmd/boxoffice TestPromoGuessesCountAtAllDoors",
 }
 
 // TestRulesBindWhatTheyName spends every rule of the table by every way there is to
@@ -175,7 +178,7 @@ func TestRulesBindWhatTheyName(t *testing.T) {
 			t.Run(name+"/"+v.name, func(t *testing.T) {
 				t.Parallel()
 				c := ruled(t)
-				most := int(float64(rules[name].PerMinute)*ruledScale + .5)
+				most := int(float64(rules[name].Most)*ruledScale + .5)
 				refused := 429
 				if name == string(route.TierProvider) {
 					refused = 503 // a provider sends again

@@ -18,6 +18,7 @@ import (
 	"boxoffice/edge/images"
 	"boxoffice/edge/learning"
 	"boxoffice/edge/letters"
+	"boxoffice/edge/limit"
 	"boxoffice/edge/live"
 	"boxoffice/edge/money"
 	"boxoffice/edge/orders"
@@ -55,6 +56,7 @@ func (n *Node) startAreas(ctx context.Context) (err error) {
 	if n.secrets, err = n.cfg.master(); err != nil {
 		return err
 	}
+	n.guesses = limit.NewGuesses(n.cfg.LimitsScale)
 	if n.mailQueue, err = mailqueue.New(mailqueue.Config{Pool: n.pool, Log: n.log, Busy: n.faster(busyRate), Scale: n.cfg.LimitsScale}); err != nil {
 		return err
 	}
@@ -98,10 +100,10 @@ func (n *Node) startAreas(ctx context.Context) (err error) {
 		Followed: n.awaitFollowers, DropMail: n.dropMail, Log: n.log,
 	})
 	n.openOrders(people, known, pages, taught, opened)
-	n.areas.Gates = gates.New(gates.Deps{Node: n.cluster, Known: known, Secrets: n.secrets, LiveTokens: livetokens.New(n.pool), LimitsScale: n.cfg.LimitsScale})
+	n.areas.Gates = gates.New(gates.Deps{Node: n.cluster, Known: known, Secrets: n.secrets, LiveTokens: livetokens.New(n.pool), Guesses: n.guesses})
 	n.areas.Money = money.New(money.Deps{
 		Node: n.cluster, Read: n.model, Accounts: people, Known: known, Pages: pages, Settled: n.Settled,
-		Promos: codes, Codes: numbers.New(n.pool, "promo_numbers"), LimitsScale: n.cfg.LimitsScale, Log: n.log,
+		Promos: codes, Codes: numbers.New(n.pool, "promo_numbers"), Guesses: n.guesses, Log: n.log,
 	})
 	n.areas.Learning = learning.New(learning.Deps{
 		Read: n.model, Accounts: people, Courses: taught, Downloads: opened, Secrets: n.secrets, Settled: n.Settled, BaseURL: n.cfg.BaseURL,
@@ -129,7 +131,7 @@ func (n *Node) openOrders(people *accounts.Store, known *live.Events, pages *liv
 	n.areas.Sales = sales.New(sales.Deps{
 		Node: n.cluster, Read: n.model, Orders: n.orders, Attendees: n.attendees, Settled: n.Settled, Known: known, Pages: pages, Feed: n.feed,
 		Letters: n.letters, Gateways: n.gateways, Notices: n.notices, Secrets: n.secrets, NudgeRefunds: n.areas.Refunds.Nudge,
-		BaseURL: n.cfg.BaseURL, Env: n.cfg.Env, LimitsScale: n.cfg.LimitsScale, Log: n.log,
+		BaseURL: n.cfg.BaseURL, Env: n.cfg.Env, Guesses: n.guesses, LimitsScale: n.cfg.LimitsScale, Log: n.log,
 	})
 	n.areas.Holders = holders.New(holders.Deps{
 		Node: n.cluster, Read: n.model, Orders: n.orders, Accounts: people, Attendees: n.attendees, Downloads: opened, Personal: n.personal,

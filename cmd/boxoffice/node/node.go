@@ -21,6 +21,7 @@ import (
 	"boxoffice/edge"
 	"boxoffice/edge/erasure"
 	"boxoffice/edge/letters"
+	"boxoffice/edge/limit"
 	"boxoffice/edge/live"
 	"boxoffice/edge/mail"
 	"boxoffice/edge/orders"
@@ -76,7 +77,8 @@ type Node struct {
 	room        *heap.Room // nil: no room is kept
 	sim         *paysim.Sim
 	notices     *notices.Store
-	mailbox     *mail.Capture // nil: mail is sent
+	guesses     *limit.Guesses // of short secrets, at all doors
+	mailbox     *mail.Capture  // nil: mail is sent
 	mailQueue   *mailqueue.Queue
 	sender      mail.Sender
 	stock       *readmodel.Stock

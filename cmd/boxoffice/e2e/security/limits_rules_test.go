@@ -3,6 +3,7 @@ package security
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -130,7 +131,7 @@ func TestDoorRulesBindWhatTheyName(t *testing.T) {
 	d := openDoors(t)
 	most, cases := make(map[string]int), 0
 	for _, rule := range limit.RateRules() {
-		most[rule.Name] = int(math.Ceil(float64(rule.PerMinute) * rulesScale))
+		most[rule.Name] = int(math.Ceil(float64(rule.Most) * rulesScale))
 	}
 	spent := make(map[string]bool)
 	for _, one := range d.doorSpendings() {
@@ -406,5 +407,57 @@ func (v *velocityNode) holdSpendings() []velocitySpending {
 			t.Helper()
 			return h.BestFrom(spelledAs(78, i), holder(site, i), 50)
 		})},
+	}
+}
+
+// promoDoors are all rows that tell whether there is a promo code, each with the same guess.
+func promoDoors(t *testing.T, s *nodetest.Shop, event, ticket string) map[string]func(code string, headers ...string) nodetest.Reply {
+	t.Helper()
+	return map[string]func(string, ...string) nodetest.Reply{
+		"validatePromoCode": func(code string, headers ...string) nodetest.Reply {
+			body := nodetest.Encode(t, nodetest.Object{"code": code, "eventId": event})
+			return s.Raw("POST", "/tickets/promo/validate", "application/json", body, headers...)
+		},
+		"placeOrder": func(code string, headers ...string) nodetest.Reply {
+			body := nodetest.With(nodetest.OrderBody("ada@example.org", ticket, 1), nodetest.Object{"promoCode": code})
+			return s.Raw("POST", "/orders", "application/json", nodetest.Encode(t, body), headers...)
+		},
+	}
+}
+
+// TestPromoGuessesCountAtAllDoors spends the guesses of promo codes at each door, as a network and
+// as an account: then every door is closed, to wrong codes and right ones alike, and only to that
+// network or account.
+func TestPromoGuessesCountAtAllDoors(t *testing.T) {
+	t.Parallel()
+	s := nodetest.Guarded(t)
+	event, ids := s.Sell(nodetest.Object{"velocity": nodetest.Object{"ordersPerBuyer": 1000, "ordersPerAddress": 1000, "openOrdersPerBuyer": 1000}}, nodetest.TypeBody(25, 1000))
+	s.Own("POST", "/organizer/promo-codes", nodetest.Object{
+		"code": "RIGHT-1", "discountType": "percentage", "discountValue": 10, "eventId": event, "validFrom": nodetest.Stamp(-time.Hour), "validUntil": nodetest.Stamp(time.Hour),
+	}).Is(201, "")
+	accounts := [][]string{s.Register("guess1@example.org").Bearer(), s.Register("guess2@example.org").Bearer()}
+	const most = 20
+	doors := promoDoors(t, s, event, ids[0])
+	for site, name := range slices.Sorted(maps.Keys(doors)) {
+		ways := map[string]func(i int) []string{
+			"a network": func(i int) []string { return []string{"X-Forwarded-For", within64(3000+site, i)} },
+			"an account": func(i int) []string {
+				return append(slices.Clone(accounts[site]), "X-Forwarded-For", apart(3100+site, i))
+			},
+		}
+		for who, as := range ways {
+			t.Run(name+" by "+who, func(t *testing.T) { //nolint:paralleltest // the doors of one node after each other
+				require.Less(t, doors[name]("RIGHT-1", as(0)...).Status, 300, "a right code does not count")
+				for i := range most {
+					require.Less(t, doors[name]("WRONG-1", as(i)...).Status, 429, "guess %d of %d", i+1, most)
+				}
+				for other, try := range doors {
+					for _, code := range []string{"WRONG-2", "RIGHT-1"} {
+						require.Contains(t, try(code, as(most)...).Is(t, 429).Body, "RATE_LIMITED", "%s of %s", code, other)
+					}
+					require.Less(t, try("RIGHT-1", "X-Forwarded-For", apart(3200+site, most)).Status, 300, "others are let in at %s", other)
+				}
+			})
+		}
 	}
 }

@@ -1,0 +1,138 @@
+package edge_test
+
+import (
+	"maps"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"boxoffice/edge"
+	"boxoffice/edge/limit"
+)
+
+// secretRead is a secret of some sort that requests show: at which doors, each an operation and its
+// field, and what keeps somebody from finding one by trying.
+type secretRead struct {
+	doors []string
+	rules []limit.RateRule // that count wrong guesses at all of its doors together
+	other string           // what else bounds the guesses, where no rule does
+}
+
+// random says that a secret has so many random bits that the tier's limit is enough.
+const random = "64 random bits or more"
+
+// secretsRead are all secrets that rows read. A short secret has one count of wrong guesses, which
+// every door takes from.
+var secretsRead = map[string]secretRead{
+	"promo code": {
+		doors: []string{"validatePromoCode code", "placeOrder promoCode"},
+		rules: []limit.RateRule{limit.RuleNetPromos, limit.RulePromos},
+	},
+	"door code": {
+		doors: []string{"scanTicket qrData", "checkInManually ticketCode", "scanBatch scans.qrData", "scanBatch scans.ticketCode", "scanBatch scans.shortCode", "undoCheckIn ticketCode"},
+		rules: []limit.RateRule{limit.RuleDeviceCodes, limit.RuleCodes, limit.RuleNetCodes},
+	},
+	"presale code": {
+		doors: []string{"placeOrder presaleCode"},
+		other: "the event's velocity rule presale_tries, by buyer and by network",
+	},
+	"password": {
+		doors: []string{"login password"},
+		rules: []limit.RateRule{limit.RuleEmail},
+	},
+	"login code":         {doors: []string{"exchangeLoginCode code"}, other: "five tries a code, five codes an hour (accounts.TakeCode)"},
+	"second factor":      {doors: []string{"verifyTwoFactor code", "disableTwoFactor code", "eraseMe code"}, other: "ten guesses an hour and user (accounts.Guess)"},
+	"sign-in challenge":  {doors: []string{"verifyTwoFactor challengeToken"}, other: random},
+	"refresh token":      {doors: []string{"refreshTokens refreshToken", "logout refreshToken"}, other: random},
+	"reset link":         {doors: []string{"resetPassword token"}, other: random},
+	"confirmation link":  {doors: []string{"confirmEmail token"}, other: random},
+	"order token":        {doors: []string{"getOrder token", "printTickets token", "getCalendar token", "payOrder token", "cancelOrder token", "verifyPayment token", "getPayment token", "withdrawOrder token", "transferTicket token", "revokeTransfer token"}, other: random},
+	"waitlist link":      {doors: []string{"claimOffer token", "leaveWaitlist token"}, other: random},
+	"transfer link":      {doors: []string{"claimTransfer token"}, other: random},
+	"unsubscribe link":   {doors: []string{"unsubscribe token", "unsubscribeByClick token"}, other: random},
+	"ticket's full code": {doors: []string{"createReview ticketCode"}, other: random},
+	"live token":         {doors: []string{"watchGates token"}, other: random},
+	"media signature":    {doors: []string{"getMedia sig", "getMediaVariant sig"}, other: random},
+	"notice signature":   {doors: []string{"receiveNOWPaymentsNotice X-Nowpayments-Sig", "receivePaystackNotice X-Paystack-Signature", "receiveFlutterwaveNotice Verif-Hash"}, other: random},
+	"checkout session":   {doors: []string{"holdSeats holder", "releaseSeats holder", "holdBestSeats holder", "placeOrder holder"}, other: "what a client makes up for itself, 8 characters or more"},
+}
+
+// written are the fields whose row sets a secret, or has the caller prove one of its own that it has
+// just been shown.
+var written = []string{
+	"register password", "resetPassword password", "confirmEmail password", "activateTwoFactor code",
+	"createTicketType presaleCode", "updateTicketType presaleCode", "createPromoCode code", "updatePromoCode code",
+	"createEvent syllabus.lessonPin", "updateEvent syllabus.lessonPin",
+}
+
+var secretName = regexp.MustCompile(`(?i)(token|code|secret|password|passcode|qrdata|pin|otp|nonce|holder|sig|signature|hash)$`)
+
+// TestEverySecretHasOneGuessCounter holds the list against the route table: a row that reads a
+// secret stands in it, and a secret that is short is counted by rules or by what its text names.
+func TestEverySecretHasOneGuessCounter(t *testing.T) {
+	t.Parallel()
+	listed := make(map[string]bool)
+	for _, field := range written {
+		listed[field] = true
+	}
+	for name, s := range secretsRead {
+		require.NotEmpty(t, s.doors, name)
+		require.True(t, len(s.rules) > 0 != (s.other != ""), "%s: say what counts its wrong guesses", name)
+		for _, rule := range s.rules {
+			require.True(t, slices.ContainsFunc(limit.RateRules(), func(r limit.RateRule) bool { return r.Name == rule.Name }), rule.Name)
+		}
+		for _, door := range s.doors {
+			require.False(t, listed[door], "%s is listed twice", door)
+			listed[door] = true
+		}
+	}
+	found := make(map[string]bool)
+	for _, op := range new(edge.Areas).Routes() {
+		eachField(op.Handler.In, "", func(name string) {
+			if secretName.MatchString(name) {
+				found[op.ID+" "+name] = true
+			}
+		})
+	}
+	require.Empty(t, missing(found, listed), "say of what secret they are a door, or that they set one")
+	require.Empty(t, missing(listed, found), "no row has them")
+}
+
+// missing are the names of have that want has not.
+func missing(have, want map[string]bool) []string {
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(have)) {
+		if !want[name] {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// eachField tells the wire names of a request's fields, those of parts with their path.
+func eachField(t reflect.Type, path string, tell func(name string)) {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct || t.PkgPath() == "time" {
+		return
+	}
+	for f := range t.Fields() {
+		name := ""
+		for _, tag := range []string{"json", "query", "path", "header", "form"} {
+			if text, _, _ := strings.Cut(f.Tag.Get(tag), ","); text != "" && text != "-" {
+				name = text
+			}
+		}
+		if name == "" {
+			eachField(f.Type, path, tell) // embedded, or the value of a field that may be null
+			continue
+		}
+		tell(path + name)
+		eachField(f.Type, path+name+".", tell)
+	}
+}
