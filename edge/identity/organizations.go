@@ -124,7 +124,7 @@ func (h *Handlers) addMember(c *route.Call, in *api.AddMember) (*api.Member, err
 	if err != nil {
 		return nil, err
 	}
-	l := mailqueue.Mail{Template: mailqueue.Invitation, To: m.Email, Name: m.Name, Organization: o.Name, Role: m.Role}
+	l := mailqueue.Mail{Template: mailqueue.Invitation, To: m.Email, Name: m.Name, Org: org, Organization: o.Name, Role: m.Role}
 	l.Subject = fmt.Sprintf("%d/%d/%d", org, m.User, m.JoinedAt.UnixMicro()) // names the membership, so that a repeat finds the same mail
 	if err := h.Mail.Add(c.Context, l); err != nil {
 		return nil, err // a retry finds the member and queues it again

@@ -41,7 +41,7 @@ func (h *Writer) writePublished(ctx context.Context, l *mailqueue.Mail, to mail.
 	if err != nil || suppressed || !mailqueue.IsForEverybody(&p.Event) {
 		return nil, err
 	}
-	if err := h.Mail.Admit(ctx, l, mailqueue.Unpaid{Recipient: l.To}); err != nil {
+	if err := h.admitOwn(ctx, l, d.Org); err != nil {
 		return nil, err
 	}
 	e := h.EventMail(d, &p.Event, p.Org.Name)
@@ -74,12 +74,24 @@ func (h *Writer) writeBroadcast(ctx context.Context, l *mailqueue.Mail, to mail.
 	if err != nil {
 		return nil, err
 	}
-	if err := h.Mail.Admit(ctx, l, mailqueue.Unpaid{Recipient: l.To}); err != nil {
+	if err := h.admitOwn(ctx, l, b.Org); err != nil {
 		return nil, err
+	}
+	links, err := h.Mail.MayLink(ctx, b.Org)
+	if err != nil {
+		return nil, err
+	}
+	if !links {
+		b.Subject, b.Body = mail.Unlinked(b.Subject), mail.UnlinkedHTML(b.Body)
 	}
 	e := h.EventMail(p.Event.Details, &p.Event, p.Org.Name)
 	reply := "reply+" + h.Secrets.ReplyAddress(id, l.To)
 	return written(mail.Broadcast(to, e, b.Subject, b.Body, reply, h.unsubscribeURL(b.Org, l.To)), nil)
+}
+
+// admitOwn counts a mail that an organization writes to somebody by itself.
+func (h *Writer) admitOwn(ctx context.Context, l *mailqueue.Mail, org int64) error {
+	return h.Mail.Admit(ctx, l, mailqueue.Unpaid{Recipient: order.NormalEmail(l.To), Organization: org, Own: true})
 }
 
 // noteBroadcast records the status of a broadcast to one person.

@@ -105,8 +105,14 @@ func (h *Writer) write(ctx context.Context, l *mailqueue.Mail) (*mail.Message, e
 	case mailqueue.TwoFactorChanged:
 		return written(mail.TwoFactorChanged(to, l.On), nil)
 	case mailqueue.Invitation:
+		if err := h.admitOwn(ctx, l, l.Org); err != nil {
+			return nil, err
+		}
 		return written(mail.Invitation(to, l.Organization, l.Role), nil)
 	case mailqueue.WebhookDisabled:
+		if err := h.admitOwn(ctx, l, l.Org); err != nil { // an organization may make anybody its owner
+			return nil, err
+		}
 		return written(mail.WebhookDisabled(to, l.Organization, l.Endpoint, strconv.FormatInt(l.Webhook, 10), l.Gone), nil)
 	case mailqueue.OrderConfirmation, mailqueue.AttendeeTickets, mailqueue.PaymentSeen, mailqueue.TransferOffered, mailqueue.OrderCancelled, mailqueue.TicketRescheduled,
 		mailqueue.RefundRequested, mailqueue.RefundDenied, mailqueue.RefundDue, mailqueue.RefundProcessed:
@@ -129,10 +135,17 @@ func written(m mail.Message, err error) (*mail.Message, error) { return &m, err 
 
 // Contact sends one mail of an organization to a customer at once. captured reports that the mail
 // went into a developer's directory instead. A call with the same id is the same mail.
-func (h *Writer) Contact(ctx context.Context, id uuid.UUID, email, name, organization, subject, body string) (captured bool, err error) {
+func (h *Writer) Contact(ctx context.Context, id uuid.UUID, email, name string, o *accounts.Organization, subject, body string) (captured bool, err error) {
+	links, err := h.Mail.MayLink(ctx, o.ID)
+	if err != nil {
+		return false, err
+	}
+	if !links {
+		subject, body = mail.Unlinked(subject), mail.Unlinked(body)
+	}
 	_, captured = h.Sender.(*mail.Capture)
 	to := mail.Envelope{ID: id.String(), To: email, Name: name}
-	return captured, h.Sender.Send(ctx, mail.Contact(to, organization, subject, body))
+	return captured, h.Sender.Send(ctx, mail.Contact(to, o.Name, subject, body))
 }
 
 // writeReset makes the mail for somebody who has an account and has not asked too often. The token
@@ -181,10 +194,20 @@ func (h *Writer) writeOrder(ctx context.Context, l *mailqueue.Mail, to mail.Enve
 	if due, err := h.admitOrder(ctx, l, o, p.Event.Details.Org); err != nil || !due {
 		return nil, err
 	}
+	plain, err := h.isUnasked(ctx, l, o, p.Event.Details.Org)
+	if err != nil {
+		return nil, err
+	}
+	if plain {
+		e.Unlink()
+	}
 	switch l.Template { //nolint:exhaustive // the mails to the buyer of an order
 	case mailqueue.OrderConfirmation:
 		if err := h.bought(ctx, &about, o, p); err != nil {
 			return nil, err
+		}
+		if plain {
+			about.Unlink()
 		}
 		h.addLinks(&about, e, id)
 		return written(mail.OrderConfirmation(to, &about, e))
@@ -292,7 +315,9 @@ func (h *Writer) admitOrder(ctx context.Context, l *mailqueue.Mail, o *order.Ord
 	case mailqueue.TransferOffered:
 		to, unpaid = l.To, true
 	case mailqueue.RefundRequested, mailqueue.RefundDenied, mailqueue.RefundDue, mailqueue.RefundProcessed:
-		return to != "", nil
+		unpaid = o.Client == 0 // a buyer hears of the money in any case
+	case mailqueue.TicketRescheduled:
+		to, unpaid = o.OwnerOf(l.Ticket).Email, o.Client == 0
 	case mailqueue.OrderCancelled:
 		unpaid = true // this mail is counted even if the order was paid
 	default:
@@ -308,9 +333,20 @@ func (h *Writer) admitOrder(ctx context.Context, l *mailqueue.Mail, o *order.Ord
 	// The velocity rules bound what guests order. They bound neither what the organization orders
 	// itself (Client 0) nor the people that lines name.
 	if o.Client == 0 || l.Template != mailqueue.OrderConfirmation && l.Template != mailqueue.OrderCancelled && o.Total == 0 {
-		who.Organization = org
+		who.Organization, who.Own = org, o.Client == 0
 	}
 	return true, h.Mail.Admit(ctx, l, who)
+}
+
+// isUnasked reports whether a mail about an order goes to somebody who has asked for nothing, from
+// an organization that nobody has paid yet. The organizer's links are shown as plain words then;
+// the order's page has them.
+func (h *Writer) isUnasked(ctx context.Context, l *mailqueue.Mail, o *order.Order, org int64) (bool, error) {
+	if o.Client != 0 && l.Template != mailqueue.AttendeeTickets && l.Template != mailqueue.TransferOffered {
+		return false, nil
+	}
+	links, err := h.Mail.MayLink(ctx, org)
+	return !links, err
 }
 
 // orderURL is where the buyer of an order sees it. Its token opens the order for some time from now
@@ -495,6 +531,15 @@ func (h *Writer) writeEvent(ctx context.Context, l *mailqueue.Mail, to mail.Enve
 	organizer := ""
 	if o != nil {
 		organizer = o.Name
+	}
+	// Who has ordered is told of a cancellation in any case. How often an event changes is up to the
+	// organizer.
+	count := mailqueue.Unpaid{Recipient: order.NormalEmail(l.To), Own: l.Given}
+	if l.Given || l.Template == mailqueue.EventChanged {
+		count.Organization = e.Details.Org
+	}
+	if err := h.Mail.Admit(ctx, l, count); err != nil {
+		return nil, err
 	}
 	now := h.EventMail(e.Details, &e, organizer)
 	if l.Template == mailqueue.EventCancelled {

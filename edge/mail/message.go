@@ -226,9 +226,11 @@ func label(s string) string {
 }
 
 // unlinked removes from a line what a mail program would turn into a link.
-func unlinked(line string) string {
-	line = domain.ReplaceAllString(scheme.ReplaceAllString(line, " "), ". $1")
-	return strings.Join(strings.Fields(strings.ReplaceAll(line, "@", " at ")), " ")
+func unlinked(line string) string { return strings.Join(strings.Fields(Unlinked(line)), " ") }
+
+// Unlinked shows what a mail program would turn into a link as plain words.
+func Unlinked(text string) string {
+	return strings.ReplaceAll(domain.ReplaceAllString(scheme.ReplaceAllString(text, " "), ". $1"), "@", " at ")
 }
 
 // oneLine removes unprintable characters, among them line ends and the marks that reverse the

@@ -1,6 +1,7 @@
 package mail
 
 import (
+	"errors"
 	"regexp"
 	"strings"
 
@@ -70,6 +71,37 @@ func depth(n *html.Node) int {
 		most = max(most, depth(child))
 	}
 	return most + 1
+}
+
+// UnlinkedHTML shows the links in the result of Sanitize as plain words.
+func UnlinkedHTML(safe string) string {
+	within := &html.Node{Type: html.ElementNode, Data: "blockquote", DataAtom: atom.Blockquote}
+	nodes, err := html.ParseFragment(strings.NewReader(safe), within)
+	var b strings.Builder
+	for _, n := range nodes {
+		unlink(n)
+		err = errors.Join(err, html.Render(&b, n))
+	}
+	if err != nil { // it does not happen to what Sanitize has made
+		return html.EscapeString(Unlinked(noHTML.Sanitize(safe)))
+	}
+	return b.String()
+}
+
+// unlink changes links into spans, and all text into words that no mail program makes a link of.
+// What an element's border cuts in two must not become one again.
+func unlink(n *html.Node) {
+	switch {
+	case n.Type == html.TextNode:
+		if n.Data = Unlinked(n.Data); strings.ContainsAny(n.Data[max(0, len(n.Data)-1):], "./:\\") {
+			n.Data += " "
+		}
+	case n.DataAtom == atom.A:
+		n.Data, n.DataAtom, n.Attr = "span", atom.Span, nil
+	}
+	for child := range n.ChildNodes() {
+		unlink(child)
+	}
 }
 
 // plainText splits the result of Sanitize into lines without markup.

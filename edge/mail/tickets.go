@@ -30,6 +30,17 @@ type Event struct {
 	RotatingOnly                  bool    // its gates take no code on paper
 }
 
+// Unlink shows the links of the organizer's texts as plain words.
+func (e *Event) Unlink() { e.Link, e.Note = "", Unlinked(e.Note) }
+
+// Unlink shows the links of the organizer's texts as plain words. Links of ours stay.
+func (o *Order) Unlink() {
+	o.Note = Unlinked(o.Note)
+	for i := range o.Lines {
+		o.Lines[i].Link, o.Lines[i].Note = "", Unlinked(o.Lines[i].Note)
+	}
+}
+
 // Order is what mails tell of an order. Amounts are texts with their currency.
 type Order struct {
 	Number  string

@@ -271,7 +271,7 @@ func (h *Handlers) WebhookDisabled(ctx context.Context, endpoint int64) error {
 	for i := range owners {
 		l := mailqueue.Mail{
 			Template: mailqueue.WebhookDisabled, To: owners[i].Email, Name: owners[i].Name,
-			Organization: o.Name, Webhook: e.ID, Endpoint: name, Gone: e.Reason == deliveries.ReasonGone,
+			Org: o.ID, Organization: o.Name, Webhook: e.ID, Endpoint: name, Gone: e.Reason == deliveries.ReasonGone,
 		}
 		l.Subject = fmt.Sprintf("%d/%d/%s", e.ID, e.UpdatedAt.UnixMicro(), l.To) // once, though this job may be repeated
 		if err := h.Mail.Add(ctx, l); err != nil {

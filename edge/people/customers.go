@@ -176,14 +176,17 @@ func (h *Handlers) contactCustomer(c *route.Call, in *api.ContactCustomer) (*api
 	if o == nil {
 		return nil, route.NoOrganization
 	}
-	wait, err := h.Mail.AdmitNow(c.Context, mailqueue.Unpaid{Recipient: customer.Email, Organization: o.ID})
+	wait, err := h.Mail.AdmitNow(c.Context, mailqueue.Unpaid{Recipient: customer.Email, Organization: o.ID, Own: true})
+	if errors.Is(err, mailqueue.ErrUnproven) {
+		return nil, route.OrganizationNotProven
+	}
 	if err != nil {
 		return nil, err
 	}
 	if wait > 0 {
 		return nil, &engine.Refusal{Code: engine.RateLimited, Message: "Too many mails to this address, or of this organization.", Retry: int(math.Ceil(wait.Seconds()))}
 	}
-	captured, err := h.Letters.Contact(c.Context, h.rowID(c), customer.Email, customer.Name, o.Name, in.Subject, in.Body)
+	captured, err := h.Letters.Contact(c.Context, h.rowID(c), customer.Email, customer.Name, o, in.Subject, in.Body)
 	if err != nil {
 		return nil, &engine.Refusal{Code: engine.EmailSendFailed}
 	}

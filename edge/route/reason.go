@@ -14,6 +14,13 @@ var EmailNotProven = &engine.Refusal{
 	Details: Reason{Reason: "EMAIL_NOT_PROVEN"},
 }
 
+// OrganizationNotProven is the refusal for an organization that would write to people before any of
+// those who made it has proven a mailbox.
+var OrganizationNotProven = &engine.Refusal{
+	Code: engine.Forbidden, Message: "Whoever registered the organization must confirm the e-mail address before it may write to people.",
+	Details: Reason{Reason: "EMAIL_NOT_PROVEN"},
+}
+
 // CheckEmailProven refuses such a session.
 func CheckEmailProven(c *Call) error {
 	if !c.Principal.EmailProven {

@@ -231,18 +231,19 @@ func (p *pager) Work(ctx context.Context, job *river.Job[page]) error {
 // mailsOf makes the mails for everybody whose address is on an order: the buyer, and the people for
 // whom the tickets were bought. A person who is on several orders gets only one mail.
 func (p *page) mailsOf(o *order.Order) []Mail {
-	out := []Mail{p.mailTo(o.Email, o.Name)}
+	given := o.Client == 0
+	out := []Mail{p.mailTo(o.Email, o.Name, given)}
 	for i := range o.Lines {
 		if l := &o.Lines[i]; l.AttendeeEmail != "" {
-			out = append(out, p.mailTo(l.AttendeeEmail, l.AttendeeName))
+			out = append(out, p.mailTo(l.AttendeeEmail, l.AttendeeName, given))
 		}
 	}
 	return out
 }
 
-func (p *page) mailTo(to, name string) Mail {
+func (p *page) mailTo(to, name string, given bool) Mail {
 	return Mail{
-		Template: p.Mail, Subject: p.Subject + "/" + strings.ToLower(to), To: to, Name: name, Event: p.Event, Was: p.Was, Reason: p.Reason,
+		Template: p.Mail, Subject: p.Subject + "/" + strings.ToLower(to), To: to, Name: name, Given: given, Event: p.Event, Was: p.Was, Reason: p.Reason,
 	}
 }
 

@@ -12,9 +12,11 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"boxoffice/persistence/accounts"
 )
 
-// Mails that nobody pays for are capped, so that nobody can flood others through us. Both caps are
+// Mails that nobody pays for are capped, so that nobody can flood others through us. The caps are
 // multiplied by Config.Scale, and count on all nodes together.
 const (
 	// RecipientCap is how many such mails one address is sent in a CapWindow.
@@ -23,13 +25,26 @@ const (
 	OrganizationCap = 3_000
 	// CapWindow is how long it takes until a cap that is used up is free again.
 	CapWindow = time.Hour
+	// NewCap is how many such mails an organization causes in a day of UTC until somebody has paid
+	// an order of it. A registration costs nothing, and the mails leave under our name.
+	NewCap = 100
 )
+
+// provenPause is after how long a mail of an organization that has not proven its mailbox is looked
+// at again.
+const provenPause = 10 * time.Minute
 
 // Unpaid says for whom a mail that nobody pays for is counted.
 type Unpaid struct {
 	Recipient    string // e-mail address
-	Organization int64  // 0: none
+	Organization int64  // that causes it, by itself or by what it sells for nothing; 0: none
+	// Own reports whether the organization itself writes, rather than somebody who deals with it.
+	// Until it has proven its mailbox, it writes to nobody.
+	Own bool
 }
+
+// ErrUnproven says that an organization must prove its mailbox before it writes to people.
+var ErrUnproven = errors.New("mailqueue: the organization has not proven its mailbox")
 
 // Admit counts a mail that has a Subject, only once for all of its attempts. It returns nil if the
 // mail may be sent now. A mail beyond a cap gets the next free moment and must wait for it: Send
@@ -48,7 +63,7 @@ func (o *Queue) Admit(ctx context.Context, l *Mail, u Unpaid) error {
 			return err
 		}
 		if wait, err = o.reserve(ctx, tx, u); err != nil {
-			return err
+			return err // the reservation is rolled back
 		}
 		if time.Now().Add(wait).After(l.end) {
 			return errFlood // the reservation is rolled back
@@ -56,19 +71,22 @@ func (o *Queue) Admit(ctx context.Context, l *Mail, u Unpaid) error {
 		_, err := tx.Exec(ctx, `UPDATE mails SET slot = now() + $2::interval WHERE id = $1`, id, wait)
 		return err
 	})
+	if later, ok := errors.AsType[*capped](err); ok && !time.Now().Add(later.wait).After(l.end) {
+		return later
+	}
 	switch {
-	case errors.Is(err, errFlood):
+	case errors.Is(err, errFlood), errors.Is(err, ErrUnproven):
 		return fmt.Errorf("%w: %w", ErrUndeliverable, err)
 	case err != nil:
 		return fmt.Errorf("mailqueue: count a mail: %w", err)
 	case wait > 0:
-		return &capped{wait}
+		return &capped{errFlood, wait}
 	}
 	return nil
 }
 
 // AdmitNow counts a mail that somebody sends at once. A mail beyond a cap is not counted, and must
-// not be sent before wait is over.
+// not be sent before wait is over. The error may be ErrUnproven.
 func (o *Queue) AdmitNow(ctx context.Context, u Unpaid) (wait time.Duration, err error) {
 	err = pgx.BeginFunc(ctx, o.pool, func(tx pgx.Tx) (err error) {
 		if wait, err = o.reserve(ctx, tx, u); err == nil && wait > 0 {
@@ -76,6 +94,9 @@ func (o *Queue) AdmitNow(ctx context.Context, u Unpaid) (wait time.Duration, err
 		}
 		return err
 	})
+	if later, ok := errors.AsType[*capped](err); ok && errors.Is(err, errFlood) {
+		return later.wait, nil
+	}
 	if err != nil && !errors.Is(err, errFlood) {
 		return 0, fmt.Errorf("mailqueue: count a mail: %w", err)
 	}
@@ -84,14 +105,18 @@ func (o *Queue) AdmitNow(ctx context.Context, u Unpaid) (wait time.Duration, err
 
 var errFlood = errors.New("mailqueue: too many mails that nobody paid for")
 
-// capped is the error of a mail that must wait because of the caps.
-type capped struct{ wait time.Duration }
+// capped is the error of a mail that must wait.
+type capped struct {
+	error // errFlood or ErrUnproven
 
-func (c *capped) Error() string { return errFlood.Error() }
+	wait time.Duration
+}
+
+func (c *capped) Unwrap() error { return c.error }
 
 // reserve takes the next place in each cap for which a mail counts, and returns how long it is
-// until the later place. All transactions take the recipient's place first, so that they cannot
-// deadlock.
+// until the later place. It decides for all mails that organizations cause. All transactions take
+// the recipient's place first and the new organization's last, so that they cannot deadlock.
 func (o *Queue) reserve(ctx context.Context, tx pgx.Tx, u Unpaid) (wait time.Duration, err error) {
 	// free_at moves on by one step for each mail that was counted. If it is more than a window from
 	// now, the mail comes too early by the difference.
@@ -117,7 +142,48 @@ RETURNING greatest(free_at - $3::interval - now(), '0')`
 		}
 		wait = max(wait, early)
 	}
-	return wait, nil
+	if u.Organization == 0 {
+		return wait, nil
+	}
+	return wait, o.reserveOfNew(ctx, tx, u)
+}
+
+// reserveOfNew takes a place among the mails of the day of an organization for which nobody has
+// paid yet. If there is none, the error says how long the mail must wait.
+func (o *Queue) reserveOfNew(ctx context.Context, tx pgx.Tx, u Unpaid) error {
+	trust, err := accounts.ReadTrust(ctx, tx, u.Organization)
+	switch {
+	case err != nil:
+		return fmt.Errorf("mailqueue: %w", err)
+	case u.Own && !trust.Proven:
+		return &capped{ErrUnproven, provenPause}
+	case trust.Proven && trust.Paid:
+		return nil
+	}
+	// Each day has a row of its own. A mail moves free_at on from the end of the day by one step;
+	// when that comes to a whole day, no more mails leave today.
+	const take = `
+INSERT INTO mail_caps AS c (subject, free_at) VALUES ($1, $2::timestamptz + $3::interval)
+ON CONFLICT (subject) DO UPDATE SET free_at = c.free_at + $3::interval
+RETURNING free_at - $2`
+	const day = 24 * time.Hour
+	ends := time.Now().UTC().Truncate(day).Add(day)
+	step, taken := day/time.Duration(math.Ceil(NewCap*o.scale)), time.Duration(0)
+	hash := sha256.Sum256(fmt.Appendf(nil, "new/%d/%s", u.Organization, ends.Format(time.DateOnly)))
+	if err := tx.QueryRow(ctx, take, hash[:16], ends, step).Scan(&taken); err != nil {
+		return fmt.Errorf("mailqueue: reserve of a new organization: %w", err)
+	}
+	if taken > day {
+		return &capped{errFlood, time.Until(ends)}
+	}
+	return nil
+}
+
+// MayLink reports whether an organization's texts may have links in mails to people who have not
+// asked for them: somebody has paid an order of it.
+func (o *Queue) MayLink(ctx context.Context, org int64) (bool, error) {
+	trust, err := accounts.ReadTrust(ctx, o.pool, org)
+	return trust.Proven && trust.Paid, err
 }
 
 // Prune forgets the counts that no longer matter to a cap.

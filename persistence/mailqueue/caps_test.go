@@ -37,11 +37,47 @@ func (w *world) admitted(l *Mail, u Unpaid) time.Duration {
 	return 0
 }
 
+// organization makes an organization, with the platform's mark or without.
+func (w *world) organization(id int64, verified bool) {
+	w.t.Helper()
+	const add = `INSERT INTO organizations (id, name, slug, verified) OVERRIDING SYSTEM VALUE VALUES ($1::bigint, 'Hall', $1::bigint::text, $2)`
+	_, err := w.pool.Exec(w.t.Context(), add, id, verified)
+	require.NoError(w.t, err)
+}
+
+// TestCapOfNewOrganizations: an organization that has proven no mailbox writes to nobody by itself,
+// and what it causes otherwise has one count for the day, whatever has been paid.
+func TestCapOfNewOrganizations(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.organization(7, false)
+	w.organization(8, true)
+	list := w.addMails(NewCap + 3)
+	for i := range NewCap {
+		require.Zero(t, w.admitted(&list[i], Unpaid{Recipient: fmt.Sprintf("%d@example.org", i), Organization: 7}))
+	}
+	late := &list[NewCap]
+	require.Equal(t, provenPause, w.admitted(late, Unpaid{Recipient: "ada@example.org", Organization: 7, Own: true}))
+	late.end = time.Now().Add(48 * time.Hour)
+	wait := w.admitted(late, Unpaid{Recipient: "ada@example.org", Organization: 7})
+	require.Positive(t, wait)
+	require.LessOrEqual(t, wait, 24*time.Hour)
+	late.end = time.Now()
+	require.ErrorIs(t, w.queue.Admit(t.Context(), late, Unpaid{Recipient: "ada@example.org", Organization: 7}), ErrUndeliverable)
+	require.Zero(t, w.admitted(&list[NewCap+1], Unpaid{Recipient: "ada@example.org", Organization: 8, Own: true}), "the platform knows this one")
+	_, err := w.queue.AdmitNow(t.Context(), Unpaid{Recipient: "eve@example.org", Organization: 7, Own: true})
+	require.ErrorIs(t, err, ErrUnproven)
+	wait, err = w.queue.AdmitNow(t.Context(), Unpaid{Recipient: "eve@example.org", Organization: 7})
+	require.NoError(t, err)
+	require.Positive(t, wait)
+}
+
 // TestCaps: two queues, as of two nodes, let as many mails go as a cap has, and give
 // each of the others a moment of its own. A mail is counted once.
 func TestCaps(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
+	w.organization(7, true)
 	other := *w
 	other.queue = w.open()
 	const more = 5
@@ -97,6 +133,7 @@ func (w *world) freeAt() []time.Time {
 func TestCapsOfAnOrganization(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
+	w.organization(7, true)
 	list := w.addMails(2)
 	_, err := w.pool.Exec(t.Context(), `INSERT INTO mail_caps (subject, free_at)
 		VALUES (substr(sha256('organization/7'), 1, 16), now() + $1::interval)`, CapWindow)

@@ -135,7 +135,8 @@ type Mail struct {
 	Ticket       uint32 `json:"ticket,omitzero"`    // serial of a ticket that is offered, or whose money was asked for
 	Round        uint16 `json:"round,omitzero"`     // which of its transfers
 	From         string `json:"from,omitzero"`      // who offers the ticket
-	Org          int64  `json:"org,omitzero"`       // number of an organization that somebody follows
+	Org          int64  `json:"org,omitzero"`       // number of the organization that somebody follows, is invited to or owns
+	Given        bool   `json:"given,omitzero"`     // of an event's news: the organization has given its reader the tickets
 	Broadcast    string `json:"broadcast,omitzero"` // id
 	Tier         string `json:"tier,omitzero"`      // ticket type that is offered to somebody on the waitlist
 	Count        int64  `json:"count,omitzero"`     // how many of it

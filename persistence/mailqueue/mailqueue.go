@@ -34,7 +34,7 @@ import (
 )
 
 const (
-	// promptMax is how many prompt mails may wait. People never reach it because of the rate
+	// promptMax is how many prompt mails may wait for a worker. People never reach it because of the rate
 	// limits; a flood from many addresses does.
 	promptMax = 10_000
 	// countEvery is how old a count of what waits may be.
@@ -70,7 +70,7 @@ type Queue struct {
 
 	mu      sync.Mutex
 	counted time.Time
-	waiting map[string]int // by queue
+	waiting waiting
 
 	sent, dead, deferred, capped *prometheus.CounterVec
 	queued                       prometheus.GaugeFunc
@@ -107,7 +107,7 @@ func (o *Queue) Add(ctx context.Context, l Mail) error {
 	if err != nil {
 		return err
 	}
-	if waiting[promptQueue] >= promptMax {
+	if waiting.prompt >= promptMax {
 		return engine.Refuse(engine.Overloaded, nil)
 	}
 	return pgx.BeginFunc(ctx, o.pool, func(tx pgx.Tx) error { return o.AddIn(ctx, tx, l) })
@@ -176,40 +176,36 @@ func (o *Queue) insert(ctx context.Context, tx pgx.Tx, jobs []river.InsertManyPa
 	return nil
 }
 
-// count is how many mails of each queue wait or are being sent, as of a moment ago. One caller at a
-// time counts; the others use the last count.
-func (o *Queue) count(ctx context.Context) (map[string]int, error) {
-	if waiting, fresh := o.lastCount(); fresh {
-		return waiting, nil
+// waiting is how many mails are not sent yet.
+type waiting struct {
+	all    int
+	prompt int // prompt mails that a worker could send now: what a cap holds up is in nobody's way
+}
+
+// count is how many mails wait or are being sent, as of a moment ago. One caller at a time counts;
+// the others use the last count.
+func (o *Queue) count(ctx context.Context) (waiting, error) {
+	if last, fresh := o.lastCount(); fresh {
+		return last, nil
 	}
 	const count = `
-SELECT queue, count(*) FROM river_job
-WHERE state IN ('available', 'running', 'retryable', 'scheduled') AND queue = ANY($1) AND kind = $2 GROUP BY queue`
+SELECT count(*), count(*) FILTER (WHERE queue = $3 AND scheduled_at <= now()) FROM river_job
+WHERE state IN ('available', 'running', 'retryable', 'scheduled') AND queue = ANY($1) AND kind = $2`
 	ctx, cancel := context.WithTimeout(ctx, countTime)
 	defer cancel()
-	rows, err := o.pool.Query(ctx, count, queueNames, Mail{}.Kind())
-	if err != nil {
-		return nil, fmt.Errorf("mailqueue: count mails: %w", err)
-	}
-	waiting := make(map[string]int)
-	var queue string
-	var n int
-	_, err = pgx.ForEachRow(rows, []any{&queue, &n}, func() error {
-		waiting[queue] = n
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("mailqueue: count mails: %w", err)
+	var now waiting
+	if err := o.pool.QueryRow(ctx, count, queueNames, Mail{}.Kind(), promptQueue).Scan(&now.all, &now.prompt); err != nil {
+		return now, fmt.Errorf("mailqueue: count mails: %w", err)
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.waiting = waiting
-	return waiting, nil
+	o.waiting = now
+	return now, nil
 }
 
 // lastCount is the last count. If it is not fresh, the caller must count again; nobody else does so
 // meanwhile.
-func (o *Queue) lastCount() (waiting map[string]int, fresh bool) {
+func (o *Queue) lastCount() (last waiting, fresh bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if fresh = time.Since(o.counted) < countEvery; !fresh {

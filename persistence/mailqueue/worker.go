@@ -144,15 +144,11 @@ func (o *Queue) measure() {
 	o.queued = prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Namespace: "boxoffice", Name: "mail_queued", Help: "Mails that are not delivered yet, of all nodes.",
 	}, func() float64 {
-		waiting, err := o.count(context.Background())
+		now, err := o.count(context.Background())
 		if err != nil {
 			return math.NaN()
 		}
-		all := 0
-		for _, n := range waiting {
-			all += n
-		}
-		return float64(all)
+		return float64(now.all)
 	})
 }
 

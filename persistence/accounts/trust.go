@@ -1,0 +1,36 @@
+package accounts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"boxoffice/engine/wallet"
+)
+
+// Trust is what an organization has shown of itself. A registration costs nothing, so others
+// must not suffer much from an organization that has shown nothing yet.
+type Trust struct {
+	// Proven reports whether somebody who made the organization has proven to own the mailbox of
+	// the account. Invited members don't count: the organization names them as it likes.
+	Proven bool
+	// Paid reports whether somebody has paid an order of the organization.
+	Paid bool
+}
+
+// ReadTrust reads the trust in an organization. The platform's mark "verified" is worth as
+// much as both.
+func ReadTrust(ctx context.Context, q interface {
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}, org int64) (t Trust, err error) {
+	const read = `
+SELECT o.verified OR EXISTS (SELECT FROM members m JOIN users u ON u.id = m.usr WHERE m.org = o.id AND NOT m.invited AND u.email_verified),
+  o.verified OR EXISTS (SELECT FROM wallet_entries e WHERE e.org = o.id AND e.kind = $2)
+FROM organizations o WHERE o.id = $1`
+	if err := q.QueryRow(ctx, read, org, wallet.Sold).Scan(&t.Proven, &t.Paid); err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return t, fmt.Errorf("trust in organization %d: %w", org, err)
+	}
+	return t, nil
+}
