@@ -40,11 +40,12 @@ type Media struct {
 
 var noMedia = &engine.Refusal{Code: engine.NotFound, Message: "No such file."}
 
-// CheckFiles refuses a request that names a file which the organization does not have.
+// CheckFiles refuses a request that names a file which the organization does not have, in whatever
+// spelling; what the request names is /media/<id> afterwards.
 // The files that it has are kept from now on for as long as a file is kept that nothing
 // names.
 func (h *Handlers) CheckFiles(c *route.Call, org int64, in any) error {
-	named := route.HostedFiles(in)
+	named := route.HostedFiles(h.BaseURL, in)
 	if len(named) == 0 {
 		return nil
 	}

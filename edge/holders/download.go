@@ -2,7 +2,6 @@ package holders
 
 import (
 	"slices"
-	"time"
 
 	"boxoffice/edge/api"
 	"boxoffice/edge/letters"
@@ -14,9 +13,6 @@ import (
 	"boxoffice/engine/event"
 	"boxoffice/persistence/readmodel"
 )
-
-// fileLinkLife is how long a link to a ticket's file holds.
-const fileLinkLife = 15 * time.Minute
 
 // downloadTicket opens what a ticket delivers for who holds it, asked anew each time.
 func (h *Handlers) downloadTicket(c *route.Call, in *api.DownloadTicket) (*api.Delivery, error) {
@@ -39,15 +35,17 @@ func (h *Handlers) downloadTicket(c *route.Call, in *api.DownloadTicket) (*api.D
 	if i := slices.IndexFunc(p.Types, func(of readmodel.TicketType) bool { return of.Ref.ID == t.Line.Type }); i >= 0 {
 		link, note = letters.Delivery(e, &p.Types[i].Details)
 	}
+	stored, viewer := link, secrets.Viewer{Event: t.Event, Serial: t.Serial, Version: t.Holder.Version}
+	if err := h.Files.Sign(c.Context, e.Org, viewer, c.Now, &link); err != nil {
+		return nil, err
+	}
 	if link == "" {
 		return nil, &engine.Refusal{Code: engine.NoFile}
 	}
 	if _, err := h.Downloads.Count(c.Context, t.Event, t.Serial, c.Now); err != nil {
 		return nil, err
 	}
-	if media, ours := h.Letters.HostedFile(link); ours {
-		viewer := secrets.Viewer{Event: t.Event, Serial: t.Serial, Version: t.Holder.Version}
-		link = h.BaseURL + h.Secrets.MediaLink(media, viewer, c.Now.Add(fileLinkLife))
+	if link != stored {
 		return &api.Delivery{URL: link, Note: view.Optional(note), Kind: "file"}, nil
 	}
 	return &api.Delivery{URL: link, Note: view.Optional(note), Kind: "external"}, nil

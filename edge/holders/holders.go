@@ -7,6 +7,7 @@ import (
 
 	"boxoffice/cluster"
 	"boxoffice/edge/api"
+	"boxoffice/edge/hosted"
 	"boxoffice/edge/letters"
 	"boxoffice/edge/live"
 	"boxoffice/edge/orders"
@@ -34,7 +35,7 @@ type Deps struct {
 	Feed      *live.Feed
 	Letters   *letters.Writer
 	Secrets   *secrets.Master
-	BaseURL   string // how people reach the service
+	Files     *hosted.Files
 	// ExportReports and ExportThreads return a part of what the caller has reported, and of what
 	// they have written to organizers: from a place on, with the place of the next part, or 0
 	// behind the last one (people.Handlers).

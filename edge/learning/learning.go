@@ -8,10 +8,10 @@ import (
 	"errors"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"boxoffice/edge/api"
+	"boxoffice/edge/hosted"
 	"boxoffice/edge/route"
 	"boxoffice/edge/secrets"
 	"boxoffice/edge/view"
@@ -25,9 +25,6 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// linkLife is how long a link to a file of a lesson holds.
-const linkLife = 15 * time.Minute
-
 // Deps is what the handlers work with.
 type Deps struct {
 	Read     *readmodel.Model
@@ -35,7 +32,7 @@ type Deps struct {
 	Courses  *courses.Store
 	// Downloads counts what was opened, which ends the right to withdraw.
 	Downloads *downloads.Store
-	Secrets   *secrets.Master
+	Files     *hosted.Files
 	Settled   func(context.Context) error // waits until the read model has what is committed
 	BaseURL   string                      // how people reach the service
 }
@@ -190,40 +187,47 @@ func (h *Handlers) getCourse(c *route.Call, in *api.CourseID) (*api.LearnerCours
 		Meta: l.meta(), HolderName: view.Optional(l.name), Progress: progressView(l.content, p, earned), Lessons: []api.LearnerLesson{},
 	}
 	content := l.content
+	if err := h.signLinks(c, l); err != nil {
+		return nil, err
+	}
 	if content.Type != course.Syllabus {
 		v.Unified = &api.LearnerUnit{
-			PDF: view.Optional(h.link(c, l, content.PDF)), Video: view.Optional(h.link(c, l, content.Video)),
-			Materials: h.materials(c, l, content.Materials), PIN: view.Optional(l.event.Details.OnlineNote), Completed: slices.Contains(p.Done, course.Unit),
+			PDF: view.Optional(content.PDF), Video: view.Optional(content.Video),
+			Materials: materialsView(content.Materials), PIN: view.Optional(l.event.Details.OnlineNote), Completed: slices.Contains(p.Done, course.Unit),
 		}
 		return v, nil
 	}
 	for i, lesson := range content.Lessons {
-		lesson.Materials = h.materials(c, l, lesson.Materials)
+		lesson.Materials = materialsView(lesson.Materials)
 		v.Lessons = append(v.Lessons, api.LearnerLesson{
-			Index: i, Lesson: lesson, Description: view.Optional(lesson.Description),
-			PDF: view.Optional(h.link(c, l, lesson.PDF)), Video: view.Optional(h.link(c, l, lesson.Video)),
+			Index: i, Lesson: lesson, Description: view.Optional(lesson.Description), PDF: view.Optional(lesson.PDF), Video: view.Optional(lesson.Video),
 			Writeup: view.Optional(lesson.Writeup), PIN: view.Optional(lesson.PIN), Completed: slices.Contains(p.Done, lesson.ID),
 		})
 	}
 	return v, nil
 }
 
-// link is where a learner reads a file: one of ours by a link that ends.
-func (h *Handlers) link(c *route.Call, l *enrolled, stored string) string {
-	id, ours := strings.CutPrefix(stored, route.HostedPrefix)
-	n, err := strconv.ParseInt(id, 10, 64)
-	if !ours || err != nil {
-		return stored
+// signLinks makes the links of a course's content such as its learner may follow: those to our files
+// end. The content is the learner's copy.
+func (h *Handlers) signLinks(c *route.Call, l *enrolled) error {
+	var links []*string
+	add := func(pdf, video *string, materials []course.Material) {
+		links = append(links, pdf, video)
+		for i := range materials {
+			links = append(links, &materials[i].URL)
+		}
 	}
-	return h.BaseURL + h.Secrets.MediaLink(n, l.ticket, c.Now.Add(linkLife))
+	add(&l.content.PDF, &l.content.Video, l.content.Materials)
+	for i := range l.content.Lessons {
+		lesson := &l.content.Lessons[i]
+		add(&lesson.PDF, &lesson.Video, lesson.Materials)
+	}
+	return h.Files.Sign(c.Context, l.event.Details.Org, l.ticket, c.Now, links...)
 }
 
-func (h *Handlers) materials(c *route.Call, l *enrolled, stored []course.Material) []course.Material {
-	list := make([]course.Material, len(stored))
-	for i, m := range stored {
-		list[i] = course.Material{Name: m.Name, URL: h.link(c, l, m.URL)}
-	}
-	return list
+// materialsView lists the materials that still lead somewhere.
+func materialsView(signed []course.Material) []course.Material {
+	return view.List(slices.DeleteFunc(signed, func(m course.Material) bool { return m.URL == "" }))
 }
 
 func (l *enrolled) meta() api.CourseMeta {

@@ -490,7 +490,7 @@ func (h *Writer) Delivery(e *event.Details, t *inventory.Details) (link, note st
 // request.
 func (h *Writer) Access(e *event.Details, t *inventory.Details) (link, note string, ours bool) {
 	link, note = Delivery(e, t)
-	if h.hosted(link) {
+	if _, hosted := route.ReadHosted(h.BaseURL, link); hosted {
 		return "", note, e.Category != event.Course // the lessons of a course are read page by page instead
 	}
 	return link, note, false
@@ -504,18 +504,6 @@ func Delivery(e *event.Details, t *inventory.Details) (link, note string) {
 		link, note = e.OnlineLink, cmp.Or(note, e.OnlineNote)
 	}
 	return link, note
-}
-
-// HostedFile returns the number of the file of ours that a stored link leads to.
-func (h *Writer) HostedFile(link string) (media int64, ours bool) {
-	id, ours := strings.CutPrefix(strings.TrimPrefix(link, h.BaseURL), route.HostedPrefix)
-	media, err := strconv.ParseInt(id, 10, 64)
-	return media, ours && err == nil
-}
-
-// hosted reports whether a link leads to a file of ours.
-func (h *Writer) hosted(link string) bool {
-	return strings.HasPrefix(link, "/") || h.BaseURL != "" && strings.HasPrefix(link, h.BaseURL+"/media/")
 }
 
 // writeEvent makes a mail to somebody who has tickets of an event.

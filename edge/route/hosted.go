@@ -2,6 +2,8 @@ package route
 
 import (
 	"fmt"
+	"net/url"
+	"path"
 	"reflect"
 	"strconv"
 	"strings"
@@ -13,31 +15,66 @@ type HostedFile struct {
 	ID   int64
 }
 
-// HostedFiles are our files that a request names, after it has been read: the values /media/<id> of
-// its fields of format hosted.
-func HostedFiles(in any) []HostedFile {
-	return hostedIn(nil, reflect.ValueOf(in), "", "")
+// ReadHosted returns the number of the file of ours that a link leads to, of people who reach us at
+// the address base. A link has many spellings that a browser follows to the same file: with or
+// without our address, in letters of either case, with a default port, with escapes, dots, slashes
+// or a query behind it. So this function alone says what is a file of ours, where a link is stored
+// and where one is signed.
+func ReadHosted(base, link string) (id int64, ours bool) {
+	u, err := url.Parse(strings.ReplaceAll(strings.TrimSpace(link), `\`, "/"))
+	if err != nil || u.Opaque != "" {
+		return 0, false
+	}
+	if u.Host != "" {
+		if our, err := url.Parse(base); err != nil || !sameServer(our, u) {
+			return 0, false
+		}
+	}
+	digits, ours := strings.CutPrefix(path.Clean("/"+u.Path), HostedPrefix)
+	id, err = strconv.ParseInt(digits, 10, 64)
+	return id, ours && err == nil && id > 0
 }
 
-func hostedIn(found []HostedFile, v reflect.Value, format, path string) []HostedFile {
+// sameServer reports whether two addresses lead to the same server. One that is reached by https is
+// commonly reached by http too.
+func sameServer(a, b *url.URL) bool {
+	name := func(u *url.URL) string { return strings.ToLower(strings.TrimSuffix(u.Hostname(), ".")) }
+	port := func(u *url.URL) string {
+		if p := strings.TrimLeft(u.Port(), "0"); p != "80" && p != "443" {
+			return p
+		}
+		return ""
+	}
+	return name(a) == name(b) && port(a) == port(b)
+}
+
+// HostedFiles returns our files that a request names in its fields of format hosted, after the
+// request has been read. It brings each name into its one form, /media/<id>.
+func HostedFiles(base string, in any) []HostedFile {
+	return hostedIn(nil, base, reflect.ValueOf(in), "", "")
+}
+
+func hostedIn(found []HostedFile, base string, v reflect.Value, format, path string) []HostedFile {
 	switch v.Kind() { //nolint:exhaustive // no other kind holds a text
 	case reflect.Pointer:
 		if !v.IsNil() {
-			found = hostedIn(found, v.Elem(), format, path)
+			found = hostedIn(found, base, v.Elem(), format, path)
 		}
 	case reflect.String:
-		if id, ok := strings.CutPrefix(v.String(), HostedPrefix); ok && format == "hosted" {
-			if n, err := strconv.ParseInt(id, 10, 64); err == nil {
-				found = append(found, HostedFile{path, n})
-			}
+		if format != "hosted" {
+			break
+		}
+		if id, ours := ReadHosted(base, v.String()); ours {
+			v.SetString(HostedPrefix + strconv.FormatInt(id, 10))
+			found = append(found, HostedFile{path, id})
 		}
 	case reflect.Slice:
 		for i := range v.Len() {
-			found = hostedIn(found, v.Index(i), format, fmt.Sprintf("%s[%d]", path, i))
+			found = hostedIn(found, base, v.Index(i), format, fmt.Sprintf("%s[%d]", path, i))
 		}
 	case reflect.Struct:
 		if _, ok := reflect.TypeAssert[Optional](v); ok {
-			return hostedIn(found, v.FieldByName("Value"), format, path)
+			return hostedIn(found, base, v.FieldByName("Value"), format, path)
 		}
 		for f, value := range v.Fields() {
 			if !f.IsExported() {
@@ -48,7 +85,7 @@ func hostedIn(found []HostedFile, v reflect.Value, format, path string) []Hosted
 			if f.Anonymous && name == "" {
 				at = path
 			}
-			found = hostedIn(found, value, f.Tag.Get("format"), at)
+			found = hostedIn(found, base, value, f.Tag.Get("format"), at)
 		}
 	default: // other kinds name no file
 	}

@@ -20,6 +20,19 @@ func (s *Store) Name(ctx context.Context, org int64, ids []int64) ([]int64, erro
 	return own, nil
 }
 
+// Own returns those of the files that are the organization's and ready.
+func (s *Store) Own(ctx context.Context, org int64, ids []int64) ([]int64, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	rows, _ := s.pool.Query(ctx, `SELECT id FROM media WHERE id = ANY($2) AND org = $1 AND ready`, org, ids) // CollectRows returns its error
+	own, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return nil, fmt.Errorf("own media: %w", err)
+	}
+	return own, nil
+}
+
 const (
 	unnamedDays   = 7   // days for which a file is kept that nothing names
 	unfinishedFor = "1" // hours after which a file that is not ready counts as given up

@@ -14,6 +14,7 @@ import (
 	"boxoffice/edge/gates"
 	"boxoffice/edge/hasher"
 	"boxoffice/edge/holders"
+	"boxoffice/edge/hosted"
 	"boxoffice/edge/identity"
 	"boxoffice/edge/images"
 	"boxoffice/edge/learning"
@@ -106,7 +107,7 @@ func (n *Node) startAreas(ctx context.Context) (err error) {
 		Promos: codes, Codes: numbers.New(n.pool, "promo_numbers"), Guesses: n.guesses, Log: n.log,
 	})
 	n.areas.Learning = learning.New(learning.Deps{
-		Read: n.model, Accounts: people, Courses: taught, Downloads: opened, Secrets: n.secrets, Settled: n.Settled, BaseURL: n.cfg.BaseURL,
+		Read: n.model, Accounts: people, Courses: taught, Downloads: opened, Files: n.hostedFiles(), Settled: n.Settled, BaseURL: n.cfg.BaseURL,
 	})
 	n.areas.Operations = &edge.Operations{Node: n.cluster, Drain: n.Drain}
 	if err := n.openOutward(people); err != nil {
@@ -135,9 +136,14 @@ func (n *Node) openOrders(people *accounts.Store, known *live.Events, pages *liv
 	})
 	n.areas.Holders = holders.New(holders.Deps{
 		Node: n.cluster, Read: n.model, Orders: n.orders, Accounts: people, Attendees: n.attendees, Downloads: opened, Personal: n.personal,
-		Settled: n.Settled, Known: known, Pages: pages, Feed: n.feed, Letters: n.letters, Secrets: n.secrets, BaseURL: n.cfg.BaseURL,
+		Settled: n.Settled, Known: known, Pages: pages, Feed: n.feed, Letters: n.letters, Secrets: n.secrets, Files: n.hostedFiles(),
 		ExportReports: n.areas.People.ExportReports, ExportThreads: n.areas.People.ExportThreads,
 	})
+}
+
+// hostedFiles returns what signs the links to uploaded files.
+func (n *Node) hostedFiles() *hosted.Files {
+	return &hosted.Files{Table: media.New(n.pool), Secrets: n.secrets, BaseURL: n.cfg.BaseURL}
 }
 
 // openMedia opens the stores of uploaded files.
