@@ -15,6 +15,7 @@ import (
 	"boxoffice/edge/secrets"
 	"boxoffice/persistence/accounts"
 	"boxoffice/persistence/attendees"
+	"boxoffice/persistence/courses"
 	"boxoffice/persistence/downloads"
 	"boxoffice/persistence/personal"
 	"boxoffice/persistence/readmodel"
@@ -27,6 +28,7 @@ type Deps struct {
 	Orders    *orders.Desk
 	Accounts  *accounts.Store
 	Attendees *attendees.Store
+	Courses   *courses.Store
 	Downloads *downloads.Store
 	Personal  *personal.Store
 	Settled   func(context.Context) error // waits until the read model has what is committed

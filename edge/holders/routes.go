@@ -44,7 +44,7 @@ func (h *Handlers) Routes() []route.Op {
 					Summary:     "Take a ticket that was offered",
 					Description: "The recipient claims the ticket by the mailed link; no account is needed. It gets new codes, which the answer shows, and the old ones admit nobody any more.",
 					Auth:        route.Public | route.User,
-					Errors:      codes{engine.TransferNotPending},
+					Errors:      codes{engine.TransferNotPending, engine.NotTransferable},
 					Handler:     route.Handle(h.claimTransfer),
 				},
 			},

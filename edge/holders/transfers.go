@@ -34,9 +34,23 @@ func (h *Handlers) transferTicket(c *route.Call, in *api.TransferTicket) (*api.T
 	case closes != 0 && closes <= c.Now.UnixMilli():
 		return nil, engine.Refuse(engine.NotTransferable, event.NotTransferable{Reason: event.NotTransferableOver})
 	}
+	if err := h.refuseIfCertified(c, t.Event, t.Serial); err != nil {
+		return nil, err
+	}
 	return h.askTransfer(c, t, event.Transfer{
 		Ticket: t.Holder.Ticket, Version: t.Holder.Version, From: t.Holder.Email, To: in.ToEmail, Name: in.ToName,
 	})
+}
+
+// refuseIfCertified refuses to pass a ticket on by which a certificate was earned: who holds the one
+// has the other. If the certificate is earned while the ticket is being claimed, the next holder gets
+// the ticket and can earn no second certificate by it.
+func (h *Handlers) refuseIfCertified(c *route.Call, number int64, ticket uint32) error {
+	earned, err := h.Courses.OfTicket(c.Context, number, ticket)
+	if err == nil && earned != nil {
+		err = engine.Refuse(engine.NotTransferable, event.NotTransferable{Reason: event.NotTransferableEarned})
+	}
+	return err
 }
 
 func (h *Handlers) revokeTransfer(c *route.Call, in *api.RevokeTransfer) (*api.Transfer, error) {
@@ -97,6 +111,9 @@ func (h *Handlers) claimTransfer(c *route.Call, in *api.ClaimTransfer) (*api.Tic
 	}
 	if _, err := h.Known.Find(c.Context, number); err != nil {
 		return nil, orders.HideEvent(err, engine.TicketNotFound)
+	}
+	if err := h.refuseIfCertified(c, number, serial); err != nil {
+		return nil, err
 	}
 	r, err := cluster.AskFor[event.TransferReply](c.Context, h.Node, engine.EventRef(number), event.ClaimTransfer{Ticket: serial, Round: round})
 	if err != nil {

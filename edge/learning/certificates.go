@@ -51,7 +51,11 @@ func (h *Handlers) checkCertificate(c *route.Call, in *api.CertificateNumber) (*
 		return nil, err
 	}
 	live := len(tickets) == 1 && tickets[0].Serial == earned.Ticket && (tickets[0].Status == "issued" || tickets[0].Status == "checked_in")
+	valid, err := h.Courses.OfTicket(c.Context, earned.Event, earned.Ticket)
+	if err != nil {
+		return nil, err
+	}
 	return &api.PublicCertificate{
-		Number: earned.Number, Valid: live, HolderName: earned.Name, Title: earned.Title, Organization: earned.Organization, IssuedAt: earned.IssuedAt.UTC(),
+		Number: earned.Number, Valid: live && valid != nil && valid.Number == earned.Number, HolderName: earned.Name, Title: earned.Title, Organization: earned.Organization, IssuedAt: earned.IssuedAt.UTC(),
 	}, nil
 }

@@ -368,7 +368,7 @@ type (
 		To   string `json:"to"`
 	}
 	// NotTransferable is the detail of TICKET_NOT_TRANSFERABLE. Reason is type, status,
-	// pending or event_over.
+	// pending, event_over or certificate.
 	NotTransferable struct {
 		Reason string `json:"reason"`
 	}
@@ -385,4 +385,7 @@ const (
 	NotTransferableStatus  = "status"
 	NotTransferablePending = "pending"
 	NotTransferableOver    = "event_over"
+	// NotTransferableEarned is of a ticket by which somebody has earned a certificate. The edge
+	// refuses it: events know nothing of courses' learners.
+	NotTransferableEarned = "certificate"
 )

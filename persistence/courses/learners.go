@@ -38,6 +38,12 @@ func (s *Store) Earned(ctx context.Context, event int64, holder string) (*Certif
 	return certificate(ctx, s.pool, `WHERE holder = $1 AND event = $2`, holder, event)
 }
 
+// OfTicket returns the certificate that a ticket has earned, or nil: one purchase, one certificate. Of
+// several, which a release before has issued, it is the first, and the others are not valid.
+func (s *Store) OfTicket(ctx context.Context, event int64, ticket uint32) (*Certificate, error) {
+	return certificate(ctx, s.pool, `WHERE event = $1 AND ticket = $2 ORDER BY issued_at, number LIMIT 1`, event, ticket)
+}
+
 type querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
@@ -85,7 +91,7 @@ func (s *Store) Begun(ctx context.Context, event int64, holder string) (begun bo
 }
 
 // Learn carries out a step of a holder, one step at a time. step gets the holder's progress, and
-// returns the certificate that the step earns, which is issued only once, or nil; if it returns an
+// returns the certificate that the step earns, which is issued only once to a holder and once for a ticket, or nil; if it returns an
 // error, nothing changes. Learn returns the certificate that the holder has then, or nil.
 func (s *Store) Learn(ctx context.Context, event int64, holder string, step func(*course.Progress) (*Certificate, error)) (p *course.Progress, c *Certificate, err error) {
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
@@ -109,8 +115,14 @@ func (s *Store) Learn(ctx context.Context, event int64, holder string, step func
 			return err
 		}
 		if earned != nil {
+			// Two who hold a ticket one after the other may take their last steps at once.
+			const wait = `SELECT pg_advisory_xact_lock(hashtextextended('certificate ' || $1::bigint || ' ' || $2::bigint, 0))`
+			if _, err := tx.Exec(ctx, wait, event, earned.Ticket); err != nil {
+				return err
+			}
 			const issue = `INSERT INTO course_certificates (number, event, holder, ticket, name, title, organization, template)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (holder, event) DO NOTHING`
+SELECT $1, $2, $3, $4, $5, $6, $7, $8 WHERE NOT EXISTS (SELECT FROM course_certificates WHERE event = $2 AND ticket = $4)
+ON CONFLICT (holder, event) DO NOTHING`
 			if _, err := tx.Exec(ctx, issue, earned.Number, event, holder, earned.Ticket, earned.Name, earned.Title, earned.Organization, earned.Template); err != nil {
 				return err
 			}

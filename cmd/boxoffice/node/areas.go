@@ -135,7 +135,7 @@ func (n *Node) openOrders(people *accounts.Store, known *live.Events, pages *liv
 		BaseURL: n.cfg.BaseURL, Env: n.cfg.Env, Guesses: n.guesses, LimitsScale: n.cfg.LimitsScale, Log: n.log,
 	})
 	n.areas.Holders = holders.New(holders.Deps{
-		Node: n.cluster, Read: n.model, Orders: n.orders, Accounts: people, Attendees: n.attendees, Downloads: opened, Personal: n.personal,
+		Node: n.cluster, Read: n.model, Orders: n.orders, Accounts: people, Attendees: n.attendees, Courses: taught, Downloads: opened, Personal: n.personal,
 		Settled: n.Settled, Known: known, Pages: pages, Feed: n.feed, Letters: n.letters, Secrets: n.secrets, Files: n.hostedFiles(),
 		ExportReports: n.areas.People.ExportReports, ExportThreads: n.areas.People.ExportThreads,
 	})
