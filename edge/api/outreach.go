@@ -9,9 +9,14 @@ type FollowOrganization struct {
 	Name  string `json:"name,omitzero" maxLength:"120" example:"Ada Obi" description:"How the mails address the reader; left out, they name nobody."`
 }
 
-// Followed says that an address follows.
+// ConfirmFollow begins a following: its link is in the mail that asks for it.
+type ConfirmFollow struct {
+	Token string `path:"token" maxLength:"1200" description:"The token of the link in the mail; it names the reader and the organization."`
+}
+
+// Followed says whether an address follows.
 type Followed struct {
-	Following bool `json:"following" description:"Always true: the address follows."`
+	Following bool `json:"following" description:"Whether this request makes the address follow: false until the link in the mail to it is opened, and its button pressed."`
 }
 
 // Unsubscribe names whom to write to no more: the link is in each bulk mail.

@@ -3,6 +3,7 @@ package letters
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -11,12 +12,17 @@ import (
 	"boxoffice/persistence/mailqueue"
 )
 
-// unsubscribeURL is where an address ends the bulk mail of an organization.
-func (h *Writer) unsubscribeURL(org int64, email string) string {
-	return h.BaseURL + "/api/v1/community/unsubscribe/" + h.Secrets.UnsubscribeToken(org, order.NormalEmail(email))
+// followLife is how long the link that begins a following may be used.
+const followLife = 7 * 24 * time.Hour
+
+// unsubscribe is how an address ends the bulk mail of an organization.
+func (h *Writer) unsubscribe(org int64, email string) mail.Unsubscribe {
+	token := h.Secrets.UnsubscribeToken(org, order.NormalEmail(email))
+	// Browsers send the part of a link behind # to no server, so it appears in no log.
+	return mail.Unsubscribe{Page: h.BaseURL + "/unsubscribe#token=" + token, Post: h.BaseURL + "/api/v1/community/unsubscribe/" + token}
 }
 
-// writeFollowing makes the mail to somebody who now follows an organization. Anybody may enter
+// writeFollowing asks an address whether it wants to follow an organization. Anybody may enter
 // anybody's address, so this mail is counted.
 func (h *Writer) writeFollowing(ctx context.Context, l *mailqueue.Mail, to mail.Envelope) (*mail.Message, error) {
 	o, err := h.Accounts.Organization(ctx, l.Org)
@@ -26,7 +32,8 @@ func (h *Writer) writeFollowing(ctx context.Context, l *mailqueue.Mail, to mail.
 	if err := h.Mail.Admit(ctx, l, mailqueue.Unpaid{Recipient: order.NormalEmail(l.To)}); err != nil {
 		return nil, err
 	}
-	return written(mail.Following(to, o.Name, h.unsubscribeURL(o.ID, l.To)), nil)
+	token := h.Secrets.FollowToken(o.ID, time.Now().Add(followLife).Unix(), order.NormalEmail(l.To), l.Name)
+	return written(mail.Following(to, o.Name, h.BaseURL+"/follow#token="+token, h.unsubscribe(o.ID, l.To)), nil)
 }
 
 // writePublished makes the mail about a new event to somebody who follows its organization, and
@@ -45,7 +52,7 @@ func (h *Writer) writePublished(ctx context.Context, l *mailqueue.Mail, to mail.
 		return nil, err
 	}
 	e := h.EventMail(d, &p.Event, p.Org.Name)
-	return written(mail.EventPublished(to, e, h.BaseURL+"/e/"+d.Slug, h.unsubscribeURL(d.Org, l.To)), nil)
+	return written(mail.EventPublished(to, e, h.BaseURL+"/e/"+d.Slug, h.unsubscribe(d.Org, l.To)), nil)
 }
 
 // writeBroadcast makes an organizer's mail to somebody who attends an event, unless that person has
@@ -86,7 +93,7 @@ func (h *Writer) writeBroadcast(ctx context.Context, l *mailqueue.Mail, to mail.
 	}
 	e := h.EventMail(p.Event.Details, &p.Event, p.Org.Name)
 	reply := "reply+" + h.Secrets.ReplyAddress(id, l.To)
-	return written(mail.Broadcast(to, e, b.Subject, b.Body, reply, h.unsubscribeURL(b.Org, l.To)), nil)
+	return written(mail.Broadcast(to, e, b.Subject, b.Body, reply, h.unsubscribe(b.Org, l.To)), nil)
 }
 
 // admitOwn counts a mail that an organization writes to somebody by itself.

@@ -107,27 +107,31 @@ func WebhookDisabled(to Envelope, organization, endpoint, id string, gone bool) 
 	return compose("webhook_disabled", to, values{"Organization": label(organization), "Endpoint": label(endpoint), "ID": id, "Gone": gone})
 }
 
-// Following tells somebody that they follow an organization, and how to stop.
-func Following(to Envelope, organization, unsubscribe string) Message {
-	m := compose("following", to, values{"Organization": label(organization), "Unsubscribe": unsubscribe})
-	m.Unsubscribe = unsubscribe
+// Unsubscribe is how bulk mail ends: where a person does it, and where a mail program does it with
+// one request (RFC 8058). Opening either changes nothing.
+type Unsubscribe struct{ Page, Post string }
+
+// Following asks somebody whether they want to follow an organization; url begins it.
+func Following(to Envelope, organization, url string, end Unsubscribe) Message {
+	m := compose("following", to, values{"Organization": label(organization), "URL": url, "Unsubscribe": end.Page})
+	m.Unsubscribe = end.Post
 	return m
 }
 
 // EventPublished tells somebody who follows an organization of its new event.
-func EventPublished(to Envelope, e *Event, url, unsubscribe string) Message {
-	m := compose("event_published", to, values{"Event": e.shown(), "URL": link(url), "Unsubscribe": unsubscribe})
-	m.Unsubscribe = unsubscribe
+func EventPublished(to Envelope, e *Event, url string, end Unsubscribe) Message {
+	m := compose("event_published", to, values{"Event": e.shown(), "URL": link(url), "Unsubscribe": end.Page})
+	m.Unsubscribe = end.Post
 	return m
 }
 
 // Broadcast is an organizer's mail to the people who attend an event; safe is HTML made by
 // Sanitize.
-func Broadcast(to Envelope, e *Event, subject, safe, replyTo, unsubscribe string) Message {
+func Broadcast(to Envelope, e *Event, subject, safe, replyTo string, end Unsubscribe) Message {
 	m := compose("broadcast", to, values{
-		"Event": e.shown(), "Title": oneLine(subject), "HTML": htmltemplate.HTML(safe), "Lines": plainText(safe), "Unsubscribe": unsubscribe, "Replies": true, //nolint:gosec // Sanitize has made it
+		"Event": e.shown(), "Title": oneLine(subject), "HTML": htmltemplate.HTML(safe), "Lines": plainText(safe), "Unsubscribe": end.Page, "Replies": true, //nolint:gosec // Sanitize has made it
 	})
-	m.Unsubscribe, m.ReplyTo = unsubscribe, replyTo
+	m.Unsubscribe, m.ReplyTo = end.Post, replyTo
 	return m
 }
 

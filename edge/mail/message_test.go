@@ -116,11 +116,11 @@ func samples(t testing.TB, name string) map[string]Message {
 		"attendee_tickets.rotating":   attendee(order(2), rotating),
 		"order_confirmation.waived":   confirmed(waived, course()),
 		"attendee_tickets":            attendee(order(2), concert(t)),
-		"following":                   Following(to(), "Friday & Friends", "https://tickets.example.org/api/v1/community/unsubscribe/a-b_c"),
-		"event_published":             EventPublished(to(), concert(t), "https://tickets.example.org/events/friday", "https://tickets.example.org/api/v1/community/unsubscribe/a-b_c"),
-		"event_published.digital":     EventPublished(to(), course(), "https://tickets.example.org/events/knots", "https://tickets.example.org/api/v1/community/unsubscribe/a-b_c"),
-		"broadcast":                   Broadcast(to(), concert(t), "Doors open <early>", Sanitize("<p>Doors open <em>early</em>.</blockquote><script>alert(1)</script></p><p>See <a href=\"https://example.org/a?b=1&c=2\" onclick=\"x()\">the map</a> <a href=\"javascript:x\">x</a></p>"), "reply+a", "https://tickets.example.org/api/v1/community/unsubscribe/a-b_c"),
-		"broadcast.plain":             Broadcast(to(), concert(t), "Doors", Sanitize("1 < 2 & 3\nand more"), "reply+a", "https://tickets.example.org/api/v1/community/unsubscribe/a-b_c"),
+		"following":                   Following(to(), "Friday & Friends", "https://tickets.example.org/follow#token=a-b_c", ending),
+		"event_published":             EventPublished(to(), concert(t), "https://tickets.example.org/events/friday", ending),
+		"event_published.digital":     EventPublished(to(), course(), "https://tickets.example.org/events/knots", ending),
+		"broadcast":                   Broadcast(to(), concert(t), "Doors open <early>", Sanitize("<p>Doors open <em>early</em>.</blockquote><script>alert(1)</script></p><p>See <a href=\"https://example.org/a?b=1&c=2\" onclick=\"x()\">the map</a> <a href=\"javascript:x\">x</a></p>"), "reply+a", ending),
+		"broadcast.plain":             Broadcast(to(), concert(t), "Doors", Sanitize("1 < 2 & 3\nand more"), "reply+a", ending),
 		"contact":                     Contact(to(), "Friday & Friends", "Your <b>seats</b>", "You sit in the front row now.\n\nSee www.example.org"),
 		"transfer_offered":            TransferOffered(to(), "bob@example.org", "https://tickets.example.org/transfer#token=a-b_c", concert(t)),
 		"waitlist_joined":             WaitlistJoined(to(), 1, "https://tickets.example.org/waitlist#token=a-b_c", concert(t)),
@@ -158,6 +158,9 @@ func samples(t testing.TB, name string) map[string]Message {
 		"webhook_disabled.exhausted": WebhookDisabled(to(), "Friday & Friends", "hooks.example.org", "42", false),
 	}
 }
+
+// ending is how the bulk mails of these tests end.
+var ending = Unsubscribe{Page: "https://tickets.example.org/unsubscribe#token=a-b_c", Post: "https://tickets.example.org/api/v1/community/unsubscribe/a-b_c"}
 
 func TestMessages(t *testing.T) {
 	t.Parallel()

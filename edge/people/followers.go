@@ -1,17 +1,19 @@
 package people
 
 import (
-	"strconv"
+	"context"
+	"io"
+	"strings"
 
 	"boxoffice/edge/api"
 	"boxoffice/edge/route"
 	"boxoffice/engine"
 	"boxoffice/engine/order"
-	"boxoffice/persistence/mailqueue"
 )
 
-// followOrganization has an address told of an organization's new events, also one that
-// had unsubscribed. The mail that says so has the link that ends it.
+// followOrganization mails an address the link with which it follows an organization. Anybody may
+// enter anybody's address, so nothing changes before the link is used. Whoever is signed in and has
+// proven to own the address follows at once.
 func (h *Handlers) followOrganization(c *route.Call, in *api.FollowOrganization) (*api.Followed, error) {
 	o, err := h.Accounts.OrganizationNamed(c.Context, in.OrgID)
 	if err != nil {
@@ -21,23 +23,61 @@ func (h *Handlers) followOrganization(c *route.Call, in *api.FollowOrganization)
 		return nil, route.NoOrganization
 	}
 	email := order.NormalEmail(in.Email)
-	since, err := h.Outreach.Follow(c.Context, o.ID, email, in.Name)
-	if err != nil {
-		return nil, err
+	if c.Principal.EmailProven && order.NormalEmail(c.Principal.Email) == email {
+		return &api.Followed{Following: true}, h.Outreach.Follow(c.Context, o.ID, email, in.Name)
 	}
-	if since != 0 {
-		about := strconv.FormatInt(o.ID, 10) + "/" + email + "/" + strconv.FormatInt(since, 10)
-		if err := h.Mail.Add(c.Context, mailqueue.Mail{Template: mailqueue.Following, Subject: about, To: email, Name: in.Name, Org: o.ID}); err != nil {
-			return nil, err
-		}
-	}
-	return &api.Followed{Following: true}, nil
+	return new(api.Followed), h.Mail.AskToFollow(c.Context, o.ID, email, in.Name)
 }
+
+// confirmFollow makes the reader of a mail follow, also one who had unsubscribed.
+func (h *Handlers) confirmFollow(c *route.Call, in *api.ConfirmFollow) (*api.Followed, error) {
+	org, ends, email, name, ok := h.Secrets.ParseFollow(in.Token)
+	if !ok || c.Now.Unix() > ends {
+		return nil, noLink
+	}
+	return &api.Followed{Following: true}, h.Outreach.Follow(c.Context, org, email, name)
+}
+
+var noLink = &engine.Refusal{Code: engine.NotFound, Message: "No such link, or no longer."}
+
+// showUnsubscribe answers programs and people that open the link in a mail's header. Programs open
+// links to look for harm, so only the button ends anything.
+func (h *Handlers) showUnsubscribe(_ *route.Call, in *api.Unsubscribe) (*route.Content, error) {
+	if _, _, ok := h.Secrets.ParseUnsubscribe(in.Token); !ok {
+		return nil, noLink
+	}
+	return &route.Content{
+		Type: "text/html; charset=utf-8", Name: "unsubscribe.html", Inline: true, Size: int64(len(unsubscribePage)), Cache: "no-store",
+		Open: func(_ context.Context, offset, length int64) (io.ReadCloser, error) {
+			return io.NopCloser(strings.NewReader(unsubscribePage[offset : offset+length])), nil
+		},
+	}, nil
+}
+
+// unsubscribePage sends what mail programs send for their readers (RFC 8058), to its own address.
+const unsubscribePage = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>Get no more news</title>
+</head>
+<body>
+<h1>Get no more news</h1>
+<p>You get no more news and invitations of this organizer. Mails about your orders still come.</p>
+<form method="post">
+<input type="hidden" name="List-Unsubscribe" value="One-Click">
+<button>Unsubscribe</button>
+</form>
+</body>
+</html>
+`
 
 func (h *Handlers) unsubscribe(c *route.Call, in *api.Unsubscribe) (*api.Unsubscribed, error) {
 	org, email, ok := h.Secrets.ParseUnsubscribe(in.Token)
 	if !ok {
-		return nil, &engine.Refusal{Code: engine.NotFound, Message: "No such link."}
+		return nil, noLink
 	}
 	if err := h.Outreach.Leave(c.Context, org, email); err != nil {
 		return nil, err

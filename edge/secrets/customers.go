@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"math/big"
+	"strings"
 )
 
 // customerDigits are enough for 128 bits in base62.
@@ -37,6 +38,31 @@ func (m *Master) ParseUnsubscribe(token string) (org int64, address string, ok b
 		return 0, "", false
 	}
 	return int64(binary.BigEndian.Uint64(text)), string(text[8:]), true //nolint:gosec // it was one
+}
+
+// following separates links that begin a following from whatever else is sealed.
+const following = "follow"
+
+// FollowToken makes an address follow an organization for whoever has it, until the moment ends,
+// in unix seconds. What it is about cannot be read from it.
+func (m *Master) FollowToken(org, ends int64, address, name string) string {
+	text := binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, uint64(org)), uint64(ends)) //nolint:gosec // numbers are positive
+	text = append(append(append(text, address...), 0), name...)
+	return base64.RawURLEncoding.EncodeToString(m.Seal(following, nil, text))
+}
+
+// ParseFollow says what a FollowToken is about, if it is one.
+func (m *Master) ParseFollow(token string) (org, ends int64, address, name string, ok bool) {
+	sealed, err := base64.RawURLEncoding.Strict().DecodeString(token)
+	if err != nil {
+		return 0, 0, "", "", false
+	}
+	text, err := m.Open(following, nil, sealed)
+	if err != nil || len(text) < 16 {
+		return 0, 0, "", "", false
+	}
+	address, name, ok = strings.Cut(string(text[16:]), "\x00")
+	return int64(binary.BigEndian.Uint64(text)), int64(binary.BigEndian.Uint64(text[8:])), address, name, ok //nolint:gosec // they were
 }
 
 // ReplyAddress is the left half of the address at which a reply to a broadcast arrives: of

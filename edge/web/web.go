@@ -56,7 +56,10 @@ var types = map[string]string{
 }
 
 // routes are where the pages are.
-var routes = map[string]string{"confirm.html": "/email/confirm", "reset.html": "/password/reset", "seats.html": "/e/{slug}/seats"}
+var routes = map[string]string{
+	"confirm.html": "/email/confirm", "reset.html": "/password/reset", "seats.html": "/e/{slug}/seats",
+	"follow.html": "/follow", "unsubscribe.html": "/unsubscribe",
+}
 
 // version stands in the pages for what tells the files of two programs apart.
 const version = "{version}"

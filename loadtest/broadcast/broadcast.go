@@ -40,8 +40,8 @@ func (c *Config) Validate() error {
 	return nil
 }
 
-// unsubscribeLink finds the link in a mail that ends bulk mail.
-var unsubscribeLink = regexp.MustCompile(`(/community/unsubscribe/[\w-]+)`)
+// unsubscribeLink finds the token of the link in a mail that ends bulk mail.
+var unsubscribeLink = regexp.MustCompile(`/unsubscribe#token=([\w-]+)`)
 
 // These are the kinds of mail.
 const (
@@ -129,7 +129,7 @@ func (m *mailing) loseSome(ctx context.Context) error {
 		if len(mails) == 0 || mails[0].Found == "" {
 			return fmt.Errorf("broadcast: %s can't unsubscribe", leaving[i].Email)
 		}
-		return m.Insist(ctx, table, client.Call{Method: "GET", Path: mails[0].Found}, nil).Err()
+		return m.Insist(ctx, table, client.Call{Method: "POST", Path: "/community/unsubscribe/" + mails[0].Found}, nil).Err()
 	})
 }
 

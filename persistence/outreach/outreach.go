@@ -7,7 +7,6 @@ package outreach
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -34,28 +33,25 @@ type Follower struct {
 	Name   string
 }
 
-// Follow makes an address follow an organization, even if it had left. It returns since when it
-// follows, in unix milliseconds, or 0 if it has followed before the call.
-func (s *Store) Follow(ctx context.Context, org int64, email, name string) (since int64, err error) {
+// Follow makes an address follow an organization, even if it had left. The caller must know that
+// its owner wants it.
+func (s *Store) Follow(ctx context.Context, org int64, email, name string) error {
 	const follow = `
 INSERT INTO org_followers AS f (org, email, name, following) VALUES ($1, $2, $3, true)
 ON CONFLICT (org, email) DO UPDATE SET following = true, changed_at = now(), name = coalesce(nullif(excluded.name, ''), f.name)
-WHERE NOT f.following RETURNING (extract(epoch FROM changed_at) * 1000)::bigint`
-	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+WHERE NOT f.following`
+	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		const back = `DELETE FROM mail_suppressions WHERE email = $1 AND org = $2 AND reason = 'unsubscribe'`
 		if _, err := tx.Exec(ctx, back, email, org); err != nil {
 			return err
 		}
-		err := tx.QueryRow(ctx, follow, org, email, name).Scan(&since)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return nil
-		}
+		_, err := tx.Exec(ctx, follow, org, email, name)
 		return err
 	})
 	if err != nil {
-		return 0, fmt.Errorf("follow organization %d: %w", org, err)
+		return fmt.Errorf("follow organization %d: %w", org, err)
 	}
-	return since, nil
+	return nil
 }
 
 // Leave ends an address's following of an organization, and its bulk mail from it.

@@ -24,12 +24,13 @@ func (w *world) noted(s *nodetest.Shop, key string) string {
 	return s.Own("POST", "/organizer/customers/"+key+"/notes", nodetest.Object{"body": "Prefers the aisle.", "orgId": s.Org()}).Is(201, "").Str("id")
 }
 
-// followed is the token that ends what somebody has begun who follows the organization.
-func (w *world) followed() string {
+// askedToFollow is a token of the mail that asks somebody who would follow the organization: the one of the
+// page "follow", which begins it, or of "unsubscribe", which ends it.
+func (w *world) askedToFollow(page string) string {
 	w.T.Helper()
 	to, began := w.email(), time.Now()
 	w.Call("POST", "/community/orgs/"+w.orgID+"/follow", nodetest.Object{"email": to}).Is(200, "")
-	return regexp.MustCompile(`/unsubscribe/([0-9A-Za-z_-]+)`).FindStringSubmatch(w.Mail(w.T, to, "following", began).Text)[1]
+	return regexp.MustCompile(`/`+page+`#token=([0-9A-Za-z_-]+)`).FindStringSubmatch(w.Mail(w.T, to, "following", began).Text)[1]
 }
 
 // customerRequests are those of an organization about its customers.
@@ -48,13 +49,14 @@ func (w *world) customerRequests() map[string]func() request {
 		ticket := w.Call("POST", "/orders", nodetest.OrderBody(w.email(), w.free, 1)).Is(201, "").Str("tickets.0.id")
 		return told(request{}, nodetest.Object{"ticketIds": []string{ticket}, "tag": "vip"})
 	}
-	left := func() request { return naming("token", w.followed()) }
+	left := func() request { return naming("token", w.askedToFollow("unsubscribe")) }
 	return map[string]func() request{
 		"followOrganization": func() request {
 			r := naming("orgId", w.orgID).with(nodetest.Object{"email": w.email(), "name": "Ada"})
 			r.market = true
 			return r
 		},
+		"confirmFollow":      func() request { return naming("token", w.askedToFollow("follow")) },
 		"unsubscribe":        left,
 		"unsubscribeByClick": left,
 		"tagTickets":         tagged,

@@ -83,7 +83,7 @@ func (w *world) unproven(op *route.Op, r request, c *credentials) []attempt {
 			switch {
 			case op.Handler.NeedsBody():
 				all = append(all, attempt{name: name + ", passed over", auth: c.worthless[name], request: r, raw: "{}", want: []string{"400 VALIDATION_ERROR"}})
-			case !op.Writes() && op.ID != "unsubscribe": // a link in a mail ends something
+			case !op.Writes() && op.ID != "unsubscribe": // it is a page, not JSON
 				all = append(all, attempt{name: name + ", passed over", auth: c.worthless[name], request: r, want: []string{"200"}})
 			}
 		}
