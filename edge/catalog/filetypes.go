@@ -86,29 +86,74 @@ var imageTypes = []fileType{
 }
 
 // typeOf finds a file among the types that are taken, by its name, by what it was
-// declared as and by what it is.
-func typeOf(types []fileType, f *route.File) (*fileType, error) {
-	if f.Size == 0 {
+// declared as and by its first bytes.
+func typeOf(types []fileType, f *route.Part) (*fileType, error) {
+	if len(f.Head) == 0 {
 		return nil, engine.Refuse(engine.EmptyFile, nil)
 	}
-	extension := strings.ToLower(strings.TrimPrefix(filepath.Ext(f.Name), "."))
-	i := slices.IndexFunc(types, func(t fileType) bool { return isWord(extension, t.extensions) })
-	if i < 0 {
-		return nil, unsupported("extension", extension)
-	}
-	t := &types[i]
-	if f.Type != t.media && !isWord(f.Type, t.declared) {
-		return nil, unsupported("type", f.Type)
-	}
-	found, err := mimetype.DetectFile(f.Path)
+	t, err := typeNamed(types, f.File)
 	if err != nil {
 		return nil, err
 	}
+	if f.Type != t.media && !isWord(f.Type, t.declared) {
+		return nil, unsupported("type", f.Type)
+	}
+	found := mimetype.Detect(f.Head)
 	is, _, _ := strings.Cut(found.String(), ";")
 	if t.found == "" && !found.Is(t.media) || t.found != "" && !isWord(is, t.found) {
 		return nil, unsupported("content", is)
 	}
 	return t, nil
+}
+
+// typeNamed is the type that a file's name says it is of.
+func typeNamed(types []fileType, f *route.File) (*fileType, error) {
+	extension := strings.ToLower(strings.TrimPrefix(filepath.Ext(f.Name), "."))
+	i := slices.IndexFunc(types, func(t fileType) bool { return isWord(extension, t.extensions) })
+	if i < 0 {
+		return nil, unsupported("extension", extension)
+	}
+	return &types[i], nil
+}
+
+// judgeFile bounds a file by its type, and by the room that its organization has. A video has the
+// limit of one only if the form has said so before the file.
+func (h *Handlers) judgeFile(c *route.Call, p *route.Part) (route.Bound, error) {
+	t, err := typeOf(fileTypes, p)
+	if err != nil {
+		return route.Bound{}, err
+	}
+	limit := int64(documentLimit)
+	if t.field == "video" && p.Fields["field"] == "video" {
+		limit = h.Media.VideoLimit
+	}
+	return h.boundByQuota(c, p, limit)
+}
+
+// judgeImage bounds an image in the same way.
+func (h *Handlers) judgeImage(c *route.Call, p *route.Part) (route.Bound, error) {
+	if _, err := typeOf(imageTypes, p); err != nil {
+		return route.Bound{}, err
+	}
+	return h.boundByQuota(c, p, imageLimit)
+}
+
+// boundByQuota bounds a limit by the room that the organization has left. The handler refuses an
+// organization that the form names only behind the file, or must not name. A request with an
+// Idempotency-Key may be the repeat of one whose file is stored, so its room is judged later.
+func (h *Handlers) boundByQuota(c *route.Call, p *route.Part, limit int64) (route.Bound, error) {
+	org, err := route.FindOrganization(c, p.Fields["orgId"], p.Query("orgId"))
+	if err != nil || c.IdempotencyKey != "" {
+		return route.Bound{Bytes: limit}, nil //nolint:nilerr // see above
+	}
+	used, err := h.Media.Table.Used(c.Context, org)
+	if err != nil {
+		return route.Bound{}, err
+	}
+	if left := h.Media.Quota - used; left < limit {
+		return route.Bound{Bytes: max(0, left), Beyond: h.noRoom()}, nil
+	}
+	return route.Bound{Bytes: limit}, nil
 }
 
 // isWord reports whether a word is one of a list.

@@ -25,7 +25,6 @@ import (
 const (
 	imageLimit    = 50 << 20
 	documentLimit = 45 << 20
-	hardLimit     = 16 << 30 // of a video, whatever the deployment says
 )
 
 // Media is what the handlers of files work with.
@@ -77,19 +76,12 @@ func (h *Handlers) uploadFile(c *route.Call, in *api.UploadFile) (*api.Media, er
 	if err != nil {
 		return nil, err
 	}
-	t, err := typeOf(fileTypes, c.File)
+	t, err := typeNamed(fileTypes, c.File)
 	if err != nil {
 		return nil, err
 	}
 	if in.Field != "" && in.Field != t.field || in.Field == "pdf" && c.File.Type != t.media {
 		return nil, unsupported("field", in.Field)
-	}
-	limit := int64(documentLimit)
-	if t.field == "video" && in.Field == "video" {
-		limit = h.Media.VideoLimit
-	}
-	if c.File.Size > limit {
-		return nil, &engine.Refusal{Code: engine.FileTooLarge, Details: map[string]int64{"maxBytes": limit}}
 	}
 	f := &media.File{
 		Org: org, Kind: cmp.Or(in.Field, "file"), Name: c.File.Name, Type: t.media, Bytes: c.File.Size, Sum: c.File.Sum[:], Private: in.Private == "1",
@@ -107,7 +99,7 @@ func (h *Handlers) uploadImage(c *route.Call, in *api.UploadImage) (*api.Image, 
 	if err != nil {
 		return nil, err
 	}
-	t, err := typeOf(imageTypes, c.File)
+	t, err := typeNamed(imageTypes, c.File)
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +170,7 @@ func mediaPath(id int64) string { return fmt.Sprintf("%s%d", route.HostedPrefix,
 func (h *Handlers) keep(c *route.Call, f *media.File, paths map[string]string) (*media.File, error) {
 	f, err := h.Media.Table.Begin(c.Context, c.CommandID(), h.Media.Quota, f)
 	if errors.Is(err, media.ErrQuota) {
-		return nil, engine.Refuse(engine.QuotaExceeded, map[string]int64{"maxBytes": h.Media.Quota})
+		return nil, h.noRoom()
 	}
 	if err != nil || f.Ready {
 		return f, err
@@ -189,6 +181,11 @@ func (h *Handlers) keep(c *route.Call, f *media.File, paths map[string]string) (
 		}
 	}
 	return f, h.Media.Table.Finish(c.Context, f.ID)
+}
+
+// noRoom refuses a file for which the organization has no room left.
+func (h *Handlers) noRoom() *engine.Refusal {
+	return engine.Refuse(engine.QuotaExceeded, map[string]int64{"maxBytes": h.Media.Quota})
 }
 
 func blobKey(id int64, variant string) string { return fmt.Sprintf("%d/%s", id, variant) }

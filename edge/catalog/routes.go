@@ -489,7 +489,7 @@ func (h *Handlers) Routes() []route.Op {
 					Description: "For the organization: a PNG, JPEG, WebP or AVIF of up to 50 MB and 100 megapixels, in the part `file`, is turned upright and kept in three sizes, each as WebP and JPEG. What was sent is not kept, so no metadata is; an image that nothing names for 7 days is removed.",
 					Status:      201,
 					Timeout:     time.Minute,
-					Handler:     route.Upload(imageLimit, h.uploadImage),
+					Handler:     route.Upload(h.judgeImage, h.uploadImage),
 				},
 				{
 					Method:      "POST",
@@ -499,7 +499,7 @@ func (h *Handlers) Routes() []route.Op {
 					Description: "For the organization: a file in the part `file` is kept as it is, documents up to 45 MB and videos with `field=video` up to what the deployment takes. Its name, its declared type and its first bytes must agree, else it is 415; a file that nothing names for 7 days is removed.",
 					Status:      201,
 					Timeout:     time.Minute,
-					Handler:     route.Upload(hardLimit, h.uploadFile),
+					Handler:     route.Upload(h.judgeFile, h.uploadFile),
 				},
 			},
 		},

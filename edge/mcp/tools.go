@@ -86,7 +86,7 @@ func (s *Server) addTools(server *sdk.Server) error {
 	s.tools = make(map[string]*tool, len(s.Ops))
 	for i := range s.Ops {
 		op := &s.Ops[i]
-		if op.Streams() || op.Handler.Types() != nil || op.Handler.FileLimit() > 0 || op.Handler.Raw != "" {
+		if op.Streams() || op.Handler.Types() != nil || op.Handler.TakesFile() || op.Handler.Raw != "" {
 			continue
 		}
 		o, ok := d.Paths[op.Path][strings.ToLower(op.Method)]

@@ -189,7 +189,7 @@ func (p *printer) body(op *route.Op, o *openapi31.Operation) error {
 		o.RequestBodyEns().RequestBodyEns().WithRequired(true).WithContentItem(op.Handler.Raw, openapi31.MediaType{Schema: anything, Example: &example})
 		return nil
 	}
-	if op.Handler.FileLimit() > 0 {
+	if op.Handler.TakesFile() {
 		form(op, o)
 		return nil
 	}

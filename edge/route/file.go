@@ -19,17 +19,37 @@ type File struct {
 	Sum  [sha256.Size]byte
 }
 
+// HeadBytes is how much of a file is read before it is judged: enough to tell its type.
+const HeadBytes = 3 << 10
+
+// Part is what is known of a file when its part of the form begins.
+type Part struct {
+	*File
+	Head   []byte                   // the file's first bytes, up to HeadBytes
+	Fields map[string]string        // the text fields before the file
+	Query  func(name string) string // parameters of the path
+}
+
+// Bound is how many bytes a file may have, and what refuses one that has more; nil: FILE_TOO_LARGE.
+type Bound struct {
+	Bytes  int64
+	Beyond error
+}
+
+// Judge bounds a file, or refuses it for what its beginning tells.
+type Judge func(*Call, *Part) (Bound, error)
+
 // Upload makes a Handler of f for a multipart/form-data request. The file is in the part named file
 // and reaches f as Call.File. Fields of In may have the tag part, for text fields beside the file.
-// A file of more than limit bytes is refused while it is read.
-func Upload[In, Out any](limit int64, f func(*Call, *In) (Out, error)) Handler {
+// A file of more bytes than judge allows is refused while it is read.
+func Upload[In, Out any](judge Judge, f func(*Call, *In) (Out, error)) Handler {
 	h := Handle(f)
-	h.fileLimit = limit
+	h.Judge = judge
 	return h
 }
 
-// FileLimit is the most bytes of the file that the operation takes; 0: it takes none.
-func (h Handler) FileLimit() int64 { return h.fileLimit }
+// TakesFile reports whether the operation takes a file.
+func (h Handler) TakesFile() bool { return h.Judge != nil }
 
 // Content is an answer that is not JSON: bytes, with what a client should know about them.
 type Content struct {

@@ -164,9 +164,9 @@ func (op *Op) AllErrors() []engine.Code {
 	add(op.Idempotency == Replay, engine.IdempotencyReused, engine.IdempotencyInFlight)
 	add(op.Idempotency == ByActor, engine.IdempotencyReused)
 	add(strings.Contains(op.Path, "{"), engine.NotFound)
-	add(op.Handler.HasBody() || op.Handler.fileLimit > 0, engine.UnsupportedMedia)
+	add(op.Handler.HasBody() || op.Handler.TakesFile(), engine.UnsupportedMedia)
 	add(op.Handler.HasBody() || op.Handler.Raw != "", engine.PayloadTooLarge)
-	add(op.Handler.fileLimit > 0, engine.FileTooLarge)
+	add(op.Handler.TakesFile(), engine.FileTooLarge)
 	add(true, engine.RateLimited, engine.Overloaded, engine.Unavailable, engine.Internal)
 	return all
 }
@@ -187,8 +187,8 @@ type Handler struct {
 	plan    *plan
 	serve   func(*Call, Source, *bytes.Buffer) error
 
-	fileLimit int64    // see Upload
-	types     []string // see Bytes
+	Judge Judge    // of the file of an Upload; nil: it takes none
+	types []string // see Bytes
 }
 
 // Handle makes a Handler of f. In is a struct whose fields carry a path, query, header or json tag

@@ -88,12 +88,11 @@ func (s *Server) answerDetached(raw, c net.Conn, req *fasthttp.Request, length i
 	linger(&ctx) // the client may have sent more than it announced
 }
 
-// A body must come in steadily: some of it within every pauseTime, and after graceTime at leastRate
-// on average. So a slow line may take as long as it needs, and a client that trickles bytes cannot
-// occupy a place for long.
+// A body must come in steadily: some of it within every pauseTime, and in any rateSpan at leastRate.
+// So a client that trickles bytes cannot occupy a place for long, whatever it has sent before.
 const (
 	pauseTime = 15 * time.Second
-	graceTime = 30 * time.Second
+	rateSpan  = 30      // seconds
 	leastRate = 4 << 10 // bytes a second
 )
 
@@ -103,10 +102,27 @@ type steadyBody struct {
 	from    io.Reader
 	chunked bool
 	left    int64 // bytes left of a body of known length
-	read    int64
-	ended   bool // all of the body has been read
+	ended   bool  // all of the body has been read
 	now     func() time.Time
 	began   time.Time
+	second  int64           // since it began, of the newest count
+	counts  [rateSpan]int64 // bytes that were read in each of the last seconds
+}
+
+// isTooSlow reports whether too little has come in the last rateSpan, and makes the newest count
+// that of this second.
+func (b *steadyBody) isTooSlow() bool {
+	at := int64(b.now().Sub(b.began).Seconds())
+	for n := 0; b.second < at && n < rateSpan; n++ {
+		b.second++
+		b.counts[b.second%rateSpan] = 0
+	}
+	b.second = max(b.second, at)
+	recent := int64(0)
+	for _, n := range b.counts {
+		recent += n
+	}
+	return at >= rateSpan && recent < rateSpan*leastRate
 }
 
 // Read reads on. A body that breaks off gives io.ErrUnexpectedEOF, a body that comes too slowly
@@ -116,7 +132,7 @@ func (b *steadyBody) Read(p []byte) (int, error) {
 		b.ended = true
 		return 0, io.EOF
 	}
-	if spent := b.now().Sub(b.began); spent > graceTime && float64(b.read) < spent.Seconds()*leastRate {
+	if b.isTooSlow() {
 		return 0, os.ErrDeadlineExceeded
 	}
 	if err := b.conn.SetReadDeadline(time.Now().Add(pauseTime)); err != nil {
@@ -126,7 +142,7 @@ func (b *steadyBody) Read(p []byte) (int, error) {
 		p = p[:b.left]
 	}
 	n, err := b.from.Read(p)
-	b.read += int64(n)
+	b.counts[b.second%rateSpan] += int64(n)
 	if b.chunked {
 		b.ended = err == io.EOF
 		return n, err

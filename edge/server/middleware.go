@@ -259,7 +259,7 @@ func (s *Server) registerRow(op *route.Op) {
 	}
 	handler := s.handlerOf(o)
 	s.rows[op.ID] = handler
-	if op.Handler.FileLimit() > 0 {
+	if op.Handler.TakesFile() {
 		s.files.Handle(op.Method, op.Path, handler)
 	}
 	s.mountRow(op, handler)
@@ -367,8 +367,8 @@ func (s *Server) enter(ctx *fasthttp.RequestCtx, x *exchange, o *operation, call
 	if call.IdempotencyKey, err = idempotencyKey(ctx, o.op); err != nil {
 		return err
 	}
-	if o.op.Handler.FileLimit() > 0 {
-		u, err := s.takeFile(ctx, o.op)
+	if o.op.Handler.TakesFile() {
+		u, err := s.takeFile(ctx, call)
 		if err != nil {
 			return err
 		}

@@ -12,7 +12,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"math"
 	"net"
 	"net/netip"
 	"regexp"
@@ -60,7 +59,6 @@ type Config struct {
 	Full           func() bool  // whether there is no room for what requests would change; nil: never
 	TrustedProxies []netip.Prefix
 	UploadDir      string                            // where the files of requests lie until they are answered
-	MaxFile        int64                             // bytes of any file; 0: as much as its operation takes
 	MaxPerAddress  int                               // open connections of one address; 0: 4,096
 	MaxConnections int                               // open connections; 0: 20,000
 	Requests       *requestlog.Log                   // where the requests of API keys are kept; nil: nowhere
@@ -87,7 +85,7 @@ type Server struct {
 	files   *router.Router                     // the operations that take files
 	bodies  meter
 	packs   packs
-	uploads chan struct{} // holds a token for each file that is being read
+	uploads shares // of the files that are being read
 	server  *fasthttp.Server
 	ids     idSource
 
@@ -105,16 +103,13 @@ type Server struct {
 func New(cfg Config) (*Server, error) {
 	cfg.MaxPerAddress = positive(cfg.MaxPerAddress, defaultPerPeer)
 	cfg.MaxConnections = positive(cfg.MaxConnections, defaultTotal)
-	if cfg.MaxFile == 0 {
-		cfg.MaxFile = math.MaxInt64
-	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
 	s := &Server{
 		cfg: cfg, log: cfg.Log, metrics: newMetrics(cfg.Metrics), ids: newIDSource(),
 		served: make(chan struct{}), failed: make(chan error, 1),
-		bodies: meter{budget: bodyBudget}, uploads: make(chan struct{}, maxUploads),
+		bodies: meter{budget: bodyBudget}, uploads: shares{held: make(map[string]int)},
 	}
 	s.base, s.cancel = context.WithCancel(context.Background())
 	s.other = s.metrics.operation("none")

@@ -11,6 +11,7 @@ import (
 	"mime/multipart"
 	"os"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/valyala/fasthttp"
@@ -27,8 +28,12 @@ const (
 	formSlack = 1 << 20 // bytes that fields and borders may take
 )
 
-// maxUploads is how many files are received at a time.
-const maxUploads = 64
+// A body has an absolute deadline beside the rate that it must keep (steadyBody): what a slow line
+// of 1 Mbit/s takes for the bytes that it may have, and some more.
+const (
+	uploadTime = 2 * time.Minute
+	uploadRate = 128 << 10 // bytes a second
+)
 
 // upload is what a request with a file brought.
 type upload struct {
@@ -47,25 +52,28 @@ func uploadOf(ctx *fasthttp.RequestCtx) *upload {
 
 // takeFile reads a multipart body, and writes its file onto the disk. The caller
 // removes it once the request is answered.
-func (s *Server) takeFile(ctx *fasthttp.RequestCtx, op *route.Op) (*upload, error) {
-	select {
-	case s.uploads <- struct{}{}:
-		defer func() { <-s.uploads }()
-	default:
-		return nil, &engine.Refusal{Code: engine.Overloaded, Message: "Too many files are being uploaded; try again shortly."}
+func (s *Server) takeFile(ctx *fasthttp.RequestCtx, c *route.Call) (*upload, error) {
+	done, err := s.uploads.takeUpload(c)
+	if err != nil {
+		return nil, err
 	}
+	defer done()
 	media, params, err := mime.ParseMediaType(string(ctx.Request.Header.ContentType()))
 	if err != nil || media != "multipart/form-data" || params["boundary"] == "" || len(ctx.Request.Header.ContentEncoding()) > 0 {
 		return nil, engine.Refuse(engine.UnsupportedMedia, nil)
 	}
-	limit := min(op.Handler.FileLimit(), s.cfg.MaxFile)
-	body := ctx.Request.BodyStream() // Body would read all of it into memory
-	if body == nil {
-		body = bytes.NewReader(ctx.Request.Body())
+	stream := ctx.Request.BodyStream() // Body would read all of it into memory
+	if stream == nil {
+		stream = bytes.NewReader(ctx.Request.Body())
 	}
-	body = &spoolable{io.LimitReader(body, limit+formSlack), s, op}
+	body := &formBody{from: stream, server: s, op: c.Op, left: formSlack, until: s.cfg.Now().Add(uploadTime)}
 	u := &upload{fields: map[string]string{}}
-	err = u.read(multipart.NewReader(body, params["boundary"]), s.cfg.UploadDir, limit)
+	query := func(name string) string { return string(ctx.QueryArgs().Peek(name)) }
+	err = u.read(multipart.NewReader(body, params["boundary"]), s.cfg.UploadDir, func(f *route.File, head []byte) (route.Bound, error) {
+		bound, err := c.Op.Handler.Judge(c, &route.Part{File: f, Head: head, Fields: u.fields, Query: query})
+		body.allow(bound.Bytes)
+		return bound, err
+	})
 	if err == nil {
 		_, err = io.Copy(io.Discard, body) // if it was cut off after its form, the upload counts as cut off
 	}
@@ -79,19 +87,36 @@ func (s *Server) takeFile(ctx *fasthttp.RequestCtx, op *route.Op) (*upload, erro
 	return u, nil
 }
 
-// spoolable is the body of an upload; reading it fails once the disk is full.
-type spoolable struct {
-	io.Reader
+// formBody is the body of an upload. It ends after as many bytes as the form may have; before its
+// file has been judged, these are few. Reading it fails once the disk is full, or time is up.
+type formBody struct {
+	from   io.Reader
 	server *Server
 	op     *route.Op
+	left   int64
+	until  time.Time
 }
 
-// Read reads on, or refuses if the disk is full.
-func (b *spoolable) Read(p []byte) (int, error) {
+// allow lets the body have more bytes, and the time that they take.
+func (b *formBody) allow(bytes int64) {
+	b.left += bytes
+	b.until = b.until.Add(time.Duration(bytes/uploadRate) * time.Second)
+}
+
+// Read reads on, or refuses.
+func (b *formBody) Read(p []byte) (int, error) {
 	if err := b.server.findRoom(b.op); err != nil {
 		return 0, err
 	}
-	return b.Reader.Read(p)
+	if b.server.cfg.Now().After(b.until) {
+		return 0, tooSlow
+	}
+	if b.left <= 0 {
+		return 0, io.EOF
+	}
+	n, err := b.from.Read(p[:min(int64(len(p)), b.left)])
+	b.left -= int64(n)
+	return n, err
 }
 
 // unreadableForm is the error for a client whose body could not be read to its end.
@@ -111,7 +136,7 @@ func unreadableForm(err error) error {
 var tooSlow = &engine.Refusal{Code: engine.Validation, Message: "The request did not arrive in time."}
 
 // read reads the parts of the form.
-func (u *upload) read(r *multipart.Reader, dir string, limit int64) error {
+func (u *upload) read(r *multipart.Reader, dir string, judge judge) error {
 	h := sha256.New()
 	note := func(text string) {
 		h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(text))))
@@ -139,7 +164,7 @@ func (u *upload) read(r *multipart.Reader, dir string, limit int64) error {
 			if u.file != nil {
 				return route.Invalid(route.Issue{Path: "file", Code: route.IssueDuplicate, Message: "must be the only file"})
 			}
-			if err := u.spool(part, dir, limit); err != nil {
+			if err := u.spool(part, dir, judge); err != nil {
 				return err
 			}
 			note(u.file.Type)
@@ -161,23 +186,38 @@ func (u *upload) read(r *multipart.Reader, dir string, limit int64) error {
 	}
 }
 
-// spool writes the part's bytes to a file.
-func (u *upload) spool(part *multipart.Part, dir string, limit int64) error {
+// judge bounds a file by what its part begins with.
+type judge func(f *route.File, head []byte) (route.Bound, error)
+
+// spool writes the part's bytes to a file, unless its beginning tells already that it is not taken.
+func (u *upload) spool(part *multipart.Part, dir string, judge judge) error {
+	media, _, _ := mime.ParseMediaType(part.Header.Get("Content-Type"))
+	f := &route.File{Name: cleanName(part.FileName()), Type: media}
+	head := make([]byte, route.HeadBytes)
+	n, err := io.ReadFull(part, head)
+	if err != nil && err != io.EOF && !errors.Is(err, io.ErrUnexpectedEOF) { //nolint:errorlint // ReadFull returns it bare
+		return err
+	}
+	bound, err := judge(f, head[:n])
+	if err != nil {
+		return err
+	}
 	out, err := os.CreateTemp(dir, "upload-*")
 	if err != nil {
 		return err
 	}
-	media, _, _ := mime.ParseMediaType(part.Header.Get("Content-Type"))
-	u.file = &route.File{Name: cleanName(part.FileName()), Type: media, Path: out.Name()}
-	h := sha256.New()
-	u.file.Size, err = io.CopyBuffer(io.MultiWriter(out, h), io.LimitReader(part, limit+1), make([]byte, 64<<10))
+	f.Path, u.file = out.Name(), f
+	h, whole := sha256.New(), io.MultiReader(bytes.NewReader(head[:n]), part)
+	f.Size, err = io.CopyBuffer(io.MultiWriter(out, h), io.LimitReader(whole, bound.Bytes+1), make([]byte, 64<<10))
 	if closed := out.Close(); err == nil {
 		err = closed
 	}
-	if err == nil && u.file.Size > limit {
-		err = &engine.Refusal{Code: engine.FileTooLarge, Details: map[string]int64{"maxBytes": limit}}
+	if err == nil && f.Size > bound.Bytes {
+		if err = bound.Beyond; err == nil {
+			err = &engine.Refusal{Code: engine.FileTooLarge, Details: map[string]int64{"maxBytes": bound.Bytes}}
+		}
 	}
-	h.Sum(u.file.Sum[:0])
+	h.Sum(f.Sum[:0])
 	return err
 }
 

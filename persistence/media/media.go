@@ -73,8 +73,8 @@ func (s *Store) Begin(ctx context.Context, command [16]byte, quota int64, f *Fil
 		if made, err = one(ctx, tx, selected+`WHERE command = $1 AND org = $2`, command, f.Org); err != nil || made != nil {
 			return err
 		}
-		var used int64
-		if err := tx.QueryRow(ctx, `SELECT coalesce(sum(room), 0)::bigint FROM media WHERE org = $1`, f.Org).Scan(&used); err != nil {
+		used, err := s.used(ctx, tx, f.Org)
+		if err != nil {
 			return err
 		}
 		if used+f.Room() > quota {
@@ -96,6 +96,20 @@ func (s *Store) Begin(ctx context.Context, command [16]byte, quota int64, f *Fil
 		return nil, fmt.Errorf("begin media: %w", err)
 	}
 	return made, err
+}
+
+// Used returns how many bytes the organization's files take.
+func (s *Store) Used(ctx context.Context, org int64) (int64, error) {
+	used, err := s.used(ctx, s.pool, org)
+	if err != nil {
+		return 0, fmt.Errorf("room of media: %w", err)
+	}
+	return used, nil
+}
+
+func (s *Store) used(ctx context.Context, q querier, org int64) (used int64, err error) {
+	rows, _ := q.Query(ctx, `SELECT coalesce(sum(room), 0)::bigint FROM media WHERE org = $1`, org) // CollectExactlyOneRow returns its error
+	return pgx.CollectExactlyOneRow(rows, pgx.RowTo[int64])
 }
 
 // drawID draws a number that others can't guess and that every JSON reader keeps exactly.

@@ -56,8 +56,8 @@ func (n *Node) startEdge(ctx context.Context) error {
 		BaseURL: n.cfg.BaseURL, Origins: n.cfg.Origins, PublicCache: n.cfg.PublicCache, HTTPS: strings.HasPrefix(n.cfg.BaseURL, "https://"),
 		MaxPerAddress: n.cfg.MaxPerAddress, MaxConnections: n.cfg.MaxConnections, Document: document, Mailbox: mailbox, KeySet: n.areas.Identity.KeySet, OrderPage: n.areas.Sales.OrderPage,
 		Shop:      &server.Shop{Event: n.areas.Catalog.ShopEvent, Slugs: n.areas.Catalog.ShopSlugs},
-		UploadDir: uploads, MaxFile: max(int64(n.cfg.MediaVideoMB)<<20, 50<<20),
-		Log: n.log, Metrics: n.registry,
+		UploadDir: uploads,
+		Log:       n.log, Metrics: n.registry,
 	})
 	if err != nil {
 		return err

@@ -15,11 +15,13 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"boxoffice/cmd/boxoffice/node"
 	"boxoffice/cmd/boxoffice/nodetest"
 	"boxoffice/edge/secrets"
 )
@@ -343,40 +345,126 @@ func exchangeRaw(t *testing.T, s *nodetest.Shop, what string, raw []byte) (statu
 	}
 }
 
-// atOnce is how many uploads a node reads at a time.
-const atOnce = 64
-
-// TestUploadsAtOnce holds as many uploads open as a node reads: the next is told to come
-// back, and all that were begun end well.
-func TestUploadsAtOnce(t *testing.T) {
-	t.Parallel()
-	s := nodetest.Open(t)
-	s.Org()
+// holdUpload begins an upload, sends half of it and keeps the connection open.
+func holdUpload(t *testing.T, s *nodetest.Shop, credential, address string) (c net.Conn, end func() int) {
+	t.Helper()
 	whole := form("\r\n--" + border + "--\r\n")
-	head := uploadHead(s, fmt.Sprintf("Content-Length: %d\r\n", len(whole)))
-	open := make([]net.Conn, atOnce)
-	for i := range open {
-		c, err := new(net.Dialer).DialContext(t.Context(), "tcp", s.Config().Listen)
-		require.NoError(t, err)
-		defer func() { _ = c.Close() }() // the node closes it
-		_, err = c.Write([]byte(head + whole[:len(whole)/2]))
-		require.NoError(t, err)
-		open[i] = c
-	}
-	s.Becomes(fmt.Sprint(atOnce), func() string { return fmt.Sprint(len(s.Spooled())) })
-	refused := postFile(t.Context(), s, nodetest.Upload{Name: "a.txt", Type: "text/plain", Body: []byte("a")}, filesPath)
-	require.NoError(t, refused.err)
-	require.Equal(t, 503, refused.status)
-	require.NotEmpty(t, refused.retry)
-	for _, c := range open {
+	head := fmt.Sprintf("POST /api/v1%s HTTP/1.1\r\nHost: a\r\nAuthorization: %s\r\nX-Forwarded-For: %s\r\nContent-Type: multipart/form-data; boundary=%s\r\nContent-Length: %d\r\n\r\n",
+		filesPath, credential, address, border, len(whole))
+	c, err := new(net.Dialer).DialContext(t.Context(), "tcp", s.Config().Listen)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = c.Close() }) // the node may have closed it
+	_, err = c.Write([]byte(head + whole[:len(whole)/2]))
+	require.NoError(t, err)
+	return c, func() int {
 		_, err := c.Write([]byte(whole[len(whole)/2:]))
 		require.NoError(t, err)
 		res, err := http.ReadResponse(bufio.NewReader(c), nil)
 		require.NoError(t, err)
 		require.NoError(t, res.Body.Close())
-		require.Equal(t, 201, res.StatusCode)
+		return res.StatusCode
 	}
-	requireKept(t, s, atOnce)
+}
+
+// TestUploadsAtOnce holds as many uploads open as a credential, a network and the node may have: the
+// next is told to come back, others are let in, and all that were begun end well.
+func TestUploadsAtOnce(t *testing.T) {
+	t.Parallel()
+	const perCredential, perNetwork, perNode = 4, 8, 64
+	s := nodetest.Open(t, func(c *node.Config) { c.TrustedProxies, c.MaxPerAddress = []string{"127.0.0.1"}, 1_000 })
+	s.Org()
+	credentials := []string{s.Bearer()[1]}
+	for range perNode/perCredential + 1 {
+		credentials = append(credentials, "Bearer "+s.Key(nil).Str("secret"))
+	}
+	network := func(i int) string { return fmt.Sprintf("2001:db8:77:%x::1", i) }
+	refused := func(status int, credential, address string) {
+		t.Helper()
+		u := nodetest.Upload{Name: "a.txt", Type: "text/plain", Body: []byte("a")}
+		a := s.Upload(filesPath, u, "Authorization", credential, "X-Forwarded-For", address)
+		require.Equal(t, status, a.Status, "%v", a.Body)
+	}
+	var ends []func() int
+	begin := func(credential, address string) {
+		t.Helper()
+		_, end := holdUpload(t, s, credential, address)
+		ends = append(ends, end)
+		s.Becomes(fmt.Sprint(len(ends)), func() string { return fmt.Sprint(len(s.Spooled())) })
+	}
+	for i := range perNode / perCredential {
+		for range perCredential {
+			begin(credentials[i], network(i*perCredential/perNetwork))
+		}
+		refused(429, credentials[i], network(100))
+		if (i+1)*perCredential%perNetwork == 0 {
+			refused(429, credentials[len(credentials)-1], network(i*perCredential/perNetwork))
+		}
+		if i == 0 {
+			refused(201, credentials[len(credentials)-1], network(0))
+		}
+	}
+	refused(503, credentials[len(credentials)-1], network(100))
+	for _, end := range ends {
+		require.Equal(t, 201, end())
+	}
+	refused(201, credentials[0], network(0))
+	requireKept(t, s, perNode+2)
+}
+
+// TestFilesAreBoundWhileTheyAreRead sends endless files of all types in chunks: each is refused
+// before its type's limit and a megabyte more have been sent, and one of no type at its beginning.
+func TestFilesAreBoundWhileTheyAreRead(t *testing.T) {
+	t.Parallel()
+	s := nodetest.Open(t, func(c *node.Config) { c.MediaVideoMB = 2 })
+	s.Org()
+	mp4 := "\x00\x00\x00\x18ftypmp42\x00\x00\x00\x00mp42isom\x00\x00\x00\x08free"
+	for what, one := range map[string]struct {
+		path, field, name, media, head string
+		most                           int
+		code                           string
+	}{
+		"a text":          {filesPath, "", "a.txt", "text/plain", "text", 45 << 20, "FILE_TOO_LARGE"},
+		"a video":         {filesPath, "video", "a.mp4", "video/mp4", mp4, 2 << 20, "FILE_TOO_LARGE"},
+		"an image":        {imagesPath, "", "a.png", "image/png", string(nodetest.PNG(t, 9, 9)), 50 << 20, "FILE_TOO_LARGE"},
+		"a program":       {filesPath, "", "a.exe", "application/octet-stream", "MZ", 0, "UNSUPPORTED_FILE_TYPE"},
+		"a page as text":  {filesPath, "", "a.txt", "text/plain", "<!DOCTYPE html><script>", 0, "UNSUPPORTED_FILE_TYPE"},
+		"a text as image": {imagesPath, "", "a.png", "image/png", "text", 0, "UNSUPPORTED_FILE_TYPE"},
+		"a wrong type":    {filesPath, "", "a.txt", "application/pdf", "text", 0, "UNSUPPORTED_FILE_TYPE"},
+	} {
+		begin := ""
+		if one.field != "" {
+			begin = "--" + border + "\r\nContent-Disposition: form-data; name=\"field\"\r\n\r\n" + one.field + "\r\n"
+		}
+		begin += "--" + border + "\r\nContent-Disposition: form-data; name=\"file\"; filename=\"" + one.name + "\"\r\nContent-Type: " + one.media + "\r\n\r\n" + one.head
+		sent := &endless{begin: strings.NewReader(begin)}
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+one.path, sent)
+		require.NoError(t, err)
+		req.Header.Set("Content-Type", "multipart/form-data; boundary="+border)
+		req.Header.Set("Authorization", s.Bearer()[1])
+		res, err := http.DefaultClient.Do(req)
+		require.NoError(t, err, what)
+		text, err := io.ReadAll(res.Body)
+		require.NoError(t, errors.Join(err, res.Body.Close()), what)
+		require.Contains(t, string(text), one.code, what)
+		t.Logf("%s: %d bytes sent", what, sent.bytes.Load())
+		require.Less(t, sent.bytes.Load(), int64(one.most+8<<20), "%s: with what the system keeps for a connection", what)
+	}
+	require.Empty(t, s.Spooled())
+}
+
+// endless is a body that begins in some way and goes on with the letter a.
+type endless struct {
+	begin io.Reader
+	bytes atomic.Int64
+}
+
+func (e *endless) Read(p []byte) (int, error) {
+	n, _ := e.begin.Read(p) // at its end it is read no more
+	if n == 0 {
+		n = copy(p, bytes.Repeat([]byte("a"), len(p)))
+	}
+	e.bytes.Add(int64(n))
+	return n, nil
 }
 
 // TestImagesAtOnce sends so many images at once: some are made, and the rest are told to
@@ -386,7 +474,7 @@ func TestImagesAtOnce(t *testing.T) { nodetest.OnEachStore(t, testImagesAtOnce) 
 func testImagesAtOnce(t *testing.T, s *nodetest.Shop) {
 	s.Org()
 	picture := nodetest.Upload{Name: "a.png", Type: "image/png", Body: nodetest.PNG(t, 1_000, 700)}
-	answers := make([]posted, atOnce)
+	answers := make([]posted, 64)
 	var wg sync.WaitGroup
 	for i := range answers {
 		wg.Go(func() { answers[i] = postFile(t.Context(), s, picture, imagesPath) })
@@ -396,12 +484,12 @@ func testImagesAtOnce(t *testing.T, s *nodetest.Shop) {
 	for _, a := range answers {
 		require.NoError(t, a.err)
 		count[a.status]++
-		require.Equal(t, a.status == 503, a.retry != "")
+		require.Equal(t, a.status == 429, a.retry != "")
 	}
-	require.Subset(t, []int{201, 503}, slices.Collect(maps.Keys(count)))
-	require.GreaterOrEqual(t, count[201], 9, "one is made, eight wait")
+	require.Subset(t, []int{201, 429}, slices.Collect(maps.Keys(count)))
+	require.Positive(t, count[201], "an organization has one image made at a time")
 	requireKept(t, s, 6*count[201])
-	t.Logf("%d images at once: %d made, %d told to come back", atOnce, count[201], count[503])
+	t.Logf("%d images at once: %d made, %d told to come back", len(answers), count[201], count[429])
 }
 
 // posted is the answer to an upload.

@@ -52,7 +52,7 @@ func targets(w *world) []target {
 	w.T.Helper()
 	var all []target
 	for _, op := range w.Areas().Routes() {
-		if !op.Writes() || op.Handler.FileLimit() > 0 {
+		if !op.Writes() || op.Handler.TakesFile() {
 			continue
 		}
 		r := w.request(&op)

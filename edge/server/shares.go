@@ -1,0 +1,53 @@
+package server
+
+import (
+	"sync"
+
+	"boxoffice/edge/limit"
+	"boxoffice/edge/route"
+	"boxoffice/engine"
+)
+
+// These are how many files are received at a time: of a credential, of a network, and of all on the
+// node. So whoever sends slowly takes no place from others.
+const (
+	uploadsPerCredential = 4
+	uploadsPerNetwork    = 8
+	maxUploads           = 64
+)
+
+// shares counts what callers hold at a time of something that the node has a fixed number of. Any
+// goroutine may call its methods.
+type shares struct {
+	mu   sync.Mutex
+	all  int
+	held map[string]int // by credential and by network; who holds none is not in it
+}
+
+// takeUpload gives the call a place to send a file, until done is called.
+func (s *shares) takeUpload(c *route.Call) (done func(), err error) {
+	credential, network := limit.CredentialName(&c.Principal), "network/"+route.Network(c.Client).String()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.held[credential] >= uploadsPerCredential, s.held[network] >= uploadsPerNetwork:
+		return nil, &engine.Refusal{Code: engine.RateLimited, Message: "You are sending as many files as you may at a time.", Retry: 1}
+	case s.all >= maxUploads:
+		return nil, &engine.Refusal{Code: engine.Overloaded, Message: "Too many files are being uploaded; try again shortly."}
+	}
+	s.add(1, credential, network)
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.add(-1, credential, network)
+	}, nil
+}
+
+func (s *shares) add(n int, names ...string) {
+	s.all += n
+	for _, name := range names {
+		if s.held[name] += n; s.held[name] == 0 {
+			delete(s.held, name)
+		}
+	}
+}
