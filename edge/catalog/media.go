@@ -108,7 +108,7 @@ func (h *Handlers) uploadImage(c *route.Call, in *api.UploadImage) (*api.Image, 
 		return nil, err
 	}
 	defer func() { _ = os.RemoveAll(folder) }() // what is left goes at the next start
-	made, err := h.Media.Images.Make(c.Context, t.media, c.File.Path, folder)
+	made, err := h.Media.Images.Make(c.Context, org, c.Now, t.media, c.File.Path, folder)
 	if err != nil {
 		return nil, err
 	}

@@ -486,7 +486,7 @@ func (h *Handlers) Routes() []route.Op {
 					Path:        "/upload",
 					ID:          "uploadImage",
 					Summary:     "Upload an image",
-					Description: "For the organization: a PNG, JPEG, WebP or AVIF of up to 50 MB and 100 megapixels, in the part `file`, is turned upright and kept in three sizes, each as WebP and JPEG. What was sent is not kept, so no metadata is; an image that nothing names for 7 days is removed.",
+					Description: "For the organization: a PNG, JPEG, WebP or AVIF of up to 50 MB and 50 megapixels, in the part `file`, is turned upright and kept in three sizes, each as WebP and JPEG. What was sent is not kept, so no metadata is; an image that nothing names for 7 days is removed.",
 					Status:      201,
 					Timeout:     time.Minute,
 					Handler:     route.Upload(h.judgeImage, h.uploadImage),

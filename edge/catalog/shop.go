@@ -25,6 +25,18 @@ func (h *Handlers) ShopEvent(ctx context.Context, slug string, now time.Time) (*
 	return h.eventPage(c, &api.BySlug{Slug: slug})
 }
 
+// ShopCard is an event as everybody may see it, by its id and without its ticket types.
+func (h *Handlers) ShopCard(ctx context.Context, id string, now time.Time) (*api.Event, error) {
+	c := route.NewCall(ctx, &shopOp, now)
+	defer c.End()
+	c.Principal = route.Principal{Kinds: route.Public}
+	_, p, err := h.Pages.FindVisible(c, h.Known, id)
+	if err != nil {
+		return nil, err
+	}
+	return h.publicEvent(p)
+}
+
 // ShopSlugs names the events that are to be found, those that end first before others.
 func (h *Handlers) ShopSlugs(ctx context.Context, now time.Time) ([]string, error) {
 	events, err := h.Read.DiscoverEvents(ctx, readmodel.Discovery{Now: now.UnixMilli(), Limit: maxMapped})

@@ -10,13 +10,19 @@ package images
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os/exec"
+	"slices"
+	"strconv"
+	"sync"
 	"time"
 
+	"boxoffice/edge/limit"
+	"boxoffice/edge/route"
 	"boxoffice/engine"
 	"boxoffice/persistence/media"
 )
@@ -26,21 +32,38 @@ import (
 const Command = "image"
 
 const (
-	waiting  = 8                // images wait for their turn; the next is refused
+	waiting  = 64               // organizations whose image waits for its turn; the next is refused
 	makeTime = 45 * time.Second // for one, from its turn on
+
+	// The megapixels of an organization's images in a minute, from what their headers say.
+	RuleMegapixels = 200
+	budgetSize     = 1 // megabytes, of the counts
 )
 
-// Maker makes the sizes of one image at a time. Its methods may be called by any
-// goroutine.
+// Maker makes the sizes of one image at a time, and of an organization only one at a time runs or
+// waits. The smallest that waits is next, so nobody's large pictures hold up somebody's small one.
+// Its methods may be called by any goroutine.
 type Maker struct {
 	program string
-	taken   chan struct{} // running or waiting
-	turn    chan struct{}
+	budget  *limit.Table
+	scale   float64
+
+	mu      sync.Mutex
+	running bool
+	busy    map[int64]bool // organizations with an image that runs or waits
+	waiting []*turn
 }
 
-// NewMaker makes a maker whose workers are processes of the program.
-func NewMaker(program string) *Maker {
-	return &Maker{program: program, taken: make(chan struct{}, 1+waiting), turn: make(chan struct{}, 1)}
+// turn is an image that waits.
+type turn struct {
+	megapixels int
+	begin      chan struct{} // closed when it is its turn
+}
+
+// NewMaker makes a maker whose workers are processes of the program. Scale multiplies how many
+// pixels an organization may send in a minute.
+func NewMaker(program string, scale float64) *Maker {
+	return &Maker{program: program, budget: limit.New(budgetSize), scale: scale, busy: make(map[int64]bool)}
 }
 
 // Made is what was made of an image: files of the folder by name, such as web.webp.
@@ -50,22 +73,81 @@ type Made struct {
 	Refused  string                   `json:"refused"`
 }
 
-// Make makes the sizes of the image at a path, of a media type, in a folder. It refuses
-// with UNSUPPORTED_FILE_TYPE what is not that or too large to decode, and with OVERLOADED
-// when too many wait.
-func (m *Maker) Make(ctx context.Context, mediaType, path, folder string) (*Made, error) {
-	select {
-	case m.taken <- struct{}{}:
-		defer func() { <-m.taken }()
-	default:
-		return nil, engine.Refuse(engine.Overloaded, nil)
+// Make makes the sizes of an organization's image at a path, of a media type, in a folder. It
+// refuses with UNSUPPORTED_FILE_TYPE what is not that or too large to decode, with RATE_LIMITED what
+// is more than the organization's share, and with OVERLOADED when too many wait.
+func (m *Maker) Make(ctx context.Context, org int64, now time.Time, mediaType, path, folder string) (*Made, error) {
+	pixels, err := measure(mediaType, path)
+	if err != nil {
+		return nil, err
+	}
+	one := &turn{megapixels: (pixels + 1e6 - 1) / 1e6, begin: make(chan struct{})}
+	if err := m.line(org, one, now); err != nil {
+		return nil, err
 	}
 	select {
-	case m.turn <- struct{}{}:
-		defer func() { <-m.turn }()
+	case <-one.begin:
 	case <-ctx.Done():
+		m.leave(org, one)
 		return nil, ctx.Err()
 	}
+	defer m.end(org)
+	return m.run(ctx, mediaType, path, folder)
+}
+
+// line puts an image in the line, or begins it at once.
+func (m *Maker) line(org int64, one *turn, now time.Time) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.busy[org] {
+		return &engine.Refusal{Code: engine.RateLimited, Message: "An image of this organization is being made; send the next after it.", Retry: 1}
+	}
+	if len(m.waiting) >= waiting {
+		return engine.Refuse(engine.Overloaded, nil)
+	}
+	most := limit.Scale(RuleMegapixels, m.scale)
+	if v := m.budget.TakeMany(m.budget.Of("megapixels", strconv.FormatInt(org, 10)), one.megapixels, most, time.Minute, now); !v.Allowed {
+		return limit.Refuse(route.TierAdmin, v)
+	}
+	m.busy[org] = true
+	if m.running {
+		m.waiting = append(m.waiting, one)
+	} else {
+		m.running = true
+		close(one.begin)
+	}
+	return nil
+}
+
+// leave takes an image out of the line. If its turn has just come, it passes the turn on.
+func (m *Maker) leave(org int64, one *turn) {
+	m.mu.Lock()
+	i := slices.Index(m.waiting, one)
+	if i >= 0 {
+		m.waiting = slices.Delete(m.waiting, i, i+1)
+		delete(m.busy, org)
+	}
+	m.mu.Unlock()
+	if i < 0 {
+		m.end(org)
+	}
+}
+
+// end ends a turn and begins that of the smallest image that waits, the oldest of several.
+func (m *Maker) end(org int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.busy, org)
+	if m.running = len(m.waiting) > 0; !m.running {
+		return
+	}
+	next := slices.MinFunc(m.waiting, func(a, b *turn) int { return cmp.Compare(a.megapixels, b.megapixels) })
+	m.waiting = slices.DeleteFunc(m.waiting, func(one *turn) bool { return one == next })
+	close(next.begin)
+}
+
+// run has a worker process make the sizes.
+func (m *Maker) run(ctx context.Context, mediaType, path, folder string) (*Made, error) {
 	ctx, cancel := context.WithTimeout(ctx, makeTime)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, m.program, Command, mediaType, path, folder) //nolint:gosec // ourselves

@@ -3,6 +3,7 @@ package images_test
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"hash/crc32"
 	"image"
 	"image/color"
@@ -10,7 +11,9 @@ import (
 	"image/png"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -70,7 +73,7 @@ func makeSizes(t *testing.T, mediaType string, text []byte) (*images.Made, map[s
 	require.NoError(t, err)
 	in, folder := filepath.Join(t.TempDir(), "in"), t.TempDir()
 	require.NoError(t, os.WriteFile(in, text, 0o600))
-	made, err := images.NewMaker(program).Make(t.Context(), mediaType, in, folder)
+	made, err := images.NewMaker(program, 1).Make(t.Context(), 1, time.Now(), mediaType, in, folder)
 	files := map[string][]byte{}
 	if made != nil {
 		for name, v := range made.Variants {
@@ -176,4 +179,78 @@ func TestHostileImages(t *testing.T) {
 	for name, body := range files {
 		require.NotContains(t, string(body), "script", name)
 	}
+}
+
+// claims is a PNG whose header claims a size, and that ends before its pixels.
+func claims(t *testing.T, width, height int) string {
+	t.Helper()
+	whole := asPNG(t, halves(2, 2))
+	binary.BigEndian.PutUint32(whole[16:], uint32(width))
+	binary.BigEndian.PutUint32(whole[20:], uint32(height))
+	binary.BigEndian.PutUint32(whole[29:], crc32.ChecksumIEEE(whole[12:29]))
+	path := filepath.Join(t.TempDir(), "claims.png")
+	require.NoError(t, os.WriteFile(path, whole[:40], 0o600))
+	return path
+}
+
+func codeOf(err error) engine.Code {
+	if r, ok := errors.AsType[*engine.Refusal](err); ok {
+		return r.Code
+	}
+	return ""
+}
+
+// TestPixelsOfAMinute sends images that end behind their headers: these count, and what they claim
+// beyond the limit of a picture or of a minute is refused before a worker is started.
+func TestPixelsOfAMinute(t *testing.T) {
+	t.Parallel()
+	program, err := os.Executable()
+	require.NoError(t, err)
+	m, now := images.NewMaker(program, 1), time.Now()
+	send := func(org int64, path string) engine.Code {
+		_, err := m.Make(t.Context(), org, now, "image/png", path, t.TempDir())
+		return codeOf(err)
+	}
+	large, small := claims(t, 10_000, 4_999), claims(t, 1_000, 1_000)
+	require.Equal(t, engine.UnsupportedFile, send(1, claims(t, 10_000, 5_001)))
+	for range 4 {
+		require.Equal(t, engine.UnsupportedFile, send(1, large), "it ends before its pixels")
+	}
+	require.Equal(t, engine.RateLimited, send(1, small))
+	require.Equal(t, engine.UnsupportedFile, send(2, large), "others have a budget of their own")
+	now = now.Add(time.Minute)
+	require.Equal(t, engine.UnsupportedFile, send(1, small))
+}
+
+// TestImagesAreFair has one organization send nine large pictures at once, and another a small one
+// behind them: that one is made, and of the nine no more than the minute's budget has room for.
+func TestImagesAreFair(t *testing.T) {
+	t.Parallel()
+	program, err := os.Executable()
+	require.NoError(t, err)
+	m := images.NewMaker(program, 1)
+	path := func(side int) string {
+		path := filepath.Join(t.TempDir(), "in.png")
+		require.NoError(t, os.WriteFile(path, asPNG(t, image.NewGray(image.Rect(0, 0, side, side))), 0o600))
+		return path
+	}
+	large, small := path(7_000), path(64)
+	errs := make([]error, 9)
+	var wg sync.WaitGroup
+	for i := range errs {
+		wg.Go(func() { _, errs[i] = m.Make(t.Context(), 1, time.Now(), "image/png", large, t.TempDir()) })
+	}
+	_, err = m.Make(t.Context(), 2, time.Now(), "image/png", small, t.TempDir())
+	require.NoError(t, err)
+	wg.Wait()
+	made := 0
+	for _, err := range errs {
+		if err == nil {
+			made++
+		} else {
+			require.Equal(t, engine.RateLimited, codeOf(err))
+		}
+	}
+	require.Positive(t, made)
+	require.LessOrEqual(t, made, 4)
 }

@@ -10,8 +10,8 @@ const (
 	fileBytes   = 64 << 20
 )
 
-// limit has the kernel hold the process to its limits.
-func limit() error {
+// limitProcess has the kernel hold the process to its limits.
+func limitProcess() error {
 	for resource, most := range map[int]uint64{syscall.RLIMIT_AS: addressRoom, syscall.RLIMIT_CPU: cpuSeconds, syscall.RLIMIT_FSIZE: fileBytes} {
 		if err := syscall.Setrlimit(resource, &syscall.Rlimit{Cur: most, Max: most}); err != nil {
 			return err

@@ -20,7 +20,7 @@ import (
 )
 
 // MaxPixels bounds what is decoded: a small file may hold a huge image.
-const MaxPixels = 100_000_000
+const MaxPixels = 50_000_000
 
 // The sizes, in pixels.
 const (
@@ -43,7 +43,7 @@ func (u unfit) Error() string { return string(u) }
 // Work is what a worker process does: it makes the sizes of one image and writes a Made.
 func Work(mediaType, path, folder string, out io.Writer) error {
 	debug.SetMemoryLimit(heapLimit)
-	if err := limit(); err != nil {
+	if err := limitProcess(); err != nil {
 		return fmt.Errorf("images: limits: %w", err)
 	}
 	made, err := work(mediaType, path, folder)

@@ -88,6 +88,11 @@ func (t *Table) TakeWithin(s Subject, most int, span time.Duration, now time.Tim
 	return t.count(s, most, span, now, 1)
 }
 
+// TakeMany is like TakeWithin for n requests at once, or for n units of something else.
+func (t *Table) TakeMany(s Subject, n, most int, span time.Duration, now time.Time) Verdict {
+	return t.count(s, most, span, now, int64(n))
+}
+
 // ReturnWithin takes back what TakeWithin counted.
 func (t *Table) ReturnWithin(s Subject, most int, span time.Duration, now time.Time) {
 	t.count(s, most, span, now, -1)

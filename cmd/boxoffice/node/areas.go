@@ -153,7 +153,7 @@ func (n *Node) openMedia(ctx context.Context) (files catalog.Media, err error) {
 		return files, fmt.Errorf("our own program: %w", err)
 	}
 	files = catalog.Media{
-		Table: media.New(n.pool), Secrets: n.secrets, Images: images.NewMaker(program),
+		Table: media.New(n.pool), Secrets: n.secrets, Images: images.NewMaker(program, n.cfg.LimitsScale),
 		VideoLimit: int64(n.cfg.MediaVideoMB) << 20, Quota: int64(n.cfg.MediaQuotaMB) << 20,
 	}
 	if n.cfg.MediaURL == "" {

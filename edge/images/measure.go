@@ -1,0 +1,63 @@
+package images
+
+import (
+	"bytes"
+	"encoding/binary"
+	"image"
+	"image/jpeg"
+	"image/png"
+	"io"
+	"os"
+
+	"golang.org/x/image/webp"
+)
+
+// measure returns how many pixels an image's header says it has, and refuses more than MaxPixels
+// before any is decoded. The worker judges again what it decodes, so a header that lies gains nothing
+// but a smaller count.
+func measure(mediaType, path string) (pixels int, err error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = file.Close() }() // it is only read
+	var c image.Config
+	switch mediaType {
+	case "image/jpeg":
+		c, err = jpeg.DecodeConfig(file)
+	case "image/png":
+		c, err = png.DecodeConfig(file)
+	case "image/webp":
+		c, err = webp.DecodeConfig(file)
+	case "image/avif":
+		c, err = measureAVIF(file)
+	}
+	if err != nil {
+		return 0, refuse("cannot be decoded")
+	}
+	if err := checkSize(c.Width, c.Height); err != nil {
+		return 0, refuse(err.Error())
+	}
+	return c.Width * c.Height, nil
+}
+
+// avifHeader is how many bytes of an AVIF its boxes are looked for in.
+const avifHeader = 64 << 10
+
+// measureAVIF returns the largest of the image's spatial extents (box ispe, ISO/IEC 23008-12).
+func measureAVIF(file io.Reader) (c image.Config, err error) {
+	head, err := io.ReadAll(io.LimitReader(file, avifHeader))
+	if err != nil {
+		return c, err
+	}
+	for _, box := range bytes.Split(head, []byte("ispe"))[1:] {
+		if len(box) < 12 {
+			continue
+		}
+		width, height := int(binary.BigEndian.Uint32(box[4:])), int(binary.BigEndian.Uint32(box[8:]))
+		if uint64(width)*uint64(height) > uint64(c.Width)*uint64(c.Height) { //nolint:gosec // of 32 bits
+			c.Width, c.Height = width, height
+		}
+	}
+	return c, nil
+}
