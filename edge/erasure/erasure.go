@@ -99,7 +99,7 @@ func refuseFor(reason, message string) *engine.Refusal {
 // are the reason that is told first, but orders are read first: one that is paid meanwhile is
 // seen as unpaid, or by its tickets.
 func (e *Eraser) refuseIfNeeded(ctx context.Context, address string, now time.Time) error {
-	open, err := e.findOpen(ctx, address)
+	open, strangers, err := e.findOpen(ctx, address)
 	if err != nil {
 		return err
 	}
@@ -109,22 +109,42 @@ func (e *Eraser) refuseIfNeeded(ctx context.Context, address string, now time.Ti
 	if open != nil {
 		return open
 	}
-	return nil
+	return e.cancelOrders(ctx, strangers)
 }
 
-// findOpen looks for an order of the person that waits for money, or owes some.
-func (e *Eraser) findOpen(ctx context.Context, address string) (*engine.Refusal, error) {
+// findOpen looks for an order of the person that waits for money, or owes some. Anybody may order
+// for anybody's address: strangers are the orders that wait and were placed without a proof of it.
+func (e *Eraser) findOpen(ctx context.Context, address string) (open *engine.Refusal, strangers []engine.OrderID, err error) {
 	for o, err := range e.ordersOf(ctx, address) {
 		switch {
 		case err != nil:
-			return nil, err
+			return nil, nil, err
+		case o.Unpaid() && o.IsUnproven():
+			strangers = append(strangers, o.ID)
 		case o.Unpaid():
-			return refuseFor("OPEN_ORDERS", "An order waits for its payment. Cancel it first, or wait."), nil
+			return errOpen, nil, nil
 		case o.OwesRefund():
-			return refuseFor("OPEN_REFUNDS", "Money is on its way back."), nil
+			return refuseFor("OPEN_REFUNDS", "Money is on its way back."), nil, nil
 		}
 	}
-	return nil, nil //nolint:nilnil // nothing is open
+	return nil, strangers, nil
+}
+
+var errOpen = refuseFor("OPEN_ORDERS", "An order waits for its payment. Cancel it first, or wait.")
+
+// cancelOrders cancels what strangers have ordered in the person's name. An order whose payment is
+// under way can't be cancelled.
+func (e *Eraser) cancelOrders(ctx context.Context, ids []engine.OrderID) error {
+	for _, id := range ids {
+		_, err := cluster.AskFor[event.OrderReply](ctx, e.Node, engine.EventRef(id.Event()), event.CancelOrder{Order: id})
+		if r, ok := errors.AsType[*engine.Refusal](err); ok && r.Code == engine.Conflict {
+			return errOpen
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // refuseIfActive refuses while the person holds paid tickets for what is still to come.

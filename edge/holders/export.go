@@ -87,7 +87,7 @@ func (x *export) addOrders(c *route.Call, out *bytes.Buffer) (bool, error) {
 			return false, err
 		}
 		for j := range o.Refunds {
-			if o.Refunds[j].CustomerOf(o) == o.Customer {
+			if o.Refunds[j].CustomerOf(o) == o.Buyer() {
 				x.refunds = append(x.refunds, v.Refunds[j])
 			}
 		}
@@ -139,7 +139,7 @@ func (x *export) findAskedOfOthers(c *route.Call) error {
 			return err
 		}
 		for i := range list {
-			if o := &list[i].Order; o.Customer != f.Customer {
+			if o := &list[i].Order; o.Buyer() != f.Customer {
 				x.refunds = append(x.refunds, view.Refund(o, list[i].Position, x.h.Secrets.Event(o.ID.Event())))
 			}
 		}

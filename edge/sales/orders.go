@@ -45,8 +45,11 @@ func (h *Handlers) placeOrder(c *route.Call, in *api.PlaceOrder) (*api.Order, er
 	body := c.BodyHash()
 	cmd := event.Place{
 		Fingerprint: binary.BigEndian.Uint64(body[:8]),
-		Email:       address, Name: in.GuestName, Customer: order.CustomerOf(email),
+		Email:       address, Name: in.GuestName, Customer: order.GuestOf(email),
 		Lines: lines, PresaleCode: in.PresaleCode, Scale: h.LimitsScale, Waive: in.Waive,
+	}
+	if c.Principal.EmailProven && order.NormalEmail(c.Principal.Email) == email {
+		cmd.Customer = order.CustomerOf(email)
 	}
 	if cmd.Promo, err = h.findCode(c, k.Org, number, in.PromoCode); err != nil {
 		return nil, err

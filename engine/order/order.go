@@ -63,7 +63,7 @@ type Order struct {
 	Status      string         `cbor:"4,keyasint"`
 	Email       string         `cbor:"5,keyasint"`
 	Name        string         `cbor:"6,keyasint,omitempty"`
-	Customer    uint64         `cbor:"7,keyasint"` // whom the caps count
+	Customer    uint64         `cbor:"7,keyasint"` // whom the caps count: CustomerOf the address, or GuestOf
 	Lines       []Line         `cbor:"8,keyasint"`
 	Currency    string         `cbor:"9,keyasint"`
 	Subtotal    int64          `cbor:"10,keyasint"`
@@ -274,7 +274,7 @@ func (r *Refund) CustomerOf(o *Order) uint64 {
 	if r.Ask != nil && r.Ask.Asker != 0 {
 		return r.Ask.Asker
 	}
-	return o.Customer
+	return o.Buyer()
 }
 
 // Approved reports whether the refund has been granted. Its tickets are no longer valid then.

@@ -287,7 +287,7 @@ func (r *rows) order(o *changed) (err error) {
 	r.begin(10)
 	r.uuid(n.ID)
 	r.int8(n.ID.Event())
-	r.int8(int64(n.Customer))
+	r.int8(int64(n.Buyer()))
 	r.int8(n.Total)
 	r.time(n.CreatedAt)
 	r.time(n.UpdatedAt)

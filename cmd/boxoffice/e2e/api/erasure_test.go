@@ -177,7 +177,8 @@ func TestErasureRefused(t *testing.T) {
 	guarded.Own("DELETE", "/users/me", nodetest.Object{"code": recovery[0]}).Refused(409, "CONFLICT", nodetest.Object{"reason": "LAST_OWNER"})
 
 	buyer := s.Buyer("ada@example.org")
-	id, token := s.Place("ada@example.org", ids[0], 1)
+	placed := buyer.Own("POST", "/orders", nodetest.OrderBody("ada@example.org", ids[0], 1)).Is(201, "")
+	id, token := placed.Str("id"), placed.Str("accessToken")
 	buyer.Own("DELETE", "/users/me", nil).Refused(409, "CONFLICT", nodetest.Object{"reason": "OPEN_ORDERS"})
 	s.Settle(s.Checkout(id, token), "success")
 	s.Verify(id, token).Is(200, "")

@@ -30,7 +30,7 @@ func (w *world) askedToFollow(page string) string {
 	w.T.Helper()
 	to, began := w.email(), time.Now()
 	w.Call("POST", "/community/orgs/"+w.orgID+"/follow", nodetest.Object{"email": to}).Is(200, "")
-	return regexp.MustCompile(`/`+page+`#token=([0-9A-Za-z_-]+)`).FindStringSubmatch(w.Mail(w.T, to, "following", began).Text)[1]
+	return regexp.MustCompile(`/` + page + `#token=([0-9A-Za-z_-]+)`).FindStringSubmatch(w.Mail(w.T, to, "following", began).Text)[1]
 }
 
 // customerRequests are those of an organization about its customers.
