@@ -112,6 +112,7 @@ type shown struct {
 	code    string
 	door    bool
 	printed bool
+	remote  bool  // the manifest says nothing about codes of this form
 	step    int64 // for a code that rotates; -1 for others
 }
 
@@ -123,17 +124,21 @@ func readShown(text string, typed bool) (shown, bool) {
 	parts := strings.Split(text, ".")
 	s := shown{code: strings.ToUpper(text), step: -1}
 	switch {
-	case len(parts) == 4 && parts[0] == "v1" && digits.MatchString(parts[2]):
+	case len(parts) == 4 && parts[0] == "v1", len(parts) == 3 && parts[0] == "p1": // of the release before
+		s.remote = true
+		return s, true
+	case len(parts) == 4 && parts[0] == "v2" && digits.MatchString(parts[2]):
 		s.code = strings.ToUpper(parts[1])
 		s.step, _ = strconv.ParseInt(parts[2], 10, 64) // these are digits
 		return s, true
-	case len(parts) == 3 && parts[0] == "p1":
+	case len(parts) == 3 && parts[0] == "p2":
 		s.code, s.printed = strings.ToUpper(parts[1]), true
 		return s, true
-	case len(text) == doorLen:
-		s.door = true
+	case isDoor(text):
+		s.door, s.printed = true, !typed
 		return s, true
 	default:
+		s.remote = true
 		return s, typed && isFull(text)
 	}
 }
@@ -141,10 +146,13 @@ func readShown(text string, typed bool) (shown, bool) {
 // isFull reports whether a text has the form of a ticket's full code.
 func isFull(text string) bool { return len(strings.TrimSpace(text)) == codeLen }
 
+// isDoor reports whether a text has the form of a door code.
+func isDoor(text string) bool { return len(strings.TrimSpace(text)) == doorLen }
+
 // find returns the ticket of a code, or nil. ok is false if only the service can find it.
 func (r *roster) find(s shown) (t *Ticket, ok bool) {
 	switch {
-	case r.Salt == "" || s.door && !r.OfflineDoorCodes:
+	case r.Salt == "" || s.remote || s.door && !r.OfflineDoorCodes:
 		return nil, false
 	case s.door:
 		return r.doors[hash(r.Salt, s.code, doorBytes)], true
@@ -167,6 +175,8 @@ func (r *roster) decide(text string, typed bool, at time.Time) (Verdict, *Ticket
 	}
 	t, known := r.find(s)
 	switch {
+	case s.door && s.printed && r.RotatingOnly:
+		return Verdict{Expired, "ROTATING_ONLY"}, t
 	case !known:
 		return Verdict{Status: Undecided}, nil
 	case t == nil:

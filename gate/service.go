@@ -51,7 +51,7 @@ func (d *Device) ask(ctx context.Context, scan *Scan) (*Told, error) {
 	defer cancel()
 	body := map[string]string{"gateName": d.cfg.Gate, "deviceId": d.cfg.Name}
 	path := "/checkin/scan"
-	if d.cfg.Typed && isFull(scan.Code) {
+	if d.cfg.Typed && (isFull(scan.Code) || isDoor(scan.Code)) {
 		path = "/checkin/event/" + url.PathEscape(d.cfg.Event) + "/manual"
 		body["ticketCode"] = scan.Code
 	} else {
@@ -89,7 +89,7 @@ func (d *Device) sendBatch(ctx context.Context, scans []*Scan) ([]Told, error) {
 	}{EventID: d.cfg.Event}
 	for _, s := range scans {
 		q := queued{QRData: s.Code, ScannedAt: s.At, GateName: d.cfg.Gate, DeviceID: d.cfg.Name}
-		if isFull(s.Code) {
+		if isFull(s.Code) || d.cfg.Typed && isDoor(s.Code) {
 			q.QRData, q.TicketCode = "", s.Code
 		}
 		body.Scans = append(body.Scans, q)

@@ -86,7 +86,7 @@ func TestGateDevice(t *testing.T) {
 	require.Equal(t, "success", scan(a, codes[2]), "a fresh QR payload, by a clock that is 3 minutes behind")
 	require.False(t, a.Online())
 	require.Equal(t, "success", scan(a, codes[5]))
-	require.Equal(t, "denied_wrong_event", scan(a, "v1.222222399ZZZZYYYYXXX.1.X"))
+	require.Equal(t, "denied_wrong_event", scan(a, "v2.222222399ZZZZYYYYXXX.1.X"))
 	south.out.Store(true)
 	require.Equal(t, "success", scan(b, codes[5]))
 	require.Equal(t, "success", scan(b, codes[7]))

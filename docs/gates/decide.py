@@ -37,16 +37,22 @@ class Gate:
         """Say what a code gets at a moment in unix seconds, and note whom it lets in."""
         text = text.strip()
         parts = text.split(".")
-        step, printed, door, code = None, False, False, text.upper()
-        if len(parts) == 4 and parts[0] == "v1" and re.fullmatch("[0-9]{1,12}", parts[2]):
+        step, printed, door, remote, code = None, False, False, False, text.upper()
+        if len(parts) == 4 and parts[0] == "v1" or len(parts) == 3 and parts[0] == "p1":
+            remote = True  # of the release before: the manifest says nothing about them
+        elif len(parts) == 4 and parts[0] == "v2" and re.fullmatch("[0-9]{1,12}", parts[2]):
             code, step = parts[1].upper(), int(parts[2])
-        elif len(parts) == 3 and parts[0] == "p1":
+        elif len(parts) == 3 and parts[0] == "p2":
             code, printed = parts[1].upper(), True
         elif len(text) == 6:
-            door = True
-        elif not (typed and len(text) == 20):
+            door, printed = True, not typed
+        elif typed and len(text) == 20:
+            remote = True
+        else:
             return "denied_wrong_event", ""
-        if self.manifest is None or door and not self.manifest["offlineDoorCodes"]:
+        if door and printed and self.manifest and self.manifest.get("rotatingOnly"):
+            return "denied_expired", "ROTATING_ONLY"
+        if self.manifest is None or remote or door and not self.manifest["offlineDoorCodes"]:
             return "undecided", ""  # only the service knows
         if door:
             ticket = self.doors.get(self.hash(code, 6))

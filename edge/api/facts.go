@@ -67,7 +67,6 @@ type (
 	// moment at which its issue was told.
 	IssuedTicket struct {
 		TicketRecord
-		Code        string `json:"code" description:"The full code."`
 		QR          string `json:"qr" description:"The QR payload as it was when this was told; it rotates."`
 		QRExpiresAt Time   `json:"qrExpiresAt" description:"Until when a gate takes that payload."`
 	}

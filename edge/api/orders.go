@@ -192,7 +192,7 @@ type Ticket struct {
 	TicketRecord
 	Code        string   `json:"code,omitzero" example:"5MXKB63M7RXKTC3P4QHE" description:"The full code, for the desk at the gate. Whoever has it is let in: treat it as a secret."`
 	ShortCode   string   `json:"shortCode,omitzero" example:"5MXKB6" description:"The door code: six characters to type at a gate."`
-	QR          string   `json:"qr,omitzero" example:"v1.5MXKB63M7RXKTC3P4QHE.64658280.WRGEF25SPRIDPWOA" description:"What the ticket's QR code says. It changes every 30 seconds: ask again after qrExpiresAt."`
+	QR          string   `json:"qr,omitzero" example:"v2.5MXKB63M7RXKTC3P4QHE.64658280.WRGEF25SPRIDPWOA" description:"What the ticket's QR code says. It changes every 30 seconds: ask again after qrExpiresAt."`
 	QRExpiresAt Time     `json:"qrExpiresAt,omitzero" description:"Until when gates take that payload."`
 	Tags        []string `json:"tags,omitzero" description:"The organization's own tags, where it reads its orders; nobody else sees them."`
 	// What may change at any time is not in the answer that makes the order.

@@ -426,7 +426,7 @@ func noteOf(o *order.Order) string {
 
 // ticketMail is a ticket as mails show it.
 func ticketMail(r *view.Ticket, codes *secrets.Codes) mail.Ticket {
-	t := mail.Ticket{Type: r.TierName, Code: codes.Code(r.Serial, r.Version), Short: codes.Short(r.Serial, r.Version), Printed: codes.Printed(r.Serial, r.Version)}
+	t := mail.Ticket{Type: r.TierName, Code: codes.Code(r.Serial, r.Version), Printed: codes.Printed(r.Serial, r.Version)}
 	if r.Holder.Name != nil {
 		t.Holder = *r.Holder.Name
 	}

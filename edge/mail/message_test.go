@@ -57,7 +57,7 @@ func order(n int) *Order {
 		Lines: []Line{{Name: "Floor", Quantity: int64(n), Price: "25.00 USD"}}, Fees: "2.50 USD", Total: "52.50 USD",
 	}
 	for i := range min(n, MaxTickets) {
-		o.Tickets = append(o.Tickets, Ticket{Type: "Floor", Holder: "Ada <b>", Code: fmt.Sprintf("ABCDE%015d", i), Short: fmt.Sprintf("ABCDE%d", i), Printed: fmt.Sprintf("p1.ABCDE%015d.MAC", i)})
+		o.Tickets = append(o.Tickets, Ticket{Type: "Floor", Holder: "Ada <b>", Code: fmt.Sprintf("ABCDE%015d", i), Printed: fmt.Sprintf("p2.ABCDE%015d.MAC", i)})
 	}
 	return o
 }
@@ -79,7 +79,7 @@ func samples(t testing.TB, name string) map[string]Message {
 	free := &Order{
 		Number: "16-ABCDEFGHJKM", URL: "https://tickets.example.org/api/v1/orders/1?token=a-b_c", Count: 1,
 		Lines:   []Line{{Name: "Stalls", Quantity: 1}},
-		Tickets: []Ticket{{Type: "Stalls", Section: "Left", Row: "C", Seat: "12", Code: "ABCDEF00000000000000", Short: "ABCDEF", Printed: "p1.ABCDEF00000000000000.MAC"}},
+		Tickets: []Ticket{{Type: "Stalls", Section: "Left", Row: "C", Seat: "12", Code: "ABCDEF00000000000000", Printed: "p2.ABCDEF00000000000000.MAC"}},
 	}
 	knots := order(1)
 	knots.Lines[0].Link, knots.Lines[0].Note = "https://example.org/files/7", "Unzip it."

@@ -72,7 +72,7 @@ type Line struct {
 type Ticket struct {
 	Type, Holder       string
 	Section, Row, Seat string
-	Code, Short        string // the full code, and the code that a person types
+	Code               string // the full code, which a person may type at the desk
 	Printed            string // what a gate scans
 }
 
@@ -117,7 +117,7 @@ func shownTickets(all []Ticket, e *Event) (tickets []values, pictures []Picture,
 	tickets = make([]values, len(all))
 	for i, t := range all {
 		tickets[i] = values{
-			"Number": i + 1, "Type": label(t.Type), "Holder": label(t.Holder), "Code": t.Code, "Short": t.Short,
+			"Number": i + 1, "Type": label(t.Type), "Holder": label(t.Holder), "Code": t.Code,
 			"Section": label(t.Section), "Row": label(t.Row), "Seat": label(t.Seat), "Picture": "",
 		}
 		if !e.Hall || e.RotatingOnly {

@@ -21,7 +21,7 @@ import (
 const alphabet = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
 
 const (
-	shortLen = 6  // letters of a door code
+	shortLen = 6  // letters of a door code, and of the number in a longer code
 	macLen   = 13 // letters that hold 64 bits
 	codeLen  = shortLen + 1 + macLen
 	shorts   = 887_503_681      // 31^6: door codes of an event
@@ -36,23 +36,56 @@ const Version byte = 1
 // Codes makes and reads the codes of one event's tickets. A ticket is its serial
 // in the event; codes are derived from it, so that none is stored:
 //
-//	door code  6 letters: a permutation of serials and holder versions, keyed by the event
-//	code       the door code, a letter for the holder version, 64 bits of MAC
-//	QR         v1.<code>.<step>.<mac>, another one every 30 s (docs/rules.md, Gates)
-//	printed    p1.<code>.<mac>, always the same
+//	door code  6 letters: a permutation of serials and holder versions
+//	code       another permutation, a letter for the holder version, 64 bits of MAC
+//	pass id    the same as a code, by keys of its own; it stands in QR payloads alone
+//	QR         v2.<pass id>.<step>.<mac>, another one every 30 s (docs/rules.md, Gates)
+//	printed    p2.<pass id>.<mac>, always the same
+//
+// The three have keys of their own, so that none tells another: what is shown to a camera, or is sent
+// to a webhook, is no code that somebody could type.
 type Codes struct {
-	event   int64
+	event int64
+	ids   *mac // of tickets' public ids
+	full  numbering
+	pass  numbering
+	door  cipher.Block
+	qr    []byte
+}
+
+// numbering writes serials and holder versions as codes of 20 letters, and reads them.
+type numbering struct {
 	mac     *mac
-	qr      []byte
 	shuffle cipher.Block
 }
 
+// The labels of the keys that door codes and pass ids have for themselves.
+const (
+	doorLabel = "door code"
+	passLabel = "pass id"
+)
+
 func newCodes(event int64, keys []byte) *Codes {
-	block, err := aes.NewCipher(keys[2*KeySize:])
+	derive := func(label string) []byte {
+		key, err := hkdf.Expand(sha256.New, keys[2*KeySize:], label, KeySize)
+		if err != nil {
+			panic(err) // the length is a constant
+		}
+		return key
+	}
+	ids := newMAC(keys[:KeySize])
+	return &Codes{
+		event: event, ids: ids, full: numbering{ids, newShuffle(keys[2*KeySize:])}, door: newShuffle(derive(doorLabel)),
+		pass: numbering{newMAC(derive(passLabel + " mac")), newShuffle(derive(passLabel))}, qr: keys[KeySize : 2*KeySize],
+	}
+}
+
+func newShuffle(key []byte) cipher.Block {
+	block, err := aes.NewCipher(key)
 	if err != nil {
 		panic(err) // the key has 32 bytes
 	}
-	return &Codes{event: event, mac: newMAC(keys[:KeySize]), qr: keys[KeySize : 2*KeySize], shuffle: block}
+	return block
 }
 
 // Short is a ticket's door code: one of 31^6, of which no two tickets of an event
@@ -60,11 +93,14 @@ func newCodes(event int64, keys []byte) *Codes {
 //
 // A serial from 31^5 on has no place among them: Short panics. No ticket that was ever
 // issued has such a serial, but a damaged fact may.
-func (c *Codes) Short(serial uint32, version byte) string {
+func (c *Codes) Short(serial uint32, version byte) string { return shuffled(c.door, serial, version) }
+
+// shuffled is the six letters that a permutation has for a serial and holder version.
+func shuffled(by cipher.Block, serial uint32, version byte) string {
 	if serial >= serials {
 		panic("secrets: a ticket's serial is beyond the last door code")
 	}
-	return letters(uint64(c.permute(serial+uint32(version-Version)*serials, false)), shortLen)
+	return letters(uint64(permute(by, serial+uint32(version-Version)*serials, false)), shortLen)
 }
 
 // IsShort reports whether a scanned text has the form of a door code.
@@ -73,47 +109,58 @@ func IsShort(text string) bool { return len(strings.TrimSpace(text)) == shortLen
 // FromShort is the serial and holder version of a door code in either case. It says
 // nothing about whether the ticket exists.
 func (c *Codes) FromShort(short string) (serial uint32, version byte, ok bool) {
-	n, ok := number(strings.ToUpper(short), shortLen)
+	return unshuffled(c.door, short)
+}
+
+func unshuffled(by cipher.Block, text string) (serial uint32, version byte, ok bool) {
+	n, ok := number(strings.ToUpper(text), shortLen)
 	if !ok || n >= shorts {
 		return 0, 0, false
 	}
-	at := c.permute(uint32(n), true)
+	at := permute(by, uint32(n), true)
 	return at % serials, byte(at/serials) + Version, true
 }
 
-// Code is a ticket's full code. It begins with the door code, so no two tickets of an
-// event have the same; a guess of the other 64 bits is right once in 1.8e19.
-func (c *Codes) Code(serial uint32, version byte) string {
-	return c.Short(serial, version) + alphabet[version%31:][:1] + letters(c.sum(serial, version), macLen)
-}
+// Code is a ticket's full code, which people type at a desk. It begins with a permutation of the
+// serial, so no two tickets of an event have the same; a guess of the other 64 bits is right once in
+// 1.8e19.
+func (c *Codes) Code(serial uint32, version byte) string { return c.full.write(serial, version) }
 
 // FromCode is the serial and holder version of a full code in either case. A
 // code that this event has not made is not ok.
 func (c *Codes) FromCode(code string) (serial uint32, version byte, ok bool) {
+	return c.full.read(code)
+}
+
+func (n numbering) write(serial uint32, version byte) string {
+	return shuffled(n.shuffle, serial, version) + alphabet[version%31:][:1] + letters(sumOf(n.mac, serial, version), macLen)
+}
+
+func (n numbering) read(code string) (serial uint32, version byte, ok bool) {
 	code = strings.ToUpper(code)
 	if len(code) != codeLen {
 		return 0, 0, false
 	}
-	serial, _, ok = c.FromShort(code[:shortLen])
+	serial, _, ok = unshuffled(n.shuffle, code[:shortLen])
 	v := strings.IndexByte(alphabet, code[shortLen])
 	if !ok || v < 1 {
 		return 0, 0, false
 	}
-	return serial, byte(v), hmac.Equal([]byte(code), []byte(c.Code(serial, byte(v))))
+	return serial, byte(v), hmac.Equal([]byte(code), []byte(n.write(serial, byte(v))))
 }
 
-func (c *Codes) sum(serial uint32, version byte) uint64 {
+func sumOf(m *mac, serial uint32, version byte) uint64 {
 	var b [5]byte
 	binary.BigEndian.PutUint32(b[:], serial)
 	b[4] = version
-	sum := c.mac.sum(b[:])
+	sum := m.sum(b[:])
 	return binary.BigEndian.Uint64(sum[:])
 }
 
 // TicketID is a ticket's public id. The serial is in it, so no two have the same.
 func (c *Codes) TicketID(serial uint32) engine.TicketID {
 	var tail [10]byte
-	binary.BigEndian.PutUint64(tail[:8], c.sum(serial, 0))
+	binary.BigEndian.PutUint64(tail[:8], sumOf(c.ids, serial, 0))
 	binary.BigEndian.PutUint32(tail[6:], serial)
 	return engine.NewID(c.event, tail[:])
 }
@@ -126,8 +173,8 @@ func (c *Codes) FromTicketID(id engine.TicketID) (serial uint32, ok bool) {
 
 // Printed is the payload of a ticket on paper, which never goes stale.
 func (c *Codes) Printed(serial uint32, version byte) string {
-	code := c.Code(serial, version)
-	return "p1." + code + "." + c.qrMAC(code, version, printedStep)
+	code := c.pass.write(serial, version)
+	return "p2." + code + "." + c.qrMAC(code, version, printedStep)
 }
 
 // printedStep stands for the step that a printed payload has not.
@@ -135,9 +182,9 @@ const printedStep = -1
 
 // QR is the payload on a ticket's screen at a time, and when it goes stale.
 func (c *Codes) QR(serial uint32, version byte, now time.Time) (payload string, expires time.Time) {
-	code := c.Code(serial, version)
+	code := c.pass.write(serial, version)
 	step := now.Unix() / int64(qrStep/time.Second)
-	return "v1." + code + "." + strconv.FormatInt(step, 10) + "." + c.qrMAC(code, version, step),
+	return "v2." + code + "." + strconv.FormatInt(step, 10) + "." + c.qrMAC(code, version, step),
 		time.Unix((step+1)*int64(qrStep/time.Second), 0)
 }
 
@@ -151,10 +198,9 @@ func (c *Codes) Salt() string {
 }
 
 // Hashes are what a manifest says of a ticket in place of its codes: the first 16 bytes of
-// SHA-256(salt | code), and the first 6 of SHA-256(salt | door code), base64url.
-func (c *Codes) Hashes(salt string, serial uint32, version byte) (code, short string) {
-	full := c.Code(serial, version)
-	return manifestHash(salt, full, 16), manifestHash(salt, full[:shortLen], 6)
+// SHA-256(salt | pass id), and the first 6 of SHA-256(salt | door code), base64url.
+func (c *Codes) Hashes(salt string, serial uint32, version byte) (pass, short string) {
+	return manifestHash(salt, c.pass.write(serial, version), 16), manifestHash(salt, c.Short(serial, version), 6)
 }
 
 func manifestHash(salt, code string, size int) string {
@@ -172,11 +218,11 @@ const (
 	Genuine
 )
 
-// Scanned is what a code says. Printed ones do not rotate.
+// Scanned is what a code says.
 type Scanned struct {
 	Serial  uint32
 	Version byte
-	Printed bool
+	Printed bool // it does not rotate: a picture of it is as good as the ticket
 	Verdict Verdict
 }
 
@@ -194,29 +240,34 @@ func (c *Codes) Typed(text string) Scanned {
 	return Scanned{Serial: serial, Version: version, Verdict: Genuine}
 }
 
-// Scan reads what a gate scanned or a person typed: a QR payload, rotating or printed, or
-// a door code. A bare full code is neither: it stands in mails and answers, from which
-// anybody can copy it, and it never goes stale.
+// Scan reads what a gate scanned: a QR payload, rotating or printed, or a door code. A bare full code
+// or pass id is neither: anybody can copy it from where it stands, and it never goes stale. Payloads
+// of the release before name the full code, and are read until its tickets have been used.
 func (c *Codes) Scan(text string, now time.Time) Scanned {
 	text = strings.TrimSpace(text)
 	if IsShort(text) {
 		if serial, version, ok := c.FromShort(text); ok {
-			return Scanned{Serial: serial, Version: version, Verdict: Genuine}
+			return Scanned{Serial: serial, Version: version, Printed: true, Verdict: Genuine}
 		}
 		return Scanned{}
 	}
 	parts := strings.Split(text, ".")
+	form := parts[0]
+	by := c.pass
+	if form == "v1" || form == "p1" {
+		by = c.full
+	}
 	switch {
-	case parts[0] == "v1" && len(parts) == 4:
-		return c.scanQR(parts, now)
-	case parts[0] == "p1" && len(parts) == 3:
-		return c.scanPrinted(parts)
+	case (form == "v2" || form == "v1") && len(parts) == 4:
+		return c.scanQR(by, parts, now)
+	case (form == "p2" || form == "p1") && len(parts) == 3:
+		return c.scanPrinted(by, parts)
 	}
 	return Scanned{}
 }
 
-func (c *Codes) scanQR(parts []string, now time.Time) Scanned {
-	serial, version, ok := c.FromCode(parts[1])
+func (c *Codes) scanQR(by numbering, parts []string, now time.Time) Scanned {
+	serial, version, ok := by.read(parts[1])
 	step, err := strconv.ParseInt(parts[2], 10, 64)
 	if !ok || err != nil || step < 0 {
 		return Scanned{}
@@ -231,8 +282,8 @@ func (c *Codes) scanQR(parts []string, now time.Time) Scanned {
 	return s
 }
 
-func (c *Codes) scanPrinted(parts []string) Scanned {
-	serial, version, ok := c.FromCode(parts[1])
+func (c *Codes) scanPrinted(by numbering, parts []string) Scanned {
+	serial, version, ok := by.read(parts[1])
 	if !ok || !hmac.Equal([]byte(parts[2]), []byte(c.qrMAC(strings.ToUpper(parts[1]), version, printedStep))) {
 		return Scanned{}
 	}
@@ -257,7 +308,7 @@ func (c *Codes) qrMAC(code string, version byte, step int64) string {
 // Ciphers with Arbitrary Finite Domains, 2002).
 //
 // A number from 31^6 on has no place in it, and the walk might never end: permute panics.
-func (c *Codes) permute(n uint32, back bool) uint32 {
+func permute(by cipher.Block, n uint32, back bool) uint32 {
 	if n >= shorts {
 		panic("secrets: a number is beyond the last door code")
 	}
@@ -265,9 +316,9 @@ func (c *Codes) permute(n uint32, back bool) uint32 {
 		l, r := n>>15, n&0x7fff
 		for i := range uint32(8) {
 			if back {
-				l, r = r^c.round(7-i, l), l
+				l, r = r^round(by, 7-i, l), l
 			} else {
-				l, r = r, l^c.round(i, r)
+				l, r = r, l^round(by, i, r)
 			}
 		}
 		if n = l<<15 | r; n < shorts {
@@ -276,11 +327,11 @@ func (c *Codes) permute(n uint32, back bool) uint32 {
 	}
 }
 
-func (c *Codes) round(i, half uint32) uint32 {
+func round(by cipher.Block, i, half uint32) uint32 {
 	var in, out [aes.BlockSize]byte
 	binary.BigEndian.PutUint32(in[:], i)
 	binary.BigEndian.PutUint32(in[4:], half)
-	c.shuffle.Encrypt(out[:], in[:])
+	by.Encrypt(out[:], in[:])
 	return binary.BigEndian.Uint32(out[:]) & 0x7fff
 }
 

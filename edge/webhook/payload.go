@@ -211,7 +211,7 @@ func (m *making) issued(ctx context.Context) ([]api.IssuedTicket, error) {
 		r := &records[i]
 		qr, expires := codes.QR(r.Serial, r.Version, now)
 		m.tickets[i] = api.IssuedTicket{
-			TicketRecord: r.TicketRecord, Code: codes.Code(r.Serial, r.Version), QR: qr, QRExpiresAt: api.At(expires.UnixMilli()),
+			TicketRecord: r.TicketRecord, QR: qr, QRExpiresAt: api.At(expires.UnixMilli()),
 		}
 	}
 	return m.tickets, nil

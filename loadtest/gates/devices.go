@@ -268,11 +268,9 @@ func (e *evening) codeOf(ctx context.Context, v *visit) string {
 		defer h.mu.Unlock()
 		return h.next
 	case v.how == byQR:
-		return cmp.Or(e.showQR(ctx, h), h.code)
-	case v.how == byDoorCode:
-		return h.short
+		return cmp.Or(e.showQR(ctx, h), h.short)
 	default:
-		return h.code
+		return h.short // full codes are in no manifest, so a device that is offline can't decide them
 	}
 }
 
