@@ -39,8 +39,9 @@ run: build ## one node with a private Postgres; everything it keeps is in ./data
 cluster: build ## three nodes, their Postgres and a balancer on this machine; CLUSTER_FLAGS
 	./bin/boxoffice cluster $(CLUSTER_FLAGS)
 
-test: ## all tests, on a real Postgres
-	go test -timeout 20m ./...
+test: bin/gotestsum ## all tests, on a real Postgres; what this machine lacked a program for stands at the end
+	@mkdir -p out && rm -f out/reruns
+	bin/gotestsum --format=pkgname --jsonfile=out/tests.json $(RERUN) --packages=./... -- -timeout 20m $(TEST_FLAGS)
 
 race: ## all tests under the race detector
 	CGO_ENABLED=1 go test -race -timeout 20m ./...
@@ -169,6 +170,10 @@ deploy-lint: ## compose file, chart, rules and dashboard, by their own tools (mi
 
 verify: lint test ## lint, test, and a tidy go.mod: what must hold before a push
 	go mod tidy -diff
+
+bin/gotestsum: .ci/tools/go.mod .ci/tools/go.sum
+	go -C .ci/tools build -o ../../$@ gotest.tools/gotestsum
+	@touch $@
 
 bin/versitygw: .ci/s3/go.mod .ci/s3/go.sum
 	@echo "building an S3 server for tests (a minute the first time)"

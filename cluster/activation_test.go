@@ -24,7 +24,7 @@ import (
 // as a crash does.
 func onPostgres(tb testing.TB, pool *pgxpool.Pool) (n *cluster.Node, leave func(stop bool)) {
 	tb.Helper()
-	j, err := journal.Open(context.Background(), journal.Config{Pool: pool, Node: "node-1", Log: slog.New(slog.DiscardHandler), Lanes: 1})
+	j, err := journal.Open(context.Background(), journal.Config{Pool: pool, Node: "node-1", Log: slog.New(slog.DiscardHandler), AllowUnsafe: true, Lanes: 1})
 	require.NoError(tb, err)
 	n = cluster.Start(cluster.Config{
 		Journal: j, Snapshots: snapshot.New(pool), Wakes: wakes.Table{Pool: pool},

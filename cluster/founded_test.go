@@ -100,7 +100,7 @@ func TestARefusedActivationSavesNoSnapshot(t *testing.T) {
 	j, n := openOn(t, pool, nil, func(c *cluster.Config) { c.SnapshotEvery = 1 })
 	onSale(t, n, 0, 1_000)
 	untilIdle(t, n)
-	rival, err := journal.Open(t.Context(), journal.Config{Pool: pool, Node: "rival", Log: slog.New(slog.DiscardHandler), Lanes: 1})
+	rival, err := journal.Open(t.Context(), journal.Config{Pool: pool, Node: "rival", Log: slog.New(slog.DiscardHandler), AllowUnsafe: true, Lanes: 1})
 	require.NoError(t, err)
 	refused := 0
 	for i := range 20 {
@@ -123,7 +123,7 @@ func TestARefusedActivationSavesNoSnapshot(t *testing.T) {
 // openOn is a node on a real database, with a look at what it commits.
 func openOn(t *testing.T, pool *pgxpool.Pool, sink func(*journal.Batch), change func(*cluster.Config)) (*journal.Postgres, *cluster.Node) {
 	t.Helper()
-	j, err := journal.Open(context.Background(), journal.Config{Pool: pool, Node: "node-1", Log: slog.New(slog.DiscardHandler), Lanes: 1, Sink: sink})
+	j, err := journal.Open(context.Background(), journal.Config{Pool: pool, Node: "node-1", Log: slog.New(slog.DiscardHandler), AllowUnsafe: true, Lanes: 1, Sink: sink})
 	require.NoError(t, err)
 	cfg := cluster.Config{
 		Journal: j, Snapshots: snapshot.New(pool), Wakes: wakes.Table{Pool: pool}, Log: slog.New(slog.DiscardHandler), Backlog: j.Backlog,

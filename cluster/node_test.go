@@ -180,7 +180,7 @@ func untilIdle(t *testing.T, n *cluster.Node) {
 	t.Helper()
 	require.Eventually(t, func() bool {
 		return ask(t, n, engine.EventRef(eventNo), event.Get{}).(*event.Record).Status == event.StatusOnSale
-	}, 5*time.Second, time.Millisecond)
+	}, time.Minute, time.Millisecond)
 }
 
 // eventually asks until the next activation serves.
@@ -189,7 +189,7 @@ func eventually(t *testing.T, n *cluster.Node, cmd engine.Command) {
 	require.Eventually(t, func() bool {
 		_, err := n.Ask(t.Context(), engine.EventRef(eventNo), cmd)
 		return err == nil
-	}, 5*time.Second, time.Millisecond)
+	}, time.Minute, time.Millisecond)
 }
 
 func place(i, quantity int) event.Place {
@@ -421,7 +421,7 @@ func TestIdleActorsAreSnapshottedAndPutAway(t *testing.T) {
 		defer w.shelf.mu.Unlock()
 		_, noted := w.shelf.parked[engine.EventRef(eventNo)]
 		return w.shelf.saves > 0 && noted
-	}, 10*time.Second, 10*time.Millisecond)
+	}, time.Minute, 10*time.Millisecond)
 }
 
 // A commit writes the facts of many decisions as one record, and a snapshot may

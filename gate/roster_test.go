@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"boxoffice/persistence/persisttest"
 )
 
 // vector is one case of docs/gates/vectors.json: manifests that arrive, and codes that are shown
@@ -57,10 +59,7 @@ func TestVectors(t *testing.T) {
 // TestVectorsInPython checks that another implementation decides the same.
 func TestVectorsInPython(t *testing.T) {
 	t.Parallel()
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		t.Skipf("python3 is not here: %v", err)
-	}
+	python := persisttest.Program(t, "apt-get install python3", "python3")
 	text, all := readVectors(t)
 	cmd := exec.CommandContext(t.Context(), python, "../docs/gates/decide.py")
 	cmd.Stdin, cmd.Stderr = bytes.NewReader(text), os.Stderr

@@ -19,7 +19,7 @@ func boxoffice(s *nodetest.Shop, args ...string) (out string, ok bool) {
 	program, err := os.Executable()
 	require.NoError(s.T, err)
 	cmd := exec.CommandContext(s.T.Context(), program, args...)
-	cmd.Env = append(os.Environ(), "BOXOFFICE_TEST_NODE=1", "BOXOFFICE_DATABASE_URL="+s.Config().DatabaseURL)
+	cmd.Env = append(os.Environ(), "BOXOFFICE_TEST_NODE=1", "BOXOFFICE_DATABASE_URL="+s.Config().DatabaseURL, "BOXOFFICE_ALLOW_UNSAFE_POSTGRES=true")
 	b, err := cmd.Output()
 	return string(b), err == nil
 }

@@ -16,6 +16,7 @@ import (
 
 	"boxoffice/edge/secrets"
 	"boxoffice/edge/webhook"
+	"boxoffice/persistence/persisttest"
 )
 
 // Every receiver takes what our signer signs, and nothing else.
@@ -31,9 +32,7 @@ func TestReceivers(t *testing.T) {
 	for program, script := range map[string]string{"node": "verify.mjs", "python3": "verify.py"} {
 		t.Run(program, func(t *testing.T) {
 			t.Parallel()
-			if _, err := exec.LookPath(program); err != nil {
-				t.Skipf("%s is not here: %v", program, err)
-			}
+			persisttest.Program(t, "apt-get install "+program, program)
 			receives(t, run(t, secret, program, script), secret)
 			cmd := exec.CommandContext(t.Context(), program, script)
 			cmd.Env = append(os.Environ(), "WEBHOOK_SECRET=", "PORT=0")

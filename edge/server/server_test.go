@@ -363,7 +363,7 @@ func TestStopWaitsForRequests(t *testing.T) {
 			_ = c.Close()
 		}
 		return err != nil
-	}, 5*time.Second, 5*time.Millisecond)
+	}, time.Minute, 5*time.Millisecond)
 	require.Empty(t, stopped, "stopped under a running request")
 	close(release)
 	require.Contains(t, <-answer, `{"data":"done"}`)

@@ -209,7 +209,7 @@ func (f *feeder) startKafka(tell follower.Apply, digesters []*follower.Digester)
 // open opens the journal, and starts the followers of it.
 func (f *feeder) open() {
 	var err error
-	f.journal, err = journal.Open(f.t.Context(), journal.Config{Pool: f.pool, Node: "node", Log: discard, Sink: func(b *journal.Batch) {
+	f.journal, err = journal.Open(f.t.Context(), journal.Config{Pool: f.pool, Node: "node", Log: discard, AllowUnsafe: true, Sink: func(b *journal.Batch) {
 		for _, one := range f.follow {
 			one.Offer(b)
 		}

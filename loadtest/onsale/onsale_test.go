@@ -155,7 +155,7 @@ func TestAStallShows(t *testing.T) {
 	require.NoError(t, err, out)
 	require.Empty(t, r.Invalid)
 	require.Greater(t, r.All.Corrected.P99, 200.0)
-	require.Less(t, r.All.Corrected.P50, 100.0)
+	require.Less(t, r.All.Corrected.P50, r.All.Corrected.P99/2, "most did not meet the stall")
 }
 
 func TestRefusals(t *testing.T) {

@@ -267,7 +267,7 @@ func reserved(n uint32, quantity int64) *keeper.ReservedFact {
 // write journals the history, each fact under a claim of its own, and returns the event's stream.
 func (h history) write(t *testing.T, pool *pgxpool.Pool) (stream int64) {
 	t.Helper()
-	j, err := journal.Open(t.Context(), journal.Config{Pool: pool, Node: "node", Log: slog.New(slog.DiscardHandler)})
+	j, err := journal.Open(t.Context(), journal.Config{Pool: pool, Node: "node", Log: slog.New(slog.DiscardHandler), AllowUnsafe: true})
 	require.NoError(t, err)
 	defer func() {
 		ctx, cancel := context.WithTimeout(t.Context(), within)

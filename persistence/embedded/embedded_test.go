@@ -24,7 +24,7 @@ var small = map[string]string{"shared_buffers": "16MB", "max_wal_size": "64MB", 
 
 const (
 	startWithin  = 30 * time.Second
-	returnWithin = 20 * time.Second // after any kill -9, on a machine that has other things to do
+	returnWithin = time.Minute // after any kill -9, on a machine that has other things to do
 )
 
 // dataDir is a directory that the user whom root drops to can reach.

@@ -19,13 +19,17 @@ type feed struct {
 	hurry chan struct{} // a full transaction is there, or a caller waits: don't pace
 	asked chan struct{} // a caller waits: don't rest
 
+	// endKnown is closed when the follower has read every writer to its end once. From then on,
+	// offered has what was committed before the follower began, too: by nodes before this one.
+	endKnown chan struct{}
+
 	mu       sync.Mutex
 	queue    []*journal.Batch
 	facts    int       // in queue
 	since    time.Time // when the first in queue was offered
 	overflow bool      // batches were dropped and must be read
 	closed   bool
-	offered  map[int32]int64 // the last batch offered by each writer
+	offered  map[int32]int64 // the last batch offered or found at the end of each writer
 	applied  map[int32]int64
 	delay    time.Duration
 	waiters  []*waiter
@@ -44,7 +48,7 @@ type position struct {
 func newFeed(maxQueue, maxBatch int) feed {
 	return feed{
 		maxQueue: maxQueue, maxBatch: maxBatch,
-		wake: make(chan struct{}, 1), hurry: make(chan struct{}, 1), asked: make(chan struct{}, 1),
+		wake: make(chan struct{}, 1), hurry: make(chan struct{}, 1), asked: make(chan struct{}, 1), endKnown: make(chan struct{}),
 		offered: make(map[int32]int64), applied: make(map[int32]int64),
 	}
 }
@@ -84,9 +88,23 @@ func signal(c chan struct{}) {
 	}
 }
 
-// Passed waits until everything offered before the call has been applied. It returns the context's
-// error if the context ends first, and ErrStopped if the follower ends.
+// Passed waits until everything has been applied that was offered before the call, or was in the
+// journal when the follower began. It returns the context's error if the context ends first, and
+// ErrStopped if the follower ends.
 func (f *Follower) Passed(ctx context.Context) error {
+	signal(f.asked)
+	select {
+	case <-f.endKnown:
+		return f.awaitOffered(ctx)
+	case <-ctx.Done():
+		return fmt.Errorf("follower %s: %w", f.cfg.Name, ctx.Err())
+	case <-f.done:
+		return ErrStopped
+	}
+}
+
+// awaitOffered is Passed for what the follower knows of by now.
+func (f *Follower) awaitOffered(ctx context.Context) error {
 	w := f.addWaiter()
 	if w == nil {
 		return nil
@@ -185,6 +203,26 @@ func (f *feed) take() (batches []*journal.Batch, since time.Time, overflow bool)
 	batches, since, overflow = f.queue, f.since, f.overflow
 	f.queue, f.facts, f.overflow = nil, 0, false
 	return batches, since, overflow
+}
+
+// knowsEnd reports whether noteEnd was called.
+func (f *feed) knowsEnd() bool {
+	select {
+	case <-f.endKnown:
+		return true
+	default:
+		return false
+	}
+}
+
+// noteEnd notes where the writers end, when all of them have been read that far for the first time.
+func (f *feed) noteEnd(tails *tails) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, t := range tails.byWriter {
+		f.offered[t.writer] = max(f.offered[t.writer], t.lastBatch())
+	}
+	close(f.endKnown)
 }
 
 // advance notes what has been applied, and releases the callers that waited for it.

@@ -128,7 +128,7 @@ func (f *Follower) Start(from Journal) {
 // waits for it.
 func (f *Follower) Stop(ctx context.Context) error {
 	f.start.Do(func() { close(f.done) }) // it was never started
-	err := f.Passed(ctx)
+	err := f.awaitOffered(ctx)
 	f.cancel()
 	<-f.done
 	f.close()

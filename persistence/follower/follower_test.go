@@ -78,7 +78,7 @@ func kill(f *follower.Follower) {
 func (s *stage) journal(node string, sink func(*journal.Batch)) *journal.Postgres {
 	s.t.Helper()
 	j, err := journal.Open(s.t.Context(), journal.Config{
-		Pool: s.pool, Node: node, Log: slog.New(slog.DiscardHandler), Sink: sink, FailAfter: time.Minute,
+		Pool: s.pool, Node: node, Log: slog.New(slog.DiscardHandler), AllowUnsafe: true, Sink: sink, FailAfter: time.Minute,
 	})
 	require.NoError(s.t, err)
 	s.t.Cleanup(func() { s.stop(j) })
@@ -423,6 +423,21 @@ func TestGaps(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestPassedKnowsWhatWasThereBefore starts a follower on a journal that others have written: it has
+// not passed before it has applied all of that.
+func TestPassedKnowsWhatWasThereBefore(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, persisttest.Migrated(t))
+	before := s.journal("a", func(*journal.Batch) {})
+	for range 3 {
+		write(t, scribes(t, before, 5), 7)
+	}
+	f := s.follower(func(c *follower.Config) { c.MaxBatch = 10 })
+	f.Start(s.journal("b", f.Offer))
+	s.passed(f)
+	require.Equal(t, s.written(before), s.effects())
 }
 
 func TestApplyFails(t *testing.T) {

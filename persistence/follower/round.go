@@ -93,6 +93,9 @@ func (r *round) step(ctx context.Context) (idle bool, err error) {
 	if err := r.read(ctx); err != nil {
 		return false, err
 	}
+	if !r.f.knowsEnd() && !r.tails.isBehind() {
+		r.f.noteEnd(&r.tails)
+	}
 	group, moves := r.tails.gather(r.atOnce())
 	if len(group) > 0 {
 		if err := r.apply(ctx, group, moves); err != nil {

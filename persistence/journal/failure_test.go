@@ -78,7 +78,7 @@ func TestStopInAHurry(t *testing.T) {
 	t.Parallel()
 	pool := persisttest.Migrated(t)
 	p := newProxy(t, pool.Config().ConnConfig, func() (cut, time.Duration) { return noCut, 0 })
-	j, err := journal.Open(t.Context(), journal.Config{Pool: pool, Lane: p.lane(pool), Node: "a", Log: slog.New(slog.DiscardHandler)})
+	j, err := journal.Open(t.Context(), journal.Config{Pool: pool, Lane: p.lane(pool), Node: "a", Log: slog.New(slog.DiscardHandler), AllowUnsafe: true})
 	require.NoError(t, err)
 	s := persisttest.NewScribe(t, j, engine.EventRef(1))
 	p.close()

@@ -18,7 +18,7 @@ func TestMain(m *testing.M) { persisttest.Main(m) }
 // open starts a node's journal on the pool, stopped when the test ends.
 func open(t testing.TB, pool *pgxpool.Pool, node string, change ...func(*journal.Config)) *journal.Postgres {
 	t.Helper()
-	cfg := journal.Config{Pool: pool, Node: node, Log: slog.New(slog.DiscardHandler)}
+	cfg := journal.Config{Pool: pool, Node: node, Log: slog.New(slog.DiscardHandler), AllowUnsafe: true}
 	for _, c := range change {
 		c(&cfg)
 	}

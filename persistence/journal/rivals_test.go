@@ -89,7 +89,7 @@ type node struct {
 func startNode(t testing.TB, pool *pgxpool.Pool, name string, change func(*journal.Config)) *node {
 	t.Helper()
 	n := &node{t: t, stopped: make(chan struct{})}
-	n.cfg = journal.Config{Pool: pool, Node: name, Log: slog.New(slog.DiscardHandler), Sink: n.batches.Sink}
+	n.cfg = journal.Config{Pool: pool, Node: name, Log: slog.New(slog.DiscardHandler), AllowUnsafe: true, Sink: n.batches.Sink}
 	change(&n.cfg)
 	j, err := journal.Open(t.Context(), n.cfg)
 	require.NoError(t, err)

@@ -208,7 +208,7 @@ func TestAStalledNodeIsBuried(t *testing.T) {
 
 func openJournal(t *testing.T, pool *pgxpool.Pool, id string) *journal.Postgres {
 	t.Helper()
-	j, err := journal.Open(t.Context(), journal.Config{Pool: pool, Node: id, Log: slog.New(slog.DiscardHandler), Lanes: 1})
+	j, err := journal.Open(t.Context(), journal.Config{Pool: pool, Node: id, Log: slog.New(slog.DiscardHandler), AllowUnsafe: true, Lanes: 1})
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), within)
@@ -319,7 +319,7 @@ func TestTheClockOfTheDatabaseJumps(t *testing.T) {
 	}
 	jumpy := func(c *members.Config) {
 		c.Conn = c.Conn.Copy()
-		c.Conn.RuntimeParams["search_path"] += ", pg_catalog"
+		c.Conn.RuntimeParams["search_path"] = "public, pg_catalog"
 	}
 	a, b := join(t, pool, "a", jumpy), join(t, pool, "b", jumpy)
 	a.sees(a, b)

@@ -18,7 +18,7 @@ import (
 // the journal goes on from there.
 func TestRowsBecomeBatches(t *testing.T) {
 	t.Parallel()
-	dsn := persisttest.DB(t)
+	dsn := persisttest.Empty(t)
 	conn := connect(t, dsn)
 	require.NoError(t, migrate.UpTo(t.Context(), conn, 15))
 	_, err := conn.Exec(t.Context(), `
@@ -78,7 +78,7 @@ INSERT INTO journal (stream_id, first_seq, last_seq, epoch, writer, batch, day, 
 		require.True(t, w.Closed, "a node of the release before would go on")
 	}
 
-	j, err := journal.Open(t.Context(), journal.Config{Pool: pool, Node: "a", Log: slog.New(slog.DiscardHandler), Lanes: 1})
+	j, err := journal.Open(t.Context(), journal.Config{Pool: pool, Node: "a", Log: slog.New(slog.DiscardHandler), AllowUnsafe: true, Lanes: 1})
 	require.NoError(t, err)
 	requireAll()
 	var tails int

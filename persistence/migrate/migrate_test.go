@@ -31,7 +31,7 @@ func connect(t *testing.T, dsn string) *pgx.Conn {
 // up.
 func TestManyStartersAtOnce(t *testing.T) {
 	t.Parallel()
-	dsn := persisttest.DB(t)
+	dsn := persisttest.Empty(t)
 	const starters = 6
 	errs := make([]error, starters)
 	var wg sync.WaitGroup
@@ -47,7 +47,7 @@ func TestManyStartersAtOnce(t *testing.T) {
 
 func TestUpTwice(t *testing.T) {
 	t.Parallel()
-	dsn := persisttest.DB(t)
+	dsn := persisttest.Empty(t)
 	conn := connect(t, dsn)
 	require.NoError(t, migrate.Up(t.Context(), conn))
 	_, err := conn.Exec(t.Context(), `INSERT INTO streams (name) VALUES ('event/1/1')`)
@@ -62,8 +62,14 @@ func TestUpTwice(t *testing.T) {
 // the connection's schema.
 func TestTablesGoToTheSearchPath(t *testing.T) {
 	t.Parallel()
-	conn := connect(t, persisttest.DB(t))
+	dsn := persisttest.Empty(t)
+	_, err := connect(t, dsn).Exec(t.Context(), `CREATE SCHEMA ours`)
+	require.NoError(t, err)
+	conn := connect(t, dsn+"&search_path=ours")
 	require.NoError(t, migrate.Up(t.Context(), conn))
+	var elsewhere int
+	require.NoError(t, conn.QueryRow(t.Context(), `SELECT count(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace`).Scan(&elsewhere))
+	require.Zero(t, elsewhere)
 	for _, table := range []string{"schema_version", "writers", "streams", "journal", "snapshots", "followers", "wakes"} {
 		var here bool
 		require.NoError(t, conn.QueryRow(t.Context(),
@@ -76,7 +82,7 @@ func TestTablesGoToTheSearchPath(t *testing.T) {
 // only added to, leaves it as it is, and otherwise says what to do.
 func TestUpOnANewerDatabase(t *testing.T) {
 	t.Parallel()
-	conn := connect(t, persisttest.DB(t))
+	conn := connect(t, persisttest.Empty(t))
 	require.NoError(t, migrate.Up(t.Context(), conn))
 	_, known, err := migrate.Versions(t.Context(), conn)
 	require.NoError(t, err)

@@ -13,7 +13,7 @@ import (
 // about them.
 func TestAccountsOfBefore(t *testing.T) {
 	t.Parallel()
-	conn := connect(t, persisttest.DB(t))
+	conn := connect(t, persisttest.Empty(t))
 	require.NoError(t, migrate.UpToBefore(t.Context(), conn, "proofs"))
 	user := func(email string, verified, factor bool, sessions ...bool) {
 		var id int64

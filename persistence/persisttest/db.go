@@ -1,4 +1,4 @@
-// Package persisttest gives tests real stores: a Postgres for each test process with a schema for
+// Package persisttest gives tests real stores: a Postgres for each test process with a database for
 // each test, and an S3 server. It also has the suites that every implementation of a store must
 // pass. Only tests import it; their TestMain calls Main, which stops the server.
 package persisttest
@@ -20,7 +20,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
@@ -29,60 +28,117 @@ import (
 	"boxoffice/persistence/migrate"
 )
 
-// settings make a server small enough to have one for each test process.
+// settings make a server small enough to have one for each test process, and save it the waits for
+// a disk: fsync protects from a machine that loses its power, and no test does that. What happens
+// when a process is killed is the same without.
 var settings = map[string]string{
-	"shared_buffers":  "64MB",
-	"max_wal_size":    "256MB",
-	"max_connections": "400", // tests run several nodes at once
+	"fsync":            "off",
+	"full_page_writes": "off",
+	"max_connections":  "400", // tests run several nodes at once
+	"max_wal_size":     "256MB",
+	"shared_buffers":   "64MB",
 }
 
-// deadlock is the SQLSTATE of a deadlock's victim.
-const deadlock = "40P01"
-
 const (
-	schemaPrefix = "t_"
-	startWithin  = time.Minute
-	dropWithin   = 15 * time.Second
+	databasePrefix = "t_"
+	template       = databasePrefix + "template"
+	startWithin    = time.Minute
+	dropWithin     = 15 * time.Second
 )
 
-// DB returns a connection string whose search_path is a fresh schema. The
-// schema is dropped when the test ends; a connection that still has a
-// transaction open in it by then fails the test.
+// DB returns the connection string of a fresh database with all migrations applied. The database is
+// dropped when the test ends; a connection that still has a transaction open in it by then fails
+// the test.
 func DB(t testing.TB) string {
 	t.Helper()
 	s, err := started()
 	require.NoError(t, err)
-	schema := schemaPrefix + strings.ToLower(rand.Text())
-	_, err = s.admin.Exec(t.Context(), "CREATE SCHEMA "+schema)
+	require.NoError(t, s.prepareTemplate(t.Context()))
+	return s.createDatabase(t, template)
+}
+
+// Empty is DB without the migrations: the database has no table.
+func Empty(t testing.TB) string {
+	t.Helper()
+	s, err := started()
+	require.NoError(t, err)
+	return s.createDatabase(t, "template0")
+}
+
+// createDatabase copies a database for the test.
+func (s *server) createDatabase(t testing.TB, from string) (dsn string) {
+	t.Helper()
+	name := databasePrefix + strings.ToLower(rand.Text())
+	_, err := s.admin.Exec(t.Context(), "CREATE DATABASE "+name+" TEMPLATE "+from)
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), dropWithin)
 		defer cancel()
-		require.NoError(t, s.drop(ctx, schema), "the schema is still in use: is a connection left open?")
+		open, err := s.listTransactions(ctx, name)
+		require.NoError(t, err)
+		require.Empty(t, open, "the database is still in use: is a connection left open?")
+		_, err = s.admin.Exec(ctx, "DROP DATABASE "+name+" WITH (FORCE)")
+		require.NoError(t, err)
 	})
-	return s.postgres.URL() + "&search_path=" + url.QueryEscape(schema)
+	dsn, err = urlOf(s.postgres, name)
+	require.NoError(t, err)
+	return dsn
 }
 
-// drop drops a schema. The server's own maintenance of its tables takes locks in another order than
-// we do, so drop tries again if it is the victim of a deadlock.
-func (s *server) drop(ctx context.Context, schema string) error {
-	for {
-		_, err := s.admin.Exec(ctx, "DROP SCHEMA "+schema+" CASCADE")
-		if e, ok := errors.AsType[*pgconn.PgError](err); !ok || e.Code != deadlock {
-			return err
+// listTransactions returns the statements of clients that are inside a transaction in the database.
+// A connection that was closed a moment ago needs a moment to end, so it waits for those.
+func (s *server) listTransactions(ctx context.Context, database string) (open []string, err error) {
+	const inside = `SELECT state || ': ' || query FROM pg_stat_activity
+WHERE datname = $1 AND backend_type = 'client backend' AND state <> 'idle'`
+	for late := time.Now().Add(dropWithin / 3); ; {
+		rows, err := s.admin.Query(ctx, inside, database)
+		if err != nil {
+			return nil, err
+		}
+		open, err = pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil || len(open) == 0 || time.Now().After(late) {
+			return open, err
 		}
 	}
 }
 
-// Migrated returns a pool on a fresh schema with all migrations applied, closed
-// when the test ends.
+// prepareTemplate makes the database that DB copies: once in a process, by the first test that
+// wants one.
+func (s *server) prepareTemplate(ctx context.Context) error {
+	s.templateOnce.Do(func() { s.templateErr = s.migrateTemplate(context.WithoutCancel(ctx)) })
+	return s.templateErr
+}
+
+func (s *server) migrateTemplate(ctx context.Context) error {
+	if _, err := s.admin.Exec(ctx, "CREATE DATABASE "+template); err != nil {
+		return err
+	}
+	dsn, err := urlOf(s.postgres, template)
+	if err != nil {
+		return err
+	}
+	conn, err := pgx.Connect(ctx, dsn)
+	if err != nil {
+		return err
+	}
+	return errors.Join(migrate.Up(ctx, conn), conn.Close(ctx))
+}
+
+// urlOf returns the connection string of one of the server's databases.
+func urlOf(postgres *embedded.Server, database string) (string, error) {
+	u, err := url.Parse(postgres.URL())
+	if err != nil {
+		return "", err
+	}
+	u.Path = "/" + database
+	return u.String(), nil
+}
+
+// Migrated returns a pool on a fresh database with all migrations applied, closed when the test
+// ends.
 func Migrated(t testing.TB) *pgxpool.Pool {
 	t.Helper()
-	dsn := DB(t)
-	conn, err := pgx.Connect(t.Context(), dsn)
-	require.NoError(t, err)
-	require.NoError(t, errors.Join(migrate.Up(t.Context(), conn), conn.Close(t.Context())))
-	pool, err := pgxpool.New(t.Context(), dsn)
+	pool, err := pgxpool.New(t.Context(), DB(t))
 	require.NoError(t, err)
 	t.Cleanup(pool.Close)
 	return pool
@@ -109,8 +165,11 @@ func (s stopping) Run() int {
 // server is the Postgres of this test process.
 type server struct {
 	postgres *embedded.Server
-	admin    *pgxpool.Pool // creates and drops schemas
+	admin    *pgxpool.Pool // creates and drops databases
 	slot     *os.File      // locked while we use its directory
+
+	templateOnce sync.Once
+	templateErr  error
 }
 
 // process is the one server, started by the first test that needs it.
@@ -208,22 +267,22 @@ func takeSlot() (*os.File, string, error) {
 	return nil, "", fmt.Errorf("all directories below %s are in use", base)
 }
 
-// connectAdmin opens the pool for schemas and drops those that a killed run
-// left behind in this directory.
+// connectAdmin opens the pool for databases and drops those that a run left behind in this
+// directory: its template, and all of them if it was killed.
 func connectAdmin(ctx context.Context, dsn string) (*pgxpool.Pool, error) {
 	admin, err := pgxpool.New(ctx, dsn+"&pool_max_conns=4&lock_timeout=10s")
 	if err != nil {
 		return nil, err
 	}
-	rows, err := admin.Query(ctx, "SELECT nspname FROM pg_namespace WHERE starts_with(nspname, $1)", schemaPrefix)
+	rows, err := admin.Query(ctx, "SELECT datname FROM pg_database WHERE starts_with(datname, $1)", databasePrefix)
 	if err != nil {
 		admin.Close()
 		return nil, err
 	}
 	left, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	for _, schema := range left {
+	for _, database := range left {
 		if err == nil {
-			_, err = admin.Exec(ctx, "DROP SCHEMA "+schema+" CASCADE")
+			_, err = admin.Exec(ctx, "DROP DATABASE "+database+" WITH (FORCE)")
 		}
 	}
 	if err != nil {

@@ -11,48 +11,49 @@ import (
 
 func TestMain(m *testing.M) { persisttest.Main(m) }
 
-func TestDBGivesEachTestItsOwnSchema(t *testing.T) {
+func TestDBGivesEachTestItsOwnDatabase(t *testing.T) {
 	t.Parallel()
-	var schemas []string
+	var databases []string
 	for range 2 {
 		conn, err := pgx.Connect(t.Context(), persisttest.DB(t))
 		require.NoError(t, err)
 		_, err = conn.Exec(t.Context(), "CREATE TABLE mine (n int)")
 		require.NoError(t, err, "a table of another test must not be in the way")
-		var schema string
-		require.NoError(t, conn.QueryRow(t.Context(), "SELECT current_schema()").Scan(&schema))
-		schemas = append(schemas, schema)
+		databases = append(databases, conn.Config().Database)
 		require.NoError(t, conn.Close(t.Context()))
 	}
-	require.NotEqual(t, schemas[0], schemas[1])
+	require.NotEqual(t, databases[0], databases[1])
 }
 
-func TestDBDropsTheSchema(t *testing.T) {
+func TestDBDropsTheDatabase(t *testing.T) {
 	t.Parallel()
 	admin, err := pgx.Connect(t.Context(), persisttest.DB(t))
 	require.NoError(t, err)
-	var schema string
+	exists := func(database string) (is bool) {
+		require.NoError(t, admin.QueryRow(t.Context(), "SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)", database).Scan(&is))
+		return is
+	}
+	var database string
 	t.Run("user", func(t *testing.T) {
 		conn, err := pgx.Connect(t.Context(), persisttest.DB(t))
 		require.NoError(t, err)
-		_, err = conn.Exec(t.Context(), "CREATE TABLE mine (n int)")
-		require.NoError(t, err)
-		require.NoError(t, conn.QueryRow(t.Context(), "SELECT current_schema()").Scan(&schema))
+		database = conn.Config().Database
+		require.True(t, exists(database))
 		require.NoError(t, conn.Close(t.Context()))
 	})
-	var exists bool
-	require.NoError(t, admin.QueryRow(t.Context(), "SELECT to_regnamespace($1) IS NOT NULL", schema).Scan(&exists))
-	require.False(t, exists)
+	require.False(t, exists(database))
 	require.NoError(t, admin.Close(t.Context()))
 }
 
-func TestMigratedHasTheTables(t *testing.T) {
+func TestTablesOfADatabase(t *testing.T) {
 	t.Parallel()
-	pool := persisttest.Migrated(t)
-	var schema string
-	require.NoError(t, pool.QueryRow(t.Context(),
-		"SELECT relnamespace::regnamespace::text FROM pg_class WHERE oid = 'streams'::regclass").Scan(&schema))
-	var mine string
-	require.NoError(t, pool.QueryRow(t.Context(), "SELECT current_schema()").Scan(&mine))
-	require.Equal(t, mine, schema)
+	count := func(dsn string) (tables int) {
+		conn, err := pgx.Connect(t.Context(), dsn)
+		require.NoError(t, err)
+		require.NoError(t, conn.QueryRow(t.Context(), "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'").Scan(&tables))
+		require.NoError(t, conn.Close(t.Context()))
+		return tables
+	}
+	require.Zero(t, count(persisttest.Empty(t)))
+	require.Greater(t, count(persisttest.DB(t)), 50)
 }

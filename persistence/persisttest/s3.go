@@ -27,7 +27,7 @@ func S3(t testing.TB) (address, folder string) {
 	t.Helper()
 	program := os.Getenv(s3Variable)
 	if program == "" {
-		t.Skip("no S3 server: make bin/versitygw, and set " + s3Variable + " to its path")
+		Missing(t, "no S3 server: make bin/versitygw, and set "+s3Variable+" to its path")
 	}
 	root := t.TempDir()
 	folder = filepath.Join(root, "data", "files")

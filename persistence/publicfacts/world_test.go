@@ -112,7 +112,7 @@ func newWorld(t testing.TB, pool *pgxpool.Pool) *world {
 	w.model = follower.New(follower.Config{
 		Name: readmodel.Follower, Pool: pool, Apply: readmodel.NewWriter().Apply, Log: log, Pace: time.Millisecond, Poll: 20 * time.Millisecond,
 	})
-	j, err := journal.Open(t.Context(), journal.Config{Pool: pool, Node: "node", Log: log, Sink: func(b *journal.Batch) {
+	j, err := journal.Open(t.Context(), journal.Config{Pool: pool, Node: "node", Log: log, AllowUnsafe: true, Sink: func(b *journal.Batch) {
 		w.model.Offer(b)
 		w.offer(b)
 	}})

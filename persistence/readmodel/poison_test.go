@@ -35,7 +35,7 @@ func newPoisoned(t *testing.T) *poisoned {
 		Name: readmodel.Follower, Pool: w.pool, Apply: d.Apply, Digesters: []*follower.Digester{d}, Log: slog.New(slog.DiscardHandler),
 		Pace: time.Millisecond, Poll: 20 * time.Millisecond,
 	})
-	j, err := journal.Open(t.Context(), journal.Config{Pool: w.pool, Node: "node", Log: slog.New(slog.DiscardHandler), Sink: w.follow.Offer})
+	j, err := journal.Open(t.Context(), journal.Config{Pool: w.pool, Node: "node", Log: slog.New(slog.DiscardHandler), AllowUnsafe: true, Sink: w.follow.Offer})
 	require.NoError(t, err)
 	w.journal, p.world = j, w
 	t.Cleanup(func() {

@@ -62,7 +62,7 @@ func newWorld(t testing.TB) *world {
 	}
 	w.follow = w.follower()
 	j, err := journal.Open(t.Context(), journal.Config{
-		Pool: pool, Node: "node", Log: slog.New(slog.DiscardHandler),
+		Pool: pool, Node: "node", Log: slog.New(slog.DiscardHandler), AllowUnsafe: true,
 		Sink: func(b *journal.Batch) {
 			w.stock.Observe(b)
 			w.follow.Offer(b)

@@ -40,7 +40,7 @@ func newWorld(t *testing.T) *world {
 	w.saved = snapshot.New(w.pool)
 	var err error
 	w.j, err = journal.Open(t.Context(), journal.Config{
-		Pool: w.pool, Node: "node", Lanes: 1, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return time.Unix(w.now.Load(), 0) },
+		Pool: w.pool, Node: "node", Lanes: 1, AllowUnsafe: true, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return time.Unix(w.now.Load(), 0) },
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() {

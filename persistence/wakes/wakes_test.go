@@ -71,7 +71,7 @@ func TestTable(t *testing.T) {
 // opened returns the journal of a node, which is stopped when the test ends.
 func opened(t *testing.T, pool *pgxpool.Pool) *journal.Postgres {
 	t.Helper()
-	j, err := journal.Open(t.Context(), journal.Config{Pool: pool, Node: "node", Log: slog.New(slog.DiscardHandler)})
+	j, err := journal.Open(t.Context(), journal.Config{Pool: pool, Node: "node", Log: slog.New(slog.DiscardHandler), AllowUnsafe: true})
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)

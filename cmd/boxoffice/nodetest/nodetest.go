@@ -33,7 +33,7 @@ type Shop struct {
 	Stopped bool   // whether the test has stopped the node itself
 }
 
-// Open starts a node on a schema of its own, with changes to its configuration. When the test ends,
+// Open starts a node on a database of its own, with changes to its configuration. When the test ends,
 // the node's journal is audited.
 func Open(t testing.TB, changes ...func(*node.Config)) *Shop {
 	t.Helper()
@@ -45,7 +45,7 @@ func OpenLogged(t testing.TB, log *slog.Logger, changes ...func(*node.Config)) *
 	t.Helper()
 	cfg := &node.Config{
 		Listen: Address(t), PaysimListen: Address(t), Env: "test", Node: "node-1", Lanes: 1,
-		DatabaseURL: persisttest.DB(t), MasterKey: strings.Repeat("ab", 32), MaxPerAddress: 100, MaxConnections: 1000,
+		DatabaseURL: persisttest.DB(t), AllowUnsafe: true, MasterKey: strings.Repeat("ab", 32), MaxPerAddress: 100, MaxConnections: 1000,
 		DataDir: t.TempDir(), MediaVideoMB: 500, MediaQuotaMB: 20480,
 		MailDir: t.TempDir(), LimitsScale: 1000, Origins: []string{"*"}, PublicCache: true, WebhooksPrivate: true,
 	}

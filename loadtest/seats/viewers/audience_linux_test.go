@@ -146,7 +146,7 @@ func TestAudience(t *testing.T) {
 			held := viewers.Available
 			c.View(func(m *viewers.Map) { held = m.State(names[seat]) })
 			return held == viewers.Held
-		}, 10*time.Second, time.Millisecond)
+		}, time.Minute, time.Millisecond)
 	}
 	all := func() {
 		t.Helper()

@@ -132,7 +132,7 @@ func (s *stage) consumer(apply follower.Apply) *kafka.Consumer {
 func (s *stage) journal(sink func(*journal.Batch)) *journal.Postgres {
 	s.t.Helper()
 	j, err := journal.Open(s.t.Context(), journal.Config{
-		Pool: s.pool, Node: "a", Log: slog.New(slog.DiscardHandler), Sink: sink, FailAfter: time.Minute,
+		Pool: s.pool, Node: "a", Log: slog.New(slog.DiscardHandler), AllowUnsafe: true, Sink: sink, FailAfter: time.Minute,
 	})
 	require.NoError(s.t, err)
 	s.t.Cleanup(func() {

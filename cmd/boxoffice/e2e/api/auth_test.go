@@ -241,24 +241,27 @@ func TestLoginFlood(t *testing.T) {
 	t.Parallel()
 	s := nodetest.Open(t)
 	s.Own("GET", "/organizer/events", nil).Is(200, "")
-	const clients = 60
-	replies := make([]nodetest.Reply, clients)
-	var wg sync.WaitGroup
-	for i := range replies {
-		wg.Go(func() {
-			replies[i] = s.Raw("POST", "/auth/login", "application/json", nodetest.Encode(t, nodetest.Object{"email": "owner@example.org", "password": "correct horse"}))
-		})
-	}
-	wg.Wait()
 	count := map[int]int{}
-	for _, r := range replies {
-		count[r.Status]++
-		if r.Status == 503 {
-			require.Regexp(t, `"(OVERLOADED|UNAVAILABLE)"`, r.Body) // the latter when a hash takes too long
-			require.NotEmpty(t, r.Header.Get("Retry-After"))
+	// A machine of many cores may have room for 60 at once, but not for any number.
+	for clients := 60; count[503] == 0 && clients < 2000; clients *= 2 {
+		replies := make([]nodetest.Reply, clients)
+		var wg sync.WaitGroup
+		for i := range replies {
+			wg.Go(func() {
+				replies[i] = s.Raw("POST", "/auth/login", "application/json", nodetest.Encode(t, nodetest.Object{"email": "owner@example.org", "password": "correct horse"}))
+			})
 		}
+		wg.Wait()
+		clear(count)
+		for _, r := range replies {
+			count[r.Status]++
+			if r.Status == 503 {
+				require.Regexp(t, `"(OVERLOADED|UNAVAILABLE)"`, r.Body) // the latter when a hash takes too long
+				require.NotEmpty(t, r.Header.Get("Retry-After"))
+			}
+		}
+		require.Equal(t, clients, count[200]+count[503], "%v", count)
 	}
-	require.Equal(t, clients, count[200]+count[503], "%v", count)
 	require.NotZero(t, count[200])
 	require.NotZero(t, count[503])
 }

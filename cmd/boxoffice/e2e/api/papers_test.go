@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"boxoffice/cmd/boxoffice/nodetest"
+	"boxoffice/persistence/persisttest"
 )
 
 // TestPapers prints tickets, and takes their dates into a calendar.
@@ -57,11 +58,8 @@ func TestPapers(t *testing.T) {
 // BOXOFFICE_KEEP_PDF the pictures are kept in that folder, to look at.
 func TestPapersInManyLanguages(t *testing.T) {
 	t.Parallel()
-	for _, tool := range []string{"pdftoppm", "zbarimg"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			t.Skip("needs " + tool + " (Debian: poppler-utils, zbar-tools)")
-		}
-	}
+	persisttest.Program(t, "apt-get install poppler-utils", "pdftoppm")
+	persisttest.Program(t, "apt-get install zbar-tools", "zbarimg")
 	s := nodetest.Open(t)
 	folder := t.TempDir()
 	if keep := os.Getenv("BOXOFFICE_KEEP_PDF"); keep != "" {

@@ -77,7 +77,8 @@ func TestRefundRaces(t *testing.T) {
 	event, ids := s.OnSale(nodetest.With(refundable(0), nodetest.Object{"type": "free", "quantityTotal": 100_000, "maxPerOrder": 100, "maxPerCustomer": 1000, "transferable": true}))
 	ada := s.Buyer("ada@example.org")
 	found := make(map[string]int)
-	for done := 0; done < *races; done += 50 {
+	// At least one is granted at some time, though a busy machine may let the others be first for long.
+	for done := 0; done < *races || found["granted"] == 0 && done < 40**races; done += 50 {
 		o := s.Own("POST", "/events/"+event+"/issue", nodetest.Object{
 			"items": nodetest.Lines(ids[0], 50), "buyer": nodetest.Object{"email": "ada@example.org", "name": "Ada"}, "sendEmail": false,
 		}).Is(201, "")

@@ -24,7 +24,7 @@ func logged(s *nodetest.Shop, query string, n int) (items []nodetest.Object) {
 			items = append(items, item.(nodetest.Object))
 		}
 		return len(items) >= n
-	}, 10*time.Second, 20*time.Millisecond)
+	}, time.Minute, 20*time.Millisecond)
 	require.Len(s.T, items, n)
 	return items
 }

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"boxoffice/persistence/persisttest"
 )
 
 // browserTime bounds a command to the browser, and what a page is waited for.
@@ -46,16 +48,7 @@ type message struct {
 // openBrowser starts Chromium, or skips the test where there is none.
 func openBrowser(t testing.TB) *browser {
 	t.Helper()
-	path := ""
-	for _, name := range []string{"chromium", "chromium-headless-shell", "chromium-browser", "google-chrome"} {
-		if found, err := exec.LookPath(name); err == nil {
-			path = found
-			break
-		}
-	}
-	if path == "" {
-		t.Skip("there is no Chromium on this machine; `make page-test` installs it")
-	}
+	path := persisttest.Program(t, "make page-test installs it", "chromium", "chromium-headless-shell", "chromium-browser", "google-chrome")
 	ours, theirs := pipe(t), pipe(t)
 	cmd := exec.Command(path, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
 		"--no-first-run", "--disable-background-networking", "--lang=en-GB", "--remote-debugging-pipe", "--user-data-dir="+t.TempDir())

@@ -61,7 +61,7 @@ func (h *scripted) checkTrap() {
 			h.mu.Lock()
 			defer h.mu.Unlock()
 			return len(h.wrong) > 0
-		}, 5*time.Second, 10*time.Millisecond, hole)
+		}, time.Minute, 10*time.Millisecond, hole)
 		h.run(`new Promise((done) => setTimeout(done, 50))`)
 		h.forget()
 	}

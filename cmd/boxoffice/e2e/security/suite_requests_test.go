@@ -239,7 +239,7 @@ func (w *world) loggedRequests() request {
 	require.Eventually(w.T, func() bool {
 		page := w.Own("GET", "/organizer/integrations/org/"+w.orgID+"/requests?"+r.query, nil).Is(200, "")
 		return len(page.Data("items").([]any)) > 0
-	}, 10*time.Second, 20*time.Millisecond)
+	}, time.Minute, 20*time.Millisecond)
 	return r
 }
 
