@@ -84,6 +84,15 @@ func (t *truth) takeFee(ref engine.Ref, f engine.Fact) error {
 		if how, dead := st.ended[f.Claim]; dead {
 			return fmt.Errorf("%s reserves a fee again after it was %s", claimed(f.Claim), how)
 		}
+		if old := st.held[f.Claim.Order]; old != nil {
+			if old.Claim.Serial >= f.Claim.Serial {
+				return fmt.Errorf("%s replaces %s", claimed(f.Claim), claimed(old.Claim))
+			}
+			// The yes to the old claim may still arrive: it was true, and the ledger that asked for it no
+			// longer waits.
+			t.sim.reach("fee", "replaced")
+			st.end(old.Claim, "replaced")
+		}
 		st.held[f.Claim.Order] = f
 		return t.aboveFloor(t.book(f.Claim.Order.Event()), f.Claim, f.Floor)
 	case *keeper.CommittedFact:

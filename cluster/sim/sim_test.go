@@ -116,6 +116,16 @@ func TestSimReplays(t *testing.T) {
 	}
 }
 
+// TestSeedsThatWereRed runs the seeds that once found something, each with what it was.
+func TestSeedsThatWereRed(t *testing.T) {
+	t.Parallel()
+	for seed, what := range map[uint64]string{
+		1795691641108: "the judge took a wallet's late yes to a claim that a newer one had replaced for a lie",
+	} {
+		require.NoError(t, Simulate(seed, "", nil).Err, "seed %d: %s", seed, what)
+	}
+}
+
 // TestSimFinds plants bugs that the simulator has to find.
 func TestSimFinds(t *testing.T) {
 	t.Parallel()
