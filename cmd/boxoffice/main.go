@@ -22,6 +22,7 @@ type cli struct {
 	Serve    serveCmd    `cmd:"" default:"withargs" help:"Run a node (the default)."`
 	Migrate  migrateCmd  `cmd:"" help:"Bring the database's schema up to date."`
 	Keys     keysCmd     `cmd:"" help:"The keys that sign access tokens."`
+	Verify   verifyCmd   `cmd:"" help:"Mark an organization as known to the platform."`
 	Status   statusCmd   `cmd:"" help:"Show nodes, journal and followers, from the database alone."`
 	SetAside setAsideCmd `cmd:"" help:"The facts that a follower could not digest."`
 	Audit    auditCmd    `cmd:"" help:"Replay every stream and check every invariant."`

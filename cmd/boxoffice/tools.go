@@ -90,6 +90,33 @@ func (c *rotateCmd) Run(ctx context.Context) error {
 	return err
 }
 
+type verifyCmd struct {
+	database
+	Organization string `arg:"" help:"Its number, its id or its slug."`
+}
+
+// Run marks the organization, which may then write to more people than a new one.
+func (c *verifyCmd) Run(ctx context.Context) error {
+	pool, done, err := c.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	store := accounts.New(pool)
+	org, err := store.OrganizationNamed(ctx, c.Organization)
+	if err != nil {
+		return err
+	}
+	if org == nil {
+		return fmt.Errorf("there is no organization %q", c.Organization)
+	}
+	if err := store.Verify(ctx, org.ID); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(os.Stdout, "%s (%s) is verified\n", org.Name, org.Slug)
+	return err
+}
+
 type openapiCmd struct {
 	BaseURL string `env:"BOXOFFICE_BASE_URL" default:"http://127.0.0.1:8080" help:"Address that the document names."`
 	YAML    bool   `name:"yaml" help:"Print YAML instead of JSON."`

@@ -35,7 +35,8 @@ const (
 	waiting  = 64               // organizations whose image waits for its turn; the next is refused
 	makeTime = 45 * time.Second // for one, from its turn on
 
-	// The megapixels of an organization's images in a minute, from what their headers say.
+	// RuleMegapixels bounds the megapixels of an organization's images in a minute, as their headers
+	// say them.
 	RuleMegapixels = 200
 	budgetSize     = 1 // megabytes, of the counts
 )

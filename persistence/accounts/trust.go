@@ -20,11 +20,20 @@ type Trust struct {
 	Paid bool
 }
 
+// Verify marks an organization as known to the platform.
+func (s *Store) Verify(ctx context.Context, org int64) error {
+	if _, err := s.pool.Exec(ctx, `UPDATE organizations SET verified = true WHERE id = $1`, org); err != nil {
+		return fmt.Errorf("verify organization %d: %w", org, err)
+	}
+	return nil
+}
+
 // ReadTrust reads the trust in an organization. The platform's mark "verified" is worth as
 // much as both.
 func ReadTrust(ctx context.Context, q interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
-}, org int64) (t Trust, err error) {
+}, org int64,
+) (t Trust, err error) {
 	const read = `
 SELECT o.verified OR EXISTS (SELECT FROM members m JOIN users u ON u.id = m.usr WHERE m.org = o.id AND NOT m.invited AND u.email_verified),
   o.verified OR EXISTS (SELECT FROM wallet_entries e WHERE e.org = o.id AND e.kind = $2)

@@ -13,7 +13,9 @@ import (
 )
 
 // learns completes a course of one unit, and is the answer.
-func learns(s *nodetest.Shop, path string) nodetest.Answer { return s.Own("POST", path+"/complete", nil) }
+func learns(s *nodetest.Shop, path string) nodetest.Answer {
+	return s.Own("POST", path+"/complete", nil)
+}
 
 // TestOneCertificatePerTicket earns a certificate by a ticket and passes the ticket on, before and
 // after, with the offer made before the certificate was earned, and at the same time: a ticket never
@@ -32,7 +34,9 @@ func TestOneCertificatePerTicket(t *testing.T) {
 		return from.Own("POST", "/tickets/"+ticket+"/transfer", nodetest.Object{"toEmail": to, "toName": "Next"})
 	}
 	claim := func(token string) nodetest.Answer { return s.Call("POST", "/tickets/transfers/"+token+"/claim", nil) }
-	valid := func(number string) any { return s.Call("GET", "/public/certificates/"+number, nil).Is(200, "").Data("valid") }
+	valid := func(number string) any {
+		return s.Call("GET", "/public/certificates/"+number, nil).Is(200, "").Data("valid")
+	}
 
 	t.Log("offered, then earned")
 	ada, ticket := buy("ada@example.org")
