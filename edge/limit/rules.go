@@ -47,6 +47,10 @@ func RateRules() []RateRule {
 	return append(all, RuleEmail, RuleHolders, RuleRepeats, RuleDevices, RuleDeviceCodes, RuleCodes, RuleNetCodes, RulePromos, RuleNetPromos, RuleForeign)
 }
 
+// Ceiling is how many times the limit of a tier a network's callers, or an organization's API keys,
+// have together.
+const Ceiling = 10
+
 // Scale is the configured limit a minute: multiplied by scale and rounded up.
 func Scale(perMinute int, scale float64) int {
 	return int(min(math.Ceil(float64(perMinute)*scale), math.MaxInt32))

@@ -31,37 +31,65 @@ func NewLimits(scale float64, openOrder OpenOrder) *Limits {
 	return &Limits{Scale: scale, OpenOrder: openOrder, table: limit.New(limitMegabytes)}
 }
 
-// counted is what is known of a request's rate limit: who was counted last, and the bucket's
-// verdict.
+// bucket is one that a request counts in: of a tier or a rule, for a subject.
+type bucket struct {
+	tier    route.Tier
+	subject limit.Subject
+	most    int // in a minute
+}
+
+// of is the bucket of a named subject.
+func (l *Limits) of(tier route.Tier, name string, perMinute int) bucket {
+	return bucket{tier, l.table.Of(string(tier), name), limit.Scale(perMinute, l.Scale)}
+}
+
+// rule is the bucket of a named subject under a rule a minute that belongs to no tier.
+func (l *Limits) rule(r limit.RateRule, name string) bucket {
+	return l.of(route.Tier(r.Name), name, r.Most)
+}
+
+// counted is what is known of a request's rate limit: the buckets that it counts in, and the verdict
+// of the tightest, of which the headers tell.
 type counted struct {
 	done    bool // the request needs no more counting
-	subject limit.Subject
-	limit   int
+	taken   []bucket
 	verdict limit.Verdict
 }
 
-// take counts a request of a named subject against a limit.
-func (l *Limits) take(x *exchange, tier route.Tier, name string, perMinute int) error {
-	s, n := l.table.Of(string(tier), name), limit.Scale(perMinute, l.Scale)
-	v := l.table.Take(s, n, x.now)
-	if c := &x.counted; !c.done || v.Remaining < c.verdict.Remaining || !v.Allowed {
-		c.subject, c.limit, c.verdict = s, n, v // the headers tell of the tightest limit
+// note notes a verdict if it is the tightest.
+func (c *counted) note(v limit.Verdict) {
+	if !c.done || v.Remaining < c.verdict.Remaining || !v.Allowed {
+		c.verdict = v
 	}
-	x.counted.done = true
-	if !v.Allowed {
-		return limit.Refuse(tier, v)
+	c.done = true
+}
+
+// take counts a request in all of the buckets, or in none of them if one is full.
+func (l *Limits) take(x *exchange, buckets ...bucket) error {
+	for i, b := range buckets {
+		v := l.table.Take(b.subject, b.most, x.now)
+		x.counted.note(v)
+		if !v.Allowed {
+			l.giveBack(x, buckets[:i])
+			return limit.Refuse(b.tier, v)
+		}
 	}
+	x.counted.taken = append(x.counted.taken, buckets...)
 	return nil
 }
 
-// takeRule counts a request of a named subject against a rule a minute that belongs to no tier.
-func (l *Limits) takeRule(x *exchange, r limit.RateRule, name string) error {
-	return l.take(x, route.Tier(r.Name), name, r.Most)
+func (l *Limits) giveBack(x *exchange, buckets []bucket) (tightest limit.Verdict) {
+	for i, b := range buckets {
+		if v := l.table.Return(b.subject, b.most, x.now); i == 0 || v.Remaining < tightest.Remaining {
+			tightest = v
+		}
+	}
+	return tightest
 }
 
 // unrouted counts a request that matches no operation as a public read.
 func (l *Limits) unrouted(x *exchange, client netip.Addr) error {
-	return l.take(x, route.TierPublic, route.Network(client).String(), route.Limits[route.TierPublic].PerMinute)
+	return l.take(x, l.of(route.TierPublic, route.Network(client).String(), route.Limits[route.TierPublic].PerMinute))
 }
 
 // look notes how many public reads an address has left, without counting one.
@@ -82,17 +110,29 @@ func (l *Limits) before(x *exchange, c *route.Call, o *operation) error {
 // Requests of the tier auth are counted by address, whoever is signed in.
 func (l *Limits) whole(x *exchange, c *route.Call) error {
 	tier, n := c.Op.Tier, route.Limits[c.Op.Tier].PerMinute
-	p := &c.Principal
+	p, network := &c.Principal, route.Network(c.Client).String()
 	switch {
 	case tier == route.TierAuth || !p.Proven():
-		return l.take(x, tier, route.Network(c.Client).String(), n)
-	case p.Kinds.Has(route.Key):
-		if tier == route.TierStrict && p.Strict > 0 {
-			n = p.Strict
-		}
-		return l.take(x, tier, route.KeySubject(p.Key), n)
+		return l.take(x, l.of(tier, network, n))
+	case tier == route.TierStrict && p.Strict > 0: // the operator trusts this key, so no ceiling is below its limit
+		return l.take(x, l.of(tier, route.KeySubject(p.Key), p.Strict))
 	}
-	return l.take(x, tier, route.UserSubject(p.User), n)
+	buckets := append(l.ceilings(c, n), l.of(tier, limit.CredentialName(p), n))
+	if p.Kinds.Has(route.User) && !p.EmailProven { // anybody has as many of these accounts as they like
+		buckets = append(buckets, l.of(tier, network, n))
+	}
+	return l.take(x, buckets...)
+}
+
+// ceilings are the buckets that a credential shares, because credentials cost nothing: with all in
+// its network, and an API key with all keys of its organization.
+func (l *Limits) ceilings(c *route.Call, perMinute int) []bucket {
+	tier, all := c.Op.Tier, perMinute*limit.Ceiling
+	shared := append(make([]bucket, 0, 4), l.of(tier, "network/"+route.Network(c.Client).String(), all))
+	if c.Principal.Kinds.Has(route.Key) {
+		shared = append(shared, l.of(tier, "organization/"+strconv.FormatInt(c.Principal.Grants[0].Org, 10), all))
+	}
+	return shared
 }
 
 // These requests name in their body whom to count. A provider's notice is counted by its handler,
@@ -113,22 +153,18 @@ type (
 func (l *Limits) read(x *exchange, c *route.Call, in any) error {
 	switch in := in.(type) {
 	case byEmail:
-		return l.takeRule(x, limit.RuleEmail, order.NormalEmail(in.LimitEmail()))
+		return l.take(x, l.rule(limit.RuleEmail, order.NormalEmail(in.LimitEmail())))
 	case byDevice:
-		if err := l.takeRule(x, limit.RuleDevices, limit.CredentialName(&c.Principal)); err != nil {
-			return err
-		}
-		return l.take(x, c.Op.Tier, limit.DeviceName(&c.Principal, in.LimitDevice()), route.Limits[c.Op.Tier].PerMinute)
+		return l.take(x, append(l.ceilings(c, limit.RuleDevices.Most), l.rule(limit.RuleDevices, limit.CredentialName(&c.Principal)),
+			l.of(c.Op.Tier, limit.DeviceName(&c.Principal, in.LimitDevice()), route.Limits[c.Op.Tier].PerMinute))...)
 	case byProvider:
-		return l.take(x, c.Op.Tier, "provider/"+in.LimitProvider(), route.Limits[c.Op.Tier].PerMinute)
+		return l.take(x, l.of(c.Op.Tier, "provider/"+in.LimitProvider(), route.Limits[c.Op.Tier].PerMinute))
 	case byHolder:
 		if x.counted.done {
 			return nil
 		}
-		if err := l.takeRule(x, limit.RuleHolders, route.Network(c.Client).String()); err != nil {
-			return err
-		}
-		return l.take(x, c.Op.Tier, "holder/"+in.LimitHolder(), route.Limits[c.Op.Tier].PerMinute)
+		return l.take(x, l.rule(limit.RuleHolders, route.Network(c.Client).String()),
+			l.of(c.Op.Tier, "holder/"+in.LimitHolder(), route.Limits[c.Op.Tier].PerMinute))
 	case byOrder:
 		if x.counted.done {
 			return nil
@@ -139,7 +175,7 @@ func (l *Limits) read(x *exchange, c *route.Call, in any) error {
 				continue
 			}
 			if order, opens := l.OpenOrder(id, token); opens {
-				return l.take(x, c.Op.Tier, "order/"+order, route.Limits[c.Op.Tier].PerMinute)
+				return l.take(x, l.of(c.Op.Tier, "order/"+order, route.Limits[c.Op.Tier].PerMinute))
 			}
 		}
 		return l.whole(x, c)
@@ -156,15 +192,16 @@ func (l *Limits) repeat(x *exchange, c *route.Call) error {
 	if c.Principal.Proven() {
 		return l.whole(x, c)
 	}
-	err := l.takeRule(x, limit.RuleRepeats, route.Network(c.Client).String())
+	err := l.take(x, l.rule(limit.RuleRepeats, route.Network(c.Client).String()))
 	x.counted.done = err != nil // a request that is read after all is also counted by what it names
 	return err
 }
 
-// returned takes the count of a request back, because its answer was nothing new.
+// returned takes all counts of a request back, because its answer was nothing new.
 func (l *Limits) returned(x *exchange) {
 	if c := &x.counted; c.done {
-		c.verdict = l.table.Return(c.subject, c.limit, x.now)
+		c.verdict = l.giveBack(x, c.taken)
+		c.taken = nil
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 
 	"github.com/valyala/fasthttp"
 
-	"boxoffice/edge/route"
 	"boxoffice/edge/web"
 	"boxoffice/engine"
 )
@@ -24,12 +23,9 @@ type OrderPage func(ctx context.Context, id, token string, from int, now time.Ti
 func (s *Server) orderPage(page *web.OrderPage) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		x := exchangeOf(ctx)
-		if x.limits != nil {
-			network := route.Network(clientAddress(ctx, s.cfg.TrustedProxies)).String()
-			if err := x.limits.take(x, route.TierPublic, network, route.Limits[route.TierPublic].PerMinute); err != nil {
-				s.fail(ctx, x, err)
-				return
-			}
+		if err := s.countUnrouted(ctx, x); err != nil {
+			s.fail(ctx, x, err)
+			return
 		}
 		o, err := s.orderOf(ctx, x)
 		status := fasthttp.StatusOK
