@@ -330,6 +330,7 @@ func (h *Writer) admitOrder(ctx context.Context, l *mailqueue.Mail, o *order.Ord
 		return true, nil
 	}
 	who := mailqueue.Unpaid{Recipient: order.NormalEmail(to)}
+	who.Asked = o.Client != 0 && !o.IsUnproven() && who.Recipient == order.NormalEmail(o.Email)
 	// The velocity rules bound what guests order. They bound neither what the organization orders
 	// itself (Client 0) nor the people that lines name.
 	if o.Client == 0 || l.Template != mailqueue.OrderConfirmation && l.Template != mailqueue.OrderCancelled && o.Total == 0 {

@@ -21,6 +21,9 @@ import (
 const (
 	// RecipientCap is how many such mails one address is sent in a CapWindow.
 	RecipientCap = 20
+	// OwnShare is how many more that may be if the recipient has asked for them: what strangers have
+	// sent to an address must not hold up what its owner waits for.
+	OwnShare = 5
 	// OrganizationCap is how many such mails an organization causes in a CapWindow.
 	OrganizationCap = 3_000
 	// CapWindow is how long it takes until a cap that is used up is free again.
@@ -37,6 +40,7 @@ const provenPause = 10 * time.Minute
 // Unpaid says for whom a mail that nobody pays for is counted.
 type Unpaid struct {
 	Recipient    string // e-mail address
+	Asked        bool   // the recipient, with a proof of the address, has caused the mail
 	Organization int64  // that causes it, by itself or by what it sells for nothing; 0: none
 	// Own reports whether the organization itself writes, rather than somebody who deals with it.
 	// Until it has proven its mailbox, it writes to nobody.
@@ -124,20 +128,25 @@ func (o *Queue) reserve(ctx context.Context, tx pgx.Tx, u Unpaid) (wait time.Dur
 INSERT INTO mail_caps AS c (subject, free_at) VALUES ($1, now() + $2::interval)
 ON CONFLICT (subject) DO UPDATE SET free_at = greatest(c.free_at, now()) + $2::interval
 RETURNING greatest(free_at - $3::interval - now(), '0')`
+	own := 0
+	if u.Asked {
+		own = OwnShare
+	}
 	for _, c := range []struct {
-		subject string
-		most    int
-		counts  bool
+		subject    string
+		most, more int
+		counts     bool
 	}{
-		{"recipient/" + strings.ToLower(u.Recipient), RecipientCap, true},
-		{"organization/" + strconv.FormatInt(u.Organization, 10), OrganizationCap, u.Organization != 0},
+		{"recipient/" + strings.ToLower(u.Recipient), RecipientCap, own, true},
+		{"organization/" + strconv.FormatInt(u.Organization, 10), OrganizationCap, 0, u.Organization != 0},
 	} {
 		if !c.counts {
 			continue
 		}
 		step := CapWindow / time.Duration(max(1, math.Ceil(float64(c.most)*o.scale)))
 		hash, early := sha256.Sum256([]byte(c.subject)), time.Duration(0)
-		if err := tx.QueryRow(ctx, take, hash[:16], step, CapWindow).Scan(&early); err != nil {
+		room := CapWindow + time.Duration(math.Ceil(float64(c.more)*o.scale))*step
+		if err := tx.QueryRow(ctx, take, hash[:16], step, room).Scan(&early); err != nil {
 			return 0, fmt.Errorf("mailqueue: reserve in a cap: %w", err)
 		}
 		wait = max(wait, early)

@@ -129,6 +129,21 @@ func (w *world) freeAt() []time.Time {
 	return all
 }
 
+// TestOwnShare: what strangers have sent to an address does not hold up what its owner has asked
+// for, and there is an end to that too.
+func TestOwnShare(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	list := w.addMails(RecipientCap + 1 + OwnShare)
+	for i := range RecipientCap {
+		require.Zero(t, w.admitted(&list[i], Unpaid{Recipient: "ada@example.org"}))
+	}
+	for i := range OwnShare {
+		require.Zero(t, w.admitted(&list[RecipientCap+i], Unpaid{Recipient: "ada@example.org", Asked: true}))
+	}
+	require.Positive(t, w.admitted(&list[RecipientCap+OwnShare], Unpaid{Recipient: "ada@example.org", Asked: true}))
+}
+
 // TestCapsOfAnOrganization: mails to many addresses are counted together.
 func TestCapsOfAnOrganization(t *testing.T) {
 	t.Parallel()
