@@ -53,6 +53,7 @@ var secretsRead = map[string]secretRead{
 	"order token":        {doors: []string{"getOrder token", "printTickets token", "getCalendar token", "payOrder token", "cancelOrder token", "verifyPayment token", "getPayment token", "withdrawOrder token", "transferTicket token", "revokeTransfer token"}, other: random},
 	"waitlist link":      {doors: []string{"claimOffer token", "leaveWaitlist token"}, other: random},
 	"transfer link":      {doors: []string{"claimTransfer token"}, other: random},
+	"follow link":        {doors: []string{"confirmFollow token"}, other: random},
 	"unsubscribe link":   {doors: []string{"unsubscribe token", "unsubscribeByClick token"}, other: random},
 	"ticket's full code": {doors: []string{"createReview ticketCode"}, other: random},
 	"live token":         {doors: []string{"watchGates token"}, other: random},

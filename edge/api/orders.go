@@ -186,8 +186,8 @@ type OrderLine struct {
 	ReservationSlotID *string  `json:"reservationSlotId" description:"The slot that was booked; null without one."`
 }
 
-// Ticket is a ticket's record, with what admits its holder: that of a ticket which has
-// been passed on is its holder's alone, and left out of the answers to others.
+// Ticket is a ticket's record, with what admits its holder and where it is delivered. Both are left
+// out for whoever has passed it on, and for an API key without the scopes to see them.
 type Ticket struct {
 	TicketRecord
 	Code        string   `json:"code,omitzero" example:"5MXKB63M7RXKTC3P4QHE" description:"The full code, for the desk at the gate. Whoever has it is let in: treat it as a secret."`
@@ -211,7 +211,7 @@ type TicketRecord struct {
 	TicketTypeID   string      `json:"ticketTypeId" example:"00000000-0400-8000-8000-000000000003" description:"Its ticket type, by its UUID."`
 	TierName       string      `json:"tierName" example:"General admission" description:"What its type was called when it was sold."`
 	ProductType    string      `json:"productType" enum:"event,reservation,digital" description:"What it is for: an event that one goes to, a booked date, or a digital product."`
-	Holder         Buyer       `json:"holder" description:"Who has it: after a transfer the new holder, before that the buyer or whom the order's line names."`
+	Holder         *Buyer      `json:"holder" description:"Who has it: after a transfer the new holder, before that the buyer or whom the order's line names. Null for whoever has passed it on."`
 	Seat           *TicketSeat `json:"seat" description:"The seat that it is for; null without seats."`
 	Reservation    *Booked     `json:"reservation" description:"The date that it is booked for; null of what is no reservation."`
 	Transferable   bool        `json:"transferable" description:"Whether it was sold as one that may be passed on."`

@@ -157,7 +157,7 @@ func (h *Handlers) attendeeView(ctx context.Context, a *attendees.Attendee, now 
 		Name:         view.Optional(a.Name), Email: view.Optional(a.Email), Tags: view.List(a.Tags), UpdatedAt: api.At(a.UpdatedAt),
 	}
 	holder := o.OwnerOf(a.Serial)
-	v.Holder = api.Buyer{Email: holder.Email, Name: view.Optional(holder.Name)}
+	v.Holder = &api.Buyer{Email: holder.Email, Name: view.Optional(holder.Name)}
 	v.Status = orders.StatusAt(a.Status, o, a.Serial, p.Event.Status, now)
 	v.TicketID, v.CheckedInAt, v.GateName = v.ID, api.At(a.CheckedInAt), view.Optional(a.Gate)
 	return v, nil

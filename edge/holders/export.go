@@ -9,6 +9,7 @@ import (
 
 	"boxoffice/cluster"
 	"boxoffice/edge/api"
+	"boxoffice/edge/orders"
 	"boxoffice/edge/route"
 	"boxoffice/edge/view"
 	"boxoffice/engine"
@@ -79,7 +80,7 @@ func (x *export) addOrders(c *route.Call, out *bytes.Buffer) (bool, error) {
 		if order.NormalEmail(o.Email) != address {
 			continue // another address of the same hash
 		}
-		v, err := x.h.Orders.Show(c, o)
+		v, err := x.h.Orders.Show(c, o, orders.Person(o.Email))
 		if err != nil {
 			return false, err
 		}

@@ -402,7 +402,7 @@ func (h *Writer) bought(ctx context.Context, m *mail.Order, o *order.Order, p *l
 	for i := range o.Lines {
 		l := &o.Lines[i]
 		line := mail.Line{Name: l.Name, Quantity: l.Quantity, Price: Amount(l.UnitPrice, o.Currency)}
-		if t := slices.IndexFunc(p.Types, func(t readmodel.TicketType) bool { return t.Ref.ID == l.Type }); t >= 0 {
+		if t := slices.IndexFunc(p.Types, func(t readmodel.TicketType) bool { return t.Ref.ID == l.Type }); t >= 0 && o.OwnsOfLine(i) {
 			line.Link, line.Note = h.Delivery(p.Event.Details, &p.Types[t].Details)
 		}
 		m.Lines = append(m.Lines, line)
@@ -410,7 +410,7 @@ func (h *Writer) bought(ctx context.Context, m *mail.Order, o *order.Order, p *l
 	codes := h.Secrets.Event(o.ID.Event())
 	records := view.Tickets(o, h.Known.PublicID(o.ID.Event()), codes, where)
 	for i := range records {
-		if records[i].Version == secrets.Version && len(m.Tickets) < mail.MaxTickets { // the tickets that are still the buyer's
+		if o.IsOwnedBy(o.Email, records[i].Serial) && len(m.Tickets) < mail.MaxTickets {
 			m.Tickets = append(m.Tickets, ticketMail(&records[i], codes))
 		}
 	}

@@ -19,52 +19,53 @@ var tokenOver = &engine.Refusal{
 
 // Open finds an order for a caller who may see it: one with a token of it that
 // has not ended, the buyer in a session whose address is proven, or the organization
-// that sells it. For others it does not exist.
-func (d *Desk) Open(c *route.Call, text string, tokens ...string) (*order.Order, error) {
+// that sells it. Who is both reads it as its buyer. For others it does not exist.
+func (d *Desk) Open(c *route.Call, text string, tokens ...string) (*order.Order, Reader, error) {
+	var nobody Reader
 	token, err := soleToken(c, tokens)
 	if err != nil {
-		return nil, err
+		return nil, nobody, err
 	}
 	id, err := engine.ParseID(text)
 	if err != nil {
-		return nil, &engine.Refusal{Code: engine.OrderNotFound}
+		return nil, nobody, &engine.Refusal{Code: engine.OrderNotFound}
 	}
 	k, err := d.Known.Find(c.Context, id.Event())
 	if err != nil {
-		return nil, HideEvent(err, engine.OrderNotFound)
+		return nil, nobody, HideEvent(err, engine.OrderNotFound)
 	}
 	until, byToken := d.Secrets.OpensOrder(id, token)
 	grant, member := c.Principal.Grant(k.Org)
 	if !byToken && !c.Principal.EmailProven {
 		if !member {
-			return nil, &engine.Refusal{Code: engine.OrderNotFound}
+			return nil, nobody, &engine.Refusal{Code: engine.OrderNotFound}
 		}
 		if err := route.CheckGrant(c.Op, grant); err != nil {
-			return nil, err
+			return nil, nobody, err
 		}
 	}
 	o, err := d.Find(c.Context, id)
 	if err != nil {
-		return nil, err
+		return nil, nobody, err
 	}
 	if c.Principal.EmailProven && order.NormalEmail(c.Principal.Email) == order.NormalEmail(o.Email) {
-		return o, nil
+		return o, Person(o.Email), nil
 	}
 	over := false
 	if byToken && !c.Now.Before(until) {
 		if over, err = d.isTokenOver(c, o); err != nil {
-			return nil, err
+			return nil, nobody, err
 		}
 	}
 	switch {
 	case byToken && !over:
-		return o, nil
+		return o, Person(o.Email), nil
 	case member:
-		return o, route.CheckGrant(c.Op, grant)
+		return o, Seller(grant), route.CheckGrant(c.Op, grant)
 	case over:
-		return nil, tokenOver
+		return nil, nobody, tokenOver
 	}
-	return nil, &engine.Refusal{Code: engine.OrderNotFound}
+	return nil, nobody, &engine.Refusal{Code: engine.OrderNotFound}
 }
 
 // soleToken is the one order token that a caller brings in several places, or "" if the
@@ -115,17 +116,18 @@ func (d *Desk) ReadToken(id, token string) (order string, opens bool) {
 }
 
 // OpenOwn finds an order for the organization that sells it.
-func (d *Desk) OpenOwn(c *route.Call, id engine.OrderID) (*order.Order, error) {
+func (d *Desk) OpenOwn(c *route.Call, id engine.OrderID) (*order.Order, Reader, error) {
 	k, err := d.Known.Find(c.Context, id.Event())
 	if err != nil {
-		return nil, HideEvent(err, engine.OrderNotFound)
+		return nil, Reader{}, HideEvent(err, engine.OrderNotFound)
 	}
 	g, ok := c.Principal.Grant(k.Org)
 	if !ok {
-		return nil, &engine.Refusal{Code: engine.OrderNotFound}
+		return nil, Reader{}, &engine.Refusal{Code: engine.OrderNotFound}
 	}
 	if err := route.CheckGrant(c.Op, g); err != nil {
-		return nil, err
+		return nil, Reader{}, err
 	}
-	return d.Find(c.Context, id)
+	o, err := d.Find(c.Context, id)
+	return o, Seller(g), err
 }

@@ -14,10 +14,10 @@ import (
 	"boxoffice/engine/order"
 )
 
-// Show returns an order with its tickets as the gates have left them.
-func (d *Desk) Show(c *route.Call, o *order.Order) (*api.Order, error) {
+// Show returns an order as somebody reads it, with its tickets as the gates have left them.
+func (d *Desk) Show(c *route.Call, o *order.Order, r Reader) (*api.Order, error) {
 	if !o.Sold() {
-		return d.ShowPlaced(c.Context, o, c.Now)
+		return d.ShowPlaced(c.Context, o, r, c.Now)
 	}
 	gates, err := d.Read.Tickets(c.Context, o.ID.Event(), o.FirstTicket, int(o.Tickets()))
 	if err != nil {
@@ -27,30 +27,30 @@ func (d *Desk) Show(c *route.Call, o *order.Order) (*api.Order, error) {
 	for _, t := range gates {
 		used[t.Serial] = admission{status: t.Status, at: t.CheckedInAt, gate: t.Gate}
 	}
-	v, err := d.showOrder(c.Context, o, used, c.Now)
+	v, err := d.showOrder(c.Context, o, r, used, c.Now)
 	if err != nil {
 		return nil, err
 	}
-	return v, d.addCurrent(c.Context, o, v.Tickets, c.Now)
+	return v, d.addCurrent(c.Context, o, r, v.Tickets, c.Now)
 }
 
 // ShowPlaced returns an order whose tickets no gate has seen yet, with the QR payloads of a
 // moment.
-func (d *Desk) ShowPlaced(ctx context.Context, o *order.Order, at time.Time) (*api.Order, error) {
-	return d.showOrder(ctx, o, nil, at)
+func (d *Desk) ShowPlaced(ctx context.Context, o *order.Order, r Reader, at time.Time) (*api.Order, error) {
+	return d.showOrder(ctx, o, r, nil, at)
 }
 
-func (d *Desk) showOrder(ctx context.Context, o *order.Order, used map[uint32]admission, now time.Time) (*api.Order, error) {
+func (d *Desk) showOrder(ctx context.Context, o *order.Order, r Reader, used map[uint32]admission, now time.Time) (*api.Order, error) {
 	v := &api.Order{OrderRecord: view.Order(o, d.Known.PublicID(o.ID.Event()), d.Secrets.Event(o.ID.Event())), Tickets: []api.Ticket{}}
 	if !o.Sold() {
 		return v, nil
 	}
 	var err error
-	v.Tickets, err = d.showTickets(ctx, o, used, now)
+	v.Tickets, err = d.showTickets(ctx, o, r, used, now)
 	return v, err
 }
 
-func (d *Desk) showTickets(ctx context.Context, o *order.Order, used map[uint32]admission, now time.Time) ([]api.Ticket, error) {
+func (d *Desk) showTickets(ctx context.Context, o *order.Order, reader Reader, used map[uint32]admission, now time.Time) ([]api.Ticket, error) {
 	where, err := d.Feed.Where(ctx, o)
 	if err != nil {
 		return nil, err
@@ -61,8 +61,12 @@ func (d *Desk) showTickets(ctx context.Context, o *order.Order, used map[uint32]
 	for i := range records {
 		t, r := &out[i], &records[i]
 		t.TicketRecord = r.TicketRecord
-		if r.Version == secrets.Version || order.NormalEmail(r.Holder.Email) == order.NormalEmail(o.Email) {
-			d.ShowCodes(t, codes, r.Serial, r.Version, now)
+		sight := reader.Sees(o, r.Serial)
+		if sight.Codes {
+			showCodes(t, codes, r.Serial, r.Version, now)
+		}
+		if !sight.Holder {
+			t.Holder = nil
 		}
 		if a, ok := used[r.Serial]; ok {
 			t.Status, t.CheckedInAt, t.GateName = a.status, api.At(a.at), view.Optional(a.gate)
@@ -71,28 +75,26 @@ func (d *Desk) showTickets(ctx context.Context, o *order.Order, used map[uint32]
 	return out, nil
 }
 
-// ShowCodes adds to a ticket's answer what admits its holder.
-func (d *Desk) ShowCodes(t *api.Ticket, codes *secrets.Codes, serial uint32, version byte, now time.Time) {
+// showCodes adds to a ticket's answer what admits its holder.
+func showCodes(t *api.Ticket, codes *secrets.Codes, serial uint32, version byte, now time.Time) {
 	qr, expires := codes.QR(serial, version, now)
 	t.Code, t.ShortCode, t.QR = codes.Code(serial, version), codes.Short(serial, version), qr
 	t.QRExpiresAt = api.At(expires.UnixMilli())
 }
 
-// ShowTicket returns a ticket as its holder sees it, with what admits.
+// ShowTicket returns a ticket as its holder sees it.
 func (d *Desk) ShowTicket(c *route.Call, o *order.Order, serial uint32) (*api.Ticket, error) {
-	v, err := d.Show(c, o)
+	v, err := d.Show(c, o, Person(o.OwnerOf(serial).Email))
 	if err != nil {
 		return nil, err
 	}
-	t := &v.Tickets[serial-o.FirstTicket]
-	d.ShowCodes(t, d.Secrets.Event(o.ID.Event()), serial, o.HolderOf(serial).Version, c.Now)
-	return t, nil
+	return &v.Tickets[serial-o.FirstTicket], nil
 }
 
 // addCurrent adds to an order's tickets what may change at any time: whether their money may
 // be asked back, where they are delivered, and whether their time is over. The money of a
 // cancelled event may always be asked back.
-func (d *Desk) addCurrent(ctx context.Context, o *order.Order, tickets []api.Ticket, now time.Time) error {
+func (d *Desk) addCurrent(ctx context.Context, o *order.Order, r Reader, tickets []api.Ticket, now time.Time) error {
 	p, err := d.Pages.Event(ctx, o.ID.Event())
 	if err != nil {
 		return err
@@ -102,18 +104,18 @@ func (d *Desk) addCurrent(ctx context.Context, o *order.Order, tickets []api.Tic
 		types[engine.NumberedID(o.ID.Event(), p.Types[i].Ref.ID).String()] = &p.Types[i].Details
 	}
 	for i := range tickets {
-		t := &tickets[i]
+		t, serial := &tickets[i], o.FirstTicket+uint32(i) //nolint:gosec // an order's ticket
 		eligible := t.Refundable && (t.RefundDeadline == nil || !now.After(*t.RefundDeadline))
 		if p.Event.Status == event.StatusCancelled {
 			t.Refundable, t.RefundDeadline, eligible = true, nil, true
 		}
 		eligible = eligible && t.Status == "issued"
 		t.RefundEligible = &eligible
-		if of := types[t.TicketTypeID]; of != nil && (t.Status == "issued" || t.Status == "checked_in") {
+		if of := types[t.TicketTypeID]; of != nil && r.Sees(o, serial).Delivery && (t.Status == "issued" || t.Status == "checked_in") {
 			link, note, ours := d.Letters.Access(p.Event.Details, of)
 			t.Downloadable, t.AccessURL, t.AccessNote = &ours, api.Shown(link), api.Shown(note)
 		}
-		t.Status = StatusAt(t.Status, o, o.FirstTicket+uint32(i), p.Event.Status, now) //nolint:gosec // an order's ticket
+		t.Status = StatusAt(t.Status, o, serial, p.Event.Status, now)
 	}
 	return nil
 }

@@ -37,12 +37,11 @@ func (d *Desk) OpenTicket(c *route.Call, text string, tokens ...string) (*Held, 
 		return nil, &engine.Refusal{Code: engine.TicketNotFound}
 	}
 	t := &Held{Event: o.ID.Event(), Serial: serial, Order: o, Line: &o.Lines[line], Holder: o.OwnerOf(serial)}
-	holder := order.NormalEmail(t.Holder.Email)
-	if c.Principal.EmailProven && order.NormalEmail(c.Principal.Email) == holder {
+	if c.Principal.EmailProven && o.IsOwnedBy(c.Principal.Email, serial) {
 		return t, nil
 	}
 	until, opens := d.Secrets.OpensOrder(o.ID, token)
-	if !opens || holder != order.NormalEmail(o.Email) {
+	if !opens || !o.IsOwnedBy(o.Email, serial) {
 		return nil, &engine.Refusal{Code: engine.TicketNotFound}
 	}
 	if !c.Now.Before(until) {

@@ -150,7 +150,7 @@ func (h *Handlers) findRefund(c *route.Call, id string) (*order.Order, int, erro
 	if !ok {
 		return nil, 0, noRefund
 	}
-	o, err := h.Orders.OpenOwn(c, order)
+	o, _, err := h.Orders.OpenOwn(c, order)
 	if r, refused := err.(*engine.Refusal); refused && r.Code == engine.OrderNotFound { //nolint:errorlint // refusals come bare
 		return nil, 0, noRefund
 	}
@@ -259,7 +259,7 @@ func (h *Handlers) refundOrder(c *route.Call, in *api.RefundOrder) (*api.Refund,
 	if err != nil {
 		return nil, &engine.Refusal{Code: engine.OrderNotFound}
 	}
-	o, err := h.Orders.OpenOwn(c, id)
+	o, _, err := h.Orders.OpenOwn(c, id)
 	if err != nil {
 		return nil, err
 	}

@@ -26,11 +26,11 @@ const (
 // withdrawOrder ends an order's tickets and has their money go back, or says without
 // confirmation what would.
 func (h *Handlers) withdrawOrder(c *route.Call, in *api.WithdrawOrder) (*api.Withdrawal, error) {
-	o, err := h.Orders.Open(c, in.ID, in.QueryToken, in.Token)
+	o, reader, err := h.Orders.Open(c, in.ID, in.QueryToken, in.Token)
 	if err != nil {
 		return nil, err
 	}
-	if !h.isBuyer(c, o, in.QueryToken, in.Token) {
+	if !reader.IsPerson() {
 		return nil, &engine.Refusal{Code: engine.OrderNotFound}
 	}
 	tickets, err := h.withdrawable(c, o)
@@ -59,18 +59,6 @@ func (h *Handlers) withdrawOrder(c *route.Call, in *api.WithdrawOrder) (*api.Wit
 	h.Nudge(r.Order)
 	v.Withdrawn, v.Refund = true, h.refundView(r.Order, len(r.Order.Refunds)-1)
 	return v, nil
-}
-
-// isBuyer reports whether an order that was opened is open to the caller as its buyer's, and
-// not as one of the organization that sells it.
-func (h *Handlers) isBuyer(c *route.Call, o *order.Order, tokens ...string) bool {
-	if c.Principal.EmailProven && order.NormalEmail(c.Principal.Email) == order.NormalEmail(o.Email) {
-		return true
-	}
-	return slices.ContainsFunc(append(tokens, c.Principal.Token), func(token string) bool {
-		_, opens := h.Secrets.OpensOrder(o.ID, token)
-		return opens
-	})
 }
 
 // withdrawable are the tickets of an order that its buyer may give up, or why there are none.

@@ -106,7 +106,7 @@ func (h *Handlers) give(c *route.Call, number int64, ticketType, note string, re
 	}
 	var tickets []api.Ticket
 	for i := range made.Orders {
-		v, _, err := h.issuedView(c.Context, &made.Orders[i])
+		v, _, err := h.issuedView(c, &made.Orders[i])
 		if err != nil {
 			return nil, err
 		}

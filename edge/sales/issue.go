@@ -58,7 +58,7 @@ func (h *Handlers) issueTickets(c *route.Call, in *api.Issue) (*api.Issued, erro
 	if lines[0].Visit != nil {
 		h.Pages.ForgetCalendar(number)
 	}
-	v, o, err := h.issuedView(c.Context, r)
+	v, o, err := h.issuedView(c, r)
 	if err != nil {
 		return nil, err
 	}
@@ -70,23 +70,18 @@ func (h *Handlers) issueTickets(c *route.Call, in *api.Issue) (*api.Issued, erro
 	}}, nil
 }
 
-// issuedView is an order as the answer that makes it shows it, with the token that opens
-// it.
-func (h *Handlers) issuedView(ctx context.Context, r *event.OrderReply) (*api.Order, *order.Order, error) {
+// issuedView is an order as the answer that makes it shows it.
+func (h *Handlers) issuedView(c *route.Call, r *event.OrderReply) (*api.Order, *order.Order, error) {
 	o := r.Order
 	if r.Past {
 		var err error
-		if o, err = h.Orders.FindPast(ctx, r.ID); err != nil {
+		if o, err = h.Orders.FindPast(c.Context, r.ID); err != nil {
 			return nil, nil, err
 		}
 	}
 	o = o.Placed()
-	v, err := h.Orders.ShowPlaced(ctx, o, time.UnixMilli(o.EndedAt))
-	if err != nil {
-		return nil, nil, err
-	}
-	v.AccessToken = h.Secrets.OrderToken(o.ID)
-	return v, o, nil
+	v, err := h.showMade(c, o)
+	return v, o, err
 }
 
 // awaitFee waits until whoever reads the wallet sees that it has paid an order's fee: the

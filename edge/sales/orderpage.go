@@ -36,7 +36,7 @@ func (h *Handlers) OrderPage(ctx context.Context, id, token string, from int, no
 	c := route.NewCall(ctx, &orderPageOp, now)
 	defer c.End()
 	c.Principal = route.Principal{Kinds: route.OrderToken, Token: token}
-	o, err := h.Orders.Open(c, id)
+	o, reader, err := h.Orders.Open(c, id)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ func (h *Handlers) OrderPage(ctx context.Context, id, token string, from int, no
 	if err != nil {
 		return nil, err
 	}
-	v, err := h.Orders.Show(c, o)
+	v, err := h.Orders.Show(c, o, reader)
 	if err != nil {
 		return nil, err
 	}
@@ -65,15 +65,15 @@ func (h *Handlers) OrderPage(ctx context.Context, id, token string, from int, no
 	return out, nil
 }
 
-// pageLines are the lines of an order; those of a completed one say where they are
-// delivered.
+// pageLines are the lines of an order; those of a completed one of which the buyer still has tickets
+// say where they are delivered.
 func (h *Handlers) pageLines(o *order.Order, p *live.Page) []web.OrderLine {
 	lines := make([]web.OrderLine, len(o.Lines))
 	for i := range o.Lines {
 		l := &o.Lines[i]
 		lines[i] = web.OrderLine{Name: l.Name, Quantity: l.Quantity, Price: letters.Amount(l.UnitPrice, o.Currency)}
 		t := slices.IndexFunc(p.Types, func(t readmodel.TicketType) bool { return t.Ref.ID == l.Type })
-		if t >= 0 && o.Status == order.StatusCompleted {
+		if t >= 0 && o.Status == order.StatusCompleted && o.OwnsOfLine(i) {
 			lines[i].Link, lines[i].Note = h.Letters.Delivery(p.Event.Details, &p.Types[t].Details)
 		}
 	}
@@ -83,7 +83,7 @@ func (h *Handlers) pageLines(o *order.Order, p *live.Page) []web.OrderLine {
 // pageTicket is a ticket as the page shows it; with what admits it, if a gate does.
 func pageTicket(t *api.Ticket, gated bool) web.OrderTicket {
 	v := web.OrderTicket{Type: t.TierName, Status: strings.ReplaceAll(t.Status, "_", " ")}
-	if t.Holder.Name != nil {
+	if t.Holder != nil && t.Holder.Name != nil {
 		v.Holder = *t.Holder.Name
 	}
 	if s := t.Seat; s != nil {

@@ -74,11 +74,22 @@ func (h *Handlers) placeOrder(c *route.Call, in *api.PlaceOrder) (*api.Order, er
 		o = o.Placed()
 	}
 	route.TellReplayed(c, r.Known)
-	v, err := h.Orders.ShowPlaced(c.Context, o, time.UnixMilli(o.EndedAt)) // QR payloads of that moment
+	return h.showMade(c, o)
+}
+
+// showMade shows an order as the answer that makes it does, with QR payloads of that moment. Whoever
+// buys gets the token that opens the order. An API key sees of the tickets what its scopes let it
+// see, and gets the token if that opens no more.
+func (h *Handlers) showMade(c *route.Call, o *order.Order) (*api.Order, error) {
+	reader := orders.Person(o.Email)
+	if c.Principal.Kinds.Has(route.Key) {
+		reader = orders.Seller(c.Principal.Grants[0])
+	}
+	v, err := h.Orders.ShowPlaced(c.Context, o, reader, time.UnixMilli(o.EndedAt))
 	if err != nil {
 		return nil, err
 	}
-	v.AccessToken = h.Secrets.OrderToken(o.ID)
+	v.AccessToken = h.Orders.Token(o, reader)
 	return v, nil
 }
 
@@ -250,15 +261,15 @@ func datedID(number int64, name [sha256.Size]byte, at time.Time) engine.OrderID 
 }
 
 func (h *Handlers) getOrder(c *route.Call, in *api.OrderByToken) (*api.Order, error) {
-	o, err := h.Orders.Open(c, in.ID, in.Token)
+	o, reader, err := h.Orders.Open(c, in.ID, in.Token)
 	if err != nil {
 		return nil, err
 	}
-	return h.Orders.Show(c, o)
+	return h.Orders.Show(c, o, reader)
 }
 
 func (h *Handlers) cancelOrder(c *route.Call, in *api.CancelOrder) (*api.Order, error) {
-	o, err := h.Orders.Open(c, in.ID, in.QueryToken, in.Token)
+	o, reader, err := h.Orders.Open(c, in.ID, in.QueryToken, in.Token)
 	if err != nil {
 		return nil, err
 	}
@@ -269,5 +280,5 @@ func (h *Handlers) cancelOrder(c *route.Call, in *api.CancelOrder) (*api.Order, 
 	if o, err = h.Orders.Of(c.Context, o.ID, r); err != nil {
 		return nil, err
 	}
-	return h.Orders.Show(c, o)
+	return h.Orders.Show(c, o, reader)
 }

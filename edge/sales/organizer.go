@@ -3,6 +3,7 @@ package sales
 import (
 	"boxoffice/cluster"
 	"boxoffice/edge/api"
+	"boxoffice/edge/orders"
 	"boxoffice/edge/route"
 	"boxoffice/edge/secrets"
 	"boxoffice/edge/view"
@@ -19,6 +20,8 @@ func (h *Handlers) listOrders(c *route.Call, in *api.ListOrders) (*api.List[api.
 	if err != nil {
 		return nil, err
 	}
+	grant, _ := c.Principal.Grant(org)
+	seller := orders.Seller(grant)
 	f := readmodel.OrderFilter{Org: org, Status: in.Status, Text: in.Q, From: in.From, To: in.To, Limit: in.Limit + 1}
 	if id, ok := secrets.ReadOrderNumber(in.Q); ok {
 		f.Text = id.String()
@@ -40,7 +43,7 @@ func (h *Handlers) listOrders(c *route.Call, in *api.ListOrders) (*api.List[api.
 	}
 	out := &api.List[api.Order]{Items: make([]api.Order, 0, in.Limit)}
 	for i := range found[:min(len(found), in.Limit)] {
-		v, err := h.ownView(c, &found[i])
+		v, err := h.ownView(c, &found[i], seller)
 		if err != nil {
 			return nil, err
 		}
@@ -58,16 +61,16 @@ func (h *Handlers) getOwnOrder(c *route.Call, in *api.ByID) (*api.Order, error) 
 	if err != nil {
 		return nil, &engine.Refusal{Code: engine.OrderNotFound}
 	}
-	o, err := h.Orders.OpenOwn(c, id)
+	o, seller, err := h.Orders.OpenOwn(c, id)
 	if err != nil {
 		return nil, err
 	}
-	return h.ownView(c, o)
+	return h.ownView(c, o, seller)
 }
 
 // ownView is an order as its organization sees it: with the tags of its tickets.
-func (h *Handlers) ownView(c *route.Call, o *order.Order) (*api.Order, error) {
-	v, err := h.Orders.Show(c, o)
+func (h *Handlers) ownView(c *route.Call, o *order.Order, seller orders.Reader) (*api.Order, error) {
+	v, err := h.Orders.Show(c, o, seller)
 	if err != nil || len(v.Tickets) == 0 {
 		return v, err
 	}
@@ -86,7 +89,8 @@ func (h *Handlers) cancelOwnOrder(c *route.Call, in *api.ByID) (*api.Order, erro
 	if err != nil {
 		return nil, &engine.Refusal{Code: engine.OrderNotFound}
 	}
-	if _, err := h.Orders.OpenOwn(c, id); err != nil {
+	_, seller, err := h.Orders.OpenOwn(c, id)
+	if err != nil {
 		return nil, err
 	}
 	r, err := cluster.AskFor[event.OrderReply](c.Context, h.Node, engine.EventRef(id.Event()), event.CancelOrder{Order: id})
@@ -97,5 +101,5 @@ func (h *Handlers) cancelOwnOrder(c *route.Call, in *api.ByID) (*api.Order, erro
 	if err != nil {
 		return nil, err
 	}
-	return h.ownView(c, o)
+	return h.ownView(c, o, seller)
 }

@@ -13,6 +13,7 @@ import (
 	"boxoffice/edge/api"
 	"boxoffice/edge/live"
 	"boxoffice/edge/mail"
+	"boxoffice/edge/orders"
 	"boxoffice/edge/paper"
 	"boxoffice/edge/route"
 	"boxoffice/edge/secrets"
@@ -33,22 +34,21 @@ const (
 	sheetCode   = 70.0 // side of the QR code
 )
 
-// printTickets answers with the tickets of an order that live and are its buyer's still, a
-// page for each.
+// printTickets answers with the tickets of an order that live and whose codes its reader sees, a page
+// for each.
 func (h *Handlers) printTickets(c *route.Call, in *api.PrintTickets) (*route.Content, error) {
-	o, p, err := h.soldOrder(c, in.ID, in.Token)
+	o, reader, p, err := h.soldOrder(c, in.ID, in.Token)
 	if err != nil {
 		return nil, err
 	}
-	v, err := h.Orders.Show(c, o)
+	v, err := h.Orders.Show(c, o, reader)
 	if err != nil {
 		return nil, err
 	}
 	var sheets []*api.Ticket
 	for i := range v.Tickets {
 		t := &v.Tickets[i]
-		version := o.HolderOf(o.FirstTicket + uint32(i)).Version
-		if (t.Status == "issued" || t.Status == "checked_in") && version == secrets.Version {
+		if (t.Status == "issued" || t.Status == "checked_in") && reader.Sees(o, o.FirstTicket+uint32(i)).Codes {
 			sheets = append(sheets, t)
 		}
 	}
@@ -70,7 +70,7 @@ func (h *Handlers) printTickets(c *route.Call, in *api.PrintTickets) (*route.Con
 			s.visit = &at
 		}
 		if s.event.Hall && !s.event.RotatingOnly {
-			s.code, s.short = codes.Printed(serial, secrets.Version), codes.Short(serial, secrets.Version)
+			s.code, s.short = codes.Printed(serial, o.HolderOf(serial).Version), t.ShortCode
 		} else if s.event.Hall {
 			s.live = h.BaseURL + "/o/" + o.ID.String()
 		}
@@ -87,7 +87,7 @@ func (h *Handlers) printTickets(c *route.Call, in *api.PrintTickets) (*route.Con
 
 // getCalendar answers with the dates of an order's event, or those that it has booked.
 func (h *Handlers) getCalendar(c *route.Call, in *api.OrderByToken) (*route.Content, error) {
-	o, p, err := h.soldOrder(c, in.ID, in.Token)
+	o, _, p, err := h.soldOrder(c, in.ID, in.Token)
 	if err != nil {
 		return nil, err
 	}
@@ -99,16 +99,16 @@ func (h *Handlers) getCalendar(c *route.Call, in *api.OrderByToken) (*route.Cont
 }
 
 // soldOrder opens an order that has tickets, with its event.
-func (h *Handlers) soldOrder(c *route.Call, id, token string) (*order.Order, *live.Page, error) {
-	o, err := h.Orders.Open(c, id, token)
+func (h *Handlers) soldOrder(c *route.Call, id, token string) (*order.Order, orders.Reader, *live.Page, error) {
+	o, reader, err := h.Orders.Open(c, id, token)
 	if err != nil {
-		return nil, nil, err
+		return nil, reader, nil, err
 	}
 	if !o.Sold() || o.Status == order.StatusRefunded {
-		return nil, nil, engine.Refuse(engine.Conflict, event.OrderState{Status: o.Status, Reason: "the order has no tickets"})
+		return nil, reader, nil, engine.Refuse(engine.Conflict, event.OrderState{Status: o.Status, Reason: "the order has no tickets"})
 	}
 	p, err := h.Pages.Event(c.Context, o.ID.Event())
-	return o, p, err
+	return o, reader, p, err
 }
 
 // wholeFile is an answer of bytes that are there.
@@ -156,7 +156,7 @@ func (s *sheet) when() string {
 func (s *sheet) rows() [][2]string {
 	t := s.ticket
 	rows := [][2]string{{"When", s.when()}, {"Where", s.event.Where()}, {"Ticket", t.TierName}}
-	if t.Holder.Name != nil {
+	if t.Holder != nil && t.Holder.Name != nil {
 		rows = append(rows, [2]string{"Holder", *t.Holder.Name})
 	}
 	if at := t.Seat; at != nil {

@@ -27,7 +27,7 @@ const askTime = providerTime - 3*time.Second
 
 // payOrder opens an attempt to pay at the provider, or returns the open one.
 func (h *Handlers) payOrder(c *route.Call, in *api.PayOrder) (*api.PayAt, error) {
-	o, err := h.Orders.Open(c, in.ID, in.QueryToken, in.Token)
+	o, _, err := h.Orders.Open(c, in.ID, in.QueryToken, in.Token)
 	if err != nil {
 		return nil, err
 	}
@@ -196,7 +196,7 @@ func (h *Handlers) beginAt(c *route.Call, gateway payments.Provider, o *order.Or
 // verifyPayment asks the providers what became of the order's attempts, and has
 // the event act on it. It may be polled.
 func (h *Handlers) verifyPayment(c *route.Call, in *api.VerifyPayment) (*api.Order, error) {
-	o, err := h.Orders.Open(c, in.OrderID, in.QueryToken, in.Token)
+	o, reader, err := h.Orders.Open(c, in.OrderID, in.QueryToken, in.Token)
 	if err != nil {
 		return nil, err
 	}
@@ -204,7 +204,7 @@ func (h *Handlers) verifyPayment(c *route.Call, in *api.VerifyPayment) (*api.Ord
 	if err != nil && o.Status != order.StatusCompleted {
 		return nil, err
 	}
-	return h.Orders.Show(c, o)
+	return h.Orders.Show(c, o, reader)
 }
 
 // verify asks what became of those of the order's attempts that money may still
@@ -294,7 +294,7 @@ var attemptStatus = map[payments.Status]string{
 }
 
 func (h *Handlers) getPayment(c *route.Call, in *api.PaymentByToken) (*api.OrderPayments, error) {
-	o, err := h.Orders.Open(c, in.OrderID, in.Token)
+	o, _, err := h.Orders.Open(c, in.OrderID, in.Token)
 	if err != nil {
 		return nil, err
 	}

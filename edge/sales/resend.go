@@ -17,7 +17,7 @@ func (h *Handlers) resendOrder(c *route.Call, in *api.ByID) (*api.Resent, error)
 	if err != nil {
 		return nil, &engine.Refusal{Code: engine.OrderNotFound}
 	}
-	o, err := h.Orders.OpenOwn(c, id)
+	o, _, err := h.Orders.OpenOwn(c, id)
 	if err != nil {
 		return nil, err
 	}

@@ -116,7 +116,7 @@ func (h *Handlers) claimOffer(c *route.Call, in *api.WaitlistToken) (*api.Order,
 	if err != nil {
 		return nil, err
 	}
-	v, err := h.Orders.Show(c, o)
+	v, err := h.Orders.Show(c, o, orders.Person(o.Email))
 	if err != nil {
 		return nil, err
 	}

@@ -146,7 +146,7 @@ func Tickets(o *order.Order, eventID string, codes *secrets.Codes, where Where) 
 				ID: codes.TicketID(serial).String(), Status: "issued", OrderID: o.ID.String(), EventID: eventID,
 				TicketTypeID: engine.NumberedID(o.ID.Event(), l.Type).String(), TierName: l.Name, ProductType: productOf(o),
 				Reservation: booked(o.VisitOf(serial)), Transferable: l.Transferable(), Refundable: l.Refundable(), RefundDeadline: api.At(o.RefundDeadline(serial)),
-				Holder:    api.Buyer{Email: holder.Email, Name: Optional(holder.Name)},
+				Holder:    &api.Buyer{Email: holder.Email, Name: Optional(holder.Name)},
 				FaceValue: Decimal(l.FaceValue(k)), Currency: o.Currency, IssuedAt: api.At(o.EndedAt),
 			}}
 			if l.Seats != nil {

@@ -69,6 +69,25 @@ func (o *Order) OwnerOf(ticket uint32) Holder {
 	return h
 }
 
+// IsOwnedBy reports whether one of the order's tickets is the person's with an address.
+func (o *Order) IsOwnedBy(address string, ticket uint32) bool {
+	return NormalEmail(o.OwnerOf(ticket).Email) == NormalEmail(address)
+}
+
+// OwnsOfLine reports whether at least one of a line's tickets is the buyer's still.
+func (o *Order) OwnsOfLine(line int) bool {
+	ticket := o.FirstTicket
+	for i := range line {
+		ticket += uint32(o.Lines[i].Quantity) //nolint:gosec // tickets of an order are few
+	}
+	for k := range o.Lines[line].Quantity {
+		if o.IsOwnedBy(o.Email, ticket+uint32(k)) { //nolint:gosec // the same
+			return true
+		}
+	}
+	return false
+}
+
 const (
 	typeTransferOffered   engine.FactType = 40
 	typeTransferRevoked   engine.FactType = 41

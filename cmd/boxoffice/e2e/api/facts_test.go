@@ -179,8 +179,14 @@ func TestFacts(t *testing.T) {
 // passOn gives a ticket to somebody else.
 func passOn(s *nodetest.Shop, ticket, from, to string) {
 	s.T.Helper()
+	handOver(s.Buyer(from), ticket, to)
+}
+
+// handOver passes a ticket of who is signed in on.
+func handOver(s *nodetest.Shop, ticket, to string) {
+	s.T.Helper()
 	before := time.Now()
-	s.Buyer(from).Own("POST", "/tickets/"+ticket+"/transfer", nodetest.Object{"toEmail": to}).Is(201, "")
+	s.Own("POST", "/tickets/"+ticket+"/transfer", nodetest.Object{"toEmail": to}).Is(201, "")
 	s.Call("POST", "/tickets/transfers/"+claimToken(s, to, before)+"/claim", nil).Is(200, "")
 }
 
