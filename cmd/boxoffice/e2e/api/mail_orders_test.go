@@ -133,8 +133,8 @@ func TestConfirmedProducts(t *testing.T) {
 	}{
 		{book, nodetest.Object{"accessUrl": "https://example.org/gold", "accessNote": "Gold"}, []string{"https://example.org/gold", "Gold"}, []string{"https://example.org/book", "PIN 7"}},
 		{book, nil, []string{"https://example.org/book", "PIN 7"}, nil},
-		{book, nodetest.Object{"accessUrl": root + "/media/file", "accessNote": "PIN 8"}, nil, []string{"/media/", "PIN 8", "https://example.org/book", "PIN 7"}},
-		{nodetest.With(book, nodetest.Object{"onlineLink": root + "/media/file"}), nil, nil, []string{"/media/", "PIN 7"}},
+		{book, nodetest.Object{"accessUrl": root + "/media/7", "accessNote": "PIN 8"}, nil, []string{"/media/", "PIN 8", "https://example.org/book", "PIN 7"}},
+		{nodetest.With(book, nodetest.Object{"onlineLink": root + "/media/7"}), nil, nil, []string{"/media/", "PIN 7"}},
 	} {
 		m := buy(c.event, c.tier)
 		for _, body := range []string{m.Text, m.HTML} {
