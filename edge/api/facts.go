@@ -14,10 +14,11 @@ type Fact struct {
 
 // ListFacts asks for the facts after a place in the feed.
 type ListFacts struct {
-	OrgID string   `query:"orgId" maxLength:"40" description:"The number of the organization, if the caller acts for several."`
-	After string   `query:"after" maxLength:"500" description:"The cursor of an earlier page, or now for what happens from now on; left out, the feed begins with the oldest that is kept."`
-	Types []string `query:"types" maxItems:"64" maxLength:"40" description:"Only these types of the catalogue; left out, all."`
-	Limit int      `query:"limit" minimum:"1" maximum:"100" default:"20" description:"At most so many facts are answered, 1 to 100."`
+	OrgID  string   `query:"orgId" maxLength:"40" description:"The number of the organization, if the caller acts for several."`
+	After  string   `query:"after" maxLength:"500" description:"The cursor of an earlier page, or now for what happens from now on; left out, the feed begins with the oldest that is kept."`
+	Cursor string   `query:"cursor" maxLength:"500" description:"The same as after, under the name that other lists have for it."`
+	Types  []string `query:"types" maxItems:"64" maxLength:"40" description:"Only these types of the catalogue; left out, all."`
+	Limit  int      `query:"limit" minimum:"1" maximum:"100" default:"20" description:"At most so many facts are answered, 1 to 100."`
 }
 
 // Facts is a page of the feed. A page may be empty and yet not the last: it found

@@ -1,6 +1,7 @@
 package outward
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,7 +27,10 @@ func (h *Handlers) listFacts(c *route.Call, in *api.ListFacts) (*api.Facts, erro
 			})
 		}
 	}
-	if q.After, err = h.placeInFeed(c.Context, org, in.After); err != nil {
+	if in.After != "" && in.Cursor != "" && in.After != in.Cursor {
+		return nil, route.Invalid(route.Issue{Path: "cursor", Code: route.IssueEnum, Message: "must be left out, or be the same as after"})
+	}
+	if q.After, err = h.placeInFeed(c.Context, org, cmp.Or(in.After, in.Cursor)); err != nil {
 		return nil, err
 	}
 	page, err := h.Facts.Feed(c.Context, q)

@@ -126,9 +126,11 @@ func validDateTime(s string) bool {
 	return ok
 }
 
-// parseTime reads RFC 3339 strictly. It does not take what time.Parse takes besides: hours of one
-// digit, a comma before the fraction, offsets of any size (go.dev/issue/54580).
+// parseTime reads RFC 3339 strictly, in which T and Z may be lower-case letters (5.6). It does not
+// take what time.Parse takes besides: hours of one digit, a comma before the fraction, offsets of
+// any size (go.dev/issue/54580).
 func parseTime(s string) (time.Time, bool) {
+	s = strings.ToUpper(s)
 	t, err := time.Parse(time.RFC3339, s)
 	if err != nil || s[13] != ':' || strings.Contains(s, ",") {
 		return t, false

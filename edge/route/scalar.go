@@ -97,7 +97,28 @@ func digitsOnly(text []byte) bool {
 	return len(text) > 0 && text[0] != '+' && len(bytes.Trim(text, "0123456789+-.eE")) == 0
 }
 
+// wholeDigits returns a number as an integer is written, if it is one: 1.0 and 1e0 are 1 (JSON
+// Schema 2020-12, validation, 6.1.1), and programs whose numbers are all floats write no other.
+// Anything else is returned as it is.
+func wholeDigits(text []byte) []byte {
+	if len(text) > maxNumber || bytes.IndexAny(text, ".eE") < 0 {
+		return text
+	}
+	number, ok := parseDecimal(text)
+	for ; ok && number.scale < 0 && !number.overflow && number.digits != 0; number.scale++ {
+		number.times10()
+	}
+	switch {
+	case !ok, number.overflow, number.scale > 0 && number.digits != 0:
+		return text
+	case number.negative:
+		number.digits = -number.digits
+	}
+	return strconv.AppendInt(nil, number.digits, 10)
+}
+
 func setInt(v reflect.Value, text []byte) problem {
+	text = wholeDigits(text)
 	n, err := strconv.ParseInt(string(text), 10, v.Type().Bits())
 	switch {
 	case !digitsOnly(text):
@@ -114,6 +135,7 @@ func setInt(v reflect.Value, text []byte) problem {
 }
 
 func setUint(v reflect.Value, text []byte) problem {
+	text = wholeDigits(text)
 	n, err := strconv.ParseUint(string(text), 10, v.Type().Bits())
 	switch {
 	case errors.Is(err, strconv.ErrRange):

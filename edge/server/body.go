@@ -121,10 +121,20 @@ func body(ctx *fasthttp.RequestCtx, op *route.Op) ([]byte, error) {
 
 // refuseMedia refuses a body that is declared as anything but plain JSON.
 func refuseMedia(h *fasthttp.RequestHeader) error {
-	if !isJSON(h.ContentType()) || len(h.ContentEncoding()) > 0 {
+	if !isPlain(h) {
+		return &engine.Refusal{Code: engine.UnsupportedMedia, Message: "The request body must be sent as it is, without a Content-Encoding."}
+	}
+	if !isJSON(h.ContentType()) {
 		return engine.Refuse(engine.UnsupportedMedia, nil)
 	}
 	return nil
+}
+
+// isPlain reports whether a body is sent as it is. "identity" says that it is, though RFC 9110, 8.4
+// asks clients to leave it out.
+func isPlain(h *fasthttp.RequestHeader) bool {
+	coding := bytes.TrimSpace(h.ContentEncoding())
+	return len(coding) == 0 || bytes.EqualFold(coding, []byte("identity"))
 }
 
 // isJSON accepts application/json, in UTF-8 if a charset is named.

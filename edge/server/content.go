@@ -13,6 +13,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"boxoffice/edge/route"
+	"boxoffice/edge/web"
 )
 
 // contentPolicy keeps a browser that opens a file from running anything in it.
@@ -106,13 +107,9 @@ func (b *pacedBody) Read(p []byte) (int, error) {
 
 // unchanged reports whether the client has the content already (RFC 9110, 13.2.2).
 func unchanged(h *fasthttp.RequestHeader, c *route.Content) bool {
-	if tags := string(h.Peek(fasthttp.HeaderIfNoneMatch)); tags != "" {
-		for tag := range strings.SplitSeq(tags, ",") {
-			if tag = strings.TrimPrefix(strings.TrimSpace(tag), "W/"); tag == c.Tag || tag == "*" {
-				return true
-			}
-		}
-		return false
+	if len(h.Peek(fasthttp.HeaderIfNoneMatch)) > 0 {
+		_, is := web.IsUnchanged(h, c.Tag)
+		return is
 	}
 	since, err := http.ParseTime(string(h.Peek(fasthttp.HeaderIfModifiedSince)))
 	return err == nil && !c.At.Truncate(time.Second).After(since)

@@ -23,6 +23,7 @@ func (s *Server) registerPages() error {
 		s.read("/orders/{id}", s.orderPage(page))
 	}
 	s.registerFiles(files)
+	s.missing = findMissing(files)
 	return s.registerShop()
 }
 
@@ -61,10 +62,10 @@ func (s *Server) registerDocument() error {
 func (s *Server) registerFiles(files []web.File) {
 	for _, f := range files {
 		static := web.NewStatic(f)
-		s.read(f.Path, s.countPage(func(ctx *fasthttp.RequestCtx) {
+		s.read(f.Path, s.countPage(lowerSlug(func(ctx *fasthttp.RequestCtx) {
 			if err := static.Serve(ctx); err != nil {
 				s.fail(ctx, exchangeOf(ctx), err)
 			}
-		}))
+		})))
 	}
 }

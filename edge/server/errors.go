@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net"
+	"slices"
 	"strconv"
 
 	"github.com/go-json-experiment/json"
@@ -71,6 +72,8 @@ func (s *Server) refuse(ctx *fasthttp.RequestCtx, x *exchange, refusal *engine.R
 	}
 	h := &ctx.Response.Header
 	switch {
+	case status == fasthttp.StatusUnsupportedMediaType:
+		h.SetCanonical([]byte(fasthttp.HeaderAcceptEncoding), []byte("identity")) // RFC 9110, 15.5.16
 	case status == fasthttp.StatusUnauthorized:
 		h.SetCanonical([]byte(fasthttp.HeaderWWWAuthenticate), []byte("Bearer"))
 	case refusal.Code == engine.IdempotencyInFlight:
@@ -96,6 +99,9 @@ func (s *Server) unreadable(ctx *fasthttp.RequestCtx, err error) {
 	switch {
 	case errors.As(err, &small):
 		linger(ctx)
+		if slices.Contains(s.cfg.Origins, "*") { // the headers were not read, so nobody knows the origin
+			ctx.Response.Header.SetCanonical(headerOrigin, anyOrigin)
+		}
 		_ = s.countUnrouted(ctx, x) // a refusal would change nothing: the connection is closed anyway
 		s.refuse(ctx, x, &engine.Refusal{Code: engine.Validation, Message: "The request headers are too large."}, fasthttp.StatusRequestHeaderFieldsTooLarge)
 	case errors.Is(err, fasthttp.ErrBodyTooLarge):

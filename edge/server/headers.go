@@ -2,6 +2,7 @@ package server
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/valyala/fasthttp"
 )
@@ -28,8 +29,22 @@ var (
 	noFrame    = []byte("DENY")
 	twoYears   = []byte("max-age=63072000; includeSubDomains")
 	anyOrigin  = []byte("*")
-	exposed    = []byte("X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ETag, Idempotency-Replayed")
+	exposed    = []byte(strings.Join(ExposedHeaders, ", "))
 	jsonType   = []byte("application/json")
+)
+
+// ExposedHeaders are those that scripts of other origins may read of our answers, beside the ones
+// that they always may (Fetch, "CORS-safelisted response-header name"). AllowedHeaders are those that
+// they may send. Whatever our documents ask clients to read or send is among them.
+var (
+	ExposedHeaders = []string{
+		"X-Request-Id", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "Retry-After", "ETag", "Idempotency-Replayed",
+		"Date", "Link", "Location", "Deprecation", "Sunset", "WWW-Authenticate",
+		"Content-Disposition", "Content-Range", "Accept-Ranges", "MCP-Protocol-Version",
+	}
+	AllowedHeaders = []string{
+		"Authorization", "Content-Type", "Idempotency-Key", "If-None-Match", "If-Modified-Since", "If-Range", "Range", "Last-Event-ID", "MCP-Protocol-Version",
+	}
 )
 
 // protect sets the headers that protect browsers. A page of our own that needs a weaker policy has
@@ -66,6 +81,6 @@ func preflight(ctx *fasthttp.RequestCtx) {
 	ctx.SetStatusCode(fasthttp.StatusNoContent)
 	h := &ctx.Response.Header
 	h.Set(fasthttp.HeaderAccessControlAllowMethods, "GET, HEAD, POST, PUT, PATCH, DELETE")
-	h.Set(fasthttp.HeaderAccessControlAllowHeaders, "Authorization, Content-Type, Idempotency-Key, If-None-Match, MCP-Protocol-Version")
+	h.Set(fasthttp.HeaderAccessControlAllowHeaders, strings.Join(AllowedHeaders, ", "))
 	h.Set(fasthttp.HeaderAccessControlMaxAge, "86400")
 }

@@ -194,11 +194,6 @@ func (s *Server) newRouter() *router.Router {
 	return r
 }
 
-// astray answers a request that no operation matches.
-func (s *Server) astray(ctx *fasthttp.RequestCtx, code engine.Code) {
-	s.failUnrouted(ctx, exchangeOf(ctx), engine.Refuse(code, nil))
-}
-
 // failUnrouted answers a request that matches no operation. It counts as a public read of its
 // address.
 func (s *Server) failUnrouted(ctx *fasthttp.RequestCtx, x *exchange, err error) {
@@ -436,6 +431,10 @@ func readPath(ctx *fasthttp.RequestCtx, params []route.PathParam) bool {
 		p := &params[i]
 		value, _ := ctx.UserValue(p.Name).(string)
 		if !p.Text {
+			if strings.IndexByte(value, '%') >= 0 {
+				value = decodeUnreserved(value)
+				ctx.SetUserValue(p.Name, value)
+			}
 			if !plainParam(value) || p.MaxLength >= 0 && len(value) > p.MaxLength {
 				return false
 			}
@@ -449,6 +448,27 @@ func readPath(ctx *fasthttp.RequestCtx, params []route.PathParam) bool {
 		ctx.SetUserValue(p.Name, text)
 	}
 	return true
+}
+
+// decodeUnreserved decodes what need not have been percent-encoded: letters, digits and the marks
+// "-", ".", "_" and "~", whose encoded forms mean the same (RFC 3986, 6.2.2.2).
+func decodeUnreserved(value string) string {
+	var b strings.Builder
+	for i := 0; i < len(value); i++ {
+		if value[i] == '%' && i+2 < len(value) {
+			if c, err := strconv.ParseUint(value[i+1:i+3], 16, 8); err == nil && isUnreserved(byte(c)) {
+				b.WriteByte(byte(c))
+				i += 2
+				continue
+			}
+		}
+		b.WriteByte(value[i])
+	}
+	return b.String()
+}
+
+func isUnreserved(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '-' || c == '.' || c == '_' || c == '~'
 }
 
 // maxPlainParam bounds a path parameter whose row sets no bound of its own.

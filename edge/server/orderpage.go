@@ -60,6 +60,7 @@ func (s *Server) orderOf(ctx *fasthttp.RequestCtx, x *exchange) (*web.Order, err
 		return &web.Order{Returned: true}, nil
 	}
 	id, _ := ctx.UserValue("id").(string)
+	id = decodeUnreserved(id)
 	from, _ := strconv.Atoi(string(query.Peek("from"))) // 0 if it is not a number
 	return s.cfg.OrderPage(s.base, id, token, from, x.now)
 }

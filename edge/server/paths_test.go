@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"net/url"
 	"strings"
 	"testing"
 
@@ -63,6 +64,19 @@ func TestPathsOfAnyText(t *testing.T) {
 		r.Data(t, &got)
 		require.Equal(t, want, got.Text, sent)
 	}
+	for _, sent := range []string{"%37", "a%2Db", "a%2db", "%41%5a%7e"} { // what need not be encoded (RFC 3986, 6.2.2.2)
+		r := c.Do(t, "GET", "/api/v1/events/"+sent+"/gates/North", nil)
+		if strings.HasSuffix(sent, "%7e") {
+			require.Equal(t, 404, r.Status, sent) // no id has a tilde
+			continue
+		}
+		var got text
+		require.Equal(t, 200, r.Status, "%s: %s", sent, r.Body)
+		r.Data(t, &got)
+		plain, err := url.PathUnescape(sent)
+		require.NoError(t, err)
+		require.Equal(t, plain+"|North", got.Text)
+	}
 	var got text
 	c.Do(t, "GET", "/api/v1/events/7/gates/N%2FS/counts", nil).Data(t, &got)
 	require.Equal(t, "below N/S", got.Text)
@@ -78,7 +92,7 @@ func TestPathsThatNameNothing(t *testing.T) {
 	for _, path := range []string{
 		"7/gates/%", "7/gates/%2", "7/gates/%zz", "7/gates/a%", "7/gates/%00", "7/gates/a%00b", "7/gates/%FF", "7/gates/%C3%28", "7/gates/%ED%A0%80",
 		"7/gates/", "7/gates/%2E%2E", "7/gates/..", "7/gates/.", "7/gates/" + strings.Repeat("%C3%BC", 61), "7/gates/" + strings.Repeat("a", 61),
-		"7%2Fgates%2FNorth", "%37/gates/North", "7%20/gates/North", "a%2Fb/gates/North", "7;x/gates/North", strings.Repeat("7", 41) + "/gates/North",
+		"7%2Fgates%2FNorth", "7%20/gates/North", "%2e%2E/gates/North", "%2/gates/North", "7%/gates/North", "%C3%BC/gates/North", "a%2Fb/gates/North", "7;x/gates/North", strings.Repeat("7", 41) + "/gates/North",
 		"7/gates/North/other", "7/gates//North", "7//gates/North",
 	} {
 		a := exchange(t, addr, "GET /api/v1/events/"+path+" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")

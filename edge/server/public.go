@@ -3,12 +3,12 @@ package server
 import (
 	"bytes"
 	"compress/gzip"
-	"strings"
 	"sync"
 
 	"github.com/valyala/fasthttp"
 
 	"boxoffice/edge/route"
+	"boxoffice/edge/web"
 )
 
 const (
@@ -77,12 +77,14 @@ func (s *Server) share(ctx *fasthttp.RequestCtx, x *exchange, call *route.Call, 
 	if len(body) > worthPacking && ctx.Request.Header.HasAcceptEncoding("gzip") {
 		ctx.SetBody(s.packs.pack(tag, body))
 		h.Set(fasthttp.HeaderContentEncoding, "gzip")
-		tag = strings.TrimSuffix(tag, `"`) + `-gzip"`
+		tag = web.ZippedTag(tag)
 	}
 	h.Set(fasthttp.HeaderETag, tag)
-	if string(ctx.Request.Header.Peek(fasthttp.HeaderIfNoneMatch)) != tag {
+	has, is := web.IsUnchanged(&ctx.Request.Header, tag)
+	if !is {
 		return
 	}
+	h.Set(fasthttp.HeaderETag, has)
 	ctx.Response.ResetBody()
 	h.Del(fasthttp.HeaderContentEncoding)
 	ctx.SetStatusCode(fasthttp.StatusNotModified)

@@ -28,6 +28,7 @@ import (
 	"boxoffice/edge/openapi"
 	"boxoffice/edge/route"
 	"boxoffice/edge/sse"
+	"boxoffice/edge/web"
 	"boxoffice/persistence/requestlog"
 )
 
@@ -85,6 +86,7 @@ type Server struct {
 	files   *router.Router                     // the operations that take files
 	bodies  meter
 	packs   packs
+	missing *web.File // the page that stands in for pages that are not there; nil: there are no pages
 	uploads shares // of the files that are being read
 	server  *fasthttp.Server
 	ids     idSource

@@ -79,7 +79,7 @@ func TestRouting(t *testing.T) {
 		{"GET", "/api/v1/x/../events", 404, "NOT_FOUND"},
 		{"GET", "/api/v1/%65vents", 404, "NOT_FOUND"},
 		{"POST", "/api/v1/orders/a%2Fb/pay", 404, "NOT_FOUND"},
-		{"POST", "/api/v1/orders/a%2e/pay", 404, "NOT_FOUND"},
+		{"POST", "/api/v1/orders/%2e%2E/pay", 404, "NOT_FOUND"},
 		{"POST", "/api/v1/orders/a%00/pay", 404, "NOT_FOUND"},
 		{"POST", "/api/v1/orders/ä/pay", 404, "NOT_FOUND"},
 		{"POST", "/api/v1/orders/a;b/pay", 404, "NOT_FOUND"},

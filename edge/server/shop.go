@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/xml"
 	"errors"
-	"strings"
 	"sync"
 	"time"
 
@@ -38,7 +37,7 @@ func (s *Server) registerShop() error {
 		if err != nil {
 			return err
 		}
-		s.read("/e/{slug}", s.countPage(s.eventPage(page)))
+		s.read("/e/{slug}", s.countPage(lowerSlug(s.eventPage(page))))
 		s.read("/covers/{category}/{id}", s.countPage(cover))
 		s.read("/covers/{category}/{id}/og.png", s.countPage(s.sharedCover()))
 		s.read("/sitemap.xml", s.countPage(s.siteMap()))
@@ -56,6 +55,7 @@ func (s *Server) eventPage(page *web.EventPage) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		x := exchangeOf(ctx)
 		slug, _ := ctx.UserValue("slug").(string)
+		slug = decodeUnreserved(slug)
 		e, err := s.cfg.Shop.Event(s.base, slug, x.now)
 		status := fasthttp.StatusOK
 		if r, ok := errors.AsType[*engine.Refusal](err); ok && (r.Code == engine.EventNotFound || r.Code == engine.Validation) {
@@ -75,11 +75,12 @@ func (s *Server) eventPage(page *web.EventPage) fasthttp.RequestHandler {
 		h.Set(fasthttp.HeaderVary, fasthttp.HeaderAcceptEncoding)
 		h.SetCanonical(headerCacheControl, []byte("no-cache"))
 		if ctx.Request.Header.HasAcceptEncoding("gzip") {
-			out, tag = s.packs.pack(tag, out), strings.TrimSuffix(tag, `"`)+`-gzip"`
+			out, tag = s.packs.pack(tag, out), web.ZippedTag(tag)
 			h.Set(fasthttp.HeaderContentEncoding, "gzip")
 		}
 		h.Set(fasthttp.HeaderETag, tag)
-		if status == fasthttp.StatusOK && string(ctx.Request.Header.Peek(fasthttp.HeaderIfNoneMatch)) == tag {
+		if has, is := web.IsUnchanged(&ctx.Request.Header, tag); is && status == fasthttp.StatusOK {
+			h.Set(fasthttp.HeaderETag, has)
 			h.Del(fasthttp.HeaderContentEncoding)
 			ctx.SetStatusCode(fasthttp.StatusNotModified)
 			return

@@ -59,7 +59,7 @@ func (s *Server) takeFile(ctx *fasthttp.RequestCtx, c *route.Call) (*upload, err
 	}
 	defer done()
 	media, params, err := mime.ParseMediaType(string(ctx.Request.Header.ContentType()))
-	if err != nil || media != "multipart/form-data" || params["boundary"] == "" || len(ctx.Request.Header.ContentEncoding()) > 0 {
+	if err != nil || media != "multipart/form-data" || params["boundary"] == "" || !isPlain(&ctx.Request.Header) {
 		return nil, engine.Refuse(engine.UnsupportedMedia, nil)
 	}
 	stream := ctx.Request.BodyStream() // Body would read all of it into memory

@@ -16,7 +16,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"strings"
 	"sync"
 
 	"github.com/valyala/fasthttp"
@@ -58,8 +57,11 @@ var types = map[string]string{
 // routes are where the pages are.
 var routes = map[string]string{
 	"confirm.html": "/email/confirm", "reset.html": "/password/reset", "seats.html": "/e/{slug}/seats",
-	"follow.html": "/follow", "unsubscribe.html": "/unsubscribe",
+	"follow.html": "/follow", "unsubscribe.html": "/unsubscribe", "missing.html": MissingPath,
 }
+
+// MissingPath is where the page is that stands in for pages that are not there.
+const MissingPath = "/404"
 
 // version stands in the pages for what tells the files of two programs apart.
 const version = "{version}"
@@ -151,10 +153,11 @@ func (s *Static) Serve(ctx *fasthttp.RequestCtx) error {
 	}
 	zip := ctx.Request.Header.HasAcceptEncoding("gzip")
 	if zip {
-		tag, body = strings.TrimSuffix(tag, `"`)+`-gzip"`, p.zipped
+		tag, body = ZippedTag(tag), p.zipped
 	}
 	h.Set(fasthttp.HeaderETag, tag)
-	if string(ctx.Request.Header.Peek(fasthttp.HeaderIfNoneMatch)) == tag {
+	if has, is := IsUnchanged(&ctx.Request.Header, tag); is {
+		h.Set(fasthttp.HeaderETag, has)
 		ctx.SetStatusCode(fasthttp.StatusNotModified)
 		return nil
 	}

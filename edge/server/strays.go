@@ -1,0 +1,99 @@
+package server
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/valyala/fasthttp"
+
+	"boxoffice/edge/web"
+	"boxoffice/engine"
+)
+
+// astray answers a request that no operation and no page matches. People who came a slash beside a
+// page are led to it, and read a page where there is none; programs read the envelope.
+func (s *Server) astray(ctx *fasthttp.RequestCtx, code engine.Code) {
+	x := exchangeOf(ctx)
+	err := s.countUnrouted(ctx, x)
+	if err == nil && code == engine.NotFound && s.missing != nil && isForPages(ctx) {
+		if to := s.findWithoutSlash(ctx); to != "" {
+			redirect(ctx, to)
+			return
+		}
+		if bytes.Contains(ctx.Request.Header.Peek(fasthttp.HeaderAccept), []byte("text/html")) {
+			ctx.SetStatusCode(fasthttp.StatusNotFound)
+			h := &ctx.Response.Header
+			h.SetCanonical(headerPolicy, []byte(s.missing.Policy))
+			h.SetCanonical(headerCacheControl, noStore)
+			ctx.SetContentType(s.missing.Type)
+			ctx.SetBody(s.missing.Body)
+			return
+		}
+	}
+	if err == nil {
+		err = engine.Refuse(code, nil)
+	}
+	s.fail(ctx, x, err)
+}
+
+// isForPages reports whether a request reads something that is no program's: pages are everywhere
+// but under the addresses of the API, of agents and of uploaded files.
+func isForPages(ctx *fasthttp.RequestCtx) bool {
+	if !ctx.IsGet() && !ctx.IsHead() {
+		return false
+	}
+	first, _, _ := strings.Cut(strings.TrimPrefix(rawPath(ctx), "/"), "/")
+	return first != "api" && first != "mcp" && first != "media"
+}
+
+// rawPath is the path as it was sent.
+func rawPath(ctx *fasthttp.RequestCtx) string {
+	path, _, _ := bytes.Cut(ctx.RequestURI(), []byte("?"))
+	return string(path)
+}
+
+// findWithoutSlash returns the address of the page that the request names with slashes at its end,
+// or "". It leads nowhere outside: two slashes at the beginning would be another host's address.
+func (s *Server) findWithoutSlash(ctx *fasthttp.RequestCtx) string {
+	path := rawPath(ctx)
+	page := strings.TrimRight(path, "/")
+	if page == path || page == "" || strings.HasPrefix(page, "//") {
+		return ""
+	}
+	if handler, _ := s.router.Lookup(string(ctx.Method()), page, nil); handler == nil {
+		return ""
+	}
+	return page
+}
+
+// lowerSlug leads a page of an event to its address as we write it: a slug has no capitals, and
+// people type some.
+func lowerSlug(h fasthttp.RequestHandler) fasthttp.RequestHandler {
+	return func(ctx *fasthttp.RequestCtx) {
+		slug, _ := ctx.UserValue("slug").(string)
+		if lower := strings.ToLower(slug); lower != slug {
+			redirect(ctx, strings.Replace(rawPath(ctx), "/"+slug, "/"+lower, 1))
+			return
+		}
+		h(ctx)
+	}
+}
+
+// redirect leads to another path of ours, with the query that the request has.
+func redirect(ctx *fasthttp.RequestCtx, path string) {
+	if query := ctx.URI().QueryString(); len(query) > 0 {
+		path += "?" + string(query)
+	}
+	ctx.SetStatusCode(fasthttp.StatusPermanentRedirect)
+	ctx.Response.Header.Set(fasthttp.HeaderLocation, path)
+}
+
+// findMissing returns the page of pages that are not there.
+func findMissing(files []web.File) *web.File {
+	for i := range files {
+		if files[i].Path == web.MissingPath {
+			return &files[i]
+		}
+	}
+	return nil
+}
