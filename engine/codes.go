@@ -184,7 +184,7 @@ var CodeTable = map[Code]CodeDef{
 	FileTooLarge:         {413, false, "The file is too large."},
 	UnsupportedFile:      {415, false, "Files of this type are not taken, or the file is not what its name and type say."},
 	EmptyFile:            {400, false, "The file is empty."},
-	QuotaExceeded:        {413, false, "The organization's files take as much room as they may."},
+	QuotaExceeded:        {413, false, "The organization has as much as it may have."},
 }
 
 // StatusOf returns the code's HTTP status for a read or a write. They differ because something that

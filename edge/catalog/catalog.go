@@ -6,6 +6,7 @@ import (
 	"log/slog"
 
 	"boxoffice/cluster"
+	"boxoffice/edge/limit"
 	"boxoffice/edge/live"
 	"boxoffice/persistence/courses"
 	"boxoffice/persistence/numbers"
@@ -27,8 +28,11 @@ type Deps struct {
 	Events  *numbers.Lease // numbers for new events
 	Types   *numbers.Lease // numbers for new ticket types
 	Media   Media
-	BaseURL string // how people reach the service
-	Log     *slog.Logger
+	Texts   *limit.Texts // changes of texts
+	// LimitsScale multiplies the bound of drafts.
+	LimitsScale float64
+	BaseURL     string // how people reach the service
+	Log         *slog.Logger
 }
 
 // Handlers answer the area's requests. They may be called by any goroutine.

@@ -13,6 +13,7 @@ import (
 
 	"boxoffice/cluster"
 	"boxoffice/edge/api"
+	"boxoffice/edge/limit"
 	"boxoffice/edge/live"
 	"boxoffice/edge/route"
 	"boxoffice/edge/view"
@@ -32,6 +33,9 @@ const (
 func (h *Handlers) createEvent(c *route.Call, in *api.CreateEvent) (*api.Event, error) {
 	org, err := route.FindOrganization(c, in.OrgID, in.QueryOrg)
 	if err != nil {
+		return nil, err
+	}
+	if err := h.checkDrafts(c, org); err != nil {
 		return nil, err
 	}
 	if err := h.CheckFiles(c, org, in); err != nil {
@@ -78,6 +82,20 @@ func (h *Handlers) createEvent(c *route.Call, in *api.CreateEvent) (*api.Event, 
 	v.Reservation = reservationView(booked, true)
 	showCourse(v, taught)
 	return v, nil
+}
+
+// maxDrafts is how many drafts an organization has at a time. They cost it nothing, and nobody sees
+// them.
+const maxDrafts = 1_000
+
+// checkDrafts refuses another draft to an organization that has as many as it may.
+func (h *Handlers) checkDrafts(c *route.Call, org int64) error {
+	most := int64(limit.Scale(maxDrafts, h.LimitsScale))
+	used, err := h.Read.CountDrafts(c.Context, org, most)
+	if err != nil || most < 1 || used < most {
+		return err
+	}
+	return &engine.Refusal{Code: engine.QuotaExceeded, Message: "The organization has as many drafts as it may have.", Details: map[string]int64{"quota": most, "used": used}}
 }
 
 // zoneIssues says that the start of a course, which is everywhere at the same time, must be
@@ -131,6 +149,9 @@ func (h *Handlers) getOwnEvent(c *route.Call, in *api.ByID) (*api.Event, error) 
 func (h *Handlers) updateEvent(c *route.Call, in *api.UpdateEvent) (*api.Event, error) {
 	number, err := h.Known.FindOwn(c, in.ID)
 	if err != nil {
+		return nil, err
+	}
+	if err := h.Texts.Change(c, number); err != nil {
 		return nil, err
 	}
 	ref := engine.EventRef(number)

@@ -168,6 +168,9 @@ func mediaPath(id int64) string { return fmt.Sprintf("%s%d", route.HostedPrefix,
 // keep stores the files, by their variants' names, and makes them known as one. A retry
 // of the same request after a crash goes on where that ended.
 func (h *Handlers) keep(c *route.Call, f *media.File, paths map[string]string) (*media.File, error) {
+	if err := c.Charge(f.Org, f.Room()); err != nil {
+		return nil, err
+	}
 	f, err := h.Media.Table.Begin(c.Context, c.CommandID(), h.Media.Quota, f)
 	if errors.Is(err, media.ErrQuota) {
 		return nil, h.noRoom()

@@ -47,6 +47,9 @@ func (h *Handlers) customize(c *route.Call, in *api.Customize) (*api.CustomizedP
 	if err := h.CheckFiles(c, e.Details.Org, in); err != nil {
 		return nil, err
 	}
+	if err := h.Texts.Change(c, number); err != nil {
+		return nil, err
+	}
 	var page *api.Customization
 	err = h.Program.Customize(c.Context, number, func(document []byte) ([]byte, error) {
 		if page, err = pageOf(document); err != nil {

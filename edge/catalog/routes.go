@@ -180,7 +180,7 @@ func (h *Handlers) Routes() []route.Op {
 					ID:          "updateEvent",
 					Summary:     "Change an event",
 					Description: "For the organization: what is sent changes, what is left out stays, and null clears a field or takes it back to its default. An event that has ended can't be changed; the same values again change nothing and tell nobody.",
-					Errors:      codes{engine.EventNotFound, engine.InvalidTransition, engine.ProductTypeLocked, engine.CourseIncomplete, engine.Conflict},
+					Errors:      codes{engine.EventNotFound, engine.InvalidTransition, engine.ProductTypeLocked, engine.CourseIncomplete, engine.Conflict, engine.VelocityLimited},
 					MaxBody:     courseBody,
 					Handler:     route.Handle(h.updateEvent),
 				},
@@ -245,7 +245,7 @@ func (h *Handlers) Routes() []route.Op {
 					ID:          "updateTicketType",
 					Summary:     "Change a ticket type",
 					Description: "For the organization: what is sent changes, and tickets that are sold keep the terms that they were sold with. Once one is sold or in an open order, price, type and currency are locked (TICKET_TYPE_LOCKED).",
-					Errors:      codes{engine.TicketTypeNotFound, engine.TicketTypeLocked},
+					Errors:      codes{engine.TicketTypeNotFound, engine.TicketTypeLocked, engine.VelocityLimited},
 					Handler:     route.Handle(h.updateTicketType),
 				},
 			},
@@ -387,7 +387,7 @@ func (h *Handlers) Routes() []route.Op {
 					ID:          "updateScheduleSession",
 					Summary:     "Change a session",
 					Description: "For the organization: what is sent changes, and the rest stays. Webhooks tell that the event changed if the session did; an event that has ended can't be changed.",
-					Errors:      codes{engine.InvalidTransition},
+					Errors:      codes{engine.InvalidTransition, engine.VelocityLimited},
 					Handler:     route.Handle(h.updateSession),
 				},
 				{
@@ -432,7 +432,7 @@ func (h *Handlers) Routes() []route.Op {
 					ID:          "updateSection",
 					Summary:     "Change a section",
 					Description: "For the organization: what is sent changes, and the rest stays. Ticket types that name the section go on naming it.",
-					Errors:      codes{engine.InvalidTransition},
+					Errors:      codes{engine.InvalidTransition, engine.VelocityLimited},
 					Handler:     route.Handle(h.updateSection),
 				},
 				{
@@ -467,7 +467,7 @@ func (h *Handlers) Routes() []route.Op {
 					ID:          "customize",
 					Summary:     "Change how an event's page looks",
 					Description: "For whoever designs the page: what is sent changes, what is left out stays, and null takes a field back to its default. It shows within seconds; an event that has ended can't be changed.",
-					Errors:      codes{engine.InvalidTransition},
+					Errors:      codes{engine.InvalidTransition, engine.VelocityLimited},
 					MaxBody:     eventBody,
 					Handler:     route.Handle(h.customize),
 				},
@@ -479,7 +479,7 @@ func (h *Handlers) Routes() []route.Op {
 			Auth:   own,
 			Write:  route.EventsWrite,
 			Tier:   route.TierAdmin,
-			Errors: codes{engine.NotFound, engine.UnsupportedFile, engine.EmptyFile, engine.QuotaExceeded},
+			Errors: codes{engine.NotFound, engine.UnsupportedFile, engine.EmptyFile},
 			Rows: []route.Op{
 				{
 					Method:      "POST",

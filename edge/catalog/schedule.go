@@ -55,6 +55,9 @@ func (h *Handlers) updateSession(c *route.Call, in *api.UpdateSession) (*api.Sch
 	if err := h.CheckFiles(c, e.Details.Org, in); err != nil {
 		return nil, err
 	}
+	if err := h.Texts.Change(c, number, id); err != nil {
+		return nil, err
+	}
 	var before program.Session
 	n, err := h.Program.EditSession(c.Context, number, id, func(n *program.Session) error {
 		before = *n

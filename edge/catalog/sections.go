@@ -51,6 +51,9 @@ func (h *Handlers) updateSection(c *route.Call, in *api.UpdateSection) (*api.Sec
 	if err != nil {
 		return nil, err
 	}
+	if err := h.Texts.Change(c, number, id); err != nil {
+		return nil, err
+	}
 	n, err := h.Program.EditSection(c.Context, number, id, func(n *program.Section) error {
 		in.Name.Into(&n.Name)
 		in.Capacity.Into(&n.Capacity)

@@ -83,6 +83,9 @@ func (h *Handlers) updateTicketType(c *route.Call, in *api.UpdateTicketType) (*a
 	if err != nil {
 		return nil, err
 	}
+	if err := h.Texts.Change(c, number, ref); err != nil {
+		return nil, err
+	}
 	e, err := cluster.AskFor[event.Record](c.Context, h.Node, engine.EventRef(number), event.Get{})
 	if err != nil {
 		return nil, err

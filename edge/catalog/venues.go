@@ -94,9 +94,19 @@ func (h *Handlers) getVenue(c *route.Call, in *api.GetVenue) (*api.VenueMap, err
 	return out, err
 }
 
+// publishedCost is how often a version has what its document has: as document, as layout, and drawn.
+const publishedCost = 3
+
 func (h *Handlers) publishVenue(c *route.Call, in *api.ByID) (*api.VenueVersion, error) {
 	m, err := h.ownVenue(c, in.ID)
 	if err != nil {
+		return nil, err
+	}
+	draft, err := h.Venues.Document(c.Context, m.PublicID, 0)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.Charge(m.Org, publishedCost*int64(len(draft))); err != nil {
 		return nil, err
 	}
 	v, err := h.Venues.Publish(c.Context, c.CommandID(), m.Org, m.PublicID, venuemap.Publishable)
@@ -126,7 +136,7 @@ func (h *Handlers) venue(c *route.Call, id string) (*venues.Map, error) {
 	}
 	for _, g := range c.Principal.Grants {
 		if g.Org == m.Org || m.Org == 0 {
-			if err = route.CheckGrant(c.Op, g); err == nil {
+			if err = route.ActFor(c, g); err == nil {
 				return m, nil
 			}
 		}

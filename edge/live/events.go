@@ -141,5 +141,5 @@ func (e *Events) FindOwn(c *route.Call, id string) (int64, error) {
 	if !ok {
 		return 0, &engine.Refusal{Code: engine.EventNotFound}
 	}
-	return number, route.CheckGrant(c.Op, g)
+	return number, route.ActFor(c, g)
 }

@@ -143,7 +143,7 @@ func (h *Handlers) findCode(c *route.Call, id string) (engine.Ref, error) {
 	if org == 0 || !ok {
 		return engine.Ref{}, noCode
 	}
-	return engine.PromoRef(org, number), route.CheckGrant(c.Op, g)
+	return engine.PromoRef(org, number), route.ActFor(c, g)
 }
 
 // updatePromoCode changes a code, again when another edit came between.

@@ -40,7 +40,7 @@ func (d *Desk) Open(c *route.Call, text string, tokens ...string) (*order.Order,
 		if !member {
 			return nil, nobody, &engine.Refusal{Code: engine.OrderNotFound}
 		}
-		if err := route.CheckGrant(c.Op, grant); err != nil {
+		if err := route.ActFor(c, grant); err != nil {
 			return nil, nobody, err
 		}
 	}
@@ -61,7 +61,7 @@ func (d *Desk) Open(c *route.Call, text string, tokens ...string) (*order.Order,
 	case byToken && !over:
 		return o, Person(o.Email), nil
 	case member:
-		return o, Seller(grant), route.CheckGrant(c.Op, grant)
+		return o, Seller(grant), route.ActFor(c, grant)
 	case over:
 		return nil, nobody, tokenOver
 	}
@@ -125,7 +125,7 @@ func (d *Desk) OpenOwn(c *route.Call, id engine.OrderID) (*order.Order, Reader, 
 	if !ok {
 		return nil, Reader{}, &engine.Refusal{Code: engine.OrderNotFound}
 	}
-	if err := route.CheckGrant(c.Op, g); err != nil {
+	if err := route.ActFor(c, g); err != nil {
 		return nil, Reader{}, err
 	}
 	o, err := d.Find(c.Context, id)

@@ -181,7 +181,7 @@ func (h *Handlers) ownWebhook(c *route.Call, text string) (*deliveries.Endpoint,
 	if !ok {
 		return nil, noWebhook
 	}
-	return e, route.CheckGrant(c.Op, g)
+	return e, route.ActFor(c, g)
 }
 
 // target says what is wrong with an endpoint's address.

@@ -56,7 +56,7 @@ func (h *Handlers) replyToThread(c *route.Call, in *api.ReplyToThread) (*api.Mes
 	if !ok {
 		return nil, noThread
 	}
-	if err := route.CheckGrant(c.Op, g); err != nil {
+	if err := route.ActFor(c, g); err != nil {
 		return nil, err
 	}
 	m, err := h.Community.Reply(c.Context, &community.Message{

@@ -181,7 +181,7 @@ func (h *Handlers) findReport(c *route.Call, text string) (*community.Report, er
 	if !ok || r.Platform {
 		return nil, noReport
 	}
-	return r, route.CheckGrant(c.Op, g)
+	return r, route.ActFor(c, g)
 }
 
 // stateRefusal makes a refusal of a move that a row's status does not allow.

@@ -51,7 +51,7 @@ func (h *Handlers) replyToReview(c *route.Call, in *api.ReplyToReview) (*api.Rev
 	if !ok {
 		return nil, noReview
 	}
-	if err := route.CheckGrant(c.Op, g); err != nil {
+	if err := route.ActFor(c, g); err != nil {
 		return nil, err
 	}
 	if r, err = h.Community.ReplyToReview(c.Context, id, in.Body); err != nil {

@@ -48,9 +48,11 @@ func (p *Principal) Grant(org int64) (Grant, bool) {
 // Proven reports whether the principal is a user or an API key.
 func (p *Principal) Proven() bool { return p.Kinds.Has(User | Key) }
 
-// Gate judges a request that has been read, before its handler runs.
+// Gate judges a request that has been read, before its handler runs, and what it is about to write.
 type Gate interface {
 	Admit(c *Call, in any) error
+	// Charge counts bytes that an organization has written, or refuses.
+	Charge(c *Call, org, bytes int64) error
 }
 
 // Call is one request as its handler sees it. Everything in it but Body is a
@@ -77,9 +79,12 @@ type Call struct {
 	Headers []Header
 	// Computed reports that the answer of a public read was not in memory.
 	Computed bool
+	// Org is the organization for which the call writes, once it was charged for that.
+	Org int64
 	// Topic is what a stream shows; its handler sets it.
 	Topic *sse.Topic
 
+	charged  int64 // bytes that ActFor has counted
 	deadline deadline
 	hash     [sha256.Size]byte
 	hashed   bool

@@ -24,7 +24,7 @@ func checkOrganization(c *Call, org int64) error {
 	if !ok {
 		return NoOrganization
 	}
-	return CheckGrant(c.Op, g)
+	return ActFor(c, g)
 }
 
 // FindOrganization returns the number of the organization that the caller acts for: the named one,
@@ -46,7 +46,7 @@ func FindOrganization(c *Call, named ...string) (int64, error) {
 			return 0, Invalid(Issue{Path: "orgId", Code: IssueRequired, Message: "is required: you belong to " + belong})
 		}
 		g := c.Principal.Grants[0]
-		return g.Org, CheckGrant(c.Op, g)
+		return g.Org, ActFor(c, g)
 	}
 	id, ok := ReadNumber(org)
 	if !ok {

@@ -148,6 +148,12 @@ func (op *Op) Streams() bool { return op.Handler.Out == reflect.TypeFor[Events](
 // Writes reports whether the operation may change something.
 func (op *Op) Writes() bool { return op.Method != "GET" }
 
+// Organizes reports whether the operation writes what an organization works with. What buyers do and
+// what happens at the doors is none of that: it has bounds of its own, and must never wait for a quota.
+func (op *Op) Organizes() bool {
+	return op.Writes() && op.Scope != 0 && !op.Auth.Has(Public) && op.Tier != TierCheckin
+}
+
 // AllErrors returns the row's own codes and those that its shape implies, each once.
 func (op *Op) AllErrors() []engine.Code {
 	all := slices.Clone(op.Errors)
@@ -167,6 +173,7 @@ func (op *Op) AllErrors() []engine.Code {
 	add(op.Handler.HasBody() || op.Handler.TakesFile(), engine.UnsupportedMedia)
 	add(op.Handler.HasBody() || op.Handler.Raw != "", engine.PayloadTooLarge)
 	add(op.Handler.TakesFile(), engine.FileTooLarge)
+	add(op.Organizes(), engine.QuotaExceeded)
 	add(true, engine.RateLimited, engine.Overloaded, engine.Unavailable, engine.Internal)
 	return all
 }

@@ -125,7 +125,7 @@ func (h *Handlers) boxOffice(c *route.Call, org int64, code engine.Code) error {
 	if !ok {
 		return &engine.Refusal{Code: code}
 	}
-	return route.CheckGrant(c.Op, g)
+	return route.ActFor(c, g)
 }
 
 // orderLines reads the lines of a buyer's order, which has one of each type, date and slot.

@@ -154,6 +154,7 @@ var elsewhere = map[string]string{
 	"wrong-codes-device":     "cmd/boxoffice TestDoorRulesBindWhatTheyName",
 	"wrong-codes-credential": "cmd/boxoffice TestDoorRulesBindWhatTheyName",
 	"wrong-codes-network":    "cmd/boxoffice TestDoorRulesBindWhatTheyName",
+	"text_changes":           "cmd/boxoffice/e2e/api TestTextChanges",
 	"foreign-codes":          "cmd/boxoffice TestDoorRulesBindWhatTheyName",
 
 	"wrong-promo-codes-credential": "cmd/boxoffice TestPromoGuessesCountAtAllDoors",

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/netip"
@@ -24,6 +25,7 @@ import (
 	"boxoffice/edge/route"
 	"boxoffice/edge/sse"
 	"boxoffice/engine"
+	"boxoffice/persistence/quota"
 	"boxoffice/persistence/requestlog"
 )
 
@@ -46,7 +48,8 @@ type exchange struct {
 	now       time.Time
 	op        *route.Op // nil: no operation matched
 	observers *observers
-	limits    *Limits // nil: none
+	limits    *Limits        // nil: none
+	quota     *quota.Counter // nil: none
 	counted   counted
 
 	key, org int64      // of an API key, once it is proven; 0: the request has none
@@ -55,6 +58,18 @@ type exchange struct {
 
 // Admit counts the request by what its body names, once that has been read.
 func (x *exchange) Admit(c *route.Call, in any) error { return x.limits.read(x, c, in) }
+
+// Charge counts bytes that an organization has written, or refuses.
+func (x *exchange) Charge(c *route.Call, org, bytes int64) error {
+	if x.quota == nil {
+		return nil
+	}
+	err := x.quota.Count(c.Context, org, bytes, c.Now)
+	if over, ok := errors.AsType[*quota.Exceeded](err); ok {
+		return &engine.Refusal{Code: engine.QuotaExceeded, Message: "Your organization has written as much today as it may.", Details: over}
+	}
+	return err
+}
 
 // attrs returns the log attributes of the exchange, after others.
 func (x *exchange) attrs(others ...slog.Attr) []slog.Attr {
@@ -89,7 +104,7 @@ func (s idSource) id() string { return s.prefix + strconv.FormatUint(s.next.Add(
 
 // begin opens an exchange.
 func (s *Server) begin(ctx *fasthttp.RequestCtx) *exchange {
-	x := &exchange{id: s.ids.id(), now: s.cfg.Now(), observers: s.other, limits: s.cfg.Limits}
+	x := &exchange{id: s.ids.id(), now: s.cfg.Now(), observers: s.other, limits: s.cfg.Limits, quota: s.cfg.Quota}
 	ctx.SetUserValue(exchangeKey{}, x)
 	s.metrics.inFlight.Inc()
 	return x

@@ -68,13 +68,13 @@ func (s *Server) idempotent(ctx *fasthttp.RequestCtx, x *exchange, o *operation,
 	if err := s.perform(ctx, x, o, call); err != nil {
 		s.fail(ctx, x, err)
 	}
-	s.keep(ctx, x, r, label)
+	s.keep(ctx, x, call, r, label)
 	return nil
 }
 
 // keep stores the answer if it is one that may be repeated. The write has been carried out already,
 // so the client gets its answer even if storing it fails.
-func (s *Server) keep(ctx *fasthttp.RequestCtx, x *exchange, r idempotency.Request, label string) {
+func (s *Server) keep(ctx *fasthttp.RequestCtx, x *exchange, call *route.Call, r idempotency.Request, label string) {
 	within, cancel := context.WithTimeout(s.base, keepTime)
 	defer cancel()
 	var err error
@@ -84,6 +84,9 @@ func (s *Server) keep(ctx *fasthttp.RequestCtx, x *exchange, r idempotency.Reque
 	default:
 		text := binary.BigEndian.AppendUint16(nil, uint16(status))
 		text = append(text, ctx.Response.Body()...)
+		if x.quota != nil && call.Org != 0 {
+			x.quota.Note(call.Org, int64(len(text)))
+		}
 		err = s.cfg.Replies.Store.Keep(within, r, s.cfg.Replies.Secrets.Seal(label, r.Scope[:], text))
 	}
 	if err != nil {

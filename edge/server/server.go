@@ -29,6 +29,7 @@ import (
 	"boxoffice/edge/route"
 	"boxoffice/edge/sse"
 	"boxoffice/edge/web"
+	"boxoffice/persistence/quota"
 	"boxoffice/persistence/requestlog"
 )
 
@@ -62,6 +63,7 @@ type Config struct {
 	UploadDir      string                            // where the files of requests lie until they are answered
 	MaxPerAddress  int                               // open connections of one address; 0: 4,096
 	MaxConnections int                               // open connections; 0: 20,000
+	Quota          *quota.Counter                    // of what organizations write; nil: none
 	Requests       *requestlog.Log                   // where the requests of API keys are kept; nil: nowhere
 	Agents         func() (*mcp.Server, error)       // answers agents; nil: there is no interface for them
 	Document       func() (*openapi.Document, error) // served with its page; nil: none

@@ -283,6 +283,15 @@ func (m *Model) OrganizerEvents(ctx context.Context, org int64, f Filter, b Betw
 	return m.events(ctx, c, unranked, "number DESC", limit)
 }
 
+// CountDrafts returns how many drafts an organization has, or most if there are more.
+func (m *Model) CountDrafts(ctx context.Context, org, most int64) (n int64, err error) {
+	const count = `SELECT count(*) FROM (SELECT FROM events WHERE org = $1 AND status = 'draft' LIMIT $2) d`
+	if err := m.pool.QueryRow(ctx, count, org, most).Scan(&n); err != nil {
+		return 0, fmt.Errorf("count drafts: %w", err)
+	}
+	return n, nil
+}
+
 // tolerance is how much of a word's trigrams there must be: a letter may be wrong in a
 // word of five.
 const tolerance = `SELECT set_config('pg_trgm.word_similarity_threshold', '0.5', true)`

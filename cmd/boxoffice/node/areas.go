@@ -47,6 +47,7 @@ import (
 	"boxoffice/persistence/program"
 	"boxoffice/persistence/promos"
 	"boxoffice/persistence/publicfacts"
+	"boxoffice/persistence/quota"
 	"boxoffice/persistence/refundruns"
 	"boxoffice/persistence/requestlog"
 	"boxoffice/persistence/venues"
@@ -90,7 +91,7 @@ func (n *Node) startAreas(ctx context.Context) (err error) {
 	n.areas.Catalog = catalog.New(catalog.Deps{
 		Node: n.cluster, Read: n.model, Known: known, Pages: pages, Feed: n.feed, Venues: venues.New(n.pool), Program: told, Courses: taught,
 		Events: numbers.New(n.pool, "event_numbers"), Types: numbers.New(n.pool, "ticket_type_numbers"), BaseURL: n.cfg.BaseURL,
-		Media: files, Log: n.log,
+		Media: files, Texts: limit.NewTexts(n.cfg.LimitsScale), LimitsScale: n.cfg.LimitsScale, Log: n.log,
 	})
 	if n.notices, err = notices.New(n.pool); err != nil {
 		return err
@@ -231,6 +232,10 @@ func (n *Node) startIdentity(ctx context.Context, people *accounts.Store) error 
 	n.replies = idempotency.New(n.pool)
 	n.requests = requestlog.Start(requestlog.Config{Pool: n.pool, Log: n.log, Full: n.disk.Full})
 	n.started(n.requests.Stop)
+	n.quota = quota.Start(quota.Config{
+		Pool: n.pool, Log: n.log, Full: n.disk.Full, Scale: n.cfg.LimitsScale, Paid: int64(n.cfg.WriteQuotaMB) << 20,
+	})
+	n.started(n.quota.Stop)
 	n.areas.Identity, err = identity.Open(identity.Deps{
 		Accounts: people, APIKeys: apikeys.New(n.pool), Requests: n.requests, Replies: n.replies, Mail: n.mailQueue, Hasher: hashes,
 		Secrets: n.secrets, Eraser: n.eraser, ListBalances: n.areas.Money.ListBalances, CheckFiles: n.areas.Catalog.CheckFiles, Env: n.cfg.Env, Log: n.log,

@@ -73,6 +73,7 @@ type Config struct {
 	MediaURL          string        `env:"BOXOFFICE_MEDIA_URL" secret:"" help:"Bucket for uploaded files: s3://key:secret@bucket?endpoint=https://host:9000&region=name, AWS's own without an endpoint, the AWS variables' or the machine's credentials without a key; <data dir>/media if empty. Several nodes need a bucket, or one directory that they share."`
 	MediaVideoMB      int           `env:"BOXOFFICE_MEDIA_VIDEO_MB" default:"500" help:"Megabytes (of 2^20 bytes) that an uploaded video may have."`
 	MediaQuotaMB      int           `env:"BOXOFFICE_MEDIA_QUOTA_MB" default:"20480" help:"Megabytes that all files of an organization may take."`
+	WriteQuotaMB      int           `env:"BOXOFFICE_WRITE_QUOTA_MB" default:"20480" help:"Megabytes (of 2^20 bytes) that an organization may write in a day of UTC once somebody has paid an order of it."`
 	KafkaBrokers      []string      `env:"BOXOFFICE_KAFKA_BROKERS" help:"Brokers, host:port, of the Kafka that facts go through (docs/kafka.md); without it they are followed in the journal."`
 	KafkaTopic        string        `env:"BOXOFFICE_KAFKA_TOPIC" default:"boxoffice.facts" help:"Topic of the facts; made if it is missing. A new one gets all facts from the first on."`
 	KafkaPartitions   int           `env:"BOXOFFICE_KAFKA_PARTITIONS" default:"12" help:"Partitions of a topic that is made."`

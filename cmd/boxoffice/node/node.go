@@ -42,6 +42,7 @@ import (
 	"boxoffice/persistence/notices"
 	"boxoffice/persistence/personal"
 	"boxoffice/persistence/publicfacts"
+	"boxoffice/persistence/quota"
 	"boxoffice/persistence/readmodel"
 	"boxoffice/persistence/requestlog"
 )
@@ -88,6 +89,7 @@ type Node struct {
 	gateways    *payments.Gateways
 	replies     *idempotency.Store
 	requests    *requestlog.Log
+	quota       *quota.Counter
 	letters     *letters.Writer
 	orders      *orders.Desk
 	areas       edge.Areas
