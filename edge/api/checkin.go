@@ -40,7 +40,7 @@ func (b *ScanBatch) LimitDevice() string { return b.Scans[0].LimitDevice() }
 type QueuedScan struct {
 	QRData     string    `json:"qrData,omitzero" minLength:"1" maxLength:"512" description:"The QR payload, or door code, that was scanned; one of the three codes is given."`
 	TicketCode string    `json:"ticketCode,omitzero" minLength:"6" maxLength:"50" description:"The full code, or door code, that was typed."`
-	ShortCode  string    `json:"shortCode,omitzero" minLength:"6" maxLength:"6" example:"K7M2QX" description:"The door code that was read or typed."`
+	ShortCode  string    `json:"shortCode,omitzero" minLength:"6" maxLength:"6" example:"K7M2QX" description:"The door code that was typed; one that a device read is qrData."`
 	ScannedAt  time.Time `json:"scannedAt" required:"true" description:"When the device let the person in, by its clock as corrected by the Date header. One more than five minutes ahead counts as five minutes ahead."`
 	GateName   string    `json:"gateName,omitzero" maxLength:"100" example:"North" description:"The gate at which it was scanned."`
 	DeviceID   string    `json:"deviceId,omitzero" maxLength:"100" example:"scanner-7" description:"The name of the device that scanned it. With scannedAt and the code it tells repeats."`

@@ -110,6 +110,7 @@ func (h *Handlers) readBatch(c *route.Call, number int64, scans []api.QueuedScan
 		}
 		one := event.BatchScan{
 			Ticket: says.Serial, Version: says.Version, Printed: says.Printed, Gate: s.GateName, Device: s.DeviceID, At: at.UnixMilli(),
+			Typed: s.QRData == "",
 		}
 		if says.Verdict == secrets.Stale {
 			one.Denied = event.ScanExpired

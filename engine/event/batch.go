@@ -32,6 +32,7 @@ type (
 		At      int64          // when it was made, by the device's clock
 		Request engine.Request // identifies device, time and code: an equal request gets the same answer
 		Guesser int            // for a door code, its device's place in Guesses, from 1; 0 for other codes
+		Typed   bool           // whether a person typed the code, and no device read it
 	}
 	// BatchReply has the verdicts in the order of the scans, and how many wrong door codes
 	// were looked at of each device.
@@ -101,18 +102,26 @@ func (b *batch) decideOne(c *BatchScan) *ScanReply {
 		verdict = verdictUsed
 	}
 	if verdict == verdictAdmitted {
-		f := &CheckedIn{Ticket: c.Ticket, At: at, Gate: c.Gate, Device: c.Device, Method: "batch", Key: scan.Key, Request: &c.Request}
+		f := &CheckedIn{Ticket: c.Ticket, At: at, Gate: c.Gate, Device: c.Device, Method: c.method(), Key: scan.Key, Request: &c.Request}
 		b.admitted[c.Ticket], b.facts = f, append(b.facts, f)
 		return b.admittedBy(f)
 	}
 	says := verdicts[verdict]
 	b.facts = append(b.facts, &CheckInDenied{
-		Ticket: c.Ticket, Status: says.status, At: at, Gate: c.Gate, Device: c.Device, Request: &c.Request, Reason: says.reason, Method: "batch",
+		Ticket: c.Ticket, Status: says.status, At: at, Gate: c.Gate, Device: c.Device, Request: &c.Request, Reason: says.reason, Method: c.method(),
 	})
 	if first != nil && verdict == verdictUsed {
 		return &ScanReply{Status: says.status, Reason: says.reason, Ticket: c.Ticket, At: first.At, Gate: first.Gate}
 	}
 	return b.scanReply(c.Ticket, verdict)
+}
+
+// method is how the code was read, as the record names it.
+func (c *BatchScan) method() string {
+	if c.Typed {
+		return "manual"
+	}
+	return "batch"
 }
 
 // admittedBy returns the answer to a scan of this batch that admits.

@@ -42,12 +42,16 @@ func types(facts []nodetest.Object) map[string]int {
 	return n
 }
 
-// tells waits until as many facts of each type have been told.
-func tells(s *nodetest.Shop, want map[string]int) []nodetest.Object {
+// tells waits until as many facts of each type have been told, of all types or of those that only names.
+func tells(s *nodetest.Shop, want map[string]int, only ...string) []nodetest.Object {
 	s.T.Helper()
 	var facts []nodetest.Object
+	query := ""
+	if len(only) > 0 {
+		query = "&types=" + strings.Join(only, ",")
+	}
 	require.EventuallyWithT(s.T, func(c *assert.CollectT) {
-		facts, _ = feed(s, "", "")
+		facts, _ = feed(s, "", query)
 		require.Equal(c, want, types(facts))
 	}, 20*time.Second, 50*time.Millisecond)
 	return facts
