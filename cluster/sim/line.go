@@ -45,10 +45,15 @@ func (s *Sim) wait(sh *show) {
 	email := fmt.Sprintf("waiter%d@example.com", 100+s.rng.Uint64N(30))
 	join := waitlist.Join{
 		ID: engine.NumberedID(sh.ref.ID, int64(s.orders)), Quantity: s.between(1, 4), Customer: order.CustomerOf(email),
-		Email: email, Name: "Waiter",
+		Email: email, Name: "Waiter", Client: uint64(s.orders%12) + 1, //nolint:gosec // counts
 	}
 	if s.chance(.8) {
 		join.Type = sh.types[s.rng.IntN(len(sh.types))].ID
+	}
+	if s.orders%3 == 0 { // somebody types the address, and nothing comes of it
+		typed := join
+		typed.Unproven = true
+		s.ask(sh.ref, typed, 0, nil)
 	}
 	s.ask(sh.ref, join, 1+s.rng.IntN(5), func(r engine.Reply) {
 		p, in := r.(*waitlist.Placed)
@@ -134,12 +139,19 @@ func (b *book) joined(e *waitlist.Entry) error {
 	if b.line.entries[e.ID] != nil || e.Number != uint64(len(b.line.ids))+1 || e.Status != waitlist.StatusWaiting {
 		return fmt.Errorf("entry %d is no new one: %+v", len(b.line.ids)+1, e)
 	}
+	neighbours := 0
 	for _, id := range b.line.ids {
 		was := b.line.entries[id]
 		alive := was.Status == waitlist.StatusWaiting || was.Status == waitlist.StatusOffered
 		if alive && was.Customer == e.Customer && was.Type == e.Type {
 			return fmt.Errorf("customer %d waits twice", e.Customer)
 		}
+		if was.Client == e.Client && (alive || was.Status == waitlist.StatusExpired) {
+			neighbours++
+		}
+	}
+	if neighbours >= waitlist.MaxOfNetwork {
+		return fmt.Errorf("network %d has %d entries", e.Client, neighbours+1)
 	}
 	b.line.entries[e.ID] = &waiter{Entry: *e}
 	b.line.ids = append(b.line.ids, e.ID)
@@ -166,10 +178,32 @@ func (t *truth) offered(ref engine.Ref, b *book, o *order.Order) error {
 	if c := b.capacity(t.sim.now); c != event.NoCapacity && b.live()+o.Tickets() > c {
 		return fmt.Errorf("offer %s: %d + %d exceed the capacity %d", enginetest.OrderName(o.ID), b.live(), o.Tickets(), c)
 	}
-	e.Status, e.Given, e.ExpiresAt = waitlist.StatusOffered, typ, o.ExpiresAt
+	if err := b.offeredFor(e, o); err != nil {
+		return err
+	}
+	e.Status, e.Given, e.ExpiresAt, e.OfferedAt = waitlist.StatusOffered, typ, o.ExpiresAt, o.CreatedAt
 	b.orders[o.ID] = &sale{order: o, statuses: map[string]bool{}, refunds: make(map[string]int64)}
 	b.ids = append(b.ids, o.ID)
 	return t.reserved(ref, b, o, o.Serial)
+}
+
+// offeredFor judges how long an entry keeps its offer: who has let offers pass gets shorter ones.
+func (b *book) offeredFor(e *waiter, o *order.Order) error {
+	most, passed := int64(waitlist.DefaultOfferMinutes), 0
+	for _, was := range b.line.entries {
+		ended := was.Status == waitlist.StatusExpired || was.Status == waitlist.StatusCancelled
+		if was.Customer == e.Customer && was.OfferedAt != 0 && ended {
+			passed++
+			most = waitlist.MinOfferMinutes
+		}
+	}
+	if passed == 1 {
+		most = 60
+	}
+	if o.ExpiresAt-o.CreatedAt > most*60*second/millisecond {
+		return fmt.Errorf("entry %d, after %d offers, gets one until %d at %d", e.Number, passed, o.ExpiresAt, o.CreatedAt)
+	}
+	return nil
 }
 
 func (b *book) endEntry(f *waitlist.EntryEnded) error {

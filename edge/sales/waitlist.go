@@ -19,12 +19,13 @@ var noEntry = &engine.Refusal{Code: engine.NotFound, Message: "No such entry of 
 // joinWaitlist puts somebody in line. If an address stands in line already, the answer is its
 // entry with the name that was sent, not the one it was put in line with: an address proves nobody.
 func (h *Handlers) joinWaitlist(c *route.Call, in *api.JoinWaitlist) (*api.WaitlistEntry, error) {
-	number, _, err := h.Pages.FindVisible(c, h.Known, in.EventID)
+	number, p, err := h.Pages.FindVisible(c, h.Known, in.EventID)
 	if err != nil {
 		return nil, err
 	}
 	cmd := waitlist.Join{
 		Quantity: in.Quantity, Email: in.Email, Name: in.Name, Customer: order.CustomerOf(order.NormalEmail(in.Email)),
+		Client: h.networkOf(c, p.Event.Details.Org), Scale: h.LimitsScale,
 	}
 	if in.TicketTypeID != "" {
 		id, err := engine.ParseID(in.TicketTypeID)

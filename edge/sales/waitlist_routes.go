@@ -19,9 +19,9 @@ func (h *Handlers) waitlistGroups() []route.Group {
 					Path:        "/events/{eventId}/waitlist",
 					ID:          "joinWaitlist",
 					Summary:     "Wait for sold-out tickets",
-					Description: "A buyer gives an address and waits for tickets that are sold out; an address that waits already is answered with that entry. What comes free is offered to the oldest entry whose quantity it fits, and sold to nobody else while somebody waits.",
+					Description: "A buyer gives an address and waits for tickets that are sold out; an address that waits already is answered with that entry. What comes free is offered to the oldest entry whose quantity it fits, and sold to nobody else while somebody waits. A network of clients has at most five entries of an event.",
 					Status:      201,
-					Errors:      codes{engine.EventNotFound, engine.TicketTypeNotFound, engine.WaitlistClosed, engine.Conflict},
+					Errors:      codes{engine.EventNotFound, engine.TicketTypeNotFound, engine.WaitlistClosed, engine.VelocityLimited, engine.Conflict},
 					Handler:     route.Handle(h.joinWaitlist),
 				},
 				{

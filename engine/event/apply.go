@@ -241,6 +241,7 @@ func (s *State) applyOrderCreated(f *order.Created) {
 			s.open.put(o)
 			s.expiry.forget(o.ID)
 			s.expiry.add(o.ExpiresAt, o.ID)
+			s.countUnpaid(o, 1)
 		}
 		return
 	}

@@ -51,13 +51,13 @@ func (s *State) decideLine(c engine.Command, at int64) engine.Decision {
 // decideJoin puts somebody in line. The answer waits until all types that they wait for are known
 // to sell to nobody else, because from then on nobody can overtake them.
 func (s *State) decideJoin(c waitlist.Join, at int64) engine.Decision {
-	if e := s.line.Find(c.ID); e != nil { // the command is a repeat
+	if e := s.line.Find(c.ID); e != nil && !c.Unproven { // the command is a repeat
 		return s.answerJoin(engine.Decision{}, e)
 	}
 	if !isSelling(s.status) {
 		return refuseClosed(waitlist.ClosedOver)
 	}
-	if e := s.line.Of(c.Customer, c.Type); e != nil {
+	if e := s.line.Of(c.Customer, c.Type); e != nil && !c.Unproven {
 		return s.answerJoin(engine.Decision{}, e)
 	}
 	if _, made := s.findOffer(c.Type); c.Type != 0 && !made {
@@ -79,12 +79,23 @@ func (s *State) decideJoin(c waitlist.Join, at int64) engine.Decision {
 	if s.line.Full() {
 		return engine.Decision{Reply: &engine.Refusal{Code: engine.Conflict, Message: "The waitlist is full."}}
 	}
+	if most := scaleLimit(0, waitlist.MaxOfNetwork, c.Scale); c.Client != 0 && s.line.OfNetwork(c.Client) >= most {
+		return engine.Decision{Reply: tooFast("waitlist_per_network", most, entryPause, entryPause)}
+	}
 	e := &waitlist.Entry{
 		ID: c.ID, Number: s.line.Next(), Type: c.Type, Quantity: c.Quantity, Email: c.Email, Name: c.Name, Customer: c.Customer,
-		At: at, Status: waitlist.StatusWaiting,
+		At: at, Status: waitlist.StatusWaiting, Client: c.Client,
+	}
+	if c.Unproven {
+		e.Status = waitlist.StatusUnconfirmed
+		return engine.Decision{Reply: &waitlist.Placed{Entry: *e}}
 	}
 	return s.answerJoin(engine.Decision{Facts: []engine.Fact{&waitlist.Joined{Entry: e}}}, e)
 }
+
+// entryPause is after how many milliseconds a network that has too many entries may try again: when
+// an entry ends can't be known.
+const entryPause = 3_600_000
 
 func refuseClosed(reason string) engine.Decision {
 	return refuse(engine.WaitlistClosed, waitlist.Closed{Reason: reason})
@@ -170,6 +181,7 @@ func (s *State) decideClaimOffer(c waitlist.Claim, at int64) engine.Decision {
 	}
 	o := *was
 	o.Status, o.CreatedAt, o.UpdatedAt, o.ExpiresAt = order.StatusPending, at, at, at+s.details.OrderWindow
+	o.Client = cmp.Or(e.Client, e.Customer) // some buyer's in any case, not the organization's
 	d := engine.Decision{Facts: []engine.Fact{&waitlist.Claimed{ID: o.ID, At: at}, &order.Created{Order: &o}}}
 	reply := &o
 	if o.Total == 0 {
@@ -306,10 +318,14 @@ func (s *State) firstInLine(now int64) (first *waitlist.Entry, typ int64) {
 
 // startOffer asks the ticket type for the units that an entry waits for.
 func (s *State) startOffer(e *waitlist.Entry, typ, at int64) engine.Decision {
+	until := s.details.StartAt
+	if until <= at {
+		until = s.details.EndAt
+	}
 	o := &order.Order{
 		ID: e.ID, Serial: keeper.NewSerial(s.epoch, s.counter+1), Status: order.StatusOffered,
 		Email: e.Email, Name: e.Name, Customer: e.Customer, Lines: []order.Line{{Type: typ, Quantity: e.Quantity}},
-		Currency: s.details.Currency, CreatedAt: at, UpdatedAt: at, ExpiresAt: at + s.line.OfferMinutes*60_000,
+		Currency: s.details.Currency, CreatedAt: at, UpdatedAt: at, ExpiresAt: at + s.line.OfferMillis(e, at, until),
 	}
 	return s.startPlacing(&placing{order: o, at: at, waiting: allPlaces(o), offer: true})
 }

@@ -5,7 +5,8 @@ import "boxoffice/engine"
 // Commands to an event about its line. Each is answered by the record that its comment
 // names, or by a *engine.Refusal.
 type (
-	// Join puts somebody in line. An address waits only once for a ticket type. *Placed.
+	// Join puts somebody in line, whose address the caller has proven. An address waits only once
+	// for a ticket type. *Placed.
 	Join struct {
 		ID       engine.OrderID
 		Type     int64 // number of the ticket type; 0: any
@@ -13,6 +14,11 @@ type (
 		Email    string
 		Name     string
 		Customer uint64
+		Client   uint64  // hash of the client's network; 0: it is not counted
+		Scale    float64 // multiplies MaxOfNetwork; 0: 1
+		// Unproven only asks whether the address might join: nobody has proven it yet, so nothing
+		// changes, and the answer does not tell whether it waits already.
+		Unproven bool
 	}
 	// Leave takes an entry out of the line, together with its offer. *Placed.
 	Leave struct{ ID engine.OrderID }

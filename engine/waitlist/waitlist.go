@@ -19,6 +19,8 @@ import (
 
 // Statuses of an entry (docs/rules.md, Statuses).
 const (
+	StatusUnconfirmed = "unconfirmed" // of no entry: of the answer to an unproven Join
+
 	StatusWaiting   = "waiting"
 	StatusOffered   = "offered"
 	StatusClaimed   = "claimed"
@@ -31,6 +33,9 @@ const (
 	MaxAlive    = 20_000
 	maxEnded    = 20_000
 	MaxQuantity = 10
+	// MaxOfNetwork is how many entries a network may have in the line. Those that have let an offer
+	// run out go on counting.
+	MaxOfNetwork = 5
 )
 
 // These are the bounds of what an organizer may set, in minutes.
@@ -65,6 +70,7 @@ type Entry struct {
 	OfferedAt int64          `cbor:"12,keyasint,omitempty"`
 	ExpiresAt int64          `cbor:"13,keyasint,omitempty"` // when the offer expires
 	EndedAt   int64          `cbor:"14,keyasint,omitempty"`
+	Client    uint64         `cbor:"15,keyasint,omitempty"` // hash of the network that it came from; 0: unknown
 }
 
 func (e *Entry) alive() bool { return e.Status == StatusWaiting || e.Status == StatusOffered }
