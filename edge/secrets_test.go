@@ -54,6 +54,7 @@ var secretsRead = map[string]secretRead{
 	"waitlist link":      {doors: []string{"claimOffer token", "leaveWaitlist token"}, other: random},
 	"transfer link":      {doors: []string{"claimTransfer token"}, other: random},
 	"follow link":        {doors: []string{"confirmFollow token"}, other: random},
+	"join link":          {doors: []string{"confirmWaitlist token"}, other: random},
 	"unsubscribe link":   {doors: []string{"unsubscribe token", "unsubscribeByClick token"}, other: random},
 	"ticket's full code": {doors: []string{"createReview ticketCode"}, other: random},
 	"live token":         {doors: []string{"watchGates token"}, other: random},

@@ -290,6 +290,12 @@ func (s *Sim) visible(a *hosted, cmd engine.Command, reply engine.Reply) {
 			s.failf("%s is answered %q: %w", brief(cmd), r.Status, err)
 		}
 	case *waitlist.Placed:
+		if j, is := cmd.(waitlist.Join); is && j.Unproven {
+			if r.Entry.Status != waitlist.StatusUnconfirmed || r.Position != 0 {
+				s.failf("%s is answered %+v, though nobody has proven the address", brief(cmd), *r)
+			}
+			return
+		}
 		if err := s.truth.placed(a.Ref, r); err != nil {
 			s.failf("%s is answered %+v: %w", brief(cmd), *r, err)
 		}

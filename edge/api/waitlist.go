@@ -46,6 +46,11 @@ type WaitlistToken struct {
 	Token string `path:"token" format:"id" maxLength:"100" description:"The token of the link in the mail; it is the entry's only credential."`
 }
 
+// ConfirmWaitlist puts the reader of a mail in line.
+type ConfirmWaitlist struct {
+	Token string `path:"token" maxLength:"1200" description:"The token of the link in the mail; it names the reader and what they wait for."`
+}
+
 // WaitlistEntry is somebody who waits.
 type WaitlistEntry struct {
 	ID             string  `json:"id" description:"The entry's UUID, and that of the order once it is claimed."`
@@ -55,7 +60,7 @@ type WaitlistEntry struct {
 	Name           string  `json:"name" description:"The name that was given with it."`
 	Quantity       int64   `json:"quantity" description:"How many tickets are waited for."`
 	Position       *int    `json:"position" description:"The place among all who wait for the event, from 1; null if it does not wait."`
-	Status         string  `json:"status" enum:"waiting,offered,claimed,expired,cancelled" description:"waiting; offered, and to be claimed until offerExpiresAt; claimed, expired and cancelled have ended."`
+	Status         string  `json:"status" enum:"unconfirmed,waiting,offered,claimed,expired,cancelled" description:"unconfirmed until the link in the mail to the address is opened and its button pressed, and in no list; waiting; offered, and to be claimed until offerExpiresAt; claimed, expired and cancelled have ended."`
 	OfferedAt      Time    `json:"offeredAt" description:"When it was offered something; null until then."`
 	OfferExpiresAt Time    `json:"offerExpiresAt" description:"When the offer ends, and the next in line has its turn; null without one."`
 	CreatedAt      Time    `json:"createdAt" description:"When the line was joined."`

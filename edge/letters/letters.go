@@ -51,7 +51,8 @@ type Writer struct{ Deps }
 // New makes the writer.
 func New(d Deps) *Writer { return &Writer{d} }
 
-// CodeSecret is the label that login codes are sealed under in the queue.
+// CodeSecret is the label that login codes are sealed under in the queue, and the tokens with which
+// somebody joins a waitlist.
 const CodeSecret = "letter"
 
 // TokenAfterEnd is how long after an event's end the links to its orders still open them.
@@ -117,7 +118,7 @@ func (h *Writer) write(ctx context.Context, l *mailqueue.Mail) (*mail.Message, e
 	case mailqueue.OrderConfirmation, mailqueue.AttendeeTickets, mailqueue.PaymentSeen, mailqueue.TransferOffered, mailqueue.OrderCancelled, mailqueue.TicketRescheduled,
 		mailqueue.RefundRequested, mailqueue.RefundDenied, mailqueue.RefundDue, mailqueue.RefundProcessed:
 		return h.writeOrder(ctx, l, to)
-	case mailqueue.WaitlistJoined, mailqueue.WaitlistOffered, mailqueue.WaitlistExpired:
+	case mailqueue.WaitlistConfirm, mailqueue.WaitlistJoined, mailqueue.WaitlistOffered, mailqueue.WaitlistExpired:
 		return h.writeWaitlist(ctx, l, to)
 	case mailqueue.EventChanged, mailqueue.EventCancelled:
 		return h.writeEvent(ctx, l, to)

@@ -33,6 +33,13 @@ func (h *Writer) writeWaitlist(ctx context.Context, l *mailqueue.Mail, to mail.E
 	// Browsers send the part of a link behind # to no server, so it appears in no log.
 	url := h.BaseURL + "/waitlist#token=" + h.Secrets.WaitlistToken(id)
 	switch l.Template { //nolint:exhaustive // those of a waitlist
+	case mailqueue.WaitlistConfirm:
+		token, err := h.Secrets.Open(CodeSecret, []byte(l.ID), l.Secret)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", mailqueue.ErrUndeliverable, err)
+		}
+		url = h.BaseURL + "/waitlist/confirm#token=" + string(token)
+		return written(mail.WaitlistConfirm(to, l.Count, url, h.unsubscribe(p.Event.Details.Org, l.To), e), nil)
 	case mailqueue.WaitlistJoined:
 		return written(mail.WaitlistJoined(to, l.Count, url, e), nil)
 	case mailqueue.WaitlistOffered:

@@ -55,6 +55,7 @@ func poisoned(t testing.TB, text string) map[string]Message {
 		"broadcast":        Broadcast(to(), e, text, Sanitize(text), "reply+a", ending),
 		"following":        Following(to(), text, "https://tickets.example.org/follow#token=a", ending),
 		"event_published":  EventPublished(to(), e, "https://tickets.example.org/events/a", ending),
+		"waitlist_confirm": WaitlistConfirm(to(), 2, "https://tickets.example.org/waitlist/confirm#a", Unsubscribe{Page: "https://tickets.example.org/unsubscribe#a"}, e),
 		"waitlist_joined":  WaitlistJoined(to(), 2, "https://tickets.example.org/waitlist#a", e),
 		"waitlist_offered": WaitlistOffered(to(), text, 2, time.Now(), "https://tickets.example.org/waitlist#a", e),
 		"waitlist_expired": WaitlistExpired(to(), e),

@@ -77,6 +77,13 @@ func TransferOffered(to Envelope, from, url string, e *Event) Message {
 	return compose("transfer_offered", to, values{"From": label(from), "URL": url, "Event": e.shown()})
 }
 
+// WaitlistConfirm asks somebody whether they want to wait for tickets; url puts them in line.
+func WaitlistConfirm(to Envelope, count int64, url string, end Unsubscribe, e *Event) Message {
+	m := compose("waitlist_confirm", to, values{"Count": count, "URL": url, "Unsubscribe": end.Page, "Event": e.shown()})
+	m.Unsubscribe = end.Post
+	return m
+}
+
 // WaitlistJoined confirms that somebody waits for tickets, and carries the link that ends it.
 func WaitlistJoined(to Envelope, count int64, url string, e *Event) Message {
 	return compose("waitlist_joined", to, values{"Count": count, "URL": url, "Event": e.shown()})

@@ -123,6 +123,7 @@ func samples(t testing.TB, name string) map[string]Message {
 		"broadcast.plain":             Broadcast(to(), concert(t), "Doors", Sanitize("1 < 2 & 3\nand more"), "reply+a", ending),
 		"contact":                     Contact(to(), "Friday & Friends", "Your <b>seats</b>", "You sit in the front row now.\n\nSee www.example.org"),
 		"transfer_offered":            TransferOffered(to(), "bob@example.org", "https://tickets.example.org/transfer#token=a-b_c", concert(t)),
+		"waitlist_confirm":            WaitlistConfirm(to(), 2, "https://tickets.example.org/waitlist/confirm#token=a-b_c", Unsubscribe{Page: "https://tickets.example.org/unsubscribe#token=d", Post: "https://tickets.example.org/api/v1/community/unsubscribe/d"}, concert(t)),
 		"waitlist_joined":             WaitlistJoined(to(), 1, "https://tickets.example.org/waitlist#token=a-b_c", concert(t)),
 		"waitlist_joined.many":        WaitlistJoined(to(), 3, "https://tickets.example.org/waitlist#token=a-b_c", concert(t)),
 		"waitlist_offered":            WaitlistOffered(to(), "Stalls & <b>more</b>", 1, berlin(t, "2026-03-05 20:00"), "https://tickets.example.org/waitlist#token=a-b_c", concert(t)),

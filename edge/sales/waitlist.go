@@ -2,30 +2,37 @@ package sales
 
 import (
 	"math"
+	"time"
 
 	"boxoffice/cluster"
 	"boxoffice/edge/api"
+	"boxoffice/edge/letters"
 	"boxoffice/edge/orders"
 	"boxoffice/edge/route"
+	"boxoffice/edge/secrets"
 	"boxoffice/edge/view"
 	"boxoffice/engine"
 	"boxoffice/engine/event"
 	"boxoffice/engine/order"
 	"boxoffice/engine/waitlist"
+	"boxoffice/persistence/mailqueue"
 )
 
 var noEntry = &engine.Refusal{Code: engine.NotFound, Message: "No such entry of a waitlist."}
 
-// joinWaitlist puts somebody in line. If an address stands in line already, the answer is its
-// entry with the name that was sent, not the one it was put in line with: an address proves nobody.
+// joinWaitlist puts somebody in line who has proven to own the address. Anybody may enter anybody's
+// address, so all others are mailed the link that does it, and the answer does not tell whether the
+// address waits already.
 func (h *Handlers) joinWaitlist(c *route.Call, in *api.JoinWaitlist) (*api.WaitlistEntry, error) {
 	number, p, err := h.Pages.FindVisible(c, h.Known, in.EventID)
 	if err != nil {
 		return nil, err
 	}
+	email := order.NormalEmail(in.Email)
 	cmd := waitlist.Join{
-		Quantity: in.Quantity, Email: in.Email, Name: in.Name, Customer: order.CustomerOf(order.NormalEmail(in.Email)),
+		Quantity: in.Quantity, Email: in.Email, Name: in.Name, Customer: order.CustomerOf(email),
 		Client: h.networkOf(c, p.Event.Details.Org), Scale: h.LimitsScale,
+		Unproven: !c.Principal.EmailProven || order.NormalEmail(c.Principal.Email) != email,
 	}
 	if in.TicketTypeID != "" {
 		id, err := engine.ParseID(in.TicketTypeID)
@@ -35,12 +42,54 @@ func (h *Handlers) joinWaitlist(c *route.Call, in *api.JoinWaitlist) (*api.Waitl
 		cmd.Type = id.Number()
 	}
 	cmd.ID, _ = orderIDs(c, number, h.Secrets.Request(c.Scope()))
-	r, err := cluster.AskFor[waitlist.Placed](c.Context, h.Node, engine.EventRef(number), cmd)
+	r, err := h.join(c, &cmd)
+	if err != nil || !cmd.Unproven {
+		return r, err
+	}
+	return r, h.askToWait(c, &cmd, p.Event.Details.Org)
+}
+
+// join sends the command, and answers with the name and the address that were sent: an entry that
+// was there before may have been made with others.
+func (h *Handlers) join(c *route.Call, cmd *waitlist.Join) (*api.WaitlistEntry, error) {
+	r, err := cluster.AskFor[waitlist.Placed](c.Context, h.Node, engine.EventRef(cmd.ID.Event()), *cmd)
 	if err != nil {
 		return nil, err
 	}
-	r.Entry.Email, r.Entry.Name = in.Email, in.Name
-	return view.WaitlistEntry(r, h.Known.PublicID(r.Entry.ID.Event())), nil
+	r.Entry.Email, r.Entry.Name = cmd.Email, cmd.Name
+	return view.WaitlistEntry(r, h.Known.PublicID(cmd.ID.Event())), nil
+}
+
+// joinLife is how long the link that puts somebody in line may be used.
+const joinLife = 7 * 24 * time.Hour
+
+// askToWait mails an address the link that puts it in line.
+func (h *Handlers) askToWait(c *route.Call, cmd *waitlist.Join, org int64) error {
+	token := h.Secrets.JoinToken(&secrets.Joining{
+		ID: cmd.ID, Ends: c.Now.Add(joinLife).Unix(), Type: cmd.Type, Quantity: cmd.Quantity, Email: cmd.Email, Name: cmd.Name,
+	})
+	l := mailqueue.Mail{
+		ID: mailqueue.NewID(), Template: mailqueue.WaitlistConfirm, To: order.NormalEmail(cmd.Email), Name: cmd.Name,
+		Order: cmd.ID.String(), Org: org, Count: cmd.Quantity,
+	}
+	l.Secret = h.Secrets.Seal(letters.CodeSecret, []byte(l.ID), []byte(token))
+	return h.Letters.Mail.AskToWait(c.Context, l, engine.NumberedID(cmd.ID.Event(), cmd.Type).String())
+}
+
+// confirmWaitlist puts the reader of a mail in line, whom its token names.
+func (h *Handlers) confirmWaitlist(c *route.Call, in *api.ConfirmWaitlist) (*api.WaitlistEntry, error) {
+	j, ok := h.Secrets.ParseJoin(in.Token)
+	if !ok || c.Now.Unix() > j.Ends {
+		return nil, noEntry
+	}
+	k, err := h.Known.Find(c.Context, j.ID.Event())
+	if err != nil {
+		return nil, orders.HideEvent(err, engine.NotFound)
+	}
+	return h.join(c, &waitlist.Join{
+		ID: j.ID, Type: j.Type, Quantity: j.Quantity, Email: j.Email, Name: j.Name, Customer: order.CustomerOf(order.NormalEmail(j.Email)),
+		Client: h.networkOf(c, k.Org), Scale: h.LimitsScale,
+	})
 }
 
 func (h *Handlers) listWaitlist(c *route.Call, in *api.ListWaitlist) (*api.List[api.WaitlistEntry], error) {

@@ -3,6 +3,8 @@ package secrets
 import (
 	"crypto/hmac"
 	"encoding/base64"
+	"encoding/binary"
+	"strings"
 
 	"boxoffice/engine"
 )
@@ -28,4 +30,45 @@ func (m *Master) ParseWaitlist(token string) (id engine.OrderID, ok bool) {
 	}
 	copy(id[:], b)
 	return id, hmac.Equal([]byte(token), []byte(m.WaitlistToken(id)))
+}
+
+// joining separates links that put somebody in line from whatever else is sealed.
+const joining = "join"
+
+// Joining is what an address is asked to confirm before it waits.
+type Joining struct {
+	ID             engine.OrderID // of the entry
+	Ends           int64          // when it can't be confirmed any more, in unix seconds
+	Type, Quantity int64          // as in waitlist.Join
+	Email, Name    string
+}
+
+// JoinToken lets whoever has it confirm j. What it is about cannot be read from it.
+func (m *Master) JoinToken(j *Joining) string {
+	text := append([]byte(nil), j.ID[:]...)
+	for _, n := range []int64{j.Ends, j.Type, j.Quantity} {
+		text = binary.BigEndian.AppendUint64(text, uint64(n)) //nolint:gosec // numbers are positive
+	}
+	text = append(append(append(text, j.Email...), 0), j.Name...)
+	return base64.RawURLEncoding.EncodeToString(m.Seal(joining, nil, text))
+}
+
+// ParseJoin says what a JoinToken is about, if it is one.
+func (m *Master) ParseJoin(token string) (j *Joining, ok bool) {
+	sealed, err := base64.RawURLEncoding.Strict().DecodeString(token)
+	if err != nil {
+		return nil, false
+	}
+	text, err := m.Open(joining, nil, sealed)
+	if err != nil || len(text) < len(j.ID)+24 {
+		return nil, false
+	}
+	j = new(Joining)
+	text = text[copy(j.ID[:], text):]
+	for _, n := range []*int64{&j.Ends, &j.Type, &j.Quantity} {
+		*n = int64(binary.BigEndian.Uint64(text)) //nolint:gosec // it was one
+		text = text[8:]
+	}
+	j.Email, j.Name, ok = strings.Cut(string(text), "\x00")
+	return j, ok
 }

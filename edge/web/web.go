@@ -57,7 +57,7 @@ var types = map[string]string{
 // routes are where the pages are.
 var routes = map[string]string{
 	"confirm.html": "/email/confirm", "reset.html": "/password/reset", "seats.html": "/e/{slug}/seats",
-	"follow.html": "/follow", "unsubscribe.html": "/unsubscribe", "missing.html": MissingPath,
+	"follow.html": "/follow", "join.html": "/waitlist/confirm", "unsubscribe.html": "/unsubscribe", "missing.html": MissingPath,
 }
 
 // MissingPath is where the page is that stands in for pages that are not there.

@@ -40,7 +40,7 @@ var (
 func TestFilesFitTogether(t *testing.T) {
 	t.Parallel()
 	all := files(t)
-	reached, pages := map[string]bool{}, []string{"/e/{slug}/seats", "/email/confirm", "/password/reset", "/follow", "/unsubscribe", web.MissingPath}
+	reached, pages := map[string]bool{}, []string{"/e/{slug}/seats", "/email/confirm", "/password/reset", "/follow", "/waitlist/confirm", "/unsubscribe", web.MissingPath}
 	for _, at := range pages {
 		page := all[at]
 		require.Equal(t, web.Policy, page.Policy)

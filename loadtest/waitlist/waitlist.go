@@ -42,8 +42,8 @@ func (c *Config) Validate() error {
 	return nil
 }
 
-// offerLink is where a mail has what claims an offer.
-var offerLink = regexp.MustCompile(`/waitlist#token=([\w-]+)`)
+// mailLink is where a mail has what puts somebody in line, or claims an offer.
+var mailLink = regexp.MustCompile(`/waitlist(?:/confirm)?#token=([\w-]+)`)
 
 const (
 	perOrder      = 2 // tickets of the orders that the type is sold out by
@@ -78,7 +78,7 @@ func Run(ctx context.Context, cfg Config, out io.Writer, log *slog.Logger) (*con
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	return contest.Hold(ctx, cfg.Config, "waitlist", 1, offerLink, out, log, func(at *contest.Place) (*contest.Result, error) {
+	return contest.Hold(ctx, cfg.Config, "waitlist", 1, mailLink, out, log, func(at *contest.Place) (*contest.Result, error) {
 		l := &line{Place: at, cfg: cfg}
 		if err := l.sellOut(ctx); err != nil {
 			return nil, err
@@ -122,7 +122,7 @@ func (l *line) sellOut(ctx context.Context) error {
 	})
 }
 
-// fillLine puts people in line.
+// fillLine puts people in line, who confirm the mail that asks them.
 func (l *line) fillLine(ctx context.Context) error {
 	rng := rand.New(rand.NewPCG(l.cfg.Seed, 0)) //nolint:gosec // no secret
 	for i := range l.cfg.Waiting {
@@ -135,7 +135,15 @@ func (l *line) fillLine(ctx context.Context) error {
 			body["ticketTypeId"] = l.kind
 		}
 		path := "/community/events/" + url.PathEscape(l.event) + "/waitlist"
-		return l.Insist(ctx, i, client.Call{Method: "POST", Path: path, Body: rush.Encode(body)}, nil).Err()
+		if err := l.Insist(ctx, i, client.Call{Method: "POST", Path: path, Body: rush.Encode(body)}, nil).Err(); err != nil {
+			return err
+		}
+		m, err := l.Mail.Wait(ctx, w.Email, "waitlist_confirm")
+		if err != nil {
+			return fmt.Errorf("waitlist: %s: %w", w.Email, err)
+		}
+		path = "/community/waitlist/" + url.PathEscape(m.Found) + "/confirm"
+		return l.Insist(ctx, i, client.Call{Method: "POST", Path: path}, nil).Err()
 	})
 }
 

@@ -30,6 +30,7 @@ const (
 	AttendeeTickets   Template = "attendee_tickets"
 	TransferOffered   Template = "transfer_offered"
 	TicketRescheduled Template = "ticket_rescheduled"
+	WaitlistConfirm   Template = "waitlist_confirm"
 	WaitlistJoined    Template = "waitlist_joined"
 	WaitlistOffered   Template = "waitlist_offered"
 	WaitlistExpired   Template = "waitlist_expired"
@@ -92,6 +93,7 @@ var table = map[Template]terms{
 	AttendeeTickets:   {orderQueue, ticketsFirst, 24 * time.Hour},
 	TransferOffered:   {promptQueue, moneyNext, 24 * time.Hour},
 	TicketRescheduled: {orderQueue, moneyNext, 24 * time.Hour},
+	WaitlistConfirm:   {promptQueue, moneyNext, 24 * time.Hour},
 	WaitlistJoined:    {promptQueue, moneyNext, 24 * time.Hour},
 	WaitlistOffered:   {promptQueue, moneyNext, 24 * time.Hour},
 	WaitlistExpired:   {orderQueue, moneyNext, 24 * time.Hour},

@@ -10,7 +10,7 @@ const token = new URLSearchParams(location.hash.slice(1)).get('token');
 form.addEventListener('submit', async (event) => {
   event.preventDefault();
   try {
-    await call('POST', form.dataset.path + encodeURIComponent(token || '-'));
+    await call('POST', form.dataset.path + encodeURIComponent(token || '-') + (form.dataset.act ?? ''));
     outcome.textContent = form.dataset.done;
     form.remove();
   } catch (refusal) {

@@ -86,7 +86,7 @@ func TestErasure(t *testing.T) {
 	person.Own("POST", "/users/me/tickets/"+ticket+"/message", nodetest.Object{"body": "It is me, Ada Lovelace."}).Is(201, "")
 	person.Own("POST", "/users/me/reports", nodetest.Object{"category": "other", "description": "Write to ada@example.org, please.", "eventId": event}).Is(201, "")
 	followed(s, s.Org(), "ada@example.org")
-	s.Call("POST", waitlistPath(event), nodetest.Object{"ticketTypeId": ids[1], "email": "ada@example.org", "name": "Ada Lovelace"}).Is(201, "")
+	s.Waits(event, nodetest.Object{"ticketTypeId": ids[1], "email": "ada@example.org", "name": "Ada Lovelace"})
 	person.Own("POST", "/tickets/"+ticket+"/transfer", nodetest.Object{"toEmail": "bob@example.org", "toName": "Bob"}).Is(201, "")
 	s.Mailed()
 

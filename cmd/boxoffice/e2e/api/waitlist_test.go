@@ -61,14 +61,15 @@ func TestWaitlistJoin(t *testing.T) {
 	s := nodetest.Open(t)
 	event, typ, _ := fullHouse(s, 20, 1)
 	path := waitlistPath(event)
-	one := s.Call("POST", path, waits("ada@example.org", nodetest.Object{"ticketTypeId": typ, "quantity": 2})).Is(201, "")
+	one := s.Waits(event, waits("ada@example.org", nodetest.Object{"ticketTypeId": typ, "quantity": 2}))
 	require.Equal(t, nodetest.Words("id eventId ticketTypeId email name quantity position status offeredAt offerExpiresAt createdAt"), one.Keys(""))
 	require.Equal(t, []any{typ, "ada@example.org", "Wanda", 2., 1., "waiting", nil}, []any{
 		one.Data("ticketTypeId"), one.Data("email"), one.Data("name"), one.Data("quantity"), one.Data("position"), one.Data("status"), one.Data("offeredAt"),
 	})
-	again := s.Call("POST", path, waits("ADA@example.org", nodetest.Object{"ticketTypeId": typ})).Is(201, "")
+	ada := s.Buyer("ada@example.org") // who has proven her address needs no mail
+	again := ada.Own("POST", path, waits("ADA@example.org", nodetest.Object{"ticketTypeId": typ})).Is(201, "")
 	require.Equal(t, []any{one.Str("id"), 2.}, []any{again.Data("id"), again.Data("quantity")})
-	either := s.Call("POST", path, waits("ada@example.org", nil)).Is(201, "")
+	either := ada.Own("POST", path, waits("ada@example.org", nil)).Is(201, "")
 	require.Equal(t, []any{nil, 1., 2.}, []any{either.Data("ticketTypeId"), either.Data("quantity"), either.Data("position")})
 
 	page := s.Own("GET", path+"?limit=1", nil).Is(200, "")
@@ -109,7 +110,7 @@ func TestWaitlistOffer(t *testing.T) {
 	event, typ, orders := fullHouse(s, 20, 1)
 	began := time.Now()
 	for _, who := range []string{"ada@example.org", "bob@example.org"} {
-		s.Call("POST", waitlistPath(event), waits(who, nodetest.Object{"ticketTypeId": typ})).Is(201, "")
+		s.Waits(event, waits(who, nodetest.Object{"ticketTypeId": typ}))
 	}
 	ada := waitlistToken(s, "waitlist_joined", "ada@example.org", began)
 	s.Call("POST", "/community/waitlist/"+ada+"/claim", nil).Refused(409, "CONFLICT", nodetest.Object{"status": "waiting"})
@@ -153,7 +154,7 @@ func TestWaitlistByHand(t *testing.T) {
 	require.Equal(t, 15., s.Own("PUT", settings, nodetest.Object{"offerMinutes": 15}).Is(200, "").Data("offerMinutes"))
 	began := time.Now()
 	for i := range 3 {
-		s.Call("POST", waitlistPath(event), waits(fmt.Sprintf("w%d@example.org", i), nodetest.Object{"ticketTypeId": typ})).Is(201, "")
+		s.Waits(event, waits(fmt.Sprintf("w%d@example.org", i), nodetest.Object{"ticketTypeId": typ}))
 	}
 	offer := func(count int) any {
 		return s.Own("POST", waitlistPath(event)+"/offer", nodetest.Object{"count": count}).Is(200, "").Data("offered")
@@ -171,4 +172,55 @@ func TestWaitlistByHand(t *testing.T) {
 	for _, bad := range []int{0, 501} {
 		s.Own("POST", waitlistPath(event)+"/offer", nodetest.Object{"count": bad}).Is(400, "VALIDATION_ERROR")
 	}
+}
+
+// TestWaitlistBeginsWithTheClick: what strangers type puts nobody in line, and tells nothing of who
+// waits; the mailed link does it, once.
+func TestWaitlistBeginsWithTheClick(t *testing.T) {
+	t.Parallel()
+	s := nodetest.Open(t)
+	event, typ, orders := fullHouse(s, 20, 1)
+	body := func(to string) nodetest.Object { return waits(to, nodetest.Object{"ticketTypeId": typ}) }
+	for i := range 10 {
+		s.Call("POST", waitlistPath(event), body(fmt.Sprintf("fake%d@example.org", i))).Is(201, "")
+	}
+	bob := s.Buyer("bob@example.org") // a session proves its own address alone
+	require.Equal(t, "unconfirmed", bob.Own("POST", waitlistPath(event), body("ada@example.org")).Is(201, "").Str("status"))
+	require.Empty(t, entries(s, event))
+
+	token := s.AsksToWait(event, body("dora@example.org"))
+	path := "/community/waitlist/" + token + "/confirm"
+	require.NotEqual(t, 201, s.Raw("GET", "/community/waitlist/"+token+"/confirm", "", "").Status)
+	require.Empty(t, entries(s, event), "programs that open links put nobody in line")
+	first := s.Call("POST", path, nil).Is(201, "")
+	require.Equal(t, []any{"waiting", 1.0}, []any{first.Data("status"), first.Data("position")})
+	require.Equal(t, first.Str("id"), s.Call("POST", path, nil).Is(201, "").Str("id"))
+	asked := s.Call("POST", waitlistPath(event), body("dora@example.org")).Is(201, "")
+	require.Equal(t, []any{"unconfirmed", nil}, []any{asked.Data("status"), asked.Data("position")})
+	s.Call("POST", "/community/waitlist/"+token[1:]+"/confirm", nil).Is(404, "NOT_FOUND")
+
+	began := time.Now()
+	giveUp(s, orders[0])
+	link := waitlistToken(s, "waitlist_offered", "dora@example.org", began)
+	o := s.Call("POST", "/community/waitlist/"+link+"/claim", nil).Is(201, "")
+	giveUp(s, o)
+	s.Becomes("201", func() string { // those whom strangers typed hold nothing up
+		return fmt.Sprint(s.Call("POST", "/orders", nodetest.OrderBody("eve@example.org", typ, 1)).Status)
+	})
+}
+
+// TestWaitlistOfANetwork has five entries, whoever asks, and others go on.
+func TestWaitlistOfANetwork(t *testing.T) {
+	t.Parallel()
+	s := nodetest.Guarded(t)
+	event, typ, _ := fullHouse(s, 20, 1)
+	for i := range 5 {
+		s.Waits(event, waits(fmt.Sprintf("w%d@example.org", i), nodetest.Object{"ticketTypeId": typ}))
+	}
+	body := waits("late@example.org", nodetest.Object{"ticketTypeId": typ})
+	a := s.Call("POST", waitlistPath(event), body).Is(429, "VELOCITY_LIMIT_EXCEEDED")
+	require.Equal(t, []any{"waitlist_per_network", 5.}, []any{a.Get("error.details.rule"), a.Get("error.details.limit")})
+	late := s.Buyer("late@example.org")
+	late.Own("POST", waitlistPath(event), body).Is(429, "VELOCITY_LIMIT_EXCEEDED")
+	late.Call("POST", waitlistPath(event), body, append(late.Bearer(), "X-Forwarded-For", "198.51.100.7")...).Is(201, "")
 }

@@ -19,7 +19,7 @@ func (w *world) waitlistRequests() map[string]func() request {
 	}
 	join := func(event string) (token string) {
 		who, began := w.email(), time.Now()
-		w.Call("POST", "/community/events/"+event+"/waitlist", nodetest.Object{"email": who, "name": "Wanda"}).Is(201, "")
+		w.Waits(event, nodetest.Object{"email": who, "name": "Wanda"})
 		return waitlistLink.FindStringSubmatch(w.Mail(w.T, who, "waitlist_joined", began).Text)[1]
 	}
 	of := func(event string) request { return naming("eventId", event) }
@@ -39,10 +39,14 @@ func (w *world) waitlistRequests() map[string]func() request {
 		"setWaitlist": func() request {
 			return naming("id", w.eventID).with(nodetest.Object{"auto": true, "offerMinutes": 60})
 		},
+		"confirmWaitlist": func() request {
+			event, _ := full()
+			return naming("token", w.AsksToWait(event, nodetest.Object{"email": w.email(), "name": "Wanda"}))
+		},
 		"claimOffer": func() request {
 			event, typ := full()
 			who, began := w.email(), time.Now()
-			w.Call("POST", "/community/events/"+event+"/waitlist", nodetest.Object{"email": who, "name": "Wanda"}).Is(201, "")
+			w.Waits(event, nodetest.Object{"email": who, "name": "Wanda"})
 			w.Own("PUT", "/organizer/events/"+event+"/tickets/"+typ, nodetest.Object{"quantityTotal": 2}).Is(200, "")
 			return naming("token", waitlistLink.FindStringSubmatch(w.Mail(w.T, who, "waitlist_offered", began).Text)[1])
 		},

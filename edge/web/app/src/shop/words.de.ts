@@ -60,6 +60,7 @@ const words = {
     over: 'Die Karten sind nicht mehr im Verkauf', overHint: 'Der Verkauf ist beendet, oder die Veranstaltung ist abgesagt.',
     none: 'Dieser Link öffnet keine Warteliste', noneHint: 'Er ist vielleicht unvollständig. Öffne ihn noch einmal aus der Mail.',
     join: 'Auf die Warteliste', joinHint: 'Werden Karten frei, halten wir sie eine Weile für dich bereit und schreiben dir. Bis dahin zahlst du nichts.', count: 'Wie viele (1 bis 10)', needCount: 'Bitte wähle eine Zahl von 1 bis 10.',
+    asked: 'Noch ein Schritt', confirm: (mail) => `Öffne die Mail, die wir eben an ${mail} geschickt haben, und bestätige dort: Ab dann wartest du.`,
     joined: (place, mail) => `Du bist Nummer ${place} in der Reihe. Wir schreiben an ${mail}, wenn Karten frei werden; mit der Mail, die eben abgeht, kannst du die Reihe auch verlassen.`,
     offered: (mail) => `Für dich liegen Karten bereit: Der Link dazu steht in unserer Mail an ${mail}.`,
     free: 'Inzwischen sind Karten frei geworden.', closed: 'Auf diese Karten kann niemand mehr warten.', anew: 'Seite neu laden',

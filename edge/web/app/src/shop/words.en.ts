@@ -60,6 +60,7 @@ const words = {
     over: 'The tickets are no longer on sale', overHint: 'The sale has ended, or the event is cancelled.',
     none: 'This link opens no waitlist', noneHint: 'It may be incomplete. Open it from the mail once more.',
     join: 'Join the waitlist', joinHint: 'If tickets come free, we keep them for you for a while and mail you. You pay nothing until then.', count: 'How many (1 to 10)', needCount: 'Please choose a number from 1 to 10.',
+    asked: 'One more step', confirm: (mail: string) => `Open the mail that we have just sent to ${mail}, and confirm there: from then on you wait.`,
     joined: (place: number, mail: string) => `You are number ${place} in line. We mail ${mail} when tickets come free; the mail that we have just sent lets you leave the line.`,
     offered: (mail: string) => `Tickets are kept for you: the mail that we sent to ${mail} has the link to take them.`,
     free: 'Tickets have come free in the meantime.', closed: 'Nobody can wait for these tickets any more.', anew: 'Load the page again',

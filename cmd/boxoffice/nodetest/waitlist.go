@@ -1,0 +1,29 @@
+package nodetest
+
+import (
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+var joinLink = regexp.MustCompile(`/waitlist/confirm#token=([\w-]+)`)
+
+// AsksToWait asks in somebody's name to wait for an event's tickets, and returns the token of the
+// mail that asks whether they want to.
+func (s *Shop) AsksToWait(event string, body Object) string {
+	s.T.Helper()
+	began := time.Now()
+	asked := s.Call("POST", "/community/events/"+event+"/waitlist", body).Is(201, "")
+	require.Equal(s.T, []any{"unconfirmed", nil}, []any{asked.Data("status"), asked.Data("position")})
+	found := joinLink.FindStringSubmatch(s.Mail(s.T, strings.ToLower(body["email"].(string)), "waitlist_confirm", began).Text)
+	require.Len(s.T, found, 2)
+	return found[1]
+}
+
+// Waits puts somebody in line for an event's tickets by the link in their mail.
+func (s *Shop) Waits(event string, body Object) Answer {
+	s.T.Helper()
+	return s.Call("POST", "/community/waitlist/"+s.AsksToWait(event, body)+"/confirm", nil).Is(201, "")
+}
