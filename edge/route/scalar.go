@@ -101,7 +101,7 @@ func digitsOnly(text []byte) bool {
 // Schema 2020-12, validation, 6.1.1), and programs whose numbers are all floats write no other.
 // Anything else is returned as it is.
 func wholeDigits(text []byte) []byte {
-	if len(text) > maxNumber || bytes.IndexAny(text, ".eE") < 0 {
+	if len(text) > maxNumber || !bytes.ContainsAny(text, ".eE") {
 		return text
 	}
 	number, ok := parseDecimal(text)

@@ -89,7 +89,7 @@ type Server struct {
 	bodies  meter
 	packs   packs
 	missing *web.File // the page that stands in for pages that are not there; nil: there are no pages
-	uploads shares // of the files that are being read
+	uploads shares    // of the files that are being read
 	server  *fasthttp.Server
 	ids     idSource
 
