@@ -22,6 +22,7 @@ func (h *Handlers) Routes() []route.Op {
 					Method:      "POST",
 					Path:        "/{id}/transfer",
 					ID:          "transferTicket",
+					Spends:      true,
 					Summary:     "Offer a ticket to somebody",
 					Description: "The holder, by session or as the buyer by the order's token, offers a ticket to an address; the mailed link claims it within seven days. Until then the holder's codes admit, and a scan ends the offer. A ticket has one pending offer at a time.",
 					Status:      201,

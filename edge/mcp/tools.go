@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -116,28 +115,19 @@ func (d *document) makeTool(op *route.Op, o *operation) (*tool, error) {
 	t := &tool{op: op, inBody: map[string]bool{}}
 	input := map[string]any{"type": "object"}
 	t.describeInput(d, o, input)
-	t.listed = sdk.Tool{Name: toolName(op.ID), Title: op.Summary, Description: op.Summary + ".\n\n" + o.Description, Annotations: annotateTool(op)}
-	var err error
-	if t.listed.InputSchema, err = d.encodeSchema(input); err != nil {
-		return nil, err
-	}
-	if answer := o.Responses[strconv.Itoa(op.Status)].jsonSchema(); answer != nil {
-		t.listed.OutputSchema, err = d.encodeSchema(answer)
-	}
+	t.listed = sdk.Tool{Name: toolName(op.ID), Description: firstSentence(o.Description), Annotations: annotateTool(op)}
+	schema, err := json.Marshal(shortenSchema(d.selfContained(input), ""), route.Encoding) // once for all lists
+	t.listed.InputSchema = jsontext.Value(schema)
 	return t, err
 }
 
-// encodeSchema encodes a schema once for all lists, with the components that it refers to.
-func (d *document) encodeSchema(schema map[string]any) (jsontext.Value, error) {
-	return json.Marshal(d.selfContained(schema), route.Encoding)
-}
-
 // annotateTool tells a client what to ask its user about before a call. An operation that
-// only adds answers 201; other writes may end or replace something.
+// only adds answers 201; other writes may end or replace something, and some that add spend money or
+// tickets.
 func annotateTool(op *route.Op) *sdk.ToolAnnotations {
 	return &sdk.ToolAnnotations{
 		ReadOnlyHint:    !op.Writes(),
-		DestructiveHint: new(op.Writes() && op.Status != http.StatusCreated),
+		DestructiveHint: new(op.Writes() && (op.Status != http.StatusCreated || op.Spends)),
 		IdempotentHint:  op.Method != http.MethodPost || op.Idempotency == route.BySender,
 		OpenWorldHint:   new(false),
 	}

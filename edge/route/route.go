@@ -118,6 +118,7 @@ type Op struct {
 	Path    string // e.g. /api/v1/orders/{id}
 	ID      string // operation id, e.g. getOrder
 	Summary string // one line for the document
+	Spends  bool   // it gives away or takes money or tickets, so agents ask their user first
 	// Description is what a caller has to know beyond the Summary, in one or two sentences for the
 	// document. Most rows need none.
 	Description string

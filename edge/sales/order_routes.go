@@ -58,6 +58,7 @@ func (h *Handlers) orderGroups() []route.Group {
 				{
 					Method:      "POST",
 					ID:          "placeOrder",
+					Spends:      true,
 					Summary:     "Place an order",
 					Description: "Anybody buys: a guest by guestEmail, whoever is signed in by the account, an API key what its own organization sells. Stock, seats, dates and the promo code are taken together, or nothing is; what is free is complete at once, the rest has until expiresAt to be paid.",
 					Idempotency: route.ByActor,

@@ -20,6 +20,7 @@ func (h *Handlers) organizerGroups() []route.Group {
 					Method:      "POST",
 					Path:        "/{eventId}/issue",
 					ID:          "issueTickets",
+					Spends:      true,
 					Summary:     "Make an order that is not paid for here",
 					Description: "For sales outside the checkout: the order is complete at once. Caps, sale windows, presale codes and hidden types do not bind it; stock, seats, dates and capacity do. The fee of 3 % is taken from the organization's wallet with the tickets, or neither is.",
 					Status:      201,
@@ -39,6 +40,7 @@ func (h *Handlers) organizerGroups() []route.Group {
 				{
 					Method:      "POST",
 					ID:          "giveTickets",
+					Spends:      true,
 					Summary:     "Give tickets away",
 					Description: "The organization gives tickets of one type away: each recipient gets an order of one free ticket, and a mail. All are made, or none; stock and capacity bind, caps and sale windows do not.",
 					Status:      201,
@@ -48,6 +50,7 @@ func (h *Handlers) organizerGroups() []route.Group {
 					Method:      "POST",
 					Path:        "/import-csv",
 					ID:          "importTickets",
+					Spends:      true,
 					Summary:     "Give tickets to whom a file names",
 					Description: "As giving tickets away, with the recipients in a CSV file. Rows with a bad name or e-mail, or the e-mail of an earlier row, are skipped and told; of the others each gets its ticket, or none does.",
 					Status:      201,

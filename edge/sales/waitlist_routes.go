@@ -63,6 +63,7 @@ func (h *Handlers) waitlistGroups() []route.Group {
 					Method:      "POST",
 					Path:        "/waitlist/{token}/claim",
 					ID:          "claimOffer",
+					Spends:      true,
 					Summary:     "Take what a waitlist offers",
 					Description: "The page behind the mailed link takes what is offered: an order, to be paid within the ordinary window, or completed at once if there is nothing to pay. A repeat answers what has become of the order since, and an entry without an offer is 409 CONFLICT.",
 					Status:      201,

@@ -79,14 +79,25 @@ func TestAgentTools(t *testing.T) {
 	}
 	require.Greater(t, len(owner), 100)
 	for name, tool := range owner {
-		for _, schema := range []string{"inputSchema", "outputSchema"} {
-			if tool[schema] == nil {
-				continue
-			}
-			text := nodetest.Encode(t, tool[schema])
-			require.Equal(t, "object", tool[schema].(nodetest.Object)["type"], "%s %s", name, schema)
-			require.NotContains(t, text, "#/components", name)
-		}
+		schema := tool["inputSchema"].(nodetest.Object)
+		text := nodetest.Encode(t, schema)
+		require.Equal(t, "object", schema["type"], name)
+		require.NotContains(t, text, "#/components", name)
+		require.NotContains(t, text, `"null"`, name)
+		require.NotContains(t, text, `"type":[`, name)
+	}
+
+	t.Log("clients that read the first page alone see all of it, and have room for it")
+	for _, as := range []*nodetest.Shop{agent(s), s} {
+		page, fault := as.Ask("tools/list", nodetest.Object{})
+		require.Empty(t, fault)
+		require.Nil(t, page["nextCursor"])
+		require.Less(t, len(nodetest.Encode(t, page)), 100<<10)
+	}
+
+	t.Log("what spends money or tickets is announced")
+	for _, name := range nodetest.Words("issue_tickets give_tickets import_tickets place_order transfer_ticket claim_offer refund_order approve_refund refund_all") {
+		require.Equal(t, true, owner[name]["annotations"].(nodetest.Object)["destructiveHint"], name)
 	}
 	create := owner["create_event"]
 	require.Equal(t, nodetest.Object{"readOnlyHint": false, "destructiveHint": false, "idempotentHint": false, "openWorldHint": false}, create["annotations"])
@@ -191,31 +202,33 @@ func TestAgentMalformed(t *testing.T) {
 	t.Parallel()
 	s := nodetest.Open(t)
 	a := agent(s, "events:read")
-	const refused, params = `"VALIDATION_ERROR"`, `"code":-32602`
+	const (
+		parse, request, method, params = `"code":-32700`, `"code":-32600`, `"code":-32601`, `"code":-32602`
+	)
 	for body, want := range map[string]struct {
 		status int
 		body   string
 	}{
-		``:                                   {400, refused},
-		`{`:                                  {400, refused},
-		`nonsense`:                           {400, refused},
+		``:                                   {400, parse},
+		`{`:                                  {400, parse},
+		`nonsense`:                           {400, parse},
 		`{"jsonrpc":"2.0","id":1,"id":2}`:    {400, "no name given twice"},
-		"{\"jsonrpc\":\"2.0\",\"id\":\"\xff": {400, refused},
-		strings.Repeat("[", 100_000):         {400, refused},
-		`7`:                                  {400, refused},
-		`null`:                               {400, refused},
-		`{}`:                                 {400, refused},
-		`[]`:                                 {400, refused},
-		` [{"jsonrpc":"2.0","id":1,"method":"ping"}]`: {400, refused},
-		`{"jsonrpc":"2.0","id":null,"method":"ping"}`: {400, refused},
-		`{"jsonrpc":"2.0","id":{},"method":"ping"}`:   {400, refused},
-		`{"jsonrpc":"1.0","id":1,"method":"ping"}`:    {400, refused},
-		`{"jsonrpc":"2.0","id":1,"method":7}`:         {400, refused},
+		"{\"jsonrpc\":\"2.0\",\"id\":\"\xff": {400, parse},
+		strings.Repeat("[", 100_000):         {400, parse},
+		`7`:                                  {400, request},
+		`null`:                               {400, request},
+		`{}`:                                 {400, request},
+		`[]`:                                 {400, request},
+		` [{"jsonrpc":"2.0","id":1,"method":"ping"}]`: {400, request},
+		`{"jsonrpc":"2.0","id":null,"method":"ping"}`: {400, request},
+		`{"jsonrpc":"2.0","id":{},"method":"ping"}`:   {400, request},
+		`{"jsonrpc":"1.0","id":1,"method":"ping"}`:    {400, request},
+		`{"jsonrpc":"2.0","id":1,"method":7}`:         {400, request},
 		`{"jsonrpc":"2.0","id":1,"method":"ping","params":` + strings.Repeat("[", 5_000) + strings.Repeat("]", 5_000) + `}`: {400, "nesting depth"},
-		`{"jsonrpc":"2.0","id":1,"method":"tools/uninstall"}`:                                                               {400, refused},
+		`{"jsonrpc":"2.0","id":1,"method":"tools/uninstall"}`:                                                               {400, method},
 		`{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{}}`:                                              {400, "webhooks"},
-		`{"jsonrpc":"2.0","id":1,"method":"tools/call"}`:                                                                    {400, refused},
-		`{"jsonrpc":"2.0","method":"tools/call","params":{"name":"create_event"}}`:                                          {400, refused},
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call"}`:                                                                    {400, params},
+		`{"jsonrpc":"2.0","method":"tools/call","params":{"name":"create_event"}}`:                                          {400, request},
 		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":null}`:                                                      {200, `"error"`},
 		`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":[]}`:                                                        {200, params},
 		`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":"*"}}`:                                            {200, params},

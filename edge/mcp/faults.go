@@ -1,0 +1,114 @@
+package mcp
+
+import (
+	"bytes"
+	"errors"
+	"net/http"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"boxoffice/edge/route"
+	"boxoffice/engine"
+)
+
+// fault is what the protocol refuses (JSON-RPC 2.0, 5.1). It carries our own code and details as
+// data, as the API's envelope would have them.
+type fault struct {
+	Code    int64  `json:"code"`
+	Message string `json:"message"`
+	Data    struct {
+		Code    engine.Code `json:"code"`
+		Details any         `json:"details"`
+	} `json:"data"`
+}
+
+func newFault(code int64, issue route.Issue) *fault {
+	f := &fault{Code: code, Message: issue.Message}
+	refusal := route.Invalid(issue)
+	f.Data.Code = engine.Validation
+	if r, ok := errors.AsType[*engine.Refusal](refusal); ok {
+		f.Data.Details = r.Details
+	}
+	return f
+}
+
+// reply answers the message that has the id, or null if it has none that can be read.
+func (f *fault) reply(id jsontext.Value) (*Reply, error) {
+	if len(id) == 0 {
+		id = jsontext.Value("null")
+	}
+	body, err := json.Marshal(struct {
+		Version string         `json:"jsonrpc"`
+		ID      jsontext.Value `json:"id"`
+		Error   *fault         `json:"error"`
+	}{"2.0", id, f}, route.Encoding)
+	return &Reply{Status: http.StatusBadRequest, Body: body, header: http.Header{}}, err
+}
+
+// message is what a client sends.
+type message struct {
+	Version string         `json:"jsonrpc"`
+	ID      jsontext.Value `json:"id"`
+	Method  string         `json:"method"`
+}
+
+const notAMessage = "the body must be one message of JSON-RPC 2.0 in UTF-8, with no name given twice"
+
+// readMessage reads a message, as strictly as the bodies of the API are read: the SDK takes batches,
+// and names that are given twice.
+func readMessage(body []byte) (m message, f *fault) {
+	var raw map[string]jsontext.Value
+	switch err := json.Unmarshal(body, &raw); {
+	case err == nil:
+	case errors.Is(err, jsontext.ErrDuplicateName), jsontext.Value(bytes.Clone(body)).IsValid(jsontext.AllowDuplicateNames(true)):
+		return m, newFault(jsonrpc.CodeInvalidRequest, route.Issue{Code: route.IssueJSON, Message: notAMessage})
+	default:
+		return m, newFault(jsonrpc.CodeParseError, route.Issue{Code: route.IssueJSON, Message: notAMessage})
+	}
+	if id := raw["id"]; id.Kind() == '"' || id.Kind() == '0' {
+		m.ID = id
+	}
+	_, answers := raw["result"]
+	if raw["error"] != nil {
+		answers = true
+	}
+	switch {
+	case json.Unmarshal(raw["jsonrpc"], &m.Version) != nil || m.Version != "2.0":
+		return m, newFault(jsonrpc.CodeInvalidRequest, route.Issue{Path: "jsonrpc", Code: route.IssueEnum, Message: "must be 2.0"})
+	case raw["id"] != nil && m.ID == nil:
+		return m, newFault(jsonrpc.CodeInvalidRequest, route.Issue{Path: "id", Code: route.IssueType, Message: "must be a string or a number"})
+	case !answers && (json.Unmarshal(raw["method"], &m.Method) != nil || m.Method == ""):
+		return m, newFault(jsonrpc.CodeInvalidRequest, route.Issue{Path: "method", Code: route.IssueType, Message: "must be a string"})
+	}
+	return m, nil
+}
+
+// methods are those that the SDK answers.
+var methods = map[string]bool{
+	"initialize": true, "server/discover": true, "ping": true, callMethod: true, "tools/list": true, "prompts/list": true, "prompts/get": true,
+	"resources/list": true, "resources/read": true, "resources/templates/list": true,
+}
+
+// refuseEndless refuses the one method whose answer would never end.
+func refuseEndless(m *message) *fault {
+	if m.Method != "subscriptions/listen" {
+		return nil
+	}
+	return newFault(jsonrpc.CodeMethodNotFound, route.Issue{
+		Path: "method", Code: route.IssueUnsupported, Message: "nothing is told of by streams: webhooks and the feed tell what happens",
+	})
+}
+
+// faultOf is the fault of a message that the SDK refuses in words alone.
+func faultOf(m *message, words string) *fault {
+	issue := route.Issue{Code: route.IssueFormat, Message: words}
+	switch {
+	case m.ID == nil: // a request that is sent as a notification
+		return newFault(jsonrpc.CodeInvalidRequest, issue)
+	case !methods[m.Method]:
+		return newFault(jsonrpc.CodeMethodNotFound, issue)
+	}
+	return newFault(jsonrpc.CodeInvalidParams, issue)
+}
