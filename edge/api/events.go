@@ -83,6 +83,8 @@ type UpdateEvent struct {
 	StartDate route.Opt[time.Time] `json:"startDate,omitzero" nullable:"false" description:"When it starts; a new one is in the future, and of a course in UTC with a Z."`
 	Timezone  route.Opt[string]    `json:"timezone,omitzero" format:"timezone" nullable:"false" description:"The IANA time zone on whose clocks it is shown and booked."`
 	VenueType route.Opt[string]    `json:"venueType,omitzero" enum:"physical,online,hybrid" nullable:"false" description:"Whether one goes there, takes part online, or either."`
+	// ShiftWindows takes what depends on the dates along.
+	ShiftWindows bool `json:"shiftWindows,omitzero" description:"Whether the windows of sale, the refund deadlines and the opening of the doors move with startDate, by as much. Without it a move that leaves one outside is refused."`
 	EventFields
 }
 

@@ -174,6 +174,9 @@ func (h *Handlers) updateEvent(c *route.Call, in *api.UpdateEvent) (*api.Event, 
 			if t.StartAt = in.StartDate.Value.UnixMilli(); t.StartAt != r.Details.StartAt && in.StartDate.Value.Before(c.Now) {
 				issues = append(issues, route.Issue{Path: "startDate", Code: route.IssueMinimum, Message: "must be in the future"})
 			}
+			if in.ShiftWindows && t.DoorsAt != 0 && !in.DoorOpenTime.Set {
+				t.DoorsAt += t.StartAt - r.Details.StartAt
+			}
 		}
 		conf, wrong, err := h.calendarOf(c, number, &t, in.Reservation)
 		if err != nil {
@@ -182,12 +185,20 @@ func (h *Handlers) updateEvent(c *route.Call, in *api.UpdateEvent) (*api.Event, 
 		if issues = slices.Concat(issues, ruleIssues(&t), wrong, notACourse(&t, &in.CourseFields)); len(issues) > 0 {
 			return nil, route.Invalid(issues...)
 		}
+		moved, err := h.planMove(c, r, &t, in.ShiftWindows)
+		if err != nil {
+			return nil, err
+		}
 		taught, err := h.writeCourse(c, number, &t, &in.EventFields)
 		if err != nil {
 			return nil, err
 		}
 		after, err := cluster.AskFor[event.Record](c.Context, h.Node, ref, event.Update{Details: t, Revision: r.Revision})
 		if err == nil {
+			err = h.takeAlong(c, moved)
+			if err != nil {
+				return nil, err
+			}
 			v, err := h.updated(c, r, after, conf)
 			if err != nil {
 				return nil, err

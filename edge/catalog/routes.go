@@ -180,7 +180,7 @@ func (h *Handlers) Routes() []route.Op {
 					ID:          "updateEvent",
 					Summary:     "Change an event",
 					Description: "For the organization: what is sent changes, what is left out stays, and null clears a field or takes it back to its default. An event that has ended can't be changed; the same values again change nothing and tell nobody.",
-					Errors:      codes{engine.EventNotFound, engine.InvalidTransition, engine.ProductTypeLocked, engine.CourseIncomplete, engine.Conflict, engine.VelocityLimited},
+					Errors:      codes{engine.EventNotFound, engine.InvalidTransition, engine.ProductTypeLocked, engine.CourseIncomplete, engine.Conflict, engine.VelocityLimited, engine.InvalidSaleWindow, engine.InvalidRefundLimit},
 					MaxBody:     courseBody,
 					Handler:     route.Handle(h.updateEvent),
 				},
