@@ -45,6 +45,7 @@ var secretsRead = map[string]secretRead{
 		rules: []limit.RateRule{limit.RuleEmail},
 	},
 	"login code":         {doors: []string{"exchangeLoginCode code"}, other: "five tries a code, five codes an hour (accounts.TakeCode)"},
+	"login code's nonce": {doors: []string{"exchangeLoginCode nonce"}, other: random},
 	"second factor":      {doors: []string{"verifyTwoFactor code", "disableTwoFactor code", "eraseMe code"}, other: "ten guesses an hour and user (accounts.Guess)"},
 	"sign-in challenge":  {doors: []string{"verifyTwoFactor challengeToken"}, other: random},
 	"refresh token":      {doors: []string{"refreshTokens refreshToken", "logout refreshToken"}, other: random},

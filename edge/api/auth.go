@@ -27,7 +27,8 @@ type CodeRequest struct {
 // CodeExchange asks for tokens with a login code.
 type CodeExchange struct {
 	Email string `json:"email" required:"true" format:"email" maxLength:"254" example:"ada@example.org" description:"The address that the code was mailed to."`
-	Code  string `json:"code" required:"true" minLength:"6" maxLength:"6" example:"271828" description:"The six digits of the newest mail."`
+	Code  string `json:"code" required:"true" minLength:"6" maxLength:"6" example:"271828" description:"The six digits of the mail."`
+	Nonce string `json:"nonce,omitzero" minLength:"1" maxLength:"100" example:"K6PVZ2GCFWN4XQJB7D3RMTYHUA" description:"What the answer to the request for this code had; left out, the code must be the newest of the address."`
 }
 
 // Refresh brings the refresh token of a session.
@@ -112,8 +113,9 @@ type SignIn struct {
 
 // CodeSent says that a login code is on its way.
 type CodeSent struct {
-	Sent      bool `json:"sent" description:"Always true, whether the address has an account or not."`
-	ExpiresIn int  `json:"expiresIn" description:"How many seconds the code may be used: 600."`
+	Sent      bool   `json:"sent" description:"Always true, whether the address has an account or not."`
+	ExpiresIn int    `json:"expiresIn" description:"How many seconds the code may be used: 600."`
+	Nonce     string `json:"nonce" description:"Belongs to this code: sent along when the code is exchanged, it makes the code independent of others that anybody asks for."`
 }
 
 // Sent says that a mail is on its way, if the address has an account.

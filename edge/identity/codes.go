@@ -2,6 +2,7 @@ package identity
 
 import (
 	"crypto/rand"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"math/big"
@@ -23,7 +24,10 @@ const codeDigits = 6
 // account: an account is made when somebody enters the code.
 func (h *Handlers) requestCode(c *route.Call, in *api.CodeRequest) (*api.CodeSent, error) {
 	email, code := order.NormalEmail(in.Email), newCode()
-	wait, err := h.Accounts.RequestCode(c.Context, email, in.Name, h.Secrets.LoginCode(email, code))
+	nonce := rand.Text()
+	wait, err := h.Accounts.RequestCode(c.Context, &accounts.Code{
+		Email: email, Name: in.Name, MAC: h.Secrets.LoginCode(email, code), Nonce: sha256.Sum256([]byte(nonce)), Client: route.Network(c.Client).String(),
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +42,7 @@ func (h *Handlers) requestCode(c *route.Call, in *api.CodeRequest) (*api.CodeSen
 	if err := h.Mail.Add(c.Context, l); err != nil {
 		return nil, err
 	}
-	return &api.CodeSent{Sent: true, ExpiresIn: int(accounts.CodeLife / time.Second)}, nil
+	return &api.CodeSent{Sent: true, Nonce: nonce, ExpiresIn: int(accounts.CodeLife / time.Second)}, nil
 }
 
 // newCode draws a login code; all codes are equally likely.
@@ -52,7 +56,12 @@ func newCode() string {
 
 func (h *Handlers) exchangeCode(c *route.Call, in *api.CodeExchange) (*api.SignIn, error) {
 	email := order.NormalEmail(in.Email)
-	u, taken, err := h.Accounts.ExchangeCode(c.Context, email, h.Secrets.LoginCode(email, in.Code))
+	var nonce []byte // of the newest code
+	if in.Nonce != "" {
+		hash := sha256.Sum256([]byte(in.Nonce))
+		nonce = hash[:]
+	}
+	u, taken, err := h.Accounts.ExchangeCode(c.Context, email, h.Secrets.LoginCode(email, in.Code), nonce)
 	switch {
 	case errors.Is(err, accounts.ErrCodeInvalid):
 		return nil, codeInvalid

@@ -61,7 +61,7 @@ func (h *Handlers) Routes() []route.Op {
 					Path:        "/token/request",
 					ID:          "requestLoginCode",
 					Summary:     "Mail a login code",
-					Description: "Buyers, and all who have no password, ask for six digits by mail, once a minute and five times an hour; only the newest code counts, for ten minutes. The answer does not tell whether the address has an account.",
+					Description: "Buyers, and all who have no password, ask for six digits by mail, which count for ten minutes: once a minute and five times an hour from a network, twenty times an hour in all. The answer's nonce belongs to the client that asks: exchanged with it, the code counts whatever others ask for. The answer does not tell whether the address has an account.",
 					Handler:     route.Handle(h.requestCode),
 				},
 				{

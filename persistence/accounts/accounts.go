@@ -162,6 +162,7 @@ func (s *Store) EnsureAdmin(ctx context.Context, email, passwordHash string) err
 func (s *Store) Prune(ctx context.Context) error {
 	for _, sql := range []string{
 		`DELETE FROM login_codes WHERE expires_at < now() - interval '2 hours'`,
+		`DELETE FROM open_codes WHERE expires_at < now() - interval '2 hours'`,
 		`DELETE FROM password_resets WHERE expires_at < now() - interval '2 hours'`,
 		`DELETE FROM email_confirmations WHERE expires_at < now() - interval '2 hours'`,
 		`DELETE FROM buyer_names WHERE noted_at < now() - interval '90 days'`,

@@ -220,7 +220,7 @@ func TestPrune(t *testing.T) {
 	t.Parallel()
 	b := open(t)
 	u := b.user("ada@example.org")
-	_, err := b.RequestCode(t.Context(), "ada@example.org", "", []byte("mac"))
+	_, err := b.RequestCode(t.Context(), code("", "mac"))
 	require.NoError(t, err)
 	_, err = b.RequestReset(t.Context(), "ada@example.org", [32]byte{1}, time.Now())
 	require.NoError(t, err)
@@ -228,19 +228,19 @@ func TestPrune(t *testing.T) {
 	_, err = b.OpenSession(t.Context(), accounts.SignIn{User: u.ID})
 	require.NoError(t, err)
 	left := func() (n [4]int) {
-		for i, table := range []string{"login_codes", "password_resets", "challenges", "sessions"} {
+		for i, table := range []string{"open_codes", "password_resets", "challenges", "sessions"} {
 			require.NoError(t, b.pool.QueryRow(t.Context(), "SELECT count(*) FROM "+table).Scan(&n[i]))
 		}
 		return n
 	}
 	require.NoError(t, b.Prune(t.Context()))
 	require.Equal(t, [4]int{1, 1, 1, 1}, left())
-	for _, table := range []string{"login_codes", "password_resets", "challenges", "sessions"} {
+	for _, table := range []string{"open_codes", "password_resets", "challenges", "sessions"} {
 		b.exec("UPDATE " + table + " SET expires_at = now() - interval '1 hour'")
 	}
 	require.NoError(t, b.Prune(t.Context()))
 	require.Equal(t, [4]int{1, 1, 0, 1}, left(), "the sends of the last hour still count")
-	for _, table := range []string{"login_codes", "password_resets", "sessions"} {
+	for _, table := range []string{"open_codes", "password_resets", "sessions"} {
 		b.exec("UPDATE " + table + " SET expires_at = now() - interval '8 days'")
 	}
 	require.NoError(t, b.Prune(t.Context()))

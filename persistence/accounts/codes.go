@@ -33,45 +33,78 @@ const (
 	sends   = `(r.sent || now())[greatest(cardinality(r.sent) + 2 - $4::int, 1):]`
 )
 
-// RequestCode stores a new login code's MAC and name, and forgets the previous code. If the address
-// has requested too many codes, it stores nothing and returns how long to wait. None of this
-// depends on whether the address has an account.
-func (s *Store) RequestCode(ctx context.Context, email, name string, mac []byte) (wait time.Duration, err error) {
-	tag, err := s.pool.Exec(ctx, `INSERT INTO login_codes AS r (email, name, mac, expires_at, sent)
-		VALUES ($1, $6, $2, now() + $7::interval, ARRAY[now()])
-		ON CONFLICT (email) DO UPDATE SET name = excluded.name, mac = excluded.mac, expires_at = excluded.expires_at,
-			tries = 0, used = false, sent = `+sends+` WHERE `+maySend,
-		email, mac, sendPause, sendMax, sendTime, name, CodeLife)
+// codesOfAddress is how many codes are open for one address in a sendTime, whoever asks. From one
+// network these are sendMax, with a sendPause between them.
+const codesOfAddress = 20
+
+// Code is a login code to store.
+type Code struct {
+	Email, Name string
+	MAC         []byte
+	Nonce       [32]byte // hash of what the client that asks is answered with
+	Client      string   // its network
+}
+
+// RequestCode stores a new login code. It belongs to the client that gets its nonce: codes of
+// others stay as they are. If a network has requested too many codes for the address, or all
+// networks together have, it stores nothing and returns how long to wait. None of this depends on
+// whether the address has an account.
+func (s *Store) RequestCode(ctx context.Context, c *Code) (wait time.Duration, err error) {
+	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('login code ' || $1, 0))`, c.Email); err != nil {
+			return err
+		}
+		const read = `
+SELECT greatest(
+  max(asked_at) FILTER (WHERE client = $2) + $3::interval,
+  (array_agg(asked_at ORDER BY asked_at DESC) FILTER (WHERE client = $2))[$4::int] + $5::interval,
+  (array_agg(asked_at ORDER BY asked_at DESC))[$6::int] + $5::interval,
+  now()) - now() FROM open_codes WHERE email = $1 AND asked_at > now() - $5::interval`
+		if err := tx.QueryRow(ctx, read, c.Email, c.Client, sendPause, sendMax, sendTime, codesOfAddress).Scan(&wait); err != nil || wait > 0 {
+			wait = max(wait, time.Second)
+			return err
+		}
+		const store = `INSERT INTO open_codes (nonce, email, client, mac, name, expires_at) VALUES ($1, $2, $3, $4, $5, now() + $6::interval)`
+		_, err := tx.Exec(ctx, store, c.Nonce[:], c.Email, c.Client, c.MAC, c.Name, CodeLife)
+		return err
+	})
 	if err != nil {
 		return 0, fmt.Errorf("request code: %w", err)
 	}
-	if tag.RowsAffected() == 1 {
-		return 0, nil
-	}
-	err = s.pool.QueryRow(ctx, `SELECT greatest(sent[cardinality(sent)] + $2::interval,
-			CASE WHEN cardinality(sent) >= $3 THEN sent[1] + $4::interval END) - now() FROM login_codes WHERE email = $1`,
-		email, sendPause, sendMax, sendTime).Scan(&wait)
-	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
-		return 0, fmt.Errorf("request code: %w", err)
-	}
-	return max(wait, time.Second), nil
+	return wait, nil
 }
 
+// tryCode counts a try and reports whether it is right. With a nonce it tries that code; without
+// one, the newest of the address, whose tries are counted apart: so nobody uses up what belongs to
+// another client.
+const (
+	tryCode = `
+UPDATE open_codes SET tries = tries + 1, used = (mac = $2)
+WHERE email = $1 AND nonce = $4 AND NOT used AND tries < $3 AND expires_at > now() RETURNING used, name`
+	tryNewest = `
+UPDATE open_codes SET blind = blind + 1, used = (mac = $2)
+WHERE nonce = (SELECT nonce FROM open_codes WHERE email = $1 ORDER BY asked_at DESC LIMIT 1)
+  AND NOT used AND blind < $3 AND expires_at > now() RETURNING used, name`
+)
+
 // ExchangeCode uses up a login code and returns its account, which is made if the address has none.
-// Each call is a try, and of several calls with the right code only one succeeds. A code proves the
-// mailbox. taken says that nobody had proven the account's mailbox before, and that everything made
-// with it has ended (claim). It returns ErrCodeInvalid for a wrong code, and ErrCodeExpired if
-// there is no code that could be right.
-func (s *Store) ExchangeCode(ctx context.Context, email string, mac []byte) (u *User, taken bool, err error) {
+// nonce is the hash of the code's nonce, or nil for the newest code. Each call is a try, and of
+// several calls with the right code only one succeeds. A code proves the mailbox. taken says that
+// nobody had proven the account's mailbox before, and that everything made with it has ended
+// (claim). It returns ErrCodeInvalid for a wrong code, and ErrCodeExpired if there is no code that
+// could be right.
+func (s *Store) ExchangeCode(ctx context.Context, email string, mac, nonce []byte) (u *User, taken bool, err error) {
 	right := false
+	try, args := tryNewest, []any{email, mac, codeTries}
+	if nonce != nil {
+		try, args = tryCode, append(args, nonce)
+	}
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		var name string
-		err := tx.QueryRow(ctx, `UPDATE login_codes SET tries = tries + 1, used = (mac = $2)
-			WHERE email = $1 AND NOT used AND tries < $3 AND expires_at > now() RETURNING used, name`,
-			email, mac, codeTries).Scan(&right, &name)
-		if err != nil || !right {
+		if err := tx.QueryRow(ctx, try, args...).Scan(&right, &name); err != nil || !right {
 			return err
 		}
+		var err error
 		if u, err = ensureUser(ctx, tx, email, name); err != nil {
 			return err
 		}

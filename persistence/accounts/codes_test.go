@@ -1,6 +1,8 @@
 package accounts_test
 
 import (
+	"crypto/rand"
+	"fmt"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -12,22 +14,29 @@ import (
 
 const address = "ada@example.org"
 
+// code is one that a client on one network asks for.
+func code(name, mac string) *accounts.Code {
+	c := &accounts.Code{Email: address, Name: name, MAC: []byte(mac), Client: "192.0.2.1"}
+	_, _ = rand.Read(c.Nonce[:]) // never fails
+	return c
+}
+
 func (b *book) request(mac string) time.Duration {
 	b.t.Helper()
-	wait, err := b.RequestCode(b.t.Context(), address, "Ada", []byte(mac))
+	wait, err := b.RequestCode(b.t.Context(), code("Ada", mac))
 	require.NoError(b.t, err)
 	return wait
 }
 
 func (b *book) exchange(mac string) error {
-	_, _, err := b.ExchangeCode(b.t.Context(), address, []byte(mac))
+	_, _, err := b.ExchangeCode(b.t.Context(), address, []byte(mac), nil)
 	return err
 }
 
 // passSends lets time pass, but only for the limit of mails.
 func (b *book) passSends(d time.Duration) {
 	b.t.Helper()
-	b.exec(`UPDATE login_codes SET sent = array(SELECT s - $1::interval FROM unnest(sent) s ORDER BY s)`, d)
+	b.exec(`UPDATE open_codes SET asked_at = asked_at - $1::interval`, d)
 }
 
 func TestLoginCode(t *testing.T) {
@@ -36,7 +45,7 @@ func TestLoginCode(t *testing.T) {
 	require.ErrorIs(t, b.exchange("a"), accounts.ErrCodeExpired, "none was asked for")
 	require.Zero(t, b.request("a"))
 	require.ErrorIs(t, b.exchange("b"), accounts.ErrCodeInvalid)
-	u, _, err := b.ExchangeCode(t.Context(), address, []byte("a"))
+	u, _, err := b.ExchangeCode(t.Context(), address, []byte("a"), nil)
 	require.NoError(t, err)
 	require.Equal(t, address, u.Email)
 	require.Equal(t, "Ada", u.FirstName)
@@ -46,9 +55,9 @@ func TestLoginCode(t *testing.T) {
 
 	t.Log("the account stays, and keeps its name")
 	b.passSends(time.Minute)
-	_, err = b.RequestCode(t.Context(), address, "Somebody", []byte("c"))
+	_, err = b.RequestCode(t.Context(), code("Somebody", "c"))
 	require.NoError(t, err)
-	again, _, err := b.ExchangeCode(t.Context(), address, []byte("c"))
+	again, _, err := b.ExchangeCode(t.Context(), address, []byte("c"), nil)
 	require.NoError(t, err)
 	require.Equal(t, u, again)
 }
@@ -67,9 +76,9 @@ func TestLoginCodeEnds(t *testing.T) {
 	t.Parallel()
 	b := open(t)
 	require.Zero(t, b.request("a"))
-	b.exec(`UPDATE login_codes SET expires_at = expires_at - interval '599 seconds'`)
+	b.exec(`UPDATE open_codes SET expires_at = expires_at - interval '599 seconds'`)
 	require.ErrorIs(t, b.exchange("b"), accounts.ErrCodeInvalid)
-	b.exec(`UPDATE login_codes SET expires_at = expires_at - interval '1 second'`)
+	b.exec(`UPDATE open_codes SET expires_at = expires_at - interval '1 second'`)
 	require.ErrorIs(t, b.exchange("a"), accounts.ErrCodeExpired)
 }
 
@@ -99,7 +108,7 @@ func TestLoginCodeRace(t *testing.T) {
 		require.Zero(t, b.request("a"))
 		var won atomic.Int64
 		counts := together(t, 4, func(int) error {
-			u, _, err := b.ExchangeCode(t.Context(), address, []byte("a"))
+			u, _, err := b.ExchangeCode(t.Context(), address, []byte("a"), nil)
 			if err == nil {
 				won.Store(u.ID)
 			}
@@ -121,7 +130,7 @@ func TestLoginCodeSends(t *testing.T) {
 	sent := func() (n int) {
 		var granted atomic.Int64
 		together(t, 4, func(int) error {
-			wait, err := b.RequestCode(t.Context(), address, "", []byte("a"))
+			wait, err := b.RequestCode(t.Context(), code("", "a"))
 			if wait == 0 {
 				granted.Add(1)
 			}
@@ -144,4 +153,45 @@ func TestLoginCodeSends(t *testing.T) {
 	require.InDelta(t, 60, b.request("z").Seconds(), 5)
 	b.passSends(time.Minute)
 	require.Equal(t, 1, sent(), "an hour after the second")
+}
+
+// TestLoginCodeBelongsToItsClient: what others ask for and guess neither voids a code nor uses up
+// its tries or the right to ask for one; and there is an end to what all of them ask for.
+func TestLoginCodeBelongsToItsClient(t *testing.T) {
+	t.Parallel()
+	b := open(t)
+	own := code("Ada", "own")
+	wait, err := b.RequestCode(t.Context(), own)
+	require.NoError(t, err)
+	require.Zero(t, wait)
+	ask := func(network string) (*accounts.Code, time.Duration) {
+		c := code("Eve", "strange")
+		c.Client = network
+		wait, err := b.RequestCode(t.Context(), c)
+		require.NoError(t, err)
+		return c, wait
+	}
+	theirs, wait := ask("192.0.2.2")
+	require.Zero(t, wait, "another network has a pause of its own")
+	_, wait = ask("192.0.2.2")
+	require.Positive(t, wait)
+	for range 6 {
+		require.Error(t, b.exchange("wrong"))
+		_, _, err = b.ExchangeCode(t.Context(), address, []byte("wrong"), theirs.Nonce[:])
+		require.Error(t, err)
+	}
+	_, _, err = b.ExchangeCode(t.Context(), address, []byte("own"), theirs.Nonce[:])
+	require.ErrorIs(t, err, accounts.ErrCodeExpired)
+	_, _, err = b.ExchangeCode(t.Context(), "eve@example.org", []byte("own"), own.Nonce[:])
+	require.ErrorIs(t, err, accounts.ErrCodeExpired)
+	_, _, err = b.ExchangeCode(t.Context(), address, []byte("own"), own.Nonce[:])
+	require.NoError(t, err)
+
+	granted := 2
+	for i := range 30 {
+		if _, wait := ask(fmt.Sprint("198.51.100.", i)); wait == 0 {
+			granted++
+		}
+	}
+	require.Equal(t, 20, granted)
 }

@@ -22,8 +22,8 @@ func TestProofAgainstEnrolment(t *testing.T) {
 			ON CONFLICT (email) DO UPDATE SET email_verified = false, password_hash = 'first', totp_secret = 'theirs'`, address)
 		u, err := b.UserByEmail(t.Context(), address)
 		require.NoError(t, err)
-		b.pool.Exec(t.Context(), `DELETE FROM login_codes`) //nolint:errcheck // there may be none
-		_, err = b.RequestCode(t.Context(), address, "", []byte("code"))
+		b.pool.Exec(t.Context(), `DELETE FROM open_codes`) //nolint:errcheck // there may be none
+		_, err = b.RequestCode(t.Context(), code("", "code"))
 		require.NoError(t, err)
 		var taken bool
 		var wg sync.WaitGroup
@@ -37,7 +37,7 @@ func TestProofAgainstEnrolment(t *testing.T) {
 			})
 		}
 		race(func(ctx context.Context) (err error) {
-			_, taken, err = b.ExchangeCode(ctx, address, []byte("code"))
+			_, taken, err = b.ExchangeCode(ctx, address, []byte("code"), nil)
 			return err
 		})
 		race(func(ctx context.Context) error {
@@ -79,9 +79,9 @@ func TestForsakenOrganization(t *testing.T) {
 	org := member[0].Org.ID
 	_, err = b.AddMember(t.Context(), org, stranger.ID, accounts.NewMember{Command: [16]byte{1}, Email: "kim@example.org", Role: "owner"})
 	require.NoError(t, err)
-	_, err = b.RequestCode(t.Context(), "bob@example.org", "", []byte("code"))
+	_, err = b.RequestCode(t.Context(), &accounts.Code{Email: "bob@example.org", MAC: []byte("code")})
 	require.NoError(t, err)
-	_, taken, err := b.ExchangeCode(t.Context(), "bob@example.org", []byte("code"))
+	_, taken, err := b.ExchangeCode(t.Context(), "bob@example.org", []byte("code"), nil)
 	require.NoError(t, err)
 	require.True(t, taken)
 	owners, err := b.Owners(t.Context(), org)

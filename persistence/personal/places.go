@@ -29,6 +29,7 @@ FROM sessions WHERE usr = @user ORDER BY created_at`,
 		erase: `UPDATE sessions SET client_address = '', user_agent = '' WHERE usr = @user`,
 	},
 	{table: "login_codes", erase: `DELETE FROM login_codes WHERE email = @address`},
+	{table: "open_codes", erase: `DELETE FROM open_codes WHERE email = @address`},
 	{table: "buyer_names", erase: `DELETE FROM buyer_names WHERE email = @address`},
 	{
 		table: "reviews", section: "reviews",

@@ -14,7 +14,7 @@ func (s *Shop) LoginCode(email, name string) string {
 	s.T.Helper()
 	before := time.Now()
 	a := s.Call("POST", "/auth/token/request", Object{"email": email, "name": name}).Is(200, "")
-	require.Equal(s.T, Words("sent expiresIn"), a.Keys(""))
+	require.Equal(s.T, Words("sent expiresIn nonce"), a.Keys(""))
 	require.Equal(s.T, "600", a.Str("expiresIn"))
 	code := SixDigits.FindString(s.Mail(s.T, email, "login_code", before).Text)
 	require.NotEmpty(s.T, code)

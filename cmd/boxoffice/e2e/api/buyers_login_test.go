@@ -15,9 +15,9 @@ import (
 // later lets time pass for the limit of codes to an address.
 func later(s *nodetest.Shop, email string, d time.Duration) {
 	s.T.Helper()
-	tag, err := s.Pool().Exec(s.T.Context(), `UPDATE login_codes SET sent = array(SELECT s - $2::interval FROM unnest(sent) s ORDER BY s) WHERE email = $1`, email, d)
+	tag, err := s.Pool().Exec(s.T.Context(), `UPDATE open_codes SET asked_at = asked_at - $2::interval WHERE email = $1`, email, d)
 	require.NoError(s.T, err)
-	require.EqualValues(s.T, 1, tag.RowsAffected())
+	require.Positive(s.T, tag.RowsAffected())
 }
 
 func reason(a nodetest.Answer, want string) {
@@ -97,7 +97,7 @@ func TestLoginCodeGuesses(t *testing.T) {
 	t.Log("ten minutes")
 	later(s, grace, time.Minute)
 	code = s.LoginCode(grace, "")
-	_, err := s.Pool().Exec(t.Context(), `UPDATE login_codes SET expires_at = expires_at - interval '10 minutes'`)
+	_, err := s.Pool().Exec(t.Context(), `UPDATE open_codes SET expires_at = expires_at - interval '10 minutes'`)
 	require.NoError(t, err)
 	reason(s.Exchange(grace, code), "CODE_EXPIRED")
 }
@@ -109,7 +109,7 @@ func TestLoginCodeLimits(t *testing.T) {
 	s.Own("GET", "/organizer/events", nil).Is(200, "")
 	ask := func(email string) nodetest.Reply {
 		r := s.Raw("POST", "/auth/token/request", "application/json", nodetest.Encode(t, nodetest.Object{"email": email}))
-		r.Body = regexp.MustCompile(`req_[^"]*`).ReplaceAllString(r.Body, "")
+		r.Body = regexp.MustCompile(`req_[^"]*|"nonce":"[^"]*"`).ReplaceAllString(r.Body, "")
 		return r
 	}
 	known, unknown := "owner@example.org", "nobody@example.org"

@@ -2,19 +2,25 @@ package api
 
 import (
 	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
 
 	"boxoffice/cmd/boxoffice/node"
 	"boxoffice/cmd/boxoffice/nodetest"
 )
 
 // TestNobodyIsBoundByStrangers goes through the rules that count an e-mail address. Whatever a
-// caller without a proof does with an address changes nothing of what its owner may do.
+// caller without a proof does with an address changes nothing of what its owner may do, nor lifts
+// what the owner has decided. The cap of mails to an address has its own test: TestOwnShare of
+// persistence/mailqueue; unsubscriptions are below.
 func TestNobodyIsBoundByStrangers(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t, func(c *node.Config) { c.LimitsScale = 1 })
+	s := nodetest.Open(t, func(c *node.Config) { c.LimitsScale, c.TrustedProxies = 1, []string{"127.0.0.1"} })
 	_, few := s.OnSale(nodetest.With(nodetest.TypeBody(0, 100), nodetest.Object{"maxPerCustomer": 2}))
 	_, paid := s.OnSale(nodetest.TypeBody(25, 100))
 	s.Own("POST", promosPath, promoBody(nodetest.Object{"code": "ONCE", "maxUsesPerCustomer": 1})).Is(201, "")
+	full, _, _ := fullHouse(s, 0, 1)
 	once := func(address string) nodetest.Object {
 		return nodetest.With(nodetest.OrderBody(address, paid[0], 1), nodetest.Object{"promoCode": "ONCE"})
 	}
@@ -54,6 +60,32 @@ func TestNobodyIsBoundByStrangers(t *testing.T) {
 			own.Own("POST", "/orders/"+id+"/cancel", nodetest.Object{}).Is(200, "")
 			own.Own("DELETE", "/users/me", nil).Is(200, "")
 		}},
+		{"login codes", func(address string) {
+			ask := nodetest.Object{"email": address}
+			began := time.Now()
+			mine := s.Call("POST", "/auth/token/request", ask, "X-Forwarded-For", "198.51.100.7").Is(200, "").Str("nonce")
+			own := nodetest.SixDigits.FindString(s.Mail(t, address, "login_code", began).Text)
+			for range 2 { // a stranger's newer code, and a guess at it
+				later(s, address, time.Minute)
+				s.Call("POST", "/auth/token/request", ask).Is(200, "")
+				reason(s.Exchange(address, nodetest.Other(own)), "CODE_INVALID")
+			}
+			s.Call("POST", "/auth/token/request", ask).Is(429, "RATE_LIMITED")
+			s.Call("POST", "/auth/token/request", ask, "X-Forwarded-For", "198.51.100.8").Is(200, "") // the owner elsewhere
+			body := nodetest.Object{"email": address, "code": own, "nonce": mine}
+			s.Call("POST", "/auth/token/exchange", body).Is(200, "")
+			reason(s.Call("POST", "/auth/token/exchange", body), "CODE_EXPIRED")
+		}, func(*nodetest.Shop, string) {}},
+		{"place on a waitlist", func(address string) {
+			s.Call("POST", waitlistPath(full), waits(address, nodetest.Object{"quantity": 10})).Is(201, "")
+		}, func(own *nodetest.Shop, address string) {
+			require.Empty(t, entries(s, full))
+			a := own.Own("POST", waitlistPath(full), waits(address, nodetest.Object{"quantity": 1})).Is(201, "")
+			require.Equal(t, []any{"waiting", 1.0}, []any{a.Data("status"), a.Data("quantity")})
+			asked := s.Call("POST", waitlistPath(full), waits(address, nodetest.Object{"quantity": 10})).Is(201, "")
+			require.Equal(t, "unconfirmed", asked.Str("status"))
+			require.Equal(t, map[string]string{address: "waiting"}, entries(s, full))
+		}},
 	} {
 		t.Log(rule.name)
 		address := "ada" + rule.name[:2] + "@example.org"
@@ -61,4 +93,27 @@ func TestNobodyIsBoundByStrangers(t *testing.T) {
 		rule.stranger(address)
 		rule.owner(own, address)
 	}
+}
+
+// TestStrangersLiftNoUnsubscription: whoever has unsubscribed is asked once in 30 days, by whatever
+// row, and nothing but the address's own link lets it be mailed again.
+func TestStrangersLiftNoUnsubscription(t *testing.T) {
+	t.Parallel()
+	s := nodetest.Open(t)
+	full, _, _ := fullHouse(s, 0, 1)
+	const address = "ada@example.org"
+	followed(s, s.Org(), address)
+	_, err := s.Pool().Exec(t.Context(), `INSERT INTO mail_suppressions (email, org, reason) SELECT email, org, 'unsubscribe' FROM org_followers WHERE email = $1`, address)
+	require.NoError(t, err)
+	_, err = s.Pool().Exec(t.Context(), `UPDATE org_followers SET following = false WHERE email = $1`, address)
+	require.NoError(t, err)
+	for range 3 {
+		s.Call("POST", "/community/orgs/"+s.Org()+"/follow", nodetest.Object{"email": address}).Is(200, "")
+		s.Call("POST", waitlistPath(full), waits(address, nil)).Is(201, "")
+	}
+	s.Mailed()
+	require.Equal(t, 2, mails(s, address, "following")+mails(s, address, "waitlist_confirm"), "the first, and one in 30 days")
+	var still bool
+	require.NoError(t, s.Pool().QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM mail_suppressions WHERE email = $1) AND NOT bool_or(following) FROM org_followers WHERE email = $1`, address).Scan(&still))
+	require.True(t, still)
 }

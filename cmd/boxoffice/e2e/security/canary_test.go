@@ -140,8 +140,8 @@ func (c *canaries) signIns() {
 	wrong := c.guessable("wrong password", "canary-wrong-5e1f")
 	c.Call("POST", "/auth/login", nodetest.Object{"email": canaryOwner, "password": wrong}).Is(401, "")
 
-	c.hide("buyer's address", canaryBuyer, "journal.facts", "attendees.email", "attendees.holder", "customers.email", "orders.email", "orders.record", "users.email", "login_codes.email", "river_job.args", toBuyer, "told")
-	c.hide("buyer's name", "Canary Quill", "attendees.name", "customers.name", "login_codes.name", "river_job.args", toBuyer, "journal.facts", "orders.record", "users.first_name", "told")
+	c.hide("buyer's address", canaryBuyer, "journal.facts", "attendees.email", "attendees.holder", "customers.email", "orders.email", "orders.record", "users.email", "open_codes.email", "river_job.args", toBuyer, "told")
+	c.hide("buyer's name", "Canary Quill", "attendees.name", "customers.name", "open_codes.name", "river_job.args", toBuyer, "journal.facts", "orders.record", "users.first_name", "told")
 	code := c.guessable("login code", c.LoginCode(canaryBuyer, "Canary Quill"), toBuyer)
 	c.Exchange(canaryBuyer, nodetest.Other(code)).Is(401, "")
 	exchange := nodetest.Object{"email": canaryBuyer, "code": code}
@@ -249,7 +249,7 @@ func (c *canaries) failures() {
 		_, _ = conn.Read(make([]byte, 512)) // the answer, or that it was cut off
 		require.NoError(c.T, conn.Close())
 	}
-	for _, table := range []string{"users", "sessions", "login_codes", "api_keys", "idempotency", "orders"} {
+	for _, table := range []string{"users", "sessions", "open_codes", "api_keys", "idempotency", "orders"} {
 		_, err := c.Pool().Exec(c.T.Context(), `ALTER TABLE `+table+` RENAME TO away`)
 		require.NoError(c.T, err)
 		c.Raw("POST", "/auth/login", "application/json", nodetest.Encode(c.T, login), "Idempotency-Key", nodetest.KeyTwo)

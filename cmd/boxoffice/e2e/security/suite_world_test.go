@@ -12,6 +12,7 @@ import (
 	"boxoffice/cmd/boxoffice/node"
 	"boxoffice/cmd/boxoffice/nodetest"
 	"boxoffice/edge/route"
+	"boxoffice/persistence/accounts"
 )
 
 // The world of the security suite: two organizations that have the same things,
@@ -120,9 +121,9 @@ func (w *world) email() string { return w.name() + "@example.org" }
 func (w *world) loginKey(email string) (code string) {
 	w.T.Helper()
 	code = "135790"
-	_, err := w.Pool().Exec(w.T.Context(), `DELETE FROM login_codes WHERE email = $1`, email) // or it would have to wait
+	_, err := w.Pool().Exec(w.T.Context(), `DELETE FROM open_codes WHERE email = $1`, email) // or it would have to wait
 	require.NoError(w.T, err)
-	_, err = w.Areas().Identity.Accounts.RequestCode(w.T.Context(), email, "Grace Hopper", w.Secrets().LoginCode(email, code))
+	_, err = w.Areas().Identity.Accounts.RequestCode(w.T.Context(), &accounts.Code{Email: email, Name: "Grace Hopper", MAC: w.Secrets().LoginCode(email, code), Nonce: sha256.Sum256([]byte(email))})
 	require.NoError(w.T, err)
 	return code
 }
