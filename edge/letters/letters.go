@@ -377,17 +377,22 @@ func (h *Writer) OrderEvent(o *order.Order, p *live.Page) *mail.Event {
 	if !o.Sold() {
 		return e
 	}
+	e.Cancelled = e.Cancelled || o.IsAllGivenBack()
 	for _, v := range o.Visits() {
 		e.Visits = append(e.Visits, h.VisitMail(o, v, p))
 	}
 	return e
 }
 
+// RefundsURL is where the holder of a ticket asks for its money.
+func (h *Writer) RefundsURL() string { return h.BaseURL + "/api/v1/users/me/refunds" }
+
 // VisitMail shows a booked visit in its event's time zone.
 func (h *Writer) VisitMail(o *order.Order, v *keeper.Visit, p *live.Page) mail.Visit {
 	zone := p.Event.Details.Timezone
 	return mail.Visit{
 		ID: o.ID.String() + "-" + v.Date.String() + v.Slot, Start: clockOf(v.Start, zone), End: clockOf(v.End, zone), AllDay: v.Slot == "", Label: v.Label,
+		Cancelled: o.IsVisitGivenBack(v),
 	}
 }
 
@@ -533,7 +538,11 @@ func (h *Writer) writeEvent(ctx context.Context, l *mailqueue.Mail, to mail.Enve
 	}
 	now := h.EventMail(e.Details, &e, organizer)
 	if l.Template == mailqueue.EventCancelled {
-		return written(mail.EventCancelled(to, now, l.Reason), nil)
+		var about *mail.Order
+		if id, err := engine.ParseID(l.Order); err == nil {
+			about = &mail.Order{URL: h.orderURL(id, time.Now())}
+		}
+		return written(mail.EventCancelled(to, now, about, h.RefundsURL(), l.Reason), nil)
 	}
 	if l.Was == nil || *l.Was == mailqueue.KnownOf(e.Details) || e.Status == event.StatusCancelled {
 		return nil, nil //nolint:nilnil // what was to be told is not so any more
@@ -555,7 +564,7 @@ func (h *Writer) EventMail(t *event.Details, e *readmodel.Event, organizer strin
 		ID: t.PublicID.String(), Revision: int(e.Revision), Changed: time.UnixMilli(e.UpdatedAt), //nolint:gosec // counts from 1
 		Title: t.Title, Organizer: organizer,
 		Venue: t.VenueName, Address: t.VenueAddress, City: t.VenueCity, Country: t.VenueCountry,
-		Digital: product == event.ProductDigital, RotatingOnly: t.RotatingOnly,
+		Digital: product == event.ProductDigital, RotatingOnly: t.RotatingOnly, Cancelled: e.Status == event.StatusCancelled,
 	}
 	m.Hall = !m.Digital && t.VenueType != "online"
 	m.Online = !m.Digital && t.VenueType != "physical"

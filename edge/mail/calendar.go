@@ -12,11 +12,6 @@ type Calendar struct {
 	Body   []byte
 }
 
-const (
-	publish = ics.MethodPublish
-	cancel  = ics.MethodCancel
-)
-
 // local is the layout of a time of day on the clocks of a place.
 const local = "20060102T150405"
 
@@ -28,16 +23,13 @@ type Visit struct {
 	Start, End time.Time
 	AllDay     bool // it is booked for the date alone
 	Label      string
+	Cancelled  bool // its tickets admit nobody any more
 }
 
 // Calendar is the calendar file of the event, or of its booked visits; nil if it takes place at no
-// time of its own.
-func (e *Event) Calendar() *Calendar { return e.calendar(publish) }
-
-// calendar makes the event's calendar file; nil if the event takes place at no time of its own.
-// Because the file carries the event's id and revision, a calendar takes a later file as a change
-// of the same event.
-func (e *Event) calendar(method ics.Method) *Calendar {
+// time of its own. Because the file carries the event's id and revision, a calendar takes a later
+// file as a change of the same event, and removes what is cancelled.
+func (e *Event) Calendar() *Calendar {
 	visits := e.Visits
 	if len(visits) == 0 && !e.Start.IsZero() {
 		visits = []Visit{{ID: e.ID, Start: e.Start, End: e.End}}
@@ -46,11 +38,13 @@ func (e *Event) calendar(method ics.Method) *Calendar {
 		return nil
 	}
 	c := ics.NewCalendarFor("Boxoffice")
-	c.SetMethod(method)
-	first, last := visits[0].Start, visits[0].Start
+	first, last, method := visits[0].Start, visits[0].Start, ics.MethodCancel
 	for i := range visits {
 		if visits[i].End.Before(visits[i].Start) {
 			visits[i].End = visits[i].Start
+		}
+		if !e.Cancelled && !visits[i].Cancelled {
+			method = ics.MethodPublish // a file of METHOD:CANCEL may have nothing else
 		}
 		if visits[i].Start.Before(first) {
 			first = visits[i].Start
@@ -59,15 +53,16 @@ func (e *Event) calendar(method ics.Method) *Calendar {
 			last = visits[i].End
 		}
 	}
+	c.SetMethod(method)
 	c.Components = append(c.Components, zone(first, last))
 	for i := range visits {
-		e.addVisit(c, &visits[i], method)
+		e.addVisit(c, &visits[i])
 	}
 	return &Calendar{Method: string(method), Body: []byte(c.Serialize(ics.WithNewLineWindows))}
 }
 
 // addVisit adds a visit to a calendar file.
-func (e *Event) addVisit(c *ics.Calendar, at *Visit, method ics.Method) {
+func (e *Event) addVisit(c *ics.Calendar, at *Visit) {
 	v := c.AddEvent(at.ID)
 	v.SetDtStampTime(e.Changed)
 	v.SetSequence(e.Revision)
@@ -88,7 +83,7 @@ func (e *Event) addVisit(c *ics.Calendar, at *Visit, method ics.Method) {
 		v.SetLocation(place)
 	}
 	v.SetStatus(ics.ObjectStatusConfirmed)
-	if method == cancel {
+	if e.Cancelled || at.Cancelled {
 		v.SetStatus(ics.ObjectStatusCancelled)
 	}
 }

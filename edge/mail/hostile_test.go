@@ -64,7 +64,7 @@ func poisoned(t testing.TB, text string) map[string]Message {
 		"order_cancelled": OrderCancelled(to(), o, e), "order_withdrawn": OrderWithdrawn(to(), o, e, "5.00 USD", 1, e.Start), "refund_due": RefundDue(to(), o, e, "5.00 USD", "late"), "refund_processed": RefundProcessed(to(), o, e, "5.00 USD"),
 		"ticket_rescheduled": TicketRescheduled(to(), o, e),
 		"refund_requested":   RefundRequested(to(), o, e, "5.00 USD"), "refund_denied": RefundDenied(to(), o, e, "5.00 USD", text),
-		"event_changed": EventChanged(to(), concert(t), e), "event_changed.back": EventChanged(to(), e, &online), "event_cancelled": EventCancelled(to(), e, text),
+		"event_changed": EventChanged(to(), concert(t), e), "event_changed.back": EventChanged(to(), e, &online), "event_cancelled": EventCancelled(to(), e, o, "https://tickets.example.org/refunds", text),
 	}
 }
 

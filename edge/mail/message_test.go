@@ -86,6 +86,8 @@ func samples(t testing.TB, name string) map[string]Message {
 	knots.WithdrawUntil = berlin(t, "2026-03-19 20:00")
 	waived := order(1)
 	waived.WaivedAt = berlin(t, "2026-03-05 20:00")
+	off := concert(t)
+	off.Cancelled = true
 	rotating, links := concert(t), order(1)
 	rotating.RotatingOnly = true
 	links.Live, links.PDF, links.ICS = "https://tickets.example.org/o/1#token=a-b_c", "https://tickets.example.org/api/v1/orders/1/tickets.pdf?token=a-b_c", "https://tickets.example.org/api/v1/orders/1/calendar.ics?token=a-b_c"
@@ -112,6 +114,7 @@ func samples(t testing.TB, name string) map[string]Message {
 		"order_confirmation.online":   confirmed(order(1), webinar),
 		"order_confirmation.digital":  confirmed(knots, course()),
 		"order_confirmation.rotating": confirmed(links, rotating),
+		"order_confirmation.off":      confirmed(order(1), off),
 		"order_confirmation.booked":   confirmed(order(2), table),
 		"attendee_tickets.rotating":   attendee(order(2), rotating),
 		"order_confirmation.waived":   confirmed(waived, course()),
@@ -152,8 +155,8 @@ func samples(t testing.TB, name string) map[string]Message {
 		"refund_processed":            RefundProcessed(to(), order(2), concert(t), "52.50 USD"),
 		"event_changed":               EventChanged(to(), was, concert(t)),
 		"event_changed.online":        EventChanged(to(), concert(t), webinar),
-		"event_cancelled":             EventCancelled(to(), concert(t), ""),
-		"event_cancelled.reason":      EventCancelled(to(), concert(t), "The artist <b>is</b> ill.\n\nSee www.example.org"),
+		"event_cancelled":             EventCancelled(to(), off, order(1), "https://tickets.example.org/api/v1/users/me/refunds", ""),
+		"event_cancelled.reason":      EventCancelled(to(), off, nil, "https://tickets.example.org/api/v1/users/me/refunds", "The artist <b>is</b> ill.\n\nSee www.example.org"),
 
 		"webhook_disabled.gone":      WebhookDisabled(to(), "Friday & Friends", "Book<i>keeping", "42", true),
 		"webhook_disabled.exhausted": WebhookDisabled(to(), "Friday & Friends", "hooks.example.org", "42", false),

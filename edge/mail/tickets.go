@@ -27,6 +27,7 @@ type Event struct {
 	Link                          string  // where it takes place online or is delivered; only buyers may see it
 	Note                          string  // what buyers need there
 	Visits                        []Visit // booked visits of a reservation
+	Cancelled                     bool    // it does not take place, or its reader has no ticket of it any more
 	RotatingOnly                  bool    // its gates take no code on paper
 }
 
@@ -95,7 +96,7 @@ func OrderConfirmation(to Envelope, o *Order, e *Event) (Message, error) {
 		"WaivedAt": shownMoment(o.WaivedAt), "WithdrawUntil": shownMoment(o.WithdrawUntil),
 		"Live": o.Live, "PDF": o.PDF, "ICS": o.ICS, "Lines": lines, "Tickets": tickets, "Count": o.Count, "More": o.Count > len(o.Tickets),
 	})
-	m.Pictures, m.Calendar = pictures, e.calendar(publish)
+	m.Pictures, m.Calendar = pictures, e.Calendar()
 	return m, nil
 }
 
@@ -107,7 +108,7 @@ func AttendeeTickets(to Envelope, o *Order, e *Event) (Message, error) {
 		return Message{}, err
 	}
 	m := compose("attendee_tickets", to, values{"Event": e.shown(), "Tickets": tickets, "Count": o.Count, "More": o.Count > len(o.Tickets)})
-	m.Pictures, m.Calendar = pictures, e.calendar(publish)
+	m.Pictures, m.Calendar = pictures, e.Calendar()
 	return m, nil
 }
 
@@ -120,7 +121,7 @@ func shownTickets(all []Ticket, e *Event) (tickets []values, pictures []Picture,
 			"Number": i + 1, "Type": label(t.Type), "Holder": label(t.Holder), "Code": t.Code,
 			"Section": label(t.Section), "Row": label(t.Row), "Seat": label(t.Seat), "Picture": "",
 		}
-		if !e.Hall || e.RotatingOnly {
+		if !e.Hall || e.RotatingOnly || e.Cancelled {
 			continue
 		}
 		code, err := qr.Encode(t.Printed, qr.M) // the printed code, because the full code opens no gate and the one on a screen expires
@@ -176,7 +177,7 @@ func OrderWithdrawn(to Envelope, o *Order, e *Event, amount string, tickets int,
 // e.
 func TicketRescheduled(to Envelope, o *Order, e *Event) Message {
 	m := compose("ticket_rescheduled", to, values{"Event": e.shown(), "Number": o.Number, "URL": o.URL})
-	m.Calendar = e.calendar(publish)
+	m.Calendar = e.Calendar()
 	return m
 }
 
@@ -219,15 +220,20 @@ func EventChanged(to Envelope, was, now *Event) Message {
 		}
 	}
 	m := compose("event_changed", to, values{"Event": after, "Known": before["Title"], "Changes": changes})
-	m.Calendar = now.calendar(publish)
+	m.Calendar = now.Calendar()
 	return m
 }
 
 // EventCancelled tells somebody who has tickets of an event that it will not take place, and quotes
-// the organizer's reason, if there is one.
-func EventCancelled(to Envelope, e *Event, reason string) Message {
-	m := compose("event_cancelled", to, values{"Event": e.shown(), "Reason": quoteLines(reason)})
-	m.Calendar = e.calendar(cancel)
+// the organizer's reason, if there is one. refunds is where a buyer asks for the money, and o the
+// buyer's order; nil to somebody who has not bought.
+func EventCancelled(to Envelope, e *Event, o *Order, refunds, reason string) Message {
+	v := values{"Event": e.shown(), "Reason": quoteLines(reason), "Refunds": refunds, "URL": "", "Buyer": o != nil}
+	if o != nil {
+		v["URL"] = o.URL
+	}
+	m := compose("event_cancelled", to, v)
+	m.Calendar = e.Calendar()
 	return m
 }
 
@@ -245,7 +251,7 @@ func quoteLines(text string) []string {
 func (e *Event) shown() values {
 	v := values{
 		"Title": label(e.Title), "Organizer": label(e.Organizer), "When": e.When(), "Doors": "", "Where": e.Where(),
-		"Hall": e.Hall, "Rotating": e.Hall && e.RotatingOnly, "Online": e.Online, "Digital": e.Digital, "Link": link(e.Link), "Note": note(e.Note),
+		"Cancelled": e.Cancelled, "Hall": e.Hall, "Rotating": e.Hall && e.RotatingOnly, "Online": e.Online, "Digital": e.Digital, "Link": link(e.Link), "Note": note(e.Note),
 	}
 	if !e.Doors.IsZero() && !e.Start.IsZero() {
 		v["Doors"] = e.Doors.Format(clock)

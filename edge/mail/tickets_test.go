@@ -81,7 +81,7 @@ func TestCalendar(t *testing.T) {
 		require.NoError(t, err)
 		e.End, err = time.ParseInLocation("2006-01-02 15:04", c.end, zone)
 		require.NoError(t, err)
-		file := e.calendar(publish)
+		file := e.Calendar()
 		cal, err := ics.ParseCalendar(bytes.NewReader(file.Body))
 		require.NoError(t, err)
 		require.Len(t, cal.Events(), 1)
@@ -143,7 +143,7 @@ var typed = []string{
 // entry but ours.
 func TestHostile(t *testing.T) {
 	t.Parallel()
-	clean := lines(t, concert(t).calendar(publish))
+	clean := lines(t, concert(t).Calendar())
 	for _, text := range typed {
 		c, _ := capture(t)
 		for _, m := range with(t, text) {
@@ -196,7 +196,7 @@ func with(t testing.TB, text string) []Message {
 	return []Message{
 		confirmed, OrderCancelled(to(), o, e), RefundDue(to(), o, e, "1.00 USD", text), RefundProcessed(to(), o, e, "1.00 USD"),
 		TicketRescheduled(to(), o, e), RefundRequested(to(), o, e, "1.00 USD"), RefundDenied(to(), o, e, "1.00 USD", text),
-		EventChanged(to(), was, e), EventCancelled(to(), e, text), Invitation(to(), text, text), WebhookDisabled(to(), text, text, "7", true),
+		EventChanged(to(), was, e), EventCancelled(to(), e, o, "https://tickets.example.org/refunds", text), Invitation(to(), text, text), WebhookDisabled(to(), text, text, "7", true),
 		LoginCode(to(), "123456"), PasswordReset(to(), "https://example.org"), PasswordChanged(to()), TwoFactorChanged(to(), true),
 	}
 }

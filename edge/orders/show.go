@@ -71,6 +71,9 @@ func (d *Desk) showTickets(ctx context.Context, o *order.Order, reader Reader, u
 		if a, ok := used[r.Serial]; ok {
 			t.Status, t.CheckedInAt, t.GateName = a.status, api.At(a.at), view.Optional(a.gate)
 		}
+		if t.Status == "issued" && o.IsGivenBack(r.Serial) { // the list of tickets may be a moment behind the order
+			t.Status = "refunded"
+		}
 	}
 	return out, nil
 }

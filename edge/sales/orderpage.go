@@ -14,6 +14,7 @@ import (
 	"boxoffice/edge/api"
 	"boxoffice/edge/letters"
 	"boxoffice/edge/live"
+	"boxoffice/edge/mail"
 	"boxoffice/edge/route"
 	"boxoffice/edge/web"
 	"boxoffice/engine"
@@ -54,15 +55,44 @@ func (h *Handlers) OrderPage(ctx context.Context, id, token string, from int, no
 		Lines: h.pageLines(o, p), Fees: letters.Amount(o.Fees, o.Currency), Total: letters.Amount(o.Total, o.Currency),
 		Live: "/o/" + order.String() + "#" + url.Values{"token": {token}}.Encode(),
 	}
+	out.Notices = h.noticesOf(o, v, e)
 	from = min(max(from, 0), len(v.Tickets))
 	shown := v.Tickets[from:min(from+orderPageTickets, len(v.Tickets))]
 	for i := range shown {
-		out.Tickets = append(out.Tickets, pageTicket(&shown[i], e.Hall))
+		out.Tickets = append(out.Tickets, pageTicket(&shown[i], e.Hall && !e.Cancelled))
 	}
 	if next := from + len(shown); next < len(v.Tickets) {
 		out.More = "/orders/" + order.String() + "?" + url.Values{"token": {token}, "from": {strconv.Itoa(next)}}.Encode()
 	}
 	return out, nil
+}
+
+// noticesOf are what has happened to an order since it was placed, and what its buyer can do: each a
+// paragraph.
+func (h *Handlers) noticesOf(o *order.Order, v *api.Order, e *mail.Event) (notices []string) {
+	switch o.Status {
+	case order.StatusCancelled, order.StatusExpired, order.StatusFailed:
+		notices = append(notices, "This order is "+o.Status+". It has no tickets. If money of yours arrives for it, it goes back to you.")
+	case order.StatusRefunded:
+		notices = append(notices, "This order was refunded.")
+	case order.StatusPartiallyRefunded:
+		notices = append(notices, "A part of this order was refunded.")
+	}
+	if o.Sold() && o.IsAllGivenBack() {
+		notices = append(notices, "Its tickets admit nobody any more.")
+	}
+	if e.Cancelled {
+		notices = append(notices, e.Title+" is cancelled: it does not take place, and no ticket of it admits anybody.")
+		mayAsk := func(t api.Ticket) bool { return t.RefundEligible != nil && *t.RefundEligible }
+		if o.Total > 0 && slices.ContainsFunc(v.Tickets, mayAsk) {
+			notices = append(notices, "You may ask for your money back, whatever the terms said when you bought: sign in with the address of this order and ask for the refund of each ticket, at "+h.Letters.RefundsURL()+". What goes back by itself needs no request.")
+		}
+	}
+	for i := range v.Refunds {
+		r := &v.Refunds[i]
+		notices = append(notices, "Refund of "+r.Amount+" "+r.Currency+": "+r.Status+".")
+	}
+	return notices
 }
 
 // pageLines are the lines of an order; those of a completed one of which the buyer still has tickets

@@ -69,7 +69,9 @@ func (h *Handlers) printTickets(c *route.Call, in *api.PrintTickets) (*route.Con
 			at := h.Letters.VisitMail(o, visit, p)
 			s.visit = &at
 		}
-		if s.event.Hall && !s.event.RotatingOnly {
+		if s.event.Cancelled {
+			s.over = "Cancelled: it does not take place, and this ticket admits nobody."
+		} else if s.event.Hall && !s.event.RotatingOnly {
 			s.code, s.short = codes.Printed(serial, o.HolderOf(serial).Version), t.ShortCode
 		} else if s.event.Hall {
 			s.live = h.BaseURL + "/o/" + o.ID.String()
@@ -104,7 +106,7 @@ func (h *Handlers) soldOrder(c *route.Call, id, token string) (*order.Order, ord
 	if err != nil {
 		return nil, reader, nil, err
 	}
-	if !o.Sold() || o.Status == order.StatusRefunded {
+	if !o.Sold() {
 		return nil, reader, nil, engine.Refuse(engine.Conflict, event.OrderState{Status: o.Status, Reason: "the order has no tickets"})
 	}
 	p, err := h.Pages.Event(c.Context, o.ID.Event())
@@ -134,6 +136,7 @@ type sheet struct {
 	number      string      // of the order
 	code, short string      // what the door reads; "" when it takes none of paper
 	live        string      // where the code that it takes is shown
+	over        string      // why the ticket admits nobody; "" of one that does
 }
 
 // when is when the ticket admits, on the clocks of the place.
@@ -170,6 +173,7 @@ var (
 	sheetTitle = paper.Style{Size: 24, Bold: true, Color: paper.Color{R: 20, G: 20, B: 30}, Lines: 5}
 	sheetWord  = paper.Style{Size: 9, Color: paper.Color{R: 110, G: 110, B: 120}}
 	sheetText  = paper.Style{Size: 12, Color: paper.Color{R: 20, G: 20, B: 30}, Lines: 3}
+	sheetOver  = paper.Style{Size: 14, Bold: true, Color: paper.Color{R: 180, G: 20, B: 30}, Lines: 2}
 	sheetShort = paper.Style{Size: 18, Bold: true, Color: paper.Color{R: 20, G: 20, B: 30}}
 )
 
@@ -178,6 +182,9 @@ func (s *sheet) print(pdf *paper.Paper) error {
 	const width, words = sheetWidth - 2*sheetMargin, 28.0
 	pdf.AddPage()
 	y := pdf.Write(s.event.Title, sheetMargin, sheetMargin, width, sheetTitle) + 6
+	if s.over != "" {
+		y = pdf.Write(s.over, sheetMargin, y, width, sheetOver) + 6
+	}
 	for _, row := range s.rows() {
 		if row[1] == "" {
 			continue

@@ -18,6 +18,7 @@ type Order struct {
 	Returned           bool
 	Number, Status     string
 	Title, When, Where string
+	Notices            []string // what has happened to it, and what can be done
 	Lines              []OrderLine
 	Fees, Total        string
 	Tickets            []OrderTicket

@@ -311,6 +311,37 @@ func (o *Order) Tickets() int64 {
 	return n
 }
 
+// IsGivenBack reports whether the money of one of the order's tickets was granted, which has ended
+// the ticket.
+func (o *Order) IsGivenBack(ticket uint32) bool {
+	return slices.ContainsFunc(o.Refunds, func(r Refund) bool {
+		return r.Ask != nil && r.Approved() && slices.Contains(r.Ask.Tickets, ticket)
+	})
+}
+
+// IsAllGivenBack reports whether none of the order's tickets is good any more.
+func (o *Order) IsAllGivenBack() bool {
+	return o.isEachGivenBack(func(uint32) bool { return true })
+}
+
+// IsVisitGivenBack reports whether none of the order's tickets for a visit is good any more.
+func (o *Order) IsVisitGivenBack(v *keeper.Visit) bool {
+	return o.isEachGivenBack(func(ticket uint32) bool { of := o.VisitOf(ticket); return of != nil && *of == *v })
+}
+
+// isEachGivenBack reports whether all of the order's tickets of a kind are given back.
+func (o *Order) isEachGivenBack(is func(ticket uint32) bool) bool {
+	if len(o.Refunds) == 0 {
+		return false
+	}
+	for k := range uint32(o.Tickets()) { //nolint:gosec // tickets of an order are few
+		if t := o.FirstTicket + k; is(t) && !o.IsGivenBack(t) {
+			return false
+		}
+	}
+	return true
+}
+
 // mostTickets is far more tickets than anybody can buy with one order.
 const mostTickets = 1 << 20
 

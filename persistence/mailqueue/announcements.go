@@ -228,14 +228,20 @@ func (p *pager) Work(ctx context.Context, job *river.Job[page]) error {
 	})
 }
 
-// mailsOf makes the mails for everybody whose address is on an order: the buyer, and the people for
-// whom the tickets were bought. A person who is on several orders gets only one mail.
+// mailsOf makes the mails for everybody whose address is on an order: the buyer, the people for whom
+// the tickets were bought, and those to whom they were passed on. A person who is on several orders gets only one mail.
 func (p *page) mailsOf(o *order.Order) []Mail {
 	given := o.Client == 0
 	out := []Mail{p.mailTo(o.Email, o.Name, given)}
+	out[0].Order = o.ID.String()
 	for i := range o.Lines {
 		if l := &o.Lines[i]; l.AttendeeEmail != "" {
 			out = append(out, p.mailTo(l.AttendeeEmail, l.AttendeeName, given))
+		}
+	}
+	for i := range o.Holders {
+		if h := &o.Holders[i]; h.Email != "" {
+			out = append(out, p.mailTo(h.Email, h.Name, given))
 		}
 	}
 	return out

@@ -1,0 +1,82 @@
+package api
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"boxoffice/cmd/boxoffice/nodetest"
+	"boxoffice/persistence/persisttest"
+)
+
+// papersOf are the three things that a buyer has of an order: its page, its calendar file and the
+// words of its tickets on paper ("" if there are none).
+func papersOf(s *nodetest.Shop, o nodetest.Answer) (page, calendar, paper string) {
+	s.T.Helper()
+	persisttest.Program(s.T, "apt-get install poppler-utils", "pdftotext")
+	token := "?token=" + o.Str("accessToken")
+	root := s.AtRoot()
+	page = root.Raw("GET", "/orders/"+o.Str("id")+token, "", "").Body
+	calendar = s.Raw("GET", "/orders/"+o.Str("id")+"/calendar.ics"+token, "", "").Body
+	if r := s.Raw("GET", "/orders/"+o.Str("id")+"/tickets.pdf"+token, "", ""); r.Status == 200 {
+		file := filepath.Join(s.T.TempDir(), "tickets.pdf")
+		require.NoError(s.T, os.WriteFile(file, []byte(r.Body), 0o600))
+		words, err := exec.CommandContext(s.T.Context(), "pdftotext", "-layout", file, "-").Output()
+		require.NoError(s.T, err)
+		paper = string(words)
+	}
+	return page, calendar, paper
+}
+
+// TestCancelledEverywhere: whatever a buyer looks at after an event was cancelled says so, admits
+// nobody and says what becomes of the money. So does what is left of an order that was given back.
+func TestCancelledEverywhere(t *testing.T) {
+	t.Parallel()
+	s := nodetest.Open(t)
+	event, ids := s.OnSale(nodetest.TypeBody(25, 10), nodetest.TypeBody(0, 10))
+	free := s.Call("POST", "/orders", nodetest.OrderBody("ada@example.org", ids[1], 1)).Is(201, "")
+	paid := s.Call("POST", "/orders", nodetest.OrderBody("bob@example.org", ids[0], 1)).Is(201, "")
+	s.Settle(s.Checkout(paid.Str("id"), paid.Str("accessToken")), "success")
+	s.Verify(paid.Str("id"), paid.Str("accessToken")).Is(200, "")
+	back := s.Call("POST", "/orders", nodetest.OrderBody("eve@example.org", ids[1], 1)).Is(201, "")
+	passed := s.Call("POST", "/orders", nodetest.OrderBody("cat@example.org", ids[1], 1)).Is(201, "")
+	began := time.Now()
+	s.Buyer("cat@example.org").Own("POST", "/tickets/"+passed.Str("tickets.0.id")+"/transfer", nodetest.Object{"toEmail": "joe@example.org"}).Is(201, "")
+	s.Call("POST", "/tickets/transfers/"+claimToken(s, "joe@example.org", began)+"/claim", nil).Is(200, "")
+
+	page, calendar, paper := papersOf(s, free)
+	require.NotContains(t, page, "cancelled")
+	require.Contains(t, calendar, "STATUS:CONFIRMED")
+	require.Contains(t, paper, free.Str("tickets.0.shortCode"))
+
+	s.Own("POST", "/organizer/orders/"+back.Str("id")+"/refund", nodetest.Object{"reason": "A gift of the house."}).Is(200, "")
+	page, calendar, paper = papersOf(s, back)
+	require.Contains(t, page, "admit nobody any more")
+	require.NotContains(t, page, back.Str("tickets.0.shortCode"))
+	require.Contains(t, calendar, "STATUS:CANCELLED")
+	require.Empty(t, paper)
+
+	s.Own("DELETE", "/organizer/events/"+event, nodetest.Object{"reason": "storm"}).Is(200, "")
+	for _, o := range []nodetest.Answer{free, paid} {
+		page, calendar, paper = papersOf(s, o)
+		require.Contains(t, page, "is cancelled: it does not take place")
+		require.NotContains(t, page, "data:image/png")
+		require.NotContains(t, page, "door code")
+		require.Equal(t, o.Str("id") == paid.Str("id"), strings.Contains(page, "/api/v1/users/me/refunds"), "who has paid reads how the money comes back")
+		require.Contains(t, calendar, "STATUS:CANCELLED")
+		require.Contains(t, calendar, "METHOD:CANCEL")
+		require.Contains(t, paper, "Cancelled")
+		require.NotContains(t, paper, "Door code")
+	}
+	m := s.Mail(t, "bob@example.org", "event_cancelled", began)
+	require.Contains(t, m.Text, "you may ask for your money back here")
+	require.Contains(t, m.Text, s.URL+"/users/me/refunds")
+	require.Regexp(t, nodetest.OrderLink, m.Text)
+	m = s.Mail(t, "joe@example.org", "event_cancelled", began)
+	require.NotRegexp(t, nodetest.OrderLink, m.Text, "a buyer's order is not shown to whom a ticket was passed on")
+}
