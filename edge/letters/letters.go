@@ -213,8 +213,9 @@ func (h *Writer) writeOrder(ctx context.Context, l *mailqueue.Mail, to mail.Enve
 		h.addLinks(&about, e, id)
 		return written(mail.OrderConfirmation(to, &about, e))
 	case mailqueue.AttendeeTickets:
-		return h.writeAttendee(ctx, l, o, e)
+		return h.writeAttendee(ctx, l, o, e, p)
 	case mailqueue.TransferOffered:
+		narrow(e, h.VisitOf(o, l.Ticket, p))
 		// Browsers send the part of a link behind # to no server, so it appears in no log.
 		claim := h.BaseURL + "/tickets/claim#token=" + h.Secrets.TransferToken(id.Event(), l.Ticket, l.Round)
 		return written(mail.TransferOffered(mail.Envelope{ID: l.ID, To: l.To, Name: l.Name}, l.From, claim, e), nil)
@@ -224,9 +225,7 @@ func (h *Writer) writeOrder(ctx context.Context, l *mailqueue.Mail, to mail.Enve
 		return written(mail.OrderCancelled(to, &about, e), nil)
 	case mailqueue.TicketRescheduled:
 		addressOwner(&to, &about, o, l.Ticket)
-		if v := o.VisitOf(l.Ticket); v != nil {
-			e.Visits = []mail.Visit{h.VisitMail(o, v, p)}
-		}
+		narrow(e, h.VisitOf(o, l.Ticket, p))
 		return written(mail.TicketRescheduled(to, &about, e), nil)
 	case mailqueue.RefundRequested:
 		addressOwner(&to, &about, o, l.Ticket)
@@ -378,10 +377,36 @@ func (h *Writer) OrderEvent(o *order.Order, p *live.Page) *mail.Event {
 		return e
 	}
 	e.Cancelled = e.Cancelled || o.IsAllGivenBack()
-	for _, v := range o.Visits() {
-		e.Visits = append(e.Visits, h.VisitMail(o, v, p))
-	}
+	e.Visits = h.Visits(o, p)
 	return e
+}
+
+// Visits are what an order has booked; none of what is no reservation.
+func (h *Writer) Visits(o *order.Order, p *live.Page) (visits []mail.Visit) {
+	for _, v := range o.Visits() {
+		visits = append(visits, h.VisitMail(o, v, p))
+	}
+	return visits
+}
+
+// VisitOf is what one of an order's tickets is booked for; nil of what is no reservation.
+func (h *Writer) VisitOf(o *order.Order, ticket uint32, p *live.Page) *mail.Visit {
+	v := o.VisitOf(ticket)
+	if v == nil {
+		return nil
+	}
+	at := h.VisitMail(o, v, p)
+	return &at
+}
+
+// narrow leaves those of an event's visits that a mail about some of an order's tickets tells of.
+func narrow(e *mail.Event, visits ...*mail.Visit) {
+	e.Visits = nil
+	for _, v := range visits {
+		if v != nil && !slices.Contains(e.Visits, *v) {
+			e.Visits = append(e.Visits, *v)
+		}
+	}
 }
 
 // RefundsURL is where the holder of a ticket asks for its money.
@@ -417,7 +442,7 @@ func (h *Writer) bought(ctx context.Context, m *mail.Order, o *order.Order, p *l
 	records := view.Tickets(o, h.Known.PublicID(o.ID.Event()), codes, where)
 	for i := range records {
 		if o.IsOwnedBy(o.Email, records[i].Serial) && len(m.Tickets) < mail.MaxTickets {
-			m.Tickets = append(m.Tickets, ticketMail(&records[i], codes))
+			m.Tickets = append(m.Tickets, ticketMail(&records[i], codes, h.VisitOf(o, records[i].Serial, p)))
 		}
 	}
 	return nil
@@ -432,8 +457,8 @@ func noteOf(o *order.Order) string {
 }
 
 // ticketMail is a ticket as mails show it.
-func ticketMail(r *view.Ticket, codes *secrets.Codes) mail.Ticket {
-	t := mail.Ticket{Type: r.TierName, Code: codes.Code(r.Serial, r.Version), Printed: codes.Printed(r.Serial, r.Version)}
+func ticketMail(r *view.Ticket, codes *secrets.Codes, visit *mail.Visit) mail.Ticket {
+	t := mail.Ticket{Type: r.TierName, Code: codes.Code(r.Serial, r.Version), Printed: codes.Printed(r.Serial, r.Version), Visit: visit}
 	if r.Holder.Name != nil {
 		t.Holder = *r.Holder.Name
 	}
@@ -463,21 +488,25 @@ func (h *Writer) tellAttendees(ctx context.Context, o *order.Order) error {
 }
 
 // writeAttendee makes the mail with an attendee's own tickets of an order.
-func (h *Writer) writeAttendee(ctx context.Context, l *mailqueue.Mail, o *order.Order, e *mail.Event) (*mail.Message, error) {
+func (h *Writer) writeAttendee(ctx context.Context, l *mailqueue.Mail, o *order.Order, e *mail.Event, p *live.Page) (*mail.Message, error) {
 	where, err := h.Feed.Where(ctx, o)
 	if err != nil {
 		return nil, err
 	}
 	codes, about := h.Secrets.Event(o.ID.Event()), new(mail.Order)
+	var visits []*mail.Visit
 	records := view.Tickets(o, h.Known.PublicID(o.ID.Event()), codes, where)
 	for i := range records {
 		if order.NormalEmail(records[i].Holder.Email) != order.NormalEmail(l.To) {
 			continue
 		}
+		visit := h.VisitOf(o, records[i].Serial, p)
+		visits = append(visits, visit)
 		if about.Count++; about.Count <= mail.MaxTickets {
-			about.Tickets = append(about.Tickets, ticketMail(&records[i], codes))
+			about.Tickets = append(about.Tickets, ticketMail(&records[i], codes, visit))
 		}
 	}
+	narrow(e, visits...)
 	return written(mail.AttendeeTickets(mail.Envelope{ID: l.ID, To: l.To, Name: l.Name}, about, e))
 }
 

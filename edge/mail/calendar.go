@@ -26,6 +26,24 @@ type Visit struct {
 	Cancelled  bool // its tickets admit nobody any more
 }
 
+// When is the visit's time in words, on the clocks of its place.
+func (v Visit) When() string {
+	if v.AllDay {
+		return v.Start.Format(day) + " (" + v.Start.Location().String() + ")"
+	}
+	at := Event{Start: v.Start, End: v.End}
+	if v.Label != "" {
+		return v.Label + ": " + at.When()
+	}
+	return at.When()
+}
+
+// shown is When for a mail, in which the organizer's label is no link.
+func (v Visit) shown() string {
+	v.Label = label(v.Label)
+	return v.When()
+}
+
 // Calendar is the calendar file of the event, or of its booked visits; nil if it takes place at no
 // time of its own. Because the file carries the event's id and revision, a calendar takes a later
 // file as a change of the same event, and removes what is cancelled.

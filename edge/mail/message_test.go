@@ -95,6 +95,8 @@ func samples(t testing.TB, name string) map[string]Message {
 		{ID: "1", Start: berlin(t, "2026-03-05 20:00"), End: berlin(t, "2026-03-05 22:00"), Label: "Evening"},
 		{ID: "2", Start: berlin(t, "2026-07-05 00:00"), End: berlin(t, "2026-07-06 00:00"), AllDay: true},
 	}}
+	booked, moved := order(2), *table
+	booked.Tickets[0].Visit, booked.Tickets[1].Visit, moved.Visits = &table.Visits[0], &table.Visits[1], table.Visits[:1]
 	webinar, was := concert(t), concert(t)
 	webinar.Hall, webinar.Online, webinar.Link, webinar.Doors = false, true, "https://meet.example.org/7", time.Time{}
 	was.Title, was.Start, was.End, was.Venue = "Thursday & Friends", berlin(t, "2026-03-05 20:00"), berlin(t, "2026-03-06 02:00"), ""
@@ -115,7 +117,7 @@ func samples(t testing.TB, name string) map[string]Message {
 		"order_confirmation.digital":  confirmed(knots, course()),
 		"order_confirmation.rotating": confirmed(links, rotating),
 		"order_confirmation.off":      confirmed(order(1), off),
-		"order_confirmation.booked":   confirmed(order(2), table),
+		"order_confirmation.booked":   confirmed(booked, table),
 		"attendee_tickets.rotating":   attendee(order(2), rotating),
 		"order_confirmation.waived":   confirmed(waived, course()),
 		"attendee_tickets":            attendee(order(2), concert(t)),
@@ -147,7 +149,7 @@ func samples(t testing.TB, name string) map[string]Message {
 		"refund_due.overpaid":         RefundDue(to(), order(2), concert(t), "1.50 USD", "overpaid"),
 		"refund_due.currency":         RefundDue(to(), order(2), concert(t), "52.50 NGN", "currency"),
 		"refund_due.deposit":          RefundDue(to(), order(2), concert(t), "52.50 USD", "deposit"),
-		"ticket_rescheduled":          TicketRescheduled(to(), order(2), concert(t)),
+		"ticket_rescheduled":          TicketRescheduled(to(), order(2), &moved),
 		"refund_requested":            RefundRequested(to(), order(2), concert(t), "52.50 USD"),
 		"refund_requested.passed_on":  RefundRequested(to(), &Order{}, concert(t), "52.50 USD"),
 		"refund_denied":               RefundDenied(to(), order(2), concert(t), "52.50 USD", ""),

@@ -75,6 +75,7 @@ type Ticket struct {
 	Section, Row, Seat string
 	Code               string // the full code, which a person may type at the desk
 	Printed            string // what a gate scans
+	Visit              *Visit // when it admits; nil: at the event's own time, or at none
 }
 
 // MaxTickets is how many of an order's tickets its mail shows. The order's link shows all of them.
@@ -119,7 +120,10 @@ func shownTickets(all []Ticket, e *Event) (tickets []values, pictures []Picture,
 	for i, t := range all {
 		tickets[i] = values{
 			"Number": i + 1, "Type": label(t.Type), "Holder": label(t.Holder), "Code": t.Code,
-			"Section": label(t.Section), "Row": label(t.Row), "Seat": label(t.Seat), "Picture": "",
+			"When": "", "Section": label(t.Section), "Row": label(t.Row), "Seat": label(t.Seat), "Picture": "",
+		}
+		if t.Visit != nil {
+			tickets[i]["When"] = t.Visit.shown()
 		}
 		if !e.Hall || e.RotatingOnly || e.Cancelled {
 			continue
@@ -250,7 +254,7 @@ func quoteLines(text string) []string {
 // shown makes the event for the templates.
 func (e *Event) shown() values {
 	v := values{
-		"Title": label(e.Title), "Organizer": label(e.Organizer), "When": e.When(), "Doors": "", "Where": e.Where(),
+		"Title": label(e.Title), "Organizer": label(e.Organizer), "When": e.whenOf(Visit.shown), "Doors": "", "Where": e.Where(),
 		"Cancelled": e.Cancelled, "Hall": e.Hall, "Rotating": e.Hall && e.RotatingOnly, "Online": e.Online, "Digital": e.Digital, "Link": link(e.Link), "Note": note(e.Note),
 	}
 	if !e.Doors.IsZero() && !e.Start.IsZero() {
@@ -267,8 +271,18 @@ const (
 	clock = "15:04"
 )
 
-// When is the event's time in its own time zone; "" if it has no time of its own.
-func (e *Event) When() string {
+// When is the event's time in its own time zone, or what is booked of it; "" if it has no time of
+// its own.
+func (e *Event) When() string { return e.whenOf(Visit.When) }
+
+func (e *Event) whenOf(visit func(Visit) string) string {
+	if len(e.Visits) > 0 {
+		all := make([]string, len(e.Visits))
+		for i, v := range e.Visits {
+			all[i] = visit(v)
+		}
+		return strings.Join(all, "; ")
+	}
 	if e.Start.IsZero() {
 		return ""
 	}

@@ -50,6 +50,7 @@ func (h *Handlers) OrderPage(ctx context.Context, id, token string, from int, no
 		return nil, err
 	}
 	e := h.Letters.EventMail(p.Event.Details, &p.Event, p.Org.Name)
+	e.Visits = h.Letters.Visits(o, p)
 	out := &web.Order{
 		Number: v.OrderNumber, Status: strings.ReplaceAll(v.Status, "_", " "), Title: e.Title, When: e.When(), Where: e.Where(),
 		Lines: h.pageLines(o, p), Fees: letters.Amount(o.Fees, o.Currency), Total: letters.Amount(o.Total, o.Currency),
@@ -59,7 +60,11 @@ func (h *Handlers) OrderPage(ctx context.Context, id, token string, from int, no
 	from = min(max(from, 0), len(v.Tickets))
 	shown := v.Tickets[from:min(from+orderPageTickets, len(v.Tickets))]
 	for i := range shown {
-		out.Tickets = append(out.Tickets, pageTicket(&shown[i], e.Hall && !e.Cancelled))
+		t := pageTicket(&shown[i], e.Hall && !e.Cancelled)
+		if visit := h.Letters.VisitOf(o, o.FirstTicket+uint32(from+i), p); visit != nil { //nolint:gosec // an order's ticket
+			t.When = visit.When()
+		}
+		out.Tickets = append(out.Tickets, t)
 	}
 	if next := from + len(shown); next < len(v.Tickets) {
 		out.More = "/orders/" + order.String() + "?" + url.Values{"token": {token}, "from": {strconv.Itoa(next)}}.Encode()
@@ -102,6 +107,9 @@ func (h *Handlers) pageLines(o *order.Order, p *live.Page) []web.OrderLine {
 	for i := range o.Lines {
 		l := &o.Lines[i]
 		lines[i] = web.OrderLine{Name: l.Name, Quantity: l.Quantity, Price: letters.Amount(l.UnitPrice, o.Currency)}
+		if l.Visit != nil && !o.Sold() {
+			lines[i].When = h.Letters.VisitMail(o, l.Visit, p).When()
+		}
 		t := slices.IndexFunc(p.Types, func(t readmodel.TicketType) bool { return t.Ref.ID == l.Type })
 		if t >= 0 && o.Status == order.StatusCompleted && o.OwnsOfLine(i) {
 			lines[i].Link, lines[i].Note = h.Letters.Delivery(p.Event.Details, &p.Types[t].Details)

@@ -65,9 +65,8 @@ func (h *Handlers) printTickets(c *route.Call, in *api.PrintTickets) (*route.Con
 		}
 		serial, _ := codes.FromTicketID(id)
 		s := sheet{ticket: t, event: h.Letters.EventMail(p.Event.Details, &p.Event, p.Org.Name), number: v.OrderNumber}
-		if visit := o.VisitOf(serial); visit != nil {
-			at := h.Letters.VisitMail(o, visit, p)
-			s.visit = &at
+		if visit := h.Letters.VisitOf(o, serial, p); visit != nil {
+			s.event.Visits = []mail.Visit{*visit}
 		}
 		if s.event.Cancelled {
 			s.over = "Cancelled: it does not take place, and this ticket admits nobody."
@@ -132,33 +131,16 @@ func tagOf(file []byte) string {
 type sheet struct {
 	ticket      *api.Ticket
 	event       *mail.Event
-	visit       *mail.Visit // nil: the event is at a time of its own, or at none
-	number      string      // of the order
-	code, short string      // what the door reads; "" when it takes none of paper
-	live        string      // where the code that it takes is shown
-	over        string      // why the ticket admits nobody; "" of one that does
-}
-
-// when is when the ticket admits, on the clocks of the place.
-func (s *sheet) when() string {
-	if s.visit == nil {
-		return s.event.When()
-	}
-	at := *s.event
-	at.Start, at.End = s.visit.Start, s.visit.End
-	if s.visit.AllDay {
-		return at.Start.Format("Monday, 2 January 2006") + " (" + at.Start.Location().String() + ")"
-	}
-	if s.visit.Label != "" {
-		return s.visit.Label + ": " + at.When()
-	}
-	return at.When()
+	number      string // of the order
+	code, short string // what the door reads; "" when it takes none of paper
+	live        string // where the code that it takes is shown
+	over        string // why the ticket admits nobody; "" of one that does
 }
 
 // rows are what the ticket says of itself, each with its word.
 func (s *sheet) rows() [][2]string {
 	t := s.ticket
-	rows := [][2]string{{"When", s.when()}, {"Where", s.event.Where()}, {"Ticket", t.TierName}}
+	rows := [][2]string{{"When", s.event.When()}, {"Where", s.event.Where()}, {"Ticket", t.TierName}}
 	if t.Holder != nil && t.Holder.Name != nil {
 		rows = append(rows, [2]string{"Holder", *t.Holder.Name})
 	}

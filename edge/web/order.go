@@ -32,12 +32,14 @@ type OrderLine struct {
 	Quantity   int64
 	Price      string // of one; "" for nothing
 	Link, Note string // where it is delivered
+	When       string // what it would book, until there are tickets
 }
 
 // OrderTicket is a ticket of an order. One that no gate admits has neither Payload
 // nor Short.
 type OrderTicket struct {
 	Type, Holder, Seat, Status string
+	When                       string // of a reservation
 	Payload                    string // of the rotating QR code
 	Short                      string // the door code
 }

@@ -80,3 +80,43 @@ func TestCancelledEverywhere(t *testing.T) {
 	m = s.Mail(t, "joe@example.org", "event_cancelled", began)
 	require.NotRegexp(t, nodetest.OrderLink, m.Text, "a buyer's order is not shown to whom a ticket was passed on")
 }
+
+// TestBookedIsTold: the date and the slot of each booked ticket stand in every mail about it and on
+// the page of its order, before and after it moves.
+func TestBookedIsTold(t *testing.T) {
+	t.Parallel()
+	s := nodetest.Open(t)
+	_, typ, days := bookable(s, 0)
+	night, noon := days.Str("days.0.slots.0.slotId"), days.Str("days.0.slots.1.slotId")
+	on := func(i string) string {
+		day, err := time.Parse(time.DateOnly, days.Str("days."+i+".date"))
+		require.NoError(t, err)
+		return day.Format("Monday, 2 January 2006")
+	}
+	began := time.Now()
+	body := bookedBody("ada@example.org", typ, nodetest.Object{"reservationDate": days.Str("days.3.date"), "reservationSlotId": noon})
+	friend := bookedBody("", typ, nodetest.Object{"reservationDate": days.Str("days.3.date"), "reservationSlotId": night, "attendeeEmail": "joe@example.org"})
+	body["items"] = append(body["items"].([]nodetest.Object), friend["items"].([]nodetest.Object)...)
+	o := s.Call("POST", "/orders", body).Is(201, "")
+	page, _, paper := papersOf(s, o)
+	confirmation := s.Mail(t, "ada@example.org", "order_confirmation", began)
+	for _, shown := range []string{page, paper, confirmation.Text, confirmation.HTML} {
+		require.Contains(t, shown, "Noon: "+on("3"))
+		require.Contains(t, shown, "Night: "+on("3"))
+	}
+	for _, shown := range []string{page, confirmation.Text, confirmation.HTML} {
+		require.Equal(t, 2, strings.Count(shown, "Night: "+on("3")), "above, and by its ticket")
+	}
+	m := s.Mail(t, "joe@example.org", "attendee_tickets", began)
+	require.Contains(t, m.Text, "When:  Night: "+on("3"))
+	require.NotContains(t, m.Text, "Noon", "others' slots are none of an attendee's business")
+	require.Equal(t, 1, strings.Count(m.Calendar, "BEGIN:VEVENT"))
+
+	s.Buyer("ada@example.org").Own("POST", "/users/me/tickets/"+o.Str("tickets.0.id")+"/reschedule", nodetest.Object{"date": days.Str("days.5.date"), "slotId": noon}).Is(200, "")
+	m = s.Mail(t, "ada@example.org", "ticket_rescheduled", began)
+	require.Contains(t, m.Text, "When:  Noon: "+on("5"))
+	require.NotContains(t, m.Text, on("3"))
+	page, _, _ = papersOf(s, o)
+	require.Contains(t, page, "Noon: "+on("5"))
+	require.NotContains(t, page, "Noon: "+on("3"))
+}
