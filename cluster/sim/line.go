@@ -45,7 +45,7 @@ func (s *Sim) wait(sh *show) {
 	email := fmt.Sprintf("waiter%d@example.com", 100+s.rng.Uint64N(30))
 	join := waitlist.Join{
 		ID: engine.NumberedID(sh.ref.ID, int64(s.orders)), Quantity: s.between(1, 4), Customer: order.CustomerOf(email),
-		Email: email, Name: "Waiter", Client: uint64(s.orders%12) + 1, //nolint:gosec // counts
+		Email: email, Name: "Waiter", Client: s.orders%12 + 1, //nolint:gosec // counts
 	}
 	if s.chance(.8) {
 		join.Type = sh.types[s.rng.IntN(len(sh.types))].ID

@@ -205,7 +205,7 @@ ON CONFLICT (org, day) DO UPDATE SET bytes = o.bytes + excluded.bytes RETURNING 
 	defer c.mu.Unlock()
 	if err != nil {
 		for i, org := range a.orgs {
-			if k := c.counts[org]; k != nil && k.day == a.days[i] {
+			if k := c.counts[org]; k != nil && k.day.Equal(a.days[i]) {
 				k.pending += a.bytes[i]
 			}
 		}
