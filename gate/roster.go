@@ -120,19 +120,19 @@ var digits = regexp.MustCompile(`^[0-9]{1,12}$`)
 
 // readShown parses what was scanned or, if typed is set, typed.
 func readShown(text string, typed bool) (shown, bool) {
-	text = strings.TrimSpace(text)
+	text = CleanShown(text)
 	parts := strings.Split(text, ".")
-	s := shown{code: strings.ToUpper(text), step: -1}
+	s := shown{code: text, step: -1}
 	switch {
-	case len(parts) == 4 && parts[0] == "v1", len(parts) == 3 && parts[0] == "p1": // of the release before
+	case len(parts) == 4 && parts[0] == "V1", len(parts) == 3 && parts[0] == "P1": // of the release before
 		s.remote = true
 		return s, true
-	case len(parts) == 4 && parts[0] == "v2" && digits.MatchString(parts[2]):
-		s.code = strings.ToUpper(parts[1])
+	case len(parts) == 4 && parts[0] == "V2" && digits.MatchString(parts[2]):
+		s.code = parts[1]
 		s.step, _ = strconv.ParseInt(parts[2], 10, 64) // these are digits
 		return s, true
-	case len(parts) == 3 && parts[0] == "p2":
-		s.code, s.printed = strings.ToUpper(parts[1]), true
+	case len(parts) == 3 && parts[0] == "P2":
+		s.code, s.printed = parts[1], true
 		return s, true
 	case isDoor(text):
 		s.door, s.printed = true, !typed
@@ -144,10 +144,10 @@ func readShown(text string, typed bool) (shown, bool) {
 }
 
 // isFull reports whether a text has the form of a ticket's full code.
-func isFull(text string) bool { return len(strings.TrimSpace(text)) == codeLen }
+func isFull(text string) bool { return len(CleanShown(text)) == codeLen }
 
 // isDoor reports whether a text has the form of a door code.
-func isDoor(text string) bool { return len(strings.TrimSpace(text)) == doorLen }
+func isDoor(text string) bool { return len(CleanShown(text)) == doorLen }
 
 // find returns the ticket of a code, or nil. ok is false if only the service can find it.
 func (r *roster) find(s shown) (t *Ticket, ok bool) {

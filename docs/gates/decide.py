@@ -7,8 +7,17 @@ import hashlib
 import json
 import re
 import sys
+import unicodedata
 
 SAME_SCAN = 2  # seconds in which a code that was let in is the same person
+
+
+def clean(text):
+    """Make a code of what a scanner read or a person typed: capitals, no blanks, dashes or unseen signs."""
+    text = text.encode("utf-8", "replace")[:1024].decode("utf-8", "ignore")
+    kept = (c for c in text if not c.isspace() and unicodedata.category(c) not in ("Cc", "Cf", "Pd") and c != "\ufffd")
+    text = "".join(c.upper() if "a" <= c <= "z" else c for c in kept)
+    return re.sub(r"^(\][A-Z][0-9A-Z])+", "", text)
 
 
 class Gate:
@@ -35,15 +44,15 @@ class Gate:
 
     def decide(self, text, typed, at):
         """Say what a code gets at a moment in unix seconds, and note whom it lets in."""
-        text = text.strip()
+        text = clean(text)
         parts = text.split(".")
-        step, printed, door, remote, code = None, False, False, False, text.upper()
-        if len(parts) == 4 and parts[0] == "v1" or len(parts) == 3 and parts[0] == "p1":
+        step, printed, door, remote, code = None, False, False, False, text
+        if len(parts) == 4 and parts[0] == "V1" or len(parts) == 3 and parts[0] == "P1":
             remote = True  # of the release before: the manifest says nothing about them
-        elif len(parts) == 4 and parts[0] == "v2" and re.fullmatch("[0-9]{1,12}", parts[2]):
-            code, step = parts[1].upper(), int(parts[2])
-        elif len(parts) == 3 and parts[0] == "p2":
-            code, printed = parts[1].upper(), True
+        elif len(parts) == 4 and parts[0] == "V2" and re.fullmatch("[0-9]{1,12}", parts[2]):
+            code, step = parts[1], int(parts[2])
+        elif len(parts) == 3 and parts[0] == "P2":
+            code, printed = parts[1], True
         elif len(text) == 6:
             door, printed = True, not typed
         elif typed and len(text) == 20:

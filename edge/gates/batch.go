@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"boxoffice/cluster"
@@ -99,7 +98,7 @@ func (h *Handlers) readBatch(c *route.Call, number int64, scans []api.QueuedScan
 	codes, b, known := h.Secrets.Event(number), new(readBatch), map[string]int{}
 	for i := range scans {
 		s := &scans[i]
-		text := strings.ToUpper(strings.TrimSpace(cmp.Or(s.QRData, s.TicketCode, s.ShortCode)))
+		text := secrets.CleanShown(cmp.Or(s.QRData, s.TicketCode, s.ShortCode))
 		at := s.ScannedAt
 		if latest := c.Now.Add(clockAhead); at.After(latest) {
 			at = latest

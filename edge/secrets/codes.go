@@ -104,7 +104,7 @@ func shuffled(by cipher.Block, serial uint32, version byte) string {
 }
 
 // IsShort reports whether a scanned text has the form of a door code.
-func IsShort(text string) bool { return len(strings.TrimSpace(text)) == shortLen }
+func IsShort(text string) bool { return len(CleanShown(text)) == shortLen }
 
 // FromShort is the serial and holder version of a door code in either case. It says
 // nothing about whether the ticket exists.
@@ -228,7 +228,7 @@ type Scanned struct {
 
 // Typed reads what a person typed: a full code or a door code.
 func (c *Codes) Typed(text string) Scanned {
-	text = strings.TrimSpace(text)
+	text = CleanShown(text)
 	read := c.FromCode
 	if IsShort(text) {
 		read = c.FromShort
@@ -244,7 +244,7 @@ func (c *Codes) Typed(text string) Scanned {
 // or pass id is neither: anybody can copy it from where it stands, and it never goes stale. Payloads
 // of the release before name the full code, and are read until its tickets have been used.
 func (c *Codes) Scan(text string, now time.Time) Scanned {
-	text = strings.TrimSpace(text)
+	text = CleanShown(text)
 	if IsShort(text) {
 		if serial, version, ok := c.FromShort(text); ok {
 			return Scanned{Serial: serial, Version: version, Printed: true, Verdict: Genuine}
@@ -254,13 +254,13 @@ func (c *Codes) Scan(text string, now time.Time) Scanned {
 	parts := strings.Split(text, ".")
 	form := parts[0]
 	by := c.pass
-	if form == "v1" || form == "p1" {
+	if form == "V1" || form == "P1" {
 		by = c.full
 	}
 	switch {
-	case (form == "v2" || form == "v1") && len(parts) == 4:
+	case (form == "V2" || form == "V1") && len(parts) == 4:
 		return c.scanQR(by, parts, now)
-	case (form == "p2" || form == "p1") && len(parts) == 3:
+	case (form == "P2" || form == "P1") && len(parts) == 3:
 		return c.scanPrinted(by, parts)
 	}
 	return Scanned{}
