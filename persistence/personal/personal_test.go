@@ -18,7 +18,7 @@ var impersonal = map[string]string{
 	"credential_changes": "numbers", "downloads": "numbers", "events": "organizers' words", "fact_aggregates": "numbers", "floors": "positions",
 	"facts": "sealed, and gone after 30 days", "facts_pruned": "positions", "followers": "positions", "idempotency": "sealed, and gone after a day",
 	"journal": "gone after its retention", "kafka_positions": "positions", "live_tokens": "hashes", "mail_caps": "hashes", "mails": "hashes",
-	"media": "organizers' files", "nodes": "machines", "organizations": "organizers' words", "page_customizations": "organizers' words",
+	"media": "organizers' files", "nodes": "machines", "organization_bytes": "numbers", "organizations": "organizers' words", "page_customizations": "organizers' words",
 	"payment_notices": "sealed, and gone after their work", "promo_codes": "hashes", "promo_names": "organizers' words", "refund_runs": "organizers' words",
 	"schedule_sessions": "organizers' words", "section_uses": "numbers", "sections": "organizers' words", "set_aside": "numbers",
 	"signing_keys": "numbers", "snapshots": "gone after the journal's retention", "spans": "positions", "streams": "numbers", "tails": "positions",

@@ -164,9 +164,10 @@ func TestTypeRules(t *testing.T) {
 	s.Own("POST", path, nodetest.With(nodetest.TypeBody(1, 5), nodetest.Object{"refundable": true})).Invalid("refundDeadline", "required")
 	s.Own("POST", path, nodetest.With(nodetest.TypeBody(1, 5), nodetest.Object{"refundable": true, "refundDeadline": nil})).Invalid("refundDeadline", "required")
 
-	t.Log("an event that is moved keeps nothing else from being changed")
+	t.Log("an event takes its types along, and their windows stay within it")
 	moved := s.Own("POST", path, nodetest.With(nodetest.TypeBody(5, 5), nodetest.Object{"saleEnd": end, "refundDeadline": start})).Is(201, "").Str("id")
-	s.Own("PUT", "/organizer/events/"+event, nodetest.Object{"startDate": nodetest.Stamp(time.Hour), "endDate": nodetest.Stamp(2 * time.Hour)}).Is(200, "")
+	s.Own("PUT", "/organizer/events/"+event, nodetest.Object{"startDate": nodetest.Stamp(time.Hour), "endDate": nodetest.Stamp(7 * time.Hour)}).Is(400, "INVALID_SALE_WINDOW")
+	s.Own("PUT", "/organizer/events/"+event, nodetest.Object{"startDate": nodetest.Stamp(time.Hour), "endDate": nodetest.Stamp(8 * time.Hour), "shiftWindows": true}).Is(200, "")
 	s.Own("PUT", path+"/"+moved, nodetest.Object{"accessNote": "ring twice", "refundable": true}).Is(200, "")
 	s.Own("PUT", path+"/"+moved, nodetest.Object{"saleEnd": end}).Refused(400, "INVALID_SALE_WINDOW", nil)
 	s.Own("PUT", path+"/"+moved, nodetest.Object{"refundDeadline": start}).Refused(400, "INVALID_REFUND_DEADLINE", nil)

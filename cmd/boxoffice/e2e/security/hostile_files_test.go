@@ -447,7 +447,7 @@ func TestFilesAreBoundWhileTheyAreRead(t *testing.T) {
 		require.NoError(t, errors.Join(err, res.Body.Close()), what)
 		require.Contains(t, string(text), one.code, what)
 		t.Logf("%s: %d bytes sent", what, sent.bytes.Load())
-		require.Less(t, sent.bytes.Load(), int64(one.most+8<<20), "%s: with what the system keeps for a connection", what)
+		require.Less(t, sent.bytes.Load(), int64(one.most+24<<20), "%s: with what the system keeps for a connection", what)
 	}
 	require.Empty(t, s.Spooled())
 }

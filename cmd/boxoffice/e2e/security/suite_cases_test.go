@@ -407,14 +407,17 @@ func (w *world) send(op *route.Op, a *attempt) nodetest.Reply {
 // must be.
 func (w *world) judge(a *attempt, r nodetest.Reply) string {
 	w.T.Helper()
-	var body struct {
-		Error struct {
-			Code    string
-			Details any
-		}
+	type refusal struct {
+		Code    any // of JSON-RPC a number, with the refusal as its data
+		Details any
+		Data    *struct{ Code, Details any }
 	}
+	var body struct{ Error refusal }
 	if err := json.Unmarshal([]byte(r.Body), &body); err != nil {
 		return err.Error()
+	}
+	if data := body.Error.Data; data != nil {
+		body.Error.Code, body.Error.Details = data.Code, data.Details
 	}
 	got := strings.TrimSpace(fmt.Sprint(r.Status, " ", body.Error.Code))
 	as := func(want string) bool { return got == want || len(want) == len("404") && strings.HasPrefix(got, want) }

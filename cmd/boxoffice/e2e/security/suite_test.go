@@ -322,6 +322,9 @@ func (r *row) grant(w *world, c *credentials, seen *exposure) {
 			a.request.token = ""
 		}
 		answer := w.send(&r.op, &a)
+		for wait := time.Now().Add(time.Minute); answer.Status == 429 && strings.Contains(answer.Body, "is being made") && time.Now().Before(wait); {
+			answer = w.send(&r.op, &a) // an organization's images are made one after the other
+		}
 		if answer.Status != r.op.Status {
 			w.T.Errorf("%s is refused: %d %s", h.name, answer.Status, answer.Body)
 			continue
