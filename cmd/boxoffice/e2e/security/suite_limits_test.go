@@ -20,7 +20,8 @@ func TestTiers(t *testing.T) {
 	t.Parallel()
 	w := openWorld(t, func(c *node.Config) { c.LimitsScale, c.TrustedProxies = 1, []string{"127.0.0.1"} })
 	none := engine.NumberedID(nodetest.Number(t, w.eventID), 999_999_999).String()
-	owner, other := bearer(w.Token), bearer(w.stranger.Token)
+	// Sessions of a proven mailbox: those of others share the limit of their address.
+	owner, other := bearer(w.Buyer("owner@example.org").Token), bearer(w.Buyer(strangerEmail).Token)
 	for tier, row := range map[route.Tier]struct {
 		perMinute     int
 		op            string

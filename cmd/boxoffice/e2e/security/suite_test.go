@@ -127,9 +127,9 @@ func report(t *testing.T, rows []*row) {
 // that were looked at, when keys were last used, when the sweep asks a provider
 // next, that the ledger puts an order away some time after it has ended, who leads
 // River's clients and how far its jobs are, who delivers webhooks, how far the facts are told,
-// in which batches a stream's are, and what keys have asked for.
+// in which batches a stream's are, what keys have asked for, and how much organizations have written.
 var (
-	background = []string{"followers", "wakes", "writers", "snapshots", "river_leader", "river_queue", "webhook_leases", "applied", "spans", "tails", "requests"}
+	background = []string{"followers", "wakes", "writers", "snapshots", "river_leader", "river_queue", "webhook_leases", "applied", "spans", "tails", "requests", "organization_bytes"}
 	restless   = map[string][]string{
 		"streams": {"epoch"}, "api_keys": {"last_used_at"}, "payments": {"next_check"}, "refunds": {"next_check"},
 		"river_job": {"state", "attempt", "attempted_at", "attempted_by", "finalized_at", "metadata"},
