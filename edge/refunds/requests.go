@@ -267,6 +267,9 @@ func (h *Handlers) refundOrder(c *route.Call, in *api.RefundOrder) (*api.Refund,
 	if in.Amount.Set {
 		ask.Amount = int64(in.Amount.Value)
 	}
+	if ask.Amount == 0 && !in.TicketIDs.Set {
+		return nil, route.Invalid(route.Issue{Path: "amount", Code: route.IssueMinimum, Message: "must be more than 0 where no ticket ends"})
+	}
 	codes := h.Secrets.Event(id.Event())
 	for i, text := range in.TicketIDs.Value {
 		ticket, err := engine.ParseID(text)
