@@ -146,7 +146,15 @@ func (h *Writer) Contact(ctx context.Context, id uuid.UUID, email, name string, 
 	}
 	_, captured = h.Sender.(*mail.Capture)
 	to := mail.Envelope{ID: id.String(), To: email, Name: name}
-	return captured, h.Sender.Send(ctx, mail.Contact(to, o.Name, subject, body))
+	profile, err := h.Accounts.Profile(ctx, o.ID)
+	if err != nil {
+		return false, err
+	}
+	reply := "reply+" + h.Secrets.ReplyAddress(id, email)
+	if profile != nil && profile.ContactEmail != "" {
+		reply = profile.ContactEmail
+	}
+	return captured, h.Sender.Send(ctx, mail.Contact(to, o.Name, subject, body, reply))
 }
 
 // writeReset makes the mail for somebody who has an account and has not asked too often. The token

@@ -91,7 +91,11 @@ func (o Origin) render(m Message) (*gomail.Msg, error) {
 	msg.SetGenHeader("X-Auto-Response-Suppress", "All")
 	msg.SetGenHeader(kindHeader, oneLine(m.Kind))
 	if m.ReplyTo != "" {
-		msg.SetAddrHeaderFromMailAddress(gomail.HeaderReplyTo, &netmail.Address{Address: m.ReplyTo + "@" + o.domain()})
+		reply := m.ReplyTo
+		if !strings.Contains(reply, "@") {
+			reply += "@" + o.domain()
+		}
+		msg.SetAddrHeaderFromMailAddress(gomail.HeaderReplyTo, &netmail.Address{Address: oneLine(reply)})
 	}
 	if m.Unsubscribe != "" {
 		msg.SetGenHeader("List-Unsubscribe", "<"+oneLine(m.Unsubscribe)+">")

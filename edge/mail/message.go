@@ -29,7 +29,7 @@ type Message struct {
 	// Unsubscribe is the URL where one click ends mails of this sort (RFC 8058); "" for a mail that
 	// answers something its reader did.
 	Unsubscribe string
-	ReplyTo     string // the left half of one of our addresses; "": nobody reads replies
+	ReplyTo     string // an address, or the left half of one of ours; "": nobody reads replies
 }
 
 // Picture is a PNG within a mail.
@@ -90,9 +90,9 @@ func WaitlistJoined(to Envelope, count int64, url string, e *Event) Message {
 }
 
 // WaitlistOffered brings the link that takes the tickets somebody has waited for; the offer ends at
-// until, in the event's time zone.
-func WaitlistOffered(to Envelope, tier string, count int64, until time.Time, url string, e *Event) Message {
-	return compose("waitlist_offered", to, values{"Tier": label(tier), "Count": count, "Until": until.Format("2 January 2006, 15:04 MST"), "URL": url, "Event": e.shown()})
+// until, in the event's time zone. total is what they cost with their fees; "" for nothing.
+func WaitlistOffered(to Envelope, tier string, count int64, total string, until time.Time, url string, e *Event) Message {
+	return compose("waitlist_offered", to, values{"Tier": label(tier), "Count": count, "Total": total, "Until": until.Format("2 January 2006, 15:04 MST"), "URL": url, "Event": e.shown()})
 }
 
 // WaitlistExpired tells that an offer has gone to the next person in line.
@@ -142,9 +142,11 @@ func Broadcast(to Envelope, e *Event, subject, safe, replyTo string, end Unsubsc
 	return m
 }
 
-// Contact is an organization's mail to one of its customers.
-func Contact(to Envelope, organization, subject, body string) Message {
-	return compose("contact", to, values{"Organization": label(organization), "Title": oneLine(subject), "Body": written(body)})
+// Contact is an organization's mail to one of its customers, who may answer at replyTo.
+func Contact(to Envelope, organization, subject, body, replyTo string) Message {
+	m := compose("contact", to, values{"Organization": label(organization), "Title": oneLine(subject), "Body": written(body), "Replies": true})
+	m.ReplyTo = replyTo
+	return m
 }
 
 // written splits what somebody wrote into lines and keeps empty lines between them.

@@ -28,6 +28,7 @@ var noHTML = bluemonday.StrictPolicy()
 var (
 	tagged    = regexp.MustCompile(`</?[a-zA-Z][^>]*>|&[a-zA-Z#][0-9a-zA-Z]*;`)
 	lineBreak = regexp.MustCompile(`(?i)<br\s*/?>|</(p|li|blockquote|ul|ol)>`)
+	anchor    = regexp.MustCompile(`(?s)<a href="(?:mailto:)?([^"]*)"[^>]*>(.*?)</a>`)
 	unprinted = regexp.MustCompile(`[\x00-\x08\x0b\x0c\x0e-\x1f]`)
 )
 
@@ -104,7 +105,15 @@ func unlink(n *html.Node) {
 	}
 }
 
-// plainText splits the result of Sanitize into lines without markup.
+// plainText splits the result of Sanitize into lines without markup. The address of a link stands
+// behind its words.
 func plainText(safe string) []string {
+	safe = anchor.ReplaceAllStringFunc(safe, func(link string) string {
+		address, words := anchor.FindStringSubmatch(link)[1], anchor.FindStringSubmatch(link)[2]
+		if noHTML.Sanitize(words) == address {
+			return address
+		}
+		return words + " (" + address + ")"
+	})
 	return written(html.UnescapeString(noHTML.Sanitize(lineBreak.ReplaceAllString(safe, "\n"))))
 }

@@ -82,7 +82,7 @@ var rules = tableOf(
 		o := f.Order
 		return b.addMail(o.CreatedAt, of, Mail{
 			Template: WaitlistOffered, Order: o.ID.String(), To: o.Email, Name: o.Name,
-			Tier: o.Lines[0].Name, Count: o.Lines[0].Quantity, Until: o.ExpiresAt,
+			Tier: o.Lines[0].Name, Count: o.Lines[0].Quantity, Until: o.ExpiresAt, Amount: o.Total, Currency: o.Currency,
 		})
 	}),
 	on(func(_ context.Context, b *batch, f *waitlist.EntryEnded, of source) error {

@@ -130,9 +130,9 @@ type Mail struct {
 	Order        string `json:"order,omitzero"` // id
 	Event        int64  `json:"event,omitzero"`
 	Was          *Known `json:"was,omitzero"`       // what holders knew of an event that has changed
-	Amount       int64  `json:"amount,omitzero"`    // of a refund that is due or was asked for, minor units
+	Amount       int64  `json:"amount,omitzero"`    // of a refund that is due or was asked for, or of an offer with its fees; minor units
 	Reason       string `json:"reason,omitzero"`    // of that refund, or of an event's cancellation; the status of an attempt whose coins were seen
-	Currency     string `json:"currency,omitzero"`  // of a refund that is due, if it is not the order's
+	Currency     string `json:"currency,omitzero"`  // of an offer; of a refund that is due, if it is not the order's
 	Refund       int    `json:"refund,omitzero"`    // which of the order's refunds was decided or processed
 	Ticket       uint32 `json:"ticket,omitzero"`    // serial of a ticket that is offered, or whose money was asked for
 	Round        uint16 `json:"round,omitzero"`     // which of its transfers

@@ -120,3 +120,48 @@ func TestBookedIsTold(t *testing.T) {
 	require.Contains(t, page, "Noon: "+on("5"))
 	require.NotContains(t, page, "Noon: "+on("3"))
 }
+
+// TestContactIsAnswered: a customer's answer reaches the organization, and not a mailbox that nobody
+// reads.
+func TestContactIsAnswered(t *testing.T) {
+	t.Parallel()
+	s := nodetest.Open(t)
+	tickets(s, nil, 1)
+	path := "/organizer/customers/" + knowing(s, "", 1).Str("items.0.key") + "/contact"
+	for _, c := range []struct{ address, want string }{{"", `^<reply\+[0-9A-Za-z]{22}@`}, {"hello@club.example", `^<hello@club\.example>$`}} {
+		if c.address != "" {
+			s.Own("PUT", "/organizer/organizations/"+s.Org(), nodetest.Object{"contactEmail": c.address}).Is(200, "")
+		}
+		began := time.Now()
+		s.Own("POST", path, nodetest.Object{"subject": "Your seat", "body": "It is in front."}).Is(200, "")
+		m := s.Mail(t, "ada@example.org", "contact", began)
+		require.Regexp(t, c.want, m.Header.Get("Reply-To"))
+		require.NotContains(t, m.Text+m.HTML, "do not reply")
+	}
+}
+
+// TestOfferNamesItsPrice: who has waited reads what the tickets cost before taking them.
+func TestOfferNamesItsPrice(t *testing.T) {
+	t.Parallel()
+	s := nodetest.Open(t)
+	event, typ, orders := fullHouse(s, 10, 1)
+	s.Waits(event, waits("ada@example.org", nodetest.Object{"ticketTypeId": typ}))
+	began := time.Now()
+	giveUp(s, orders[0])
+	require.Contains(t, s.Mail(t, "ada@example.org", "waitlist_offered", began).Text, "It costs 10.50 USD, with all fees.")
+}
+
+// TestBroadcastKeepsAddresses: a mail program that shows no HTML shows where the links lead.
+func TestBroadcastKeepsAddresses(t *testing.T) {
+	t.Parallel()
+	s := nodetest.Open(t)
+	event, ids := s.OnSale(nodetest.TypeBody(25, 100))
+	o := s.Call("POST", "/orders", nodetest.OrderBody("ada@example.org", ids[0], 1)).Is(201, "")
+	began := time.Now()
+	body := `<p>Map: <a href="https://example.org/map?a=1&amp;b=2">here</a>, <a href="mailto:hello@club.example">write</a>, <a href="https://example.org">https://example.org</a></p>`
+	s.Settle(s.Checkout(o.Str("id"), o.Str("accessToken")), "success")
+	s.Verify(o.Str("id"), o.Str("accessToken")).Is(200, "")
+	s.Own("POST", "/organizer/growth/events/"+event+"/broadcast", nodetest.Object{"subject": "Map", "body": body}).Is(200, "")
+	m := s.Mail(t, "ada@example.org", "broadcast", began)
+	require.Contains(t, m.Text, "> Map: here (https://example.org/map?a=1&b=2), write (hello@club.example), https://example.org\n")
+}
