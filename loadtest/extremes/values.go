@@ -404,6 +404,6 @@ func instants(strict bool) []Value {
 
 // outside reports whether a text is no instant of the years 1970 to 9999 in UTC.
 func outside(text string) bool {
-	t, err := time.Parse(time.RFC3339, text)
+	t, err := time.Parse(time.RFC3339, strings.ToUpper(text)) // RFC 3339, 5.6: T and Z may be in lower case
 	return err != nil || t.UTC().Year() < 1970 || t.UTC().Year() > 9999
 }
