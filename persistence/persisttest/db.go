@@ -43,7 +43,8 @@ const (
 	databasePrefix = "t_"
 	template       = databasePrefix + "template"
 	startWithin    = time.Minute
-	dropWithin     = 15 * time.Second
+	dropWithin     = time.Minute
+	dropLook       = 20 * time.Millisecond
 )
 
 // DB returns the connection string of a fresh database with all migrations applied. The database is
@@ -98,6 +99,11 @@ WHERE datname = $1 AND backend_type = 'client backend' AND state <> 'idle'`
 		open, err = pgx.CollectRows(rows, pgx.RowTo[string])
 		if err != nil || len(open) == 0 || time.Now().After(late) {
 			return open, err
+		}
+		select {
+		case <-time.After(dropLook):
+		case <-ctx.Done():
+			return open, ctx.Err()
 		}
 	}
 }
